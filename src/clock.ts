@@ -1,0 +1,57 @@
+// Time as the rest of the house speaks it: instants are values that come in from outside, never asked for in
+// the middle. One text form serves for comparing, storing and printing, so no conversion can lose a digit.
+
+/**
+ * A moment in UTC as fixed-width text, `2026-01-19T10:00:00.123456Z`: two instants compare correctly with `<`,
+ * PostgreSQL reads it as it is, and it is what the wire shows. Years 0001 to 9999.
+ */
+export type Instant = string & { readonly brand: 'Instant' };
+
+/** The port to real time. Tests and the sandbox's test clock stand in for it. */
+export type Clock = { now(): Instant };
+
+export const systemClock: Clock = { now: () => instantAt(Date.now()) };
+
+export function instantAt(epochMs: number): Instant {
+  return (new Date(epochMs).toISOString().slice(0, 23) + '000Z') as Instant;
+}
+
+export function epochMsOf(instant: Instant): number {
+  return Date.parse(instant);
+}
+
+export function laterBy(instant: Instant, durationMs: number): Instant {
+  const moved = instantAt(epochMsOf(instant) + durationMs);
+  return (moved.slice(0, 23) + instant.slice(23, 26) + 'Z') as Instant;
+}
+
+export function latest(a: Instant, b: Instant): Instant {
+  return a > b ? a : b;
+}
+
+const rfc3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})$/;
+
+/** Reads any RFC 3339 date-time; undefined when it is not one, or names a moment outside years 0001 to 9999. */
+export function parseInstant(text: string): Instant | undefined {
+  const match = rfc3339.exec(text);
+  if (!match) return undefined;
+  const [, year, month, day, hour, minute, second, fraction = '', zone] = match;
+  // A leap second is the following second; Date has no word for it.
+  const leap = second === '60';
+  const wallClock = `${year}-${month}-${day}T${hour}:${minute}:${leap ? '59' : second}`;
+  const offset = zone === 'Z' || zone === 'z' ? 'Z' : zone;
+  const epochMs = Date.parse(wallClock + offset) + (leap ? 1000 : 0);
+  if (Number.isNaN(epochMs)) return undefined;
+  // Date.parse turns 31 February into 3 March; the calendar day must survive a round trip instead.
+  const calendarDay = new Date(`${year}-${month}-${day}T00:00:00Z`);
+  if (Number.isNaN(calendarDay.getTime()) || calendarDay.getUTCDate() !== Number(day)) return undefined;
+  const seconds = new Date(epochMs).toISOString();
+  if (seconds.length !== 24 || seconds.startsWith('0000')) return undefined;
+  return (seconds.slice(0, 19) + '.' + fraction.slice(0, 6).padEnd(6, '0') + 'Z') as Instant;
+}
+
+/** What PostgreSQL prints for a timestamptz in a UTC session: `2026-01-19 10:00:00.123+00`. */
+export function instantFromDatabase(text: string): Instant {
+  const fraction = text.slice(20, text.indexOf('+', 19));
+  return (text.slice(0, 10) + 'T' + text.slice(11, 19) + '.' + fraction.padEnd(6, '0') + 'Z') as Instant;
+}

@@ -1,0 +1,163 @@
+// The one way to PostgreSQL: run a statement, or run several in a transaction. Statements are prepared once per
+// connection; a connection is held for the length of a statement or a transaction and never while waiting for others.
+import pg from 'pg';
+import type { Column, Columns, Statement, Values } from './statement.ts';
+import { typeParsers } from './statement.ts';
+
+export type Database = {
+  run<P extends Columns, R extends Columns>(
+    statement: Statement<P, R>,
+    parameters: Values<P>,
+  ): Promise<Values<R>[]>;
+  /** Nested calls join the outer transaction. Deadlocks and serialisation failures are retried from the start. */
+  transaction<T>(work: (tx: Database) => Promise<T>): Promise<T>;
+  /** Runs the effect once what was written is durable: at once outside a transaction, after the commit inside one. */
+  afterCommit(effect: () => void): void;
+};
+
+export type DatabasePool = Database & {
+  /** For the few things that are not statements of the program: migrations, the schema dump. */
+  withClient<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>;
+  connections(): { total: number; idle: number; waiting: number };
+  end(): Promise<void>;
+};
+
+/** The database cannot be reached, and nothing was sent to it: the request can safely be repeated. */
+export class DatabaseUnavailable extends Error {
+  constructor(cause: unknown) {
+    super(`the database cannot be reached: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
+  }
+}
+
+export type Connection =
+  { readonly url: string } | { host: string; port: number; user: string; password: string; database: string };
+
+const waitForConnectionMs = 5_000;
+const statementTimeoutMs = 10_000;
+const idleInTransactionTimeoutMs = 5_000;
+const transactionTries = 5;
+
+export function openDatabase(options: {
+  connection: Connection;
+  connectionsMost: number;
+  /** Called when the server is gone, before one more try: starts the private server again. */
+  revive?: () => Promise<void>;
+  onConnectionError?: (error: Error) => void;
+}): DatabasePool {
+  const { connection } = options;
+  const pool = new pg.Pool({
+    ...('url' in connection ? { connectionString: connection.url } : connection),
+    max: options.connectionsMost,
+    connectionTimeoutMillis: waitForConnectionMs,
+    types: typeParsers,
+    application_name: 'mandate',
+    options: [
+      '-c TimeZone=UTC',
+      `-c statement_timeout=${statementTimeoutMs}`,
+      `-c idle_in_transaction_session_timeout=${idleInTransactionTimeoutMs}`,
+    ].join(' '),
+  });
+  // A connection that dies while nothing runs on it emits an error; without a listener that would end the process.
+  const onConnectionError = (error: Error) => options.onConnectionError?.(error);
+  pool.on('error', onConnectionError);
+  pool.on('connect', (client) => client.on('error', onConnectionError));
+
+  async function acquire(): Promise<pg.PoolClient> {
+    try {
+      return await pool.connect();
+    } catch (error) {
+      if (!options.revive || !isServerGone(error)) throw new DatabaseUnavailable(error);
+    }
+    try {
+      await options.revive();
+      return await pool.connect();
+    } catch (error) {
+      throw new DatabaseUnavailable(error);
+    }
+  }
+
+  async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await acquire();
+    try {
+      return await work(client);
+    } finally {
+      client.release();
+    }
+  }
+
+  async function transaction<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      const effects: (() => void)[] = [];
+      try {
+        const value = await withClient((client) => inTransaction(client, effects, work));
+        for (const effect of effects) effect();
+        return value;
+      } catch (error) {
+        if (!isRetriable(error) || attempt === transactionTries) throw error;
+      }
+    }
+  }
+
+  return {
+    run: (statement, parameters) => withClient((client) => runOn(client, statement, parameters)),
+    transaction,
+    afterCommit: (effect) => effect(),
+    withClient,
+    connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    end: () => pool.end(),
+  };
+}
+
+async function inTransaction<T>(
+  client: pg.ClientBase,
+  effects: (() => void)[],
+  work: (tx: Database) => Promise<T>,
+): Promise<T> {
+  const tx: Database = {
+    run: (statement, parameters) => runOn(client, statement, parameters),
+    transaction: (inner) => inner(tx),
+    afterCommit: (effect) => effects.push(effect),
+  };
+  await client.query('begin');
+  try {
+    const value = await work(tx);
+    const ended = await client.query('commit');
+    // After a failed statement PostgreSQL answers a commit with a rollback, and that is not an error to the driver.
+    if (ended.command !== 'COMMIT') throw new Error('a transaction with a failed statement was committed');
+    return value;
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+async function runOn<P extends Columns, R extends Columns>(
+  client: pg.ClientBase,
+  statement: Statement<P, R>,
+  parameters: Values<P>,
+): Promise<Values<R>[]> {
+  const values = statement.parameterNames.map((name) => encode(parameters[name], statement.parameters[name]));
+  const result = await client.query<Values<R>>({ name: statement.name, text: statement.text, values });
+  return result.rows;
+}
+
+function encode(value: unknown, type: Column | undefined): unknown {
+  if (value === null) return null;
+  if (type?.startsWith('json')) return JSON.stringify(value);
+  return typeof value === 'bigint' ? value.toString() : value;
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+/** Nobody listens there: the private server was stopped or killed. */
+function isServerGone(error: unknown): boolean {
+  return ['ENOENT', 'ECONNREFUSED'].includes(codeOf(error));
+}
+
+function isRetriable(error: unknown): boolean {
+  return ['40001', '40P01'].includes(codeOf(error));
+}

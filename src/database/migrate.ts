@@ -1,0 +1,103 @@
+// Forward-only migrations: numbered SQL files, each applied once, in its own transaction, under a lock that lets any
+// number of nodes start together. A file that was edited after it was applied is noticed and refused.
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import type pg from 'pg';
+import type { DatabasePool } from './database.ts';
+
+type Migration = {
+  readonly number: number;
+  readonly name: string;
+  readonly text: string;
+  readonly sha256: string;
+};
+
+const folder = new URL('./migrations/', import.meta.url);
+const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/;
+/** Any number that is ours alone. The program takes no other advisory lock. */
+const lockNumber = 7_305_226_013;
+
+/** Applies what is missing; answers the names of the files it applied. */
+export async function migrate(database: DatabasePool): Promise<string[]> {
+  const migrations = await readMigrations();
+  const applied: string[] = [];
+  for (;;) {
+    const name = await database.withClient((client) => applyNext(client, migrations));
+    if (name === undefined) return applied;
+    applied.push(name);
+  }
+}
+
+/** Whether this program's migrations are all there, for the readiness check. Newer ones, of a newer node, are fine. */
+export async function isMigrated(database: DatabasePool): Promise<boolean> {
+  const migrations = await readMigrations();
+  return database.withClient(async (client) => {
+    const { rows } = await client.query<{ newest: number | null }>(
+      'select max(number) as newest from migration',
+    );
+    return (rows[0]?.newest ?? 0) >= migrations.length;
+  });
+}
+
+async function readMigrations(): Promise<Migration[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+  return Promise.all(
+    names.map(async (name, index) => {
+      const number = Number(fileName.exec(name)?.[1]);
+      if (number !== index + 1) throw new Error(`migration ${name} should have the number ${index + 1}`);
+      const text = await readFile(new URL(name, folder), 'utf8');
+      return { number, name, text, sha256: createHash('sha256').update(text).digest('hex') };
+    }),
+  );
+}
+
+/** One transaction: waits for the lock, sees what other nodes did meanwhile, applies the first missing file. */
+async function applyNext(
+  client: pg.ClientBase,
+  migrations: readonly Migration[],
+): Promise<string | undefined> {
+  await client.query('begin');
+  try {
+    // Waiting for another node's migrations, and a migration itself, may take longer than a statement usually may.
+    await client.query('set local statement_timeout = 0');
+    await client.query('select pg_advisory_xact_lock($1)', [lockNumber]);
+    const next = firstMissing(migrations, await appliedMigrations(client));
+    if (next) {
+      await client.query(next.text);
+      await client.query('insert into migration (number, name, sha256) values ($1, $2, $3)', [
+        next.number,
+        next.name,
+        next.sha256,
+      ]);
+    }
+    await client.query('commit');
+    return next?.name;
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+async function appliedMigrations(client: pg.ClientBase): Promise<Map<number, string>> {
+  await client.query(
+    `create table if not exists migration (
+       number int primary key, name text not null, sha256 text not null, applied_at timestamptz not null default now())`,
+  );
+  const { rows } = await client.query<{ number: number; sha256: string }>(
+    'select number, sha256 from migration',
+  );
+  return new Map(rows.map((row) => [row.number, row.sha256]));
+}
+
+function firstMissing(migrations: readonly Migration[], applied: Map<number, string>): Migration | undefined {
+  for (const migration of migrations) {
+    const sha256 = applied.get(migration.number);
+    if (sha256 === undefined) return migration;
+    if (sha256 !== migration.sha256) {
+      throw new Error(
+        `migration ${migration.name} was edited after it was applied; restore the file and put the change into a new one`,
+      );
+    }
+  }
+  return undefined;
+}
