@@ -1,0 +1,30 @@
+// What the short-lived subcommands share: settings, database and keys, for the time of one piece of work, beside a running
+// server or without one.
+import { layFoundation, type Foundation } from '../compose.ts';
+import { readConfig } from '../config.ts';
+import { openLog } from '../log.ts';
+
+export async function withFoundation<T>(work: (foundation: Foundation) => Promise<T>): Promise<T> {
+  const config = readConfig(process.env, process.cwd());
+  const foundation = await layFoundation(config, openLog({ level: 'error', human: true }));
+  try {
+    return await work(foundation);
+  } finally {
+    await foundation.close();
+  }
+}
+
+/** Rows under their headings, for people. */
+export function printTable(headings: readonly string[], rows: readonly (readonly string[])[]): void {
+  const widths = headings.map((heading, column) =>
+    Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  for (const row of [headings, ...rows]) {
+    console.log(
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    );
+  }
+}

@@ -1,0 +1,106 @@
+// mandate party, mandate shop: who may trade, and whether.
+import { isKnownCurrency } from '../money.ts';
+import {
+  insertParty,
+  insertShop,
+  listParties,
+  listShopsOf,
+  readParty,
+  setPartyBlocked,
+  setShopFlags,
+} from '../merchants/party.store.ts';
+import { printTable, withFoundation } from './foundation.ts';
+
+export async function createParty(options: { name: string; id?: string }): Promise<void> {
+  await withFoundation(async ({ database, ports }) => {
+    const party_id = checkedId(options.id) ?? ports.ids.next();
+    const rows = await database.run(insertParty, {
+      party_id,
+      name: options.name,
+      created_at: ports.clock.now(),
+    });
+    if (rows.length === 0) throw new Error(`there is a party ${party_id} already`);
+    console.log(party_id);
+  });
+}
+
+export async function listAllParties(): Promise<void> {
+  const rows = await withFoundation(({ database }) => database.run(listParties, {}));
+  printTable(
+    ['party', 'name', 'state'],
+    rows.map((row) => [row.party_id, row.name, stateOf(row)]),
+  );
+}
+
+export async function blockParty(id: string, isBlocked: boolean): Promise<void> {
+  const rows = await withFoundation(({ database }) =>
+    database.run(setPartyBlocked, { party_id: id, is_blocked: isBlocked }),
+  );
+  if (rows.length === 0) throw new Error(`there is no party ${id}; mandate party list shows all`);
+  console.log(`${id} is ${isBlocked ? 'blocked' : 'no longer blocked'}.`);
+}
+
+export async function createShop(options: {
+  party: string;
+  name: string;
+  currency: string;
+  url: string;
+  category: string;
+  realm?: 'test' | 'live';
+  id?: string;
+}): Promise<void> {
+  if (!isKnownCurrency(options.currency)) throw new Error(`${options.currency} is no currency of ISO 4217`);
+  if (!URL.canParse(options.url)) throw new Error(`${options.url} is no address; write it with https://`);
+  await withFoundation(async ({ config, database, ports }) => {
+    const realm = options.realm ?? (config.mode === 'live' ? 'live' : 'test');
+    if (realm === 'live' && config.mode !== 'live') throw new Error('a sandbox has test shops only');
+    const [party] = await database.run(readParty, { party_id: options.party });
+    if (!party) throw new Error(`there is no party ${options.party}; mandate party list shows all`);
+    const shop_id = checkedId(options.id) ?? ports.ids.next();
+    const rows = await database.run(insertShop, {
+      party_id: options.party,
+      shop_id,
+      realm,
+      name: options.name,
+      url: options.url,
+      category_id: Number(options.category),
+      currency: options.currency,
+      created_at: ports.clock.now(),
+    });
+    if (rows.length === 0) throw new Error(`the party has a shop ${shop_id} already`);
+    console.log(shop_id);
+  });
+}
+
+export async function listShops(options: { party: string }): Promise<void> {
+  const rows = await withFoundation(({ database }) => database.run(listShopsOf, { party_id: options.party }));
+  printTable(
+    ['shop', 'name', 'currency', 'realm', 'state'],
+    rows.map((row) => [row.shop_id, row.name, row.currency, row.realm, stateOf(row)]),
+  );
+}
+
+export async function setShop(
+  id: string,
+  options: { party: string; is_blocked?: boolean; is_suspended?: boolean },
+): Promise<void> {
+  const rows = await withFoundation(({ database }) =>
+    database.run(setShopFlags, {
+      party_id: options.party,
+      shop_id: id,
+      is_blocked: options.is_blocked ?? null,
+      is_suspended: options.is_suspended ?? null,
+    }),
+  );
+  if (rows.length === 0) throw new Error(`party ${options.party} has no shop ${id}`);
+  console.log(`${id} is changed; every node knows within a second.`);
+}
+
+function stateOf(row: { is_blocked: boolean; is_suspended: boolean }): string {
+  return row.is_blocked ? 'blocked' : row.is_suspended ? 'suspended' : 'trading';
+}
+
+function checkedId(id: string | undefined): string | undefined {
+  if (id === undefined || /^[\x21-\x7e]{1,40}$/.test(id)) return id;
+  throw new Error('an id has 1 to 40 visible ASCII characters');
+}

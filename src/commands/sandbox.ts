@@ -1,0 +1,11 @@
+// mandate sandbox: the facts of the sandbox again, at any time.
+import { readConfig } from '../config.ts';
+import { readSandboxFacts } from '../merchants/sandbox-setup.ts';
+
+export function showSandbox(options: { json?: true }): void {
+  const { dataFolder } = readConfig(process.env, process.cwd());
+  const facts = readSandboxFacts(dataFolder);
+  if (!facts) throw new Error(`there is no sandbox in ${dataFolder} yet; npm start makes one`);
+  if (options.json) return console.log(JSON.stringify(facts));
+  for (const [name, value] of Object.entries(facts)) console.log(`${name.padEnd(8)} ${value}`);
+}

@@ -1,0 +1,198 @@
+// The composition root: settings and ports in, a service out. The only file that knows everybody.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { laterBy, systemClock, type Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import { connectDatabase, type OpenedDatabase } from './database/connect.ts';
+import type { DatabasePool } from './database/database.ts';
+import { isMigrated, migrate } from './database/migrate.ts';
+import { openEngine, type Engine } from './engine/engine.ts';
+import { idempotency, idempotencyKeyLifetimeMs } from './http/idempotency.ts';
+import { openMetrics } from './http/metrics.ts';
+import { openApiDocument } from './http/openapi.ts';
+import { rateLimit } from './http/rate-limit.ts';
+import { buildServer } from './http/server.ts';
+import { addSystemRoutes } from './http/system-routes.ts';
+import { randomIds, type Ids } from './ids.ts';
+import { takeNextStep } from './invoices/invoice.store.ts';
+import { accessTokens } from './keys/access-token.ts';
+import { openKeyring, type Keyring } from './keys/keyring.ts';
+import { localMasterKey, sandboxMasterKey } from './keys/master-key.ts';
+import type { Logger } from './log.ts';
+import { openApiKeys, type ApiKeys } from './merchants/api-key.ts';
+import { countActiveKeysOfRealm } from './merchants/api-key.store.ts';
+import { openMerchants } from './merchants/merchants.ts';
+import { routes, sandboxRoutes } from './routes.ts';
+import type { Service } from './service.ts';
+
+/** What comes from outside the program and is replaced in tests and simulations. */
+export type Ports = { readonly clock: Clock; readonly ids: Ids };
+export const realPorts: Ports = { clock: systemClock, ids: randomIds };
+
+/** What every subcommand needs: the migrated database and the keys. */
+export type Foundation = {
+  readonly config: Config;
+  readonly ports: Ports;
+  readonly log: Logger;
+  readonly database: DatabasePool;
+  readonly keyring: Keyring;
+  readonly apiKeys: ApiKeys;
+  close(): Promise<void>;
+};
+
+export type RunningService = {
+  readonly app: FastifyInstance;
+  readonly engine: Engine;
+  /** Stops taking requests, lets what runs finish, and leaves the foundation to its owner. */
+  stop(): Promise<void>;
+};
+
+export const version = (
+  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+).version;
+
+export async function layFoundation(
+  config: Config,
+  log: Logger,
+  ports: Ports = realPorts,
+): Promise<Foundation> {
+  const opened = await connectDatabase(
+    {
+      databaseUrl: config.databaseUrl,
+      dataFolder: config.dataFolder,
+      postgresBin: config.postgresBin,
+      connectionsMost: config.databaseConnections,
+    },
+    log,
+  );
+  return foundationOn(opened, config, log, ports);
+}
+
+/** The foundation on a database that is open already; it closes it in the end, also when it fails itself. */
+export async function foundationOn(
+  { database, close }: OpenedDatabase,
+  config: Config,
+  log: Logger,
+  ports: Ports,
+): Promise<Foundation> {
+  try {
+    for (const name of await migrate(database)) log.info({ name }, 'migration applied');
+    if (config.mode === 'live') await refuseSandboxKeys(database, ports.clock);
+    const masterKey = localMasterKey(
+      config.masterKey ?? sandboxMasterKey(join(config.dataFolder, 'master.key')),
+    );
+    const keyring = await openKeyring(database, masterKey, ports.clock);
+    const realm = config.mode === 'live' ? 'live' : 'test';
+    const apiKeys = openApiKeys({ db: database, keyring, clock: ports.clock, realm });
+    return {
+      config,
+      ports,
+      log,
+      database,
+      keyring,
+      apiKeys,
+      async close() {
+        keyring.stop();
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+export function buildService(foundation: Foundation): RunningService {
+  const { config, ports, log, database, keyring, apiKeys } = foundation;
+  const { clock } = ports;
+  const metrics = openMetrics();
+  const tokens = accessTokens(keyring, clock);
+  const merchants = openMerchants(database, clock);
+  const answers = idempotency(database, keyring);
+
+  const engine = openEngine({
+    db: database,
+    clock,
+    log,
+    works: [{ table: 'invoice', key: 'invoice_id', step: (id, now) => takeNextStep(database, id, now) }],
+    chores: [
+      {
+        name: 'forget old Idempotency-Keys',
+        everyMs: 60_000,
+        run: () => answers.forgetOld(laterBy(clock.now(), -idempotencyKeyLifetimeMs)),
+      },
+    ],
+    countStep: metrics.countStep,
+  });
+
+  const service: Service = { db: database, clock, ids: ports.ids, tokens, merchants, engine };
+  const endpoints = config.mode === 'sandbox' ? [...routes, ...sandboxRoutes] : routes;
+  const monotonicMs = () => performance.now();
+  const app = buildServer({
+    endpoints,
+    log,
+    metrics,
+    trustedProxies: config.trustedProxies,
+    door: {
+      service,
+      clock,
+      apiKeys,
+      tokens,
+      idempotency: answers,
+      keyRate: rateLimit(config.requestsPerSecond, config.requestsPerSecond * 2, monotonicMs),
+      failedAuthenticationRate: rateLimit(
+        config.failedAuthenticationsPerMinute / 60,
+        config.failedAuthenticationsPerMinute,
+        monotonicMs,
+      ),
+    },
+  });
+  addSystemRoutes(app, {
+    openApi: openApiDocument(endpoints, version, config.publicUrl),
+    metrics,
+    metricsAccess: config.metricsToken
+      ? { token: config.metricsToken }
+      : config.mode === 'sandbox'
+        ? 'open'
+        : 'closed',
+    notReady: () => whatIsNotReady(database),
+  });
+  metrics.gauge('mandate_database_connections', 'Open connections', () => database.connections().total);
+  metrics.gauge(
+    'mandate_database_waiting',
+    'Requests waiting for a connection',
+    () => database.connections().waiting,
+  );
+  metrics.gauge(
+    'mandate_engine_stuck',
+    'Due work that waits for an operator',
+    async () => (await engine.stuck()).length,
+  );
+
+  return {
+    app,
+    engine,
+    async stop() {
+      await app.close();
+      await engine.stop();
+    },
+  };
+}
+
+async function whatIsNotReady(database: DatabasePool): Promise<string[]> {
+  try {
+    return (await isMigrated(database)) ? [] : ['migrations'];
+  } catch {
+    return ['database'];
+  }
+}
+
+async function refuseSandboxKeys(database: DatabasePool, clock: Clock): Promise<void> {
+  const [row] = await database.run(countActiveKeysOfRealm, { realm: 'test', now: clock.now() });
+  if (!row || row.count === 0n) return;
+  throw new Error(
+    `this database has ${row.count} sandbox API keys that still work; live mode wants a database of its own, ` +
+      'or the keys revoked (mandate keys list, mandate keys revoke)',
+  );
+}

@@ -1,0 +1,175 @@
+// The settings of the program, all of them: from the environment, checked once at the start, every fault named at the
+// same time. docs/operations/configuration.md is printed from this table.
+import { isAbsolute, resolve } from 'node:path';
+import { parseMasterKey } from './keys/master-key.ts';
+
+export type Config = {
+  readonly mode: 'sandbox' | 'live';
+  readonly host: string;
+  readonly port: number;
+  readonly publicUrl: string;
+  readonly dataFolder: string;
+  readonly databaseUrl: string | undefined;
+  readonly postgresBin: string | undefined;
+  readonly databaseConnections: number;
+  /** Absent in a sandbox, which makes its own and keeps it in the data folder. */
+  readonly masterKey: Buffer | undefined;
+  readonly trustedProxies: readonly string[];
+  readonly requestsPerSecond: number;
+  readonly failedAuthenticationsPerMinute: number;
+  readonly metricsToken: string | undefined;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+};
+
+export type Setting = {
+  readonly name: string;
+  readonly byDefault: string;
+  readonly meaning: string;
+  readonly secret?: true;
+};
+
+export const settings = [
+  {
+    name: 'MANDATE_MODE',
+    byDefault: 'sandbox',
+    meaning: '`sandbox`: a whole world with test money on one machine. `live`: real money.',
+  },
+  { name: 'HOST', byDefault: '127.0.0.1', meaning: 'The address to listen on.' },
+  { name: 'PORT', byDefault: '8080', meaning: 'The port to listen on; 0 takes a free one.' },
+  {
+    name: 'PUBLIC_URL',
+    byDefault: 'http://HOST:PORT',
+    meaning: 'How clients reach the service, if that is through a proxy.',
+  },
+  {
+    name: 'MANDATE_DATA',
+    byDefault: './data',
+    meaning: "The folder for the private PostgreSQL, the sandbox's facts and its keys.",
+  },
+  {
+    name: 'DATABASE_URL',
+    byDefault: 'a private PostgreSQL in MANDATE_DATA',
+    meaning: 'The PostgreSQL (15 or newer) to use. Live mode demands one.',
+    secret: true,
+  },
+  {
+    name: 'MANDATE_POSTGRES_BIN',
+    byDefault: 'the bundled binaries',
+    meaning: 'The folder with `postgres` and `initdb` for the private PostgreSQL.',
+  },
+  {
+    name: 'DATABASE_CONNECTIONS',
+    byDefault: '10',
+    meaning:
+      'The most connections one node opens. Two to four for each core of the database, over all nodes, is enough.',
+  },
+  {
+    name: 'MANDATE_MASTER_KEY',
+    byDefault: 'made in the sandbox',
+    meaning:
+      'The key that wraps all others: 32 bytes in base64 (`openssl rand -base64 32`). Live mode demands it.',
+    secret: true,
+  },
+  {
+    name: 'TRUSTED_PROXIES',
+    byDefault: 'none',
+    meaning: 'Addresses or networks, separated by commas, whose X-Forwarded-For is believed.',
+  },
+  {
+    name: 'REQUESTS_PER_SECOND',
+    byDefault: '2000',
+    meaning: 'For each API key or access token and node, with a burst of twice that; 0 for no limit.',
+  },
+  {
+    name: 'FAILED_AUTHENTICATIONS_PER_MINUTE',
+    byDefault: '600',
+    meaning: 'For each address and node; 0 for no limit.',
+  },
+  {
+    name: 'METRICS_TOKEN',
+    byDefault: 'open in the sandbox, closed in live mode',
+    meaning: 'The bearer token that /metrics asks for.',
+    secret: true,
+  },
+  { name: 'LOG_LEVEL', byDefault: 'info', meaning: '`debug`, `info`, `warn`, `error` or `silent`.' },
+] as const satisfies readonly Setting[];
+
+type Name = (typeof settings)[number]['name'];
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Every fault of the environment at once, each with what to do about it. */
+export class ConfigurationFault extends Error {
+  constructor(faults: readonly string[]) {
+    super(`the environment is not usable:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+  }
+}
+
+export function readConfig(environment: Environment, workingFolder: string): Config {
+  const faults: string[] = [];
+  const text = (name: Name): string | undefined => environment[name] || undefined;
+
+  function oneOf<const Value extends string>(name: Name, values: readonly Value[], byDefault: Value): Value {
+    const value = text(name);
+    const found = values.find((known) => known === value);
+    if (value !== undefined && !found)
+      faults.push(`${name} is ${value}; it must be one of ${values.join(', ')}`);
+    return found ?? byDefault;
+  }
+
+  function integer(name: Name, least: number, most: number, byDefault: number): number {
+    const value = text(name);
+    if (value === undefined) return byDefault;
+    const number = /^\d{1,9}$/.test(value) ? Number(value) : NaN;
+    if (number >= least && number <= most) return number;
+    faults.push(`${name} is ${value}; it must be a whole number from ${least} to ${most}`);
+    return byDefault;
+  }
+
+  const mode = oneOf('MANDATE_MODE', ['sandbox', 'live'], 'sandbox');
+  const host = text('HOST') ?? '127.0.0.1';
+  const port = integer('PORT', 0, 65_535, 8080);
+  const databaseUrl = text('DATABASE_URL');
+  const keyText = text('MANDATE_MASTER_KEY');
+  const masterKey = keyText === undefined ? undefined : parseMasterKey(keyText);
+  const dataFolder = text('MANDATE_DATA') ?? './data';
+
+  if (databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
+    faults.push('DATABASE_URL must begin with postgres:// or postgresql://');
+  }
+  if (keyText !== undefined && !masterKey) {
+    faults.push('MANDATE_MASTER_KEY must be 32 bytes in base64; `openssl rand -base64 32` makes one');
+  }
+  if (mode === 'live' && databaseUrl === undefined) {
+    faults.push('live mode needs DATABASE_URL: the private PostgreSQL is for trying out');
+  }
+  if (mode === 'live' && keyText === undefined) {
+    faults.push(
+      'live mode needs MANDATE_MASTER_KEY; `openssl rand -base64 32` makes one, keep it apart from the backups',
+    );
+  }
+
+  const config: Config = {
+    mode,
+    host,
+    port,
+    publicUrl: (text('PUBLIC_URL') ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`).replace(
+      /\/$/,
+      '',
+    ),
+    dataFolder: isAbsolute(dataFolder) ? dataFolder : resolve(workingFolder, dataFolder),
+    databaseUrl,
+    postgresBin: text('MANDATE_POSTGRES_BIN'),
+    databaseConnections: integer('DATABASE_CONNECTIONS', 1, 200, 10),
+    masterKey,
+    trustedProxies: (text('TRUSTED_PROXIES') ?? '')
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter(Boolean),
+    requestsPerSecond: integer('REQUESTS_PER_SECOND', 0, 1_000_000, 2_000),
+    failedAuthenticationsPerMinute: integer('FAILED_AUTHENTICATIONS_PER_MINUTE', 0, 1_000_000, 600),
+    metricsToken: text('METRICS_TOKEN'),
+    logLevel: oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
+  };
+  if (faults.length > 0) throw new ConfigurationFault(faults);
+  return config;
+}

@@ -1,0 +1,95 @@
+// Makes a file or folder beside its place and moves it there in one step, so that nobody ever meets a half-made one.
+// Several processes may do so at once: the first one wins and the others throw their copy away.
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+} from 'node:fs';
+import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+export type Owner = { readonly uid: number; readonly gid: number };
+
+const mark = '.tmp-';
+const leftoverAgeMs = 3_600_000;
+
+export function asideName(final: string): string {
+  return `${final}${mark}${process.pid}-${randomBytes(4).toString('hex')}`;
+}
+
+export async function buildAside(final: string, make: (aside: string) => Promise<void>): Promise<void> {
+  if (existsSync(final)) return;
+  const aside = asideName(final);
+  try {
+    await make(aside);
+    moveInto(aside, final);
+  } finally {
+    rmSync(aside, { recursive: true, force: true });
+  }
+}
+
+/** Makes a folder, and those above it with mode 0755, whatever the umask says. */
+export function makeFolder(folder: string, mode: number, owner: Owner | undefined): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder), 0o755, undefined);
+  const aside = asideName(folder);
+  mkdirSync(aside);
+  chmodSync(aside, mode);
+  giveTo(aside, owner);
+  moveInto(aside, folder);
+  rmSync(aside, { recursive: true, force: true });
+}
+
+/** A file of mode 0600; when somebody else wrote it first, theirs stays. */
+export function writeOnce(file: string, content: string, owner: Owner | undefined): void {
+  const aside = asideName(file);
+  try {
+    writeFileSync(aside, content, { mode: 0o600, flag: 'wx', flush: true });
+    giveTo(aside, owner);
+    linkSync(aside, file);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
+
+/** What a killed process left behind. Nothing that takes less than an hour is touched. */
+export function removeLeftovers(folder: string): void {
+  for (const name of readdirSync(folder).filter((each) => basename(each).includes(mark))) {
+    const modified = statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs;
+    if (modified !== undefined && Date.now() - modified > leftoverAgeMs) {
+      rmSync(join(folder, name), { recursive: true, force: true });
+    }
+  }
+}
+
+export function giveTo(path: string, owner: Owner | undefined): void {
+  if (owner) chownSync(path, owner.uid, owner.gid);
+}
+
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+function moveInto(aside: string, final: string): void {
+  try {
+    renameSync(aside, final);
+  } catch (error) {
+    if (!['ENOTEMPTY', 'EEXIST'].includes(codeOf(error))) throw error;
+    return;
+  }
+  // Otherwise a power cut might take the new name back, and with it all that was committed under it since.
+  const above = openSync(dirname(final), 'r');
+  try {
+    fsyncSync(above);
+  } finally {
+    closeSync(above);
+  }
+}

@@ -1,0 +1,98 @@
+// The SQL of due work, the same for every table that has it. A claim takes the earliest due rows, skipping those another
+// node is claiming, and moves their wake_at to the end of the lease, on the party's own clock.
+import { statement, type Values } from '../database/statement.ts';
+
+const claimedRow = {
+  id: 'text',
+  party_id: 'text',
+  due_at: 'timestamptz',
+  attempts: 'int4',
+  offset_ms: 'int8',
+} as const;
+
+export type ClaimedRow = Values<typeof claimedRow>;
+export type DueStatements = ReturnType<typeof dueStatements>;
+
+export const movedClocks = statement({
+  name: 'moved_test_clocks',
+  parameters: {},
+  row: { party_id: 'text', offset_ms: 'int8' },
+  text: 'select party_id, offset_ms from test_clock where offset_ms > 0',
+});
+
+export const moveTestClock = statement({
+  name: 'move_test_clock',
+  parameters: { party_id: 'text', offset_ms: 'int8' },
+  row: { offset_ms: 'int8' },
+  // Time only moves forward, also when two requests move it at once.
+  text: `insert into test_clock (party_id, offset_ms) values (:party_id, :offset_ms)
+         on conflict (party_id) do update set offset_ms = greatest(test_clock.offset_ms, excluded.offset_ms)
+         returning offset_ms`,
+});
+
+export function dueStatements(table: string, key: string) {
+  const claim = (ofParty: string, leaseFrom: string) => `
+    with due as (
+      select ${key} as id, party_id, wake_at as due_at from ${table}
+      where wake_at <= :now ${ofParty}
+      order by wake_at limit :most for update skip locked
+    ), clocked as (
+      select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+    )
+    update ${table} as claimed
+    set wake_at = ${leaseFrom} + :lease_ms * interval '1 ms',
+        attempts = attempts + 1
+    from clocked where claimed.${key} = clocked.id
+    returning clocked.id, clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms`;
+
+  return {
+    claim: statement({
+      name: `claim_due_${table}`,
+      parameters: { now: 'timestamptz', lease_ms: 'int8', most: 'int4' },
+      row: claimedRow,
+      text: claim('', `:now + offset_ms * interval '1 ms'`),
+    }),
+    claimOfParty: statement({
+      name: `claim_due_${table}_of_party`,
+      parameters: { now: 'timestamptz', lease_ms: 'int8', most: 'int4', party_id: 'text' },
+      row: claimedRow,
+      // Here the time given is the party's own already.
+      text: claim('and party_id = :party_id', ':now'),
+    }),
+    earliestOfParty: statement({
+      name: `earliest_due_${table}_of_party`,
+      parameters: { party_id: 'text', before: 'timestamptz' },
+      row: { wake_at: 'timestamptz?' },
+      text: `select min(wake_at) as wake_at from ${table} where party_id = :party_id and wake_at <= :before`,
+    }),
+    // A row that was claimed again, or changed, in the meantime is somebody else's.
+    postpone: statement({
+      name: `postpone_${table}`,
+      parameters: { id: 'text', attempts: 'int4', wake_at: 'timestamptz' },
+      row: {},
+      text: `update ${table} set wake_at = :wake_at
+             where ${key} = :id and attempts = :attempts and wake_at is not null`,
+    }),
+    giveUp: statement({
+      name: `give_up_${table}`,
+      parameters: { id: 'text', attempts: 'int4', now: 'timestamptz', reason: 'text' },
+      row: {},
+      text: `update ${table} set wake_at = null, stuck_at = :now, stuck_reason = :reason
+             where ${key} = :id and attempts = :attempts and wake_at is not null`,
+    }),
+    stuck: statement({
+      name: `stuck_${table}`,
+      parameters: {},
+      row: { id: 'text', party_id: 'text', stuck_at: 'timestamptz', stuck_reason: 'text' },
+      text: `select ${key} as id, party_id, stuck_at, stuck_reason from ${table}
+             where stuck_at is not null order by stuck_at limit 1000`,
+    }),
+    retry: statement({
+      name: `retry_stuck_${table}`,
+      parameters: { id: 'text', now: 'timestamptz' },
+      row: { id: 'text' },
+      text: `update ${table} set wake_at = :now, attempts = 0, stuck_at = null, stuck_reason = null
+             where ${key} = :id and stuck_at is not null returning ${key} as id`,
+    }),
+  };
+}

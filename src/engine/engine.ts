@@ -1,0 +1,233 @@
+// Due work. A row that must be looked at carries the time (`wake_at`); whoever claims it moves that time forward by a
+// lease, so that a crash loses nothing but the lease. A node that makes work due wakes itself at once; the sweep is for
+// what other nodes left behind. The engine knows tables and times, no business: what a step does is the room's affair,
+// and every step must be harmless when run twice, because its write is guarded by the row's version.
+import type { Logger } from 'pino';
+import { epochMsOf, latest, laterBy, type Clock, type Instant } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import {
+  dueStatements,
+  movedClocks,
+  moveTestClock,
+  type ClaimedRow,
+  type DueStatements,
+} from './due.store.ts';
+
+export type DueWork = {
+  /** The table whose rows fall due; it has party_id, wake_at, attempts, stuck_at and stuck_reason. */
+  readonly table: string;
+  /** Its primary key. */
+  readonly key: string;
+  /** Writes the row's next wake_at, or null, with its change of state. */
+  readonly step: (id: string, now: Instant) => Promise<void>;
+};
+
+/** Something small to do every now and then, on every node, harmless when done twice. */
+export type Chore = { readonly name: string; readonly everyMs: number; readonly run: () => Promise<unknown> };
+
+export type Engine = {
+  start(): void;
+  /** Looks for due work now instead of at the next sweep. */
+  wake(): void;
+  /** Moves a party's time to an instant, running everything that falls due on the way, in order. */
+  advance(partyId: string, to: Instant): Promise<void>;
+  stuck(): Promise<StuckWork[]>;
+  retry(table: string, id: string): Promise<boolean>;
+  /** Waits for the steps that run; what is left stays due for others. */
+  stop(): Promise<void>;
+};
+
+export type StuckWork = {
+  readonly table: string;
+  readonly id: string;
+  readonly partyId: string;
+  readonly since: Instant;
+  readonly reason: string;
+};
+
+const sweepEveryMs = 1_000;
+const leaseMs = 30_000;
+const claimedAtOnce = 100;
+const stepsAtOnce = 8;
+/** After this many failures in a row (about an hour and a half with the delays below) an operator has to look. */
+const attemptsMost = 15;
+const firstRetryMs = 1_000;
+const longestRetryMs = 600_000;
+const reasonCharactersMost = 500;
+
+export function openEngine(options: {
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  works: readonly DueWork[];
+  chores: readonly Chore[];
+  countStep: (table: string, outcome: 'done' | 'failed' | 'stuck') => void;
+}): Engine {
+  const { db, clock, log } = options;
+  const works = options.works.map((work) => ({ work, sql: dueStatements(work.table, work.key) }));
+  const timers: NodeJS.Timeout[] = [];
+  const advancing = new Set<string>();
+  let stopping = false;
+  let wanted = false;
+  let sweeping: Promise<void> | undefined;
+
+  function wake(): void {
+    wanted = true;
+    if (stopping) return;
+    sweeping ??= sweepWhileWanted().finally(() => (sweeping = undefined));
+  }
+
+  async function sweepWhileWanted(): Promise<void> {
+    while (wanted && !stopping) {
+      wanted = false;
+      try {
+        await sweep();
+      } catch (error) {
+        log.warn({ err: error }, 'a sweep for due work failed; the next one tries again');
+      }
+    }
+  }
+
+  async function sweep(): Promise<void> {
+    const now = clock.now();
+    for (const { work, sql } of works) await runAllDue(work, sql, now);
+    // Parties whose test clock runs ahead have work that is due for them alone.
+    for (const { party_id, offset_ms } of await db.run(movedClocks, {})) {
+      if (advancing.has(party_id)) continue;
+      const theirs = laterBy(now, Number(offset_ms));
+      for (const { work, sql } of works) await runAllDue(work, sql, theirs, party_id);
+    }
+  }
+
+  async function runAllDue(work: DueWork, sql: DueStatements, now: Instant, partyId?: string): Promise<void> {
+    for (;;) {
+      const claim = { now, lease_ms: BigInt(leaseMs), most: claimedAtOnce };
+      const rows = await (partyId === undefined
+        ? db.run(sql.claim, claim)
+        : db.run(sql.claimOfParty, { ...claim, party_id: partyId }));
+      await inParallel(rows, stepsAtOnce, (row) => runStep(work, sql, row));
+      if (rows.length < claimedAtOnce || stopping) return;
+    }
+  }
+
+  async function runStep(work: DueWork, sql: DueStatements, row: ClaimedRow): Promise<void> {
+    // Never before the moment it was due for: another node's clock may be ahead of ours.
+    const now = latest(laterBy(clock.now(), Number(row.offset_ms)), row.due_at);
+    try {
+      await work.step(row.id, now);
+      options.countStep(work.table, 'done');
+    } catch (error) {
+      await postpone(work, sql, row, now, error);
+    }
+  }
+
+  async function postpone(
+    work: DueWork,
+    sql: DueStatements,
+    row: ClaimedRow,
+    now: Instant,
+    error: unknown,
+  ): Promise<void> {
+    const isStuck = row.attempts >= attemptsMost;
+    const fields = { err: error, work: work.table, id: row.id, attempts: row.attempts };
+    if (isStuck) log.error(fields, 'a step failed too often and waits for an operator');
+    else log.warn(fields, 'a step failed and will be tried again');
+    options.countStep(work.table, isStuck ? 'stuck' : 'failed');
+    const reason = String(error).slice(0, reasonCharactersMost);
+    const name = { id: row.id, attempts: row.attempts };
+    try {
+      if (isStuck) await db.run(sql.giveUp, { ...name, now, reason });
+      else await db.run(sql.postpone, { ...name, wake_at: laterBy(now, retryDelayMs(row.attempts)) });
+    } catch (failure) {
+      log.warn(
+        { err: failure, work: work.table, id: row.id },
+        'the lease of a failed step was left to run out',
+      );
+    }
+  }
+
+  async function earliestDue(partyId: string, to: Instant): Promise<Instant | undefined> {
+    let earliest: Instant | undefined;
+    for (const { sql } of works) {
+      const [row] = await db.run(sql.earliestOfParty, { party_id: partyId, before: to });
+      if (row?.wake_at && (earliest === undefined || row.wake_at < earliest)) earliest = row.wake_at;
+    }
+    return earliest;
+  }
+
+  async function advance(partyId: string, to: Instant): Promise<void> {
+    // Meanwhile this node's sweep leaves the party alone, or the order would be lost.
+    advancing.add(partyId);
+    try {
+      for (;;) {
+        const due = await earliestDue(partyId, to);
+        const offsetMs = epochMsOf(due ?? to) - epochMsOf(clock.now());
+        await db.run(moveTestClock, { party_id: partyId, offset_ms: BigInt(Math.max(0, offsetMs)) });
+        if (due === undefined || stopping) return;
+        for (const { work, sql } of works) await runAllDue(work, sql, due, partyId);
+      }
+    } finally {
+      advancing.delete(partyId);
+    }
+  }
+
+  return {
+    start() {
+      timers.push(setInterval(wake, sweepEveryMs));
+      for (const chore of options.chores)
+        timers.push(setInterval(() => void runChore(chore, log), chore.everyMs));
+      wake();
+    },
+    wake,
+    advance,
+    async stuck() {
+      const lists = await Promise.all(
+        works.map(async ({ work, sql }) =>
+          (await db.run(sql.stuck, {})).map((row) => ({
+            table: work.table,
+            id: row.id,
+            partyId: row.party_id,
+            since: row.stuck_at,
+            reason: row.stuck_reason,
+          })),
+        ),
+      );
+      return lists.flat();
+    },
+    async retry(table, id) {
+      const found = works.find(({ work }) => work.table === table);
+      const rows = found ? await db.run(found.sql.retry, { id, now: clock.now() }) : [];
+      if (rows.length > 0) wake();
+      return rows.length > 0;
+    },
+    async stop() {
+      stopping = true;
+      timers.forEach(clearInterval);
+      await sweeping;
+    },
+  };
+}
+
+async function runChore(chore: Chore, log: Logger): Promise<void> {
+  try {
+    await chore.run();
+  } catch (error) {
+    log.warn({ err: error, chore: chore.name }, 'a chore failed; the next turn tries again');
+  }
+}
+
+function retryDelayMs(attempts: number): number {
+  return Math.min(firstRetryMs * 2 ** (attempts - 1), longestRetryMs);
+}
+
+async function inParallel<T>(
+  items: readonly T[],
+  most: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const waiting = items[Symbol.iterator]();
+  const worker = async () => {
+    for (const item of waiting) await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
+}

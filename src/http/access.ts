@@ -1,0 +1,48 @@
+// Who may call what: one row for each operation. An operation without a row does not compile, and a test walks every
+// operation with every kind of token, for an entity of its own and for another's.
+import type { TokenKind } from '../keys/access-token.ts';
+import type { RefusalCode } from './refusals.ts';
+
+/** What an API key may be narrowed to. A key made without a list has them all. */
+export const scopes = ['invoices:read', 'invoices:write', 'shops:read', 'sandbox'] as const;
+export type Scope = (typeof scopes)[number];
+
+export type AccessRow = {
+  /** The scope an API key needs. */
+  readonly apiKey: Scope;
+  /** The access tokens that may call it, each for the one entity it was issued for. */
+  readonly tokens: readonly TokenKind[];
+  /** The path parameter that names that entity. */
+  readonly entity?: string;
+  /** Reads hide a refusal behind this answer, so that nobody learns what exists; the others answer 401. */
+  readonly hiddenBehind?: RefusalCode;
+};
+
+export const access = {
+  createInvoice: { apiKey: 'invoices:write', tokens: [] },
+  findInvoice: { apiKey: 'invoices:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
+  getInvoice: {
+    apiKey: 'invoices:read',
+    tokens: ['invoice'],
+    entity: 'invoiceID',
+    hiddenBehind: 'invoiceNotFound',
+  },
+  listInvoiceEvents: {
+    apiKey: 'invoices:read',
+    tokens: ['invoice'],
+    entity: 'invoiceID',
+    hiddenBehind: 'invoiceNotFound',
+  },
+  issueInvoiceToken: { apiKey: 'invoices:write', tokens: [] },
+  fulfillInvoice: { apiKey: 'invoices:write', tokens: [] },
+  rescindInvoice: { apiKey: 'invoices:write', tokens: [] },
+  getMe: { apiKey: 'shops:read', tokens: [] },
+  listShops: { apiKey: 'shops:read', tokens: [] },
+  getShop: { apiKey: 'shops:read', tokens: [] },
+  listCategories: { apiKey: 'shops:read', tokens: [] },
+  getCategory: { apiKey: 'shops:read', tokens: [] },
+  getTestClock: { apiKey: 'sandbox', tokens: [] },
+  advanceTestClock: { apiKey: 'sandbox', tokens: [] },
+} as const satisfies Record<string, AccessRow>;
+
+export type Operation = keyof typeof access;

@@ -1,0 +1,11 @@
+// Who is calling: a merchant's server with an API key, or a browser with an access token for one entity.
+import type { TokenKind } from '../keys/access-token.ts';
+
+export type Caller =
+  | {
+      readonly kind: 'apiKey';
+      readonly keyId: string;
+      readonly partyId: string;
+      readonly scopes: readonly string[];
+    }
+  | { readonly kind: TokenKind; readonly entityId: string; readonly partyId: string };

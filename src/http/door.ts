@@ -1,0 +1,282 @@
+// The life of a request, from the socket to the room and back, with its exits in this order:
+//   preflight -> who calls -> may he -> request id -> deadline -> rate -> body -> schema -> repeat? -> the room -> answer
+// Everything here is about the wire; what a request means is the rooms' business.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { TSchema } from 'typebox';
+import type { Clock } from '../clock.ts';
+import { DatabaseUnavailable } from '../database/database.ts';
+import type { AccessTokens } from '../keys/access-token.ts';
+import type { ApiKeys } from '../merchants/api-key.ts';
+import type { Refusal } from '../refusal.ts';
+import type { Service } from '../service.ts';
+import { access, type AccessRow } from './access.ts';
+import type { Caller } from './caller.ts';
+import { waitMsOf } from './deadline.ts';
+import type { AnyEndpoint, EndpointRequest } from './endpoint.ts';
+import { idempotencyKeyPattern, type Idempotency, type Repeated, type StoredAnswer } from './idempotency.ts';
+import { isKeepable, parseJson } from './json-body.ts';
+import type { RateLimit } from './rate-limit.ts';
+import { refusals, type RefusalCode } from './refusals.ts';
+import { compileCheck, complaint, type Check } from './validate.ts';
+
+export type Door = {
+  readonly service: Service;
+  readonly clock: Clock;
+  readonly apiKeys: ApiKeys;
+  readonly tokens: AccessTokens;
+  readonly idempotency: Idempotency;
+  readonly keyRate: RateLimit;
+  readonly failedAuthenticationRate: RateLimit;
+};
+
+/** What the first half of the way, before the body is read, found out for the second. */
+export type Admitted = { readonly caller: Caller; readonly waitMs: number };
+
+const requestIdCharactersMost = 40;
+
+/** The first half: everything that can be known from the head of the request. Undefined when it was answered. */
+export async function admit(
+  door: Door,
+  endpoint: AnyEndpoint,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Admitted | undefined> {
+  const caller = await authenticate(door, request.headers.authorization);
+  if (!caller) {
+    const waitSeconds = door.failedAuthenticationRate.take(request.ip);
+    if (waitSeconds !== undefined) return void sendTooMany(reply, waitSeconds);
+    return void sendUnauthorized(reply);
+  }
+  const row: AccessRow = access[endpoint.operation];
+  const refused = refusalOfAccess(row, caller, request.params as Record<string, string>);
+  if (refused === 'unauthorized') return void sendUnauthorized(reply);
+  if (refused) return void sendRefusal(reply, { code: refused });
+
+  const requestId = request.headers['x-request-id'];
+  if (typeof requestId !== 'string' || requestId.length > requestIdCharactersMost || requestId.length === 0) {
+    const type = requestId === undefined ? 'not_found' : 'wrong_length';
+    return void sendRefusal(reply, {
+      code: 'invalidRequest',
+      message: complaint('X-Request-ID', type, `send a header of 1 to ${requestIdCharactersMost} characters`),
+    });
+  }
+  const waitMs = waitMsOf(headerText(request, 'x-request-deadline'), door.clock.now());
+  if (waitMs === undefined) return void sendRefusal(reply, { code: 'invalidDeadline' });
+
+  const rateName = caller.kind === 'apiKey' ? caller.keyId : caller.entityId;
+  const waitSeconds = door.keyRate.take(rateName);
+  if (waitSeconds !== undefined) return void sendTooMany(reply, waitSeconds);
+  return { caller, waitMs };
+}
+
+/** The second half, for one endpoint: body, schema, the room, the answer. */
+export function answerer(
+  door: Door,
+  endpoint: AnyEndpoint,
+): (admitted: Admitted, request: FastifyRequest, reply: FastifyReply) => Promise<void> {
+  const read = requestReader(endpoint);
+  const takesKey = endpoint.method !== 'GET' && !endpoint.ignoresIdempotencyKey;
+
+  return async (admitted, request, reply) => {
+    const input = read(request);
+    if ('unsupported' in input) return void reply.code(415).send();
+    if ('refusal' in input) return sendRefusal(reply, input.refusal);
+
+    const key = takesKey ? headerText(request, 'idempotency-key') : undefined;
+    if (key !== undefined && !idempotencyKeyPattern.test(key)) {
+      const message = complaint('Idempotency-Key', 'no_match', 'send 1 to 64 of A-Z a-z 0-9 . _ -');
+      return sendRefusal(reply, { code: 'invalidRequest', message });
+    }
+
+    const party = await door.service.merchants.party(admitted.caller.partyId);
+    if (!party) return sendUnauthorized(reply);
+    const endpointRequest: EndpointRequest = {
+      caller: admitted.caller,
+      now: door.service.merchants.timeOf(party),
+      ...input,
+    };
+
+    const work =
+      key === undefined
+        ? performed(perform(endpoint, endpointRequest, door.service, reply))
+        : performOnce(door, endpoint, endpointRequest, request, key, reply);
+    const result = await within(admitted.waitMs, work);
+    // The work goes on and may succeed: its outcome is unknown to this caller.
+    if (result === 'too-late') return void reply.code(504).send();
+    if (result.kind === 'other-request') return sendRefusal(reply, { code: 'idempotencyKeyReused' });
+    if (result.kind === 'replay') reply.header('Idempotent-Replayed', 'true');
+    const { answer } = result;
+    reply.code(answer.status);
+    if (answer.body === '') return void reply.send();
+    return void reply.type('application/json; charset=utf-8').send(answer.body);
+  };
+}
+
+async function perform(
+  endpoint: AnyEndpoint,
+  request: EndpointRequest,
+  service: Service,
+  reply: FastifyReply,
+): Promise<StoredAnswer> {
+  const outcome = await endpoint.handle(request, service);
+  if (!outcome.ok) return refusalAnswer(outcome.refusal);
+  if (!endpoint.answer) return { status: endpoint.status, body: '' };
+  const serialize = reply.getSerializationFunction(String(endpoint.status)) ?? JSON.stringify;
+  return { status: endpoint.status, body: serialize(outcome.value as object) as string };
+}
+
+async function performed(answer: Promise<StoredAnswer>): Promise<Repeated> {
+  return { kind: 'first', answer: await answer };
+}
+
+async function performOnce(
+  door: Door,
+  endpoint: AnyEndpoint,
+  endpointRequest: EndpointRequest,
+  request: FastifyRequest,
+  key: string,
+  reply: FastifyReply,
+): Promise<Repeated> {
+  const { caller } = endpointRequest;
+  return door.idempotency.once(
+    {
+      ownerId: caller.kind === 'apiKey' ? caller.partyId : caller.entityId,
+      key,
+      method: endpoint.method,
+      path: canonicalPath(request.url),
+      body: endpointRequest.body ?? null,
+      now: door.clock.now(),
+    },
+    (tx) => perform(endpoint, endpointRequest, { ...door.service, db: tx }, reply),
+  );
+}
+
+/** /v1 is another name for /v2. */
+function canonicalPath(url: string): string {
+  return url.replace(/^\/v1\//, '/v2/');
+}
+
+async function authenticate(door: Door, header: string | undefined): Promise<Caller | undefined> {
+  const token = /^Bearer ([\x21-\x7e]+)$/i.exec(header ?? '')?.[1];
+  if (!token) return undefined;
+  if (token.startsWith('mandate_')) return door.apiKeys.authenticate(token);
+  return door.tokens.verify(token);
+}
+
+function refusalOfAccess(
+  row: AccessRow,
+  caller: Caller,
+  params: Record<string, string>,
+): RefusalCode | 'unauthorized' | undefined {
+  if (caller.kind === 'apiKey') return caller.scopes.includes(row.apiKey) ? undefined : 'unauthorized';
+  const mayCall = row.tokens.includes(caller.kind);
+  const isOwn = row.entity !== undefined && params[row.entity] === caller.entityId;
+  return mayCall && isOwn ? undefined : (row.hiddenBehind ?? 'unauthorized');
+}
+
+type Input = { params: unknown; query: unknown; body: unknown };
+type Unreadable = { unsupported: true } | { refusal: Refusal<RefusalCode> };
+
+function requestReader(endpoint: AnyEndpoint): (request: FastifyRequest) => Input | Unreadable {
+  const checks = (['params', 'query'] as const).map((part) => [part, checkOf(endpoint[part])] as const);
+  const checkBody = checkOf(endpoint.body);
+  const queryNumbers = integersOf(endpoint.query);
+
+  return (request) => {
+    const input = {
+      params: request.params,
+      query: withNumbers(request.query, queryNumbers),
+      body: undefined as unknown,
+    };
+    for (const [part, check] of checks) {
+      const problem = check?.(input[part]) ?? unkeepableText(input[part]);
+      if (problem) return { refusal: { code: 'invalidRequest', message: problem } };
+    }
+    if (!checkBody) return input;
+    if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
+      return { unsupported: true };
+    const parsed = parseJson(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
+    if ('problem' in parsed) {
+      const message = complaint(parsed.problem.where, 'wrong_body', parsed.problem.what);
+      return { refusal: { code: 'invalidRequest', message } };
+    }
+    const problem = checkBody(parsed.value);
+    if (problem) return { refusal: { code: 'invalidRequest', message: problem } };
+    return { ...input, body: parsed.value };
+  };
+}
+
+function checkOf(schema: TSchema | undefined): Check | undefined {
+  return schema && compileCheck(schema);
+}
+
+/** Text of the address reaches the database too. */
+function unkeepableText(values: unknown): string | undefined {
+  for (const [name, text] of Object.entries(values as Record<string, unknown>)) {
+    if (typeof text === 'string' && !isKeepable(text))
+      return complaint(name, 'no_match', 'has a NUL character');
+  }
+  return undefined;
+}
+
+function integersOf(query: TSchema | undefined): string[] {
+  const properties =
+    (query as { properties?: Record<string, { type?: string }> } | undefined)?.properties ?? {};
+  return Object.keys(properties).filter((name) => properties[name]?.type === 'integer');
+}
+
+/** Everything in a query is text; what the schema calls an integer becomes one if it looks like one. */
+function withNumbers(query: unknown, names: string[]): unknown {
+  if (names.length === 0) return query;
+  const read: Record<string, unknown> = { ...(query as Record<string, unknown>) };
+  for (const name of names) {
+    const text = read[name];
+    if (typeof text === 'string' && /^-?\d{1,15}$/.test(text)) read[name] = Number(text);
+  }
+  return read;
+}
+
+async function within<T>(waitMs: number, work: Promise<T>): Promise<T | 'too-late'> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<'too-late'>((resolve) => {
+    timer = setTimeout(() => resolve('too-late'), waitMs);
+  });
+  try {
+    return await Promise.race([work, tooLate]);
+  } finally {
+    clearTimeout(timer);
+    // Nobody waits for it any more; a failure of what was begun is still logged by whoever began it.
+    work.catch(() => undefined);
+  }
+}
+
+function refusalAnswer(refusal: Refusal<RefusalCode>): StoredAnswer {
+  const entry = refusals[refusal.code];
+  const message = refusal.message ?? entry.message;
+  const code = entry.status === 400 || entry.status === 422 ? { code: refusal.code } : {};
+  return { status: entry.status, body: JSON.stringify({ ...code, ...refusal.details, message }) };
+}
+
+export function sendRefusal(reply: FastifyReply, refusal: Refusal<RefusalCode>): void {
+  const answer = refusalAnswer(refusal);
+  void reply.code(answer.status).type('application/json; charset=utf-8').send(answer.body);
+}
+
+function sendTooMany(reply: FastifyReply, waitSeconds: number): void {
+  reply.header('Retry-After', String(waitSeconds));
+  sendRefusal(reply, { code: 'tooManyRequests' });
+}
+
+function sendUnauthorized(reply: FastifyReply): void {
+  void reply.code(401).header('WWW-Authenticate', 'Bearer').send();
+}
+
+/** A fault, not a refusal: 503 when certainly nothing was done, 500 when nobody knows. */
+export function statusOfFault(error: unknown): 500 | 503 {
+  return error instanceof DatabaseUnavailable ? 503 : 500;
+}
+
+function headerText(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(',') : value;
+}

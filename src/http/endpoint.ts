@@ -1,0 +1,69 @@
+// What an endpoint is: one operation of the API with its parameters, its checks in order, its answer and its refusals.
+// The same declaration validates the request, shapes the answer and is printed as OpenAPI.
+import type { Static, TSchema } from 'typebox';
+import type { Instant } from '../clock.ts';
+import type { Outcome } from '../refusal.ts';
+import type { Service } from '../service.ts';
+import type { Operation } from './access.ts';
+import type { Caller } from './caller.ts';
+import type { RefusalCode, refusalsOfEveryOperation } from './refusals.ts';
+
+/** A refusal every operation shares needs no mention; any other must stand in the endpoint's own list. */
+type AlwaysPossible = (typeof refusalsOfEveryOperation)[number];
+
+type Declared<Schema extends TSchema | undefined> = Schema extends TSchema ? Static<Schema> : undefined;
+
+export type EndpointRequest<Params = unknown, Query = unknown, Body = unknown> = {
+  readonly caller: Caller;
+  /** The caller's time: the party's test clock in a sandbox, real time otherwise. */
+  readonly now: Instant;
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+};
+
+export type Endpoint<
+  Params extends TSchema | undefined = TSchema | undefined,
+  Query extends TSchema | undefined = TSchema | undefined,
+  Body extends TSchema | undefined = TSchema | undefined,
+  Answer extends TSchema | undefined = TSchema | undefined,
+  Code extends RefusalCode = RefusalCode,
+> = {
+  readonly operation: Operation;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** With `{name}` for path parameters. What begins with /v2/processing also answers under /v1/processing. */
+  readonly path: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly params?: Params;
+  readonly query?: Query;
+  readonly body?: Body;
+  /** A body worth showing to a newcomer: it works in the sandbox as it stands. */
+  readonly bodyExample?: unknown;
+  readonly status: 200 | 201 | 202 | 204;
+  readonly answer?: Answer;
+  readonly refusals: readonly Code[];
+  /** For the rare write that is no single transaction; it must be harmless when repeated. */
+  readonly ignoresIdempotencyKey?: true;
+  readonly handle: (
+    request: EndpointRequest<Declared<Params>, Declared<Query>, Declared<Body>>,
+    service: Service,
+  ) => Promise<Outcome<Declared<Answer>, Code | AlwaysPossible>>;
+};
+
+/** An endpoint among others, its own types forgotten: the door has checked what it hands over. */
+export type AnyEndpoint = Omit<Endpoint, 'handle'> & {
+  readonly handle: (request: EndpointRequest, service: Service) => Promise<Outcome<unknown, RefusalCode>>;
+};
+
+export function endpoint<
+  Params extends TSchema | undefined = undefined,
+  Query extends TSchema | undefined = undefined,
+  Body extends TSchema | undefined = undefined,
+  Answer extends TSchema | undefined = undefined,
+  const Code extends RefusalCode = never,
+>(declaration: Endpoint<Params, Query, Body, Answer, Code>): AnyEndpoint {
+  // The one place where the types meet: the door validates params, query and body by these very schemas.
+  return declaration as unknown as AnyEndpoint;
+}

@@ -1,0 +1,43 @@
+// What an operator's monitoring reads at /metrics, in the Prometheus format. The one place that knows the library.
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+export type Metrics = {
+  observeRequest(operation: string, status: number, seconds: number): void;
+  countStep(work: string, outcome: 'done' | 'failed' | 'stuck'): void;
+  /** A value asked for when somebody looks. */
+  gauge(name: string, help: string, read: () => number | Promise<number>): void;
+  render(): Promise<{ contentType: string; text: string }>;
+};
+
+export function openMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const requests = new Histogram({
+    name: 'mandate_request_duration_seconds',
+    help: 'Time from the head of a request to the end of its answer',
+    labelNames: ['operation', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    registers: [registry],
+  });
+  const steps = new Counter({
+    name: 'mandate_engine_steps_total',
+    help: 'Steps of due work by what became of them',
+    labelNames: ['work', 'outcome'],
+    registers: [registry],
+  });
+
+  return {
+    observeRequest: (operation, status, seconds) =>
+      requests.labels(operation, String(status)).observe(seconds),
+    countStep: (work, outcome) => steps.labels(work, outcome).inc(),
+    gauge(name, help, read) {
+      const gauge: Gauge = new Gauge({
+        name,
+        help,
+        registers: [registry],
+        collect: async () => gauge.set(await read()),
+      });
+    },
+    render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+  };
+}

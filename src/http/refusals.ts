@@ -1,0 +1,114 @@
+// The catalogue of refusals: every name by which the service says no, the status it has on the wire, the sentence the
+// client gets when the place of refusal has none of its own, and what to do about it. Clients switch on the code;
+// the sentences are for people. docs/guide/errors.md is printed from this page.
+
+export const refusals = {
+  invalidRequest: {
+    status: 400,
+    message: 'Invalid request',
+    advice:
+      'The request does not fit the schema; the message names the parameter. Correct it and send it again.',
+  },
+  invalidDeadline: {
+    status: 400,
+    message: 'Invalid data in X-Request-Deadline header',
+    advice: 'Send a future RFC 3339 date-time, or a number with a unit: `500ms`, `30s`, `1m`.',
+  },
+  invalidPartyID: {
+    status: 400,
+    message: 'Party not found',
+    advice: 'Leave partyID out, or send the id of the party the API key belongs to.',
+  },
+  invalidPartyStatus: {
+    status: 400,
+    message: 'Invalid party status',
+    advice: 'The party is blocked or suspended. Ask the operator of the service.',
+  },
+  invalidShopID: {
+    status: 400,
+    message: 'Shop not found',
+    advice: 'Use the id of one of your shops; `GET /v2/processing/shops` lists them.',
+  },
+  invalidShopStatus: {
+    status: 400,
+    message: 'Invalid shop status',
+    advice: 'The shop is blocked or suspended. Ask the operator of the service.',
+  },
+  invalidInvoiceCost: {
+    status: 400,
+    message: 'Invalid invoice amount',
+    advice: 'Send an amount, a cart, or both; with both, the sum of price × quantity must equal the amount.',
+  },
+  invalidInvoiceCart: {
+    status: 400,
+    message: 'Wrong size. Path to item: cart',
+    advice: 'A cart has 1 to 100 lines. Leave it out when there is none.',
+  },
+  invalidInvoiceStatus: {
+    status: 400,
+    message: 'Invalid invoice status',
+    advice:
+      'Read the invoice: its status does not allow this. Only a paid invoice is fulfilled, only an unpaid one rescinded.',
+  },
+  allocationNotPermitted: {
+    status: 400,
+    message: 'Allocation not permitted',
+    advice: 'Split payments are not offered. Leave allocation out.',
+  },
+  invalidTestClock: {
+    status: 400,
+    message: 'The test clock only moves forward, by ten years at most',
+    advice: 'Send a later `now`; `GET /sandbox/clock` shows the present one.',
+  },
+  invoiceNotFound: {
+    status: 404,
+    message: 'Invoice not found',
+    advice: 'Check the id and whose token was sent.',
+  },
+  shopNotFound: {
+    status: 404,
+    message: 'Shop not found',
+    advice: 'Check the id; `GET /v2/processing/shops` lists yours.',
+  },
+  categoryNotFound: {
+    status: 404,
+    message: 'Category not found',
+    advice: 'Check the id; `GET /v2/processing/categories` lists them.',
+  },
+  externalIDConflict: {
+    status: 409,
+    message: "This 'externalID' has been used by another request",
+    advice:
+      'The id in the answer was made with this externalID and other fields. Use a new externalID for a new entity.',
+  },
+  requestTooLarge: {
+    status: 413,
+    message: 'The request body is larger than 256 KiB',
+    advice: 'Send less; metadata, the largest free field, may have 4 KiB.',
+  },
+  idempotencyKeyReused: {
+    status: 422,
+    message: 'This Idempotency-Key has been used with another request',
+    advice: 'Use a new key for every new request; repeat a key only with the very same request.',
+  },
+  tooManyRequests: {
+    status: 429,
+    message: 'Too many requests',
+    advice: 'Wait for the seconds in Retry-After.',
+  },
+} as const satisfies Record<string, { status: number; message: string; advice: string }>;
+
+export type RefusalCode = keyof typeof refusals;
+
+/** Those any operation can answer with; the others are named by the operations that use them. */
+export const refusalsOfEveryOperation = [
+  'invalidRequest',
+  'invalidDeadline',
+  'tooManyRequests',
+] as const satisfies RefusalCode[];
+
+/** Those of every operation that has a body. */
+export const refusalsOfEveryBody = [
+  'requestTooLarge',
+  'idempotencyKeyReused',
+] as const satisfies RefusalCode[];

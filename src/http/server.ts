@@ -1,0 +1,162 @@
+// The HTTP server: routes from the endpoints, fixed headers, CORS, 404 and 405, one log line and one metric a request.
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { admit, answerer, sendRefusal, statusOfFault, type Admitted, type Door } from './door.ts';
+import type { AnyEndpoint } from './endpoint.ts';
+import type { Metrics } from './metrics.ts';
+
+const bodyBytesMost = 256 * 1024;
+const requestTimeoutMs = 30_000;
+const keepAliveMs = 65_000; // longer than the usual 60 s of a load balancer, which must be the one to hang up
+const methods = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD'] as const;
+
+const fixedHeaders = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': 'X-Request-ID, Retry-After, Idempotent-Replayed',
+};
+const apiHeaders = { 'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'" };
+const preflightHeaders = {
+  'Access-Control-Allow-Methods': 'GET, POST, PUT, DELETE, OPTIONS',
+  'Access-Control-Allow-Headers':
+    'x-requested-with, content-type, accept, authorization, x-request-id, x-request-deadline, idempotency-key',
+  'Access-Control-Max-Age': '86400',
+};
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    operation: string;
+    admitted: Admitted | undefined;
+    startedAtMs: number;
+  }
+}
+
+export function buildServer(options: {
+  door: Door;
+  endpoints: readonly AnyEndpoint[];
+  log: Logger;
+  metrics: Metrics;
+  trustedProxies: readonly string[];
+}): FastifyInstance {
+  const { door, endpoints, log, metrics } = options;
+  const app = Fastify({
+    logger: false,
+    trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
+    bodyLimit: bodyBytesMost,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveMs,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: 2_048 },
+    frameworkErrors: (error, request, reply) => answerFault(error, request, reply),
+  });
+
+  app.decorateRequest('operation', 'unknown');
+  app.decorateRequest('admitted', undefined);
+  app.decorateRequest('startedAtMs', 0);
+
+  app.addHook('onRequest', (request, reply, done) => {
+    request.startedAtMs = performance.now();
+    reply.headers(fixedHeaders);
+    const requestId = request.headers['x-request-id'];
+    if (typeof requestId === 'string' && /^[\x21-\x7e]{1,40}$/.test(requestId)) {
+      reply.header('X-Request-ID', requestId);
+    }
+    if (request.method === 'OPTIONS') return void reply.headers(preflightHeaders).code(204).send();
+    done();
+  });
+
+  app.addHook('onResponse', (request, reply, done) => {
+    const durationMs = performance.now() - request.startedAtMs;
+    metrics.observeRequest(request.operation, reply.statusCode, durationMs / 1000);
+    log.info(
+      {
+        requestId: reply.getHeader('x-request-id'),
+        operation: request.operation,
+        method: request.method,
+        status: reply.statusCode,
+        durationMs: Math.round(durationMs * 10) / 10,
+        ...describeCaller(request.admitted),
+      },
+      'request',
+    );
+    done();
+  });
+
+  // Bodies are read as bytes and parsed by the door, after it knows who calls; operations without a body ignore it.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+
+  app.setNotFoundHandler((_request, reply) => void reply.code(404).send({ message: 'Not found' }));
+  app.setErrorHandler((error, request, reply) => answerFault(error, request, reply));
+
+  function answerFault(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    // The framework's own complaints about the request; everything else is ours.
+    if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return sendRefusal(reply, { code: 'requestTooLarge' });
+    if (/^FST_ERR_(BAD_URL|CTP_|.*INVALID)/.test(code)) {
+      return sendRefusal(reply, { code: 'invalidRequest', message: 'The request cannot be read' });
+    }
+    const status = statusOfFault(error);
+    if (status === 503) reply.header('Retry-After', '1');
+    log.error(
+      { err: error, operation: request.operation, requestId: reply.getHeader('x-request-id') },
+      'request failed',
+    );
+    void reply.code(status).send();
+  }
+
+  for (const endpoint of endpoints) {
+    const answer = answerer(door, endpoint);
+    for (const url of urlsOf(endpoint)) {
+      app.route({
+        method: endpoint.method,
+        url,
+        // Only for its fast serialiser, which writes the declared fields and drops all others.
+        ...(endpoint.answer ? { schema: { response: { [endpoint.status]: endpoint.answer } } } : {}),
+        onRequest: async (request, reply) => {
+          request.operation = endpoint.operation;
+          reply.headers(apiHeaders);
+          request.admitted = await admit(door, endpoint, request, reply);
+          return request.admitted ? undefined : reply;
+        },
+        handler: async (request, reply) => {
+          if (!request.admitted) throw new Error('a request came past the door');
+          await answer(request.admitted, request, reply);
+          return reply;
+        },
+      });
+    }
+  }
+  refuseOtherMethods(app, endpoints);
+  return app;
+}
+
+/** Where a path exists with another method the answer is 405, without asking who calls. */
+function refuseOtherMethods(app: FastifyInstance, endpoints: readonly AnyEndpoint[]): void {
+  const allowed = new Map<string, string[]>();
+  for (const endpoint of endpoints) {
+    for (const url of urlsOf(endpoint)) allowed.set(url, [...(allowed.get(url) ?? []), endpoint.method]);
+  }
+  for (const [url, known] of allowed) {
+    app.route({
+      method: methods.filter((method) => !known.includes(method)),
+      url,
+      handler: (_request, reply) => reply.code(405).header('Allow', known.join(', ')).send(),
+    });
+  }
+}
+
+function urlsOf(endpoint: AnyEndpoint): string[] {
+  const url = endpoint.path.replace(/\{(\w+)\}/g, ':$1');
+  return url.startsWith('/v2/processing/') ? [url, url.replace('/v2/', '/v1/')] : [url];
+}
+
+function describeCaller(admitted: Admitted | undefined): Record<string, string> {
+  if (!admitted) return {};
+  const { caller } = admitted;
+  return caller.kind === 'apiKey'
+    ? { partyId: caller.partyId, keyId: caller.keyId }
+    : { partyId: caller.partyId, tokenFor: `${caller.kind} ${caller.entityId}` };
+}

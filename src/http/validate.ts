@@ -1,0 +1,56 @@
+// Schemas into checks, and what a check says when it fails: the sentence of the contract,
+// `Request parameter: <where>, error type: <type>, description: <detail>`.
+import { Format } from 'typebox/format';
+import { Compile } from 'typebox/compile';
+import type { TSchema } from 'typebox';
+import { parseInstant } from '../clock.ts';
+
+// One meaning of date-time everywhere: what the schema accepts is exactly what the business can read.
+Format.Set('date-time', (text) => parseInstant(text) !== undefined);
+
+/** The complaint about a value that does not fit, or undefined when it does. */
+export type Check = (value: unknown) => string | undefined;
+
+const errorTypes: Record<string, string> = {
+  required: 'not_found',
+  pattern: 'no_match',
+  format: 'no_match',
+  enum: 'no_match',
+  const: 'no_match',
+  minimum: 'not_in_range',
+  maximum: 'not_in_range',
+  type: 'wrong_type',
+  minLength: 'wrong_length',
+  maxLength: 'wrong_length',
+  minItems: 'wrong_size',
+  maxItems: 'wrong_size',
+};
+
+export function compileCheck(schema: TSchema): Check {
+  const compiled = Compile(schema);
+  return (value) => {
+    if (compiled.Check(value)) return undefined;
+    const [first] = compiled.Errors(value);
+    if (!first) return complaint('body', 'schema_violated', 'does not fit the schema');
+    const missing = first.keyword === 'required' ? `/${first.params.requiredProperties[0]}` : '';
+    return complaint(
+      readablePath(first.instancePath + missing),
+      errorTypes[first.keyword] ?? 'schema_violated',
+      first.message,
+    );
+  };
+}
+
+export function complaint(where: string, type: string, description: string): string {
+  return `Request parameter: ${where}, error type: ${type}, description: ${description}`;
+}
+
+/** `/cart/0/price` as a person writes it: `cart[0].price`. */
+function readablePath(pointer: string): string {
+  const path = pointer
+    .split('/')
+    .slice(1)
+    .map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`))
+    .join('');
+  return path.startsWith('.') ? path.slice(1) : path === '' ? 'body' : path;
+}

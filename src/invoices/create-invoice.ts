@@ -1,0 +1,130 @@
+// POST /v2/processing/invoices: the first step of everything that is paid.
+import { createHash } from 'node:crypto';
+import type { Static } from 'typebox';
+import { parseInstant, type Instant } from '../clock.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { metadataProblem } from '../http/schemas.ts';
+import { accept, refuse, type Outcome } from '../refusal.ts';
+import type { Service } from '../service.ts';
+import { decideCreate, type CartLine, type CreateInvoice, type Invoice } from './invoice.ts';
+import { findInvoiceNamed, storeNewInvoice } from './invoice.store.ts';
+import { InvoiceAndToken, invoiceBody, invoiceExample, InvoiceParams } from './invoice.wire.ts';
+
+export const createInvoice = endpoint({
+  operation: 'createInvoice',
+  method: 'POST',
+  path: '/v2/processing/invoices',
+  tag: 'Invoices',
+  summary: 'Create an invoice',
+  description:
+    'An invoice says what is to be paid, to which shop and until when. The answer carries an access token for it, ' +
+    'good for three days, which may be given to a browser. Unpaid at its due date it is cancelled by itself.',
+  body: InvoiceParams,
+  bodyExample: invoiceExample,
+  status: 201,
+  answer: InvoiceAndToken,
+  refusals: [
+    'invalidPartyID',
+    'invalidShopID',
+    'invalidPartyStatus',
+    'invalidShopStatus',
+    'invalidInvoiceCart',
+    'invalidInvoiceCost',
+    'allocationNotPermitted',
+    'externalIDConflict',
+  ],
+  handle: async ({ caller, body, now }, service) => {
+    const tooLong = metadataProblem(body.metadata ?? {});
+    if (tooLong) return refuse('invalidRequest', { message: tooLong });
+
+    const { db, merchants } = service;
+    const party = await merchants.party(caller.partyId);
+    if (!party) return refuse('invalidPartyID');
+    const shop = await merchants.shop(party.id, body.shopID);
+    const command = commandOf(body, service.ids.next());
+    const fingerprint = fingerprintOf(body);
+
+    const decision = decideCreate(party, shop, command, now);
+    if (decision.ok && decision.value.type === 'invoice_created') {
+      if (await storeNewInvoice(db, decision.value, fingerprint)) {
+        if (command.dueDate <= now) db.afterCommit(() => service.engine.wake());
+        return accept(bodyOf({ ...decision.value.terms, status: 'unpaid' }, service));
+      }
+    }
+    // A repeated request is answered before any other rule: what it asked for may no longer be allowed, but it was done.
+    const repeated = await answerToRepeat(body, fingerprint, party.id, service);
+    if (repeated) return repeated;
+    if (!decision.ok) return decision;
+    throw new Error('an invoice was neither made nor found by its externalID');
+  },
+});
+
+async function answerToRepeat(
+  body: InvoiceParams,
+  fingerprint: Buffer,
+  partyId: string,
+  service: Service,
+): Promise<Outcome<Static<typeof InvoiceAndToken>, 'externalIDConflict'> | undefined> {
+  if (body.externalID === undefined) return undefined;
+  const earlier = await findInvoiceNamed(service.db, partyId, body.externalID);
+  if (!earlier) return undefined;
+  if (!earlier.fingerprint.equals(fingerprint)) {
+    const details = { externalID: body.externalID, id: earlier.invoice.id };
+    return refuse('externalIDConflict', { details });
+  }
+  return accept(bodyOf(earlier.invoice, service));
+}
+
+function bodyOf(invoice: Invoice, { tokens }: Service): Static<typeof InvoiceAndToken> {
+  const payload = tokens.issue({ kind: 'invoice', entityId: invoice.id, partyId: invoice.partyId });
+  return { invoice: invoiceBody(invoice), invoiceAccessToken: { payload } };
+}
+
+function commandOf(body: InvoiceParams, id: string): CreateInvoice {
+  const { partyID, externalID, amount, cart, dueDate, metadata = {}, shopID: _, ...rest } = body;
+  return {
+    ...rest,
+    id,
+    metadata,
+    dueDate: instantOf(dueDate),
+    ...(partyID === undefined ? {} : { partyId: partyID }),
+    ...(externalID === undefined ? {} : { externalId: externalID }),
+    ...(amount === undefined ? {} : { amountMinor: BigInt(amount) }),
+    ...(cart === undefined ? {} : { cart: cart.map(lineOf) }),
+  };
+}
+
+function lineOf(line: NonNullable<InvoiceParams['cart']>[number]): CartLine {
+  const { product, quantity = 1, price, taxMode } = line;
+  const { type, rate } = taxMode ?? {};
+  return {
+    product,
+    quantity: BigInt(quantity),
+    priceMinor: BigInt(price),
+    ...(type && rate !== undefined ? { taxMode: { type, rate } } : {}),
+  };
+}
+
+function instantOf(text: string): Instant {
+  const instant = parseInstant(text);
+  if (instant === undefined) throw new Error('the schema let a date-time pass that cannot be read');
+  return instant;
+}
+
+/** What makes two requests the same request; the order of cart lines does not matter, nor does anything left out here. */
+function fingerprintOf(body: InvoiceParams): Buffer {
+  const lines = body.cart?.map((line) =>
+    JSON.stringify([line.product, line.quantity ?? 1, line.price, line.taxMode?.rate ?? null]),
+  );
+  const { bankAccount } = body;
+  const significant = [
+    body.shopID,
+    body.amount ?? null,
+    body.currency,
+    body.product,
+    body.dueDate,
+    lines?.sort() ?? null,
+    bankAccount ? [bankAccount.account, bankAccount.bankBik] : null,
+  ];
+  return createHash('sha256').update(JSON.stringify(significant)).digest();
+}

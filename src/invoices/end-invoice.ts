@@ -1,0 +1,69 @@
+// How a merchant ends an invoice: fulfil one that was paid, rescind one that was not.
+import { endpoint, type EndpointRequest } from '../http/endpoint.ts';
+import { Reason } from '../http/schemas.ts';
+import { requireTrading, type TradingRefusal } from '../merchants/party.ts';
+import { accept, refuse, type Outcome } from '../refusal.ts';
+import type { Service } from '../service.ts';
+import { decideFulfill, decideRescind, type Invoice, type InvoiceFact } from './invoice.ts';
+import { changeInvoice, findInvoice } from './invoice.store.ts';
+import { InvoicePath } from './invoice.wire.ts';
+
+export const fulfillInvoice = endpoint({
+  operation: 'fulfillInvoice',
+  method: 'POST',
+  path: '/v2/processing/invoices/{invoiceID}/fulfill',
+  tag: 'Invoices',
+  summary: 'Fulfil a paid invoice',
+  params: InvoicePath,
+  body: Reason,
+  bodyExample: { reason: 'Delivered' },
+  status: 204,
+  refusals: [
+    'invoiceNotFound',
+    'invalidShopID',
+    'invalidPartyStatus',
+    'invalidShopStatus',
+    'invalidInvoiceStatus',
+  ],
+  handle: (request, service) => end(request, service, decideFulfill),
+});
+
+export const rescindInvoice = endpoint({
+  operation: 'rescindInvoice',
+  method: 'POST',
+  path: '/v2/processing/invoices/{invoiceID}/rescind',
+  tag: 'Invoices',
+  summary: 'Cancel an unpaid invoice',
+  params: InvoicePath,
+  body: Reason,
+  bodyExample: { reason: 'Out of stock' },
+  status: 204,
+  refusals: [
+    'invoiceNotFound',
+    'invalidShopID',
+    'invalidPartyStatus',
+    'invalidShopStatus',
+    'invalidInvoiceStatus',
+  ],
+  handle: (request, service) => end(request, service, decideRescind),
+});
+
+type EndRequest = EndpointRequest<{ invoiceID: string }, unknown, { reason: string }>;
+type EndRefusal = TradingRefusal | 'invoiceNotFound' | 'invalidInvoiceStatus';
+
+async function end(
+  { caller, params, body, now }: EndRequest,
+  { db, merchants }: Service,
+  decide: (invoice: Invoice, reason: string) => Outcome<InvoiceFact, 'invalidInvoiceStatus'>,
+): Promise<Outcome<undefined, EndRefusal>> {
+  const name = { partyId: caller.partyId, invoiceId: params.invoiceID };
+  const stored = await findInvoice(db, name.partyId, name.invoiceId);
+  const party = await merchants.party(name.partyId);
+  if (!stored || !party) return refuse('invoiceNotFound');
+  const trading = requireTrading(party, await merchants.shop(party.id, stored.invoice.shopId));
+  if (!trading.ok) return trading;
+
+  const changed = await changeInvoice(db, name, now, (invoice) => decide(invoice, body.reason));
+  if (!changed) return refuse('invoiceNotFound');
+  return changed.ok ? accept(undefined) : changed;
+}

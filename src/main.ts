@@ -1,0 +1,148 @@
+// The program and its subcommands, a line each. Every subcommand loads what it needs when it runs, so that --help is quick.
+import { Command, Option } from 'commander';
+import { readFileSync } from 'node:fs';
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+const program = new Command('mandate')
+  .description('Recurring card payments, card bindings and card payouts, self-hosted.')
+  .version(version)
+  .showHelpAfterError('(add --help for what there is)')
+  .addHelpText(
+    'after',
+    '\nSettings come from the environment: see docs/operations/configuration.md, or `mandate config`.',
+  );
+
+program
+  .command('serve')
+  .description('run the service (npm start does this)')
+  .action(async () => (await import('./commands/serve.ts')).serve());
+
+program
+  .command('sandbox')
+  .description('show the address, API key and shop of the sandbox in the data folder')
+  .option('--json', 'as JSON, for scripts')
+  .action(async (options: { json?: true }) => (await import('./commands/sandbox.ts')).showSandbox(options));
+
+program
+  .command('migrate')
+  .description('bring the database up to date and stop; serve does it too')
+  .action(async () => (await import('./commands/migrate.ts')).migrateDatabase());
+
+program
+  .command('config')
+  .description('list every setting with its present value; secrets are not shown')
+  .action(async () => (await import('./commands/config.ts')).showConfig());
+
+const keys = program
+  .command('keys')
+  .description('API keys of merchants, and the keys that sign access tokens');
+keys
+  .command('create')
+  .description('make an API key; its text is shown once')
+  .requiredOption('--party <id>', 'whose key it is')
+  .requiredOption('--name <name>', 'what you will know it by')
+  .option('--scopes <names>', 'what it may do, separated by commas; everything by default')
+  .action(async (options) => (await import('./commands/keys.ts')).createKey(options));
+keys
+  .command('list')
+  .description('list the keys of a party, without their secrets')
+  .requiredOption('--party <id>', 'whose keys')
+  .option('--json', 'as JSON')
+  .action(async (options) => (await import('./commands/keys.ts')).listKeys(options));
+keys
+  .command('rotate')
+  .description('make a new key in place of one; the old one goes on for the overlap')
+  .argument('<keyID>')
+  .option('--overlap <hours>', 'how long both work', '24')
+  .action(async (keyId: string, options) => (await import('./commands/keys.ts')).rotateKey(keyId, options));
+keys
+  .command('revoke')
+  .description('end a key; every node refuses it within a second')
+  .argument('<keyID>')
+  .action(async (keyId: string) => (await import('./commands/keys.ts')).revokeKey(keyId));
+keys
+  .command('rotate-signing')
+  .description('sign new access tokens with a new key; those issued before stay good')
+  .action(async () => (await import('./commands/keys.ts')).rotateSigningKey());
+
+const party = program.command('party').description('merchants');
+party
+  .command('create')
+  .description('make a merchant; the answer is its id')
+  .requiredOption('--name <name>')
+  .option('--id <id>', 'an id of your choice instead of a random one')
+  .action(async (options) => (await import('./commands/merchants.ts')).createParty(options));
+party
+  .command('list')
+  .description('list all merchants')
+  .action(async () => (await import('./commands/merchants.ts')).listAllParties());
+party
+  .command('block')
+  .description('refuse every write of a merchant')
+  .argument('<partyID>')
+  .action(async (id: string) => (await import('./commands/merchants.ts')).blockParty(id, true));
+party
+  .command('unblock')
+  .description('let a blocked merchant trade again')
+  .argument('<partyID>')
+  .action(async (id: string) => (await import('./commands/merchants.ts')).blockParty(id, false));
+
+const shop = program.command('shop').description('shops of merchants');
+shop
+  .command('create')
+  .description('make a shop; the answer is its id')
+  .requiredOption('--party <id>')
+  .requiredOption('--name <name>')
+  .requiredOption('--currency <code>', 'ISO 4217, RUB for instance')
+  .requiredOption('--url <url>', 'the address of the shop')
+  .addOption(new Option('--realm <realm>', 'test shops move no real money').choices(['test', 'live']))
+  .option('--category <id>', 'see GET /v2/processing/categories', '1')
+  .option('--id <id>', 'an id of your choice instead of a random one')
+  .action(async (options) => (await import('./commands/merchants.ts')).createShop(options));
+shop
+  .command('list')
+  .description('list the shops of a merchant')
+  .requiredOption('--party <id>')
+  .action(async (options) => (await import('./commands/merchants.ts')).listShops(options));
+for (const [verb, flags, meaning] of [
+  ['block', { is_blocked: true }, 'refuse every write of a shop'],
+  ['unblock', { is_blocked: false }, 'let a blocked shop trade again'],
+  ['suspend', { is_suspended: true }, 'stop a shop at its owner’s wish'],
+  ['activate', { is_suspended: false }, 'let a suspended shop trade again'],
+] as const) {
+  shop
+    .command(verb)
+    .description(meaning)
+    .requiredOption('--party <id>')
+    .argument('<shopID>')
+    .action(async (id: string, options) =>
+      (await import('./commands/merchants.ts')).setShop(id, { ...options, ...flags }),
+    );
+}
+
+const stuck = program
+  .command('stuck')
+  .description('due work that failed too often and waits for an operator');
+stuck
+  .command('list')
+  .description('list it, with the reason of the last failure')
+  .option('--json', 'as JSON')
+  .action(async (options) => (await import('./commands/stuck.ts')).listStuck(options));
+stuck
+  .command('retry')
+  .description('try one again, from the first attempt')
+  .argument('<kind>', 'as the list shows it')
+  .argument('<id>')
+  .action(async (kind: string, id: string) => (await import('./commands/stuck.ts')).retryStuck(kind, id));
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  // An operating fault: what happened and what to do is in its message, where the code is only in the way.
+  console.error(`mandate: ${error instanceof Error ? error.message : String(error)}`);
+  if (process.env['LOG_LEVEL'] === 'debug') console.error(error);
+  process.exitCode = 1;
+}

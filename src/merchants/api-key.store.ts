@@ -1,0 +1,63 @@
+// API keys in SQL. The secret never comes here, only its keyed hash.
+import { statement } from '../database/statement.ts';
+
+const described = {
+  key_id: 'text',
+  party_id: 'text',
+  name: 'text',
+  realm: 'text',
+  scopes: 'text',
+  created_at: 'timestamptz',
+  expires_at: 'timestamptz?',
+  revoked_at: 'timestamptz?',
+} as const;
+const describedList = Object.keys(described).join(', ');
+
+export const readApiKey = statement({
+  name: 'read_api_key',
+  parameters: { key_id: 'text' },
+  row: { ...described, secret_hash: 'bytea', hash_generation: 'int4' },
+  text: `select ${describedList}, secret_hash, hash_generation from api_key where key_id = :key_id`,
+});
+
+export const listApiKeys = statement({
+  name: 'list_api_keys',
+  parameters: { party_id: 'text' },
+  row: described,
+  text: `select ${describedList} from api_key where party_id = :party_id order by created_at, key_id`,
+});
+
+export const insertApiKey = statement({
+  name: 'insert_api_key',
+  parameters: {
+    key_id: 'text',
+    party_id: 'text',
+    name: 'text',
+    realm: 'text',
+    scopes: 'text',
+    secret_hash: 'bytea',
+    hash_generation: 'int4',
+    created_at: 'timestamptz',
+  },
+  row: {},
+  text: `insert into api_key (key_id, party_id, name, realm, scopes, secret_hash, hash_generation, created_at)
+         values (:key_id, :party_id, :name, :realm, :scopes, :secret_hash, :hash_generation, :created_at)`,
+});
+
+/** At once (revoked_at) or from a time on (expires_at, which is never moved to later). */
+export const revokeApiKey = statement({
+  name: 'revoke_api_key',
+  parameters: { key_id: 'text', expires_at: 'timestamptz?', revoked_at: 'timestamptz?' },
+  row: { key_id: 'text' },
+  text: `update api_key set revoked_at = coalesce(revoked_at, :revoked_at),
+                            expires_at = least(expires_at, :expires_at)
+         where key_id = :key_id returning key_id`,
+});
+
+export const countActiveKeysOfRealm = statement({
+  name: 'count_active_keys_of_realm',
+  parameters: { realm: 'text', now: 'timestamptz' },
+  row: { count: 'int8' },
+  text: `select count(*) as count from api_key
+         where realm = :realm and revoked_at is null and (expires_at is null or expires_at > :now)`,
+});

@@ -1,0 +1,127 @@
+// API keys: 256 random bits shown once, stored as a keyed hash. The text carries the key's own id, so that it is found
+// by that and compared in constant time, and a checksum, so that a mistyped key costs nothing and scanners know one.
+//   mandate_test_<id, 12 characters>_<secret, 43 characters><checksum, 6 characters>
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { laterBy, type Clock, type Instant } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import { recentReads } from '../database/recent-reads.ts';
+import type { Caller } from '../http/caller.ts';
+import { randomText } from '../ids.ts';
+import type { Keyring } from '../keys/keyring.ts';
+import { insertApiKey, listApiKeys, readApiKey, revokeApiKey } from './api-key.store.ts';
+import type { Realm } from './party.ts';
+
+export type ApiKey = {
+  readonly keyId: string;
+  readonly partyId: string;
+  readonly name: string;
+  readonly realm: Realm;
+  readonly scopes: readonly string[];
+  readonly createdAt: Instant;
+  readonly expiresAt: Instant | null;
+  readonly revokedAt: Instant | null;
+};
+
+export type ApiKeys = {
+  /** The text of the new key, which cannot be had again. */
+  create(key: { partyId: string; name: string; scopes: readonly string[] }): Promise<string>;
+  /** A new key with the same name and scopes; the old one goes on for the overlap. */
+  rotate(keyId: string, overlapMs: number): Promise<string | undefined>;
+  revoke(keyId: string): Promise<boolean>;
+  list(partyId: string): Promise<ApiKey[]>;
+  authenticate(text: string): Promise<Caller | undefined>;
+};
+
+const keyText = /^mandate_(test|live)_([0-9A-Za-z]{12})_([0-9A-Za-z]{43})([0-9a-f]{6})$/;
+const maxAgeMs = 1_000;
+
+export function openApiKeys(options: {
+  db: Database;
+  keyring: Keyring;
+  clock: Clock;
+  realm: Realm;
+}): ApiKeys {
+  const { db, keyring, clock, realm } = options;
+  const recentKeys = recentReads({
+    maxAgeMs,
+    entriesMost: 10_000,
+    load: async (keyId: string) => (await db.run(readApiKey, { key_id: keyId }))[0],
+  });
+
+  async function create(
+    key: { partyId: string; name: string; scopes: readonly string[] },
+    on: Database = db,
+  ): Promise<string> {
+    const keyId = randomText(12);
+    const secret = randomText(43);
+    const hashKey = keyring.newest('api_key_hash');
+    await on.run(insertApiKey, {
+      key_id: keyId,
+      party_id: key.partyId,
+      name: key.name,
+      realm,
+      scopes: key.scopes.join(' '),
+      secret_hash: hashOf(secret, hashKey.secret),
+      hash_generation: hashKey.generation,
+      created_at: clock.now(),
+    });
+    const text = `mandate_${realm}_${keyId}_${secret}`;
+    return text + checksumOf(text);
+  }
+
+  return {
+    create,
+
+    rotate: (keyId, overlapMs) =>
+      db.transaction(async (tx) => {
+        const [old] = await tx.run(readApiKey, { key_id: keyId });
+        if (!old || old.revoked_at !== null) return undefined;
+        const until = laterBy(clock.now(), overlapMs);
+        await tx.run(revokeApiKey, { key_id: keyId, expires_at: until, revoked_at: null });
+        return create({ partyId: old.party_id, name: old.name, scopes: old.scopes.split(' ') }, tx);
+      }),
+
+    async revoke(keyId) {
+      const now = clock.now();
+      const rows = await db.run(revokeApiKey, { key_id: keyId, expires_at: null, revoked_at: now });
+      recentKeys.forget(keyId);
+      return rows.length > 0;
+    },
+
+    async list(partyId) {
+      const rows = await db.run(listApiKeys, { party_id: partyId });
+      return rows.map((row) => ({
+        keyId: row.key_id,
+        partyId: row.party_id,
+        name: row.name,
+        realm: row.realm as Realm,
+        scopes: row.scopes.split(' '),
+        createdAt: row.created_at,
+        expiresAt: row.expires_at,
+        revokedAt: row.revoked_at,
+      }));
+    },
+
+    async authenticate(text) {
+      const [, keyRealm, keyId, secret, checksum] = keyText.exec(text) ?? [];
+      if (keyRealm !== realm || !keyId || !secret) return undefined;
+      if (checksum !== checksumOf(text.slice(0, -6))) return undefined;
+      const row = await recentKeys.get(keyId);
+      if (!row || row.realm !== realm) return undefined;
+      const hashKey = await keyring.find('api_key_hash', row.hash_generation);
+      if (!hashKey || !timingSafeEqual(hashOf(secret, hashKey.secret), row.secret_hash)) return undefined;
+      const now = clock.now();
+      if (row.revoked_at !== null || (row.expires_at !== null && row.expires_at <= now)) return undefined;
+      return { kind: 'apiKey', keyId, partyId: row.party_id, scopes: row.scopes.split(' ') };
+    },
+  };
+}
+
+function hashOf(secret: string, key: Buffer): Buffer {
+  return createHmac('sha256', key).update(secret).digest();
+}
+
+function checksumOf(text: string): string {
+  return crc32(text).toString(16).padStart(8, '0').slice(2);
+}

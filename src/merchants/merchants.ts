@@ -1,0 +1,45 @@
+// What the rest of the house asks about merchants: a party, one of its shops, and what time it is for them. Answers may
+// be a second old; a write that must not be fooled by that repeats the question in its own statement.
+import { laterBy, type Clock, type Instant } from '../clock.ts';
+import { recentReads } from '../database/recent-reads.ts';
+import type { Database } from '../database/database.ts';
+import { partyFromRow, readParty, readShop, shopFromRow } from './party.store.ts';
+import type { Party, Shop } from './party.ts';
+
+export type Merchants = {
+  party(partyId: string): Promise<Party | undefined>;
+  shop(partyId: string, shopId: string): Promise<Shop | undefined>;
+  /** Real time, moved forward by the party's test clock. */
+  timeOf(party: Party): Instant;
+  /** After a change this node made itself, so that its own next request sees it. */
+  forget(partyId: string): void;
+};
+
+const maxAgeMs = 1_000;
+
+export function openMerchants(db: Database, clock: Clock): Merchants {
+  const parties = recentReads({
+    maxAgeMs,
+    entriesMost: 10_000,
+    load: async (partyId: string) => {
+      const [row] = await db.run(readParty, { party_id: partyId });
+      return row && partyFromRow(row);
+    },
+  });
+  const shops = recentReads({
+    maxAgeMs,
+    entriesMost: 10_000,
+    load: async (name: string) => {
+      const [partyId, shopId] = JSON.parse(name) as [string, string];
+      const [row] = await db.run(readShop, { party_id: partyId, shop_id: shopId });
+      return row && shopFromRow(row);
+    },
+  });
+
+  return {
+    party: (partyId) => parties.get(partyId),
+    shop: (partyId, shopId) => shops.get(JSON.stringify([partyId, shopId])),
+    timeOf: (party) => laterBy(clock.now(), party.clockOffsetMs),
+    forget: (partyId) => parties.forget(partyId),
+  };
+}

@@ -1,0 +1,69 @@
+// The first start of a sandbox: a party, three shops and an API key, and a file only the owner can read in which the key
+// can be found again. Live mode keeps no such file: there a key is shown once.
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import { scopes } from '../http/access.ts';
+import type { ApiKeys } from './api-key.ts';
+import { insertParty, insertShop } from './party.store.ts';
+
+export type SandboxFacts = {
+  readonly apiUrl: string;
+  readonly apiKey: string;
+  readonly shopID: string;
+  readonly docsUrl: string;
+};
+
+const partyId = 'SANDBOX';
+const shops = [
+  { shop_id: 'TEST', name: 'Test shop', currency: 'RUB' },
+  { shop_id: 'TEST_USD', name: 'Test shop in dollars', currency: 'USD' },
+  { shop_id: 'TEST_EUR', name: 'Test shop in euros', currency: 'EUR' },
+] as const;
+export const sandboxShopIds = shops.map(({ shop_id }) => shop_id);
+
+/** Makes what is missing, writes the facts, answers them. Harmless when several nodes do it at once. */
+export async function setUpSandbox(options: {
+  db: Database;
+  clock: Clock;
+  apiKeys: ApiKeys;
+  dataFolder: string;
+  publicUrl: string;
+}): Promise<SandboxFacts> {
+  const { db, clock, apiKeys, dataFolder, publicUrl } = options;
+  const created_at = clock.now();
+  await db.run(insertParty, { party_id: partyId, name: 'Sandbox', created_at });
+  for (const shop of shops) {
+    const url = 'https://shop.example';
+    await db.run(insertShop, { ...shop, party_id: partyId, realm: 'test', url, category_id: 1, created_at });
+  }
+  const known = readSandboxFacts(dataFolder)?.apiKey;
+  const works = known !== undefined && (await apiKeys.authenticate(known)) !== undefined;
+  const apiKey = works ? known : await apiKeys.create({ partyId, name: 'sandbox', scopes });
+  const facts: SandboxFacts = { apiUrl: publicUrl, apiKey, shopID: 'TEST', docsUrl: `${publicUrl}/docs` };
+  writeFacts(dataFolder, facts);
+  return facts;
+}
+
+/** Undefined before the first start. */
+export function readSandboxFacts(dataFolder: string): SandboxFacts | undefined {
+  try {
+    return JSON.parse(readFileSync(factsFile(dataFolder), 'utf8')) as SandboxFacts;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw new Error(`${factsFile(dataFolder)} cannot be read; remove it and start again: ${String(error)}`);
+  }
+}
+
+/** Written aside and renamed, so that a reader never sees half of it. */
+function writeFacts(dataFolder: string, facts: SandboxFacts): void {
+  mkdirSync(dataFolder, { recursive: true });
+  const aside = `${factsFile(dataFolder)}.${process.pid}`;
+  writeFileSync(aside, JSON.stringify(facts, null, 2) + '\n', { mode: 0o600 });
+  renameSync(aside, factsFile(dataFolder));
+}
+
+function factsFile(dataFolder: string): string {
+  return join(dataFolder, 'sandbox.json');
+}

@@ -1,0 +1,17 @@
+// What an endpoint or an engine step may reach for. compose.ts puts it together once; nothing else is passed around.
+import type { Clock } from './clock.ts';
+import type { Database } from './database/database.ts';
+import type { Ids } from './ids.ts';
+import type { AccessTokens } from './keys/access-token.ts';
+import type { Engine } from './engine/engine.ts';
+import type { Merchants } from './merchants/merchants.ts';
+
+export type Service = {
+  /** The pool, or the transaction a request with an Idempotency-Key runs in. */
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly tokens: AccessTokens;
+  readonly merchants: Merchants;
+  readonly engine: Engine;
+};
