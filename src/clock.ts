@@ -29,7 +29,8 @@ export function latest(a: Instant, b: Instant): Instant {
   return a > b ? a : b;
 }
 
-const rfc3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})$/;
+const rfc3339 =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt ]([01]\d|2[0-3]):(\d{2}):(\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})$/;
 
 /** Reads any RFC 3339 date-time; undefined when it is not one, or names a moment outside years 0001 to 9999. */
 export function parseInstant(text: string): Instant | undefined {

@@ -11,7 +11,7 @@ const claimedRow = {
 } as const;
 
 export type ClaimedRow = Values<typeof claimedRow>;
-export type DueStatements = ReturnType<typeof dueStatements>;
+export type DueStatements = ReturnType<typeof statementsFor>;
 
 export const movedClocks = statement({
   name: 'moved_test_clocks',
@@ -30,7 +30,16 @@ export const moveTestClock = statement({
          returning offset_ms`,
 });
 
-export function dueStatements(table: string, key: string) {
+const byTable = new Map<string, DueStatements>();
+
+/** Made once for each table: a statement's name is its name on the server too. */
+export function dueStatements(table: string, key: string): DueStatements {
+  const statements = byTable.get(table) ?? statementsFor(table, key);
+  byTable.set(table, statements);
+  return statements;
+}
+
+function statementsFor(table: string, key: string) {
   const claim = (ofParty: string, leaseFrom: string) => `
     with due as (
       select ${key} as id, party_id, wake_at as due_at from ${table}

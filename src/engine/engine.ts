@@ -29,6 +29,8 @@ export type Engine = {
   start(): void;
   /** Looks for due work now instead of at the next sweep. */
   wake(): void;
+  /** When no sweep runs and none is wanted. */
+  settled(): Promise<void>;
   /** Moves a party's time to an instant, running everything that falls due on the way, in order. */
   advance(partyId: string, to: Instant): Promise<void>;
   stuck(): Promise<StuckWork[]>;
@@ -179,6 +181,7 @@ export function openEngine(options: {
       wake();
     },
     wake,
+    settled: async () => void (await sweeping),
     advance,
     async stuck() {
       const lists = await Promise.all(

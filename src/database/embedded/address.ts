@@ -5,7 +5,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { asideName } from './aside.ts';
 import type { Cluster } from './cluster.ts';
-import type { Address } from './presence.ts';
+
+/** The host is a folder with a socket, or an address of this machine. */
+export type Address = { readonly host: string; readonly port: number };
 
 /** Linux allows 107, macOS 103. */
 const socketPathMostBytes = 100;

@@ -14,7 +14,7 @@ import {
 import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-export type Owner = { readonly uid: number; readonly gid: number };
+type Owner = { readonly uid: number; readonly gid: number };
 
 const mark = '.tmp-';
 const leftoverAgeMs = 3_600_000;
@@ -70,7 +70,7 @@ export function removeLeftovers(folder: string): void {
   }
 }
 
-export function giveTo(path: string, owner: Owner | undefined): void {
+function giveTo(path: string, owner: Owner | undefined): void {
   if (owner) chownSync(path, owner.uid, owner.gid);
 }
 

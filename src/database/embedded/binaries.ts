@@ -26,7 +26,7 @@ export type BinarySources = {
   readonly systemFolders: () => string[];
 };
 
-export type BinaryRequest = {
+type BinaryRequest = {
   /** The operator's choice: nothing else is tried. */
   readonly binFolder: string | undefined;
   /** Where the private copy of the package goes. */

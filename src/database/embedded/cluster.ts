@@ -20,6 +20,8 @@ export type Cluster = {
 };
 
 const initdbTimeoutMs = 120_000;
+const spaceWantedMegabytes = 250;
+const ownerAdvice = 'make it belong to the user who runs this program, or choose another one';
 /** Weekday names give seven files. The server empties the one it comes round to only if it runs at midnight. */
 const logAgeMs = 6 * 24 * 3_600_000;
 
@@ -45,13 +47,22 @@ export function openCluster(place: Place): Cluster {
   };
 }
 
-export function unusableFolder(folder: string, error: unknown): unknown {
-  if (!['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOSPC'].includes(codeOf(error))) return error;
-  return new Error(
-    `The data folder ${folder} cannot be used (${error instanceof Error ? error.message : codeOf(error)}). Make it ` +
-      'belong to the user who runs this program, or choose another data folder.',
-    { cause: error },
-  );
+/** Puts what the operating system refused us into words the operator can act on; other errors stay as they are. */
+export function explainRefusal(error: unknown, folder: string): unknown {
+  if (!(error instanceof Error)) return error;
+  const advice: Record<string, string> = {
+    ENOSPC: `free some ${spaceWantedMegabytes} megabytes on its disk`,
+    EACCES: ownerAdvice,
+    EPERM: ownerAdvice,
+    EROFS: 'choose one that can be written to',
+    ENOTDIR: 'choose a folder',
+    EEXIST: 'choose a folder',
+  };
+  const wanted = advice[codeOf(error)];
+  if (wanted === undefined) return error;
+  return new Error(`The data folder ${folder} cannot be used: ${error.message}. Please ${wanted}.`, {
+    cause: error,
+  });
 }
 
 /** The version of PostgreSQL that wrote the data; undefined when there is none yet. */
@@ -63,8 +74,13 @@ export function dataMajor(cluster: Cluster): number | undefined {
 export async function createFiles(cluster: Cluster, binaries: Binaries, syncToDisk: boolean): Promise<void> {
   await buildAside(cluster.data, async (aside) => {
     const options = [
-      ...['-D', aside, '-U', 'postgres', '-E', 'UTF8', `--pwfile=${passwordFile(cluster.pg)}`],
-      ...['--auth-local=scram-sha-256', '--auth-host=scram-sha-256', '--data-checksums'],
+      `--pgdata=${aside}`,
+      '--username=postgres',
+      `--pwfile=${passwordFile(cluster.pg)}`,
+      '--auth-local=scram-sha-256',
+      '--auth-host=scram-sha-256',
+      '--encoding=UTF8',
+      '--data-checksums',
       ...localeOptions(binaries.major),
       ...(syncToDisk ? [] : ['--no-sync']),
     ];
@@ -131,8 +147,7 @@ function passwordIn(pg: string, user: ServerUser | undefined): string {
 
 function lastLineOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const stderr = 'stderr' in error && typeof error.stderr === 'string' ? error.stderr.trim() : '';
-  return (
-    stderr.split('\n').findLast((line) => line.includes('error:') || line.includes('FATAL')) ?? error.message
-  );
+  const stderr = 'stderr' in error && typeof error.stderr === 'string' ? error.stderr : '';
+  const line = stderr.split('\n').findLast((each) => /error:|FATAL:/.test(each));
+  return line?.replace(/^.*?(error|FATAL): +/, '') ?? error.message;
 }

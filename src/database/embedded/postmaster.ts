@@ -13,11 +13,11 @@ import {
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Address } from './address.ts';
 import { asideName, codeOf } from './aside.ts';
 import type { Binaries } from './binaries.ts';
 import { serverEnvironment } from './cluster.ts';
 import type { Cluster } from './cluster.ts';
-import type { Address } from './presence.ts';
 
 /** A live server of this cluster. It takes connections once it is ready, unless it is on its way out. */
 export type Postmaster = { readonly pid: number; readonly ready: boolean; readonly address: Address };
@@ -35,20 +35,25 @@ const stopTimeoutMs = 60_000;
 const pollIntervalMs = 10;
 
 export function findPostmaster(cluster: Cluster): Postmaster | undefined {
-  const [pidLine, , , portLine, socketFolder, , , status] = pidFileText(cluster).split('\n');
+  const [pidLine, , , portLine, socketFolder, , , status] = textOf(pidFile(cluster)).split('\n');
   const pid = Number(pidLine);
   const port = Number(portLine);
   if (!pid || !isOurs(pid, cluster)) return undefined;
   return { pid, ready: status?.trim() === 'ready', address: { host: socketFolder || '127.0.0.1', port } };
 }
 
-/** PostgreSQL gives way to any process with the number in its file; we know better whether that is a server. */
-export function removeStalePidFile(cluster: Cluster): void {
-  const text = pidFileText(cluster);
-  const pid = Number(text.split('\n')[0]);
-  // A number that is free PostgreSQL sees by itself, and a number that is not there yet is somebody starting now.
-  if (!pid || !isTaken(pid) || isOurs(pid, cluster)) return;
-  if (pidFileText(cluster) === text) rmSync(pidFile(cluster), { force: true });
+/**
+ * The lock files of a server that was killed name its process. PostgreSQL gives way to any process that has this number
+ * by now, and to a zombie; we know better whether that is a server.
+ */
+export function removeStaleLocks(cluster: Cluster): void {
+  const socketLocks = readdirSync(cluster.run).filter((name) => name.endsWith('.lock'));
+  for (const file of [pidFile(cluster), ...socketLocks.map((name) => join(cluster.run, name))]) {
+    const text = textOf(file);
+    const pid = Number(text.split('\n')[0]);
+    // A number that is free PostgreSQL sees by itself, and a number that is not there yet is somebody starting now.
+    if (pid && isTaken(pid) && !isOurs(pid, cluster) && textOf(file) === text) rmSync(file, { force: true });
+  }
 }
 
 export function launch(
@@ -128,9 +133,9 @@ function pidFile(cluster: Cluster): string {
   return join(cluster.data, 'postmaster.pid');
 }
 
-function pidFileText(cluster: Cluster): string {
+function textOf(file: string): string {
   try {
-    return readFileSync(pidFile(cluster), 'utf8');
+    return readFileSync(file, 'utf8');
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
     return '';
@@ -182,5 +187,6 @@ function fatalLine(files: readonly string[]): string | undefined {
   const lines = files.flatMap((file) =>
     existsSync(file) ? readFileSync(file, 'utf8').split('\n').reverse() : [],
   );
-  return lines.find((line) => /FATAL|PANIC/.test(line)) ?? lines.find((line) => line !== '');
+  const line = lines.find((each) => /FATAL|PANIC/.test(each)) ?? lines.find((each) => each !== '');
+  return line?.replace(/^.*?(FATAL|PANIC): +/, '');
 }

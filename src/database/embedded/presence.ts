@@ -3,9 +3,8 @@
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import type { Address } from './address.ts';
 import { codeOf } from './aside.ts';
-
-export type Address = { readonly host: string; readonly port: number };
 
 export type Presence = {
   /** Somebody else was using the server when we came. */
@@ -64,6 +63,7 @@ export async function enter(
       },
       async leave() {
         leaving = true;
+        socket.ref();
         await client.end().catch(() => undefined);
         socket.destroy();
       },
@@ -99,8 +99,9 @@ async function createDatabase(client: pg.Client, password: string): Promise<void
   await client.query('select pg_advisory_lock($1)', [creationLock]);
   const { rowCount } = await client.query('select from pg_roles where rolname = $1', [userName]);
   // Not a superuser: what the program is talked into must stay inside its database. Tests clone databases.
-  if (!rowCount)
+  if (!rowCount) {
     await client.query(`create role ${userName} login createdb password ${client.escapeLiteral(password)}`);
+  }
   if (!(await isComplete(client))) await client.query(`create database ${databaseName} owner ${userName}`);
   await client.query('select pg_advisory_unlock($1)', [creationLock]);
 }

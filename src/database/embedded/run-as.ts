@@ -50,7 +50,7 @@ function openPlace(elsewhere: string, wanted: string, host: HostUsers, log: Log)
   const user = chooseUser(host, elsewhere);
   const closed = user && closedFolder(elsewhere, user);
   if (closed) throw new Error(closedMessage(closed, user, elsewhere));
-  log('the data folder is closed to the user of PostgreSQL; the database is kept in another folder', {
+  log('private PostgreSQL is in another folder than wanted, one that its user can reach', {
     wanted,
     folder: elsewhere,
     user: user?.name,

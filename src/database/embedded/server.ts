@@ -2,21 +2,22 @@
 // whoever comes first, shared by all who come later, stopped by the last to leave. It outlives a killed program.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chooseAddress, rememberPort } from './address.ts';
+import type { Address } from './address.ts';
 import { binarySources, findBinaries } from './binaries.ts';
 import type { Binaries, BinarySources } from './binaries.ts';
 import {
   createFiles,
   dataMajor,
+  explainRefusal,
   openCluster,
   removeOldBinaries,
   removeOldLogs,
-  unusableFolder,
 } from './cluster.ts';
 import type { Cluster } from './cluster.ts';
-import { findPostmaster, launch, removeStalePidFile, stopPostmaster } from './postmaster.ts';
+import { findPostmaster, launch, removeStaleLocks, stopPostmaster } from './postmaster.ts';
 import type { Launch } from './postmaster.ts';
 import { databaseName, enter, userName } from './presence.ts';
-import type { Address, Presence } from './presence.ts';
+import type { Presence } from './presence.ts';
 import { choosePlace, hostUsers } from './run-as.ts';
 import type { HostUsers, Log } from './run-as.ts';
 
@@ -65,29 +66,23 @@ export async function attachEmbedded(options: EmbeddedOptions): Promise<Embedded
 }
 
 async function startOrEnter(options: EmbeddedOptions): Promise<{ cluster: Cluster; start: Start }> {
-  const startedMs = performance.now();
   if (process.platform === 'win32') {
     throw new Error(
       'The private PostgreSQL does not run on Windows yet. Set DATABASE_URL to one of your own.',
     );
   }
-  const cluster = prepareCluster(options);
-  const running = await enterRunning(cluster, options.log);
-  const start = running ? { ...running, startedHere: false } : await startServer(cluster, options);
-  options.log(start.startedHere ? 'private PostgreSQL started' : 'private PostgreSQL found running', {
-    folder: cluster.folder,
-    pid: start.pid,
-    ...start.address,
-    tookMs: Math.round(performance.now() - startedMs),
-  });
-  return { cluster, start };
-}
-
-function prepareCluster(options: EmbeddedOptions): Cluster {
+  const { dataFolder, machine, log } = options;
+  const startedMs = performance.now();
   try {
-    return openCluster(choosePlace(options.dataFolder, { ...hostUsers, ...options.machine }, options.log));
+    const cluster = openCluster(choosePlace(dataFolder, { ...hostUsers, ...machine }, log));
+    const running = await enterRunning(cluster, log);
+    const start = running ? { ...running, startedHere: false } : await startServer(cluster, options);
+    const tookMs = Math.round(performance.now() - startedMs);
+    const fields = { folder: cluster.folder, pid: start.pid, ...start.address, tookMs };
+    log(start.startedHere ? 'private PostgreSQL started' : 'private PostgreSQL found running', fields);
+    return { cluster, start };
   } catch (error) {
-    throw unusableFolder(options.dataFolder, error);
+    throw explainRefusal(error, dataFolder);
   }
 }
 
@@ -145,7 +140,7 @@ async function launchUntilReady(
   const deadline = Date.now() + readyTimeoutMs;
   let lastWords = '';
   for (let failed = 0; failed < failedLaunchesMost && Date.now() < deadline; await sleep(launchPauseMs)) {
-    removeStalePidFile(cluster);
+    removeStaleLocks(cluster);
     const attempt = launch(cluster, binaries, await chooseAddress(cluster), options.settings ?? {});
     try {
       const arrival = await outcomeOf(attempt, cluster, options.log);
@@ -164,8 +159,9 @@ async function launchUntilReady(
 /** Of several processes that launch a server, one succeeds. The servers of the others end, and they all use that one. */
 async function outcomeOf(attempt: Launch, cluster: Cluster, log: Log): Promise<Arrival | undefined> {
   const deadline = Date.now() + readyTimeoutMs;
-  while (!attempt.hasEnded() && !findPostmaster(cluster) && Date.now() < deadline)
+  while (!attempt.hasEnded() && !findPostmaster(cluster) && Date.now() < deadline) {
     await sleep(pollIntervalMs);
+  }
   return enterRunning(cluster, log);
 }
 

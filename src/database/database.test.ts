@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../test/support/test-database.ts';
+import { DatabaseUnavailable, openDatabase } from './database.ts';
+import { statement } from './statement.ts';
+
+let db: TestDatabase;
+
+const addNote = statement({
+  name: 'test_add_note',
+  parameters: { text: 'text' },
+  row: {},
+  text: 'insert into note values (:text)',
+});
+const readNotes = statement({
+  name: 'test_read_notes',
+  parameters: {},
+  row: { text: 'text' },
+  text: 'select text from note order by text',
+});
+const failNow = statement({
+  name: 'test_fail',
+  parameters: { state: 'text' },
+  row: {},
+  text: 'select raise_state(:state)',
+});
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  await db.database.withClient((client) =>
+    client.query(`create table note (text text);
+      create function raise_state(state text) returns void language plpgsql as
+      $$ begin raise exception using errcode = state, message = 'as told'; end $$`),
+  );
+});
+afterAll(() => db.drop());
+
+const notes = async () => (await db.database.run(readNotes, {})).map(({ text }) => text);
+
+describe('a transaction', () => {
+  test('writes all or nothing', async () => {
+    await db.database.transaction((tx) => tx.run(addNote, { text: 'kept' }));
+    await expect(
+      db.database.transaction(async (tx) => {
+        await tx.run(addNote, { text: 'lost' });
+        throw new Error('changed my mind');
+      }),
+    ).rejects.toThrow('changed my mind');
+    expect(await notes()).toEqual(['kept']);
+  });
+
+  test('inside another is part of it', async () => {
+    await expect(
+      db.database.transaction(async (tx) => {
+        await tx.transaction((inner) => inner.run(addNote, { text: 'inner' }));
+        throw new Error('outer fails');
+      }),
+    ).rejects.toThrow('outer fails');
+    expect(await notes()).toEqual(['kept']);
+  });
+
+  test('with a failed statement is not taken for committed, even when the failure is swallowed', async () => {
+    const swallowed = db.database.transaction(async (tx) => {
+      await tx.run(failNow, { state: '22000' }).catch(() => undefined);
+    });
+    await expect(swallowed).rejects.toThrow(/failed statement/);
+  });
+
+  test('starts again after a deadlock or a serialisation failure, and gives up after five tries', async () => {
+    for (const state of ['40001', '40P01']) {
+      let tries = 0;
+      await db.database.transaction(async (tx) => {
+        tries += 1;
+        if (tries < 3) await tx.run(failNow, { state });
+      });
+      expect(tries).toBe(3);
+    }
+    let tries = 0;
+    const hopeless = db.database.transaction(async (tx) => {
+      tries += 1;
+      await tx.run(failNow, { state: '40001' });
+    });
+    await expect(hopeless).rejects.toMatchObject({ code: '40001' });
+    expect(tries).toBe(5);
+  });
+
+  test('runs its effects once, after it has committed', async () => {
+    let effects = 0;
+    let tries = 0;
+    await db.database.transaction(async (tx) => {
+      tries += 1;
+      tx.afterCommit(() => (effects += 1));
+      if (tries < 3) await tx.run(failNow, { state: '40001' });
+      expect(effects).toBe(0);
+    });
+    expect(effects).toBe(1);
+    await db.database
+      .transaction((tx) => {
+        tx.afterCommit(() => (effects += 1));
+        return Promise.reject(new Error('no'));
+      })
+      .catch(() => undefined);
+    expect(effects).toBe(1);
+  });
+
+  test('leaves no connection behind, whatever happens', async () => {
+    const { idle, total } = db.database.connections();
+    expect(idle).toBe(total);
+  });
+});
+
+test('a connection that dies in the middle of a transaction is an error and not the end of the program', async () => {
+  await expect(
+    db.database.transaction(async (tx) => {
+      const [self] = await tx.run(ownProcess, {});
+      await db.database.run(terminate, { pid: self!.pid });
+      await tx.run(readNotes, {});
+    }),
+  ).rejects.toThrow();
+  expect(await notes()).toEqual(['kept']);
+});
+
+test('a server that is not there is told apart: nothing was sent', async () => {
+  const nowhere = openDatabase({
+    connection: { url: 'postgresql://nobody@127.0.0.1:1/none' },
+    connectionsMost: 1,
+  });
+  await expect(nowhere.run(readNotes, {})).rejects.toThrow(DatabaseUnavailable);
+  await nowhere.end();
+});
+
+test('values come back as they went in', async () => {
+  const [row] = await db.database.run(echo, {
+    text: 'a\nb "c" \\ ☃ 💳',
+    bool: true,
+    int4: -5,
+    int8: 999_999_999_999_999n,
+    json: { a: [1, null, 'x'], b: { c: 'ü' } },
+    bytea: Buffer.from([0, 1, 255]),
+    none: null,
+  });
+  expect(row).toEqual({
+    text: 'a\nb "c" \\ ☃ 💳',
+    bool: true,
+    int4: -5,
+    int8: 999_999_999_999_999n,
+    json: { a: [1, null, 'x'], b: { c: 'ü' } },
+    bytea: Buffer.from([0, 1, 255]),
+    none: null,
+  });
+});
+
+test('a statement that misnames a parameter, or has one it does not use, is refused when it is made', () => {
+  expect(() => statement({ name: 'test_x', parameters: {}, row: {}, text: 'select :what' })).toThrow(
+    /no parameter :what/,
+  );
+  expect(() => statement({ name: 'test_y', parameters: { a: 'text' }, row: {}, text: 'select 1' })).toThrow(
+    /does not use :a/,
+  );
+  expect(() => statement({ name: 'test_add_note', parameters: {}, row: {}, text: 'select 1' })).toThrow(
+    /two statements/,
+  );
+});
+
+const ownProcess = statement({
+  name: 'test_own_process',
+  parameters: {},
+  row: { pid: 'int4' },
+  text: 'select pg_backend_pid() as pid',
+});
+const terminate = statement({
+  name: 'test_terminate',
+  parameters: { pid: 'int4' },
+  row: { done: 'bool' },
+  text: 'select pg_terminate_backend(:pid) as done',
+});
+const echo = statement({
+  name: 'test_echo',
+  parameters: {
+    text: 'text',
+    bool: 'bool',
+    int4: 'int4',
+    int8: 'int8',
+    json: 'json',
+    bytea: 'bytea',
+    none: 'text?',
+  },
+  row: {
+    text: 'text',
+    bool: 'bool',
+    int4: 'int4',
+    int8: 'int8',
+    json: 'json',
+    bytea: 'bytea',
+    none: 'text?',
+  },
+  text: 'select :text as text, :bool as bool, :int4 as int4, :int8 as int8, :json as json, :bytea as bytea, :none as none',
+});

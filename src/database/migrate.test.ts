@@ -1,0 +1,46 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../test/support/test-database.ts';
+import { openDatabase } from './database.ts';
+import { isMigrated, migrate } from './migrate.ts';
+
+let db: TestDatabase;
+beforeEach(async () => void (db = await createTestDatabase('empty')));
+afterEach(() => db.drop());
+
+test('an empty database is brought up to date once, and then there is nothing to do', async () => {
+  const applied = await migrate(db.database);
+  expect(applied[0]).toBe('0001_house.sql');
+  expect(await isMigrated(db.database)).toBe(true);
+  expect(await migrate(db.database)).toEqual([]);
+});
+
+test('nodes that start together on an empty database apply every file once between them', async () => {
+  const nodes = Array.from({ length: 4 }, () =>
+    openDatabase({ connection: { url: db.url }, connectionsMost: 1 }),
+  );
+  const applied = (await Promise.all(nodes.map(migrate))).flat();
+  await Promise.all(nodes.map((node) => node.end()));
+  expect(applied).toEqual([...new Set(applied)]);
+  expect(await isMigrated(db.database)).toBe(true);
+});
+
+test('a file that was edited after it was applied is refused, with what to do', async () => {
+  await migrate(db.database);
+  await db.database.withClient((client) =>
+    client.query("update migration set sha256 = 'other' where number = 1"),
+  );
+  await expect(migrate(db.database)).rejects.toThrow(/0001_house.sql was edited.*new one/);
+});
+
+test('a database without our tables is not ready', async () => {
+  await expect(isMigrated(db.database)).rejects.toThrow();
+});
+
+test('migrations of a newer version of the program are left alone', async () => {
+  await migrate(db.database);
+  await db.database.withClient((client) =>
+    client.query("insert into migration (number, name, sha256) values (9999, '9999_newer.sql', 'x')"),
+  );
+  expect(await migrate(db.database)).toEqual([]);
+  expect(await isMigrated(db.database)).toBe(true);
+});

@@ -1,0 +1,218 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { testClock, type TestClock } from '../../test/support/test-service.ts';
+import { createTestDatabase, type TestDatabase } from '../../test/support/test-database.ts';
+import { instantAt, epochMsOf, laterBy, type Instant } from '../clock.ts';
+import { openLog } from '../log.ts';
+import { openEngine, type DueWork, type Engine } from './engine.ts';
+
+const minute = 60_000;
+const leaseMs = 30_000;
+
+let db: TestDatabase;
+let clock: TestClock;
+let engines: Engine[];
+
+beforeEach(async () => {
+  db = await createTestDatabase();
+  clock = testClock();
+  engines = [];
+  await sql(`create table task (task_id text primary key, party_id text not null, wake_at timestamptz,
+    attempts int not null default 0, stuck_at timestamptz, stuck_reason text, done int not null default 0)`);
+});
+afterEach(async () => {
+  await Promise.all(engines.map((engine) => engine.stop()));
+  await db.drop();
+});
+
+async function sql(text: string, values: unknown[] = []): Promise<any[]> {
+  return db.database.withClient(async (client) => (await client.query(text, values)).rows);
+}
+
+async function addTask(id: string, wakeAt: Instant | null, partyId = 'P'): Promise<void> {
+  await sql('insert into task (task_id, party_id, wake_at) values ($1, $2, $3)', [id, partyId, wakeAt]);
+}
+
+/** Ends the task the way a room does: in the write that changes its state. */
+async function finish(id: string): Promise<void> {
+  await sql('update task set done = done + 1, wake_at = null, attempts = 0 where task_id = $1', [id]);
+}
+
+function node(step: DueWork['step'] = finish): Engine {
+  const engine = openEngine({
+    db: db.database,
+    clock,
+    log: openLog({ level: 'silent', human: false }),
+    works: [{ table: 'task', key: 'task_id', step }],
+    chores: [],
+    countStep: () => {},
+  });
+  engines.push(engine);
+  return engine;
+}
+
+/** One sweep, seen to its end. */
+async function sweep(engine: Engine): Promise<void> {
+  engine.wake();
+  await engine.settled();
+}
+
+describe('due work', () => {
+  test('is done when its time has come and not before', async () => {
+    await addTask('due', clock.now());
+    await addTask('later', laterBy(clock.now(), 1));
+    await addTask('never', null);
+    await sweep(node());
+    expect(await sql('select task_id, done from task order by task_id')).toEqual([
+      { task_id: 'due', done: 1 },
+      { task_id: 'later', done: 0 },
+      { task_id: 'never', done: 0 },
+    ]);
+  });
+
+  test('of more than one claim is all done in one sweep', async () => {
+    await sql(
+      `insert into task (task_id, party_id, wake_at) select n, 'P', $1 from generate_series(1, 350) as n`,
+      [clock.now()],
+    );
+    await sweep(node());
+    expect(await sql('select done, count(*)::int as tasks from task group by done')).toEqual([
+      { done: 1, tasks: 350 },
+    ]);
+  });
+
+  test('is done once when several nodes sweep at the same moment', async () => {
+    await sql(
+      `insert into task (task_id, party_id, wake_at) select n, 'P', $1 from generate_series(1, 500) as n`,
+      [clock.now()],
+    );
+    await Promise.all([node(), node(), node()].map(sweep));
+    expect(await sql('select done, count(*)::int as tasks from task group by done')).toEqual([
+      { done: 1, tasks: 500 },
+    ]);
+  });
+
+  test('that a node died over is taken up by another when the lease has run out', async () => {
+    await addTask('orphan', clock.now());
+    // The step ends without a write, as if the node had died in the middle of it.
+    await sweep(node(() => Promise.resolve()));
+    const survivor = node();
+    clock.advance(leaseMs - 1);
+    await sweep(survivor);
+    expect(await sql('select done from task')).toEqual([{ done: 0 }]);
+    clock.advance(1);
+    await sweep(survivor);
+    expect(await sql('select done from task')).toEqual([{ done: 1 }]);
+  });
+
+  test('that fails is tried again later and later, then waits for an operator who can start it anew', async () => {
+    await addTask('broken', clock.now());
+    const delaysMs: number[] = [];
+    let broken = true;
+    const engine = node((id) => (broken ? Promise.reject(new Error('the bank is closed')) : finish(id)));
+    for (let tries = 0; tries < 50; tries++) {
+      await sweep(engine);
+      const [row] = await sql('select wake_at from task');
+      if (row.wake_at === null) break;
+      delaysMs.push(Date.parse(row.wake_at) - epochMsOf(clock.now()));
+      clock.set(Date.parse(row.wake_at));
+    }
+    expect(delaysMs.slice(0, 4)).toEqual([1_000, 2_000, 4_000, 8_000]);
+    expect(Math.max(...delaysMs)).toBe(600_000);
+    expect(delaysMs).toHaveLength(14);
+    expect(await engine.stuck()).toEqual([
+      { table: 'task', id: 'broken', partyId: 'P', since: clock.now(), reason: 'Error: the bank is closed' },
+    ]);
+
+    broken = false;
+    clock.advance(24 * 60 * minute);
+    await sweep(engine);
+    expect(await sql('select done from task')).toEqual([{ done: 0 }]);
+    expect(await engine.retry('task', 'broken')).toBe(true);
+    await engine.settled();
+    expect(await sql('select done from task')).toEqual([{ done: 1 }]);
+    expect(await engine.stuck()).toEqual([]);
+    expect(await engine.retry('task', 'broken')).toBe(false);
+    expect(await engine.retry('nothing', 'broken')).toBe(false);
+  });
+
+  test('that fails does not keep others waiting', async () => {
+    for (const id of ['a', 'b', 'c']) await addTask(id, clock.now());
+    await sweep(node((id) => (id === 'b' ? Promise.reject(new Error('no')) : finish(id))));
+    expect(await sql('select task_id from task where done = 1 order by task_id')).toEqual([
+      { task_id: 'a' },
+      { task_id: 'c' },
+    ]);
+  });
+
+  test('that runs is finished before the engine stops, and what is left stays due', async () => {
+    await addTask('running', clock.now());
+    let letGo = () => {};
+    const gate = new Promise<void>((resolve) => (letGo = resolve));
+    let started = () => {};
+    const running = new Promise<void>((resolve) => (started = resolve));
+    const engine = node(async (id) => {
+      started();
+      await gate;
+      await finish(id);
+    });
+    engine.wake();
+    await running;
+    const stopped = engine.stop();
+    await addTask('left', clock.now());
+    letGo();
+    await stopped;
+    expect(await sql('select task_id, done from task order by task_id')).toEqual([
+      { task_id: 'left', done: 0 },
+      { task_id: 'running', done: 1 },
+    ]);
+  });
+});
+
+describe("moving a party's clock", () => {
+  test('does what falls due on the way in order, each thing at its own time, also what arises on the way', async () => {
+    const start = clock.now();
+    await addTask('third', laterBy(start, 3 * minute));
+    await addTask('first', laterBy(start, minute));
+    await addTask('beyond', laterBy(start, 10 * minute));
+    await addTask('another', laterBy(start, 2 * minute), 'Q');
+    const seen: [string, Instant][] = [];
+    const engine = node(async (id, now) => {
+      seen.push([id, now]);
+      if (id === 'first') await addTask('second', laterBy(now, minute));
+      await finish(id);
+    });
+    await engine.advance('P', laterBy(start, 5 * minute));
+    expect(seen).toEqual([
+      ['first', laterBy(start, minute)],
+      ['second', laterBy(start, 2 * minute)],
+      ['third', laterBy(start, 3 * minute)],
+    ]);
+  });
+
+  test('lets every later sweep, on every node, see the time the party has come to', async () => {
+    const start = clock.now();
+    await node().advance('P', laterBy(start, 60 * minute));
+    await addTask('due by now', laterBy(start, 30 * minute));
+    await addTask('not yet', laterBy(start, 61 * minute));
+    await addTask("another party's", laterBy(start, 30 * minute), 'Q');
+    const times: Instant[] = [];
+    await sweep(
+      node(async (id, now) => {
+        times.push(now);
+        await finish(id);
+      }),
+    );
+    expect(await sql('select task_id from task where done = 1')).toEqual([{ task_id: 'due by now' }]);
+    expect(times).toEqual([laterBy(start, 60 * minute)]);
+  });
+
+  test('keeps a lease on the party’s own time', async () => {
+    const start = clock.now();
+    const careless = node(() => Promise.resolve());
+    await careless.advance('P', laterBy(start, 60 * minute));
+    await addTask('taken', instantAt(epochMsOf(start)));
+    await sweep(careless);
+    const [row] = await sql('select wake_at from task');
+    expect(Date.parse(row.wake_at)).toBe(epochMsOf(start) + 60 * minute + leaseMs);
+  });
+});

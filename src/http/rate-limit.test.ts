@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { rateLimit } from './rate-limit.ts';
+
+test('a burst passes, then the rate, and each name has its own', () => {
+  let nowMs = 0;
+  const limit = rateLimit(10, 20, () => nowMs);
+  const passed = (name: string, tries: number) =>
+    Array.from({ length: tries }, () => limit.take(name)).filter((wait) => wait === undefined).length;
+  expect(passed('a', 100)).toBe(20);
+  expect(passed('b', 100)).toBe(20);
+  nowMs += 1_000;
+  expect(passed('a', 100)).toBe(10);
+  nowMs += 3_600_000;
+  expect(passed('a', 100)).toBe(20);
+});
+
+test('whoever has to wait is told whole seconds after which he passes', () => {
+  let nowMs = 0;
+  const limit = rateLimit(0.1, 1, () => nowMs);
+  expect(limit.take('a')).toBeUndefined();
+  const waitSeconds = limit.take('a')!;
+  expect(waitSeconds).toBe(10);
+  nowMs += waitSeconds * 1_000;
+  expect(limit.take('a')).toBeUndefined();
+});
+
+test('a rate of 0 is no limit', () => {
+  const limit = rateLimit(0, 0, () => 0);
+  expect(Array.from({ length: 1_000 }, () => limit.take('a'))).toEqual(Array(1_000).fill(undefined));
+});

@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest';
+import { maskCardNumbers, openLog } from './log.ts';
+
+function linesOf(write: (log: ReturnType<typeof openLog>) => void): string {
+  const lines: string[] = [];
+  write(openLog({ level: 'debug', human: false, destination: { write: (line) => void lines.push(line) } }));
+  return lines.join('');
+}
+
+describe('a card number', () => {
+  test.each([
+    ['4242424242424242', '424242******4242'],
+    ['5555 5555 5555 4444', '555555******4444'],
+    ['2201-3820-0000-0013', '220138******0013'],
+    ['586824160825533338', '586824********3338'],
+  ])('%s is masked wherever it stands', (number, mask) => {
+    expect(maskCardNumbers(`card ${number}, please`)).toBe(`card ${mask}, please`);
+    expect(linesOf((log) => log.info({ note: number }, `paid with ${number}`))).not.toContain(number);
+    expect(linesOf((log) => log.error({ err: new Error(`bad ${number}`) }, 'failed'))).not.toContain(number);
+  });
+
+  test.each([
+    '4242424242424241',
+    '1795221000000',
+    '9999999999999999',
+    '2026-01-19T10:00:00.123456Z',
+    '123456789012',
+  ])('%s is none and is left alone', (text) => expect(maskCardNumbers(text)).toBe(text));
+});
+
+test('of an error the log has type, message, code and stack, and nothing the driver added', () => {
+  const error = Object.assign(new Error('broken'), {
+    code: '23505',
+    detail: 'Key (secret)=(hunter2)',
+    where: 'hunter2',
+  });
+  const line = linesOf((log) => log.error({ err: error }, 'failed'));
+  expect(line).toContain('"code":"23505"');
+  expect(line).not.toContain('hunter2');
+});
+
+test('secrets are dropped by the names they usually have', () => {
+  const line = linesOf((log) => log.info({ authorization: 'Bearer s3cret', key: { apiKey: 's3cret' } }, 'x'));
+  expect(line).not.toContain('s3cret');
+});
