@@ -1,5 +1,6 @@
 // The settings of the program, all of them: from the environment, checked once at the start, every fault named at the
 // same time. docs/operations/configuration.md is printed from this table.
+import { isIP } from 'node:net';
 import { isAbsolute, resolve } from 'node:path';
 import { parseMasterKey } from './keys/master-key.ts';
 
@@ -148,6 +149,11 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     );
   }
 
+  const trustedProxies = (text('TRUSTED_PROXIES') ?? '').split(',').flatMap((entry) => entry.trim() || []);
+  for (const entry of trustedProxies.filter((entry) => !isNetwork(entry))) {
+    faults.push(`TRUSTED_PROXIES has ${entry}; it must be an address or a network like 10.0.0.0/8`);
+  }
+
   const config: Config = {
     mode,
     host,
@@ -161,10 +167,7 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     postgresBin: text('MANDATE_POSTGRES_BIN'),
     databaseConnections: integer('DATABASE_CONNECTIONS', 1, 200, 10),
     masterKey,
-    trustedProxies: (text('TRUSTED_PROXIES') ?? '')
-      .split(',')
-      .map((entry) => entry.trim())
-      .filter(Boolean),
+    trustedProxies,
     requestsPerSecond: integer('REQUESTS_PER_SECOND', 0, 1_000_000, 2_000),
     failedAuthenticationsPerMinute: integer('FAILED_AUTHENTICATIONS_PER_MINUTE', 0, 1_000_000, 600),
     metricsToken: text('METRICS_TOKEN'),
@@ -172,4 +175,15 @@ export function readConfig(environment: Environment, workingFolder: string): Con
   };
   if (faults.length > 0) throw new ConfigurationFault(faults);
   return config;
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const version = isIP(address);
+  const bitsMost = version === 4 ? 32 : 128;
+  return (
+    version !== 0 &&
+    more.length === 0 &&
+    (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsMost))
+  );
 }

@@ -10,20 +10,29 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
 } from 'node:fs';
-import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 type Owner = { readonly uid: number; readonly gid: number };
 
 const mark = '.tmp-';
 const leftoverAgeMs = 3_600_000;
+const othersTimeoutMs = 10_000;
+const pollIntervalMs = 15;
 
 export function asideName(final: string): string {
   return `${final}${mark}${process.pid}-${randomBytes(4).toString('hex')}`;
 }
 
+/** For what takes a while to build: somebody who is at it already is given time to finish. */
 export async function buildAside(final: string, make: (aside: string) => Promise<void>): Promise<void> {
+  await othersDone(final);
   if (existsSync(final)) return;
   const aside = asideName(final);
   try {
@@ -31,6 +40,26 @@ export async function buildAside(final: string, make: (aside: string) => Promise
     moveInto(aside, final);
   } finally {
     rmSync(aside, { recursive: true, force: true });
+  }
+}
+
+/** Only to spare the disk: five that start at once took 11 s when each built its own, and one alone takes 2 s. */
+async function othersDone(final: string): Promise<void> {
+  const deadline = Date.now() + othersTimeoutMs;
+  while (!existsSync(final) && isBeingBuilt(final) && Date.now() < deadline) await sleep(pollIntervalMs);
+}
+
+function isBeingBuilt(final: string): boolean {
+  const start = basename(final) + mark;
+  const builders = readdirSync(dirname(final)).filter((name) => name.startsWith(start));
+  return builders.some((name) => isAlive(Number.parseInt(name.slice(start.length), 10)));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return codeOf(error) !== 'ESRCH';
   }
 }
 

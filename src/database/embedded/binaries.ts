@@ -9,8 +9,8 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  symlinkSync,
 } from 'node:fs';
-import { symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, delimiter, dirname, join, relative } from 'node:path';
 import type { StdioOptions } from 'node:child_process';

@@ -9,8 +9,9 @@ import {
   readFileSync,
   readlinkSync,
   realpathSync,
+  rmSync,
+  statSync,
 } from 'node:fs';
-import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from './address.ts';

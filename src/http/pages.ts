@@ -1,0 +1,92 @@
+// What people open in a browser. A page is a folder of /pages; it is served at its own name, its files beneath that,
+// with a policy that lets it load nothing from anywhere else.
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+type Page = { readonly name: string; readonly contentSecurityPolicy: string };
+type ServedFile = { readonly type: string; readonly tag: string; readonly gzipped: Buffer };
+
+const pages: readonly Page[] = [
+  {
+    name: 'docs',
+    contentSecurityPolicy:
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+      "form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+  },
+];
+
+const typeOfEnding: Record<string, string> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+
+export function addPages(app: FastifyInstance, mode: 'sandbox' | 'live'): void {
+  if (mode === 'sandbox') app.get('/', (_request, reply) => reply.redirect('docs'));
+  for (const page of pages) {
+    // The first who asks has it read; a fault is forgotten, so that the next one who asks tries again.
+    let reading: Promise<Map<string, ServedFile>> | undefined;
+    const files = () =>
+      (reading ??= readPage(page.name).catch((error: unknown) => {
+        reading = undefined;
+        throw error;
+      }));
+    app.get(`/${page.name}`, async (request, reply) => answer(page, await files(), 'index.html', request, reply));
+    app.get<{ Params: { file: string } }>(`/${page.name}/:file`, async (request, reply) =>
+      answer(page, await files(), request.params.file, request, reply),
+    );
+  }
+}
+
+function answer(
+  page: Page,
+  files: ReadonlyMap<string, ServedFile>,
+  name: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  request.operation = 'page';
+  if (name === '') return reply.redirect(`../${page.name}`);
+  const file = files.get(name);
+  if (!file) {
+    reply.callNotFound();
+    return reply;
+  }
+  // Asked for again each time and then answered without content: a new release is seen at once.
+  reply.headers({
+    'Cache-Control': 'no-cache',
+    ETag: file.tag,
+    Vary: 'Accept-Encoding',
+    'Content-Security-Policy': page.contentSecurityPolicy,
+  });
+  if (request.headers['if-none-match'] === file.tag) return reply.code(304).send();
+  return reply.type(file.type).header('Content-Encoding', 'gzip').send(file.gzipped);
+}
+
+/** From a checkout it is bundled here and now; a built program has what tools/build-pages.ts wrote. */
+async function readPage(name: string): Promise<Map<string, ServedFile>> {
+  const isCheckout = import.meta.url.endsWith('.ts');
+  const contents = isCheckout
+    ? await (await import('./bundle-page.ts')).bundlePage(name)
+    : await readFolder(new URL(`../pages/${name}/`, import.meta.url));
+  return new Map([...contents].map(([file, content]) => [file, servedFile(file, content)]));
+}
+
+async function readFolder(folder: URL): Promise<Map<string, Buffer>> {
+  const names = await readdir(folder);
+  return new Map(
+    await Promise.all(names.map(async (name) => [name, await readFile(new URL(name, folder))] as const)),
+  );
+}
+
+function servedFile(name: string, content: Buffer): ServedFile {
+  const ending = name.slice(name.lastIndexOf('.') + 1);
+  return {
+    type: typeOfEnding[ending] ?? 'application/octet-stream',
+    tag: `W/"${createHash('sha256').update(content).digest('base64url').slice(0, 16)}"`,
+    gzipped: gzipSync(content, { level: 9 }),
+  };
+}

@@ -1,0 +1,185 @@
+// Starting, stopping and being killed, with the real program and its private PostgreSQL.
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../support/test-cluster.ts';
+import { eventually, mandate, request, startServer } from '../support/program.ts';
+
+const order = {
+  shopID: 'TEST',
+  dueDate: '2030-01-01T00:00:00Z',
+  amount: 100,
+  currency: 'RUB',
+  product: 'Order',
+};
+
+function dataFolder(name = 'data'): string {
+  const { folder, remove } = temporaryFolder();
+  onTestFinished(remove);
+  mkdirSync(join(folder, name), { recursive: true, mode: 0o755 });
+  return join(folder, name);
+}
+
+const factsOf = async (data: string) => {
+  const { code, output } = await mandate(['sandbox', '--json'], { MANDATE_DATA: data });
+  expect(code).toBe(0);
+  return JSON.parse(output) as { apiUrl: string; apiKey: string; shopID: string; docsUrl: string };
+};
+
+describe('the sandbox', () => {
+  test('starts with nothing, tells its facts, keeps its data over restarts, and leaves nothing running', async () => {
+    const data = dataFolder("a sandbox's data, with spaces");
+    const first = await startServer({ MANDATE_DATA: data });
+    const facts = await factsOf(data);
+    expect(facts).toMatchObject({ apiUrl: first.url, shopID: 'TEST', docsUrl: `${first.url}/docs` });
+    expect(first.output()).toContain(facts.apiKey);
+    expect(statSync(join(data, 'sandbox.json')).mode & 0o777).toBe(0o600);
+    expect(statSync(join(data, 'master.key')).mode & 0o777).toBe(0o600);
+
+    const created = await request('POST', `${first.url}/v2/processing/invoices`, {
+      token: facts.apiKey,
+      body: order,
+    });
+    expect(created.status).toBe(201);
+    const postmaster = postmasterOf(data);
+    expect(await first.stop()).toBe(0);
+    expect(isRunning(postmaster)).toBe(false);
+    expect(existsSync(join(data, 'pg/data/postmaster.pid'))).toBe(false);
+
+    const second = await startServer({ MANDATE_DATA: data });
+    expect((await factsOf(data)).apiKey).toBe(facts.apiKey);
+    const url = `${second.url}/v2/processing/invoices/${created.body.invoice.id}`;
+    const token = created.body.invoiceAccessToken.payload;
+    expect((await request('GET', url, { token })).body).toEqual(created.body.invoice);
+    expect(await second.stop('SIGINT')).toBe(0);
+  }, 60_000);
+
+  test('that was killed is found again as it was, and its orphaned PostgreSQL is used and stopped', async () => {
+    const data = dataFolder();
+    const first = await startServer({ MANDATE_DATA: data });
+    const { apiKey } = await factsOf(data);
+    await first.stop('SIGKILL');
+    const orphan = postmasterOf(data);
+    expect(isRunning(orphan)).toBe(true);
+
+    const second = await startServer({ MANDATE_DATA: data });
+    expect(postmasterOf(data)).toBe(orphan);
+    expect((await request('GET', `${second.url}/v2/processing/me`, { token: apiKey })).status).toBe(200);
+    expect(await second.stop()).toBe(0);
+    expect(isRunning(orphan)).toBe(false);
+  }, 60_000);
+
+  test('whose PostgreSQL is killed starts it again and goes on', async () => {
+    const data = dataFolder();
+    const server = await startServer({ MANDATE_DATA: data });
+    const { apiKey } = await factsOf(data);
+    process.kill(postmasterOf(data), 'SIGKILL');
+    const answer = await eventually(
+      async () => {
+        const me = await request('GET', `${server.url}/v2/processing/me`, { token: apiKey });
+        return me.status === 200 ? me : undefined;
+      },
+      20_000,
+      'the service answers again',
+    );
+    expect(answer.body.id).toBe('SANDBOX');
+    expect(await server.stop()).toBe(0);
+  }, 60_000);
+
+  test('serves while the command line works beside it, and a revoked key is refused within a second', async () => {
+    const data = dataFolder();
+    const server = await startServer({ MANDATE_DATA: data });
+    const environment = { MANDATE_DATA: data };
+    const created = await mandate(
+      ['keys', 'create', '--party', 'SANDBOX', '--name', 'second', '--scopes', 'shops:read'],
+      environment,
+    );
+    const key = created.output.trim();
+    const me = `${server.url}/v2/processing/me`;
+    expect((await request('GET', me, { token: key })).status).toBe(200);
+    expect(
+      (await request('POST', `${server.url}/v2/processing/invoices`, { token: key, body: order })).status,
+    ).toBe(401);
+
+    const list = JSON.parse(
+      (await mandate(['keys', 'list', '--party', 'SANDBOX', '--json'], environment)).output,
+    );
+    const { keyId } = list.find(({ name }: { name: string }) => name === 'second');
+    const rotated = await mandate(['keys', 'rotate', keyId, '--overlap', '1'], environment);
+    expect((await request('GET', me, { token: rotated.output.trim() })).status).toBe(200);
+    expect((await request('GET', me, { token: key })).status).toBe(200);
+
+    expect((await mandate(['keys', 'revoke', keyId], environment)).code).toBe(0);
+    const revokedAtMs = Date.now();
+    await eventually(
+      async () => ((await request('GET', me, { token: key })).status === 401 ? true : undefined),
+      1_500,
+      'the revoked key is refused',
+    );
+    expect(Date.now() - revokedAtMs).toBeLessThan(1_500);
+    expect(await server.stop()).toBe(0);
+  }, 60_000);
+});
+
+describe('a start that cannot work says why and what to do', () => {
+  test('a port that is taken', async () => {
+    const data = dataFolder();
+    const squatter = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void squatter.close());
+    await new Promise((resolve) => squatter.once('listening', resolve));
+    const { port } = squatter.address() as { port: number };
+    const { code, errors } = await mandate(['serve'], { MANDATE_DATA: data, PORT: String(port) });
+    expect(code).toBe(1);
+    expect(errors).toContain(`port ${port} is taken`);
+    expect(existsSync(join(data, 'pg/data/postmaster.pid'))).toBe(false);
+  }, 60_000);
+
+  test('all faults of the settings at once', async () => {
+    const { code, errors } = await mandate(['serve'], {
+      MANDATE_MODE: 'live',
+      PORT: 'http',
+      MANDATE_MASTER_KEY: 'short',
+      TRUSTED_PROXIES: 'everybody',
+    });
+    expect(code).toBe(1);
+    for (const name of ['PORT', 'MANDATE_MASTER_KEY', 'DATABASE_URL', 'TRUSTED_PROXIES'])
+      expect(errors).toContain(name);
+    expect(errors).not.toContain('    at ');
+  });
+
+  test('a sandbox that was never started', async () => {
+    const { code, errors } = await mandate(['sandbox'], { MANDATE_DATA: dataFolder() });
+    expect(code).toBe(1);
+    expect(errors).toContain('npm start');
+  });
+});
+
+test('every subcommand explains itself', async () => {
+  const { output } = await mandate(['--help'], {});
+  const names = [...output.matchAll(/^ {2}([a-z-]+) /gm)]
+    .map(([, name]) => name!)
+    .filter((name) => name !== 'help');
+  expect(names).toEqual(
+    expect.arrayContaining(['serve', 'sandbox', 'migrate', 'keys', 'party', 'shop', 'stuck', 'config']),
+  );
+  for (const name of names) {
+    const help = await mandate([name, '--help'], {});
+    expect(help.code).toBe(0);
+    expect(help.output).toContain(`Usage: mandate ${name}`);
+  }
+}, 60_000);
+
+function postmasterOf(data: string): number {
+  return Number(readFileSync(join(data, 'pg/data/postmaster.pid'), 'utf8').split('\n')[0]);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  // A killed child of nobody may still stand in the table as a zombie.
+  return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+}

@@ -1,0 +1,95 @@
+// Two nodes on one PostgreSQL.
+import { onTestFinished, expect, test } from 'vitest';
+import { eventually, mandate, request, startServer } from '../support/program.ts';
+import { temporaryFolder } from '../support/test-cluster.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+
+const masterKey = Buffer.alloc(32, 9).toString('base64');
+
+test('two nodes started at once on an empty database share everything, and each overdue invoice ends once', async () => {
+  const testDatabase = await createTestDatabase('empty');
+  onTestFinished(() => testDatabase.drop());
+  const environments = [1, 2].map(() => {
+    const { folder, remove } = temporaryFolder();
+    onTestFinished(remove);
+    return { MANDATE_DATA: folder, DATABASE_URL: testDatabase.url, MANDATE_MASTER_KEY: masterKey };
+  });
+  const [one, two] = await Promise.all(environments.map((environment) => startServer(environment)));
+  const { output } = await mandate(['sandbox', '--json'], environments[0]!);
+  const token = JSON.parse(output).apiKey as string;
+  const on = (node: typeof one, path = '') => `${node!.url}/v2/processing/invoices${path}`;
+
+  // Made on one node, a moment before it is overdue; read on the other with the token the first one signed.
+  const dueDate = new Date(Date.now() + 1_500).toISOString();
+  const body = { shopID: 'TEST', dueDate, amount: 100, currency: 'RUB', product: 'Soon overdue' };
+  const created = await Promise.all(
+    Array.from({ length: 100 }, (_, n) => request('POST', on(n % 2 ? one : two), { token, body })),
+  );
+  const sample = created[0]!.body;
+  const read = await request('GET', on(one, `/${sample.invoice.id}`), {
+    token: sample.invoiceAccessToken.payload,
+  });
+  expect(read.body).toMatchObject({ id: sample.invoice.id, createdAt: sample.invoice.createdAt, amount: 100 });
+
+  for (const [
+    n,
+    {
+      body: { invoice },
+    },
+  ] of created.entries()) {
+    const events = await eventually(
+      async () => {
+        const page = await request('GET', on(n % 2 ? two : one, `/${invoice.id}/events?limit=100`), {
+          token,
+        });
+        return page.body.length > 1 ? page.body : undefined;
+      },
+      20_000,
+      `invoice ${invoice.id} is overdue`,
+    );
+    expect(events.map((event: { id: number; changes: unknown[] }) => [event.id, event.changes])).toEqual([
+      [1, [{ changeType: 'InvoiceCreated', invoice }]],
+      [2, [{ changeType: 'InvoiceStatusChanged', status: 'cancelled', reason: 'overdue' }]],
+    ]);
+  }
+
+  // Both sweep on; nothing happens a second time.
+  const { rows } = await testDatabase.database.withClient((client) =>
+    client.query<{ events: number }>('select count(*)::int as events from event'),
+  );
+  expect(rows).toEqual([{ events: 200 }]);
+  expect(await Promise.all([one!.stop(), two!.stop()])).toEqual([0, 0]);
+}, 60_000);
+
+test('a node given another master key than the database was made with refuses to start, and says so', async () => {
+  const testDatabase = await createTestDatabase('empty');
+  const { folder, remove } = temporaryFolder();
+  onTestFinished(remove);
+  onTestFinished(() => testDatabase.drop());
+  const environment = { MANDATE_DATA: folder, DATABASE_URL: testDatabase.url };
+  expect((await mandate(['migrate'], { ...environment, MANDATE_MASTER_KEY: masterKey })).code).toBe(0);
+  const other = Buffer.alloc(32, 8).toString('base64');
+  const { code, errors } = await mandate(['serve'], { ...environment, MANDATE_MASTER_KEY: other, PORT: '0' });
+  expect(code).toBe(1);
+  expect(errors).toContain('start it with the master key this database was made with');
+}, 30_000);
+
+test('live mode refuses a database with sandbox keys that still work', async () => {
+  const testDatabase = await createTestDatabase('empty');
+  const { folder, remove } = temporaryFolder();
+  onTestFinished(remove);
+  onTestFinished(() => testDatabase.drop());
+  const environment = { MANDATE_DATA: folder, DATABASE_URL: testDatabase.url, MANDATE_MASTER_KEY: masterKey };
+  const sandbox = await startServer(environment);
+  await sandbox.stop();
+  const refused = await mandate(['serve'], { ...environment, MANDATE_MODE: 'live', PORT: '0' });
+  expect(refused.code).toBe(1);
+  expect(refused.errors).toContain('sandbox API keys');
+
+  const keys = await mandate(['keys', 'list', '--party', 'SANDBOX', '--json'], environment);
+  for (const { keyId } of JSON.parse(keys.output)) await mandate(['keys', 'revoke', keyId], environment);
+  const live = await startServer({ ...environment, MANDATE_MODE: 'live' });
+  expect((await fetch(`${live.url}/sandbox/clock`)).status).toBe(404);
+  expect((await fetch(`${live.url}/metrics`)).status).toBe(404);
+  expect(await live.stop()).toBe(0);
+}, 60_000);

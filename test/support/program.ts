@@ -1,0 +1,113 @@
+// The real program in a process of its own, for tests about starting, stopping and being killed.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+
+export const repository = fileURLToPath(new URL('../..', import.meta.url));
+const programFile = fileURLToPath(new URL('../../bin/mandate.js', import.meta.url));
+
+export type Server = {
+  readonly url: string;
+  readonly pid: number;
+  /** Everything it printed. */
+  output(): string;
+  /** Ends it and answers its exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+};
+
+type Options = { runAs?: { uid: number; gid: number }; cwd?: string; file?: string };
+
+/** Starts `mandate serve` on a free port and waits until it says that it is ready. */
+export async function startServer(
+  environment: Record<string, string>,
+  options: Options = {},
+): Promise<Server> {
+  const child = run(['serve'], { PORT: '0', LOG_LEVEL: 'info', ...environment }, options);
+  let output = '';
+  const ready = new Promise<string>((resolve, reject) => {
+    const read = (line: string) => {
+      output += line + '\n';
+      const [, address] = /"address":"([^"]+)".*"msg":"ready"/.exec(line) ?? [];
+      if (address) resolve(address);
+    };
+    createInterface(child.stdout!).on('line', read);
+    createInterface(child.stderr!).on('line', read);
+    child.once('exit', () => reject(new Error(`the program ended before it was ready:\n${output}`)));
+  });
+  const exited = once(child, 'exit');
+  const url = await ready;
+  return {
+    url,
+    pid: child.pid!,
+    output: () => output,
+    async stop(signal = 'SIGTERM') {
+      child.kill(signal);
+      const [code] = (await exited) as [number | null];
+      return code;
+    },
+  };
+}
+
+/** Runs a subcommand to its end. */
+export async function mandate(
+  args: readonly string[],
+  environment: Record<string, string>,
+  options: Options = {},
+): Promise<{ code: number | null; output: string; errors: string }> {
+  const child = run(args, environment, options);
+  let output = '';
+  let errors = '';
+  child.stdout!.on('data', (text) => (output += String(text)));
+  child.stderr!.on('data', (text) => (errors += String(text)));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, output, errors };
+}
+
+function run(args: readonly string[], environment: Record<string, string>, options: Options): ChildProcess {
+  const { runAs, cwd = repository, file = programFile } = options;
+  // Only what is named: a DATABASE_URL of the person who runs the tests must not leak in.
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(process.execPath, [file, ...args], {
+    cwd,
+    env: { PATH, HOME, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...runAs,
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
+}
+
+export async function request(
+  method: string,
+  url: string,
+  options: { token: string; body?: unknown },
+): Promise<{ status: number; body: any }> {
+  const answer = await fetch(url, {
+    method,
+    headers: {
+      authorization: `Bearer ${options.token}`,
+      'x-request-id': 'test',
+      ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+  });
+  const text = await answer.text();
+  return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+/** Asks again until the answer is as wished; fails after the time given. */
+export async function eventually<T>(
+  ask: () => Promise<T | undefined>,
+  withinMs: number,
+  what: string,
+): Promise<T> {
+  const deadline = Date.now() + withinMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
