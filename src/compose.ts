@@ -11,6 +11,7 @@ import { openEngine, type Engine } from './engine/engine.ts';
 import { idempotency, idempotencyKeyLifetimeMs } from './http/idempotency.ts';
 import { openMetrics } from './http/metrics.ts';
 import { openApiDocument } from './http/openapi.ts';
+import { addPages } from './http/pages.ts';
 import { rateLimit } from './http/rate-limit.ts';
 import { buildServer } from './http/server.ts';
 import { addSystemRoutes } from './http/system-routes.ts';
@@ -158,6 +159,7 @@ export function buildService(foundation: Foundation): RunningService {
         : 'closed',
     notReady: () => whatIsNotReady(database),
   });
+  addPages(app, config.mode);
   metrics.gauge('mandate_database_connections', 'Open connections', () => database.connections().total);
   metrics.gauge(
     'mandate_database_waiting',

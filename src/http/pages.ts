@@ -6,7 +6,12 @@ import { gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 type Page = { readonly name: string; readonly contentSecurityPolicy: string };
-type ServedFile = { readonly type: string; readonly tag: string; readonly gzipped: Buffer };
+type ServedFile = {
+  readonly type: string;
+  readonly tag: string;
+  readonly content: Buffer;
+  readonly gzipped: Buffer;
+};
 
 const pages: readonly Page[] = [
   {
@@ -63,7 +68,9 @@ function answer(
     'Content-Security-Policy': page.contentSecurityPolicy,
   });
   if (request.headers['if-none-match'] === file.tag) return reply.code(304).send();
-  return reply.type(file.type).header('Content-Encoding', 'gzip').send(file.gzipped);
+  reply.type(file.type);
+  if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(file.content);
+  return reply.header('Content-Encoding', 'gzip').send(file.gzipped);
 }
 
 /** From a checkout it is bundled here and now; a built program has what tools/build-pages.ts wrote. */
@@ -87,6 +94,7 @@ function servedFile(name: string, content: Buffer): ServedFile {
   return {
     type: typeOfEnding[ending] ?? 'application/octet-stream',
     tag: `W/"${createHash('sha256').update(content).digest('base64url').slice(0, 16)}"`,
+    content,
     gzipped: gzipSync(content, { level: 9 }),
   };
 }

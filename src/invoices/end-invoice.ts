@@ -5,7 +5,7 @@ import { requireTrading, type TradingRefusal } from '../merchants/party.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import type { Service } from '../service.ts';
 import { decideFulfill, decideRescind, type Invoice, type InvoiceFact } from './invoice.ts';
-import { changeInvoice, findInvoice } from './invoice.store.ts';
+import { changeInvoice } from './invoice.store.ts';
 import { InvoicePath } from './invoice.wire.ts';
 
 export const fulfillInvoice = endpoint({
@@ -56,14 +56,13 @@ async function end(
   { db, merchants }: Service,
   decide: (invoice: Invoice, reason: string) => Outcome<InvoiceFact, 'invalidInvoiceStatus'>,
 ): Promise<Outcome<undefined, EndRefusal>> {
-  const name = { partyId: caller.partyId, invoiceId: params.invoiceID };
-  const stored = await findInvoice(db, name.partyId, name.invoiceId);
-  const party = await merchants.party(name.partyId);
-  if (!stored || !party) return refuse('invoiceNotFound');
-  const trading = requireTrading(party, await merchants.shop(party.id, stored.invoice.shopId));
-  if (!trading.ok) return trading;
-
-  const changed = await changeInvoice(db, name, now, (invoice) => decide(invoice, body.reason));
+  const party = await merchants.party(caller.partyId);
+  if (!party) return refuse('invoiceNotFound');
+  const name = { partyId: party.id, invoiceId: params.invoiceID };
+  const changed = await changeInvoice<EndRefusal>(db, name, now, async (invoice) => {
+    const trading = requireTrading(party, await merchants.shop(party.id, invoice.shopId));
+    return trading.ok ? decide(invoice, body.reason) : trading;
+  });
   if (!changed) return refuse('invoiceNotFound');
   return changed.ok ? accept(undefined) : changed;
 }

@@ -180,12 +180,12 @@ export async function changeInvoice<Code extends string>(
   db: Database,
   name: { partyId: string; invoiceId: string },
   now: Instant,
-  decide: (invoice: Invoice) => Outcome<InvoiceFact, Code>,
+  decide: (invoice: Invoice) => Outcome<InvoiceFact, Code> | Promise<Outcome<InvoiceFact, Code>>,
 ): Promise<Outcome<InvoiceFact, Code> | undefined> {
   for (let attempt = 0; attempt < changeTries; attempt++) {
     const stored = await findInvoice(db, name.partyId, name.invoiceId);
     if (!stored) return undefined;
-    const decision = decide(stored.invoice);
+    const decision = await decide(stored.invoice);
     if (!decision.ok) return decision;
     if (await storeFact(db, stored, decision.value, now)) return decision;
   }

@@ -52,10 +52,12 @@ async function othersDone(final: string): Promise<void> {
 function isBeingBuilt(final: string): boolean {
   const start = basename(final) + mark;
   const builders = readdirSync(dirname(final)).filter((name) => name.startsWith(start));
-  return builders.some((name) => isAlive(Number.parseInt(name.slice(start.length), 10)));
+  return builders.some((name) => isAliveBesideUs(Number.parseInt(name.slice(start.length), 10)));
 }
 
-function isAlive(pid: number): boolean {
+/** Our own number is that of a dead predecessor: in a container it is the same after every restart. */
+function isAliveBesideUs(pid: number): boolean {
+  if (pid === process.pid) return false;
   try {
     return process.kill(pid, 0);
   } catch (error) {
