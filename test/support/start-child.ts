@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import type { ChildReport } from './embedded-child.ts';
 
-export type Child = { readonly report: ChildReport; leave(): Promise<void>; kill(): Promise<void> };
+type Child = { readonly report: ChildReport; leave(): Promise<void>; kill(): Promise<void> };
 
 export const childFile = fileURLToPath(new URL('embedded-child.ts', import.meta.url));
 

@@ -7,8 +7,6 @@ import type { Address } from './address.ts';
 import { codeOf } from './aside.ts';
 
 export type Presence = {
-  /** Somebody else was using the server when we came. */
-  readonly foundInUse: boolean;
   /** True when nobody else uses the server; nobody can come in until this connection ends. */
   takeAlone(): Promise<boolean>;
   leave(): Promise<void>;
@@ -47,11 +45,9 @@ export async function enter(
     await client.connect();
     await client.query('select pg_advisory_lock_shared($1)', [presenceLock]);
     await createDatabase(client, password);
-    const foundInUse = await otherPresences(client);
     // The connection by itself is no reason for the process to go on living.
     socket.unref();
     return {
-      foundInUse,
       takeAlone() {
         leaving = true;
         socket.ref();
@@ -110,12 +106,6 @@ async function isComplete(client: pg.Client): Promise<boolean> {
   const text =
     'select from pg_database where datname = $1 and exists (select from pg_roles where rolname = $2)';
   const { rowCount } = await client.query(text, [databaseName, userName]);
-  return rowCount === 1;
-}
-
-async function otherPresences(client: pg.Client): Promise<boolean> {
-  const text = 'select from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid() limit 1';
-  const { rowCount } = await client.query(text, [applicationName]);
   return rowCount === 1;
 }
 

@@ -56,15 +56,6 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   return serverOf(cluster, start, () => departFrom(cluster, start.presence, options.log));
 }
 
-/** The same for a command beside a running program. A server that nobody was using is left as it was found. */
-export async function attachEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
-  const { cluster, start } = await startOrEnter(options);
-  const wasIdle = !start.startedHere && !start.presence.foundInUse;
-  return serverOf(cluster, start, () =>
-    wasIdle ? start.presence.leave() : departFrom(cluster, start.presence, options.log),
-  );
-}
-
 async function startOrEnter(options: EmbeddedOptions): Promise<{ cluster: Cluster; start: Start }> {
   if (process.platform === 'win32') {
     throw new Error(

@@ -2,18 +2,27 @@
 // programs and servers are killed. Every case has a folder of its own; a watchdog removes them all.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { binarySources, findBinaries } from '../src/database/embedded/binaries.ts';
-import { attachEmbedded, startEmbedded } from '../src/database/embedded/server.ts';
-import type { EmbeddedOptions, EmbeddedServer } from '../src/database/embedded/server.ts';
-import { childFile, startChild } from './support/start-child.ts';
-import { temporaryFolder, throwAwaySettings } from './support/test-cluster.ts';
+import { binarySources, findBinaries } from '../../src/database/embedded/binaries.ts';
+import { startEmbedded } from '../../src/database/embedded/server.ts';
+import type { EmbeddedOptions, EmbeddedServer } from '../../src/database/embedded/server.ts';
+import { childFile, startChild } from '../support/start-child.ts';
+import { temporaryFolder, throwAwaySettings } from '../support/test-cluster.ts';
 
 const { folder: root, remove } = temporaryFolder();
 afterAll(remove);
@@ -155,24 +164,24 @@ describe('several programs', slow, () => {
     expect(postmasterOf(dataFolder)).toBeUndefined();
   });
 
-  test('a command beside the program leaves the server to it, or stops its own, or leaves as found', async () => {
+  test('a command beside the program leaves the server to it, and the last to leave stops it', async () => {
     const options = {
       dataFolder: join(root, 'shared'),
       log: () => {},
       settings: throwAwaySettings,
       binFolder,
     };
-    const alone = await attachEmbedded(options);
+    const alone = await startEmbedded(options);
     expect(alone.startedHere).toBe(true);
     await alone.stop();
     expect(postmasterOf(options.dataFolder)).toBeUndefined();
 
     const program = await start(options.dataFolder);
-    const beside = await attachEmbedded(options);
+    const beside = await startEmbedded(options);
     await beside.stop();
     expect(postmasterOf(options.dataFolder)).toBeDefined();
 
-    const outlasting = await attachEmbedded(options);
+    const outlasting = await startEmbedded(options);
     await program.stop();
     await query(outlasting, 'select 1');
     await outlasting.stop();
@@ -197,13 +206,11 @@ describe('several programs', slow, () => {
 
 describe('after a disaster', slow, () => {
   test('the server of a killed program is found and used', async () => {
-    const dataFolder = join(root, 'orphan');
+    const dataFolder = join(root, 'shared');
     const child = await startChild({ dataFolder, binFolder });
     await child.kill();
     const orphan = postmasterOf(dataFolder);
     expect(orphan).toBeDefined();
-    const command = await attachEmbedded({ dataFolder, log: () => {}, binFolder });
-    await command.stop();
     const server = await start(dataFolder);
     expect(server.startedHere).toBe(false);
     expect(postmasterOf(dataFolder)).toBe(orphan);
@@ -212,7 +219,7 @@ describe('after a disaster', slow, () => {
   });
 
   test('a killed server is started again and has what was committed', async () => {
-    const dataFolder = join(root, 'killed');
+    const dataFolder = join(root, 'shared');
     const said: string[] = [];
     // With the settings of earnest: a throw-away server may lose what it has just committed.
     const server = await start(dataFolder, { log: (message) => said.push(message), settings: {} });
@@ -228,8 +235,8 @@ describe('after a disaster', slow, () => {
     expect(await query(again, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  test('a postmaster.pid whose number belongs to another process by now does not hinder', async () => {
-    const dataFolder = join(root, 'stale');
+  test('lock files whose number belongs to another process by now do not hinder', async () => {
+    const dataFolder = join(root, 'shared');
     const server = await start(dataFolder);
     await server.stop();
     const data = join(dataFolder, 'pg', 'data');
@@ -248,6 +255,7 @@ describe('after a disaster', slow, () => {
       '',
     ];
     writeFileSync(join(data, 'postmaster.pid'), lines.join('\n'));
+    writeFileSync(join(dataFolder, 'pg', 'run', '.s.PGSQL.5432.lock'), lines.join('\n'));
     // The control: PostgreSQL by itself gives up.
     const plain = spawnSync(join(binFolder, 'postgres'), ['-D', data], {
       cwd: '/',
@@ -289,7 +297,7 @@ describe('errors that say what to do', slow, () => {
 
   test('a setting the server does not take', async () => {
     const settings = { ...throwAwaySettings, shared_buffers: 'plenty' };
-    const started = start(join(root, 'setting'), { settings });
+    const started = start(join(root, 'shared'), { settings });
     await expect(started).rejects.toThrow(/does not start: .*shared_buffers.* logs in/);
   });
 
@@ -350,7 +358,7 @@ describe('users', slow, () => {
     const options = { machine, log: (message: string) => said.push(message) };
     const server = await start(dataFolder, options);
     expect(server.folder).toMatch(/\/open\/[0-9a-f]{12}$/);
-    expect(said[0]).toContain('the data folder is closed to the user of PostgreSQL');
+    expect(said[0]).toContain('another folder than wanted');
     await query(server, 'create table kept as select 1 as one');
     await server.stop();
     chmodSync(closed, 0o755);
