@@ -23,8 +23,11 @@ program
 program
   .command('sandbox')
   .description('show the address, API key and shop of the sandbox in the data folder')
+  .argument('[fact]', 'only this one: apiUrl, apiKey, shopID or docsUrl')
   .option('--json', 'as JSON, for scripts')
-  .action(async (options: { json?: true }) => (await import('./commands/sandbox.ts')).showSandbox(options));
+  .action(async (fact: string | undefined, options: { json?: true }) =>
+    (await import('./commands/sandbox.ts')).showSandbox(fact, options),
+  );
 
 program
   .command('migrate')
