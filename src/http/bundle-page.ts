@@ -21,7 +21,9 @@ export async function bundlePage(page: string): Promise<Map<string, Buffer>> {
     charset: 'utf8',
     logLevel: 'silent',
   });
-  const files = new Map(outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)]));
+  const files = new Map<string, Buffer>(
+    outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)]),
+  );
   for (const name of await readdir(folder)) {
     if (/\.(html|svg)$/.test(name)) files.set(name, await readFile(new URL(name, folder)));
   }

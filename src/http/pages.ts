@@ -39,7 +39,9 @@ export function addPages(app: FastifyInstance, mode: 'sandbox' | 'live'): void {
         reading = undefined;
         throw error;
       }));
-    app.get(`/${page.name}`, async (request, reply) => answer(page, await files(), 'index.html', request, reply));
+    app.get(`/${page.name}`, async (request, reply) =>
+      answer(page, await files(), 'index.html', request, reply),
+    );
     app.get<{ Params: { file: string } }>(`/${page.name}/:file`, async (request, reply) =>
       answer(page, await files(), request.params.file, request, reply),
     );

@@ -1,0 +1,232 @@
+// The reference page in a real browser, against a whole service: it must say what the service does, and be able to use it.
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { describeInBrowser, openBrowser } from '../support/browser.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
+import { faintTexts } from './contrast.ts';
+
+const desktop = { width: 1440, height: 900 };
+const phone = { width: 390, height: 844 };
+
+describeInBrowser('the reference page', () => {
+  let service: TestService;
+  let apiKey: string;
+  let address: string;
+  let browser: Browser;
+  let page: Page;
+  const complaints: string[] = [];
+
+  beforeAll(async () => {
+    service = await startTestService();
+    ({ apiKey } = await service.createMerchant());
+    address = await service.app.listen({ host: '127.0.0.1', port: 0 });
+    browser = await openBrowser();
+    page = await browser.newPage({ viewport: desktop });
+    page.setDefaultTimeout(5_000);
+    // A policy that is broken is told to the console as well. A refused request is the test's own doing.
+    page.on('console', (message) => {
+      const isRefusal = message.text().startsWith('Failed to load resource: the server responded');
+      if (message.type() === 'error' && !isRefusal) complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service.close();
+  });
+
+  beforeEach(async () => {
+    complaints.length = 0;
+    await open('/docs');
+    return () => page.evaluate('sessionStorage.clear()');
+  });
+
+  /** As if for the first time: an address that differs in its fragment alone would not load the page again. */
+  async function open(path: string): Promise<void> {
+    await page.goto('about:blank');
+    await page.goto(address + path);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+  }
+
+  const operation = (id: string) => page.locator(`article#${id}`);
+  const outcome = (id: string) => operation(id).locator('.outcome');
+  const token = () => page.getByLabel('Token', { exact: true });
+
+  async function tryIt(id: string): Promise<Locator> {
+    await operation(id).getByText('Try it').click();
+    return operation(id).getByRole('button', { name: 'Send' });
+  }
+
+  test('shows every operation of the document, and complains about nothing', async () => {
+    const { paths } = (await service.call('GET', '/openapi.json')).body;
+    const documented = Object.values<Record<string, { operationId: string; summary: string }>>(paths)
+      .flatMap((methods) => Object.values(methods))
+      .map(({ operationId, summary }) => `${operationId}: ${summary}`);
+    const shown = await page
+      .locator('article')
+      .evaluateAll((articles) =>
+        articles.map((article) => `${article.id}: ${article.querySelector('h3')?.textContent}`),
+      );
+    expect(shown.sort()).toEqual(documented.sort());
+    expect(await page.getByRole('navigation').getByRole('link').count()).toBeGreaterThan(documented.length);
+    expect(complaints).toEqual([]);
+  });
+
+  test('says who may call an operation, what it takes and what can go wrong', async () => {
+    const create = operation('createInvoice');
+    await expect.poll(() => create.textContent()).toContain('an API key with the scope invoices:write');
+    const due = create.locator('li', { hasText: 'dueDate' }).first();
+    expect(await due.textContent()).toMatch(/string \(date-time\)required/);
+    expect(await create.locator('tr', { hasText: 'invalidShopID' }).textContent()).toContain(
+      'Shop not found',
+    );
+  });
+
+  test('opens what is inside a field, and tells the members of a choice apart', async () => {
+    const events = operation('listInvoiceEvents');
+    await events.getByText('InvoiceStatusChanged').first().waitFor({ state: 'detached' });
+    await events.locator('summary', { hasText: 'changes' }).click();
+    const change = events.locator('summary', { hasText: 'InvoiceStatusChanged' });
+    expect(await change.textContent()).toContain('changeType: InvoiceStatusChanged');
+    await change.click();
+    await events.getByText('fulfilled').waitFor();
+  });
+
+  test('finds operations by what is typed, and goes to the first of them', async () => {
+    await page.keyboard.press('/');
+    await page.keyboard.type('rescind');
+    const links = page.getByRole('navigation').getByRole('link', { name: 'POST' });
+    await expect.poll(() => links.allTextContents()).toEqual(['Cancel an unpaid invoicePOST']);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url()).toBe(`${address}/docs#rescindInvoice`);
+    await page.getByRole('searchbox').fill('no such thing');
+    expect(await page.getByText('Nothing fits').isVisible()).toBe(true);
+  });
+
+  test('a link to an operation opens the page there', async () => {
+    await open('/docs#listShops');
+    await expect.poll(async () => (await operation('listShops').boundingBox())?.y).toBeLessThan(100);
+    const current = page.locator('nav [aria-current]');
+    await expect.poll(() => current.textContent()).toContain('List your shops');
+  });
+
+  test('a key creates an invoice, and the next request knows its id and can use its token', async () => {
+    await token().fill(apiKey);
+    const send = await tryIt('createInvoice');
+    const body = operation('createInvoice').getByLabel('Body');
+    await body.fill((await body.inputValue()).replace('Order num 12345', "It's mine"));
+    await send.click();
+    await expect.poll(() => outcome('createInvoice').textContent()).toMatch(/^201 Created \d+ ms$/);
+    const answer = await operation('createInvoice').getByLabel('Answer').textContent();
+    const { invoice } = JSON.parse(answer ?? '');
+    expect(invoice.product).toBe("It's mine");
+
+    await operation('createInvoice').getByRole('button', { name: 'Use as token' }).click();
+    await page.getByText('Access token', { exact: true }).first().waitFor();
+    const get = await tryIt('getInvoice');
+    expect(await operation('getInvoice').getByRole('textbox', { name: 'invoiceID' }).inputValue()).toBe(
+      invoice.id,
+    );
+    await get.click();
+    await expect.poll(() => outcome('getInvoice').textContent()).toMatch(/^200 OK/);
+
+    await page.getByRole('button', { name: 'Back to the key' }).click();
+    expect(await token().inputValue()).toBe(apiKey);
+    expect(page.url()).toBe(`${address}/docs`);
+    expect(complaints).toEqual([]);
+  });
+
+  test('every request has a name of its own', async () => {
+    await token().fill(apiKey);
+    const send = await tryIt('getMe');
+    const requestId = operation('getMe').getByLabel('X-Request-ID');
+    const first = await requestId.inputValue();
+    await send.click();
+    const shown = operation('getMe').locator('dd').first();
+    await expect.poll(() => shown.textContent()).toBe(first);
+    expect(await requestId.inputValue()).not.toBe(first);
+  });
+
+  test('the command line is the request that is sent, but for the secret in it', async () => {
+    await tryIt('findInvoice');
+    await operation('findInvoice').getByRole('textbox', { name: 'externalID' }).fill('order 1 & 2');
+    const command = operation('findInvoice').getByLabel('Command line');
+    const shown = async () => (await command.textContent()) ?? '';
+    expect(await shown()).toContain(`'${address}/v2/processing/invoices?externalID=order+1+%26+2'`);
+    expect(await shown()).toContain('"Authorization: Bearer $MANDATE_TOKEN"');
+    await token().fill(apiKey);
+    await expect.poll(shown).toContain(`Bearer ${apiKey.slice(0, 16)}…${apiKey.slice(-4)}'`);
+  });
+
+  test('a token that may not do this is answered with what would', async () => {
+    const send = await tryIt('createInvoice');
+    await send.click();
+    await expect.poll(() => outcome('createInvoice').textContent()).toContain('401');
+    await operation('createInvoice').getByRole('button', { name: 'Enter one' }).click();
+    await page.keyboard.type('mandate_test_wrong');
+    await send.click();
+    const advice = operation('createInvoice').getByText('not valid, or it may not do this');
+    await advice.waitFor();
+    expect(await advice.textContent()).toContain('an API key with the scope invoices:write');
+  });
+
+  test('an address with a hole is not sent', async () => {
+    const send = await tryIt('getInvoice');
+    await send.click();
+    await operation('getInvoice').getByText('invoiceID: part of the address').waitFor();
+    const focused = operation('getInvoice').locator('input:focus');
+    expect(await focused.getAttribute('aria-invalid')).toBe('true');
+    expect(await outcome('getInvoice').count()).toBe(0);
+  });
+
+  test('the token is kept for this tab alone', async () => {
+    await token().fill(apiKey);
+    await page.reload();
+    expect(await token().inputValue()).toBe(apiKey);
+    expect(await page.evaluate('localStorage.length + document.cookie.length')).toBe(0);
+  });
+
+  test.each(['light', 'dark'] as const)('every text stands out from its ground in %s', async (scheme) => {
+    await page.emulateMedia({ colorScheme: scheme });
+    const ground = await page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
+    expect(ground).toBe(scheme === 'light' ? 'rgb(252, 251, 249)' : 'rgb(20, 21, 22)');
+    await (await tryIt('createInvoice')).click();
+    await outcome('createInvoice').waitFor();
+    expect(await page.locator('body *').evaluateAll(faintTexts)).toEqual([]);
+  });
+
+  test('everything that can be used has a name', async () => {
+    await tryIt('createInvoice');
+    await tryIt('listInvoiceEvents');
+    const tools = await page.context().newCDPSession(page);
+    const { nodes } = await tools.send('Accessibility.getFullAXTree');
+    const usable = nodes.filter(({ ignored, properties = [] }) => {
+      return !ignored && properties.some(({ name, value }) => name === 'focusable' && value.value === true);
+    });
+    const nameless = usable.filter(({ name, role }) => !name?.value && role?.value !== 'main');
+    expect(usable.length).toBeGreaterThan(50);
+    expect(nameless.map(({ role }) => role?.value)).toEqual([]);
+  });
+
+  test('on a phone nothing is wider than the screen, and the operations open over the text', async () => {
+    await page.setViewportSize(phone);
+    onTestFinished(() => page.setViewportSize(desktop));
+    await (await tryIt('createInvoice')).click();
+    await outcome('createInvoice').waitFor();
+    const closed = page.locator('.reading details:not([open])');
+    const openAll = () =>
+      closed.evaluateAll((all) => {
+        for (const details of all) details.setAttribute('open', '');
+        return all.length;
+      });
+    await expect.poll(openAll).toBe(0);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(phone.width);
+
+    const link = page.getByRole('navigation').getByRole('link', { name: 'List your shops' });
+    expect(await link.isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Operations' }).click();
+    await link.click();
+    await expect.poll(() => link.isVisible()).toBe(false);
+    await expect.poll(async () => (await operation('listShops').boundingBox())?.y).toBeLessThan(100);
+  });
+});

@@ -1,0 +1,44 @@
+// A real Chromium for the tests of pages. Where none is installed a newcomer's run says so and goes on; the run that
+// guards the project (CI is set there) fails instead.
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { chromium, type Browser } from 'playwright-core';
+import { describe } from 'vitest';
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+const chromiumPath = findChromium();
+const mayBeSkipped = chromiumPath === undefined && !process.env['CI'];
+const howToGetOne = 'install one (apt-get install chromium), or name the one you have in CHROMIUM';
+
+if (mayBeSkipped) console.warn(`No Chromium: the tests of pages are skipped; ${howToGetOne}.`);
+
+/** Instead of `describe` around what needs a browser. */
+export const describeInBrowser = describe.skipIf(mayBeSkipped);
+
+export async function openBrowser(): Promise<Browser> {
+  if (chromiumPath === undefined) throw new Error(`there is no Chromium: ${howToGetOne}`);
+  return chromium.launch({
+    executablePath: chromiumPath,
+    args: [
+      // Root, as in most containers, has no sandbox; the only pages opened are our own.
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}
+
+function findChromium(): string | undefined {
+  const named = process.env['CHROMIUM'];
+  if (named) return named;
+  const folders = ['/usr/bin', ...(process.env['PATH'] ?? '').split(delimiter)];
+  return folders
+    .flatMap((folder) => names.map((name) => join(folder, name)))
+    .concat('/Applications/Google Chrome.app/Contents/MacOS/Google Chrome')
+    .find((path) => existsSync(path));
+}
