@@ -29,7 +29,7 @@ import type { Service } from './service.ts';
 
 /** What comes from outside the program and is replaced in tests and simulations. */
 export type Ports = { readonly clock: Clock; readonly ids: Ids };
-export const realPorts: Ports = { clock: systemClock, ids: randomIds };
+const realPorts: Ports = { clock: systemClock, ids: randomIds };
 
 /** What every subcommand needs: the migrated database and the keys. */
 export type Foundation = {
@@ -49,7 +49,7 @@ export type RunningService = {
   stop(): Promise<void>;
 };
 
-export const version = (
+const version = (
   JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 ).version;
 

@@ -99,7 +99,7 @@ type Name = (typeof settings)[number]['name'];
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Every fault of the environment at once, each with what to do about it. */
-export class ConfigurationFault extends Error {
+class ConfigurationFault extends Error {
   constructor(faults: readonly string[]) {
     super(`the environment is not usable:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
   }

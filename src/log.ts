@@ -66,9 +66,7 @@ function humanLines(): DestinationStream {
     write(line) {
       const { time, level, msg, err, ...fields } = JSON.parse(line) as Record<string, unknown>;
       const rest = Object.entries(fields)
-        .map(
-          ([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : String(value)}`,
-        )
+        .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
         .join(' ');
       const stack = err
         ? `\n${(err as { stack?: string; message?: string }).stack ?? JSON.stringify(err)}`

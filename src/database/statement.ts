@@ -1,6 +1,6 @@
 // SQL as visible text beside the function that needs it. A statement names its parameters and declares the types of
 // its columns once; from that come the TypeScript types, and a test that prepares every statement on the migrated
-// schema and compares (test/statements.test.ts).
+// schema and compares (test/architecture/statements.test.ts).
 import { instantFromDatabase, type Instant } from '../clock.ts';
 
 type ColumnTypes = {

@@ -4,13 +4,15 @@ import { epochMsOf, parseInstant, type Instant } from '../clock.ts';
 
 export const longestWaitMs = 60_000;
 
+const charactersMost = 40;
 const unitsMs = { ms: 1, s: 1_000, m: 60_000 } as const;
 
 /** How long this call may take; undefined for a deadline that cannot be read or has passed. */
 export function waitMsOf(header: string | undefined, now: Instant): number | undefined {
   if (header === undefined) return longestWaitMs;
-  const [, number, unit] = /^(\d{1,20}(?:\.\d{1,20})?)(ms|s|m)$/.exec(header) ?? [];
-  const instant = header.length <= 40 ? parseInstant(header) : undefined;
+  if (header.length > charactersMost) return undefined;
+  const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(header) ?? [];
+  const instant = parseInstant(header);
   const waitMs = unit
     ? Number(number) * unitsMs[unit as keyof typeof unitsMs]
     : instant && epochMsOf(instant) - epochMsOf(now);

@@ -11,8 +11,8 @@ import type { Refusal } from '../refusal.ts';
 import type { Service } from '../service.ts';
 import { access, type AccessRow } from './access.ts';
 import type { Caller } from './caller.ts';
-import { waitMsOf } from './deadline.ts';
-import type { AnyEndpoint, EndpointRequest } from './endpoint.ts';
+import { longestWaitMs, waitMsOf } from './deadline.ts';
+import { takesIdempotencyKey, type AnyEndpoint, type EndpointRequest } from './endpoint.ts';
 import { idempotencyKeyPattern, type Idempotency, type Repeated, type StoredAnswer } from './idempotency.ts';
 import { isKeepable, parseJson } from './json-body.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -30,7 +30,11 @@ export type Door = {
 };
 
 /** What the first half of the way, before the body is read, found out for the second. */
-export type Admitted = { readonly caller: Caller; readonly waitMs: number };
+export type Admitted = {
+  readonly caller: Caller;
+  /** The end of the caller's patience, on the clock of `performance.now()`. */
+  readonly waitsUntilMs: number;
+};
 
 const requestIdCharactersMost = 40;
 
@@ -41,7 +45,11 @@ export async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Admitted | undefined> {
-  const caller = await authenticate(door, request.headers.authorization);
+  const waitMs = waitMsOf(headerText(request, 'x-request-deadline'), door.clock.now());
+  // A deadline that cannot be read is refused below, once it is known who calls.
+  const waitsUntilMs = performance.now() + (waitMs ?? longestWaitMs);
+  const caller = await within(waitsUntilMs, authenticate(door, request.headers.authorization));
+  if (caller === 'too-late') return void sendTooLate(reply);
   if (!caller) {
     const waitSeconds = door.failedAuthenticationRate.take(request.ip);
     if (waitSeconds !== undefined) return void sendTooMany(reply, waitSeconds);
@@ -60,22 +68,22 @@ export async function admit(
       message: complaint('X-Request-ID', type, `send a header of 1 to ${requestIdCharactersMost} characters`),
     });
   }
-  const waitMs = waitMsOf(headerText(request, 'x-request-deadline'), door.clock.now());
   if (waitMs === undefined) return void sendRefusal(reply, { code: 'invalidDeadline' });
 
   const rateName = caller.kind === 'apiKey' ? caller.keyId : caller.entityId;
   const waitSeconds = door.keyRate.take(rateName);
   if (waitSeconds !== undefined) return void sendTooMany(reply, waitSeconds);
-  return { caller, waitMs };
+  return { caller, waitsUntilMs };
 }
 
 /** The second half, for one endpoint: body, schema, the room, the answer. */
 export function answerer(
   door: Door,
   endpoint: AnyEndpoint,
+  logLateFailure: (error: unknown, request: FastifyRequest) => void,
 ): (admitted: Admitted, request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   const read = requestReader(endpoint);
-  const takesKey = endpoint.method !== 'GET' && !endpoint.ignoresIdempotencyKey;
+  const takesKey = takesIdempotencyKey(endpoint);
 
   return async (admitted, request, reply) => {
     const input = read(request);
@@ -88,10 +96,12 @@ export function answerer(
       return sendRefusal(reply, { code: 'invalidRequest', message });
     }
 
-    const party = await door.service.merchants.party(admitted.caller.partyId);
+    const { caller, waitsUntilMs } = admitted;
+    const party = await within(waitsUntilMs, door.service.merchants.party(caller.partyId));
+    if (party === 'too-late') return sendTooLate(reply);
     if (!party) return sendUnauthorized(reply);
     const endpointRequest: EndpointRequest = {
-      caller: admitted.caller,
+      caller,
       now: door.service.merchants.timeOf(party),
       ...input,
     };
@@ -100,9 +110,12 @@ export function answerer(
       key === undefined
         ? performed(perform(endpoint, endpointRequest, door.service, reply))
         : performOnce(door, endpoint, endpointRequest, request, key, reply);
-    const result = await within(admitted.waitMs, work);
-    // The work goes on and may succeed: its outcome is unknown to this caller.
-    if (result === 'too-late') return void reply.code(504).send();
+    const result = await within(waitsUntilMs, work);
+    if (result === 'too-late') {
+      // The work goes on and may succeed: its outcome is unknown to this caller.
+      work.catch((error: unknown) => logLateFailure(error, request));
+      return sendTooLate(reply);
+    }
     if (result.kind === 'other-request') return sendRefusal(reply, { code: 'idempotencyKeyReused' });
     if (result.kind === 'replay') reply.header('Idempotent-Replayed', 'true');
     const { answer } = result;
@@ -147,7 +160,15 @@ async function performOnce(
       body: endpointRequest.body ?? null,
       now: door.clock.now(),
     },
-    (tx) => perform(endpoint, endpointRequest, { ...door.service, db: tx }, reply),
+    (tx) => {
+      const { service } = door;
+      return perform(
+        endpoint,
+        endpointRequest,
+        { ...service, db: tx, merchants: service.merchants.within(tx) },
+        reply,
+      );
+    },
   );
 }
 
@@ -193,14 +214,13 @@ function requestReader(endpoint: AnyEndpoint): (request: FastifyRequest) => Inpu
       if (problem) return { refusal: { code: 'invalidRequest', message: problem } };
     }
     if (!checkBody) return input;
-    if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
-      return { unsupported: true };
+    if (!/^application\/json\s*(;|$)/i.test(request.contentType)) return { unsupported: true };
     const parsed = parseJson(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
     if ('problem' in parsed) {
       const message = complaint(parsed.problem.where, 'wrong_body', parsed.problem.what);
       return { refusal: { code: 'invalidRequest', message } };
     }
-    const problem = checkBody(parsed.value);
+    const problem = checkBody(parsed.value) ?? endpoint.bodyProblem?.(parsed.value);
     if (problem) return { refusal: { code: 'invalidRequest', message: problem } };
     return { ...input, body: parsed.value };
   };
@@ -236,16 +256,16 @@ function withNumbers(query: unknown, names: string[]): unknown {
   return read;
 }
 
-async function within<T>(waitMs: number, work: Promise<T>): Promise<T | 'too-late'> {
+async function within<T>(untilMs: number, work: Promise<T>): Promise<T | 'too-late'> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<'too-late'>((resolve) => {
-    timer = setTimeout(() => resolve('too-late'), waitMs);
+    timer = setTimeout(() => resolve('too-late'), untilMs - performance.now());
   });
   try {
     return await Promise.race([work, tooLate]);
   } finally {
     clearTimeout(timer);
-    // Nobody waits for it any more; a failure of what was begun is still logged by whoever began it.
+    // Once it is too late nobody waits for it here; who needs to know of its failure asks for it.
     work.catch(() => undefined);
   }
 }
@@ -265,6 +285,10 @@ export function sendRefusal(reply: FastifyReply, refusal: Refusal<RefusalCode>):
 function sendTooMany(reply: FastifyReply, waitSeconds: number): void {
   reply.header('Retry-After', String(waitSeconds));
   sendRefusal(reply, { code: 'tooManyRequests' });
+}
+
+function sendTooLate(reply: FastifyReply): void {
+  void reply.code(504).send();
 }
 
 function sendUnauthorized(reply: FastifyReply): void {

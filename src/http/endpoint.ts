@@ -39,6 +39,8 @@ export type Endpoint<
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
+  /** What a schema cannot say: the complaint about a body that fits it, as part of the same check. */
+  readonly bodyProblem?: (body: Declared<Body>) => string | undefined;
   /** A body worth showing to a newcomer: it works in the sandbox as it stands. */
   readonly bodyExample?: unknown;
   readonly status: 200 | 201 | 202 | 204;
@@ -53,9 +55,14 @@ export type Endpoint<
 };
 
 /** An endpoint among others, its own types forgotten: the door has checked what it hands over. */
-export type AnyEndpoint = Omit<Endpoint, 'handle'> & {
+export type AnyEndpoint = Omit<Endpoint, 'handle' | 'bodyProblem'> & {
+  readonly bodyProblem?: (body: unknown) => string | undefined;
   readonly handle: (request: EndpointRequest, service: Service) => Promise<Outcome<unknown, RefusalCode>>;
 };
+
+export function takesIdempotencyKey(endpoint: AnyEndpoint): boolean {
+  return endpoint.method !== 'GET' && !endpoint.ignoresIdempotencyKey;
+}
 
 export function endpoint<
   Params extends TSchema | undefined = undefined,

@@ -109,8 +109,11 @@ export function idempotency(db: Database, keyring: Keyring): Idempotency {
     },
 
     async forgetOld(before) {
-      const rows = await db.run(forgetAnswers, { before, most: forgottenAtOnce });
-      return rows.length;
+      for (let forgotten = 0; ;) {
+        const rows = await db.run(forgetAnswers, { before, most: forgottenAtOnce });
+        forgotten += rows.length;
+        if (rows.length < forgottenAtOnce) return forgotten;
+      }
     },
   };
 }

@@ -2,7 +2,7 @@
 // table and catalogue of refusals. A schema with a title becomes a component and is referred to by it.
 import type { TSchema } from 'typebox';
 import { access, type AccessRow } from './access.ts';
-import type { AnyEndpoint } from './endpoint.ts';
+import { takesIdempotencyKey, type AnyEndpoint } from './endpoint.ts';
 import { refusals, refusalsOfEveryBody, refusalsOfEveryOperation, type RefusalCode } from './refusals.ts';
 
 type Json = Record<string, unknown>;
@@ -112,7 +112,6 @@ const errorSchemas = {
 
 function operationOf(endpoint: AnyEndpoint, components: Json): Json {
   const row: AccessRow = access[endpoint.operation];
-  const writes = endpoint.method !== 'GET' && !endpoint.ignoresIdempotencyKey;
   return {
     operationId: endpoint.operation,
     tags: [endpoint.tag],
@@ -125,7 +124,7 @@ function operationOf(endpoint: AnyEndpoint, components: Json): Json {
       ...parametersOf(endpoint.query, 'query'),
       { $ref: '#/components/parameters/X-Request-ID' },
       { $ref: '#/components/parameters/X-Request-Deadline' },
-      ...(writes ? [{ $ref: '#/components/parameters/Idempotency-Key' }] : []),
+      ...(takesIdempotencyKey(endpoint) ? [{ $ref: '#/components/parameters/Idempotency-Key' }] : []),
     ],
     ...(endpoint.body
       ? {
@@ -169,8 +168,9 @@ function responsesOf(endpoint: AnyEndpoint, components: Json): Json {
 
 /** Every refusal an operation can answer with, its own and those all share. */
 export function refusalsOf(endpoint: AnyEndpoint): RefusalCode[] {
-  const ofBody = endpoint.body ? refusalsOfEveryBody : [];
-  return [...new Set([...refusalsOfEveryOperation, ...ofBody, ...endpoint.refusals])];
+  const ofBody = endpoint.method === 'GET' ? [] : refusalsOfEveryBody;
+  const possible = ofBody.filter((code) => code !== 'idempotencyKeyReused' || takesIdempotencyKey(endpoint));
+  return [...new Set([...refusalsOfEveryOperation, ...possible, ...endpoint.refusals])];
 }
 
 function refusalsByStatus(codes: readonly RefusalCode[]): Map<number, RefusalCode[]> {

@@ -107,7 +107,7 @@ export const refusalsOfEveryOperation = [
   'tooManyRequests',
 ] as const satisfies RefusalCode[];
 
-/** Those of every operation that has a body. */
+/** Those of every operation that may come with a body, also where nobody asked for one. */
 export const refusalsOfEveryBody = [
   'requestTooLarge',
   'idempotencyKeyReused',

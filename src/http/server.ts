@@ -8,7 +8,6 @@ import type { Metrics } from './metrics.ts';
 const bodyBytesMost = 256 * 1024;
 const requestTimeoutMs = 30_000;
 const keepAliveMs = 65_000; // longer than the usual 60 s of a load balancer, which must be the one to hang up
-const methods = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD'] as const;
 
 const fixedHeaders = {
   'Cache-Control': 'no-store',
@@ -28,6 +27,7 @@ const preflightHeaders = {
 declare module 'fastify' {
   interface FastifyRequest {
     operation: string;
+    contentType: string;
     admitted: Admitted | undefined;
     startedAtMs: number;
   }
@@ -48,21 +48,23 @@ export function buildServer(options: {
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveMs,
     exposeHeadRoutes: false,
-    routerOptions: { maxParamLength: 2_048 },
-    frameworkErrors: (error, request, reply) => answerFault(error, request, reply),
+    // Longer than any address Node reads: how long an id may be is said by the schema.
+    routerOptions: { maxParamLength: 16_384 },
+    // An address that cannot be read comes here past all hooks.
+    frameworkErrors: (error, request, reply) => {
+      addFixedHeaders(request, reply);
+      answerFault(error, request, reply);
+    },
   });
 
   app.decorateRequest('operation', 'unknown');
+  app.decorateRequest('contentType', '');
   app.decorateRequest('admitted', undefined);
   app.decorateRequest('startedAtMs', 0);
 
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAtMs = performance.now();
-    reply.headers(fixedHeaders);
-    const requestId = request.headers['x-request-id'];
-    if (typeof requestId === 'string' && /^[\x21-\x7e]{1,40}$/.test(requestId)) {
-      reply.header('X-Request-ID', requestId);
-    }
+    addFixedHeaders(request, reply);
     if (request.method === 'OPTIONS') return void reply.headers(preflightHeaders).code(204).send();
     done();
   });
@@ -93,9 +95,11 @@ export function buildServer(options: {
 
   function answerFault(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    // The framework's own complaints about the request; everything else is ours.
+    // The framework's own complaints about the request, or a caller who hung up in the middle of it; everything else
+    // is ours.
     if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return sendRefusal(reply, { code: 'requestTooLarge' });
-    if (/^FST_ERR_(BAD_URL|CTP_|.*INVALID)/.test(code)) {
+    const isCutOff = request.raw.destroyed && !request.raw.complete;
+    if (isCutOff || /^FST_ERR_(BAD_URL|MAX_PARAM_LENGTH|CTP_|ROUTE_MISSING|.*INVALID)/.test(code)) {
       return sendRefusal(reply, { code: 'invalidRequest', message: 'The request cannot be read' });
     }
     const status = statusOfFault(error);
@@ -108,7 +112,12 @@ export function buildServer(options: {
   }
 
   for (const endpoint of endpoints) {
-    const answer = answerer(door, endpoint);
+    const answer = answerer(door, endpoint, (error, request) =>
+      log.error(
+        { err: error, operation: request.operation, requestId: request.headers['x-request-id'] },
+        'work that went on after its deadline failed',
+      ),
+    );
     for (const url of urlsOf(endpoint)) {
       app.route({
         method: endpoint.method,
@@ -118,6 +127,9 @@ export function buildServer(options: {
         onRequest: async (request, reply) => {
           request.operation = endpoint.operation;
           reply.headers(apiHeaders);
+          // The framework would refuse some types before the door can, also where the body is ignored.
+          request.contentType = request.raw.headers['content-type'] ?? '';
+          delete request.raw.headers['content-type'];
           request.admitted = await admit(door, endpoint, request, reply);
           return request.admitted ? undefined : reply;
         },
@@ -141,9 +153,12 @@ function refuseOtherMethods(app: FastifyInstance, endpoints: readonly AnyEndpoin
   }
   for (const [url, known] of allowed) {
     app.route({
-      method: methods.filter((method) => !known.includes(method)),
+      // A preflight was answered before.
+      method: app.supportedMethods.filter((method) => method !== 'OPTIONS' && !known.includes(method)),
       url,
-      handler: (_request, reply) => reply.code(405).header('Allow', known.join(', ')).send(),
+      // Before the framework looks at a body nobody asked for.
+      onRequest: async (_request, reply) => reply.code(405).header('Allow', known.join(', ')).send(),
+      handler: () => undefined,
     });
   }
 }
@@ -151,6 +166,14 @@ function refuseOtherMethods(app: FastifyInstance, endpoints: readonly AnyEndpoin
 function urlsOf(endpoint: AnyEndpoint): string[] {
   const url = endpoint.path.replace(/\{(\w+)\}/g, ':$1');
   return url.startsWith('/v2/processing/') ? [url, url.replace('/v2/', '/v1/')] : [url];
+}
+
+function addFixedHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.headers(fixedHeaders);
+  const requestId = request.headers['x-request-id'];
+  if (typeof requestId === 'string' && /^[\x20-\x7e]{1,40}$/.test(requestId)) {
+    reply.header('X-Request-ID', requestId);
+  }
 }
 
 function describeCaller(admitted: Admitted | undefined): Record<string, string> {

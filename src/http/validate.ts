@@ -41,8 +41,13 @@ export function compileCheck(schema: TSchema): Check {
   };
 }
 
+const whereCharactersMost = 200;
+
 export function complaint(where: string, type: string, description: string): string {
-  return `Request parameter: ${where}, error type: ${type}, description: ${description}`;
+  // Names of members come from the client and may be as long as a body.
+  const shown =
+    where.length <= whereCharactersMost ? where : where.slice(0, whereCharactersMost).toWellFormed() + '…';
+  return `Request parameter: ${shown}, error type: ${type}, description: ${description}`;
 }
 
 /** `/cart/0/price` as a person writes it: `cart[0].price`. */

@@ -20,6 +20,7 @@ export const createInvoice = endpoint({
     'An invoice says what is to be paid, to which shop and until when. The answer carries an access token for it, ' +
     'good for three days, which may be given to a browser. Unpaid at its due date it is cancelled by itself.',
   body: InvoiceParams,
+  bodyProblem: ({ metadata }) => metadataProblem(metadata ?? {}),
   bodyExample: invoiceExample,
   status: 201,
   answer: InvoiceAndToken,
@@ -34,9 +35,6 @@ export const createInvoice = endpoint({
     'externalIDConflict',
   ],
   handle: async ({ caller, body, now }, service) => {
-    const tooLong = metadataProblem(body.metadata ?? {});
-    if (tooLong) return refuse('invalidRequest', { message: tooLong });
-
     const { db, merchants } = service;
     const party = await merchants.party(caller.partyId);
     if (!party) return refuse('invalidPartyID');
@@ -125,6 +123,7 @@ function fingerprintOf(body: InvoiceParams): Buffer {
     body.dueDate,
     lines?.sort() ?? null,
     bankAccount ? [bankAccount.account, bankAccount.bankBik] : null,
+    body.allocation ?? null,
   ];
   return createHash('sha256').update(JSON.stringify(significant)).digest();
 }

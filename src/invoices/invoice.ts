@@ -51,8 +51,8 @@ export const invoiceLifecycle = {
   cancelled: {},
 } as const satisfies Record<InvoiceStatus | 'absent', Partial<Record<InvoiceFact['type'], InvoiceStatus>>>;
 
-export const cartLinesMost = 100;
-export const overdueReason = 'overdue';
+const cartLinesMost = 100;
+const overdueReason = 'overdue';
 
 export type CreateInvoice = {
   readonly id: string;

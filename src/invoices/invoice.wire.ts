@@ -87,7 +87,7 @@ export const InvoiceParams = Type.Object(
 );
 export type InvoiceParams = Static<typeof InvoiceParams>;
 
-export const InvoiceStatusSchema = Type.Enum(['unpaid', 'paid', 'fulfilled', 'cancelled']);
+const InvoiceStatusSchema = Type.Enum(['unpaid', 'paid', 'fulfilled', 'cancelled']);
 
 export const InvoiceSchema = Type.Object(
   {

@@ -52,7 +52,9 @@ export function readSandboxFacts(dataFolder: string): SandboxFacts | undefined {
     return JSON.parse(readFileSync(factsFile(dataFolder), 'utf8')) as SandboxFacts;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw new Error(`${factsFile(dataFolder)} cannot be read; remove it and start again: ${String(error)}`);
+    throw new Error(`${factsFile(dataFolder)} cannot be read; remove it and start again: ${String(error)}`, {
+      cause: error,
+    });
   }
 }
 

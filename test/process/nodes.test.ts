@@ -29,7 +29,11 @@ test('two nodes started at once on an empty database share everything, and each 
   const read = await request('GET', on(one, `/${sample.invoice.id}`), {
     token: sample.invoiceAccessToken.payload,
   });
-  expect(read.body).toMatchObject({ id: sample.invoice.id, createdAt: sample.invoice.createdAt, amount: 100 });
+  expect(read.body).toMatchObject({
+    id: sample.invoice.id,
+    createdAt: sample.invoice.createdAt,
+    amount: 100,
+  });
 
   for (const [
     n,

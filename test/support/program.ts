@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-export const repository = fileURLToPath(new URL('../..', import.meta.url));
+const repository = fileURLToPath(new URL('../..', import.meta.url));
 const programFile = fileURLToPath(new URL('../../bin/mandate.js', import.meta.url));
 
 export type Server = {

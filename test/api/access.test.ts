@@ -1,0 +1,357 @@
+// Who may call what: every operation with every kind of token, for an entity of its own, for another's and for one that
+// does not exist. The table below is written from the contract and knows nothing of the table the service uses.
+import { crc32 } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { epochMsOf, laterBy } from '../../src/clock.ts';
+import { routes, sandboxRoutes } from '../../src/routes.ts';
+import { accessTokens, type TokenSubject } from '../../src/keys/access-token.ts';
+import { forgedTokens } from '../support/forged-tokens.ts';
+import { invoicesUrl, makeInvoice, makeInvoiceThatIs, order } from '../support/invoices.ts';
+import { startTestService, type Answer, type Merchant, type TestService } from '../support/test-service.ts';
+
+const threeDaysMs = 3 * 24 * 3_600_000;
+const scopes = ['invoices:read', 'invoices:write', 'shops:read', 'sandbox'] as const;
+const entities = ['own', 'foreign', 'unknown'] as const;
+type Entity = (typeof entities)[number];
+type Request = { method: 'GET' | 'POST'; url: string; body?: unknown };
+/** `status` alone, or with the whole body. */
+type Expected = { readonly status: number; readonly body?: unknown };
+
+/** What an operation asks for under each name, the scope of a key it needs, and its answers. */
+type Row = {
+  readonly scope: (typeof scopes)[number];
+  readonly request: (names: Names[Entity]) => Request;
+  /** With a key that may call it. */
+  readonly toKey: Record<Entity, Expected>;
+  /** With the token of the very invoice in the path; absent where an invoice token may not call it (2.2). */
+  readonly toItsToken?: Expected;
+  /** To any other access token (2.3). */
+  readonly toOtherTokens: Expected;
+};
+type Names = Record<Entity, { invoiceId: string; externalId: string; shopId: string; categoryId: string }>;
+
+const unauthorized: Expected = { status: 401 };
+const done: Expected = { status: 200 };
+const noInvoice: Expected = { status: 404, body: { message: 'Invoice not found' } };
+const noShop: Expected = { status: 404, body: { message: 'Shop not found' } };
+const noCategory: Expected = { status: 404, body: { message: 'Category not found' } };
+const refusal = (code: string, message: string): Expected => ({ status: 400, body: { code, message } });
+// The invoices of the walk are rescinded: that is answered to who may call, and changes nothing however often.
+const wrongStatus = refusal('invalidInvoiceStatus', 'Invalid invoice status');
+
+const byInvoice = (own: Expected) => ({ own, foreign: noInvoice, unknown: noInvoice });
+const always = (answer: Expected) => ({ own: answer, foreign: answer, unknown: answer });
+const post = (url: string, body?: unknown): Request => ({ method: 'POST', url, body });
+const get = (url: string): Request => ({ method: 'GET', url });
+
+const expectations: Record<string, Row> = {
+  createInvoice: {
+    scope: 'invoices:write',
+    request: ({ shopId }) => post(invoicesUrl, { ...order, shopID: shopId }),
+    toKey: {
+      own: { status: 201 },
+      foreign: refusal('invalidShopID', 'Shop not found'),
+      unknown: refusal('invalidShopID', 'Shop not found'),
+    },
+    toOtherTokens: unauthorized,
+  },
+  findInvoice: {
+    scope: 'invoices:read',
+    request: ({ externalId }) => get(`${invoicesUrl}?externalID=${externalId}`),
+    toKey: byInvoice(done),
+    toOtherTokens: noInvoice,
+  },
+  getInvoice: {
+    scope: 'invoices:read',
+    request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}`),
+    toKey: byInvoice(done),
+    toItsToken: done,
+    toOtherTokens: noInvoice,
+  },
+  listInvoiceEvents: {
+    scope: 'invoices:read',
+    request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/events?limit=5`),
+    toKey: byInvoice(done),
+    toItsToken: done,
+    toOtherTokens: noInvoice,
+  },
+  issueInvoiceToken: {
+    scope: 'invoices:write',
+    request: ({ invoiceId }) => post(`${invoicesUrl}/${invoiceId}/access-tokens`),
+    toKey: byInvoice({ status: 201 }),
+    toOtherTokens: unauthorized,
+  },
+  fulfillInvoice: {
+    scope: 'invoices:write',
+    request: ({ invoiceId }) => post(`${invoicesUrl}/${invoiceId}/fulfill`, { reason: 'x' }),
+    toKey: byInvoice(wrongStatus),
+    toOtherTokens: unauthorized,
+  },
+  rescindInvoice: {
+    scope: 'invoices:write',
+    request: ({ invoiceId }) => post(`${invoicesUrl}/${invoiceId}/rescind`, { reason: 'x' }),
+    toKey: byInvoice(wrongStatus),
+    toOtherTokens: unauthorized,
+  },
+  getMe: {
+    scope: 'shops:read',
+    request: () => get('/v2/processing/me'),
+    toKey: always(done),
+    toOtherTokens: unauthorized,
+  },
+  listShops: {
+    scope: 'shops:read',
+    request: () => get('/v2/processing/shops'),
+    toKey: always(done),
+    toOtherTokens: unauthorized,
+  },
+  getShop: {
+    scope: 'shops:read',
+    request: ({ shopId }) => get(`/v2/processing/shops/${shopId}`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
+  listCategories: {
+    scope: 'shops:read',
+    request: () => get('/v2/processing/categories'),
+    toKey: always(done),
+    toOtherTokens: unauthorized,
+  },
+  getCategory: {
+    scope: 'shops:read',
+    request: ({ categoryId }) => get(`/v2/processing/categories/${categoryId}`),
+    // Categories are everybody's: there are none of another party.
+    toKey: { own: done, foreign: noCategory, unknown: noCategory },
+    toOtherTokens: unauthorized,
+  },
+  getTestClock: {
+    scope: 'sandbox',
+    request: () => get('/sandbox/clock'),
+    toKey: always(done),
+    toOtherTokens: unauthorized,
+  },
+  advanceTestClock: {
+    scope: 'sandbox',
+    request: () => post('/sandbox/clock', { now: '2026-01-19T10:00:00.123Z' }),
+    toKey: always(done),
+    toOtherTokens: unauthorized,
+  },
+};
+
+/** A caller: what he sends, and who he then is. */
+type CallerKind =
+  | { readonly kind: 'nobody' }
+  | { readonly kind: 'key'; readonly scopes: readonly string[] }
+  | { readonly kind: 'token'; readonly entity?: Entity };
+type Caller = CallerKind & { readonly name: string; readonly authorization: string | undefined };
+
+let service: TestService;
+let merchant: Merchant;
+let names: Names;
+let callers: Caller[];
+
+beforeAll(async () => {
+  service = await startTestService();
+  merchant = await service.createMerchant();
+  const other = await service.createMerchant();
+  const [own, foreign] = [await rescinded(merchant, 'own'), await rescinded(other, 'foreign')];
+  await service.database.withClient((client) =>
+    client.query(`update shop set shop_id = 'ONLY_OTHERS' where party_id = $1 and shop_id = 'TEST'`, [
+      other.partyId,
+    ]),
+  );
+  names = {
+    own: { invoiceId: own.id, externalId: 'own', shopId: 'TEST', categoryId: '1' },
+    foreign: { invoiceId: foreign.id, externalId: 'foreign', shopId: 'ONLY_OTHERS', categoryId: '998' },
+    unknown: { invoiceId: '1Cg2mCUVy4m', externalId: 'unknown', shopId: 'NOWHERE', categoryId: '999' },
+  };
+  callers = await allCallers(own, foreign);
+});
+afterAll(() => service.close());
+
+async function rescinded(by: Merchant, externalID: string): Promise<{ id: string; token: string }> {
+  const made = await makeInvoice(service, by, { externalID });
+  const ended = await service.call('POST', `${invoicesUrl}/${made.id}/rescind`, {
+    token: by.apiKey,
+    body: { reason: 'for the walk' },
+  });
+  expect(ended.status).toBe(204);
+  return made;
+}
+
+async function allCallers(own: { id: string; token: string }, foreign: { token: string }): Promise<Caller[]> {
+  const { partyId } = merchant;
+  const keyWith = (given: readonly string[]) =>
+    service.apiKeys.create({ partyId, name: 'walk', scopes: given });
+  const tokenOf = (subject: Omit<TokenSubject, 'partyId'>) =>
+    accessTokens(service.keyring, service.clock).issue({ ...subject, partyId });
+  const bearer = (name: string, token: string, who: CallerKind): Caller => ({
+    name,
+    authorization: `Bearer ${token}`,
+    ...who,
+  });
+  const nobody = { kind: 'nobody' } as const;
+  const sibling = await makeInvoiceThatIs('cancelled', service, merchant);
+  const key = merchant.apiKey;
+  const revoked = await keyWith(scopes);
+  await service.apiKeys.revoke(keyIdOf(revoked));
+  const expired = await keyWith(scopes);
+  await service.apiKeys.rotate(keyIdOf(expired), 0);
+  const threeDaysAgo = { now: () => laterBy(service.clock.now(), -threeDaysMs) };
+  const invoice = { kind: 'invoice', entityId: own.id, partyId } as const;
+  const forged = await forgedTokens(service, { invoiceId: own.id, partyId });
+
+  return [
+    bearer('a key with every scope', key, { kind: 'key', scopes }),
+    ...(await Promise.all(
+      scopes.map(async (scope) =>
+        bearer(`a key with ${scope} alone`, await keyWith([scope]), { kind: 'key', scopes: [scope] }),
+      ),
+    )),
+    bearer('a key with a scope nobody knows', await keyWith(['everything']), { kind: 'key', scopes: [] }),
+    bearer('the token of the own invoice', own.token, { kind: 'token', entity: 'own' }),
+    bearer("the token of another's invoice", foreign.token, { kind: 'token', entity: 'foreign' }),
+    bearer('the token of another invoice of the same party', sibling.token, { kind: 'token' }),
+    bearer('a customer token', tokenOf({ kind: 'customer', entityId: 'someone' }), { kind: 'token' }),
+    bearer('a customer token with the id of the invoice', tokenOf({ kind: 'customer', entityId: own.id }), {
+      kind: 'token',
+    }),
+    bearer('a template token', tokenOf({ kind: 'invoice-template', entityId: 'some' }), { kind: 'token' }),
+    bearer(
+      'a template token with the id of the invoice',
+      tokenOf({ kind: 'invoice-template', entityId: own.id }),
+      { kind: 'token' },
+    ),
+    bearer('an expired token', accessTokens(service.keyring, threeDaysAgo).issue(invoice), nobody),
+    ...Object.entries(forged).map(([name, token]) => bearer(`a token ${name}`, token, nobody)),
+    bearer('a revoked key', revoked, nobody),
+    bearer('an expired key', expired, nobody),
+    bearer('a key that says it is of live mode', checksummed(key.replace('_test_', '_live_')), nobody),
+    bearer('a key of no mode', checksummed(key.replace('_test_', '_none_')), nobody),
+    bearer('a key with another secret', checksummed(changed(key, -10)), nobody),
+    bearer('a key of nobody', checksummed(changed(key, 15)), nobody),
+    bearer('a mistyped key', changed(key, -10), nobody),
+    bearer('a key cut short', key.slice(0, -1), nobody),
+    bearer('a key with something behind it', `${key}0`, nobody),
+    bearer('garbage', 'garbage', nobody),
+    bearer('two tokens', `${key} ${key}`, nobody),
+    { name: 'an empty token', authorization: 'Bearer ', ...nobody },
+    { name: 'an empty header', authorization: '', ...nobody },
+    { name: 'the key without a scheme', authorization: key, ...nobody },
+    { name: 'the key as a Basic password', authorization: `Basic ${btoa(`${key}:`)}`, ...nobody },
+    { name: 'the key under another scheme', authorization: `Token ${key}`, ...nobody },
+    { name: 'no header', authorization: undefined, ...nobody },
+  ];
+}
+
+const keyIdOf = (key: string) => key.split('_')[2] ?? '';
+
+/** As somebody would make it who knows how keys are written. */
+function checksummed(key: string): string {
+  const text = key.slice(0, -6);
+  return text + crc32(text).toString(16).padStart(8, '0').slice(2);
+}
+
+/** Another character at that place, by which the checksum does not fit either. */
+function changed(key: string, place: number): string {
+  const at = place < 0 ? key.length + place : place;
+  return key.slice(0, at) + (key[at] === '0' ? '1' : '0') + key.slice(at + 1);
+}
+
+function expectedOf(row: Row, caller: Caller, entity: Entity): Expected {
+  if (caller.kind === 'nobody') return unauthorized;
+  if (caller.kind === 'key') return caller.scopes.includes(row.scope) ? row.toKey[entity] : unauthorized;
+  return caller.entity === entity && row.toItsToken ? row.toItsToken : row.toOtherTokens;
+}
+
+function call({ method, url, body }: Request, authorization: string | undefined): Promise<Answer> {
+  return service.call(method, url, { headers: { authorization }, ...(body === undefined ? {} : { body }) });
+}
+
+const operations = [...routes, ...sandboxRoutes];
+
+test('every operation has its expectation, and none is left from before', () => {
+  expect(operations.map(({ operation }) => operation).sort()).toEqual(Object.keys(expectations).sort());
+});
+
+describe.each(operations.map(({ operation }) => operation))('%s', (operation) => {
+  const row = expectations[operation];
+  if (!row) return test('has an expectation', () => expect.unreachable('write one from the contract'));
+
+  test('lets in whom it may and nobody else', async () => {
+    for (const caller of callers) {
+      for (const entity of entities) {
+        const expected = expectedOf(row, caller, entity);
+        const answer = await call(row.request(names[entity]), caller.authorization);
+        const at = { caller: caller.name, entity };
+        const { status } = answer;
+        expect({ ...at, status, body: answer.body }).toEqual({
+          ...at,
+          status: expected.status,
+          body: expected.status === 401 ? undefined : (expected.body ?? expect.anything()),
+        });
+        if (status === 401)
+          expect(answer).toMatchObject({ text: '', headers: { 'www-authenticate': 'Bearer' } });
+      }
+    }
+  });
+
+  test("answers the same for another party's entity as for one that does not exist", async () => {
+    // The owner of the foreign entity is no stranger to it.
+    for (const caller of callers.filter(({ name }) => name !== "the token of another's invoice")) {
+      const [foreign, unknown] = await Promise.all([
+        call(row.request(names.foreign), caller.authorization),
+        call(row.request(names.unknown), caller.authorization),
+      ]);
+      const seen = ({ status, text, headers: { date: _, ...headers } }: Answer) => ({
+        status,
+        text,
+        headers,
+      });
+      if (foreign.status < 400) continue; // an operation that names no entity
+      expect({ caller: caller.name, ...seen(foreign) }).toEqual({ caller: caller.name, ...seen(unknown) });
+    }
+  });
+});
+
+test('the scheme may be written in any case', async () => {
+  for (const scheme of ['bearer', 'BEARER', 'bEaReR']) {
+    expect((await call(get('/v2/processing/me'), `${scheme} ${merchant.apiKey}`)).status).toBe(200);
+  }
+});
+
+test('an invoice token works for three days to the second', async () => {
+  const { id } = await makeInvoice(service, merchant);
+  // Tokens know whole seconds.
+  service.clock.set(Math.ceil(epochMsOf(service.clock.now()) / 1000) * 1000);
+  const issued = await service.call('POST', `${invoicesUrl}/${id}/access-tokens`, { token: merchant.apiKey });
+  const token: string = issued.body.payload;
+  const status = async () => (await service.call('GET', `${invoicesUrl}/${id}`, { token })).status;
+  service.clock.advance(threeDaysMs - 1);
+  expect(await status()).toBe(200);
+  service.clock.advance(1);
+  expect(await status()).toBe(401);
+});
+
+test('a token made before the key for tokens was rotated goes on working', async () => {
+  const { id, token } = await makeInvoice(service, merchant);
+  await service.keyring.rotate('access_token');
+  const fresh = await makeInvoice(service, merchant);
+  expect((await service.call('GET', `${invoicesUrl}/${id}`, { token })).status).toBe(200);
+  expect((await service.call('GET', `${invoicesUrl}/${fresh.id}`, { token: fresh.token })).status).toBe(200);
+});
+
+test('a key that is replaced works until the overlap ends, a revoked one not a moment longer', async () => {
+  const { partyId } = merchant;
+  const key = await service.apiKeys.create({ partyId, name: 'replaced', scopes: ['shops:read'] });
+  const status = async (token: string) => (await service.call('GET', '/v2/processing/me', { token })).status;
+  const next = await service.apiKeys.rotate(keyIdOf(key), 60_000);
+  if (!next) throw new Error('the key was not replaced');
+  service.clock.advance(59_999);
+  expect(await status(key)).toBe(200);
+  service.clock.advance(1);
+  expect(await status(key)).toBe(401);
+  expect(await status(next)).toBe(200);
+  await service.apiKeys.revoke(keyIdOf(next));
+  expect(await status(next)).toBe(401);
+});

@@ -1,0 +1,247 @@
+// Tens of thousands of hostile requests over every route. Nothing they do may break the service, leave the documented
+// answers, or show one merchant what is another's.
+//   HOSTILE_REQUESTS how many (20000), HOSTILE_SEED which (another each time, printed)
+import type { InjectOptions } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { laterBy } from '../../src/clock.ts';
+import { accessTokens, type TokenKind } from '../../src/keys/access-token.ts';
+import { answerChecker, type AnswerCheck, type Received } from '../support/answer-check.ts';
+import { forgedTokens } from '../support/forged-tokens.ts';
+import { invoicesUrl, makeInvoice, makeInvoiceThatIs, payInvoice } from '../support/invoices.ts';
+import { operationFinder, type Document } from '../support/openapi.ts';
+import { storm, type StormRequest, type StormWorld } from '../support/storm.ts';
+import { startTestService, type Merchant, type TestService } from '../support/test-service.ts';
+
+const requests = Number(process.env['HOSTILE_REQUESTS'] ?? 20_000);
+const seed = Number(process.env['HOSTILE_SEED'] ?? Date.now() % 2 ** 31);
+const slowestMs = 10_000;
+const secrets = [
+  'MARKED-PRODUCT',
+  'MARKED-TEXT',
+  'MARKED-VALUE',
+  'MARKED-LINE',
+  'MARKED-REASON',
+  'MARKED-SHOP',
+];
+
+/** Due after every time the test clock is likely to be moved to. */
+const farAway = '2080-01-01T00:00:00Z';
+
+let service: TestService;
+let document: Document;
+let victim: Merchant;
+let victimIds: string[];
+let world: StormWorld & { readonly ownIds: string[] };
+let check: AnswerCheck;
+let nameOf: (method: string, url: string) => string;
+
+const known = {
+  categoryID: ['1', '1', '2'],
+  shopID: [...Array.from({ length: 10 }, () => 'TEST'), 'TEST_USD', 'NOWHERE'],
+  currency: [...Array.from({ length: 10 }, () => 'RUB'), 'USD'],
+  partyID: [undefined],
+  externalID: Array.from({ length: 300 }, (_, index) => `name-${index}`),
+  dueDate: ['2026-01-19T10:00:00Z', '2026-03-01T00:00:00+03:00', farAway, farAway, farAway],
+  amount: [6_000, 6_000, undefined],
+  cart: [undefined, undefined, [{ product: 'Thing', quantity: 2, price: 3_000 }], undefined, []],
+  metadata: [undefined, {}, { order_id: '12345' }],
+  allocation: [undefined],
+  limit: [1, 10, 1_000],
+  eventID: [0, 1, 2],
+  now: ['2026-01-19T10:00:00.123Z', '2026-02-01T00:00:00Z', '2026-04-01T00:00:00Z'],
+};
+
+beforeAll(async () => {
+  service = await startTestService();
+  document = (await service.call('GET', '/openapi.json')).body as Document;
+  victim = await service.createMerchant();
+  victimIds = await plantInvoices();
+  world = await makeWorld();
+  check = answerChecker(document, { secrets: [...secrets, ...victimIds], slowestMs });
+  const find = operationFinder(document);
+  nameOf = (method, url) => {
+    const found = find(method, url);
+    return typeof found === 'string' ? found : found.operationId;
+  };
+});
+afterAll(() => service.close());
+
+/** What must never be seen by others: the victim's invoices in every state, with a marker in every free field. */
+async function plantInvoices(): Promise<string[]> {
+  await service.database.withClient((client) =>
+    client.query(
+      `update shop set name = 'MARKED-SHOP', url = 'https://MARKED-SHOP.example' where party_id = $1`,
+      [victim.partyId],
+    ),
+  );
+  const marked = {
+    amount: undefined,
+    product: 'MARKED-PRODUCT',
+    description: 'MARKED-TEXT',
+    metadata: { 'MARKED-VALUE': ['MARKED-VALUE'] },
+    cart: [{ product: 'MARKED-LINE', price: 100 }],
+  };
+  const ids: string[] = [];
+  for (let number = 0; number < 10; number++) {
+    const { id } = await makeInvoice(service, victim, { ...marked, externalID: `name-${number}` });
+    ids.push(id);
+  }
+  for (const id of ids.slice(5)) {
+    const body = { reason: 'MARKED-REASON' };
+    await service.call('POST', `${invoicesUrl}/${id}/rescind`, { token: victim.apiKey, body });
+  }
+  return ids;
+}
+
+async function makeWorld(): Promise<typeof world> {
+  const [first, second] = [await service.createMerchant(), await service.createMerchant()];
+  const { partyId } = first;
+  const own: string[] = [];
+  const made = await makeInvoice(service, first, { dueDate: farAway });
+  own.push(made.id);
+  // Enough that ending them goes on for a while.
+  for (let number = 0; number < 40; number++) {
+    const { id } = await makeInvoice(service, first, { dueDate: farAway });
+    if (number % 2 === 0) await payInvoice(service, first, id);
+    own.push(id);
+  }
+  const keyWith = (scope: string) => service.apiKeys.create({ partyId, name: 'narrow', scopes: [scope] });
+  const tokens = accessTokens(service.keyring, service.clock);
+  const tokenOf = (kind: TokenKind) => tokens.issue({ kind, entityId: made.id, partyId });
+  const past = { now: () => laterBy(service.clock.now(), -4 * 24 * 3_600_000) };
+  const bearers = [
+    // By far the most come from who may do something.
+    ...Array.from({ length: 60 }, () => first.apiKey),
+    ...Array.from({ length: 10 }, () => second.apiKey),
+    ...Array.from({ length: 8 }, () => made.token),
+    (await makeInvoice(service, second)).token,
+    await keyWith('invoices:read'),
+    await keyWith('invoices:write'),
+    await keyWith('shops:read'),
+    tokenOf('customer'),
+    tokenOf('invoice-template'),
+    accessTokens(service.keyring, past).issue({ kind: 'invoice', entityId: made.id, partyId }),
+    ...Object.values(await forgedTokens(service, { invoiceId: made.id, partyId })).slice(0, 6),
+    'garbage',
+  ].map((token) => `Bearer ${token}`);
+  return { callers: [...bearers, undefined, '', 'Basic eDp5'], ownIds: own, victimIds };
+}
+
+async function send({ method, url, headers, body }: StormRequest): Promise<Received> {
+  const begun = performance.now();
+  const answer = await service.app.inject({
+    method: method as NonNullable<InjectOptions['method']>,
+    url,
+    headers,
+    ...(body === undefined ? {} : { payload: body }),
+  });
+  const tookMs = performance.now() - begun;
+  if (answer.statusCode === 201 && /invoices$/.test(url)) {
+    world.ownIds.push((answer.json() as { invoice: { id: string } }).invoice.id);
+  }
+  return { status: answer.statusCode, headers: answer.headers, text: answer.body, tookMs };
+}
+
+const run = (more: { send: typeof send; requests: number; seed?: number; smallest?: boolean }) =>
+  storm({ document, known, world, check, nameOf, seed, smallest: true, ...more });
+
+async function readVictim(): Promise<string> {
+  const { rows } = await service.database.withClient((client) =>
+    client.query(
+      `select row_to_json(invoice)::text as row from invoice where party_id = $1
+       union all select row_to_json(event)::text from event where party_id = $1 order by row`,
+      [victim.partyId],
+    ),
+  );
+  return JSON.stringify(rows);
+}
+
+describe('a storm of hostile requests', () => {
+  test(
+    `over every route (HOSTILE_SEED=${seed}) is answered as documented`,
+    { timeout: 600_000 },
+    async () => {
+      console.log(`HOSTILE_SEED=${seed} HOSTILE_REQUESTS=${requests}`);
+      const before = await readVictim();
+      const { answers, sent, failure } = await run({ send, requests });
+      if (process.env['HOSTILE_SEED'] !== undefined)
+        console.log(sent, Object.fromEntries([...answers].sort()));
+      expect(failure).toBeUndefined();
+      expect(sent).toBeGreaterThan(requests * 0.9);
+      expect(await readVictim()).toBe(before);
+
+      // A storm that is turned away at the door would find nothing: each operation was done, and each way to refuse met.
+      if (requests < 5_000) return;
+      for (const operations of Object.values(document.paths)) {
+        for (const { operationId, responses } of Object.values(operations)) {
+          const done = Object.keys(responses).find((status) => status.startsWith('2'));
+          for (const answer of [done, '400 invalidRequest', '400 invalidDeadline', '401']) {
+            expect([...answers.keys()]).toContain(`${operationId} ${answer}`);
+          }
+        }
+      }
+      const statuses = new Set([...answers.keys()].map((name) => name.split(' ')[1]));
+      expect([...statuses].sort()).toEqual(
+        ['200', '201', '204', '400', '401', '404', '405', '409', '413', '415', '422'].sort(),
+      );
+    },
+  );
+
+  test('leaves every invoice with all its events, and none without', async () => {
+    const { rows } = await service.database.withClient((client) =>
+      client.query(
+        `select invoice_id from invoice left join event on aggregate_id = invoice_id
+         group by invoice_id, version
+         having count(sequence) <> version or min(sequence) <> 1 or max(sequence) <> version
+         union all
+         select aggregate_id from event where not exists (select from invoice where invoice_id = aggregate_id)
+         union all
+         select external_id from external_id where not exists (select from invoice where invoice_id = entity_id)`,
+      ),
+    );
+    expect(rows).toEqual([]);
+  });
+
+  test('leaves no token and no key in the log, and no error', () => {
+    const log = service.logged.join('');
+    expect(log.length).toBeGreaterThan(requests);
+    for (const caller of new Set(world.callers)) {
+      const [, token = ''] = /^Bearer (.{10,})$/.exec(caller ?? '') ?? [];
+      if (token !== '') expect(log).not.toContain(token);
+    }
+    for (const secret of secrets) expect(log).not.toContain(secret);
+    expect(service.logged.filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([]);
+  });
+
+  test('leaves the service as quick and as right as it was', async () => {
+    const { id } = await makeInvoiceThatIs('fulfilled', service, victim);
+    const read = await service.call('GET', `${invoicesUrl}/${id}`, { token: victim.apiKey });
+    expect(read.body).toMatchObject({ id, status: 'fulfilled' });
+  });
+});
+
+describe('the same storm notices', () => {
+  const right = (answer: Received) => answer;
+  const broken: Record<string, (answer: Received) => Received> = {
+    'an endpoint that fails now and then': (answer) => ({ ...answer, status: 500, text: '' }),
+    "an endpoint that shows another's invoice": (answer) => ({
+      ...answer,
+      text: answer.text.replace('"id"', '"product":"MARKED-PRODUCT","id"'),
+    }),
+    'an endpoint that tells a member nobody documented': (answer) => ({
+      ...answer,
+      text: answer.text.replace('"id"', '"partyId":"x","id"'),
+    }),
+  };
+
+  test.each(Object.entries(broken))('%s', async (_, spoil) => {
+    let sent = 0;
+    const sendBroken = async (request: StormRequest) => {
+      const answer = await send(request);
+      const isChosen = answer.status === 200 && answer.text.includes('"id"') && ++sent % 20 === 0;
+      return (isChosen ? spoil : right)(answer);
+    };
+    const { failure } = await run({ send: sendBroken, requests: 2_000, seed: 1, smallest: false });
+    expect(failure).toMatch(/HOSTILE_SEED=1: \w+: /);
+  });
+});

@@ -1,0 +1,70 @@
+// Catalogue of refusals, access table, routes and settings speak of each other; these find what one of them has and
+// another lacks, where the compiler cannot.
+import type { AccessRow } from '../../src/http/access.ts';
+import type { AnyEndpoint } from '../../src/http/endpoint.ts';
+
+/** Refusals of the catalogue that no operation answers with: nobody can ever meet them. */
+export function unusedRefusals(codes: readonly string[], answered: readonly (readonly string[])[]): string[] {
+  const used = new Set(answered.flat());
+  return codes.filter((code) => !used.has(code)).map((code) => `${code} is answered by no operation`);
+}
+
+/** Differences between routes and the access table, and hiding places an operation does not admit to. */
+export function accessFaults(
+  rows: Readonly<Record<string, AccessRow>>,
+  endpoints: readonly AnyEndpoint[],
+): string[] {
+  const operations = endpoints.map(({ operation }): string => operation);
+  return [
+    ...operations.filter((name) => !(name in rows)).map((name) => `${name} has no row in the access table`),
+    ...Object.keys(rows)
+      .filter((name) => !operations.includes(name))
+      .map((name) => `${name} is no route`),
+    ...operations
+      .filter((name, place) => operations.indexOf(name) !== place)
+      .map((name) => `two routes have the name ${name}`),
+    ...endpoints.flatMap((endpoint) => rowFaults(endpoint, rows[endpoint.operation])),
+  ];
+}
+
+function rowFaults({ operation, refusals, path }: AnyEndpoint, row: AccessRow | undefined): string[] {
+  const { hiddenBehind, tokens = [], entity } = row ?? {};
+  const faults: string[] = [];
+  if (hiddenBehind && !refusals.includes(hiddenBehind))
+    faults.push(`${operation} does not list ${hiddenBehind}`);
+  if (tokens.length > 0 && entity === undefined)
+    faults.push(`${operation} does not say whose token it takes`);
+  if (entity !== undefined && !path.includes(`{${entity}}`))
+    faults.push(`${operation} has no {${entity}} in its path`);
+  return faults;
+}
+
+/** The names a function asks its environment for. */
+export function namesReadBy(read: (environment: Record<string, string | undefined>) => unknown): string[] {
+  const names = new Set<string>();
+  read(
+    new Proxy<Record<string, string | undefined>>(
+      {},
+      {
+        get: (_, name) => {
+          names.add(String(name));
+          return undefined;
+        },
+      },
+    ),
+  );
+  return [...names];
+}
+
+/** Who reads the environment beside the settings, and the names that are no settings. */
+export function environmentFaults(file: string, text: string, settings: readonly string[]): string[] {
+  const reads = [...text.matchAll(/process\.env(?:\[['"](\w+)['"]\]|\.(\w+))?/g)];
+  const mayReadAll = /^src\/(main\.ts|commands\/)/.test(file);
+  // What the machine has, not what the operator wants: where its programs are.
+  const mayReadPath = file.startsWith('src/database/embedded/');
+  return reads
+    .map(([, bracketed, dotted]) => bracketed ?? dotted)
+    .filter((name) => !(mayReadPath && name === 'PATH'))
+    .filter((name) => !(mayReadAll && (name === undefined || settings.includes(name))))
+    .map((name) => `${file} reads ${name ?? 'the environment'}, which is for src/config.ts to do`);
+}

@@ -1,0 +1,105 @@
+// Documents say what the code does: those that are printed are current, those that are written point at what is there, and
+// what they are printed from fits together.
+import { expect, test } from 'vitest';
+import { readConfig, settings } from '../../src/config.ts';
+import { access, scopes, type AccessRow } from '../../src/http/access.ts';
+import type { AnyEndpoint } from '../../src/http/endpoint.ts';
+import { refusalsOf } from '../../src/http/openapi.ts';
+import { refusals } from '../../src/http/refusals.ts';
+import { routes, sandboxRoutes } from '../../src/routes.ts';
+import { documents } from '../../tools/documents.ts';
+import { accessFaults, environmentFaults, namesReadBy, unusedRefusals } from './declarations.ts';
+import { brokenLinks, filesEndingIn, missingFiles, textOf } from './mentions.ts';
+
+const endpoints = [...routes, ...sandboxRoutes];
+const settingNames = settings.map(({ name }): string => name);
+const sources = filesEndingIn('.ts').filter((file) => file.startsWith('src/') && !file.endsWith('.test.ts'));
+
+test('the printed documents are current; npm run docs writes them', async () => {
+  for (const [path, text] of await documents()) expect(textOf(path), path).toBe(text);
+});
+
+test('every refusal of the catalogue is answered by an operation', () => {
+  expect(unusedRefusals(Object.keys(refusals), endpoints.map(refusalsOf))).toEqual([]);
+});
+
+test('every route has its row in the access table, and every row its route', () => {
+  expect(accessFaults(access, endpoints)).toEqual([]);
+});
+
+test('every scope opens something', () => {
+  const opening = new Set(Object.values(access).map(({ apiKey }) => apiKey));
+  expect([...opening].sort()).toEqual([...scopes].sort());
+});
+
+test('the settings are the names that are read, and nobody else reads the environment', () => {
+  const read = namesReadBy((environment) => readConfig(environment, '/'));
+  expect(read.sort()).toEqual([...settingNames].sort());
+  expect(sources.flatMap((file) => environmentFaults(file, textOf(file), settingNames))).toEqual([]);
+});
+
+test('every link of a document leads somewhere', () => {
+  const found = filesEndingIn('.md');
+  expect(found).toContain('README.md');
+  expect(found.flatMap((file) => brokenLinks(file, textOf(file)))).toEqual([]);
+});
+
+test('every file a document or a comment speaks of is there', () => {
+  const files = [...filesEndingIn('.md'), ...sources];
+  expect(files.flatMap((file) => missingFiles(file, textOf(file)))).toEqual([]);
+});
+
+test('controls: a refusal nobody uses, routes and rows that do not fit', () => {
+  const endpoint: AnyEndpoint = {
+    operation: 'getInvoice',
+    method: 'GET',
+    path: '/invoices/{id}',
+    tag: 'Invoices',
+    summary: 'Get',
+    status: 200,
+    refusals: ['invoiceNotFound'],
+    handle: () => Promise.reject(new Error('not to be called')),
+  };
+  expect(unusedRefusals(['a', 'b', 'c'], [['a'], ['c', 'a']])).toEqual(['b is answered by no operation']);
+  const row: AccessRow = { apiKey: 'invoices:read', tokens: [] };
+  expect(accessFaults({ getInvoice: row }, [endpoint])).toEqual([]);
+  expect(accessFaults({}, [endpoint])).toEqual(['getInvoice has no row in the access table']);
+  expect(accessFaults({ getInvoice: row, other: row }, [endpoint])).toEqual(['other is no route']);
+  expect(accessFaults({ getInvoice: row }, [endpoint, endpoint])).toEqual([
+    'two routes have the name getInvoice',
+  ]);
+  expect(accessFaults({ getInvoice: { ...row, hiddenBehind: 'shopNotFound' } }, [endpoint])).toEqual([
+    'getInvoice does not list shopNotFound',
+  ]);
+  expect(accessFaults({ getInvoice: { ...row, tokens: ['invoice'] } }, [endpoint])).toEqual([
+    'getInvoice does not say whose token it takes',
+  ]);
+  expect(accessFaults({ getInvoice: { ...row, entity: 'invoiceID' } }, [endpoint])).toEqual([
+    'getInvoice has no {invoiceID} in its path',
+  ]);
+});
+
+test('controls: the environment read in the wrong place, or for a name that is no setting', () => {
+  expect(namesReadBy((environment) => [environment['ONE'], environment['TWO']])).toEqual(['ONE', 'TWO']);
+  const faults = (file: string, text: string) => environmentFaults(file, text, ['PORT']);
+  expect(faults('src/commands/serve.ts', "readConfig(process.env); process.env['PORT']")).toEqual([]);
+  expect(faults('src/commands/serve.ts', "process.env['COLOR']")).toHaveLength(1);
+  expect(faults('src/http/server.ts', "process.env['PORT']")).toHaveLength(1);
+  expect(faults('src/http/server.ts', 'readConfig(process.env)')).toHaveLength(1);
+  expect(faults('src/database/embedded/binaries.ts', "process.env['PATH']")).toEqual([]);
+  expect(faults('src/database/embedded/binaries.ts', 'process.env.HOME')).toHaveLength(1);
+});
+
+test('controls: links that lead nowhere, and files that are not there', () => {
+  const links = (text: string) => brokenLinks('docs/guide/access.md', text).length;
+  expect(links('[a](errors.md) ![b](../architecture.svg) [c](https://example.org) `[d](e.md)`')).toBe(0);
+  expect(links('[a](errors.md#invalidrequest) [b](#a-heading)\n\n## A heading\n')).toBe(0);
+  expect(links('[a](no.md) ![b](no.svg) <img src="no.png"> [c](errors.md#no) [d](#no)\n\n[e]: no.txt')).toBe(
+    6,
+  );
+  expect(links('[out of the repository](../../../README.md)')).toBe(1);
+  const missing = (file: string, text: string) => missingFiles(file, text).length;
+  expect(missing('README.md', 'see src/main.ts, http/door.ts and `docs/architecture.md`')).toBe(0);
+  expect(missing('README.md', 'see `src/man.ts`')).toBe(1);
+  expect(missing('src/main.ts', "import { no } from 'http/no.ts'; // see http/no.ts")).toBe(1);
+});

@@ -1,0 +1,156 @@
+// Which part of src may know which. The table is the rule; the functions below read the import lines of the sources and
+// say in a sentence which one breaks it. docs/architecture.md explains the parts and the direction.
+import { posix } from 'node:path';
+
+/** The sources by their path within src. */
+export type Sources = ReadonlyMap<string, string>;
+
+const words = ['clock', 'ids', 'money', 'refusal'];
+const roomMayImport = ['http', 'keys', 'events', 'engine', 'database', ...words];
+
+/** The rooms of the business, and the aggregates of each: one pure file bears the name of each aggregate. */
+const rooms: Record<string, readonly string[]> = {
+  invoices: ['invoice'],
+  merchants: ['party'],
+};
+
+/**
+ * A part is a folder of src, or a file that lies in src itself; within itself it is free. In `types` are the parts of
+ * which it may know nothing but types, which are gone when the program runs.
+ */
+const parts: Record<string, { readonly may: readonly string[]; readonly types?: readonly string[] }> = {
+  main: { may: ['commands'] },
+  commands: { may: ['compose', 'config', 'log', 'http', ...Object.keys(rooms), ...words] },
+  compose: {
+    may: ['config', 'routes', 'log', 'http', 'keys', 'engine', 'database', ...Object.keys(rooms), ...words],
+    types: ['service'],
+  },
+  config: { may: ['keys'] },
+  routes: { may: Object.keys(rooms), types: ['http'] },
+  service: { may: [], types: ['merchants', 'engine', 'keys', 'database', ...words] },
+  invoices: { may: ['merchants', ...roomMayImport], types: ['service'] },
+  merchants: { may: roomMayImport, types: ['service'] },
+  http: { may: ['keys', 'database', ...words], types: ['service', 'merchants', 'log'] },
+  engine: { may: ['database', ...words], types: ['log'] },
+  events: { may: ['database', ...words] },
+  keys: { may: ['database', ...words] },
+  database: { may: words, types: ['log'] },
+  log: { may: [] },
+  ...Object.fromEntries(words.map((word) => [word, { may: [] }])),
+};
+
+/** Packages have few friends each, so that one can be replaced. */
+const packages: Record<string, { readonly may: readonly string[]; readonly types?: readonly string[] }> = {
+  commander: { may: ['main'] },
+  esbuild: { may: ['http'] },
+  fastify: { may: ['http'], types: ['compose'] },
+  pg: { may: ['database'] },
+  pino: { may: ['log'], types: ['engine', 'http'] },
+  'prom-client': { may: ['http'] },
+  typebox: { may: ['http', ...Object.keys(rooms)] },
+};
+
+/** What a pure file must be given instead of asking for it. */
+const askingOutside = /\b(Date\.now|new Date|performance\.|Math\.random|process\.|async|await)\b/;
+const vagueNames = ['utils', 'util', 'helpers', 'helper', 'common', 'shared', 'misc', 'index'];
+const linesMost = 400;
+
+type Import = { readonly of: string; readonly isType: boolean };
+
+/** Every sentence about what is wrong; none when all is well. */
+export function breaches(sources: Sources): string[] {
+  return [...sources].flatMap(([file, text]) => [
+    ...breachesOfForm(file, text),
+    ...importsIn(text).flatMap((found) => breachOf(file, found, sources) ?? []),
+  ]);
+}
+
+function breachesOfForm(file: string, text: string): string[] {
+  const found: string[] = [];
+  const vague = file.split(/[/.]/).find((name) => vagueNames.includes(name));
+  if (vague) found.push(`src/${file}: ${vague} says nothing; name what the file is about`);
+  const asked = isAggregate(file) ? askingOutside.exec(codeOf(text))?.[0] : undefined;
+  if (asked) found.push(`src/${file}: a pure file is given what it needs; it has ${asked}`);
+  const lines = text.split('\n').length - 1;
+  if (lines > linesMost)
+    found.push(`src/${file} has ${lines} lines, more than ${linesMost}: it has two subjects`);
+  if (!/^(#!.*\n)?\/[/*]/.test(text))
+    found.push(`src/${file} does not begin with a comment that says what it is for`);
+  if (!(partOf(file) in parts))
+    found.push(`src/${file} is in no known part of src; give ${partOf(file)} a row in parts`);
+  return found;
+}
+
+function breachOf(file: string, { of, isType }: Import, sources: Sources): string | undefined {
+  const says = (rule: string) => `src/${file} imports ${isType ? 'the types of ' : ''}${of}: ${rule}`;
+  if (isPure(file) && !isPure(targetOf(file, of))) return says('a pure file imports only pure files');
+  if (of.startsWith('node:')) return undefined;
+  const from = partOf(file);
+  if (!of.startsWith('.')) return breachByPackage(packageOf(of), from, isType, says);
+
+  const target = targetOf(file, of);
+  if (!sources.has(target)) return says('there is no such file in src');
+  const to = partOf(target);
+  if (from === to && from !== file) return undefined;
+  const { may = [], types = [] } = parts[from] ?? {};
+  if (types.includes(to) && !isType) return says(`${from} may know nothing but the types of ${to}`);
+  if (!may.includes(to) && !types.includes(to)) return says(`${from} may not know ${to}`);
+  if (target.endsWith('.store.ts') && from !== 'compose' && from !== 'commands') {
+    return says('the store of another part is its own affair');
+  }
+  if (from in rooms && to in rooms && !isPure(target))
+    return says('of another room only pure files may be known');
+  return undefined;
+}
+
+function breachByPackage(
+  name: string,
+  from: string,
+  isType: boolean,
+  says: (rule: string) => string,
+): string | undefined {
+  const friends = packages[name];
+  if (!friends) return says(`nobody uses the package ${name} yet; give it a row in packages`);
+  if (friends.may.includes(from) || (isType && friends.types?.includes(from))) return undefined;
+  return says(`the package ${name} is for ${[...friends.may].join(', ')}`);
+}
+
+/** The file of an aggregate, or a word of which only types and rules are wanted. New ids come in as values. */
+function isPure(file: string): boolean {
+  return isAggregate(file) || ['clock.ts', 'money.ts', 'refusal.ts'].includes(file);
+}
+
+function isAggregate(file: string): boolean {
+  const [part = '', name = ''] = file.split('/');
+  return (rooms[part] ?? []).some((aggregate) => name === `${aggregate}.ts`);
+}
+
+/** `invoices/invoice.ts` belongs to invoices, `compose.ts` to compose. */
+function partOf(file: string): string {
+  return (file.split('/')[0] ?? '').replace(/\.ts$/, '');
+}
+
+function targetOf(file: string, imported: string): string {
+  return imported.startsWith('.') ? posix.join(posix.dirname(file), imported) : imported;
+}
+
+function packageOf(imported: string): string {
+  const [scope = '', name] = imported.split('/');
+  return scope.startsWith('@') ? `${scope}/${name}` : scope;
+}
+
+const importing =
+  /(?:^|\n)\s*(?:import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/g;
+
+/** With `import { type A }` the module is still loaded, so that counts as an import of values. */
+export function importsIn(text: string): Import[] {
+  return [...codeOf(text).matchAll(importing)].map(([, type, named, loaded]) => ({
+    of: named ?? loaded ?? '',
+    isType: type !== undefined,
+  }));
+}
+
+/** Without the lines that are comments. */
+function codeOf(text: string): string {
+  return text.replace(/^\s*(\/\/|\/?\*).*$/gm, '');
+}

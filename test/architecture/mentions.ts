@@ -1,0 +1,71 @@
+// What documents and comments point at must be there: links with their headings, and files of the repository by their path.
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+
+const notOurs = ['node_modules', '.git', 'dist', 'data', 'coverage'];
+
+/** The files of the repository that end so, by their path. */
+export function filesEndingIn(ending: string, folder = repository): string[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter(({ name }) => !notOurs.includes(name))
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return filesEndingIn(ending, path);
+      return entry.name.endsWith(ending) ? [relative(repository, path)] : [];
+    })
+    .sort();
+}
+
+export function textOf(file: string): string {
+  return readFileSync(join(repository, file), 'utf8');
+}
+
+/** The links of a document that lead to no file, or to no heading of the document they lead to. */
+export function brokenLinks(file: string, text: string): string[] {
+  const prose = text.replace(/^(```|~~~)[\s\S]*?^\1/gm, '').replace(/`[^`\n]*`/g, '');
+  const inline = [...prose.matchAll(/\]\(\s*<?([^)\s>]+)>?(?:\s+"[^"]*")?\s*\)/g)];
+  const named = [...prose.matchAll(/^\[[^\]]+\]:\s*(\S+)/gm)];
+  const html = [...prose.matchAll(/\b(?:href|src)="([^"]+)"/g)];
+  return [...inline, ...named, ...html]
+    .map(([, target = '']) => target)
+    .filter((target) => !/^[a-z]+:/.test(target) && !leadsSomewhere(file, text, target))
+    .map((target) => `${file} links to ${target}, which is not there`);
+}
+
+function leadsSomewhere(file: string, text: string, target: string): boolean {
+  const [path = '', heading] = target.split('#');
+  const linked = path === '' ? file : join(dirname(file), decodeURI(path));
+  if (linked.startsWith('..') || !existsSync(join(repository, linked))) return false;
+  if (heading === undefined) return true;
+  if (statSync(join(repository, linked)).isDirectory()) return false;
+  return anchorsOf(path === '' ? text : textOf(linked)).includes(heading);
+}
+
+/** As GitHub makes them from headings. */
+function anchorsOf(text: string): string[] {
+  return [...text.matchAll(/^#+\s+(.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replace(/\s/g, '-'),
+  );
+}
+
+/** The files of ours a text speaks of that do not exist; named from the top of the repository, src or pages, or as an import. */
+export function missingFiles(file: string, text: string): string[] {
+  const spoken = file.endsWith('.md') ? text : commentsOf(text);
+  return [...spoken.matchAll(/(?<![\w./@:-])(?:[\w-]+\/)+[\w.-]+\.(?:ts|js|sql|md|svg|json)\b(?!\/)/g)]
+    .map(([path]) => path)
+    .filter((path) => !path.startsWith('dist/'))
+    .filter(
+      (path) => !['', 'src', 'pages', dirname(file)].some((base) => existsSync(join(repository, base, path))),
+    )
+    .map((path) => `${file} speaks of ${path}, which is not there`);
+}
+
+function commentsOf(text: string): string {
+  return (text.match(/^\s*(\/\/|\/?\*|--).*$|\s(\/\/|--) .*$/gm) ?? []).join('\n');
+}

@@ -1,0 +1,64 @@
+// What every statement declares about its parameters and columns is what PostgreSQL says about it on the migrated schema.
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Columns, Statement } from '../../src/database/statement.ts';
+import type { TestService } from '../support/test-service.ts';
+import { differences } from './describe-statement.ts';
+
+let service: TestService;
+let statements: readonly Statement[];
+
+beforeAll(async () => {
+  // Other tests register statements of their own; with fresh modules only the program's are there. Building a service
+  // loads every store and makes the statements of due work, one set for each table.
+  vi.resetModules();
+  const { startTestService } = await import('../support/test-service.ts');
+  const { allStatements } = await import('../../src/database/statement.ts');
+  service = await startTestService();
+  statements = allStatements();
+});
+afterAll(() => service.close());
+
+test('every statement takes and gives what it declares', async () => {
+  expect(statements.length).toBeGreaterThan(30);
+  const found = await service.database.withClient(async (client) => {
+    const lists: string[][] = [];
+    for (const statement of statements) lists.push(await differences(client, statement));
+    return lists.flat();
+  });
+  expect(found).toEqual([]);
+});
+
+test('those of the tests are left out, those of due work are there', () => {
+  const names = statements.map(({ name }) => name);
+  expect(names.filter((name) => /^test_/.test(name))).toEqual([]);
+  expect(names).toContain('claim_due_invoice');
+});
+
+test.each<[string, Columns, string[]]>([
+  ['select party_id, created_at from party', { party_id: 'text', created_at: 'timestamptz?' }, []],
+  ['select party_id from party', { party_id: 'int4' }, ['gives party_id: declared int4, in truth text']],
+  [
+    'select name from party',
+    { title: 'text' },
+    ['title: declared text', 'name: declared not, in truth text'],
+  ],
+  ['select 1 as one', { one: 'int4', two: 'int4' }, ['gives two: declared int4, in truth not there']],
+  ['select 1.5 as half', { half: 'int4' }, ['in truth type number 1700']],
+  ['delete from party returning party_id', {}, ['gives party_id: declared not, in truth text']],
+  ['delete from party', { party_id: 'text' }, ['gives party_id: declared text, in truth not there']],
+  ['select nothing from party', {}, ['cannot be prepared: error: column "nothing" does not exist']],
+])('a wrong declaration is found: %s', async (text, row, expected) => {
+  const statement = { name: 'control', text, parameterNames: [], parameters: {}, row };
+  const found = await service.database.withClient((client) => differences(client, statement));
+  expect(found).toEqual(expected.map((part) => expect.stringContaining(part)));
+});
+
+test('a wrong declaration of a parameter is found, and none is run', async () => {
+  const text = 'update party set name = $1::text where party_id = $2::text';
+  const control = { name: 'control', text, parameterNames: ['name', 'party_id'], row: {} };
+  const parameters = { name: 'text', party_id: 'int8' } as const;
+  const found = await service.database.withClient((client) =>
+    differences(client, { ...control, parameters }),
+  );
+  expect(found).toEqual(['control takes party_id: declared int8, in truth text']);
+});

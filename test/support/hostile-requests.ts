@@ -1,0 +1,194 @@
+// Requests for every operation of the OpenAPI document: about half of them right, so that they reach the business, the
+// others spoiled in their address, their headers, their body, or sent by somebody who may not.
+import fc from 'fast-check';
+import { hostileText, hostileValue, spoiled } from './hostile-values.ts';
+import { resolved, schemaOf, type Document, type Operation, type Schema } from './openapi.ts';
+
+/** A request that names entities and callers by number; who sends it looks them up in the world of the moment. */
+export type HostileRequest = {
+  readonly method: string;
+  readonly path: string;
+  readonly prefix: 'v1' | 'v2';
+  readonly id: IdChoice;
+  readonly query: string;
+  readonly body: Buffer | undefined;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly caller: number;
+};
+export type IdChoice =
+  { readonly of: 'own' | 'victim'; readonly number: number } | { readonly of: 'text'; readonly text: string };
+
+/** What values the world knows under the name of a member. */
+export type Known = Readonly<Record<string, readonly unknown[]>>;
+
+export function hostileRequest(document: Document, known: Known): fc.Arbitrary<HostileRequest> {
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+  return fc.oneof(
+    ...operations.map((each) => ({
+      // Where there is a body there is most to go wrong.
+      weight: each.operation.requestBody ? 4 : 1,
+      arbitrary: requestOf(each, document, known),
+    })),
+  );
+}
+
+function requestOf(
+  { method, path, operation }: { method: string; path: string; operation: Operation },
+  document: Document,
+  known: Known,
+): fc.Arbitrary<HostileRequest> {
+  const bodySchema = schemaOf(operation.requestBody);
+  const body = bodySchema ? spoiled(valueOf(bodySchema, document, known)) : spoiled(hostileValue);
+  const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query');
+  return fc.record({
+    method: mostly(
+      24,
+      fc.constant(method),
+      fc.constantFrom('GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'TRACE', 'QUERY'),
+    ),
+    path: fc.constant(path),
+    prefix: fc.constantFrom('v1', 'v2'),
+    id: idOf(path, known),
+    query: queryOf(
+      parameters.map(({ name, schema }) => [name, valueOf(schema, document, known, name)] as const),
+    ),
+    body: bodySchema ? mostly(30, body, fc.constant(undefined)) : mostly(8, fc.constant(undefined), body),
+    headers: fc.record({
+      'x-request-id': mostly(12, fc.constant('storm'), fc.oneof(fc.constant(undefined), headerText)),
+      'x-request-deadline': mostly(
+        12,
+        fc.constantFrom(undefined, '60s', '1m'),
+        fc.oneof(wrongDeadline, headerText),
+      ),
+      'content-type': mostly(
+        16,
+        fc.constant('application/json'),
+        fc.oneof(otherType, fc.constant(undefined), headerText),
+      ),
+      'idempotency-key': mostly(3, fc.constant(undefined), fc.oneof(smallKey, smallKey, headerText)),
+      'x-forwarded-for': mostly(12, fc.constant(undefined), headerText),
+      'x-http-method-override': mostly(30, fc.constant(undefined), fc.constantFrom('DELETE', 'GET')),
+    }),
+    caller: fc.nat(),
+  });
+}
+
+function mostly<T>(weight: number, usual: fc.Arbitrary<T>, unusual: fc.Arbitrary<T>): fc.Arbitrary<T> {
+  return fc.oneof({ weight, arbitrary: usual }, { weight: 1, arbitrary: unusual });
+}
+
+const headerText = hostileText.map((text) => text.replace(/[^\t\x20-\x7e\x80-\xff]/g, '').slice(0, 4_000));
+const wrongDeadline = fc.constantFrom('0s', '5h', 'soon', '-1s', '1e3s', '2020-01-01T00:00:00Z', '');
+const otherType = fc.constantFrom(
+  'text/plain',
+  'application/xml',
+  'json',
+  '',
+  'application/json; charset=utf-8',
+);
+const smallKey = fc.nat({ max: 300 }).map((number) => `key-${number}`);
+
+/** Of an entity whose ids the world knows by their name, or of an invoice. */
+function idOf(path: string, known: Known): fc.Arbitrary<IdChoice> {
+  const values = known[/\{(\w+)\}/.exec(path)?.[1] ?? ''];
+  if (!values) return idChoice;
+  return fc.oneof(
+    idChoice,
+    fc.record({ of: fc.constant('text' as const), text: fc.constantFrom(...values).map(String) }),
+  );
+}
+
+const idChoice: fc.Arbitrary<IdChoice> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({ of: fc.constant('own' as const), number: fc.oneof(fc.constant(0), fc.nat()) }),
+  },
+  { weight: 2, arbitrary: fc.record({ of: fc.constant('victim' as const), number: fc.nat() }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      of: fc.constant('text' as const),
+      // Encoded as it should be, or not at all.
+      text: fc.oneof(
+        hostileText.map((text) => encodeURIComponent(text.toWellFormed())),
+        fc.constantFrom('%', '%ZZ', '%E0%A4%A', '%ff', 'i'.repeat(3_000), '%2e%2e', '%2F', ';', '1', 'TEST'),
+      ),
+    }),
+  },
+);
+
+function queryOf(parameters: readonly (readonly [string, fc.Arbitrary<unknown>])[]): fc.Arbitrary<string> {
+  const hostilePart = hostileText.map((text) => encodeURIComponent(text.toWellFormed()));
+  const parts = parameters.map(([name, value]) =>
+    mostly(
+      6,
+      value.map((right) => `${name}=${encodeURIComponent(String(right).toWellFormed())}`),
+      fc.oneof(
+        fc.constant(''),
+        hostilePart.map((text) => `${name}=${text}`),
+        fc.constantFrom(`${name}`, `${name}=%`, `${name}=%00`, `${name}[]=1`, `${name}=1&${name}=2`),
+      ),
+    ),
+  );
+  const extra = mostly(
+    8,
+    fc.constant(''),
+    fc.tuple(hostilePart, hostilePart).map(([a, b]) => `${a}=${b}`),
+  );
+  return fc.tuple(...parts, extra).map((all) => all.filter(Boolean).join('&'));
+}
+
+/** A value that fits the schema, preferring what the world knows under this name. */
+function valueOf(schema: Schema, document: Document, known: Known, name?: string): fc.Arbitrary<unknown> {
+  const values = name === undefined ? undefined : known[name];
+  const fitting = fittingValue(resolved(schema, document), document, known);
+  return values ? mostly(30, fc.constantFrom(...values), fitting) : fitting;
+}
+
+function fittingValue(schema: Schema, document: Document, known: Known): fc.Arbitrary<unknown> {
+  if (schema.const !== undefined) return fc.constant(schema.const);
+  if (schema.enum) return fc.constantFrom(...schema.enum);
+  if (schema.anyOf) return fc.oneof(...schema.anyOf.map((member) => valueOf(member, document, known)));
+  switch (schema.type) {
+    case 'string':
+      return fittingText(schema);
+    case 'integer':
+      return fittingInteger(schema);
+    case 'boolean':
+      return fc.boolean();
+    case 'array':
+      return fc.array(valueOf(schema.items ?? {}, document, known), { minLength: 1, maxLength: 3 });
+    case 'object': {
+      const members = Object.entries(schema.properties ?? {});
+      if (members.length === 0)
+        return fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 });
+      return fc.record(
+        Object.fromEntries(
+          members.map(([member, inner]) => [member, valueOf(inner, document, known, member)]),
+        ),
+        { requiredKeys: [...(schema.required ?? [])] },
+      );
+    }
+    default:
+      return fc.jsonValue({ maxDepth: 2 });
+  }
+}
+
+function fittingText({ pattern, format, minLength = 0, maxLength = 60 }: Schema): fc.Arbitrary<string> {
+  if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern));
+  if (format === 'date-time') {
+    const [min, max] = [new Date('1990-01-01T00:00:00Z'), new Date('2090-01-01T00:00:00Z')];
+    return fc.date({ min, max, noInvalidDate: true }).map((date) => date.toISOString());
+  }
+  return fc.string({ unit: 'grapheme', minLength, maxLength: Math.min(maxLength, 40) });
+}
+
+function fittingInteger({ minimum = -1_000, maximum = 1_000_000 }: Schema): fc.Arbitrary<number> {
+  return fc.oneof(
+    fc.integer({ min: minimum, max: Math.min(maximum, minimum + 1_000) }),
+    fc.constantFrom(minimum, maximum),
+    fc.integer({ min: minimum, max: maximum }),
+  );
+}

@@ -1,0 +1,65 @@
+// As much of OpenAPI as our own document uses, read as a stranger would read it.
+export type Schema = {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: boolean;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly pattern?: string;
+  readonly format?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+};
+type Content = { readonly content?: { readonly 'application/json': { readonly schema: Schema } } };
+export type Parameter = {
+  readonly $ref?: string;
+  readonly name: string;
+  readonly in: string;
+  readonly required: boolean;
+  readonly schema: Schema;
+};
+export type Responses = Readonly<Record<string, Content>>;
+export type Operation = {
+  readonly operationId: string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: Content;
+  readonly responses: Responses;
+};
+export type Document = {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+};
+
+/** What a schema says, wherever it stands. */
+export function resolved(schema: Schema, document: Document): Schema {
+  if (schema.$ref === undefined) return schema;
+  const found = document.components.schemas[schema.$ref.replace('#/components/schemas/', '')];
+  if (!found) throw new Error(`the document refers to ${schema.$ref}, which it does not have`);
+  return resolved(found, document);
+}
+
+export function schemaOf(content: Content | undefined): Schema | undefined {
+  return content?.content?.['application/json'].schema;
+}
+
+/** By method and address; /v1 is another name for /v2. Answers `path` when that is known with another method alone. */
+export function operationFinder({
+  paths,
+}: Document): (method: string, url: string) => Operation | 'path' | 'nothing' {
+  const patterns = Object.entries(paths).map(
+    ([path, operations]) => [new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]*')}$`), operations] as const,
+  );
+  return (method, url) => {
+    // As a client writes it on the wire: with dots resolved.
+    const path = new URL(url, 'http://localhost').pathname.replace(/^\/v1\//, '/v2/');
+    const operations = patterns.find(([pattern]) => pattern.test(path))?.[1];
+    return operations?.[method.toLowerCase()] ?? (operations ? 'path' : 'nothing');
+  };
+}

@@ -1,0 +1,138 @@
+// The documents that are printed from the code, so that they cannot say anything else: errors, settings, access.
+import { format, resolveConfig } from 'prettier';
+import { settings, type Setting } from '../src/config.ts';
+import { access, scopes, type AccessRow } from '../src/http/access.ts';
+import { takesIdempotencyKey, type AnyEndpoint } from '../src/http/endpoint.ts';
+import { refusalsOf } from '../src/http/openapi.ts';
+import { refusals, type RefusalCode } from '../src/http/refusals.ts';
+import { routes, sandboxRoutes } from '../src/routes.ts';
+
+const endpoints = [...routes, ...sandboxRoutes];
+
+/** Every printed document by its path in the repository. */
+export async function documents(): Promise<Map<string, string>> {
+  const texts = {
+    'docs/guide/errors.md': errorsText(),
+    'docs/guide/access.md': accessText(),
+    'docs/operations/configuration.md': configurationText(),
+  };
+  const style = await resolveConfig(import.meta.filename);
+  const formatted = Object.entries(texts).map(
+    async ([path, text]) => [path, await format(text, { ...style, parser: 'markdown' })] as const,
+  );
+  return new Map(await Promise.all(formatted));
+}
+
+function errorsText(): string {
+  const statuses = [...new Set(Object.values(refusals).map(({ status }) => status))].sort((a, b) => a - b);
+  return `# Errors
+
+${printedFrom('src/http/refusals.ts')}
+
+When the service says no, the status tells what kind of no it is, and the body says it to people in \`message\`. Where the
+status is 400 or 422 the body also has a \`code\`: switch on that, never on the sentence, which may be improved or say more
+in one case than in another.
+
+| Status   | Body                        | What to do                                                                     |
+| -------- | --------------------------- | ------------------------------------------------------------------------------ |
+| 400, 422 | \`code\`, \`message\`           | Correct the request; as it is it will never be accepted.                       |
+| 401      | empty                       | Send a token that is good for this operation: see [access](access.md).         |
+| 404      | \`message\`                   | There is nothing of that name that this token may see.                         |
+| 405, 415 | empty                       | Use one of the methods in \`Allow\`; send the body as \`application/json\`.        |
+| 409      | \`externalID\`, \`id\`, \`message\` | Decide which of the two requests you meant; \`id\` was made by the first.        |
+| 413      | \`message\`                   | Send less.                                                                     |
+| 429      | \`message\`                   | Wait for the seconds in \`Retry-After\`, then repeat the request as it is.       |
+| 500, 504 | empty                       | Nobody knows whether it was done. Repeat it with the same \`externalID\` or \`Idempotency-Key\`. |
+| 503      | empty                       | Certainly nothing was done. Repeat it after the seconds in \`Retry-After\`.      |
+
+${statuses.map(errorsOfStatus).join('\n\n')}
+`;
+}
+
+function errorsOfStatus(status: number): string {
+  const codes = codesOfCatalogue().filter((code) => refusals[code].status === status);
+  return `## ${status}\n\n${codes.map(errorText).join('\n\n')}`;
+}
+
+function errorText(code: RefusalCode): string {
+  const { message, advice } = refusals[code];
+  return `### \`${code}\`\n\n“${message}”. ${advice}\n\nFrom ${answeredBy(code)}.`;
+}
+
+/** A refusal many share is said to be of all that share it, where they have a word in common. */
+function answeredBy(code: RefusalCode): string {
+  const users = endpoints.filter((endpoint) => refusalsOf(endpoint).includes(code));
+  const writes = endpoints.filter(({ method }) => method !== 'GET');
+  const groups: [string, AnyEndpoint[]][] = [
+    ['every operation', endpoints],
+    ['every `POST`, `PUT` and `DELETE`', writes],
+    ['every operation that takes an `Idempotency-Key`', endpoints.filter(takesIdempotencyKey)],
+  ];
+  const group = groups.find(
+    ([, members]) => members.length === users.length && members.every((member) => users.includes(member)),
+  );
+  return group?.[0] ?? users.map(({ operation }) => `\`${operation}\``).join(', ');
+}
+
+function accessText(): string {
+  const rows = endpoints.map((endpoint) => {
+    const row: AccessRow = access[endpoint.operation];
+    const tokens = row.tokens.map((kind) => `that of the ${kind} in \`{${row.entity}}\``).join(', ');
+    const otherwise = row.hiddenBehind
+      ? `${refusals[row.hiddenBehind].status} \`${row.hiddenBehind}\``
+      : '401';
+    const call = `\`${endpoint.method} ${endpoint.path}\``;
+    return [`\`${endpoint.operation}\``, call, `\`${row.apiKey}\``, tokens || 'none', otherwise];
+  });
+  return `# Who may call what
+
+${printedFrom('src/http/access.ts')}
+
+There are two kinds of bearer tokens. An **API key** belongs to a party and is for its servers alone; it may do what its
+scopes allow, and it has them all unless it was made with a list (\`mandate keys create --scopes\`). An **access token** may be
+given to a browser: it was issued for one entity, and may do to that entity what the table says, and nothing else.
+
+A token that is missing, unreadable or no longer good gets 401, and so does an API key without the scope. What an access
+token gets that may not do this, or not to this entity, is in the last column: a “not found” where any other answer would
+tell what exists. What belongs to another party is not found, whoever asks.
+
+The scopes are ${scopes.map((scope) => `\`${scope}\``).join(', ')}.
+
+${table(['Operation', 'Call', 'Scope of an API key', 'Access token', 'Any other gets'], rows)}
+
+Operations under \`/v2/processing\` answer under \`/v1/processing\` to the same tokens. Those under \`/sandbox\` exist in the
+sandbox alone.
+`;
+}
+
+function configurationText(): string {
+  const rows = settings.map((setting: Setting) => [
+    `\`${setting.name}\``,
+    setting.byDefault,
+    setting.meaning + (setting.secret ? ' Secret: `mandate config` does not show it.' : ''),
+  ]);
+  return `# Configuration
+
+${printedFrom('src/config.ts')}
+
+Every setting comes from the environment. An empty one counts as not set. The program checks them all before it does anything
+else and names every fault at once; \`mandate config\` shows what is in force.
+
+${table(['Setting', 'By default', 'Meaning'], rows)}
+`;
+}
+
+function printedFrom(source: string): string {
+  return `<!-- Printed from ${source} by \`npm run docs\`; a test compares. Change it there. -->`;
+}
+
+function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [headings, headings.map(() => '---'), ...rows];
+  return lines
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
+    .join('\n');
+}
+
+function codesOfCatalogue(): RefusalCode[] {
+  return Object.keys(refusals) as RefusalCode[];
+}

@@ -1,0 +1,16 @@
+// npm run schema: migrates a throw-away database and writes schema.sql. A test compares the two.
+import { writeFile } from 'node:fs/promises';
+import { openDatabase } from '../src/database/database.ts';
+import { migrate } from '../src/database/migrate.ts';
+import { startTestCluster } from '../test/support/test-cluster.ts';
+import { schemaText } from './schema-text.ts';
+
+const { connection, stop } = await startTestCluster();
+const database = openDatabase({ connection, connectionsMost: 1 });
+try {
+  await migrate(database);
+  await writeFile(new URL('../schema.sql', import.meta.url), await database.withClient(schemaText));
+} finally {
+  await database.end();
+  await stop();
+}
