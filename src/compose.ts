@@ -83,9 +83,15 @@ export async function foundationOn(
     const masterKey = localMasterKey(
       config.masterKey ?? sandboxMasterKey(join(config.dataFolder, 'master.key')),
     );
-    const keyring = await openKeyring(database, masterKey, ports.clock);
+    const keyring = await openKeyring(database.lookups, masterKey, ports.clock);
     const realm = config.mode === 'live' ? 'live' : 'test';
-    const apiKeys = openApiKeys({ db: database, keyring, clock: ports.clock, realm });
+    const apiKeys = openApiKeys({
+      db: database,
+      lookups: database.lookups,
+      keyring,
+      clock: ports.clock,
+      realm,
+    });
     return {
       config,
       ports,
@@ -109,7 +115,7 @@ export function buildService(foundation: Foundation): RunningService {
   const { clock } = ports;
   const metrics = openMetrics();
   const tokens = accessTokens(keyring, clock);
-  const merchants = openMerchants(database, clock);
+  const merchants = openMerchants(database.lookups, clock);
   const answers = idempotency(database, keyring);
 
   const engine = openEngine({
@@ -150,7 +156,7 @@ export function buildService(foundation: Foundation): RunningService {
     },
   });
   addSystemRoutes(app, {
-    openApi: openApiDocument(endpoints, version, config.publicUrl),
+    openApi: openApiDocument(endpoints, version, config.port === 0 ? '/' : config.publicUrl),
     metrics,
     metricsAccess: config.metricsToken
       ? { token: config.metricsToken }

@@ -1,11 +1,11 @@
 // mandate keys: API keys made, listed, rotated and ended; the signing key of access tokens rotated.
-import { scopes } from '../http/access.ts';
+import { everyScope, scopes } from '../http/access.ts';
 import { readParty } from '../merchants/party.store.ts';
 import { printTable, withFoundation } from './foundation.ts';
 
 export async function createKey(options: { party: string; name: string; scopes?: string }): Promise<void> {
-  const wanted = options.scopes?.split(',').map((scope) => scope.trim()) ?? [...scopes];
-  const unknown = wanted.filter((scope) => !scopes.some((known) => known === scope));
+  const wanted = options.scopes?.split(',').map((scope) => scope.trim()) ?? [everyScope];
+  const unknown = wanted.filter((scope) => ![everyScope, ...scopes].includes(scope));
   if (unknown.length > 0) {
     throw new Error(`there is no scope ${unknown.join(', ')}; there are ${scopes.join(', ')}`);
   }

@@ -16,6 +16,12 @@ export type Database = {
 };
 
 export type DatabasePool = Database & {
+  /**
+   * For single reads that others wait for, on connections of their own: keys, parties, shops. Whoever holds a connection
+   * for a transaction may ask these in the middle of it; were they to wait for the same connections, a full pool of
+   * holders would wait for each other for ever.
+   */
+  readonly lookups: Pick<Database, 'run'>;
   /** For the few things that are not statements of the program: migrations, the schema dump. */
   withClient<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>;
   connections(): { total: number; idle: number; waiting: number };
@@ -38,6 +44,8 @@ const waitForConnectionMs = 5_000;
 const statementTimeoutMs = 10_000;
 const idleInTransactionTimeoutMs = 5_000;
 const transactionTries = 5;
+/** Of the connections of a node; they serve reads of a fraction of a millisecond. */
+const lookupConnections = 2;
 
 export function openDatabase(options: {
   connection: Connection;
@@ -46,46 +54,33 @@ export function openDatabase(options: {
   revive?: () => Promise<void>;
   onConnectionError?: (error: Error) => void;
 }): DatabasePool {
-  const { connection } = options;
-  const pool = new pg.Pool({
-    ...('url' in connection ? { connectionString: connection.url } : connection),
-    max: options.connectionsMost,
-    connectionTimeoutMillis: waitForConnectionMs,
-    types: typeParsers,
-    application_name: 'mandate',
-    options: [
-      '-c TimeZone=UTC',
-      `-c statement_timeout=${statementTimeoutMs}`,
-      `-c idle_in_transaction_session_timeout=${idleInTransactionTimeoutMs}`,
-    ].join(' '),
-  });
-  // A connection that dies while nothing runs on it emits an error; without a listener that would end the process.
-  const onConnectionError = (error: Error) => options.onConnectionError?.(error);
-  pool.on('error', onConnectionError);
-  pool.on('connect', (client) => client.on('error', onConnectionError));
+  const pool = poolOf(options, Math.max(1, options.connectionsMost - lookupConnections));
+  const lookupPool = poolOf(options, lookupConnections);
 
-  async function acquire(): Promise<pg.PoolClient> {
+  async function acquire(from: pg.Pool): Promise<pg.PoolClient> {
     try {
-      return await pool.connect();
+      return await from.connect();
     } catch (error) {
       if (!options.revive || !isServerGone(error)) throw new DatabaseUnavailable(error);
     }
     try {
       await options.revive();
-      return await pool.connect();
+      return await from.connect();
     } catch (error) {
       throw new DatabaseUnavailable(error);
     }
   }
 
-  async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    const client = await acquire();
+  async function withClientOf<T>(from: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await acquire(from);
     try {
       return await work(client);
     } finally {
       client.release();
     }
   }
+
+  const withClient: DatabasePool['withClient'] = (work) => withClientOf(pool, work);
 
   async function transaction<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
@@ -105,9 +100,40 @@ export function openDatabase(options: {
     transaction,
     afterCommit: (effect) => effect(),
     withClient,
-    connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
-    end: () => pool.end(),
+    lookups: {
+      run: (statement, parameters) =>
+        withClientOf(lookupPool, (client) => runOn(client, statement, parameters)),
+    },
+    connections: () => ({
+      total: pool.totalCount + lookupPool.totalCount,
+      idle: pool.idleCount + lookupPool.idleCount,
+      waiting: pool.waitingCount + lookupPool.waitingCount,
+    }),
+    end: async () => void (await Promise.all([pool.end(), lookupPool.end()])),
   };
+}
+
+function poolOf(
+  { connection, onConnectionError }: { connection: Connection; onConnectionError?: (error: Error) => void },
+  connectionsMost: number,
+): pg.Pool {
+  const pool = new pg.Pool({
+    ...('url' in connection ? { connectionString: connection.url } : connection),
+    max: connectionsMost,
+    connectionTimeoutMillis: waitForConnectionMs,
+    types: typeParsers,
+    application_name: 'mandate',
+    options: [
+      '-c TimeZone=UTC',
+      `-c statement_timeout=${statementTimeoutMs}`,
+      `-c idle_in_transaction_session_timeout=${idleInTransactionTimeoutMs}`,
+    ].join(' '),
+  });
+  // A connection that dies while nothing runs on it emits an error; without a listener that would end the process.
+  const listener = (error: Error) => onConnectionError?.(error);
+  pool.on('error', listener);
+  pool.on('connect', (client) => client.on('error', listener));
+  return pool;
 }
 
 async function inTransaction<T>(

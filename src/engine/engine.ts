@@ -68,7 +68,7 @@ export function openEngine(options: {
   const { db, clock, log } = options;
   const works = options.works.map((work) => ({ work, sql: dueStatements(work.table, work.key) }));
   const timers: NodeJS.Timeout[] = [];
-  const advancing = new Set<string>();
+  const advancing = new Map<string, Promise<void>>();
   let stopping = false;
   let wanted = false;
   let sweeping: Promise<void> | undefined;
@@ -157,19 +157,26 @@ export function openEngine(options: {
     return earliest;
   }
 
+  /** One move of a party's clock after the other: together they would run things at each other's times. */
   async function advance(partyId: string, to: Instant): Promise<void> {
+    const before = advancing.get(partyId) ?? Promise.resolve();
+    const move = before.catch(() => undefined).then(() => moveThrough(partyId, to));
     // Meanwhile this node's sweep leaves the party alone, or the order would be lost.
-    advancing.add(partyId);
+    advancing.set(partyId, move);
     try {
-      for (;;) {
-        const due = await earliestDue(partyId, to);
-        const offsetMs = epochMsOf(due ?? to) - epochMsOf(clock.now());
-        await db.run(moveTestClock, { party_id: partyId, offset_ms: BigInt(Math.max(0, offsetMs)) });
-        if (due === undefined || stopping) return;
-        for (const { work, sql } of works) await runAllDue(work, sql, due, partyId);
-      }
+      await move;
     } finally {
-      advancing.delete(partyId);
+      if (advancing.get(partyId) === move) advancing.delete(partyId);
+    }
+  }
+
+  async function moveThrough(partyId: string, to: Instant): Promise<void> {
+    for (;;) {
+      const due = await earliestDue(partyId, to);
+      const offsetMs = epochMsOf(due ?? to) - epochMsOf(clock.now());
+      await db.run(moveTestClock, { party_id: partyId, offset_ms: BigInt(Math.max(0, offsetMs)) });
+      if (due === undefined || stopping) return;
+      for (const { work, sql } of works) await runAllDue(work, sql, due, partyId);
     }
   }
 

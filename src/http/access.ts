@@ -3,7 +3,10 @@
 import type { TokenKind } from '../keys/access-token.ts';
 import type { RefusalCode } from './refusals.ts';
 
-/** What an API key may be narrowed to. A key made without a list has them all. */
+/** The scope of a key that was made without a list: whatever there is, now and later. */
+export const everyScope = '*';
+
+/** What an API key may be narrowed to. */
 export const scopes = ['invoices:read', 'invoices:write', 'shops:read', 'sandbox'] as const;
 export type Scope = (typeof scopes)[number];
 

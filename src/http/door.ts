@@ -9,7 +9,7 @@ import type { AccessTokens } from '../keys/access-token.ts';
 import type { ApiKeys } from '../merchants/api-key.ts';
 import type { Refusal } from '../refusal.ts';
 import type { Service } from '../service.ts';
-import { access, type AccessRow } from './access.ts';
+import { access, everyScope, type AccessRow } from './access.ts';
 import type { Caller } from './caller.ts';
 import { longestWaitMs, waitMsOf } from './deadline.ts';
 import { takesIdempotencyKey, type AnyEndpoint, type EndpointRequest } from './endpoint.ts';
@@ -160,15 +160,7 @@ async function performOnce(
       body: endpointRequest.body ?? null,
       now: door.clock.now(),
     },
-    (tx) => {
-      const { service } = door;
-      return perform(
-        endpoint,
-        endpointRequest,
-        { ...service, db: tx, merchants: service.merchants.within(tx) },
-        reply,
-      );
-    },
+    (tx) => perform(endpoint, endpointRequest, { ...door.service, db: tx }, reply),
   );
 }
 
@@ -189,11 +181,17 @@ function refusalOfAccess(
   caller: Caller,
   params: Record<string, string>,
 ): RefusalCode | 'unauthorized' | undefined {
-  if (caller.kind === 'apiKey') return caller.scopes.includes(row.apiKey) ? undefined : 'unauthorized';
+  if (caller.kind === 'apiKey') {
+    const { scopes } = caller;
+    return scopes.includes(everyScope) || scopes.includes(row.apiKey) ? undefined : 'unauthorized';
+  }
   const mayCall = row.tokens.includes(caller.kind);
   const isOwn = row.entity !== undefined && params[row.entity] === caller.entityId;
   return mayCall && isOwn ? undefined : (row.hiddenBehind ?? 'unauthorized');
 }
+
+/** JSON is UTF-8; a client that names another encoding means something else. */
+const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i;
 
 type Input = { params: unknown; query: unknown; body: unknown };
 type Unreadable = { unsupported: true } | { refusal: Refusal<RefusalCode> };
@@ -214,7 +212,7 @@ function requestReader(endpoint: AnyEndpoint): (request: FastifyRequest) => Inpu
       if (problem) return { refusal: { code: 'invalidRequest', message: problem } };
     }
     if (!checkBody) return input;
-    if (!/^application\/json\s*(;|$)/i.test(request.contentType)) return { unsupported: true };
+    if (!jsonType.test(request.contentType)) return { unsupported: true };
     const parsed = parseJson(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
     if ('problem' in parsed) {
       const message = complaint(parsed.problem.where, 'wrong_body', parsed.problem.what);
@@ -251,9 +249,14 @@ function withNumbers(query: unknown, names: string[]): unknown {
   const read: Record<string, unknown> = { ...(query as Record<string, unknown>) };
   for (const name of names) {
     const text = read[name];
-    if (typeof text === 'string' && /^-?\d{1,15}$/.test(text)) read[name] = Number(text);
+    // Beyond 2^53 there is nothing to tell apart: the largest stands for all that are larger.
+    if (typeof text === 'string' && /^-?\d{1,100}$/.test(text)) read[name] = clamped(Number(text));
   }
   return read;
+}
+
+function clamped(number: number): number {
+  return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, number));
 }
 
 async function within<T>(untilMs: number, work: Promise<T>): Promise<T | 'too-late'> {

@@ -215,6 +215,10 @@ function referTo(schema: unknown, components: Json): unknown {
   for (const [name, member] of Object.entries(schema)) copy[name] = referTo(member, components);
   const { title, ...rest } = copy;
   if (typeof title !== 'string') return copy;
+  const known = components[title];
+  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(rest)) {
+    throw new Error(`there are two different schemas with the title ${title}`);
+  }
   components[title] = rest;
   return { $ref: `#/components/schemas/${title}` };
 }

@@ -1,4 +1,5 @@
 // The HTTP server: routes from the endpoints, fixed headers, CORS, 404 and 405, one log line and one metric a request.
+import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { admit, answerer, sendRefusal, statusOfFault, type Admitted, type Door } from './door.ts';
@@ -50,6 +51,7 @@ export function buildServer(options: {
     exposeHeadRoutes: false,
     // Longer than any address Node reads: how long an id may be is said by the schema.
     routerOptions: { maxParamLength: 16_384 },
+    clientErrorHandler: (error, socket) => answerWhatIsNoHttp(error, socket),
     // An address that cannot be read comes here past all hooks.
     frameworkErrors: (error, request, reply) => {
       addFixedHeaders(request, reply);
@@ -166,6 +168,20 @@ function refuseOtherMethods(app: FastifyInstance, endpoints: readonly AnyEndpoin
 function urlsOf(endpoint: AnyEndpoint): string[] {
   const url = endpoint.path.replace(/\{(\w+)\}/g, ':$1');
   return url.startsWith('/v2/processing/') ? [url, url.replace('/v2/', '/v1/')] : [url];
+}
+
+/** The parser has given up: there is neither request nor reply, only a socket. */
+function answerWhatIsNoHttp(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+  const [status, message] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? ['431 Request Header Fields Too Large', 'The headers are larger than 16 KiB']
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? ['408 Request Timeout', 'The request did not arrive in time']
+        : ['400 Bad Request', 'This is not a request of HTTP/1.1'];
+  const body = JSON.stringify({ code: 'invalidRequest', message });
+  const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nConnection: close`;
+  socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }
 
 function addFixedHeaders(request: FastifyRequest, reply: FastifyReply): void {

@@ -45,7 +45,12 @@ const insertKey = statement({
          on conflict do nothing returning generation`,
 });
 
-export async function openKeyring(db: Database, masterKey: MasterKey, clock: Clock): Promise<Keyring> {
+/** `db` is a connection nobody holds: a transaction may ask for a key in its middle. */
+export async function openKeyring(
+  db: Pick<Database, 'run'>,
+  masterKey: MasterKey,
+  clock: Clock,
+): Promise<Keyring> {
   let keys = new Map<string, DataKey>();
   let newest = new Map<KeyPurpose, DataKey>();
   let readAtMs = 0;

@@ -38,6 +38,8 @@ const maxAgeMs = 1_000;
 
 export function openApiKeys(options: {
   db: Database;
+  /** On connections nobody holds. */
+  lookups: Pick<Database, 'run'>;
   keyring: Keyring;
   clock: Clock;
   realm: Realm;
@@ -46,7 +48,7 @@ export function openApiKeys(options: {
   const recentKeys = recentReads({
     maxAgeMs,
     entriesMost: 10_000,
-    load: async (keyId: string) => (await db.run(readApiKey, { key_id: keyId }))[0],
+    load: async (keyId: string) => (await options.lookups.run(readApiKey, { key_id: keyId }))[0],
   });
 
   async function create(

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import { scopes } from '../http/access.ts';
+import { everyScope } from '../http/access.ts';
 import type { ApiKeys } from './api-key.ts';
 import { insertParty, insertShop } from './party.store.ts';
 
@@ -40,7 +40,7 @@ export async function setUpSandbox(options: {
   }
   const known = readSandboxFacts(dataFolder)?.apiKey;
   const works = known !== undefined && (await apiKeys.authenticate(known)) !== undefined;
-  const apiKey = works ? known : await apiKeys.create({ partyId, name: 'sandbox', scopes });
+  const apiKey = works ? known : await apiKeys.create({ partyId, name: 'sandbox', scopes: [everyScope] });
   const facts: SandboxFacts = { apiUrl: publicUrl, apiKey, shopID: 'TEST', docsUrl: `${publicUrl}/docs` };
   writeFacts(dataFolder, facts);
   return facts;
