@@ -165,7 +165,7 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     dataFolder: isAbsolute(dataFolder) ? dataFolder : resolve(workingFolder, dataFolder),
     databaseUrl,
     postgresBin: text('MANDATE_POSTGRES_BIN'),
-    databaseConnections: integer('DATABASE_CONNECTIONS', 1, 200, 10),
+    databaseConnections: integer('DATABASE_CONNECTIONS', 3, 200, 10),
     masterKey,
     trustedProxies,
     requestsPerSecond: integer('REQUESTS_PER_SECOND', 0, 1_000_000, 2_000),
