@@ -2,7 +2,7 @@
 // lease, so that a crash loses nothing but the lease. A node that makes work due wakes itself at once; the sweep is for
 // what other nodes left behind. The engine knows tables and times, no business: what a step does is the room's affair,
 // and every step must be harmless when run twice, because its write is guarded by the row's version.
-import type { Logger } from 'pino';
+import type { Logger } from '../log.ts';
 import { epochMsOf, latest, laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import {

@@ -10,7 +10,13 @@ import { watchFolder } from './watchdog.ts';
 export type TestCluster = { readonly connection: EmbeddedServer['connection']; stop(): Promise<void> };
 
 /** What makes a server forgetful and quick. */
-export const throwAwaySettings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+export const throwAwaySettings = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  // Its worker may be in a database at the very moment that is dropped, and only a superuser may end it.
+  autovacuum: 'off',
+};
 
 const connectionsMost = 200;
 

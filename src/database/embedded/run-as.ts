@@ -36,6 +36,7 @@ const preferredUsers = ['postgres', '_postgres', 'nobody'];
 export function choosePlace(dataFolder: string, host: HostUsers, log: Log): Place {
   const wanted = resolve(dataFolder);
   refuseUnquotable(wanted);
+  refuseFile(wanted);
   const user = chooseUser(host, wanted);
   if (!user) return { folder: wanted, user };
   const elsewhere = join(host.openFolder, createHash('sha256').update(wanted).digest('hex').slice(0, 12));
@@ -56,6 +57,13 @@ function openPlace(elsewhere: string, wanted: string, host: HostUsers, log: Log)
     user: user?.name,
   });
   return { folder: elsewhere, user };
+}
+
+/** Looked at by itself: what a look below a file answers differs between versions of Node. */
+function refuseFile(folder: string): void {
+  const found = statSync(folder, { throwIfNoEntry: false });
+  if (!found || found.isDirectory()) return;
+  throw Object.assign(new Error(`${folder} is a file`), { code: 'ENOTDIR' });
 }
 
 /** initdb passes the path through a shell inside double quotes, and a setting puts it into double quotes once more. */

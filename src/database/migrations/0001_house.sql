@@ -46,7 +46,7 @@ create table api_key (
   party_id        id not null,
   name            text not null,
   realm           text not null check (realm in ('test', 'live')),
-  -- Names from merchants/scopes.ts, separated by spaces.
+  -- Names from http/access.ts, separated by spaces; * for all there are.
   scopes          text not null,
   secret_hash     bytea not null,
   hash_generation int not null,
