@@ -53,6 +53,9 @@ const version = (
   JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 ).version;
 
+/** How long requests under way may take when the service stops. */
+const drainMs = 10_000;
+
 export async function layFoundation(
   config: Config,
   log: Logger,
@@ -85,6 +88,7 @@ export async function foundationOn(
     );
     const keyring = await openKeyring(database.lookups, masterKey, ports.clock);
     const realm = config.mode === 'live' ? 'live' : 'test';
+    let closed: Promise<void> | undefined;
     const apiKeys = openApiKeys({
       db: database,
       lookups: database.lookups,
@@ -99,9 +103,9 @@ export async function foundationOn(
       database,
       keyring,
       apiKeys,
-      async close() {
+      close: () => {
         keyring.stop();
-        await close();
+        return (closed ??= close());
       },
     };
   } catch (error) {
@@ -182,7 +186,10 @@ export function buildService(foundation: Foundation): RunningService {
     app,
     engine,
     async stop() {
+      // A client that sends its request byte by byte is not waited for longer than this.
+      const impatience = setTimeout(() => app.server.closeAllConnections(), drainMs);
       await app.close();
+      clearTimeout(impatience);
       await engine.stop();
     },
   };

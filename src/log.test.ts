@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { maskCardNumbers, openLog } from './log.ts';
 
@@ -19,13 +20,28 @@ describe('a card number', () => {
     expect(linesOf((log) => log.error({ err: new Error(`bad ${number}`) }, 'failed'))).not.toContain(number);
   });
 
-  test.each([
-    '4242424242424241',
-    '1795221000000',
-    '9999999999999999',
-    '2026-01-19T10:00:00.123456Z',
-    '123456789012',
-  ])('%s is none and is left alone', (text) => expect(maskCardNumbers(text)).toBe(text));
+  test('is hidden whatever digits stand before or behind it', () => {
+    const digits = fc.stringMatching(/^[0-9]{0,6}$/);
+    const gap = fc.constantFrom('', ' ', '-', '.');
+    const cards = fc.constantFrom(
+      '4242424242424242',
+      '5555555555554444',
+      '2201382000000013',
+      '586824160825533338',
+    );
+    fc.assert(
+      fc.property(digits, gap, cards, gap, digits, (before, left, card, right, behind) => {
+        const masked = maskCardNumbers(`card ${before}${left}${card}${right}${behind} end`);
+        expect(masked.replace(/[ .-]/g, '')).not.toContain(card);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test.each(['1795221000000', '9999999999999999', '2026-01-19T10:00:00.123456Z', '123456789012'])(
+    '%s is none and is left alone',
+    (text) => expect(maskCardNumbers(text)).toBe(text),
+  );
 });
 
 test('of an error the log has type, message, code and stack, and nothing the driver added', () => {

@@ -15,6 +15,10 @@ export function openLog(options: { level: string; human: boolean; destination?: 
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },
       redact: [
+        'cvv',
+        '*.cvv',
+        'cardNumber',
+        '*.cardNumber',
         'authorization',
         'apiKey',
         'payload',
@@ -38,16 +42,47 @@ function describeError(error: unknown): unknown {
   return { type: error.name, message: error.message, ...code, ...cause, stack: error.stack };
 }
 
-const longDigits = /\d(?:[ .-]?\d){12,18}/g;
+const longDigits = /\d(?:[ .-]?\d){11,}/g;
+const cardLengths = { least: 12, most: 19 };
 
-/** Anything of 13 to 19 digits, also with separators, that begins and checks like a card number, as first 6 and last 4. */
+/**
+ * A run of digits, also with separators, is shown as first 6 and last 4 if it looks like a card number. Where only a part
+ * of it does, as with an expiry date behind it, everything from the seventh digit of that part on is hidden.
+ */
 export function maskCardNumbers(text: string): string {
   return text.replace(longDigits, (run) => {
     const digits = run.replace(/\D/g, '');
-    return /^[2-6]/.test(digits) && passesLuhn(digits)
-      ? `${digits.slice(0, 6)}${'*'.repeat(digits.length - 10)}${digits.slice(-4)}`
-      : run;
+    if (looksLikeCard(digits))
+      return `${digits.slice(0, 6)}${'*'.repeat(digits.length - 10)}${digits.slice(-4)}`;
+    const start = cardWithin(digits);
+    if (start === undefined) return run;
+    return digits.slice(0, start + 6) + '*'.repeat(digits.length - start - 6);
   });
+}
+
+function beginsWithCard(digits: string): boolean {
+  return cardWithin(digits) === 0;
+}
+
+function cardWithin(digits: string): number | undefined {
+  for (let start = 0; start + cardLengths.least <= digits.length; start++) {
+    for (let length = cardLengths.least; length <= cardLengths.most; length++) {
+      const end = start + length;
+      if (end <= digits.length && looksLikeCard(digits.slice(start, end))) return start;
+    }
+  }
+  return undefined;
+}
+
+function looksLikeCard(digits: string): boolean {
+  // Twelve digits are Maestro's alone.
+  const prefix = digits.length === cardLengths.least ? /^(50|5[6-8]|6)/ : /^[2-6]/;
+  return (
+    digits.length >= cardLengths.least &&
+    digits.length <= cardLengths.most &&
+    prefix.test(digits) &&
+    passesLuhn(digits)
+  );
 }
 
 function passesLuhn(digits: string): boolean {

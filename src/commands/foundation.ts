@@ -3,12 +3,16 @@
 import { layFoundation, type Foundation } from '../compose.ts';
 import { readConfig } from '../config.ts';
 import { openLog } from '../log.ts';
+import { firstSignal } from './signals.ts';
 
 export async function withFoundation<T>(work: (foundation: Foundation) => Promise<T>): Promise<T> {
+  const interrupted = firstSignal().then((signal) => {
+    throw new Error(`stopped by ${signal}`);
+  });
   const config = readConfig(process.env, process.cwd());
   const foundation = await layFoundation(config, openLog({ level: 'error', human: true }));
   try {
-    return await work(foundation);
+    return await Promise.race([work(foundation), interrupted]);
   } finally {
     await foundation.close();
   }

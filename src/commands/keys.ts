@@ -34,12 +34,12 @@ export async function listKeys(options: { party: string; json?: true }): Promise
 
 export async function rotateKey(keyId: string, options: { overlap: string }): Promise<void> {
   const hours = Number(options.overlap);
-  if (!(hours >= 0 && hours <= 24 * 365))
+  if (options.overlap.trim() === '' || !(hours >= 0 && hours <= 24 * 365))
     throw new Error('--overlap must be a number of hours, a year at most');
   const text = await withFoundation(({ apiKeys }) => apiKeys.rotate(keyId, hours * 3_600_000));
   if (text === undefined) throw new Error(`there is no living key ${keyId}`);
   showOnce(text);
-  console.error(`The old key works for another ${hours} hours.`);
+  console.error(`The old key works for another ${hours} hours, or less if it had an end before.`);
 }
 
 export async function revokeKey(keyId: string): Promise<void> {

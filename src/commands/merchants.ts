@@ -5,6 +5,7 @@ import {
   insertShop,
   listParties,
   listShopsOf,
+  readCategories,
   readParty,
   setPartyBlocked,
   setShopFlags,
@@ -50,12 +51,18 @@ export async function createShop(options: {
   id?: string;
 }): Promise<void> {
   if (!isKnownCurrency(options.currency)) throw new Error(`${options.currency} is no currency of ISO 4217`);
-  if (!URL.canParse(options.url)) throw new Error(`${options.url} is no address; write it with https://`);
+  if (!/^https?:\/\//.test(options.url) || !URL.canParse(options.url)) {
+    throw new Error(`${options.url} is no address; write it with https://`);
+  }
   await withFoundation(async ({ config, database, ports }) => {
     const realm = options.realm ?? (config.mode === 'live' ? 'live' : 'test');
     if (realm === 'live' && config.mode !== 'live') throw new Error('a sandbox has test shops only');
     const [party] = await database.run(readParty, { party_id: options.party });
     if (!party) throw new Error(`there is no party ${options.party}; mandate party list shows all`);
+    const categories = (await database.run(readCategories, {})).map(({ category_id }) => String(category_id));
+    if (!categories.includes(options.category)) {
+      throw new Error(`there is no category ${options.category}; there are ${categories.join(', ')}`);
+    }
     const shop_id = checkedId(options.id) ?? ports.ids.next();
     const rows = await database.run(insertShop, {
       party_id: options.party,

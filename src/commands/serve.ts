@@ -1,58 +1,62 @@
 // mandate serve: the service, from start to clean end.
 import { styleText } from 'node:util';
-import { buildService, layFoundation } from '../compose.ts';
+import { buildService, layFoundation, type Foundation } from '../compose.ts';
 import { readConfig } from '../config.ts';
 import { openLog } from '../log.ts';
 import { sandboxShopIds, setUpSandbox, type SandboxFacts } from '../merchants/sandbox-setup.ts';
+import { firstSignal } from './signals.ts';
 import { invoiceExample } from '../invoices/invoice.wire.ts';
 
 /** A second signal, or this long after the first, ends the process whatever it is doing. */
 const drainMsMost = 20_000;
+/** Of that, what remains for closing the database when all else hangs. */
+const lastResortMs = 5_000;
 
 export async function serve(): Promise<void> {
+  // From the first moment: a signal during the start is heeded as soon as there is something to stop.
+  const signal = firstSignal();
   const config = readConfig(process.env, process.cwd());
   const log = openLog({ level: config.logLevel, human: process.stdout.isTTY });
   const foundation = await layFoundation(config, log);
   const service = buildService(foundation);
-  let address: string;
+  let hurry: NodeJS.Timeout | undefined;
   try {
-    address = await service.app.listen({ host: config.host, port: config.port });
+    const address = await service.app.listen({ host: config.host, port: config.port });
+    if (config.mode === 'sandbox') greet(await openSandbox(foundation, address));
+    service.engine.start();
+    log.info({ address, mode: config.mode, pid: process.pid }, 'ready');
+
+    log.info({ signal: await signal }, 'stopping: no new requests, what runs may finish');
+    const endAnyway = () => void endAfter(foundation.close());
+    hurry = setTimeout(endAnyway, drainMsMost - lastResortMs).unref();
+    for (const again of ['SIGTERM', 'SIGINT'] as const) process.once(again, endAnyway);
   } catch (error) {
+    throw readable(error, config);
+  } finally {
     await service.stop();
     await foundation.close();
-    throw readable(error, config);
+    clearTimeout(hurry);
   }
-  service.engine.start();
-
-  if (config.mode === 'sandbox') {
-    const { database: db, apiKeys, ports } = foundation;
-    // With PORT=0 the address is known only now.
-    const publicUrl = config.port === 0 ? address : config.publicUrl;
-    const facts = await setUpSandbox({
-      db,
-      clock: ports.clock,
-      apiKeys,
-      dataFolder: config.dataFolder,
-      publicUrl,
-    });
-    greet(facts);
-  }
-  log.info({ address, mode: config.mode, pid: process.pid }, 'ready');
-
-  const signal = await firstSignal();
-  log.info({ signal }, 'stopping: no new requests, what runs may finish');
-  const hurry = setTimeout(() => process.exit(1), drainMsMost).unref();
-  process.once('SIGINT', () => process.exit(1));
-  process.once('SIGTERM', () => process.exit(1));
-  await service.stop();
-  await foundation.close();
-  clearTimeout(hurry);
   log.info('stopped');
 }
 
-function firstSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));
+/** What hangs is left to hang, but the private PostgreSQL is not left running if that can be helped. */
+async function endAfter(closed: Promise<void>): Promise<never> {
+  const timer = setTimeout(() => process.exit(1), lastResortMs);
+  await closed.catch(() => undefined);
+  clearTimeout(timer);
+  process.exit(1);
+}
+
+function openSandbox(foundation: Foundation, address: string): Promise<SandboxFacts> {
+  const { config, database: db, apiKeys, ports } = foundation;
+  return setUpSandbox({
+    db,
+    clock: ports.clock,
+    apiKeys,
+    dataFolder: config.dataFolder,
+    // With PORT=0 the address is known only now.
+    publicUrl: config.port === 0 ? address : config.publicUrl,
   });
 }
 

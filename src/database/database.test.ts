@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/test-database.ts';
 import { DatabaseUnavailable, openDatabase } from './database.ts';
 import { statement } from './statement.ts';
@@ -117,6 +119,35 @@ test('a connection that dies in the middle of a transaction is an error and not 
     }),
   ).rejects.toThrow();
   expect(await notes()).toEqual(['kept']);
+});
+
+test('a connection that has gone silent is given up, and the next statement runs on a new one', async () => {
+  // Between the pool and the server stands a wire that can be made to swallow everything.
+  const { host, port, ...login } = inject('cluster');
+  const frozen = new Set<Socket>();
+  const wires: Socket[] = [];
+  const proxy = createServer((near) => {
+    const far = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+    wires.push(near, far);
+    near.on('data', (bytes) => frozen.has(near) || far.write(bytes));
+    far.on('data', (bytes) => frozen.has(near) || near.write(bytes));
+    near.on('close', () => far.destroy());
+    near.on('error', () => far.destroy());
+    far.on('error', () => near.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const through = openDatabase({
+    connection: { ...login, host: '127.0.0.1', port: (proxy.address() as AddressInfo).port },
+    connectionsMost: 3,
+    silenceTimeoutMs: 300,
+  });
+  await through.run(ownProcess, {});
+  for (const wire of wires) frozen.add(wire);
+  await expect(through.run(ownProcess, {})).rejects.toThrow('Query read timeout');
+  expect(await through.run(ownProcess, {})).toHaveLength(1);
+  await through.end();
+  proxy.close();
+  for (const wire of wires) wire.destroy();
 });
 
 test('a server that is not there is told apart: nothing was sent', async () => {

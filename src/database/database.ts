@@ -42,6 +42,8 @@ export type Connection =
 
 const waitForConnectionMs = 5_000;
 const statementTimeoutMs = 10_000;
+/** Longer than the server's own limit: it ends the waiting on a connection that has gone silent, as after a fail-over. */
+const usualSilenceTimeoutMs = 12_000;
 const idleInTransactionTimeoutMs = 5_000;
 const transactionTries = 5;
 /** Of the connections of a node; they serve reads of a fraction of a millisecond. */
@@ -53,6 +55,8 @@ export function openDatabase(options: {
   /** Called when the server is gone, before one more try: starts the private server again. */
   revive?: () => Promise<void>;
   onConnectionError?: (error: Error) => void;
+  /** Shorter in a test of it. */
+  silenceTimeoutMs?: number;
 }): DatabasePool {
   const pool = poolOf(options, Math.max(1, options.connectionsMost - lookupConnections));
   const lookupPool = poolOf(options, lookupConnections);
@@ -73,10 +77,15 @@ export function openDatabase(options: {
 
   async function withClientOf<T>(from: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await acquire(from);
+    let silent: Error | undefined;
     try {
       return await work(client);
+    } catch (error) {
+      // Whoever waited has given up, but the connection still waits for that answer: nobody can use it any more.
+      if (isSilence(error)) silent = error;
+      throw error;
     } finally {
-      client.release();
+      client.release(silent);
     }
   }
 
@@ -114,15 +123,22 @@ export function openDatabase(options: {
 }
 
 function poolOf(
-  { connection, onConnectionError }: { connection: Connection; onConnectionError?: (error: Error) => void },
+  options: {
+    connection: Connection;
+    onConnectionError?: (error: Error) => void;
+    silenceTimeoutMs?: number;
+  },
   connectionsMost: number,
 ): pg.Pool {
+  const { connection, onConnectionError, silenceTimeoutMs = usualSilenceTimeoutMs } = options;
   const pool = new pg.Pool({
     ...('url' in connection ? { connectionString: connection.url } : connection),
     max: connectionsMost,
     connectionTimeoutMillis: waitForConnectionMs,
     types: typeParsers,
     application_name: 'mandate',
+    query_timeout: silenceTimeoutMs,
+    keepAlive: true,
     options: [
       '-c TimeZone=UTC',
       `-c statement_timeout=${statementTimeoutMs}`,
@@ -154,7 +170,7 @@ async function inTransaction<T>(
     if (ended.command !== 'COMMIT') throw new Error('a transaction with a failed statement was committed');
     return value;
   } catch (error) {
-    await client.query('rollback').catch(() => undefined);
+    if (!isSilence(error)) await client.query('rollback').catch(() => undefined);
     throw error;
   }
 }
@@ -182,6 +198,11 @@ function codeOf(error: unknown): string {
 /** Nobody listens there: the private server was stopped or killed. */
 function isServerGone(error: unknown): boolean {
   return ['ENOENT', 'ECONNREFUSED'].includes(codeOf(error));
+}
+
+/** The driver's word for it; it has no code. */
+function isSilence(error: unknown): error is Error {
+  return error instanceof Error && error.message === 'Query read timeout';
 }
 
 function isRetriable(error: unknown): boolean {

@@ -16,6 +16,7 @@ const folder = new URL('./migrations/', import.meta.url);
 const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/;
 /** Any number that is ours alone. The program takes no other advisory lock. */
 const lockNumber = 7_305_226_013;
+const longestMigrationMs = 24 * 3_600_000;
 
 /** Applies what is missing; answers the names of the files it applied. */
 export async function migrate(database: DatabasePool): Promise<string[]> {
@@ -60,10 +61,10 @@ async function applyNext(
   try {
     // Waiting for another node's migrations, and a migration itself, may take longer than a statement usually may.
     await client.query('set local statement_timeout = 0');
-    await client.query('select pg_advisory_xact_lock($1)', [lockNumber]);
+    await client.query(patiently('select pg_advisory_xact_lock($1)', [lockNumber]));
     const next = firstMissing(migrations, await appliedMigrations(client));
     if (next) {
-      await client.query(next.text);
+      await client.query(patiently(next.text));
       await client.query('insert into migration (number, name, sha256) values ($1, $2, $3)', [
         next.number,
         next.name,
@@ -76,6 +77,11 @@ async function applyNext(
     await client.query('rollback').catch(() => undefined);
     throw error;
   }
+}
+
+/** Past the limit that ends the waiting on a silent connection. */
+function patiently(text: string, values?: unknown[]): pg.QueryConfig & { query_timeout: number } {
+  return { text, query_timeout: longestMigrationMs, ...(values ? { values } : {}) };
 }
 
 async function appliedMigrations(client: pg.ClientBase): Promise<Map<number, string>> {

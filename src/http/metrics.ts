@@ -35,7 +35,14 @@ export function openMetrics(): Metrics {
         name,
         help,
         registers: [registry],
-        collect: async () => gauge.set(await read()),
+        // What cannot be known now is left out; the others are wanted all the more.
+        collect: async () => {
+          try {
+            gauge.set(await read());
+          } catch {
+            gauge.remove();
+          }
+        },
       });
     },
     render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),

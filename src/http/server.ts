@@ -48,6 +48,8 @@ export function buildServer(options: {
     bodyLimit: bodyBytesMost,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveMs,
+    // Whoever still has a connection when the service stops is answered as usual.
+    return503OnClosing: false,
     exposeHeadRoutes: false,
     // Longer than any address Node reads: how long an id may be is said by the schema.
     routerOptions: { maxParamLength: 16_384 },

@@ -53,7 +53,7 @@ export async function openKeyring(
 ): Promise<Keyring> {
   let keys = new Map<string, DataKey>();
   let newest = new Map<KeyPurpose, DataKey>();
-  let readAtMs = 0;
+  let readAtMs = -Infinity;
 
   async function read(): Promise<void> {
     const rows = await db.run(readKeys, {});
@@ -69,7 +69,7 @@ export async function openKeyring(
     }
     keys = freshKeys;
     newest = freshNewest;
-    readAtMs = Date.now();
+    readAtMs = performance.now();
   }
 
   async function unwrap(row: { wrapped: Buffer; master_key_id: string }, name: string): Promise<Buffer> {
@@ -112,7 +112,7 @@ export async function openKeyring(
     newest: newestOf,
     async find(purpose, generation) {
       const name = nameOf(purpose, generation);
-      if (!keys.has(name) && Date.now() - readAtMs > rereadAtMostEveryMs) await read();
+      if (!keys.has(name) && performance.now() - readAtMs > rereadAtMostEveryMs) await read();
       return keys.get(name);
     },
     async rotate(purpose) {

@@ -78,8 +78,10 @@ export function openApiKeys(options: {
     rotate: (keyId, overlapMs) =>
       db.transaction(async (tx) => {
         const [old] = await tx.run(readApiKey, { key_id: keyId });
+        const now = clock.now();
         if (!old || old.revoked_at !== null) return undefined;
-        const until = laterBy(clock.now(), overlapMs);
+        if (old.expires_at !== null && old.expires_at <= now) return undefined;
+        const until = laterBy(now, overlapMs);
         await tx.run(revokeApiKey, { key_id: keyId, expires_at: until, revoked_at: null });
         return create({ partyId: old.party_id, name: old.name, scopes: old.scopes.split(' ') }, tx);
       }),
