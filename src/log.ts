@@ -52,16 +52,18 @@ const cardLengths = { least: 12, most: 19 };
 export function maskCardNumbers(text: string): string {
   return text.replace(longDigits, (run) => {
     const digits = run.replace(/\D/g, '');
-    if (looksLikeCard(digits))
+    if (looksLikeCard(digits) && !hasCodeBehind(digits)) {
       return `${digits.slice(0, 6)}${'*'.repeat(digits.length - 10)}${digits.slice(-4)}`;
+    }
     const start = cardWithin(digits);
     if (start === undefined) return run;
     return digits.slice(0, start + 6) + '*'.repeat(digits.length - start - 6);
   });
 }
 
-function beginsWithCard(digits: string): boolean {
-  return cardWithin(digits) === 0;
+/** A number of 15 or 16 digits with its security code behind it may, by chance, pass for one of 18 or 19. */
+function hasCodeBehind(digits: string): boolean {
+  return digits.length > 16 && [15, 16].some((length) => looksLikeCard(digits.slice(0, length)));
 }
 
 function cardWithin(digits: string): number | undefined {

@@ -3,6 +3,7 @@ import { testClock, type TestClock } from '../../test/support/test-service.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/support/test-database.ts';
 import { instantAt, epochMsOf, laterBy, type Instant } from '../clock.ts';
 import { openLog } from '../log.ts';
+import { dueStatements } from './due.store.ts';
 import { openEngine, type DueWork, type Engine } from './engine.ts';
 
 const minute = 60_000;
@@ -48,6 +49,31 @@ function node(step: DueWork['step'] = finish): Engine {
   });
   engines.push(engine);
   return engine;
+}
+
+/** Something to wait at until it is opened; `reached` is when the first one waits there. */
+function gate(): { reached: Promise<void>; open: () => void; pass: () => Promise<void> } {
+  let open = () => {};
+  let arrive = () => {};
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  const reached = new Promise<void>((resolve) => (arrive = resolve));
+  const pass = () => {
+    arrive();
+    return opened;
+  };
+  return { reached, open, pass };
+}
+
+/** What a claim hands out, on a connection that would rather fail than wait long for another's lock. */
+async function claimImpatiently(): Promise<string[]> {
+  const { text, parameterNames } = dueStatements('task', 'task_id').claim;
+  const values: Record<string, unknown> = { now: clock.now(), lease_ms: leaseMs, most: 100 };
+  return db.database.withClient(async (client) => {
+    await client.query("set lock_timeout = '500ms'");
+    const parameters = parameterNames.map((name) => values[name]);
+    const { rows } = await client.query<{ id: string }>(text, parameters);
+    return rows.map(({ id }) => id).sort();
+  });
 }
 
 /** One sweep, seen to its end. */
@@ -166,6 +192,87 @@ describe('due work', () => {
       { task_id: 'running', done: 1 },
     ]);
   });
+
+  test('keeps the engine from having stopped for as long as its step runs', async () => {
+    await addTask('running', clock.now());
+    const { reached, open, pass } = gate();
+    const seen: string[] = [];
+    const engine = node(async (id) => {
+      await pass();
+      await finish(id);
+      seen.push('the step ended');
+    });
+    engine.wake();
+    await reached;
+    const stopped = engine.stop().then(() => seen.push('the engine stopped'));
+    // Round trips, so that a stop that does not wait has all the time it needs to be over.
+    for (let trips = 0; trips < 3; trips++) await sql('select 1');
+    open();
+    await stopped;
+    expect(seen).toEqual(['the step ended', 'the engine stopped']);
+  });
+
+  test('that another claimer is just taking is passed over at once, and the rest handed out', async () => {
+    for (const id of ['a', 'b', 'c']) await addTask(id, laterBy(clock.now(), id === 'a' ? -1 : 0));
+    const { claim } = dueStatements('task', 'task_id');
+    await db.database.transaction(async (tx) => {
+      const mine = await tx.run(claim, { now: clock.now(), lease_ms: BigInt(leaseMs), most: 1 });
+      expect(mine.map(({ id }) => id)).toEqual(['a']);
+      expect(await claimImpatiently()).toEqual(['b', 'c']);
+    });
+    expect(await claimImpatiently()).toEqual([]);
+    expect(await sql('select attempts, count(*)::int as tasks from task group by attempts')).toEqual([
+      { attempts: 1, tasks: 3 },
+    ]);
+  });
+
+  test('that somebody is changing is passed over at once, and the rest handed out', async () => {
+    for (const id of ['a', 'b', 'c']) await addTask(id, clock.now());
+    await db.database.withClient(async (client) => {
+      await client.query('begin');
+      try {
+        await client.query("select from task where task_id = 'b' for update");
+        expect(await claimImpatiently()).toEqual(['a', 'c']);
+      } finally {
+        await client.query('rollback');
+      }
+    });
+    expect(await claimImpatiently()).toEqual(['b']);
+  });
+});
+
+describe('a step that fails after its lease ran out', () => {
+  const elsewhere: [string, string][] = [
+    ['finished', 'wake_at = null, attempts = 0, done = 1'],
+    ['finished, without counting anew,', 'wake_at = null, done = 1'],
+    ['planned for later', "wake_at = wake_at + interval '1 day', attempts = 0, done = 1"],
+    ['claimed', "wake_at = wake_at + interval '30 s', attempts = attempts + 1"],
+  ];
+  const failures: [string, number][] = [
+    ['that would be tried again', 0],
+    ['that would be given up', 14],
+  ];
+  const cases = failures.flatMap(([which, attempts]) =>
+    elsewhere.map(([how, change]) => [which, how, attempts, change] as const),
+  );
+
+  test.each(cases)('and %s leaves the row as another node %s it', async (_which, _how, attempts, change) => {
+    await addTask('slow', clock.now());
+    await sql('update task set attempts = $1', [attempts]);
+    const { reached, open, pass } = gate();
+    const engine = node(async () => {
+      await pass();
+      throw new Error('too late');
+    });
+    engine.wake();
+    await reached;
+    clock.advance(leaseMs);
+    await sql(`update task set ${change}`);
+    const left = await sql('select * from task');
+    open();
+    await engine.settled();
+    expect(await sql('select * from task')).toEqual(left);
+  });
 });
 
 describe("moving a party's clock", () => {
@@ -204,6 +311,38 @@ describe("moving a party's clock", () => {
     );
     expect(await sql('select task_id from task where done = 1')).toEqual([{ task_id: 'due by now' }]);
     expect(times).toEqual([laterBy(start, 60 * minute)]);
+  });
+
+  test('takes no time back when a move that began before another and led less far ends after it', async () => {
+    const start = clock.now();
+    await addTask('on the way', laterBy(start, 10 * minute));
+    const { reached, open, pass } = gate();
+    const short = node(pass).advance('P', laterBy(start, 30 * minute));
+    await reached;
+    await node().advance('P', laterBy(start, 60 * minute));
+    open();
+    await short;
+    expect(await sql('select offset_ms from test_clock')).toEqual([{ offset_ms: BigInt(60 * minute) }]);
+  });
+
+  test('keeps the order also when a sweep comes by in the middle of it', async () => {
+    const start = clock.now();
+    await addTask('first', laterBy(start, minute));
+    const { reached, open, pass } = gate();
+    const seen: string[] = [];
+    const engine = node(async (id) => {
+      if (id === 'first') await pass();
+      await finish(id);
+      seen.push(id);
+    });
+    const moved = engine.advance('P', laterBy(start, 5 * minute));
+    await reached;
+    await addTask('second', laterBy(start, minute));
+    await sweep(engine);
+    expect(seen).toEqual([]);
+    open();
+    await moved;
+    expect(seen).toEqual(['first', 'second']);
   });
 
   test('keeps a lease on the party’s own time', async () => {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/test-database.ts';
 import { systemClock } from '../clock.ts';
+import type { Database } from '../database/database.ts';
 import { openKeyring } from './keyring.ts';
 import { localMasterKey, open, seal } from './master-key.ts';
 
@@ -11,6 +12,7 @@ const ring = () => openKeyring(db.database, masterKey, systemClock);
 
 beforeAll(async () => void (db = await createTestDatabase()));
 afterAll(() => db.drop());
+afterEach(() => void vi.restoreAllMocks());
 
 test('two nodes that start together on an empty database have the same keys', async () => {
   const [one, two] = await Promise.all([ring(), ring()]);
@@ -62,4 +64,38 @@ test('what was sealed opens with its key and its context alone', () => {
     expect(() => open(key, changed, 'context'), `byte ${place}`).toThrow();
   }
   expect(() => open(key, sealed.subarray(0, 20), 'context')).toThrow();
+});
+
+/** A ring whose reads are counted, on a monotonic clock that stands still until it is moved. */
+async function countedRing() {
+  let monotonicMs = 1_000_000;
+  vi.spyOn(performance, 'now').mockImplementation(() => monotonicMs);
+  let reads = 0;
+  const run: Database['run'] = (statement, parameters) => {
+    reads++;
+    return db.database.run(statement, parameters);
+  };
+  const counted = await openKeyring({ run }, masterKey, systemClock);
+  reads = 0;
+  return { ring: counted, reads: () => reads, pass: (ms: number) => void (monotonicMs += ms) };
+}
+
+test('a hundred generations nobody made, asked for one after the other within a second, are one read', async () => {
+  const { ring: one, reads, pass } = await countedRing();
+  pass(1_001);
+  for (let number = 0; number < 100; number++) {
+    expect(await one.find('access_token', 1_000 + number)).toBeUndefined();
+    pass(10);
+  }
+  expect(reads()).toBe(1);
+  one.stop();
+});
+
+test('a hundred generations nobody made, asked for at the same moment, are one read', async () => {
+  const { ring: one, reads, pass } = await countedRing();
+  pass(1_001);
+  const asked = Array.from({ length: 100 }, (_, number) => one.find('access_token', 1_000 + number));
+  expect(new Set(await Promise.all(asked))).toEqual(new Set([undefined]));
+  expect(reads()).toBe(1);
+  one.stop();
 });

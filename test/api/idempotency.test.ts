@@ -1,6 +1,7 @@
 // Idempotency-Key: a repeated request is answered byte for byte as the first time, and does nothing.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { laterBy, type Instant } from '../../src/clock.ts';
+import { idempotency } from '../../src/http/idempotency.ts';
 import { startTestService, type Answer, type Merchant, type TestService } from '../support/test-service.ts';
 import { invoicesUrl, makeInvoice, order } from '../support/invoices.ts';
 import { setTradingFlag } from '../support/trading.ts';
@@ -352,5 +353,44 @@ describe('what is kept', () => {
     expect(anew.status).toBe(201);
     expect(wasReplayed(anew)).toBe(false);
     expect(await countInvoices(busy)).toBe(3);
+  });
+});
+
+describe('whatever the operations are', () => {
+  const answer = { status: 200, body: '{}' };
+  const request = { key: 'a key', method: 'POST', path: '/v2/things', body: { a: 1 } };
+
+  test('another method on the same path is another request', async () => {
+    const answers = idempotency(service.database, service.keyring);
+    const first = { ...request, ownerId: 'methods', now: service.clock.now() };
+    const work = vi.fn<() => Promise<typeof answer>>(() => Promise.resolve(answer));
+    expect(await answers.once(first, work)).toEqual({ kind: 'first', answer });
+    expect(await answers.once({ ...first, method: 'PUT' }, work)).toEqual({ kind: 'other-request' });
+    expect(await answers.once(first, work)).toEqual({ kind: 'replay', answer });
+    expect(work).toHaveBeenCalledTimes(1);
+  });
+
+  test.each([
+    ["another key's row", { ownerId: 'mine', key: 'other' }],
+    ["another owner's row", { ownerId: 'theirs', key: 'a key' }],
+  ])('a sealed answer that was copied to %s does not open there', async (_, to) => {
+    const answers = idempotency(service.database, service.keyring);
+    const from = { ...request, ownerId: 'mine', now: service.clock.now() };
+    const target = { ...from, ...to };
+    const secret = { status: 200, body: '{"secret":"of mine"}' };
+    await answers.once(from, () => Promise.resolve(secret));
+    await answers.once(target, () => Promise.resolve(answer));
+    await service.database.withClient((client) =>
+      client.query(
+        `update idempotency_key as target set sealed_body = source.sealed_body
+         from idempotency_key as source
+         where source.owner_id = $1 and source.idempotency_key = $2
+           and target.owner_id = $3 and target.idempotency_key = $4`,
+        [from.ownerId, from.key, target.ownerId, target.key],
+      ),
+    );
+    const again = () => Promise.reject(new Error('the work was done again'));
+    await expect(answers.once(target, again)).rejects.toThrow(/authenticate data/);
+    expect(await answers.once(from, again)).toEqual({ kind: 'replay', answer: secret });
   });
 });
