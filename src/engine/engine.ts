@@ -213,7 +213,7 @@ export function openEngine(options: {
     async stop() {
       stopping = true;
       timers.forEach(clearInterval);
-      await sweeping;
+      await Promise.allSettled([sweeping, ...advancing.values()]);
     },
   };
 }

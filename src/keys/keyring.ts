@@ -54,6 +54,8 @@ export async function openKeyring(
   let keys = new Map<string, DataKey>();
   let newest = new Map<KeyPurpose, DataKey>();
   let readAtMs = -Infinity;
+  /** Who asks while the table is being read waits for that. */
+  let rereading: Promise<void> | undefined;
 
   async function read(): Promise<void> {
     const rows = await db.run(readKeys, {});
@@ -112,7 +114,9 @@ export async function openKeyring(
     newest: newestOf,
     async find(purpose, generation) {
       const name = nameOf(purpose, generation);
-      if (!keys.has(name) && performance.now() - readAtMs > rereadAtMostEveryMs) await read();
+      if (!keys.has(name) && performance.now() - readAtMs > rereadAtMostEveryMs) {
+        await (rereading ??= read().finally(() => (rereading = undefined)));
+      }
       return keys.get(name);
     },
     async rotate(purpose) {
