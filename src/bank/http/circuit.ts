@@ -1,0 +1,53 @@
+// A circuit breaker for the link to one bank: when half of what is asked fails, stop asking for a while, then try with one.
+// It spares payers the waiting and a struggling bank the load; what it turns away was certainly not sent.
+
+export type Circuit = {
+  /** Undefined when nothing may pass now; otherwise to be told how it went. */
+  admit(): ((went: 'well' | 'badly' | 'not at all') => void) | undefined;
+};
+
+const windowSeconds = 30;
+const exchangesLeast = 20;
+const openMs = 15_000;
+
+export function openCircuit(nowMs: () => number): Circuit {
+  // Counted by second, so that a busy bank costs no more memory than an idle one.
+  let seconds: { second: number; all: number; bad: number }[] = [];
+  let openUntilMs: number | undefined;
+  let probing = false;
+
+  function count(went: 'well' | 'badly'): void {
+    const second = Math.floor(nowMs() / 1000);
+    seconds = seconds.filter((counted) => Math.abs(second - counted.second) < windowSeconds);
+    let current = seconds.find((counted) => counted.second === second);
+    if (!current) seconds.push((current = { second, all: 0, bad: 0 }));
+    current.all += 1;
+    if (went === 'badly') current.bad += 1;
+    const all = seconds.reduce((sum, counted) => sum + counted.all, 0);
+    const bad = seconds.reduce((sum, counted) => sum + counted.bad, 0);
+    if (all >= exchangesLeast && bad * 2 >= all) open();
+  }
+
+  function open(): void {
+    openUntilMs = nowMs() + openMs;
+    seconds = [];
+  }
+
+  return {
+    admit() {
+      if (openUntilMs === undefined) {
+        return (went) => {
+          // What was under way when it opened says nothing new.
+          if (openUntilMs === undefined && went !== 'not at all') count(went);
+        };
+      }
+      if (probing || nowMs() < openUntilMs) return undefined;
+      probing = true;
+      return (went) => {
+        probing = false;
+        if (went === 'well') openUntilMs = undefined;
+        else if (went === 'badly') open();
+      };
+    },
+  };
+}

@@ -1,0 +1,179 @@
+// The rules of the simulated bank: what it answers to an operation it has not seen before. Pure: it looks at the book, the
+// message and the time, and changes nothing.
+import { laterBy, type Instant } from '../../clock.ts';
+import type { AuthoriseMessage, OperationMessage, PayoutMessage } from '../../bank/http/messages.ts';
+import type { Book, BookedOperation, Operation, Verdict, Waiting } from './book.ts';
+import { specialAmount } from './special-amounts.ts';
+import { cardForPayment, cardForPayout, type TestCard } from './test-cards.ts';
+
+export type Decision = {
+  readonly verdict: Verdict;
+  readonly waiting?: Waiting;
+  readonly bookedTwice?: true;
+};
+
+export type Question = {
+  readonly operation: Operation;
+  readonly message: OperationMessage;
+  readonly ticket: () => string;
+  readonly now: Instant;
+  readonly holdMs: number;
+};
+
+const challengeMs = 10 * 60_000;
+const twoMinutesMs = 2 * 60_000;
+
+/** Codes of the networks for what is wrong with the question itself. */
+const customerCancelled = '17';
+const invalidTransaction = '12';
+const invalidAmount = '13';
+const originalNotFound = '25';
+const expiredCard = '54';
+/** The issuer wants the payer there: nothing proves that he ever agreed to be charged without. */
+const authenticationWanted = '1A';
+
+export function decide(book: Book, question: Question): Decision {
+  const { message } = question;
+  switch (message.kind) {
+    case 'authorise':
+      return decideAuthorisation(book, question, message);
+    case 'payout':
+      return decidePayout(question, message);
+    case 'capture':
+    case 'refund':
+    case 'reverse':
+      return { verdict: decideFollowUp(book, question) };
+  }
+}
+
+function decideAuthorisation(book: Book, question: Question, message: AuthoriseMessage): Decision {
+  const { operation, now } = question;
+  const card = cardForPayment(message.card.number);
+  if (book.reversedUnseen.has(operation.operationId)) {
+    return { verdict: { outcome: 'declined', network: 'bank', code: customerCancelled } };
+  }
+  if (card.declined === '15') return { verdict: declined(card, card.declined) };
+  if (isExpired(message.card.expiry, now)) return { verdict: declined(card, expiredCard) };
+  if (message.initiation.by === 'merchant') {
+    if (!isAgreed(book, message, operation.card?.fingerprint)) {
+      return { verdict: declined(card, authenticationWanted) };
+    }
+    return authorised(card, message);
+  }
+  if (message.authentication === 'none') return authorised(card, message);
+  if (card.authentication === 'fails') return { verdict: declined(card, '3ds-failed') };
+  if (card.authentication === 'times out') return { verdict: declined(card, '3ds-not-finished') };
+
+  const decision = authorised(card, message, eciOf(card));
+  if (!card.authentication) return decision;
+  const { returnUrl } = message;
+  const waiting: Waiting = {
+    for: 'payer',
+    until: laterBy(now, challengeMs),
+    challenge: card.authentication,
+    ticket: question.ticket(),
+    ...(returnUrl === undefined ? {} : { returnUrl }),
+  };
+  return { ...decision, waiting };
+}
+
+function authorised(card: TestCard, message: AuthoriseMessage, eci?: string): Decision {
+  if (card.declined !== undefined) return { verdict: declined(card, card.declined) };
+  const special = specialAmount(message.amount, 'authorise');
+  if (special?.declined !== undefined) {
+    return { verdict: declined(card, special.declined, special.advice) };
+  }
+  return { verdict: approved(eci, special?.advice), ...(special?.bookedTwice ? { bookedTwice: true } : {}) };
+}
+
+/** Every id of a network that is named must belong to a chain of this very card, and one must be. */
+function isAgreed(book: Book, message: AuthoriseMessage, fingerprint: string | undefined): boolean {
+  const { reason, rootNetworkTransactionId, previousNetworkTransactionId } = message.initiation;
+  const named = [rootNetworkTransactionId, previousNetworkTransactionId].filter((id) => id !== undefined);
+  if (reason === undefined || named.length === 0) return false;
+  return named.every((id) => book.credentials.get(id) === fingerprint);
+}
+
+function decidePayout({ now }: Question, message: PayoutMessage): Decision {
+  const card = cardForPayout(message.card.number);
+  if (card.declined !== undefined) return { verdict: declined(card, card.declined) };
+  const special = specialAmount(message.amount, 'payout');
+  if (special?.declined !== undefined) return { verdict: declined(card, special.declined, special.advice) };
+  const verdict = approved(undefined, special?.advice);
+  if (special?.waits === 'for ever') return { verdict, waiting: { for: 'time' } };
+  if (special?.waits === 'two minutes') {
+    return { verdict, waiting: { for: 'time', until: laterBy(now, twoMinutesMs) } };
+  }
+  return { verdict, ...(special?.bookedTwice ? { bookedTwice: true } : {}) };
+}
+
+function decideFollowUp(book: Book, { message, now, holdMs }: Question): Verdict {
+  if (message.kind === 'authorise' || message.kind === 'payout') throw new Error('it follows nothing');
+  const original = book.operations.get(message.originalOperationId);
+  const isOurs = original?.operation.merchantId === message.merchant.id;
+  if (!original || !isOurs) {
+    // What was never seen is taken back by promising never to do it; another's operation is none of this one's business.
+    return message.kind === 'reverse' && !original ? approved() : no(originalNotFound);
+  }
+  if (original.operation.kind !== 'authorise') return no(invalidTransaction);
+  if (message.kind === 'reverse') return decideReversal(original);
+
+  if (original.waiting || original.verdict.outcome !== 'approved' || original.isReversed) {
+    return no(invalidTransaction);
+  }
+  if (message.currency !== original.operation.currency) return no(invalidAmount);
+  const verdict =
+    message.kind === 'capture'
+      ? decideCapture(original, message.amount, laterBy(original.receivedAt, holdMs) <= now)
+      : decideRefund(original, message.amount);
+  const special = specialAmount(message.amount, message.kind);
+  return verdict.outcome === 'approved' && special?.declined !== undefined ? no(special.declined) : verdict;
+}
+
+function decideCapture(original: BookedOperation, amount: number, isExpired: boolean): Verdict {
+  if (original.capturedMinor !== undefined || isExpired) return no(invalidTransaction);
+  return amount <= (original.operation.amount ?? 0) ? approved() : no(invalidAmount);
+}
+
+function decideRefund(original: BookedOperation, amount: number): Verdict {
+  if (original.capturedMinor === undefined) return no(invalidTransaction);
+  return amount <= original.capturedMinor - original.refundedMinor ? approved() : no(invalidAmount);
+}
+
+/** Approved means: whatever it was, it moves no money and never will. */
+function decideReversal({
+  operation,
+  capturedMinor,
+  refundedMinor,
+  verdict,
+  isReversed,
+}: BookedOperation): Verdict {
+  if (verdict.outcome === 'declined' || isReversed) return approved();
+  const wasCapturedLater = !operation.capture && capturedMinor !== undefined;
+  return wasCapturedLater || refundedMinor > 0 ? no(invalidTransaction) : approved();
+}
+
+/** Good until the end of the month that is printed on it. */
+function isExpired(expiry: string, now: Instant): boolean {
+  return expiry < now.slice(0, 7);
+}
+
+function eciOf({ network }: TestCard): string {
+  return network === 'mastercard' || network === 'maestro' ? '02' : '05';
+}
+
+function approved(eci?: string, advice?: string): Verdict {
+  return {
+    outcome: 'approved',
+    ...(eci === undefined ? {} : { eci }),
+    ...(advice === undefined ? {} : { advice }),
+  };
+}
+
+function declined({ network }: TestCard, code: string, advice?: string): Verdict {
+  return { outcome: 'declined', network, code, ...(advice === undefined ? {} : { advice }) };
+}
+
+function no(code: string): Verdict {
+  return { outcome: 'declined', network: 'bank', code };
+}

@@ -1,0 +1,153 @@
+// The way of a payer's browser through the issuer's pages: in with a challenge, a code and a decision, out again to where the
+// merchant wants it. Everything it carries is checked against the book; it can choose only among what is offered.
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { BookedOperation, Waiting } from './book.ts';
+import { challengePage, closingPage, oneTimePassword, returnPage, type Page } from './issuer-pages.ts';
+import type { Ending, Interaction, Teller } from './teller.ts';
+
+const triesMost = 3;
+const ticketPattern = /^[0-9a-f-]{36}$/;
+
+/** What the browser brings: which challenge, and what it wants to have back. */
+type Visit = { readonly ticket: string; readonly returnTo?: string; readonly echoed?: string };
+
+/** How the payer gets to the page, in the dialect of the card. */
+export function interactionOf(publicUrl: string, { challenge, ticket, returnUrl }: Challenged): Interaction {
+  const url = `${publicUrl}/issuer/challenge`;
+  if (challenge.method === 'GET') return { method: 'GET', url: `${url}?ticket=${ticket}` };
+  const form =
+    challenge.dialect === '3-D Secure 1'
+      ? { PaReq: encode({ ticket }), MD: ticket, TermUrl: returnUrl ?? '' }
+      : { creq: encode({ ...challengeRequest, acsTransID: ticket }), threeDSSessionData: encode({ ticket }) };
+  return { method: 'POST', url, form: Object.entries(form).map(([name, value]) => ({ name, value })) };
+}
+
+type Challenged = Waiting & { for: 'payer' };
+
+const challengeRequest = { messageType: 'CReq', messageVersion: '2.2.0', challengeWindowSize: '05' };
+
+export function addIssuerPages(app: FastifyInstance, teller: () => Teller): void {
+  // Wrong codes since the start of the bank; a restart gives new tries, which harms nobody here.
+  const wrongCodes = new Map<string, number>();
+
+  app.get('/issuer/challenge', (request, reply) => {
+    const { ticket = '', termination_uri } = request.query as Record<string, string | undefined>;
+    return visit({ ticket, ...(termination_uri ? { returnTo: termination_uri } : {}) }, reply);
+  });
+
+  app.post('/issuer/challenge', (request, reply) => {
+    const fields = fieldsOf(request.body);
+    return visit(visitOf(fields), reply);
+  });
+
+  app.post('/issuer/decision', async (request, reply) => {
+    const fields = fieldsOf(request.body);
+    const given = {
+      ticket: fields['ticket'] ?? '',
+      returnTo: fields['returnTo'] ?? '',
+      echoed: fields['echoed'] ?? '',
+    };
+    const ending = endingOf(fields['decision']);
+    if (!ticketPattern.test(given.ticket) || !ending) return visit(given, reply);
+    if (ending === 'confirm' && fields['otp']?.trim() !== oneTimePassword) {
+      const wrong = (wrongCodes.get(given.ticket) ?? 0) + 1;
+      wrongCodes.set(given.ticket, wrong);
+      if (wrong >= triesMost) await teller().endChallenge(given.ticket, 'refuse');
+    } else {
+      await teller().endChallenge(given.ticket, ending);
+    }
+    return visit(given, reply);
+  });
+
+  /** The question while it is open, the way back when it is not. */
+  async function visit(given: Visit, reply: FastifyReply): Promise<FastifyReply> {
+    const booked = ticketPattern.test(given.ticket) ? await teller().challenge(given.ticket) : undefined;
+    const challenge = booked?.challenge;
+    if (!booked || !challenge) {
+      const text = 'There is no such confirmation. Go back to the merchant and try again.';
+      return sendPage(reply.code(404), closingPage('Nothing to confirm', text));
+    }
+    if (!booked.waiting) {
+      wrongCodes.delete(given.ticket);
+      return leave(challenge, given, reply);
+    }
+    const { ticket, returnTo = '', echoed = '' } = given;
+    return sendPage(
+      reply,
+      challengePage({
+        // Relative: the bank may stand behind a proxy under any path.
+        action: 'decision',
+        merchant: booked.operation.descriptor,
+        amount: printedAmount(booked),
+        cardMask: booked.operation.card?.mask ?? '',
+        hidden: { ticket, returnTo, echoed },
+        triesLeft: triesMost - (wrongCodes.get(ticket) ?? 0),
+        returnUrl: challenge.returnUrl,
+      }),
+    );
+  }
+}
+
+function leave(challenge: Challenged, { returnTo, echoed = '' }: Visit, reply: FastifyReply): FastifyReply {
+  const { returnUrl } = challenge;
+  if (returnUrl === undefined) {
+    return sendPage(reply, closingPage('Thank you', 'You can close this window now.'));
+  }
+  if (challenge.challenge.method === 'GET') {
+    return reply.redirect(returnTo ? withQuery(returnUrl, 'termination_uri', returnTo) : returnUrl, 303);
+  }
+  if (challenge.challenge.dialect === '3-D Secure 1') {
+    // Whoever shows the form may have added to the address, but it stays the one the merchant gave.
+    const target = returnTo && isExtensionOf(returnTo, returnUrl) ? returnTo : returnUrl;
+    return sendPage(reply, returnPage(target, { PaRes: encode({ ticket: challenge.ticket }), MD: echoed }));
+  }
+  const cres = encode({ acsTransID: challenge.ticket, messageType: 'CRes', messageVersion: '2.2.0' });
+  return sendPage(reply, returnPage(returnUrl, { cres, threeDSSessionData: echoed }));
+}
+
+function isExtensionOf(address: string, original: string): boolean {
+  return address === original || address.startsWith(original + (original.includes('?') ? '&' : '?'));
+}
+
+function withQuery(address: string, name: string, value: string): string {
+  const url = new URL(address);
+  url.searchParams.set(name, value);
+  return url.href;
+}
+
+function visitOf(fields: Readonly<Record<string, string>>): Visit {
+  const { PaReq, MD = '', TermUrl = '', creq, threeDSSessionData = '' } = fields;
+  return creq === undefined
+    ? { ticket: decode(PaReq)?.['ticket'] ?? '', returnTo: TermUrl, echoed: MD }
+    : { ticket: decode(creq)?.['acsTransID'] ?? '', echoed: threeDSSessionData };
+}
+
+function endingOf(text: string | undefined): Ending | undefined {
+  return (['confirm', 'refuse', 'cancel'] as const).find((known) => known === text);
+}
+
+function sendPage(reply: FastifyReply, { html, headers }: Page): FastifyReply {
+  return reply.headers(headers).send(html);
+}
+
+function printedAmount({ operation: { amount = 0, currency = 'XXX' } }: BookedOperation): string {
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code' });
+  return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
+}
+
+function fieldsOf(body: unknown): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(Buffer.isBuffer(body) ? body.toString() : ''));
+}
+
+function encode(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+function decode(text: string | undefined): Record<string, string> | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text ?? '', 'base64url').toString());
+    return typeof value === 'object' && value !== null ? (value as Record<string, string>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,121 @@
+// A message as it came, checked against the protocol, and what the simulated bank keeps of it: no card number and no
+// security code, only a mask, a keyed fingerprint, and a keyed digest of all that must be the same when it comes again.
+import { createHmac } from 'node:crypto';
+import { Compile } from 'typebox/compile';
+import { operationSchemas, type OperationKind, type OperationMessage } from '../../bank/http/messages.ts';
+import type { Operation } from './book.ts';
+import { cardForPayment } from './test-cards.ts';
+
+const checks = {
+  authorise: Compile(operationSchemas.authorise),
+  capture: Compile(operationSchemas.capture),
+  reverse: Compile(operationSchemas.reverse),
+  refund: Compile(operationSchemas.refund),
+  payout: Compile(operationSchemas.payout),
+};
+
+export type Read = { readonly message: OperationMessage } | { readonly field: string };
+
+/** The message, or the name of the field that is wrong. Never its value: it may be a card number. */
+export function readMessage(body: unknown): Read {
+  if (typeof body !== 'object' || body === null) return { field: 'body' };
+  const kind = 'kind' in body ? body.kind : undefined;
+  if (!isKind(kind)) return { field: 'kind' };
+  const check = checks[kind];
+  if (check.Check(body)) return { message: body };
+  const [first] = check.Errors(body);
+  const missing = first?.keyword === 'required' ? `/${first.params.requiredProperties[0]}` : '';
+  const path = `${first?.instancePath ?? ''}${missing}`.slice(1).replaceAll('/', '.');
+  return { field: path === '' ? 'body' : path };
+}
+
+function isKind(kind: unknown): kind is OperationKind {
+  return typeof kind === 'string' && Object.hasOwn(checks, kind);
+}
+
+export function operationOf(operationId: string, message: OperationMessage, key: Buffer): Operation {
+  const { kind, merchant, callbackUrl } = message;
+  const number = 'card' in message ? message.card.number : undefined;
+  const fingerprint = number === undefined ? undefined : keyed(key, `card|${number}`);
+  const common = {
+    operationId,
+    kind,
+    merchantId: merchant.id,
+    descriptor: merchant.descriptor,
+    digest: keyed(key, `message|${JSON.stringify(significant(message))}`),
+    ...(callbackUrl === undefined ? {} : { callbackUrl }),
+    ...(number === undefined || fingerprint === undefined
+      ? {}
+      : { card: { mask: maskOf(number), fingerprint, network: cardForPayment(number).network } }),
+  };
+  if (message.kind === 'reverse') return { ...common, originalOperationId: message.originalOperationId };
+  const { amount, currency } = message;
+  const money = { amount, currency };
+  switch (message.kind) {
+    case 'authorise': {
+      const { by, storesCard } = message.initiation;
+      const isStoredCredential = by === 'merchant' || storesCard === true;
+      const { capture } = message;
+      return { ...common, ...money, capture, ...(isStoredCredential ? { isStoredCredential } : {}) };
+    }
+    case 'payout':
+      return { ...common, ...money };
+    case 'capture':
+    case 'refund':
+      return { ...common, ...money, originalOperationId: message.originalOperationId };
+  }
+}
+
+/**
+ * What makes it the same operation. The security code is not there when it is sent again, and addresses may have moved,
+ * so neither those nor what is said about the payer count.
+ */
+function significant(message: OperationMessage): unknown[] {
+  const { kind, merchant } = message;
+  const common = [kind, merchant.id, merchant.terminal];
+  switch (message.kind) {
+    case 'authorise': {
+      const { amount, currency, capture, card, initiation, authentication } = message;
+      const { by, storesCard, reason, rootNetworkTransactionId, previousNetworkTransactionId } = initiation;
+      return [
+        ...common,
+        { amount, currency, capture, authentication, number: card.number, expiry: card.expiry },
+        {
+          by,
+          storesCard: storesCard ?? false,
+          reason,
+          rootNetworkTransactionId,
+          previousNetworkTransactionId,
+        },
+      ];
+    }
+    case 'payout':
+      return [...common, message.amount, message.currency, message.card.number];
+    case 'reverse':
+      return [...common, message.originalOperationId];
+    case 'capture':
+    case 'refund':
+      return [...common, message.amount, message.currency, message.originalOperationId];
+  }
+}
+
+function keyed(key: Buffer, text: string): string {
+  return createHmac('sha256', key).update(text).digest('base64url');
+}
+
+function maskOf(number: string): string {
+  return `${number.slice(0, 6)}${'*'.repeat(number.length - 10)}${number.slice(-4)}`;
+}
+
+/** A name for a challenge that nobody can guess, in the form that 3-D Secure wants: a UUID. */
+export function ticketOf(operationId: string, key: Buffer): string {
+  const hex = createHmac('sha256', key).update(`ticket|${operationId}`).digest('hex');
+  const variant = ((parseInt(hex.slice(16, 18), 16) & 0x3f) | 0x80).toString(16);
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `4${hex.slice(13, 16)}`,
+    variant + hex.slice(18, 20),
+    hex.slice(20, 32),
+  ].join('-');
+}

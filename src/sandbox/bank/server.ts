@@ -1,0 +1,176 @@
+// The simulated bank on HTTP: the open bank protocol with its signatures, the issuer's pages for payers, and a control desk for
+// faults. What goes wrong on demand goes wrong here; the teller behind it is always right.
+import { setTimeout as sleep } from 'node:timers/promises';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { epochMsOf, type Clock } from '../../clock.ts';
+import { parseMessage, type OperationKind, type OperationMessage } from '../../bank/http/messages.ts';
+import { protocolVersion, signatureHeader, versionHeader } from '../../bank/http/signature.ts';
+import type { SignedMessage } from '../../bank/http/signature.ts';
+import { isAfter, isBefore, isOfCallback } from './faults.ts';
+import type { FaultAfter, FaultBefore, FaultKind, Faults } from './faults.ts';
+import { addIssuerPages } from './issuer.ts';
+import { breakOff, playAfter, playBefore, sendNotDone, sendReply } from './play-fault.ts';
+import { readMessage } from './read-message.ts';
+import { specialAmount } from './special-amounts.ts';
+import type { Teller } from './teller.ts';
+
+const bodyBytesMost = 64 * 1024;
+const keepAliveMs = 65_000;
+const pageMost = 100;
+
+export type BankServerOptions = {
+  /** Undefined until its book has been read. */
+  readonly teller: () => Teller | undefined;
+  readonly faults: Faults;
+  readonly clock: Clock;
+  readonly isSigned: (message: SignedMessage, header: string | undefined, nowSeconds: number) => boolean;
+  /** Tells two banks apart, for whoever looks for this one. */
+  readonly bankId: string;
+};
+
+export function buildBankServer(options: BankServerOptions): FastifyInstance {
+  const { faults, clock, isSigned, bankId } = options;
+  const app = Fastify({
+    logger: false,
+    bodyLimit: bodyBytesMost,
+    keepAliveTimeout: keepAliveMs,
+    forceCloseConnections: true,
+    exposeHeadRoutes: false,
+  });
+  const closing = new AbortController();
+  app.addHook('preClose', (done) => {
+    closing.abort();
+    done();
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.setErrorHandler((_error, _request, reply) =>
+    reply.code(500).type('text/plain').send('Internal Server Error'),
+  );
+
+  const faultOfAmount = specialFaults();
+  const ready = (): Teller => {
+    const teller = options.teller();
+    if (!teller) throw new Error('the book is not read yet');
+    return teller;
+  };
+
+  app.get('/health', () => ({ status: options.teller() ? 'ok' : 'starting', bank: bankId }));
+
+  app.put('/operations/:id', async (request, reply) => {
+    if (!isAdmitted(request, reply)) return reply;
+    const { id } = request.params as { id: string };
+    const read = speaksOurVersion(request)
+      ? readMessage(parseMessage(bodyOf(request)))
+      : { field: 'Mandate-Bank-Version' };
+    const fault = 'message' in read ? faultOf(id, read.message) : undefined;
+    if (!(await delayed())) return reply.hijack();
+    if (fault && isBefore(fault)) {
+      playBefore(fault, request, reply);
+      return reply;
+    }
+    const answer = await ready().perform(id, read);
+    if (fault && isAfter(fault) && answer.status === 200) playAfter(fault, answer, request, reply);
+    else sendReply(reply, answer);
+    return reply;
+  });
+
+  app.get('/operations/:id', async (request, reply) => {
+    if (!isAdmitted(request, reply)) return reply;
+    if (!speaksOurVersion(request)) return refuseField(reply, 'Mandate-Bank-Version');
+    const fault = faults.ofRequest('inquire');
+    if (!(await delayed())) return reply.hijack();
+    if (fault && isBefore(fault)) {
+      playBefore(fault, request, reply);
+      return reply;
+    }
+    const answer = await ready().inquire((request.params as { id: string }).id);
+    if (fault && isAfter(fault)) playAfter(fault, answer, request, reply);
+    else sendReply(reply, answer);
+    return reply;
+  });
+
+  app.get('/book', async (request, reply) => {
+    if (!isAdmitted(request, reply)) return reply;
+    if (!speaksOurVersion(request)) return refuseField(reply, 'Mandate-Bank-Version');
+    const { after = '0', limit = String(pageMost) } = request.query as { after?: string; limit?: string };
+    if (!/^\d{1,15}$/.test(after)) return refuseField(reply, 'after');
+    if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > pageMost) {
+      return refuseField(reply, 'limit');
+    }
+    return { entries: await ready().entries(Number(after), Number(limit)) };
+  });
+
+  // Not signed, so that a person with curl can use it. A page in a browser cannot: this type asks for a preflight.
+  app.post('/faults', (request, reply) => {
+    const isJson = /^application\/json\b/.test(request.headers['content-type'] ?? '');
+    if (!isJson) return reply.code(415).send();
+    if (!faults.order(parseMessage(bodyOf(request)))) return refuseField(reply, 'body');
+    return faults.list();
+  });
+  app.get('/faults', () => faults.list());
+  app.delete('/faults', () => {
+    faults.clear();
+    return faults.list();
+  });
+
+  addIssuerPages(app, ready);
+
+  function faultOf(id: string, message: OperationMessage): FaultBefore | FaultAfter | undefined {
+    const { kind } = message;
+    const fault = faults.ofRequest(kind) ?? faultOfAmount(id, kind, ready().amountOf(message));
+    return fault && !isOfCallback(fault) ? fault : undefined;
+  }
+
+  function isAdmitted(request: FastifyRequest, reply: FastifyReply): boolean {
+    if (faults.isOut()) {
+      breakOff(request, reply);
+      return false;
+    }
+    const message = { method: request.method, target: request.raw.url ?? '', body: bodyOf(request) };
+    const signature = request.headers[signatureHeader];
+    const nowSeconds = Math.floor(epochMsOf(clock.now()) / 1000);
+    if (!isSigned(message, typeof signature === 'string' ? signature : undefined, nowSeconds)) {
+      sendReply(reply, { status: 401, body: { error: 'unauthorised' } });
+      return false;
+    }
+    if (!options.teller()) {
+      sendNotDone(reply, 503);
+      return false;
+    }
+    return true;
+  }
+
+  async function delayed(): Promise<boolean> {
+    const delayMs = faults.delayMs();
+    if (delayMs === 0) return true;
+    return sleep(delayMs, true, { signal: closing.signal }).catch(() => false);
+  }
+
+  return app;
+}
+
+/** The faults that amounts ask for: played for an operation's first sendings only. */
+function specialFaults(): (id: string, kind: OperationKind, amount: number) => FaultKind | undefined {
+  const played = new Map<string, number>();
+  return (id, kind, amount) => {
+    const special = specialAmount(amount, kind);
+    const times = played.get(id) ?? 0;
+    if (!special?.fault || times >= (special.times ?? 1)) return undefined;
+    played.set(id, times + 1);
+    return special.fault;
+  };
+}
+
+function speaksOurVersion(request: FastifyRequest): boolean {
+  return request.headers[versionHeader] === protocolVersion;
+}
+
+function bodyOf(request: FastifyRequest): Buffer {
+  return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+}
+
+function refuseField(reply: FastifyReply, field: string): FastifyReply {
+  sendReply(reply, { status: 400, body: { error: 'invalid', field } });
+  return reply;
+}

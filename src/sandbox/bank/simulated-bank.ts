@@ -1,0 +1,173 @@
+// The simulated bank, put together: its book from a folder or in memory, its server, its callbacks, its sweep. It runs inside
+// `mandate serve` in a sandbox, alone as `mandate bank`, or in a test, with time and faults under the test's control.
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { codeOf } from '../../database/embedded/aside.ts';
+import { isSigned } from '../../bank/http/signature.ts';
+import type { Clock } from '../../clock.ts';
+import type { Logger } from '../../log.ts';
+import { sandboxMasterKey } from '../../keys/master-key.ts';
+import { openCallbacks } from './callbacks.ts';
+import { claimAgain, claimFolder, type Claim } from './claim-folder.ts';
+import { isOfCallback, openFaults, type Faults } from './faults.ts';
+import { interactionOf } from './issuer.ts';
+import { memoryJournal, openFileJournal, type Journal } from './journal.ts';
+import { buildBankServer } from './server.ts';
+import { specialAmount } from './special-amounts.ts';
+import { openTeller, type Teller } from './teller.ts';
+
+export type SimulatedBank = {
+  readonly url: string;
+  /** False when another process has this folder's bank open, at the same address; its death makes it ours. */
+  isOurs(): boolean;
+  readonly faults: Faults;
+  stop(): Promise<void>;
+};
+
+export type SimulatedBankOptions = {
+  readonly clock: Clock;
+  readonly secret: string;
+  readonly log: Pick<Logger, 'warn'>;
+  /** Where its book is; without one it is in memory and gone when the bank stops. */
+  readonly folder?: string;
+  readonly host?: string;
+  /** 0, the default: the port it had before, or a free one. */
+  readonly port?: number;
+  /** How payers' browsers reach it, if that is not where it listens. */
+  readonly publicUrl?: string;
+  readonly seed?: number;
+  readonly holdMs?: number;
+  /** Both replaced by tests that want a bank that is wrong. */
+  readonly employ?: (teller: Teller) => Teller;
+  readonly admit?: typeof isSigned;
+};
+
+const usualHoldMs = 7 * 24 * 3_600_000;
+const sweepEveryMs = 1_000;
+
+/** The secret a sandbox's service and its bank share: made on the first start, kept in the folder. */
+export function bankSecretIn(folder: string): string {
+  return sandboxMasterKey(join(folder, 'secret')).toString('base64');
+}
+
+export async function openSimulatedBank(options: SimulatedBankOptions): Promise<SimulatedBank> {
+  const { clock, secret, log, folder, host = '127.0.0.1', port = 0, seed = 1 } = options;
+  if (folder !== undefined) mkdirSync(folder, { recursive: true });
+  const key = folder === undefined ? randomBytes(32) : sandboxMasterKey(join(folder, 'key'));
+  const bankId = createHash('sha256').update('bank id|').update(key).digest('hex').slice(0, 16);
+  const faults = openFaults(seed);
+  const callbacks = openCallbacks(secret, clock);
+  let app: FastifyInstance | undefined;
+  let journal: Journal | undefined;
+  let teller: Teller | undefined;
+
+  const addressOf = (listening: number) => `http://${reachable(host)}:${listening}`;
+
+  async function listen(wanted: number): Promise<number | undefined> {
+    const server = buildBankServer({
+      teller: () => teller,
+      faults,
+      clock,
+      isSigned: (...message) => (options.admit ?? isSigned)(secret, ...message),
+      bankId,
+    });
+    try {
+      await server.listen({ host, port: wanted });
+    } catch (error) {
+      await server.close();
+      if (codeOf(error) === 'EADDRINUSE') return undefined;
+      throw error;
+    }
+    app = server;
+    return (server.server.address() as { port: number }).port;
+  }
+
+  async function stopListening(): Promise<void> {
+    await app?.close();
+    app = undefined;
+  }
+
+  /** Only whoever has the port may open the journal. */
+  async function openBook(listening: number): Promise<void> {
+    const publicUrl = options.publicUrl ?? addressOf(listening);
+    const opened =
+      folder === undefined
+        ? { journal: memoryJournal(), facts: [] }
+        : await openFileJournal(join(folder, 'journal'));
+    journal = opened.journal;
+    const honest = openTeller({
+      clock,
+      ...opened,
+      key,
+      holdMs: options.holdMs ?? usualHoldMs,
+      interactionOf: (waiting) => interactionOf(publicUrl, waiting),
+      onChanged({ operationId, kind, amount = 0, callbackUrl }) {
+        if (callbackUrl === undefined) return;
+        const special = specialAmount(amount, kind)?.fault;
+        const fault = faults.ofCallback() ?? (special && isOfCallback(special) ? special : undefined);
+        callbacks.send(operationId, callbackUrl, fault);
+      },
+    });
+    teller = options.employ ? options.employ(honest) : honest;
+  }
+
+  const place = { folder: folder ?? '', port, bankId, addressOf, listen, stopListening };
+
+  async function claim(): Promise<Claim> {
+    if (folder !== undefined) return claimFolder(place);
+    const listening = await listen(port);
+    if (listening === undefined) throw new Error(`port ${port} is taken`);
+    return { port: listening, is: 'ours' };
+  }
+
+  /** The process that has the bank open may have died. */
+  async function becomeOwner(): Promise<void> {
+    const again = await claimAgain(place);
+    if (!again) return;
+    try {
+      await openBook(again.port);
+      log.warn({ port: again.port }, 'the simulated bank lost its process and goes on in this one');
+    } catch (error) {
+      log.warn({ err: error }, 'the simulated bank cannot go on in this process');
+      await stopListening();
+    }
+  }
+
+  let sweeping: Promise<void> | undefined;
+  let sweepTimer: NodeJS.Timeout | undefined;
+  function sweep(): void {
+    if (sweeping) return;
+    sweeping = (teller ? teller.endOverdue() : becomeOwner())
+      .catch((error: unknown) => log.warn({ err: error }, 'the simulated bank could not sweep'))
+      .finally(() => (sweeping = undefined));
+  }
+
+  async function stop(): Promise<void> {
+    clearInterval(sweepTimer);
+    await sweeping;
+    // The port goes last: whoever gets it next opens the journal.
+    teller = undefined;
+    await journal?.close();
+    await stopListening();
+    await callbacks.stop();
+  }
+
+  try {
+    const claimed = await claim();
+    if (claimed.is === 'ours') await openBook(claimed.port);
+    sweepTimer = setInterval(sweep, sweepEveryMs).unref();
+    return { url: addressOf(claimed.port), isOurs: () => teller !== undefined, faults, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Where one listens on all addresses, one asks on this one. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}

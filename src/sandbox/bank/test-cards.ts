@@ -1,0 +1,78 @@
+// The cards of the simulated bank and what becomes of each. docs/simulated-bank.md shows this table; a test compares them.
+
+export type TestCard = {
+  readonly number: string;
+  readonly network: string;
+  /** Without one it is approved. */
+  readonly declined?: string;
+  /** What the issuer's authentication does where it is asked for; `frictionless` where nothing is said. */
+  readonly authentication?: 'fails' | 'times out' | Challenge;
+};
+
+/** How the payer's browser gets to the issuer's page, and in which dialect the two talk. */
+export type Challenge = {
+  readonly method: 'GET' | 'POST';
+  readonly dialect: '3-D Secure 1' | '3-D Secure 2';
+};
+
+const byPost = { method: 'POST', dialect: '3-D Secure 1' } as const;
+const byGet = { method: 'GET', dialect: '3-D Secure 1' } as const;
+const secondByPost = { method: 'POST', dialect: '3-D Secure 2' } as const;
+const secondByGet = { method: 'GET', dialect: '3-D Secure 2' } as const;
+
+/** In no table of response codes, so that it must come out as "unknown". */
+const undocumentedCode = 'Z9';
+
+export const testCards: readonly TestCard[] = [
+  { number: '4242424242424242', network: 'visa' },
+  { number: '5555555555554444', network: 'mastercard' },
+  { number: '586824160825533338', network: 'maestro' },
+  { number: '2201382000000013', network: 'mir' },
+  { number: '4300000000000777', network: 'visa' },
+  { number: '2222990905257051', network: 'mastercard' },
+  { number: '2223577120017656', network: 'mastercard' },
+  { number: '4012888888881881', network: 'visa', authentication: byPost },
+  { number: '5169147129584558', network: 'mastercard', authentication: byPost },
+  { number: '4556418324571052', network: 'visa', authentication: byGet },
+  { number: '4929172190150505', network: 'visa', authentication: secondByPost },
+  { number: '4556724110260093', network: 'visa', authentication: secondByGet },
+  { number: '4987654321098769', network: 'visa', authentication: 'fails' },
+  { number: '5123456789012346', network: 'mastercard', authentication: 'fails' },
+  { number: '4342561111111118', network: 'visa', authentication: 'times out' },
+  { number: '5112000200000002', network: 'mastercard', authentication: 'times out' },
+  { number: '4000000000000002', network: 'visa', declined: '51' },
+  { number: '5100000000000412', network: 'mastercard', declined: '51' },
+  { number: '4222222222222220', network: 'visa', declined: '56' },
+  { number: '5100000000000511', network: 'mastercard', declined: '56' },
+  // Mastercard's own 82 is a matter of policy: a wrong code must be N7 there to be told from it.
+  { number: '4003830171874018', network: 'visa', declined: '82' },
+  { number: '5496198584584769', network: 'mastercard', declined: 'N7' },
+  { number: '4000000000000069', network: 'visa', declined: '54' },
+  { number: '5105105105105100', network: 'mastercard', declined: '54' },
+  { number: '4111110000000112', network: 'visa', declined: undocumentedCode },
+  { number: '5124990000000002', network: 'mastercard', declined: undocumentedCode },
+  { number: '5000000000000009', network: 'visa', declined: undocumentedCode },
+  { number: '2222405343248877', network: 'mastercard', declined: undocumentedCode },
+  { number: '2223007648726984', network: 'mastercard', declined: undocumentedCode },
+];
+
+const byNumber = new Map(testCards.map((card) => [card.number, card]));
+
+/** Of a payment: a number that is not in the table belongs to no issuer. */
+export function cardForPayment(number: string): TestCard {
+  return byNumber.get(number) ?? { number, network: networkOf(number), declined: '15' };
+}
+
+/** Of a payout: any other number gets its money. */
+export function cardForPayout(number: string): TestCard {
+  return byNumber.get(number) ?? { number, network: networkOf(number) };
+}
+
+function networkOf(number: string): string {
+  const four = Number(number.slice(0, 4));
+  if (four >= 2200 && four <= 2204) return 'mir';
+  if ((four >= 2221 && four <= 2720) || (four >= 5100 && four <= 5599)) return 'mastercard';
+  if (number.startsWith('4')) return 'visa';
+  if (/^(50|5[6-9]|6)/.test(number)) return 'maestro';
+  return 'other';
+}

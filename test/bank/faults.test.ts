@@ -1,0 +1,235 @@
+// Faults on demand: what the service sees of each, and whether the operation was done all the same. Asked through the
+// adapter, because what it makes of them is the point.
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { BankOperation } from '../../src/bank/bank.ts';
+import { openHttpBank, type HttpBank } from '../../src/bank/http/http-bank.ts';
+import type { Currency } from '../../src/money.ts';
+import { delayMs, openFaults, type FaultKind } from '../../src/sandbox/bank/faults.ts';
+import { seededRandom } from '../../src/sandbox/bank/random.ts';
+import { bankSecret, startBank, type TestBank } from '../support/simulated-bank.ts';
+
+const terminal = { id: 'T1', merchantId: 'SHOP', descriptor: 'A shop' };
+
+function adapterOf(bank: TestBank, answerMs = 1_000): HttpBank {
+  const adapter = openHttpBank({
+    url: bank.url,
+    secret: bankSecret,
+    clock: bank.clock,
+    log: { warn: () => {} },
+    revealCard: () => Promise.resolve({ number: '4242424242424242', expiry: '2030-12' }),
+    timeouts: { connectMs: 1_000, answerMs, unattendedAnswerMs: answerMs },
+  });
+  onTestFinished(() => adapter.stop());
+  return adapter;
+}
+
+function authorise(operationId: string, minor = 6_000n): BankOperation {
+  return {
+    kind: 'authorise',
+    operationId,
+    terminal,
+    amount: { minor, currency: 'RUB' as Currency },
+    card: { token: 't' },
+    capture: true,
+    initiation: { by: 'payer', storesCard: false },
+    authentication: 'none',
+    returnUrl: 'https://merchant.example/return',
+    payer: {},
+  };
+}
+
+async function order(bank: TestBank, body: unknown): Promise<Response> {
+  return fetch(`${bank.url}/faults`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+}
+
+const seen: [FaultKind, outcome: string, isDone: boolean][] = [
+  ['no-answer-before-booking', 'unknown', false],
+  ['no-answer-after-booking', 'unknown', true],
+  ['reset-before-booking', 'unknown', false],
+  ['reset-after-booking', 'unknown', true],
+  ['error-before-booking', 'unknown', false],
+  ['error-after-booking', 'unknown', true],
+  ['garbage-after-booking', 'unknown', true],
+  ['foreign-answer-after-booking', 'unknown', true],
+  ['slow-answer', 'unknown', true],
+  ['split-answer', 'approved', true],
+  ['not-done', 'notSent', false],
+  ['too-many-requests', 'notSent', false],
+];
+
+test.each(seen)('%s makes an answer %s, and its being done is %s', async (kind, outcome, isDone) => {
+  const bank = await startBank();
+  const adapter = adapterOf(bank, kind.startsWith('no-answer') || kind === 'slow-answer' ? 150 : 3_000);
+  expect((await order(bank, { kind })).status).toBe(200);
+  expect((await adapter.send(authorise('a'))).outcome).toBe(outcome);
+  expect((await adapter.inquire('a', terminal)).outcome).toBe(isDone ? 'approved' : 'notFound');
+  expect((await bank.book()).length).toBe(isDone ? 1 : 0);
+  // Sent again, it is done once and answered.
+  expect((await adapter.send(authorise('a'))).outcome).toBe('approved');
+  expect((await bank.book()).length).toBe(1);
+});
+
+test.each([
+  [99_901, 'unknown', true],
+  [99_903, 'unknown', false],
+  [99_904, 'unknown', true],
+  [99_906, 'approved', true],
+  [99_920, 'unknown', false],
+  [99_921, 'unknown', true],
+  [99_922, 'unknown', false],
+  [99_923, 'unknown', true],
+  [99_924, 'unknown', true],
+  [99_925, 'notSent', false],
+])(
+  'the amount %i is answered %s the first time, its being done is %s, and again it is answered',
+  async (amount, outcome, isDone) => {
+    const bank = await startBank();
+    const adapter = adapterOf(bank, [99_901, 99_920].includes(amount) ? 150 : 3_000);
+    expect((await adapter.send(authorise('a', BigInt(amount)))).outcome).toBe(outcome);
+    expect((await adapter.inquire('a', terminal)).outcome).toBe(isDone ? 'approved' : 'notFound');
+    expect((await adapter.send(authorise('a', BigInt(amount)))).outcome).toBe('approved');
+    expect((await bank.book()).length).toBe(1);
+  },
+);
+
+test('the reversal of such an amount is answered when it is sent a third time, and was done the first', async () => {
+  const bank = await startBank();
+  const adapter = adapterOf(bank);
+  await adapter.send(authorise('a', 99_913n));
+  const reversal = { kind: 'reverse', operationId: 'r', terminal, originalOperationId: 'a' } as const;
+  expect((await adapter.send(reversal)).outcome).toBe('unknown');
+  expect((await adapter.inquire('r', terminal)).outcome).toBe('approved');
+  expect((await adapter.send(reversal)).outcome).toBe('unknown');
+  expect((await adapter.send(reversal)).outcome).toBe('approved');
+});
+
+describe('an order', () => {
+  test('is for the next so many, of one kind', async () => {
+    const bank = await startBank();
+    const adapter = adapterOf(bank);
+    await order(bank, { kind: 'error-before-booking', next: 2, operationKind: 'reverse' });
+    const reversal = { kind: 'reverse', operationId: 'r', terminal, originalOperationId: 'a' } as const;
+    expect((await adapter.send(authorise('a'))).outcome).toBe('approved');
+    expect((await adapter.send(reversal)).outcome).toBe('unknown');
+    expect((await adapter.inquire('a', terminal)).outcome).toBe('approved');
+    expect((await adapter.send(reversal)).outcome).toBe('unknown');
+    expect((await adapter.send(reversal)).outcome).toBe('approved');
+  });
+
+  test('may be about inquiries', async () => {
+    const bank = await startBank();
+    const adapter = adapterOf(bank);
+    await order(bank, { kind: 'reset-before-booking', operationKind: 'inquire' });
+    await adapter.send(authorise('a'));
+    expect((await adapter.inquire('a', terminal)).outcome).toBe('unknown');
+    expect((await adapter.inquire('a', terminal)).outcome).toBe('approved');
+  });
+
+  test('is listed until it is used up or cleared', async () => {
+    const bank = await startBank();
+    const adapter = adapterOf(bank);
+    const list = async () => (await fetch(`${bank.url}/faults`)).json();
+    await order(bank, { kind: 'error-after-booking' });
+    await order(bank, { kind: 'lost-callback', rate: 0.5 });
+    await order(bank, { kind: 'latency', curve: { shape: 'fixed', ms: 1 } });
+    expect(await list()).toEqual({
+      outage: false,
+      latency: { shape: 'fixed', ms: 1 },
+      faults: [
+        { kind: 'error-after-booking', left: 1 },
+        { kind: 'lost-callback', rate: 0.5 },
+      ],
+    });
+    await adapter.send(authorise('a'));
+    expect((await list()) as unknown).toMatchObject({ faults: [{ kind: 'lost-callback' }] });
+    await fetch(`${bank.url}/faults`, { method: 'DELETE' });
+    expect(await list()).toEqual({ outage: false, latency: { shape: 'none' }, faults: [] });
+  });
+
+  test.each([
+    {},
+    { kind: 'nonsense' },
+    { kind: 'not-done', rate: 2 },
+    { kind: 'not-done', next: 0 },
+    { kind: 'not-done', operationKind: 'steal' },
+    { kind: 'latency', curve: { shape: 'square' } },
+    { kind: 'outage' },
+  ])('like %j is refused', async (body) => {
+    const bank = await startBank();
+    expect((await order(bank, body)).status).toBe(400);
+  });
+
+  test('cannot be given by a page in a browser', async () => {
+    const bank = await startBank();
+    const body = JSON.stringify({ kind: 'outage', on: true });
+    expect((await fetch(`${bank.url}/faults`, { method: 'POST', body })).status).toBe(415);
+  });
+});
+
+test('an outage breaks every connection until it ends, and does nothing', async () => {
+  const bank = await startBank();
+  const adapter = adapterOf(bank);
+  await order(bank, { kind: 'outage', on: true });
+  expect((await adapter.send(authorise('a'))).outcome).toBe('unknown');
+  expect((await adapter.inquire('a', terminal)).outcome).toBe('unknown');
+  await expect(bank.book()).rejects.toThrow();
+  await order(bank, { kind: 'outage', on: false });
+  expect((await adapter.inquire('a', terminal)).outcome).toBe('notFound');
+});
+
+test('a slow bank does it after the wait: what gave up meanwhile can be taken back before it is done', async () => {
+  const bank = await startBank();
+  const adapter = adapterOf(bank, 100);
+  await order(bank, { kind: 'latency', curve: { shape: 'fixed', ms: 400 } });
+  const late = adapter.send(authorise('a'));
+  expect((await late).outcome).toBe('unknown');
+  await order(bank, { kind: 'latency', curve: { shape: 'none' } });
+  const reversal = { kind: 'reverse', operationId: 'r', terminal, originalOperationId: 'a' } as const;
+  expect((await adapter.send(reversal)).outcome).toBe('approved');
+  // Sent again it is the same operation, whichever of the two comes first.
+  expect(await adapter.send(authorise('a'))).toMatchObject({ outcome: 'declined', code: '17' });
+  expect(await bank.book()).toEqual([]);
+});
+
+describe('chance', () => {
+  test('is the same for the same seed, and another for another', () => {
+    const run = (seed: number) => {
+      const faults = openFaults(seed);
+      faults.order({ kind: 'not-done', rate: 0.3 });
+      return Array.from({ length: 200 }, () => (faults.ofRequest('authorise') ? 1 : 0)).join('');
+    };
+    expect(run(7)).toBe(run(7));
+    expect(run(7)).not.toBe(run(8));
+  });
+
+  test('hits about as often as it should', () => {
+    const faults = openFaults(1);
+    faults.order({ kind: 'not-done', rate: 0.3 });
+    const hits = Array.from({ length: 10_000 }, () => faults.ofRequest('capture')).filter(Boolean).length;
+    expect(hits).toBeGreaterThan(2_800);
+    expect(hits).toBeLessThan(3_200);
+  });
+
+  test('makes delays of the shape that was ordered', () => {
+    const delays = (latency: Parameters<typeof delayMs>[0]) => {
+      const random = seededRandom(3);
+      return Array.from({ length: 10_001 }, () => delayMs(latency, random)).sort((a, b) => a - b);
+    };
+    const even = delays({ shape: 'uniform', leastMs: 50, mostMs: 150 });
+    expect(even[0]).toBeGreaterThanOrEqual(50);
+    expect(even.at(-1)).toBeLessThan(150);
+    expect(even[5_000]).toBeGreaterThan(97);
+    expect(even[5_000]).toBeLessThan(103);
+    const skewed = delays({ shape: 'lognormal', medianMs: 100, sigma: 0.5 });
+    expect(skewed[5_000]).toBeGreaterThan(97);
+    expect(skewed[5_000]).toBeLessThan(103);
+    // 84 % lie below the median times e to the sigma.
+    expect(skewed[8_413]! / 100).toBeCloseTo(Math.exp(0.5), 0);
+    expect(delays({ shape: 'fixed', ms: 7 }).every((delay) => delay === 7)).toBe(true);
+    expect(delays({ shape: 'none' })[0]).toBe(0);
+  });
+});

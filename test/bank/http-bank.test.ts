@@ -1,0 +1,441 @@
+// The adapter against servers that do what banks and networks do on bad days, and against the simulated bank. What it must
+// never do: say that something was not sent when it may have been, or let a card out.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { BankOperation } from '../../src/bank/bank.ts';
+import { openHttpBank, type HttpBankOptions } from '../../src/bank/http/http-bank.ts';
+import { isSigned, sign } from '../../src/bank/http/signature.ts';
+import { epochMsOf } from '../../src/clock.ts';
+import type { Currency } from '../../src/money.ts';
+import { outcomeOf, startBank } from '../support/simulated-bank.ts';
+import { eventually } from '../support/program.ts';
+import { testClock } from '../support/test-service.ts';
+
+const secret = 'a secret that only this test knows.';
+const clock = testClock();
+const nowSeconds = () => Math.floor(epochMsOf(clock.now()) / 1_000);
+const card = { number: '4242424242424242', expiry: '2030-12', holder: 'LEXA SVOTIN', securityCode: '987' };
+const terminal = { id: 'T1', merchantId: 'M1', descriptor: 'A shop' };
+const callbackUrl = 'https://pay.example/prefix/bank/callbacks/one?a=1';
+const quick = { connectMs: 300, answerMs: 150, unattendedAnswerMs: 300 };
+
+const logged: unknown[] = [];
+
+function open(url: string, options: Partial<HttpBankOptions> = {}) {
+  const log = { warn: (...line: unknown[]) => void logged.push(line) };
+  const revealCard = () => Promise.resolve(card);
+  const bank = openHttpBank({
+    url,
+    secret,
+    clock,
+    log,
+    revealCard,
+    callbackUrl,
+    timeouts: quick,
+    ...options,
+  });
+  onTestFinished(() => bank.stop());
+  return bank;
+}
+
+function authorise(changes: Partial<BankOperation & { kind: 'authorise' }> = {}): BankOperation {
+  return {
+    kind: 'authorise',
+    operationId: 'inv1.1.a',
+    terminal,
+    amount: { minor: 6_000n, currency: 'RUB' as Currency },
+    card: { token: 'tok', session: 'ses' },
+    capture: true,
+    initiation: { by: 'payer', storesCard: true },
+    authentication: 'required',
+    returnUrl: 'https://pay.example/return',
+    payer: { ip: '192.0.2.1', email: 'a@example.com', fingerprint: '' },
+    ...changes,
+  };
+}
+
+type Heard = { method: string; url: string; headers: IncomingMessage['headers']; body: string };
+
+async function serve(
+  answer: (heard: Heard, response: ServerResponse) => void,
+  onConnection = () => {},
+): Promise<{ url: string; heard: Heard[] }> {
+  const heard: Heard[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => (body += String(chunk)));
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request;
+      const one = { method, url, headers, body };
+      heard.push(one);
+      answer(one, response);
+    });
+  });
+  server.on('connection', onConnection);
+  return { url: await listen(server), heard };
+}
+
+async function listen(server: Server | ReturnType<typeof createTcpServer>): Promise<string> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => void sockets.add(socket));
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function reply(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(typeof body === 'string' ? body : JSON.stringify(body));
+}
+const approval = { operationId: 'inv1.1.a', outcome: 'approved', reference: '900000000001' };
+
+describe('what is sent', () => {
+  test('is signed, versioned, and the message of the protocol', async () => {
+    const { url, heard } = await serve((_heard, response) => reply(response, 200, approval));
+    expect(await open(`${url}/base/`).send(authorise())).toEqual({
+      outcome: 'approved',
+      reference: '900000000001',
+    });
+    const [{ method, url: target, headers, body }] = heard as [Heard];
+    expect([method, target]).toEqual(['PUT', '/base/operations/inv1.1.a']);
+    expect(headers['mandate-bank-version']).toBe('1');
+    const signed = { method, target, body: Buffer.from(body) };
+    expect(isSigned(secret, signed, String(headers['mandate-bank-signature']), nowSeconds())).toBe(true);
+    expect(JSON.parse(body)).toEqual({
+      kind: 'authorise',
+      merchant: { id: 'M1', terminal: 'T1', descriptor: 'A shop' },
+      callbackUrl,
+      amount: 6000,
+      currency: 'RUB',
+      capture: true,
+      card,
+      initiation: { by: 'payer', storesCard: true },
+      authentication: 'required',
+      returnUrl: 'https://pay.example/return',
+      payer: { ip: '192.0.2.1', email: 'a@example.com', fingerprint: '' },
+    });
+  });
+
+  test('never has a security code when the payer is not there, nor in a payout', async () => {
+    const { url, heard } = await serve((_heard, response) => reply(response, 200, approval));
+    const bank = open(url);
+    const initiation = { by: 'merchant', reason: 'recurring', rootNetworkTransactionId: 'n1' } as const;
+    await bank.send(authorise({ initiation, authentication: 'none' }));
+    const amount = { minor: 999_999_999_999n, currency: 'USD' as Currency };
+    await bank.send({ kind: 'payout', operationId: 'inv1.1.a', terminal, amount, card: { token: 'tok' } });
+    const [charge, payout] = heard.map(({ body }) => JSON.parse(body));
+    expect(charge.initiation).toEqual(initiation);
+    expect(charge.card).toEqual({ number: card.number, expiry: card.expiry, holder: card.holder });
+    expect(payout).toMatchObject({ kind: 'payout', amount: 999_999_999_999, currency: 'USD' });
+    expect(payout.card).toEqual({ number: card.number, expiry: card.expiry, holder: card.holder });
+  });
+
+  test('of a capture, a refund and a reversal names the original', async () => {
+    const { url, heard } = await serve((_heard, response) => reply(response, 200, approval));
+    const bank = open(url);
+    const amount = { minor: 5n, currency: 'RUB' as Currency };
+    const common = { operationId: 'inv1.1.a', terminal, originalOperationId: 'o' };
+    await bank.send({ kind: 'capture', ...common, amount });
+    await bank.send({ kind: 'refund', ...common, amount });
+    await bank.send({ kind: 'reverse', ...common });
+    const merchant = { id: 'M1', terminal: 'T1', descriptor: 'A shop' };
+    const money = { amount: 5, currency: 'RUB' };
+    expect(heard.map(({ body }) => JSON.parse(body))).toEqual([
+      { kind: 'capture', merchant, callbackUrl, ...money, originalOperationId: 'o' },
+      { kind: 'refund', merchant, callbackUrl, ...money, originalOperationId: 'o' },
+      { kind: 'reverse', merchant, callbackUrl, originalOperationId: 'o' },
+    ]);
+  });
+
+  test('goes over connections that are kept', async () => {
+    let connections = 0;
+    const { url } = await serve(
+      (_heard, response) => reply(response, 200, approval),
+      () => (connections += 1),
+    );
+    const bank = open(url);
+    for (let times = 0; times < 10; times++) await bank.send(authorise());
+    // The next may leave before the last has quite ended, so there can be two.
+    expect(connections).toBeLessThanOrEqual(2);
+  });
+
+  test('an inquiry is signed and has no body', async () => {
+    const { url, heard } = await serve((_heard, response) => reply(response, 200, approval));
+    await open(url).inquire('inv1.1.a', terminal);
+    const [{ method, url: target, headers, body }] = heard as [Heard];
+    expect([method, target, body]).toEqual(['GET', '/operations/inv1.1.a', '']);
+    const signed = { method, target, body: Buffer.alloc(0) };
+    expect(isSigned(secret, signed, String(headers['mandate-bank-signature']), nowSeconds())).toBe(true);
+  });
+});
+
+describe('it was certainly not sent when', () => {
+  test('nobody listens', async () => {
+    const server = createTcpServer();
+    const url = await listen(server);
+    await new Promise((resolve) => server.close(resolve));
+    const bank = open(url);
+    expect(await bank.send(authorise())).toEqual({ outcome: 'notSent', why: 'ECONNREFUSED' });
+    expect(await bank.inquire('inv1.1.a', terminal)).toEqual({ outcome: 'unknown', why: 'ECONNREFUSED' });
+  });
+
+  test('the name of the bank is unknown', async () => {
+    const bank = open('http://bank.invalid', {
+      allowPlainHttp: true,
+      timeouts: { ...quick, answerMs: 5_000 },
+    });
+    expect((await bank.send(authorise())).outcome).toBe('notSent');
+  });
+
+  test('it does not speak TLS', async () => {
+    const server = createTcpServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    const url = (await listen(server)).replace('http:', 'https:');
+    expect((await open(url, { timeouts: { ...quick, answerMs: 5_000 } }).send(authorise())).outcome).toBe(
+      'notSent',
+    );
+  });
+
+  test('all connections were busy until its time had run out', async () => {
+    const waiting: ServerResponse[] = [];
+    const { url, heard } = await serve((_heard, response) => void waiting.push(response));
+    const bank = open(url, { timeouts: { ...quick, unattendedAnswerMs: 10_000 } });
+    const initiation = { by: 'merchant', reason: 'recurring' } as const;
+    const patient = Array.from({ length: 200 }, () => bank.send(authorise({ initiation })));
+    await eventually(async () => heard.length === 200 || undefined, 5_000, '200 at work');
+
+    const answer = await bank.send(authorise({ operationId: 'inv2.1.a' }));
+    expect(answer).toEqual({ outcome: 'notSent', why: 'no answer within 150 ms' });
+    for (const response of waiting) reply(response, 200, approval);
+    expect((await Promise.all(patient)).every(({ outcome }) => outcome === 'approved')).toBe(true);
+    await bank.send(authorise());
+    expect(
+      heard.some(({ url }) => url.includes('inv2')),
+      'it was not sent later either',
+    ).toBe(false);
+  });
+
+  test.each([
+    [429, { error: 'notDone' }, { 'retry-after': '1' }],
+    [503, { error: 'notDone' }, { 'retry-after': '1' }],
+    [401, { error: 'unauthorised' }, {}],
+  ])('the bank says so with status %i', async (status, body, headers) => {
+    const { url } = await serve((_heard, response) => reply(response, status, body, headers));
+    expect((await open(url).send(authorise())).outcome).toBe('notSent');
+  });
+
+  test('the card cannot be read, and nothing of why comes out', async () => {
+    const { url, heard } = await serve((_heard, response) => reply(response, 200, approval));
+    const revealCard = () => Promise.reject(new Error(`no such card as ${card.number}`));
+    const answer = await open(url, { revealCard }).send(authorise());
+    expect(answer).toEqual({ outcome: 'notSent', why: 'the card could not be read' });
+    expect(heard).toEqual([]);
+  });
+
+  test('its id is none', async () => {
+    const { url, heard } = await serve((_heard, response) => reply(response, 200, approval));
+    for (const operationId of ['', '..', 'a/b', 'a b', 'x'.repeat(65)]) {
+      expect((await open(url).send(authorise({ operationId }))).outcome).toBe('notSent');
+      expect((await open(url).inquire(operationId, terminal)).outcome).toBe('unknown');
+    }
+    expect(heard).toEqual([]);
+  });
+});
+
+describe('nobody knows whether it was done when', () => {
+  test.each<[string, (heard: Heard, response: ServerResponse) => void]>([
+    ['no answer comes', () => {}],
+    [
+      'the answer stops in the middle',
+      (_h, response) => void response.writeHead(200).write('{"operationId":'),
+    ],
+    ['the connection breaks', (_h, response) => void (response.socket as Socket).resetAndDestroy()],
+    ['the connection ends', (_h, response) => void response.socket?.end()],
+    [
+      'the answer ends too early',
+      (_h, response) => {
+        response.writeHead(200, { 'content-length': '500' }).write('{');
+        response.socket?.end();
+      },
+    ],
+    ['it answers 500', (_h, response) => reply(response, 500, 'Internal Server Error')],
+    ['a gateway answers 502', (_h, response) => reply(response, 502, '<html>Bad Gateway</html>')],
+    [
+      'a gateway answers 503',
+      (_h, response) => reply(response, 503, 'no healthy upstream', { 'retry-after': '5' }),
+    ],
+    ['it answers rubbish', (_h, response) => reply(response, 200, '{"outcome":"appro')],
+    [
+      'it answers about another operation',
+      (_h, response) => reply(response, 200, { ...approval, operationId: 'x' }),
+    ],
+    [
+      'it sends the message elsewhere',
+      (_h, response) => reply(response, 307, '', { location: '/elsewhere' }),
+    ],
+    ['it knows the id with other content', (_h, response) => reply(response, 409, { error: 'conflict' })],
+    [
+      'the answer is endless',
+      (_h, response) => {
+        response.writeHead(200);
+        const fill = () =>
+          void (response.destroyed || response.write('x'.repeat(65_536), () => setImmediate(fill)));
+        fill();
+      },
+    ],
+    ['what answers is not HTTP', (_h, response) => void response.socket?.end('SSH-2.0-OpenSSH_9.2\r\n')],
+  ])('%s', async (_when, answer) => {
+    const { url, heard } = await serve(answer);
+    const bank = open(url);
+    expect(await bank.send(authorise())).toMatchObject({ outcome: 'unknown' });
+    expect(await bank.inquire('inv1.1.a', terminal)).toMatchObject({ outcome: 'unknown' });
+    expect(heard.length, 'each was sent once').toBe(2);
+  });
+});
+
+test('an answer that is too long is given up at once, not when its time is up', async () => {
+  const { url } = await serve((_heard, response) => reply(response, 200, `"${'x'.repeat(70_000)}"`));
+  const bank = open(url, { timeouts: { ...quick, answerMs: 10_000 } });
+  expect(await bank.send(authorise())).toEqual({
+    outcome: 'unknown',
+    why: 'an answer of more than 65536 bytes',
+  });
+});
+
+test('a message the bank cannot read is declined as a format error, and the log says which field', async () => {
+  const { url } = await serve((_heard, response) =>
+    reply(response, 400, { error: 'invalid', field: 'card.expiry' }),
+  );
+  expect(await open(url).send(authorise())).toEqual({ outcome: 'declined', network: 'bank', code: '30' });
+  expect(JSON.stringify(logged.at(-1))).toContain('card.expiry');
+});
+
+test('when nobody waits for it, an answer may take longer', async () => {
+  const { url } = await serve(
+    (_heard, response) => void setTimeout(() => reply(response, 200, approval), 220),
+  );
+  const bank = open(url, { timeouts: { connectMs: 300, answerMs: 100, unattendedAnswerMs: 5_000 } });
+  const initiation = { by: 'merchant', reason: 'recurring' } as const;
+  expect((await bank.send(authorise())).outcome).toBe('unknown');
+  expect((await bank.send(authorise({ initiation }))).outcome).toBe('approved');
+});
+
+describe('the circuit', () => {
+  test('opens after twenty failures, spares the security code, and closes when the bank is back', async () => {
+    let isDown = true;
+    const { url, heard } = await serve((_heard, response) =>
+      isDown ? reply(response, 500, '') : reply(response, 200, approval),
+    );
+    let revealed = 0;
+    const bank = open(url, { revealCard: () => Promise.resolve((revealed += 1)).then(() => card) });
+    for (let times = 0; times < 20; times++) await bank.send(authorise());
+    expect(await bank.send(authorise())).toEqual({
+      outcome: 'notSent',
+      why: 'the circuit to the bank is open',
+    });
+    expect(await bank.inquire('inv1.1.a', terminal)).toMatchObject({ outcome: 'unknown' });
+    expect([heard.length, revealed]).toEqual([20, 20]);
+
+    isDown = false;
+    clock.advance(15_000);
+    expect((await bank.send(authorise())).outcome).toBe('approved');
+    expect((await bank.send(authorise())).outcome).toBe('approved');
+  });
+
+  test('is not opened by declines, by conflicts, or by what was never seen', async () => {
+    const answers: [number, object][] = [
+      [200, { operationId: 'inv1.1.a', outcome: 'declined', network: 'visa', code: '91' }],
+      [409, { error: 'conflict' }],
+      [404, { operationId: 'inv1.1.a', outcome: 'notFound' }],
+    ];
+    const { url, heard } = await serve(({ method }, response) => {
+      const [status, body] = answers[method === 'GET' ? 2 : heard.length % 2]!;
+      reply(response, status, body);
+    });
+    const bank = open(url);
+    for (let times = 0; times < 40; times++) await bank.send(authorise());
+    for (let times = 0; times < 40; times++) await bank.inquire('inv1.1.a', terminal);
+    expect(heard.length).toBe(80);
+  });
+});
+
+describe('a callback', () => {
+  const bank = () => open('http://127.0.0.1:1');
+  const body = Buffer.from('{"operationId":"inv1.1.a"}');
+  const target = '/prefix/bank/callbacks/one?a=1';
+  const signed = (parts: { secret?: string; target?: string; body?: Buffer; seconds?: number } = {}) => ({
+    'mandate-bank-signature': sign(
+      parts.secret ?? secret,
+      { method: 'POST', target: parts.target ?? target, body: parts.body ?? body },
+      parts.seconds ?? nowSeconds(),
+    ),
+  });
+
+  test('of the bank names an operation', () =>
+    expect(bank().verifyCallback(signed(), body)).toBe('inv1.1.a'));
+
+  test('says nothing when it is not signed for this address, this body and this time by this bank', () => {
+    for (const headers of [
+      {},
+      { 'mandate-bank-signature': ['a', 'b'] },
+      signed({ secret: 'the secret of another bank is this.' }),
+      signed({ target: '/prefix/bank/callbacks/two?a=1' }),
+      signed({ body: Buffer.from('{}') }),
+      signed({ seconds: nowSeconds() - 301 }),
+    ]) {
+      expect(bank().verifyCallback(headers, body)).toBeUndefined();
+    }
+  });
+
+  test('says nothing when it names nothing, though it is signed', () => {
+    for (const text of ['', '{}', 'null', '{"operationId":1}', '{"operationId":"a/b"}', '[]', '{']) {
+      const odd = Buffer.from(text);
+      expect(bank().verifyCallback(signed({ body: odd }), odd)).toBeUndefined();
+    }
+  });
+});
+
+describe('a bank cannot be opened', () => {
+  test.each([
+    ['in the clear on another machine', { url: 'http://bank.example' }, 'https'],
+    ['with a question in its address', { url: 'https://bank.example/?a=1' }, 'no \\?'],
+    ['with a secret that is too short', { secret: 'short' }, '32 characters'],
+  ])('%s', (_how, options, complaint) => {
+    expect(() => open('https://bank.example', options)).toThrow(new RegExp(complaint));
+  });
+});
+
+test('with the simulated bank a payment is authorised, asked about, repeated and reversed', async () => {
+  const simulated = await startBank({ secret, clock });
+  const bank = open(simulated.url, {
+    timeouts: { connectMs: 2_000, answerMs: 5_000, unattendedAnswerMs: 5_000 },
+  });
+  const first = await bank.send(authorise());
+  expect(first).toMatchObject({ outcome: 'approved', eci: '05', networkTransactionId: expect.any(String) });
+  expect(await bank.inquire('inv1.1.a', terminal)).toEqual(first);
+  expect(await bank.send(authorise())).toEqual(first);
+  expect(await bank.inquire('inv1.2.a', terminal)).toEqual({ outcome: 'notFound' });
+  const reversal = {
+    kind: 'reverse',
+    operationId: 'inv1.1.r',
+    terminal,
+    originalOperationId: 'inv1.1.a',
+  } as const;
+  expect((await bank.send(reversal)).outcome).toBe('approved');
+  expect((await simulated.book()).map(({ sign }) => sign)).toEqual([1, -1]);
+  expect(outcomeOf((await simulated.get('inv1.1.a')).body)).toBe('approved');
+});
+
+test('no answer and no log line of all of these had anything of the card', () => {
+  const text = JSON.stringify(logged);
+  expect(logged.length).toBeGreaterThan(0);
+  for (const part of [card.number, card.securityCode, card.holder]) expect(text).not.toContain(part);
+});

@@ -1,0 +1,95 @@
+// How many operations a second the simulated bank does by itself: a process of its own with its book on disk, signed
+// messages over loopback, and this process asking as fast as it can. `npx tsx tools/bench-bank.ts [seconds] [connections]`
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { openLink } from '../src/bank/http/link.ts';
+import { protocolVersion, sign, signatureHeader, versionHeader } from '../src/bank/http/signature.ts';
+import { randomIds } from '../src/ids.ts';
+
+const seconds = bounded(process.argv[2], 8, 60);
+const connections = bounded(process.argv[3], 64, 200);
+const warmUpSeconds = 2;
+const charge = {
+  kind: 'authorise',
+  merchant: { id: 'BENCH', terminal: 'BENCH001', descriptor: 'BENCH' },
+  amount: 6_000,
+  currency: 'RUB',
+  capture: true,
+  card: { number: '4242424242424242', expiry: '2049-12', securityCode: '123' },
+  initiation: { by: 'payer', storesCard: true },
+  authentication: 'required',
+  returnUrl: 'https://merchant.example/return',
+};
+const folder = mkdtempSync(join(tmpdir(), 'mandate-bench-'));
+const program = fileURLToPath(new URL('../bin/mandate.js', import.meta.url));
+const child = spawn(process.execPath, [program, 'bank'], {
+  env: { PATH: process.env['PATH'], MANDATE_DATA: folder },
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
+const exited = once(child, 'exit');
+try {
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  const { address } = JSON.parse(line) as { address: string };
+  const secret = readFileSync(join(folder, 'bank', 'secret'), 'utf8').trim();
+  await drive(address, secret, warmUpSeconds);
+  const cpuBeforeMs = cpuMsOf(child.pid);
+  const { durationsMs, failures } = await drive(address, secret, seconds);
+  durationsMs.sort((a, b) => a - b);
+  const at = (share: number) => (durationsMs[Math.floor(durationsMs.length * share)] ?? 0).toFixed(1);
+  console.log(
+    `${Math.round(durationsMs.length / seconds)} operations/s over ${connections} connections for ${seconds} s; ` +
+      `median ${at(0.5)} ms, 99 % within ${at(0.99)} ms; ${failures} failures; ` +
+      `${Math.round(((cpuMsOf(child.pid) - cpuBeforeMs) * 1_000) / durationsMs.length)} µs of the bank's processor each`,
+  );
+} finally {
+  child.kill();
+  await exited;
+  rmSync(folder, { recursive: true });
+}
+
+async function drive(
+  address: string,
+  secret: string,
+  forSeconds: number,
+): Promise<{ durationsMs: number[]; failures: number }> {
+  const link = openLink(address, 5_000);
+  const durationsMs: number[] = [];
+  let failures = 0;
+  const end = performance.now() + forSeconds * 1_000;
+  const client = async () => {
+    for (let startedMs = performance.now(); startedMs < end; startedMs = performance.now()) {
+      const target = `/operations/${randomIds.next()}`;
+      const body = Buffer.from(JSON.stringify(charge));
+      const signature = sign(secret, { method: 'PUT', target, body }, Math.floor(Date.now() / 1_000));
+      const headers = {
+        'content-type': 'application/json',
+        [versionHeader]: protocolVersion,
+        [signatureHeader]: signature,
+      };
+      const exchange = await link.ask({ method: 'PUT', target, headers, body, answerMs: 10_000 });
+      if (exchange.came === 'answer' && exchange.status === 200) {
+        durationsMs.push(performance.now() - startedMs);
+      } else failures += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, client));
+  await link.stop();
+  return { durationsMs, failures };
+}
+
+/** Tells a slow bank from a busy machine. In hundredths of a second, as Linux counts; NaN elsewhere. */
+function cpuMsOf(pid: number | undefined): number {
+  if (process.platform !== 'linux') return NaN;
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+function bounded(text: string | undefined, usual: number, most: number): number {
+  const number = Number(text ?? usual);
+  return number > 0 ? Math.min(number, most) : usual;
+}
