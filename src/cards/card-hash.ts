@@ -1,0 +1,11 @@
+// Keyed hashes of a card. A hash without a key would give a number away: beside a mask only a hundred thousand are left to
+// be tried.
+import { createHmac } from 'node:crypto';
+
+export function numberHash(key: Buffer, number: string): Buffer {
+  return createHmac('sha256', key).update(`pan-fingerprint-v1|${number}`).digest();
+}
+
+export function identityHash(key: Buffer, card: { number: string; expiry: string }): Buffer {
+  return createHmac('sha256', key).update(`card-identity-v1|${card.number}|${card.expiry}`).digest();
+}

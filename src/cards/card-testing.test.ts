@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { limitCards, networkOf, unlimitedCards, type Payer } from './card-testing.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const card = (name: number | string) => createHash('sha256').update(String(name)).digest();
+
+function setUp() {
+  let nowMs = 5_000_000;
+  let others = 0;
+  const limits = limitCards(() => nowMs);
+  return {
+    later: (ms: number) => void (nowMs += ms),
+    /** By a payer of whom only this is the same as of others. */
+    wait(same: Partial<Payer>, name: number | string | undefined) {
+      others += 1;
+      const payer: Payer = {
+        address: `10.0.${others >> 8}.${others & 255}`,
+        fingerprint: `browser ${others}`,
+        kind: 'invoice',
+        entityId: `invoice ${others}`,
+        ...same,
+      };
+      return limits.waitSeconds(payer, name === undefined ? undefined : card(name));
+    },
+  };
+}
+
+describe.each<[string, Partial<Payer>, most: number, withinMs: number]>([
+  ['an address', { address: '192.0.2.1' }, 3, 10 * minuteMs],
+  ['a browser', { fingerprint: 'f' }, 5, hourMs],
+  ['an invoice', { kind: 'invoice', entityId: 'I' }, 3, 72 * hourMs],
+  ['a customer', { kind: 'customer', entityId: 'C' }, 3, 24 * hourMs],
+])('from %s', (_of, same, most, withinMs) => {
+  test('so many different cards pass, and the next has to wait until the first is forgotten', () => {
+    const { wait, later } = setUp();
+    for (let name = 1; name <= most; name++) {
+      expect(wait(same, name)).toBeUndefined();
+      later(1_000);
+    }
+    expect(wait(same, 'one more')).toBe(withinMs / 1000 - most);
+    expect(wait(same, 1), 'a card that counts already').toBeUndefined();
+    later(withinMs - (most - 1) * 1_000 - 1);
+    expect(wait(same, 'one more')).toBe(1);
+    later(1);
+    expect(wait(same, 'one more'), 'the second card was forgotten').toBeUndefined();
+    expect(wait(same, 'yet another')).toBeGreaterThan(0);
+  });
+});
+
+test('a card that has to wait is not counted anywhere', () => {
+  const { wait, later } = setUp();
+  for (let name = 1; name <= 3; name++) wait({ entityId: 'I' }, name);
+  for (let name = 4; name <= 9; name++) {
+    expect(wait({ entityId: 'I', fingerprint: 'f' }, name)).toBeGreaterThan(0);
+  }
+  for (let name = 1; name <= 5; name++) {
+    expect(wait({ fingerprint: 'f' }, name)).toBeUndefined();
+    later(1);
+  }
+});
+
+test('an invoice and a customer with the same id are two', () => {
+  const { wait } = setUp();
+  for (let name = 1; name <= 3; name++) wait({ kind: 'invoice', entityId: 'X' }, name);
+  expect(wait({ kind: 'customer', entityId: 'X' }, 4)).toBeUndefined();
+});
+
+test('one address may try ten times at once, also without a card that could be one, and then once a minute', () => {
+  const { wait, later } = setUp();
+  const same = { address: '192.0.2.1' };
+  for (let times = 1; times <= 10; times++) expect(wait(same, undefined)).toBeUndefined();
+  expect(wait(same, undefined)).toBe(60);
+  later(minuteMs);
+  expect(wait(same, undefined)).toBeUndefined();
+  expect(wait(same, undefined)).toBe(60);
+});
+
+test.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+  ['2001:db8:1:2:ffff:ffff:ffff:ffff', '2001:db8:1:2'],
+  ['2001:db8::1', '2001:db8:0:0'],
+  ['2001:0db8:0000:0000::1', '2001:db8:0:0'],
+  ['::1', '0:0:0:0'],
+  ['2001:db8:1:2::', '2001:db8:1:2'],
+  ['2001:db8:1:2:3:4:5::', '2001:db8:1:2'],
+])('the network of %s is %s', (address, network) => expect(networkOf(address)).toBe(network));
+
+test('where they are off, nobody waits', () => {
+  const payer: Payer = { address: '192.0.2.1', fingerprint: 'f', kind: 'invoice', entityId: 'I' };
+  for (let name = 0; name < 50; name++) expect(unlimitedCards.waitSeconds(payer, card(name))).toBeUndefined();
+});

@@ -1,0 +1,107 @@
+// Whoever has a list of stolen numbers wants to know which of them still work, and tries them on somebody's payment page.
+// So a payer, as far as one can be told from another, may enter a few different cards and then has to wait. A merchant's
+// server is not counted: it speaks for many payers, and has limits of its own at the door.
+//
+// It is kept in the node's memory: the limits are per node and start anew with it. A table would hold them exactly, and
+// would itself be worth stealing: it would say who has used which cards.
+import { createHash } from 'node:crypto';
+import { rateLimit } from '../http/rate-limit.ts';
+
+export type Payer = {
+  readonly address: string;
+  /** What the browser says of itself. */
+  readonly fingerprint: string;
+  /** The invoice or customer whose access token was sent. */
+  readonly kind: string;
+  readonly entityId: string;
+};
+
+export type CardTesting = {
+  /** The seconds to wait, or undefined: then the card counts. Without a card it is only an attempt. */
+  waitSeconds(payer: Payer, cardHash: Buffer | undefined): number | undefined;
+};
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** Different cards within a time, for each thing a payer is told by. */
+const rules = [
+  { of: (payer: Payer) => `address ${networkOf(payer.address)}`, cardsMost: 3, withinMs: 10 * minuteMs },
+  { of: (payer: Payer) => `browser ${shortened(payer.fingerprint)}`, cardsMost: 5, withinMs: hourMs },
+  // Longer than the token of an invoice lives.
+  { of: entityIf('invoice'), cardsMost: 3, withinMs: 72 * hourMs },
+  { of: entityIf('customer'), cardsMost: 3, withinMs: 24 * hourMs },
+] as const;
+
+const attemptsAtOnce = 10;
+const attemptsPerMinute = 1;
+const namesMost = 100_000;
+
+export const unlimitedCards: CardTesting = { waitSeconds: () => undefined };
+
+export function limitCards(nowMs: () => number): CardTesting {
+  const attempts = rateLimit(attemptsPerMinute / 60, attemptsAtOnce, nowMs);
+  /** By what a payer is told by: the cards, the one seen longest ago first. */
+  const seen = new Map<string, Map<string, number>>();
+
+  function recentOf(name: string, withinMs: number): Map<string, number> {
+    const cards = seen.get(name) ?? new Map<string, number>();
+    for (const [card, atMs] of cards) if (nowMs() - atMs >= withinMs) cards.delete(card);
+    return cards;
+  }
+
+  return {
+    waitSeconds(payer, cardHash) {
+      const tooOften = attempts.take(networkOf(payer.address));
+      if (tooOften !== undefined || !cardHash) return tooOften;
+      const card = cardHash.toString('base64');
+      const counted = rules.flatMap(({ of, cardsMost, withinMs }) => {
+        const name = of(payer);
+        return name === undefined ? [] : [{ name, cardsMost, withinMs, cards: recentOf(name, withinMs) }];
+      });
+      for (const { cards, cardsMost, withinMs } of counted) {
+        if (cards.has(card) || cards.size < cardsMost) continue;
+        const [longestAgoMs = nowMs()] = cards.values();
+        return Math.ceil((longestAgoMs + withinMs - nowMs()) / 1000);
+      }
+      for (const { name, cards } of counted) {
+        cards.delete(card);
+        cards.set(card, nowMs());
+        seen.delete(name);
+        seen.set(name, cards);
+      }
+      forgetBeyond(namesMost, seen);
+      return undefined;
+    },
+  };
+}
+
+function entityIf(kind: 'invoice' | 'customer') {
+  return (payer: Payer) => (payer.kind === kind ? `${kind} ${payer.entityId}` : undefined);
+}
+
+/** Of IPv6 the first half: the second is the subscriber's own to choose from. */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.split('::');
+  const groups = head.split(':');
+  const missing = tail === undefined ? 0 : 8 - groups.length - tail.split(':').length;
+  const all = [...groups, ...Array.from({ length: missing }, () => '0'), ...(tail?.split(':') ?? [])];
+  return all
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group || '0', 16).toString(16))
+    .join(':');
+}
+
+/** A browser may say much about itself, and it is kept in memory. */
+function shortened(fingerprint: string): string {
+  return createHash('sha256').update(fingerprint).digest('base64').slice(0, 22);
+}
+
+/** A Map is in the order of setting: what goes is what has not been seen for longest. */
+function forgetBeyond(most: number, names: Map<string, unknown>): void {
+  for (const name of names.keys()) {
+    if (names.size <= most) return;
+    names.delete(name);
+  }
+}

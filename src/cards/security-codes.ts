@@ -1,0 +1,106 @@
+// Security codes between tokenisation and authorisation: for a quarter of an hour at most, for one use, and under a key of
+// their own that lives for an hour at most. Both tables are unlogged; when the key's row is gone nothing that may have
+// survived elsewhere can be read. The key is wrapped by the master key, so that every node can take up another's work.
+import { randomBytes } from 'node:crypto';
+import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import { masterKeyBytes, open, seal, type MasterKey } from '../keys/master-key.ts';
+import {
+  deleteExpiredCodes,
+  deleteOldCodeKeys,
+  insertCodeKey,
+  readCodeKey,
+  type SealedCode,
+  type TakenCode,
+} from './security-codes.store.ts';
+
+export type CodeOwner = { readonly sessionId: string; readonly cardId: string; readonly partyId: string };
+
+export type SecurityCodes = {
+  /** What the statement that stores the card writes beside it. */
+  seal(db: Database, owner: CodeOwner, code: string): Promise<SealedCode>;
+  /** Undefined when its time is over. */
+  open(owner: CodeOwner, taken: TakenCode): Promise<string | undefined>;
+  /** When the row of a key this node has in memory turned out to be gone. */
+  distrustKeys(): void;
+  sweep(db: Database): Promise<void>;
+};
+
+const codeLifetimeMs = 15 * 60_000;
+const keyLifetimeMs = 30 * 60_000;
+const sweptAtOnce = 1_000;
+
+type CodeKey = { readonly halfHour: number; readonly wrapped: Buffer; readonly secret: Buffer };
+
+export function openSecurityCodes(masterKey: MasterKey, clock: Clock): SecurityCodes {
+  let keys: CodeKey[] = [];
+
+  async function unwrap(halfHour: number, wrapped: Buffer): Promise<CodeKey> {
+    const known = keys.find((key) => key.halfHour === halfHour && key.wrapped.equals(wrapped));
+    return known ?? { halfHour, wrapped, secret: await masterKey.unwrap(wrapped, keyContext(halfHour)) };
+  }
+
+  /** On the connection the caller has: who waited here for another one could wait for himself. */
+  async function keyOf(db: Database, halfHour: number): Promise<CodeKey> {
+    const known = keys.find((key) => key.halfHour === halfHour);
+    if (known) return known;
+    let [row] = await db.run(readCodeKey, { half_hour: halfHour });
+    if (!row) {
+      const wrapped = await masterKey.wrap(randomBytes(masterKeyBytes), keyContext(halfHour));
+      // Another node may be making it too; the first one stands and both read it.
+      await db.run(insertCodeKey, { half_hour: halfHour, wrapped });
+      [row] = await db.run(readCodeKey, { half_hour: halfHour });
+    }
+    if (!row) throw new Error('the key of security codes vanished while it was made');
+    const key = await unwrap(halfHour, row.wrapped);
+    // Its row may still vanish, with the transaction or in a crash of the database: whoever stores a code looks for it.
+    keys.push(key);
+    return key;
+  }
+
+  return {
+    async seal(db, owner, code) {
+      const now = clock.now();
+      const { halfHour, wrapped, secret } = await keyOf(db, halfHourOf(now));
+      const plain = Buffer.from(code);
+      const sealed = seal(secret, plain, codeContext(owner, halfHour));
+      plain.fill(0);
+      return { halfHour, wrappedKey: wrapped, sealed, expiresAt: laterBy(now, codeLifetimeMs) };
+    },
+
+    async open(owner, { halfHour, wrappedKey, sealed, expiresAt }) {
+      if (expiresAt <= clock.now()) return undefined;
+      const key = await unwrap(halfHour, wrappedKey);
+      const plain = open(key.secret, sealed, codeContext(owner, halfHour));
+      const code = plain.toString();
+      plain.fill(0);
+      return code;
+    },
+
+    distrustKeys: () => void (keys = []),
+
+    async sweep(db) {
+      const now = clock.now();
+      const oldest = halfHourOf(now) - 1;
+      for (const key of keys) if (key.halfHour < oldest) key.secret.fill(0);
+      keys = keys.filter((key) => key.halfHour >= oldest);
+      await db.run(deleteOldCodeKeys, { oldest });
+      for (;;) {
+        const rows = await db.run(deleteExpiredCodes, { now, most: sweptAtOnce });
+        if (rows.length < sweptAtOnce) return;
+      }
+    },
+  };
+}
+
+function halfHourOf(instant: Instant): number {
+  return Math.floor(epochMsOf(instant) / keyLifetimeMs);
+}
+
+function keyContext(halfHour: number): string {
+  return `security_code.${halfHour}`;
+}
+
+function codeContext({ sessionId, cardId, partyId }: CodeOwner, halfHour: number): string {
+  return JSON.stringify(['security_code', 1, sessionId, cardId, partyId, halfHour]);
+}

@@ -1,0 +1,362 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../test/support/test-database.ts';
+import { testClock, type TestClock } from '../../test/support/test-service.ts';
+import { laterBy } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import type { Caller } from '../http/caller.ts';
+import { randomIds } from '../ids.ts';
+import { openKeyring, type Keyring } from '../keys/keyring.ts';
+import { localMasterKey } from '../keys/master-key.ts';
+import { identityHash, numberHash } from './card-hash.ts';
+import { openVault, type NewCard, type Vault } from './vault.ts';
+
+const minute = 60_000;
+const masterKey = localMasterKey(randomBytes(32));
+const number = '4242424242424242';
+const given: NewCard = {
+  partyId: 'P',
+  card: { number, expiry: '2030-12', holder: 'LEXA SVOTIN' },
+  securityCode: '737',
+  clientInfo: { fingerprint: 'a browser', ip: '192.0.2.1' },
+};
+const caller: Caller = { kind: 'apiKey', keyId: 'K', partyId: 'P', scopes: [] };
+
+let db: TestDatabase;
+let keyring: Keyring;
+let clock: TestClock;
+let vault: Vault;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  keyring = await openKeyring(db.database, masterKey, testClock());
+});
+afterAll(async () => {
+  keyring.stop();
+  await db.drop();
+});
+beforeEach(async () => {
+  await sql('truncate card, security_code, security_code_key, external_id');
+  clock = testClock();
+  vault = node();
+});
+
+/** A vault on the same database, with a memory of its own. */
+function node(): Vault {
+  return openVault({ db: db.database, keyring, masterKey, clock, ids: randomIds });
+}
+
+async function sql<Row = Record<string, any>>(text: string, values: unknown[] = []): Promise<Row[]> {
+  const { rows } = await db.database.withClient((client) => client.query(text, values));
+  return rows as Row[];
+}
+
+async function tokenise(different: Partial<NewCard> = {}, on: Database = db.database, by = vault) {
+  const made = await by.cards.tokenise(on, { ...given, ...different }, clock.now());
+  if (!made) throw new Error('its name is taken');
+  return made;
+}
+
+const use = (token: string, session?: string) =>
+  vault.cards.use(db.database, caller, { token, ...(session === undefined ? {} : { session }) }, clock.now());
+const codesLeft = async () => (await sql('select session_id from security_code')).length;
+
+describe('hashes of a card', () => {
+  const key = Buffer.from('000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f', 'hex');
+
+  test('of the number fit the published vector', () => {
+    expect(numberHash(key, number).toString('hex')).toBe(
+      '97296957bcfec359860fbb5d3f3881eec62b43b6783f3978d2eeecbe7cb70a36',
+    );
+  });
+
+  test('of number and expiry differ by either', () => {
+    const hashes = [
+      identityHash(key, { number, expiry: '2030-12' }),
+      identityHash(key, { number, expiry: '2030-11' }),
+      identityHash(key, { number: '5555555555554444', expiry: '2030-12' }),
+    ].map((hash) => hash.toString('hex'));
+    expect(new Set(hashes).size).toBe(3);
+  });
+
+  test('are equal for the same card, whoever the merchant is, and differ in what is sealed', async () => {
+    const [one, two] = [await tokenise(), await tokenise({ partyId: 'Q' })];
+    expect(one.fingerprint).toEqual(two.fingerprint);
+    expect(one.fingerprint).toEqual(vault.cards.fingerprint(number));
+    expect(one.identityHash).toEqual(two.identityHash);
+    expect(one.token).not.toBe(two.token);
+    const sealed = await sql<{ sealed: Buffer }>('select sealed from card');
+    expect(sealed[0]!.sealed).not.toEqual(sealed[1]!.sealed);
+  });
+});
+
+describe('a card', () => {
+  test('comes out as it went in, for whoever may reveal it, on any node', async () => {
+    const { token } = await tokenise();
+    expect(await vault.reveal({ token })).toEqual(given.card);
+    expect(await node().reveal({ token })).toEqual(given.card);
+  });
+
+  test('shows its mask and its network, and nothing else', async () => {
+    const made = await tokenise();
+    expect(made.card).toEqual({
+      bin: '424242',
+      lastDigits: '4242',
+      mask: '424242******4242',
+      paymentSystem: 'visa',
+    });
+    expect(JSON.stringify(made)).not.toContain(number);
+    expect(made.token).toMatch(/^v1\.[0-9A-Za-z]{23}$/);
+    expect(made.session).toMatch(/^s1\.[0-9A-Za-z]{23}$/);
+  });
+
+  test.each([
+    [
+      'another record',
+      `sealed = (select sealed from card as other where other.card_id <> card.card_id limit 1)`,
+    ],
+    ['another party', `party_id = 'Q'`],
+    ['another byte', `sealed = set_byte(sealed, 40, get_byte(sealed, 40) # 1)`],
+  ])('that was made into one of %s does not open', async (_what, change) => {
+    const { token } = await tokenise();
+    await tokenise();
+    await sql(`update card set ${change} where card_id = $1`, [token.slice(3)]);
+    await expect(vault.reveal({ token })).rejects.toThrow();
+  });
+
+  test('said to be under a key that is not there does not open, and the error has no handle in it', async () => {
+    const { token, session } = await tokenise();
+    await sql('update card set seal_generation = 99');
+    const failed = vault.reveal({ token, session });
+    await expect(failed).rejects.toThrow('there is no data key of generation 99 for a card');
+    await expect(vault.reveal({ token: 'v1.' + 'a'.repeat(23) })).rejects.toThrow(/^the card asked for/);
+    await expect(vault.reveal({ token: number })).rejects.not.toThrow(number);
+  });
+});
+
+describe('a security code', () => {
+  test('goes out once, with its own session', async () => {
+    const { token, session } = await tokenise();
+    const other = await tokenise();
+    expect(await vault.reveal({ token, session: other.session })).toEqual(given.card);
+    expect(await vault.reveal({ token, session })).toEqual({ ...given.card, securityCode: '737' });
+    expect(await vault.reveal({ token, session })).toEqual(given.card);
+    expect(await vault.reveal({ token: other.token, session: other.session })).toHaveProperty('securityCode');
+    expect(await codesLeft()).toBe(0);
+  });
+
+  test('goes to one of ten who ask for it at the same time, on two nodes', async () => {
+    const card = await tokenise();
+    const nodes = [vault, node()];
+    const revealed = await Promise.all(
+      Array.from({ length: 10 }, (_, each) => nodes[each % 2]!.reveal(card)),
+    );
+    expect(revealed.filter(({ securityCode }) => securityCode !== undefined)).toHaveLength(1);
+  });
+
+  test('is not there where none was given', async () => {
+    const { securityCode: _, ...without } = given;
+    const made = await vault.cards.tokenise(db.database, without, clock.now());
+    expect(await vault.reveal(made!)).toEqual(given.card);
+    expect(await sql('select * from security_code_key')).toHaveLength(0);
+  });
+
+  test('is good for a quarter of an hour, and swept when that is over', async () => {
+    const [early, late] = [await tokenise(), await tokenise()];
+    clock.advance(15 * minute - 1);
+    expect(await vault.reveal(early)).toHaveProperty('securityCode');
+    clock.advance(1);
+    await vault.sweep();
+    expect(await codesLeft()).toBe(0);
+    expect(await vault.reveal(late)).toEqual(given.card);
+  });
+
+  test('that is too old does not go out, also before it was swept', async () => {
+    const card = await tokenise();
+    clock.advance(15 * minute);
+    expect(await codesLeft()).toBe(1);
+    expect(await vault.reveal(card)).toEqual(given.card);
+  });
+
+  test('of another record does not open', async () => {
+    const [one, two] = [await tokenise(), await tokenise()];
+    await sql(
+      `update security_code set sealed = (select sealed from security_code where session_id = $1) where session_id = $2`,
+      [one.session.slice(3), two.session.slice(3)],
+    );
+    await expect(vault.reveal(two)).rejects.toThrow();
+  });
+
+  test('lies in tables that neither the write-ahead log nor a backup has', async () => {
+    const tables = await sql<{ relname: string; relpersistence: string }>(
+      `select relname, relpersistence from pg_class where relkind = 'r' and relname like 'security_code%' order by 1`,
+    );
+    expect(tables).toEqual([
+      { relname: 'security_code', relpersistence: 'u' },
+      { relname: 'security_code_key', relpersistence: 'u' },
+    ]);
+  });
+});
+
+describe('the key of security codes', () => {
+  const keys = () => sql<{ half_hour: number }>('select half_hour from security_code_key order by 1');
+
+  test('is the same on all nodes, is changed every half hour, and gone after the next', async () => {
+    await Promise.all([vault, node(), node()].map((by) => tokenise({}, db.database, by)));
+    expect(await keys()).toHaveLength(1);
+    clock.advance(30 * minute);
+    const late = await tokenise();
+    await vault.sweep();
+    expect(await keys()).toHaveLength(2);
+    clock.advance(30 * minute - 1);
+    await vault.sweep();
+    expect(await keys()).toHaveLength(1);
+    expect(await vault.reveal(late)).toEqual(given.card);
+    clock.advance(30 * minute);
+    await vault.sweep();
+    expect(await keys()).toHaveLength(0);
+  });
+
+  test('opens what was sealed right before it was changed, on a node that never had it', async () => {
+    const nextHalfHour = Math.ceil(Date.parse(clock.now()) / (30 * minute)) * 30 * minute;
+    clock.set(nextHalfHour - 1);
+    const card = await tokenise();
+    clock.advance(14 * minute);
+    await tokenise();
+    await vault.sweep();
+    expect(await node().reveal(card)).toHaveProperty('securityCode', '737');
+  });
+
+  test('is made anew when a crash of the database took it, also by a node that still has it in memory', async () => {
+    const [one, two] = [vault, node()];
+    await tokenise({}, db.database, one);
+    await sql('truncate security_code, security_code_key');
+    const byTwo = await tokenise({}, db.database, two);
+    expect(await one.reveal(byTwo)).toHaveProperty('securityCode', '737');
+    const byOne = await tokenise({}, db.database, one);
+    expect(await keys()).toHaveLength(1);
+    expect(await two.reveal(byOne)).toHaveProperty('securityCode', '737');
+  });
+
+  test('made in a transaction that was taken back is not used by anyone', async () => {
+    const failed = db.database.transaction(async (tx) => {
+      await tokenise({}, tx);
+      throw new Error('changed my mind');
+    });
+    await expect(failed).rejects.toThrow('changed my mind');
+    expect(await keys()).toHaveLength(0);
+    const card = await tokenise();
+    expect(await node().reveal(card)).toHaveProperty('securityCode', '737');
+  });
+
+  test('is stored wrapped', async () => {
+    await tokenise();
+    const [row] = await sql<{ half_hour: number; wrapped: Buffer }>('select * from security_code_key');
+    const key = await masterKey.unwrap(row!.wrapped, `security_code.${row!.half_hour}`);
+    expect(key).toHaveLength(32);
+    expect(row!.wrapped.includes(key)).toBe(false);
+  });
+});
+
+describe('what nobody uses', () => {
+  const exists = async (token: string) =>
+    (await sql('select 1 from card where card_id = $1', [token.slice(3)])).length === 1;
+
+  test('is refused after an hour on the party’s clock, kept or not', async () => {
+    const kept = await tokenise();
+    await vault.cards.keep(db.database, 'P', kept.token);
+    const { token } = await tokenise();
+    clock.advance(60 * minute - 1);
+    expect((await use(token)).ok).toBe(true);
+    clock.advance(1);
+    for (const expired of [kept.token, token]) {
+      expect(await use(expired)).toMatchObject({ refusal: { code: 'invalidPaymentToolToken' } });
+    }
+  });
+
+  test('is deleted after an hour of real time, with its name; what is kept stays and can be revealed', async () => {
+    const kept = await tokenise({ externalId: 'kept' });
+    const { token } = await tokenise({ externalId: 'unused' });
+    expect(await vault.cards.keep(db.database, 'P', kept.token)).toBe(true);
+    clock.advance(60 * minute);
+    await vault.sweep();
+    expect([await exists(kept.token), await exists(token)]).toEqual([true, true]);
+    clock.advance(1);
+    await vault.sweep();
+    expect([await exists(kept.token), await exists(token)]).toEqual([true, false]);
+    expect(await vault.reveal({ token: kept.token })).toEqual(given.card);
+    expect(await sql('select external_id from external_id')).toEqual([{ external_id: 'kept' }]);
+    expect(await vault.cards.keep(db.database, 'P', token)).toBe(false);
+  });
+
+  test('is deleted after an hour of real time also where the party’s clock runs ahead', async () => {
+    const nextYear = laterBy(clock.now(), 366 * 24 * 60 * minute);
+    const made = await vault.cards.tokenise(db.database, given, nextYear);
+    clock.advance(60 * minute + 1);
+    await vault.sweep();
+    expect(await exists(made!.token)).toBe(false);
+  });
+
+  test('is swept however much of it there is', async () => {
+    await tokenise();
+    await sql(`insert into card select 'a' || n || repeat('x', 20), party_id, session_id, made_for_kind, made_for_id,
+        stored_at, valid_until, is_kept, payment_system, mask, client_info, external_id, sealed, seal_generation,
+        fingerprint, fingerprint_generation, identity_hash from card, generate_series(1, 2100) as n`);
+    await sql(`insert into security_code select 'a' || n || repeat('x', 20), card_id, half_hour, sealed, expires_at
+        from security_code, generate_series(1, 2100) as n`);
+    clock.advance(61 * minute);
+    await vault.sweep();
+    expect(await sql('select 1 from card')).toHaveLength(0);
+    expect(await codesLeft()).toBe(0);
+  });
+
+  test('is kept by who is quicker than the sweep, and only then', async () => {
+    const { token } = await tokenise();
+    clock.advance(61 * minute);
+    await db.database.transaction(async (tx) => {
+      expect(await vault.cards.keep(tx, 'P', token)).toBe(true);
+      await vault.sweep();
+    });
+    await vault.sweep();
+    expect(await exists(token)).toBe(true);
+  });
+
+  test('of another party is neither kept nor forgotten', async () => {
+    const { token } = await tokenise();
+    expect(await vault.cards.keep(db.database, 'Q', token)).toBe(false);
+    expect(await vault.cards.forget(db.database, 'Q', token)).toBe(false);
+    expect(await exists(token)).toBe(true);
+  });
+});
+
+test('a card that is forgotten is gone, with its security code and its name', async () => {
+  const { token } = await tokenise({ externalId: 'name' });
+  expect(await vault.cards.forget(db.database, 'P', token)).toBe(true);
+  expect(await vault.cards.forget(db.database, 'P', token)).toBe(false);
+  for (const table of ['card', 'security_code', 'external_id']) {
+    expect(await sql(`select 1 from ${table}`), table).toHaveLength(0);
+  }
+  await expect(vault.reveal({ token })).rejects.toThrow();
+});
+
+test('a name that is taken makes nothing, not even a security code', async () => {
+  const first = await tokenise({ externalId: 'name' });
+  expect(
+    await vault.cards.tokenise(db.database, { ...given, externalId: 'name' }, clock.now()),
+  ).toBeUndefined();
+  expect(await codesLeft()).toBe(1);
+  expect(await vault.cards.findNamed(db.database, 'P', 'name')).toEqual(first);
+  expect(await vault.cards.findNamed(db.database, 'Q', 'name')).toBeUndefined();
+});
+
+test('a handle finds its card for its own party, with its own session', async () => {
+  const { token, session } = await tokenise();
+  expect(await use(token, session)).toMatchObject({ ok: true, value: { token, session } });
+  expect(await use(token, 's1.' + 'a'.repeat(23))).toMatchObject({
+    refusal: { code: 'invalidPaymentSession' },
+  });
+  const stranger: Caller = { ...caller, partyId: 'Q' };
+  expect(await vault.cards.use(db.database, stranger, { token }, clock.now())).toMatchObject({
+    refusal: { code: 'invalidPaymentToolToken' },
+  });
+});

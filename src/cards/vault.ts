@@ -1,0 +1,196 @@
+// The vault: the only room that sees a card number. It takes cards in and hands out handles; what goes out again is the
+// mask. A number comes out through `reveal` alone, which is handed to the bank's adapter and to nobody else. There is no
+// way to list cards. Why it is made like this is in docs/decisions/0011-card-vault.md.
+import { laterBy, type Clock, type Instant } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import type { Caller } from '../http/caller.ts';
+import type { Ids } from '../ids.ts';
+import type { DataKey, Keyring } from '../keys/keyring.ts';
+import type { MasterKey } from '../keys/master-key.ts';
+import { refuse, type Outcome } from '../refusal.ts';
+import { identityHash, numberHash } from './card-hash.ts';
+import { maskOf, paymentSystemOf, type Card } from './card.ts';
+import {
+  cardIdOf,
+  decideUse,
+  resourceLifetimeMs,
+  sessionIdOf,
+  type ClientInfo,
+  type Fingerprint,
+  type MadeFor,
+  type PaymentResource,
+} from './payment-resource.ts';
+import { openCard, sealCard } from './sealed-card.ts';
+import { openSecurityCodes } from './security-codes.ts';
+import {
+  findCard,
+  findCardNamed,
+  markKept,
+  removeCard,
+  removeUnkept,
+  resourceFromRow,
+  storeCard,
+  storeCode,
+  takeCardOut,
+} from './vault.store.ts';
+
+export type NewCard = {
+  readonly partyId: string;
+  readonly madeFor?: MadeFor;
+  readonly card: Card;
+  readonly securityCode?: string;
+  readonly clientInfo: ClientInfo;
+  readonly externalId?: string;
+};
+
+/** A card in the clear, on its way into a message to the bank. */
+export type RevealedCard = Card & { readonly securityCode?: string };
+
+/** What every room may ask. Each verb works on the connection it is given, inside a transaction or not. */
+export type Cards = {
+  /** `now` is the party's. Undefined when the merchant's own name for it is taken already. */
+  tokenise(db: Database, card: NewCard, now: Instant): Promise<PaymentResource | undefined>;
+  findNamed(db: Database, partyId: string, externalId: string): Promise<PaymentResource | undefined>;
+  /** A handle a caller has sent, for a payment or a binding that begins now. */
+  use(
+    db: Database,
+    caller: Caller,
+    handles: { readonly token: string; readonly session?: string },
+    now: Instant,
+  ): Promise<Outcome<PaymentResource, 'invalidPaymentToolToken' | 'invalidPaymentSession'>>;
+  /**
+   * Belongs into the transaction that makes what refers to the card. False when the sweep was quicker: then the token has
+   * expired. Whatever the answer, the token itself is accepted no longer than before.
+   */
+  keep(db: Database, partyId: string, token: string): Promise<boolean>;
+  /** For good, with all that hangs on it. False when it is gone already. */
+  forget(db: Database, partyId: string, token: string): Promise<boolean>;
+  /** Under the newest key. */
+  fingerprint(number: string): Fingerprint;
+  /** Under the first key, which the hashes that are kept for ever were made with. */
+  identityHash(card: { readonly number: string; readonly expiry: string }): Promise<Buffer>;
+};
+
+export type Vault = {
+  readonly cards: Cards;
+  /**
+   * The number, and the security code that waits under the session, which is taken out by this and never comes again: a
+   * message that is sent a second time goes without it.
+   */
+  reveal(card: { readonly token: string; readonly session?: string }): Promise<RevealedCard>;
+  /** Deletes cards nobody has kept, security codes whose time is over, and keys that are older still. */
+  sweep(): Promise<void>;
+};
+
+const keyTries = 6;
+const keyRetryMs = 250;
+
+export function openVault(options: {
+  db: Database;
+  keyring: Keyring;
+  masterKey: MasterKey;
+  clock: Clock;
+  ids: Ids;
+}): Vault {
+  const { keyring, clock, ids } = options;
+  const codes = openSecurityCodes(options.masterKey, clock);
+
+  function fingerprint(number: string): Fingerprint {
+    const { generation, secret } = keyring.newest('card_fingerprint');
+    return { generation, hash: numberHash(secret, number) };
+  }
+
+  async function identityHashOf(card: { number: string; expiry: string }): Promise<Buffer> {
+    const key = await keyring.find('card_fingerprint', 1);
+    if (!key) throw new Error('the first key of card fingerprints is missing');
+    return identityHash(key.secret, card);
+  }
+
+  /** Another node may have made it a moment ago, and the ring is read again once a second at most. */
+  async function cardKey(generation: number): Promise<DataKey> {
+    for (let tries = 0; tries < keyTries; tries++) {
+      const key = await keyring.find('card', generation);
+      if (key) return key;
+      await new Promise((resolve) => setTimeout(resolve, keyRetryMs));
+    }
+    throw new Error(`there is no data key of generation ${generation} for a card`);
+  }
+
+  async function tokenise(db: Database, given: NewCard, now: Instant): Promise<PaymentResource | undefined> {
+    const { partyId, madeFor, card, securityCode } = given;
+    const system = paymentSystemOf(card.number);
+    if (!system) throw new Error('a card that was not checked came to the vault');
+    const owner = { cardId: ids.next(), sessionId: ids.next(), partyId };
+    const key = keyring.newest('card');
+    const { generation, hash } = fingerprint(card.number);
+    const row = {
+      card_id: owner.cardId,
+      party_id: partyId,
+      session_id: owner.sessionId,
+      made_for_kind: madeFor?.kind ?? null,
+      made_for_id: madeFor?.id ?? null,
+      stored_at: clock.now(),
+      valid_until: laterBy(now, resourceLifetimeMs),
+      payment_system: system,
+      mask: maskOf(card.number),
+      client_info: given.clientInfo,
+      external_id: given.externalId ?? null,
+      sealed: sealCard(key, owner, card),
+      seal_generation: key.generation,
+      fingerprint: hash,
+      fingerprint_generation: generation,
+      identity_hash: await identityHashOf(card),
+    };
+    const code = securityCode === undefined ? undefined : await codes.seal(db, owner, securityCode);
+    const stored = await storeCard(db, row, code);
+    if (!stored.made) return undefined;
+    if (securityCode !== undefined && !stored.hasCode) {
+      codes.distrustKeys();
+      const again = await codes.seal(db, owner, securityCode);
+      if (!(await storeCode(db, owner, again))) throw new Error('a security code could not be stored');
+    }
+    return resourceFromRow(row);
+  }
+
+  const cards: Cards = {
+    tokenise,
+    findNamed: findCardNamed,
+    async use(db, caller, { token, session }, now) {
+      const cardId = cardIdOf(token);
+      if (cardId === undefined) return refuse('invalidPaymentToolToken');
+      return decideUse(await findCard(db, caller.partyId, cardId), caller, session, now);
+    },
+    async keep(db, partyId, token) {
+      const cardId = cardIdOf(token);
+      return cardId !== undefined && markKept(db, partyId, cardId);
+    },
+    async forget(db, partyId, token) {
+      const cardId = cardIdOf(token);
+      return cardId !== undefined && removeCard(db, partyId, cardId);
+    },
+    fingerprint,
+    identityHash: identityHashOf,
+  };
+
+  return {
+    cards,
+    async reveal({ token, session }) {
+      // No handle in the words of an error: until its hour is over it is good for something.
+      const cardId = cardIdOf(token);
+      if (cardId === undefined) throw new Error('a card was asked for by what is no token');
+      const sessionId = session === undefined ? undefined : sessionIdOf(session);
+      const taken = await takeCardOut(options.db, cardId, sessionId);
+      if (!taken) throw new Error('the card asked for is not in the vault');
+      const { partyId, sealed, generation, code } = taken;
+      const key = await cardKey(generation);
+      const card = openCard(key, { cardId, partyId }, sealed);
+      const owner = sessionId === undefined ? undefined : { cardId, sessionId, partyId };
+      const securityCode = owner && code ? await codes.open(owner, code) : undefined;
+      return { ...card, ...(securityCode === undefined ? {} : { securityCode }) };
+    },
+    async sweep() {
+      await codes.sweep(options.db);
+      await removeUnkept(options.db, laterBy(clock.now(), -resourceLifetimeMs));
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { clientAddress } from './address.ts';
+
+const request = (ip: string, forwarded?: string, ips?: string[]) => ({
+  ip,
+  ...(ips ? { ips } : {}),
+  headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded },
+});
+
+test.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['::1', '::1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['::FFFF:192.0.2.1', '192.0.2.1'],
+  ['fe80::1%eth0', 'fe80::1'],
+  ['2001:db8::ffff:1', '2001:db8::ffff:1'],
+])('the address %s is shown as %s', (ip, shown) => expect(clientAddress(request(ip))).toBe(shown));
+
+test('a header is read only where the framework believed it', () => {
+  expect(clientAddress(request('192.0.2.1', 'nonsense'))).toBe('192.0.2.1');
+  expect(clientAddress(request('192.0.2.1', 'nonsense', ['192.0.2.1']))).toBe('192.0.2.1');
+  expect(clientAddress(request('nonsense', 'nonsense', ['10.0.0.1', 'nonsense']))).toBeUndefined();
+  expect(clientAddress(request('192.0.2.1', 'x, 192.0.2.1', ['10.0.0.1', '192.0.2.1']))).toBeUndefined();
+});
