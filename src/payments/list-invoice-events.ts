@@ -1,0 +1,66 @@
+// GET …/events: everything that has happened to an invoice and to its payments, in order.
+import { Type, type Static } from 'typebox';
+import { eventsMost, type LoggedEvent } from '../events/log.ts';
+import type { Caller } from '../http/caller.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { DateTime, EventPage } from '../http/schemas.ts';
+import { readEvents } from '../invoices/invoice.events.ts';
+import { invoiceFactFromJson } from '../invoices/invoice-json.ts';
+import { invoiceChangeBody, invoiceChanges, InvoicePath } from '../invoices/invoice.wire.ts';
+import { accept, refuse } from '../refusal.ts';
+import { paymentFactFromJson } from './payment-json.ts';
+import { paymentChangeBody, paymentChanges } from './payment.wire.ts';
+
+const InvoiceChange = Type.Union([...invoiceChanges, ...paymentChanges], { title: 'InvoiceChange' });
+const InvoiceEvent = Type.Object(
+  { id: Type.Integer({ minimum: 1 }), createdAt: DateTime, changes: Type.Array(InvoiceChange) },
+  { title: 'InvoiceEvent' },
+);
+
+export const listInvoiceEvents = endpoint({
+  operation: 'listInvoiceEvents',
+  method: 'GET',
+  path: '/v2/processing/invoices/{invoiceID}/events',
+  tag: 'Invoices',
+  summary: 'Read the events of an invoice',
+  description:
+    'Oldest first. To follow an invoice, ask again with the id of the last event you have; an empty page means that ' +
+    'nothing has happened since. Skip change types you do not know.',
+  params: InvoicePath,
+  query: EventPage,
+  status: 200,
+  answer: Type.Array(InvoiceEvent),
+  refusals: ['invoiceNotFound'],
+  handle: async ({ caller, params, query }, { db }) => {
+    const name = { partyId: caller.partyId, invoiceId: params.invoiceID };
+    const most = Math.min(query.limit, eventsMost);
+    const visible: Static<typeof InvoiceEvent>[] = [];
+    // Internal steps take ids without being seen: read on until the page is full or nothing is left.
+    for (let after = query.eventID ?? 0; ;) {
+      const events = await readEvents(db, name, after, most);
+      if (!events) return refuse('invoiceNotFound');
+      visible.push(
+        ...events.map((event) => eventBody(event, caller)).filter(({ changes }) => changes.length > 0),
+      );
+      const last = events.at(-1);
+      if (!last || events.length < most || visible.length >= most) return accept(visible.slice(0, most));
+      after = last.sequence;
+    }
+  },
+});
+
+type Change = Static<typeof InvoiceChange>;
+
+function eventBody(event: LoggedEvent<unknown>, caller: Caller): Static<typeof InvoiceEvent> {
+  return {
+    id: event.sequence,
+    createdAt: event.createdAt,
+    changes: event.facts.flatMap((fact) => changeBody(fact, caller) ?? []) as Change[],
+  };
+}
+
+function changeBody(json: unknown, caller: Caller): object | undefined {
+  const ofPayment = paymentFactFromJson(json);
+  if (ofPayment) return paymentChangeBody(ofPayment.fact, ofPayment.paymentId, caller);
+  return invoiceChangeBody(invoiceFactFromJson(json));
+}

@@ -1,0 +1,266 @@
+// A payment: one attempt to take an invoice's money from a card, from the first message to the bank to the last kopeck
+// given back. Its states, its facts, its moves. What merchants may ask of it is in payment.commands.ts, what the bank is
+// asked and what its answers mean in payment.bank.ts; all three are pure.
+import type { Interaction, Terminal } from '../bank/bank.ts';
+import type { CardDetails } from '../cards/card.ts';
+import { laterBy, type Instant } from '../clock.ts';
+import type { Money } from '../money.ts';
+import type { PaymentFailure } from './payment-failure.ts';
+
+export type Payer = {
+  readonly type: 'resource';
+  readonly token: string;
+  readonly session: string;
+  readonly card: CardDetails;
+  readonly clientInfo: { readonly fingerprint: string; readonly ip: string; readonly url?: string };
+  readonly contactInfo: Readonly<Record<string, string>>;
+  readonly redirectUrl?: string;
+};
+
+export type Flow =
+  | { readonly type: 'instant' }
+  | { readonly type: 'hold'; readonly onExpiration: 'cancel' | 'capture'; readonly heldUntil: Instant };
+
+/** What is fixed when the payment is made. */
+export type PaymentTerms = {
+  readonly invoiceId: string;
+  /** Counts the payments of the invoice, from 1. */
+  readonly id: string;
+  readonly partyId: string;
+  readonly shopId: string;
+  readonly createdAt: Instant;
+  readonly amount: Money;
+  readonly flow: Flow;
+  readonly payer: Payer;
+  readonly makeRecurrent: boolean;
+  readonly metadata?: unknown;
+  readonly externalId?: string;
+  /** Until when it must be authorised. */
+  readonly deadline: Instant;
+  readonly terminal: Terminal;
+};
+
+/** What the bank said when it approved. */
+export type Approval = {
+  readonly reference: string;
+  readonly approvalCode?: string;
+  readonly networkTransactionId?: string;
+  readonly eci?: string;
+};
+
+export type PaymentState =
+  /** The bank has been asked, or is about to be; nobody knows the outcome yet. */
+  | { readonly name: 'authorising' }
+  /** The bank waits for the payer, who has until then. */
+  | { readonly name: 'challenged'; readonly interaction: Interaction; readonly until: Instant }
+  /** The outcome stayed unknown for too long, or the payer never came back: it is taken back, whatever it was. */
+  | { readonly name: 'reversing'; readonly failure: PaymentFailure }
+  /** The money is held on the card. */
+  | { readonly name: 'held'; readonly approval: Approval }
+  | {
+      readonly name: 'capturing';
+      readonly approval: Approval;
+      readonly amount: Money;
+      readonly reason: string;
+    }
+  | { readonly name: 'cancelling'; readonly approval: Approval; readonly reason: string }
+  | {
+      readonly name: 'captured';
+      readonly approval: Approval;
+      readonly amount: Money;
+      readonly refundedMinor: bigint;
+      /** At most one refund is under way. */
+      readonly refund?: { readonly id: string; readonly minor: bigint };
+    }
+  | { readonly name: 'cancelled' }
+  | { readonly name: 'refunded'; readonly approval: Approval; readonly amount: Money }
+  | { readonly name: 'failed'; readonly failure: PaymentFailure };
+
+export type PaymentStateName = PaymentState['name'];
+export type Payment = PaymentTerms & { readonly state: PaymentState };
+export type PublicStatus = 'pending' | 'processed' | 'captured' | 'cancelled' | 'refunded' | 'failed';
+
+export type PaymentFact =
+  | { readonly type: 'payment_started'; readonly terms: PaymentTerms }
+  | {
+      readonly type: 'payment_interaction_requested';
+      readonly interaction: Interaction;
+      readonly until: Instant;
+    }
+  | { readonly type: 'payment_reversal_started'; readonly failure: PaymentFailure }
+  | { readonly type: 'payment_processed'; readonly approval: Approval }
+  | {
+      readonly type: 'payment_capture_started';
+      readonly amount: Money;
+      readonly reason: string;
+      readonly cart?: unknown;
+    }
+  | { readonly type: 'payment_captured'; readonly amount: Money }
+  | { readonly type: 'payment_cancel_started'; readonly reason: string }
+  | { readonly type: 'payment_cancelled' }
+  | { readonly type: 'payment_failed'; readonly failure: PaymentFailure }
+  | { readonly type: 'refund_started'; readonly refundId: string; readonly minor: bigint }
+  | { readonly type: 'refund_failed'; readonly refundId: string }
+  | { readonly type: 'refund_succeeded'; readonly refundId: string }
+  | { readonly type: 'payment_refunded' };
+
+/** Every move there is; what is not in this table cannot happen. */
+const paymentLifecycle = {
+  absent: { payment_started: 'authorising' },
+  authorising: {
+    payment_interaction_requested: 'challenged',
+    payment_processed: 'held',
+    payment_failed: 'failed',
+    payment_reversal_started: 'reversing',
+  },
+  challenged: { payment_processed: 'held', payment_failed: 'failed', payment_reversal_started: 'reversing' },
+  reversing: { payment_failed: 'failed' },
+  // An instant payment is captured by the message that authorises it: its two facts are written together.
+  held: {
+    payment_captured: 'captured',
+    payment_capture_started: 'capturing',
+    payment_cancel_started: 'cancelling',
+  },
+  capturing: { payment_captured: 'captured' },
+  cancelling: { payment_cancelled: 'cancelled' },
+  captured: {
+    refund_started: 'captured',
+    refund_failed: 'captured',
+    refund_succeeded: 'captured',
+    payment_refunded: 'refunded',
+  },
+  cancelled: {},
+  refunded: {},
+  failed: {},
+} as const satisfies Record<
+  PaymentStateName | 'absent',
+  Partial<Record<PaymentFact['type'], PaymentStateName>>
+>;
+
+export const publicStatus: Readonly<Record<PaymentStateName, PublicStatus>> = {
+  authorising: 'pending',
+  challenged: 'pending',
+  reversing: 'pending',
+  held: 'processed',
+  capturing: 'processed',
+  cancelling: 'processed',
+  captured: 'captured',
+  cancelled: 'cancelled',
+  refunded: 'refunded',
+  failed: 'failed',
+};
+
+/** The invoice can take no other payment while this one may still take its money. */
+export function isInProgress(payment: Payment): boolean {
+  const status = publicStatus[payment.state.name];
+  return status === 'pending' || status === 'processed';
+}
+
+/**
+ * What the bank knows our operations by. Each payment has at most one of each kind, so their ids follow from the
+ * payment's own and are fixed before anything is sent.
+ */
+export function operationIdOf(
+  payment: { readonly invoiceId: string; readonly id: string },
+  kind: 'authorise' | 'capture' | 'reverse',
+): string {
+  return `${payment.invoiceId}.${payment.id}.${kind[0]}`;
+}
+
+/** The payment behind one of those ids. */
+export function paymentOfOperation(
+  operationId: string,
+): readonly [invoiceId: string, paymentId: string] | undefined {
+  const [invoiceId, paymentId, kind] = operationId.split('.');
+  return invoiceId && paymentId && kind ? [invoiceId, paymentId] : undefined;
+}
+
+/** How often a bank that has not finished is asked again, where no callback and no returning payer comes first. */
+export const askAgainMs = 15_000;
+
+/** When somebody must look at the payment next; null when never. */
+export function wakeOf(payment: Payment, now: Instant): Instant | null {
+  const { state, flow } = payment;
+  switch (state.name) {
+    case 'authorising':
+    case 'reversing':
+    case 'cancelling':
+    case 'capturing':
+      return now;
+    case 'challenged':
+      return earliest(laterBy(now, askAgainMs), state.until);
+    case 'held':
+      return flow.type === 'hold' ? flow.heldUntil : now;
+    case 'captured':
+    case 'cancelled':
+    case 'refunded':
+    case 'failed':
+      return null;
+  }
+}
+
+export function earliest(a: Instant, b: Instant): Instant {
+  return a < b ? a : b;
+}
+
+/** The payment after a fact. A fact the lifecycle does not allow is a bug, and stops the step. */
+export function evolve(payment: Payment | undefined, fact: PaymentFact): Payment {
+  const from = payment?.state.name ?? 'absent';
+  const moves: Partial<Record<PaymentFact['type'], PaymentStateName>> = paymentLifecycle[from];
+  if (moves[fact.type] === undefined) throw new Error(`a payment that is ${from} cannot have ${fact.type}`);
+  if (fact.type === 'payment_started') return { ...fact.terms, state: { name: 'authorising' } };
+  if (!payment) throw new Error(`${fact.type} without a payment`);
+  return { ...payment, state: stateAfter(payment, fact) };
+}
+
+function stateAfter(payment: Payment, fact: Exclude<PaymentFact, { type: 'payment_started' }>): PaymentState {
+  switch (fact.type) {
+    case 'payment_interaction_requested':
+      return { name: 'challenged', interaction: fact.interaction, until: fact.until };
+    case 'payment_reversal_started':
+      return { name: 'reversing', failure: fact.failure };
+    case 'payment_processed':
+      return { name: 'held', approval: fact.approval };
+    case 'payment_capture_started':
+      return { name: 'capturing', approval: approvalIn(payment), amount: fact.amount, reason: fact.reason };
+    case 'payment_captured':
+      return { name: 'captured', approval: approvalIn(payment), amount: fact.amount, refundedMinor: 0n };
+    case 'payment_cancel_started':
+      return { name: 'cancelling', approval: approvalIn(payment), reason: fact.reason };
+    case 'payment_cancelled':
+      return { name: 'cancelled' };
+    case 'payment_failed':
+      return { name: 'failed', failure: fact.failure };
+    case 'refund_started':
+      return { ...capturedIn(payment), refund: { id: fact.refundId, minor: fact.minor } };
+    case 'refund_failed':
+      return withoutRefund(payment, fact.refundId).captured;
+    case 'refund_succeeded': {
+      const { captured, refund } = withoutRefund(payment, fact.refundId);
+      return { ...captured, refundedMinor: captured.refundedMinor + refund.minor };
+    }
+    case 'payment_refunded': {
+      const { approval, amount } = capturedIn(payment);
+      return { name: 'refunded', approval, amount };
+    }
+  }
+}
+
+type Captured = Extract<PaymentState, { name: 'captured' }>;
+
+function capturedIn({ state }: Payment): Captured {
+  if (state.name !== 'captured')
+    throw new Error('the lifecycle let a refund pass for a payment that is not captured');
+  return state;
+}
+
+function withoutRefund(payment: Payment, refundId: string) {
+  const { refund, ...captured } = capturedIn(payment);
+  if (refund?.id !== refundId) throw new Error(`refund ${refundId} is not under way`);
+  return { captured, refund };
+}
+
+function approvalIn({ state }: Payment): Approval {
+  if ('approval' in state) return state.approval;
+  throw new Error(`a payment that is ${state.name} has no approval`);
+}

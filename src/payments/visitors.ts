@@ -1,0 +1,79 @@
+// Who comes to a payment from outside the API: the bank, which says that something has changed, and the payer's browser,
+// back from a challenge. Neither is believed: both only make us ask the bank sooner.
+import type { FastifyInstance } from 'fastify';
+import type { Banks } from '../bank/banks.ts';
+import type { HttpBank } from '../bank/http/http-bank.ts';
+import type { Database } from '../database/database.ts';
+import type { Engine } from '../engine/engine.ts';
+import { paymentOfOperation, type Payment } from './payment.ts';
+import { loadPayment } from './payment.store.ts';
+
+const callbackPath = '/bank/callbacks';
+const returnPath = '/payer/return';
+
+export function callbackUrlOf(publicUrl: string, bankId: string): string {
+  return `${publicUrl}${callbackPath}/${bankId}`;
+}
+
+/** The invoice's id cannot be guessed, and knowing the address gives nothing but a page that says "done". */
+export function returnUrlOf(publicUrl: string, payment: Payment): string {
+  return `${publicUrl}${returnPath}/${payment.invoiceId}/${payment.id}`;
+}
+
+export function addVisitorRoutes(
+  app: FastifyInstance,
+  { db, banks, engine }: { db: Database; banks: Banks; engine: Engine },
+): void {
+  app.post<{ Params: { bankId: string } }>(`${callbackPath}/:bankId`, async (request, reply) => {
+    request.operation = 'bankCallback';
+    const bank = (await banks.bankNamed(request.params.bankId)) as HttpBank | undefined;
+    const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+    const operationId = bank?.verifyCallback(request.headers, body);
+    if (operationId === undefined) return reply.code(401).send();
+    const key = paymentOfOperation(operationId);
+    if (key) await engine.hasten('payment', key);
+    return reply.code(204).send();
+  });
+
+  app.route<{ Params: { invoiceId: string; paymentId: string } }>({
+    // A bank may send the browser back by either.
+    method: ['GET', 'POST'],
+    url: `${returnPath}/:invoiceId/:paymentId`,
+    handler: async (request, reply) => {
+      request.operation = 'payerReturn';
+      const { invoiceId, paymentId } = request.params;
+      const stored = await loadPayment(db, { invoiceId, paymentId });
+      if (stored) await engine.hasten('payment', [invoiceId, paymentId]);
+      const address = stored && redirectAddress(stored.payment.payer.redirectUrl);
+      if (address !== undefined) return reply.redirect(address, 303);
+      return reply.type('text/html; charset=utf-8').header('Content-Security-Policy', pagePolicy).send(page);
+    },
+  });
+}
+
+function redirectAddress(template: string | undefined): string | undefined {
+  // A template without variables is an address; we have no variables to offer.
+  const address = template?.replace(/\{[^}]*\}/g, '');
+  return address !== undefined && /^https?:\/\//i.test(address) && URL.canParse(address)
+    ? address
+    : undefined;
+}
+
+const pagePolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; frame-ancestors *";
+
+/** Tells the page that opened it, and tries to close itself. It says the same to everybody. */
+const page = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Done</title>
+<style>body{font:18px/1.5 system-ui,sans-serif;margin:20vh auto;max-width:24em;padding:0 1em;text-align:center}</style>
+<h1>Thank you</h1>
+<p>Your bank has been heard. You can close this window and go back to the shop.</p>
+<script>
+(window.opener || (window.parent !== window && window.parent) || window).postMessage('finish-interaction', '*');
+if (window.opener) window.close();
+</script>
+`;

@@ -1,0 +1,132 @@
+// A service with a bank: the simulated one, in memory, behind real HTTP, with the clock of the test. What a merchant's server
+// and a payer's browser do to each other is a function here.
+import { openSimulatedBank, type SimulatedBank } from '../../src/sandbox/bank/simulated-bank.ts';
+import { cardBody, paymentResourcesUrl } from './cards.ts';
+import { invoicesUrl, makeInvoice, type CreatedInvoice } from './invoices.ts';
+import { startTestService, type Answer, type Merchant, type TestService } from './test-service.ts';
+
+const secret = 'a secret of the tests that is long enough';
+
+export type Paying = CreatedInvoice & { readonly created: Answer };
+
+export type PaymentWorld = {
+  readonly service: TestService;
+  readonly bank: SimulatedBank;
+  readonly merchant: Merchant;
+  /** A merchant whose shops have a terminal with the bank. */
+  createMerchant(): Promise<Merchant>;
+  tokenize(cardNumber: string, token?: string): Promise<{ token: string; session: string }>;
+  /** An invoice and a payment of it with that card, answered but not yet decided by the bank. */
+  pay(cardNumber: string, more?: Record<string, unknown>, invoice?: Record<string, unknown>): Promise<Paying>;
+  /** The same, when the bank has been heard and nothing more happens by itself. */
+  paid(cardNumber: string, more?: Record<string, unknown>): Promise<Paying>;
+  payment(invoice: CreatedInvoice, id?: string): Promise<any>;
+  /** The changes of the invoice's feed, flat. */
+  changes(invoice: CreatedInvoice): Promise<any[]>;
+  /** What a payer does on the issuer's page; then the browser comes back to us. */
+  authenticate(invoice: CreatedInvoice, decision: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
+  close(): Promise<void>;
+};
+
+export async function startPaymentWorld(environment: Record<string, string> = {}): Promise<PaymentWorld> {
+  const service = await startTestService(environment);
+  const { clock, banks, engine } = service;
+  const bank = await openSimulatedBank({ clock, secret, log: { warn: () => {} } });
+  await banks.putBank({ id: 'BANK', url: bank.url, secret });
+
+  async function createMerchant(): Promise<Merchant> {
+    const merchant = await service.createMerchant();
+    for (const shopId of ['TEST', 'TEST_USD', 'TEST_EUR']) {
+      const terminal = { id: 'T1', merchantId: shopId, descriptor: 'TEST SHOP' };
+      await banks.putTerminal({
+        ...terminal,
+        partyId: merchant.partyId,
+        shopId,
+        bankId: 'BANK',
+        priority: 1,
+      });
+    }
+    return merchant;
+  }
+
+  const merchant = await createMerchant();
+  const token = merchant.apiKey;
+
+  async function tokenize(cardNumber: string, by = token): Promise<{ token: string; session: string }> {
+    const body = cardBody({ cardNumber });
+    const made = await service.call('POST', paymentResourcesUrl, { token: by, body });
+    if (made.status !== 201) throw new Error(`the card was not tokenized: ${made.status} ${made.text}`);
+    return { token: made.body.paymentToolToken, session: made.body.paymentSession };
+  }
+
+  async function pay(
+    cardNumber: string,
+    more: Record<string, unknown> = {},
+    terms: Record<string, unknown> = {},
+  ): Promise<Paying> {
+    const invoice = await makeInvoice(service, merchant, terms);
+    const card = await tokenize(cardNumber);
+    const body = {
+      flow: { type: 'PaymentFlowInstant' },
+      payer: {
+        payerType: 'PaymentResourcePayer',
+        paymentToolToken: card.token,
+        contactInfo: { email: 'payer@example.com' },
+      },
+      ...more,
+    };
+    const created = await service.call('POST', `${invoicesUrl}/${invoice.id}/payments`, { token, body });
+    return { ...invoice, created };
+  }
+
+  async function payment(invoice: CreatedInvoice, id = '1'): Promise<any> {
+    return (await service.call('GET', `${invoicesUrl}/${invoice.id}/payments/${id}`, { token })).body;
+  }
+
+  async function changes(invoice: CreatedInvoice): Promise<any[]> {
+    const { body } = await service.call('GET', `${invoicesUrl}/${invoice.id}/events?limit=1000`, { token });
+    return body.flatMap((event: { changes: unknown[] }) => event.changes);
+  }
+
+  return {
+    service,
+    bank,
+    merchant,
+    createMerchant,
+    tokenize,
+    pay,
+    async paid(cardNumber, more) {
+      const paying = await pay(cardNumber, more);
+      await engine.settled();
+      return paying;
+    },
+    payment,
+    changes,
+    async authenticate(invoice, decision) {
+      const asked = (await changes(invoice)).find(
+        ({ changeType }) => changeType === 'PaymentInteractionRequested',
+      );
+      const { request } = asked.userInteraction;
+      const form = Object.fromEntries((request.form ?? []).map(({ key, template }: any) => [key, template]));
+      const page =
+        request.requestType === 'BrowserGetRequest'
+          ? await fetch(request.uriTemplate)
+          : await fetch(request.uriTemplate, { method: 'POST', body: new URLSearchParams(form) });
+      const hidden = [...(await page.text()).matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)];
+      const fields = Object.fromEntries(
+        hidden.map(([, name, value]) => [name!, value!.replaceAll('&amp;', '&')]),
+      );
+      await fetch(`${bank.url}/issuer/decision`, {
+        method: 'POST',
+        body: new URLSearchParams({ ...fields, otp: '1234', decision }),
+        redirect: 'manual',
+      });
+      await service.call('GET', `/payer/return/${invoice.id}/1`);
+      await engine.settled();
+    },
+    async close() {
+      await service.close();
+      await bank.stop();
+    },
+  };
+}
