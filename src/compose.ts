@@ -2,6 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import { openBanks, type Banks } from './bank/banks.ts';
+import { openHttpBank } from './bank/http/http-bank.ts';
+import { limitCards, unlimitedCards } from './cards/card-testing.ts';
+import { openVault, type Vault } from './cards/vault.ts';
 import { laterBy, systemClock, type Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { connectDatabase, type OpenedDatabase } from './database/connect.ts';
@@ -24,6 +28,8 @@ import type { Logger } from './log.ts';
 import { openApiKeys, type ApiKeys } from './merchants/api-key.ts';
 import { countActiveKeysOfRealm } from './merchants/api-key.store.ts';
 import { openMerchants } from './merchants/merchants.ts';
+import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
+import { addVisitorRoutes, callbackUrlOf, returnUrlOf } from './payments/visitors.ts';
 import { routes, sandboxRoutes } from './routes.ts';
 import type { Service } from './service.ts';
 
@@ -39,12 +45,14 @@ export type Foundation = {
   readonly database: DatabasePool;
   readonly keyring: Keyring;
   readonly apiKeys: ApiKeys;
+  readonly vault: Vault;
   close(): Promise<void>;
 };
 
 export type RunningService = {
   readonly app: FastifyInstance;
   readonly engine: Engine;
+  readonly banks: Banks;
   /** Stops taking requests, lets what runs finish, and leaves the foundation to its owner. */
   stop(): Promise<void>;
 };
@@ -96,6 +104,7 @@ export async function foundationOn(
       clock: ports.clock,
       realm,
     });
+    const vault = openVault({ db: database, keyring, masterKey, ...ports });
     return {
       config,
       ports,
@@ -103,6 +112,7 @@ export async function foundationOn(
       database,
       keyring,
       apiKeys,
+      vault,
       close: () => {
         keyring.stop();
         return (closed ??= close());
@@ -114,32 +124,77 @@ export async function foundationOn(
   }
 }
 
-export function buildService(foundation: Foundation): RunningService {
-  const { config, ports, log, database, keyring, apiKeys } = foundation;
+export function buildService(
+  foundation: Foundation,
+  /** With a free port it is known only when the service listens. */
+  publicUrl: () => string = () => foundation.config.publicUrl,
+): RunningService {
+  const { config, ports, log, database, keyring, apiKeys, vault } = foundation;
   const { clock } = ports;
   const metrics = openMetrics();
   const tokens = accessTokens(keyring, clock);
   const merchants = openMerchants(database.lookups, clock);
   const answers = idempotency(database, keyring);
 
+  const banks = openBanks({
+    db: database,
+    lookups: database.lookups,
+    clock,
+    keyring,
+    adapterFor: ({ id, url, secret }) =>
+      openHttpBank({
+        url,
+        secret,
+        clock,
+        log,
+        revealCard: (card) => vault.reveal(card),
+        callbackUrl: callbackUrlOf(publicUrl(), id),
+        ...(config.mode === 'sandbox' ? { allowPlainHttp: true } : {}),
+      }),
+  });
+  const paymentSteps: PaymentSteps = {
+    db: database,
+    clock,
+    bankOf: (payment) => banks.bankOf(payment, payment.terminal),
+    returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
+  };
+
   const engine = openEngine({
     db: database,
     clock,
     log,
-    works: [{ table: 'invoice', key: 'invoice_id', step: (id, now) => takeNextStep(database, id, now) }],
+    works: [
+      { table: 'invoice', keys: ['invoice_id'], step: ([id = ''], now) => takeNextStep(database, id, now) },
+      {
+        table: 'payment',
+        keys: ['invoice_id', 'payment_id'],
+        step: (key, now, attempt) => stepPayment(paymentSteps, key, now, attempt),
+      },
+    ],
     chores: [
       {
         name: 'forget old Idempotency-Keys',
         everyMs: 60_000,
         run: () => answers.forgetOld(laterBy(clock.now(), -idempotencyKeyLifetimeMs)),
       },
+      { name: 'sweep the vault', everyMs: 60_000, run: () => vault.sweep() },
     ],
     countStep: metrics.countStep,
   });
 
-  const service: Service = { db: database, clock, ids: ports.ids, tokens, merchants, engine };
-  const endpoints = config.mode === 'sandbox' ? [...routes, ...sandboxRoutes] : routes;
   const monotonicMs = () => performance.now();
+  const service: Service = {
+    db: database,
+    clock,
+    ids: ports.ids,
+    tokens,
+    merchants,
+    cards: vault.cards,
+    cardTesting: config.cardTestingLimits ? limitCards(monotonicMs) : unlimitedCards,
+    banks,
+    engine,
+  };
+  const endpoints = config.mode === 'sandbox' ? [...routes, ...sandboxRoutes] : routes;
   const app = buildServer({
     endpoints,
     log,
@@ -169,6 +224,7 @@ export function buildService(foundation: Foundation): RunningService {
         : 'closed',
     notReady: () => whatIsNotReady(database),
   });
+  addVisitorRoutes(app, { db: database, banks, engine });
   addPages(app, config.mode);
   metrics.gauge('mandate_database_connections', 'Open connections', () => database.connections().total);
   metrics.gauge(
@@ -185,12 +241,14 @@ export function buildService(foundation: Foundation): RunningService {
   return {
     app,
     engine,
+    banks,
     async stop() {
       // A client that sends its request byte by byte is not waited for longer than this.
       const impatience = setTimeout(() => app.server.closeAllConnections(), drainMs);
       await app.close();
       clearTimeout(impatience);
       await engine.stop();
+      await banks.stop();
     },
   };
 }

@@ -18,6 +18,12 @@ export type Config = {
   readonly trustedProxies: readonly string[];
   readonly requestsPerSecond: number;
   readonly failedAuthenticationsPerMinute: number;
+  /** Whether a payer may enter only a few different cards. */
+  readonly cardTestingLimits: boolean;
+  /** An outside bank in place of the simulated one, and what it and we share. */
+  readonly bankUrl: string | undefined;
+  readonly bankSecret: string | undefined;
+  readonly bankPort: number;
   readonly metricsToken: string | undefined;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 };
@@ -85,6 +91,28 @@ export const settings = [
     name: 'FAILED_AUTHENTICATIONS_PER_MINUTE',
     byDefault: '600',
     meaning: 'For each address and node; 0 for no limit.',
+  },
+  {
+    name: 'CARD_TESTING_LIMITS',
+    byDefault: 'off in the sandbox, on in live mode',
+    meaning: '`on` or `off`: whether a payer may enter only a few different cards before he has to wait.',
+  },
+  {
+    name: 'BANK_URL',
+    byDefault: 'the simulated bank',
+    meaning:
+      'Sandbox only: a bank outside, for instance `mandate bank` or your own, that speaks our protocol.',
+  },
+  {
+    name: 'BANK_SECRET',
+    byDefault: 'made in the data folder',
+    meaning: 'Sandbox only: what that bank and the service sign their messages with.',
+    secret: true,
+  },
+  {
+    name: 'BANK_PORT',
+    byDefault: 'a free one',
+    meaning: 'Sandbox only: the port of the simulated bank.',
   },
   {
     name: 'METRICS_TOKEN',
@@ -170,6 +198,10 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     trustedProxies,
     requestsPerSecond: integer('REQUESTS_PER_SECOND', 0, 1_000_000, 2_000),
     failedAuthenticationsPerMinute: integer('FAILED_AUTHENTICATIONS_PER_MINUTE', 0, 1_000_000, 600),
+    cardTestingLimits: oneOf('CARD_TESTING_LIMITS', ['on', 'off'], mode === 'live' ? 'on' : 'off') === 'on',
+    bankUrl: text('BANK_URL'),
+    bankSecret: text('BANK_SECRET'),
+    bankPort: integer('BANK_PORT', 0, 65_535, 0),
     metricsToken: text('METRICS_TOKEN'),
     logLevel: oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
   };

@@ -71,6 +71,13 @@ keys
   .description('sign new access tokens with a new key; those issued before stay good')
   .action(async () => (await import('./commands/keys.ts')).rotateSigningKey());
 
+const vault = program.command('vault').description('the stored cards');
+vault
+  .command('rotate')
+  .description('seal every card with a new key, while the service runs; it can be stopped and run again')
+  .option('--wait <seconds>', 'how long running nodes may take to learn of the new key; 0 if none runs', '65')
+  .action(async (options) => (await import('./commands/vault.ts')).rotateVault(options));
+
 const party = program.command('party').description('merchants');
 party
   .command('create')
@@ -125,6 +132,24 @@ for (const [verb, flags, meaning] of [
       (await import('./commands/merchants.ts')).setShop(id, { ...options, ...flags }),
     );
 }
+
+const bank = program
+  .command('bank')
+  .enablePositionalOptions()
+  .description('run the simulated bank alone; in a sandbox serve has one of its own')
+  .option('--public-url <url>', 'how payers reach its issuer’s page, if that is through a proxy')
+  .option('--seed <number>', 'for the faults that are ordered by rate', '1')
+  .action(async (options) => (await import('./commands/bank.ts')).runBank(options));
+bank
+  .command('conformance')
+  .description('check whether a bank keeps the open bank protocol; BANK_SECRET is what it signs with')
+  .requiredOption('--url <url>', 'where its operations are')
+  .option('--card <number>', 'a card of the bank’s test system that is approved', '4242424242424242')
+  .option('--other-card <number>', 'another one', '5555555555554444')
+  .option('--declined-card <number>', 'one that is declined', '4000000000000002')
+  .option('--challenge-card <number>', 'one whose payer must confirm', '4012888888881881')
+  .option('--currency <code>', 'in which it works', 'RUB')
+  .action(async (options) => (await import('./commands/bank.ts')).checkConformance(options));
 
 const stuck = program
   .command('stuck')

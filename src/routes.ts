@@ -1,9 +1,14 @@
 // Every operation of the API, on one page. Who may call which is in http/access.ts.
+import { createPaymentResource } from './cards/create-payment-resource.ts';
 import type { AnyEndpoint } from './http/endpoint.ts';
 import { createInvoice } from './invoices/create-invoice.ts';
 import { fulfillInvoice, rescindInvoice } from './invoices/end-invoice.ts';
 import { issueInvoiceToken } from './invoices/issue-invoice-token.ts';
-import { findInvoiceByExternalId, getInvoice, listInvoiceEvents } from './invoices/read-invoices.ts';
+import { findInvoiceByExternalId, getInvoice } from './invoices/read-invoices.ts';
+import { createPayment } from './payments/create-payment.ts';
+import { cancelPayment, capturePayment } from './payments/end-hold.ts';
+import { listInvoiceEvents } from './payments/list-invoice-events.ts';
+import { findPaymentByExternalId, getPayment, listPayments } from './payments/read-payments.ts';
 import { getCategory, getMe, getShop, listCategories, listShops } from './merchants/read-merchants.ts';
 import { advanceTestClock, getTestClock } from './merchants/test-clock.ts';
 
@@ -15,6 +20,15 @@ export const routes: readonly AnyEndpoint[] = [
   rescindInvoice, //          POST /v2/processing/invoices/{invoiceID}/rescind
   issueInvoiceToken, //       POST /v2/processing/invoices/{invoiceID}/access-tokens
   listInvoiceEvents, //       GET  /v2/processing/invoices/{invoiceID}/events
+
+  createPaymentResource, //   POST /v2/processing/payment-resources
+
+  createPayment, //           POST /v2/processing/invoices/{invoiceID}/payments
+  listPayments, //            GET  /v2/processing/invoices/{invoiceID}/payments
+  getPayment, //              GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}
+  findPaymentByExternalId, // GET  /v2/processing/payments?externalID=
+  capturePayment, //          POST /v2/processing/invoices/{invoiceID}/payments/{paymentID}/capture
+  cancelPayment, //           POST /v2/processing/invoices/{invoiceID}/payments/{paymentID}/cancel
 
   getMe, //                   GET  /v2/processing/me
   listShops, //               GET  /v2/processing/shops

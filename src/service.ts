@@ -1,4 +1,7 @@
 // What an endpoint or an engine step may reach for. compose.ts puts it together once; nothing else is passed around.
+import type { Banks } from './bank/banks.ts';
+import type { CardTesting } from './cards/card-testing.ts';
+import type { Cards } from './cards/vault.ts';
 import type { Clock } from './clock.ts';
 import type { Database } from './database/database.ts';
 import type { Ids } from './ids.ts';
@@ -13,5 +16,9 @@ export type Service = {
   readonly ids: Ids;
   readonly tokens: AccessTokens;
   readonly merchants: Merchants;
+  /** The verbs of the vault that show no number. */
+  readonly cards: Cards;
+  readonly cardTesting: CardTesting;
+  readonly banks: Banks;
   readonly engine: Engine;
 };

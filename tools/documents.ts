@@ -77,7 +77,9 @@ function answeredBy(code: RefusalCode): string {
 function accessText(): string {
   const rows = endpoints.map((endpoint) => {
     const row: AccessRow = access[endpoint.operation];
-    const tokens = row.tokens.map((kind) => `that of the ${kind} in \`{${row.entity}}\``).join(', ');
+    const tokens = row.tokens
+      .map((kind) => (row.anyEntity ? `that of any ${kind}` : `that of the ${kind} in \`{${row.entity}}\``))
+      .join(', ');
     const otherwise = row.hiddenBehind
       ? `${refusals[row.hiddenBehind].status} \`${row.hiddenBehind}\``
       : '401';

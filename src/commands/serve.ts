@@ -1,6 +1,7 @@
 // mandate serve: the service, from start to clean end.
+import { join } from 'node:path';
 import { styleText } from 'node:util';
-import { buildService, layFoundation, type Foundation } from '../compose.ts';
+import { buildService, layFoundation, type Foundation, type RunningService } from '../compose.ts';
 import { readConfig } from '../config.ts';
 import { openLog } from '../log.ts';
 import { sandboxShopIds, setUpSandbox, type SandboxFacts } from '../merchants/sandbox-setup.ts';
@@ -18,11 +19,15 @@ export async function serve(): Promise<void> {
   const config = readConfig(process.env, process.cwd());
   const log = openLog({ level: config.logLevel, human: process.stdout.isTTY });
   const foundation = await layFoundation(config, log);
-  const service = buildService(foundation);
+  let publicUrl = config.publicUrl;
+  const service = buildService(foundation, () => publicUrl);
+  let closeBank: (() => Promise<void>) | undefined;
   let hurry: NodeJS.Timeout | undefined;
   try {
     const address = await service.app.listen({ host: config.host, port: config.port });
-    if (config.mode === 'sandbox') greet(await openSandbox(foundation, address));
+    // With PORT=0 the address is known only now.
+    if (config.port === 0) publicUrl = address;
+    if (config.mode === 'sandbox') closeBank = await openSandbox(foundation, service, publicUrl);
     service.engine.start();
     log.info({ address, mode: config.mode, pid: process.pid }, 'ready');
 
@@ -34,6 +39,7 @@ export async function serve(): Promise<void> {
     throw readable(error, config);
   } finally {
     await service.stop();
+    await closeBank?.();
     await foundation.close();
     clearTimeout(hurry);
   }
@@ -48,16 +54,31 @@ async function endAfter(closed: Promise<void>): Promise<never> {
   process.exit(1);
 }
 
-function openSandbox(foundation: Foundation, address: string): Promise<SandboxFacts> {
-  const { config, database: db, apiKeys, ports } = foundation;
-  return setUpSandbox({
+/** The world around a sandbox: its merchant, and a bank unless there is one outside. Answers what closes the bank. */
+async function openSandbox(
+  foundation: Foundation,
+  service: RunningService,
+  publicUrl: string,
+): Promise<() => Promise<void>> {
+  const { config, database: db, apiKeys, ports, log } = foundation;
+  const { bankSecretIn, openSimulatedBank } = await import('../sandbox/bank/simulated-bank.ts');
+  const folder = join(config.dataFolder, 'bank');
+  const secret = config.bankSecret ?? bankSecretIn(folder);
+  const bank =
+    config.bankUrl === undefined
+      ? await openSimulatedBank({ clock: ports.clock, secret, log, folder, port: config.bankPort })
+      : undefined;
+  const facts = await setUpSandbox({
     db,
     clock: ports.clock,
     apiKeys,
+    banks: service.banks,
+    bank: { url: config.bankUrl ?? bank?.url ?? '', secret },
     dataFolder: config.dataFolder,
-    // With PORT=0 the address is known only now.
-    publicUrl: config.port === 0 ? address : config.publicUrl,
+    publicUrl,
   });
+  greet(facts);
+  return async () => bank?.stop();
 }
 
 function readable(error: unknown, { host, port }: { host: string; port: number }): unknown {

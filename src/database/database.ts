@@ -9,7 +9,10 @@ export type Database = {
     statement: Statement<P, R>,
     parameters: Values<P>,
   ): Promise<Values<R>[]>;
-  /** Nested calls join the outer transaction. Deadlocks and serialisation failures are retried from the start. */
+  /**
+   * Deadlocks and serialisation failures are retried from the start. Inside another it is a part of that, which may fail
+   * by itself without failing the whole.
+   */
   transaction<T>(work: (tx: Database) => Promise<T>): Promise<T>;
   /** Runs the effect once what was written is durable: at once outside a transaction, after the commit inside one. */
   afterCommit(effect: () => void): void;
@@ -159,7 +162,7 @@ async function inTransaction<T>(
 ): Promise<T> {
   const tx: Database = {
     run: (statement, parameters) => runOn(client, statement, parameters),
-    transaction: (inner) => inner(tx),
+    transaction: (inner) => withinSavepoint(client, () => inner(tx)),
     afterCommit: (effect) => effects.push(effect),
   };
   await client.query('begin');
@@ -171,6 +174,18 @@ async function inTransaction<T>(
     return value;
   } catch (error) {
     if (!isSilence(error)) await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+async function withinSavepoint<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
+  await client.query('savepoint part');
+  try {
+    const value = await work();
+    await client.query('release savepoint part');
+    return value;
+  } catch (error) {
+    await client.query('rollback to savepoint part').catch(() => undefined);
     throw error;
   }
 }
@@ -198,6 +213,16 @@ function codeOf(error: unknown): string {
 /** Nobody listens there: the private server was stopped or killed. */
 function isServerGone(error: unknown): boolean {
   return ['ENOENT', 'ECONNREFUSED'].includes(codeOf(error));
+}
+
+/** Somebody else was quicker to use a merchant's own name for something. Asked again, it is found. */
+export function isNameTaken(error: unknown): boolean {
+  return (
+    codeOf(error) === '23505' &&
+    error instanceof Error &&
+    'constraint' in error &&
+    error.constraint === 'external_id_pkey'
+  );
 }
 
 /** The driver's word for it; it has no code. */

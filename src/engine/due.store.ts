@@ -3,7 +3,7 @@
 import { statement, type Values } from '../database/statement.ts';
 
 const claimedRow = {
-  id: 'text',
+  key: 'json',
   party_id: 'text',
   due_at: 'timestamptz',
   attempts: 'int4',
@@ -33,16 +33,19 @@ export const moveTestClock = statement({
 const byTable = new Map<string, DueStatements>();
 
 /** Made once for each table: a statement's name is its name on the server too. */
-export function dueStatements(table: string, key: string): DueStatements {
-  const statements = byTable.get(table) ?? statementsFor(table, key);
+export function dueStatements(table: string, keys: readonly string[]): DueStatements {
+  const statements = byTable.get(table) ?? statementsFor(table, keys);
   byTable.set(table, statements);
   return statements;
 }
 
-function statementsFor(table: string, key: string) {
+function statementsFor(table: string, keys: readonly string[]) {
+  const key = `json_build_array(${keys.join(', ')}) as key`;
+  const isTheRow = keys.map((column, place) => `${column} = :key ->> ${place}`).join(' and ');
+  const isClaimed = keys.map((column) => `claimed.${column} = clocked.${column}`).join(' and ');
   const claim = (ofParty: string, leaseFrom: string) => `
     with due as (
-      select ${key} as id, party_id, wake_at as due_at from ${table}
+      select ${keys.join(', ')}, party_id, wake_at as due_at from ${table}
       where wake_at <= :now ${ofParty}
       order by wake_at limit :most for update skip locked
     ), clocked as (
@@ -51,8 +54,9 @@ function statementsFor(table: string, key: string) {
     update ${table} as claimed
     set wake_at = ${leaseFrom} + :lease_ms * interval '1 ms',
         attempts = attempts + 1
-    from clocked where claimed.${key} = clocked.id
-    returning clocked.id, clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms`;
+    from clocked where ${isClaimed}
+    returning json_build_array(${keys.map((column) => `clocked.${column}`).join(', ')}) as key,
+              clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms`;
 
   return {
     claim: statement({
@@ -74,34 +78,41 @@ function statementsFor(table: string, key: string) {
       row: { wake_at: 'timestamptz?' },
       text: `select min(wake_at) as wake_at from ${table} where party_id = :party_id and wake_at <= :before`,
     }),
+    // Something may have happened outside: look sooner than planned. What is not due at all stays so.
+    hasten: statement({
+      name: `hasten_${table}`,
+      parameters: { key: 'json', now: 'timestamptz' },
+      row: { key: 'json' },
+      text: `update ${table} set wake_at = :now where ${isTheRow} and wake_at > :now returning ${key}`,
+    }),
     // A row that was claimed again, or changed, in the meantime is somebody else's.
     postpone: statement({
       name: `postpone_${table}`,
-      parameters: { id: 'text', attempts: 'int4', wake_at: 'timestamptz' },
+      parameters: { key: 'json', attempts: 'int4', wake_at: 'timestamptz' },
       row: {},
       text: `update ${table} set wake_at = :wake_at
-             where ${key} = :id and attempts = :attempts and wake_at is not null`,
+             where ${isTheRow} and attempts = :attempts and wake_at is not null`,
     }),
     giveUp: statement({
       name: `give_up_${table}`,
-      parameters: { id: 'text', attempts: 'int4', now: 'timestamptz', reason: 'text' },
+      parameters: { key: 'json', attempts: 'int4', now: 'timestamptz', reason: 'text' },
       row: {},
       text: `update ${table} set wake_at = null, stuck_at = :now, stuck_reason = :reason
-             where ${key} = :id and attempts = :attempts and wake_at is not null`,
+             where ${isTheRow} and attempts = :attempts and wake_at is not null`,
     }),
     stuck: statement({
       name: `stuck_${table}`,
       parameters: {},
-      row: { id: 'text', party_id: 'text', stuck_at: 'timestamptz', stuck_reason: 'text' },
-      text: `select ${key} as id, party_id, stuck_at, stuck_reason from ${table}
+      row: { key: 'json', party_id: 'text', stuck_at: 'timestamptz', stuck_reason: 'text' },
+      text: `select ${key}, party_id, stuck_at, stuck_reason from ${table}
              where stuck_at is not null order by stuck_at limit 1000`,
     }),
     retry: statement({
       name: `retry_stuck_${table}`,
-      parameters: { id: 'text', now: 'timestamptz' },
-      row: { id: 'text' },
+      parameters: { key: 'json', now: 'timestamptz' },
+      row: { key: 'json' },
       text: `update ${table} set wake_at = :now, attempts = 0, stuck_at = null, stuck_reason = null
-             where ${key} = :id and stuck_at is not null returning ${key} as id`,
+             where ${isTheRow} and stuck_at is not null returning ${key}`,
     }),
   };
 }

@@ -4,10 +4,10 @@ import { createTestDatabase, type TestDatabase } from '../../test/support/test-d
 import { instantAt, epochMsOf, laterBy, type Instant } from '../clock.ts';
 import { openLog } from '../log.ts';
 import { dueStatements } from './due.store.ts';
-import { openEngine, type DueWork, type Engine } from './engine.ts';
+import { openEngine, type Engine } from './engine.ts';
 
 const minute = 60_000;
-const leaseMs = 30_000;
+const leaseMs = 60_000;
 
 let db: TestDatabase;
 let clock: TestClock;
@@ -38,12 +38,12 @@ async function finish(id: string): Promise<void> {
   await sql('update task set done = done + 1, wake_at = null, attempts = 0 where task_id = $1', [id]);
 }
 
-function node(step: DueWork['step'] = finish): Engine {
+function node(step: (id: string, now: Instant) => Promise<void> = finish): Engine {
   const engine = openEngine({
     db: db.database,
     clock,
     log: openLog({ level: 'silent', human: false }),
-    works: [{ table: 'task', key: 'task_id', step }],
+    works: [{ table: 'task', keys: ['task_id'], step: ([id = ''], now) => step(id, now) }],
     chores: [],
     countStep: () => {},
   });
@@ -66,13 +66,13 @@ function gate(): { reached: Promise<void>; open: () => void; pass: () => Promise
 
 /** What a claim hands out, on a connection that would rather fail than wait long for another's lock. */
 async function claimImpatiently(): Promise<string[]> {
-  const { text, parameterNames } = dueStatements('task', 'task_id').claim;
+  const { text, parameterNames } = dueStatements('task', ['task_id']).claim;
   const values: Record<string, unknown> = { now: clock.now(), lease_ms: leaseMs, most: 100 };
   return db.database.withClient(async (client) => {
     await client.query("set lock_timeout = '500ms'");
     const parameters = parameterNames.map((name) => values[name]);
-    const { rows } = await client.query<{ id: string }>(text, parameters);
-    return rows.map(({ id }) => id).sort();
+    const { rows } = await client.query<{ key: string[] }>(text, parameters);
+    return rows.map(({ key }) => key.join('/')).sort();
   });
 }
 
@@ -214,10 +214,10 @@ describe('due work', () => {
 
   test('that another claimer is just taking is passed over at once, and the rest handed out', async () => {
     for (const id of ['a', 'b', 'c']) await addTask(id, laterBy(clock.now(), id === 'a' ? -1 : 0));
-    const { claim } = dueStatements('task', 'task_id');
+    const { claim } = dueStatements('task', ['task_id']);
     await db.database.transaction(async (tx) => {
       const mine = await tx.run(claim, { now: clock.now(), lease_ms: BigInt(leaseMs), most: 1 });
-      expect(mine.map(({ id }) => id)).toEqual(['a']);
+      expect(mine.map(({ key }) => (key as string[])[0])).toEqual(['a']);
       expect(await claimImpatiently()).toEqual(['b', 'c']);
     });
     expect(await claimImpatiently()).toEqual([]);

@@ -16,10 +16,10 @@ import {
 export type DueWork = {
   /** The table whose rows fall due; it has party_id, wake_at, attempts, stuck_at and stuck_reason. */
   readonly table: string;
-  /** Its primary key. */
-  readonly key: string;
-  /** Writes the row's next wake_at, or null, with its change of state. */
-  readonly step: (id: string, now: Instant) => Promise<void>;
+  /** The columns of its primary key. */
+  readonly keys: readonly string[];
+  /** Writes the row's next wake_at, or null, with its change of state. The first attempt is 1. */
+  readonly step: (key: readonly string[], now: Instant, attempt: number) => Promise<void>;
 };
 
 /** Something small to do every now and then, on every node, harmless when done twice. */
@@ -29,7 +29,14 @@ export type Engine = {
   start(): void;
   /** Looks for due work now instead of at the next sweep. */
   wake(): void;
-  /** When no sweep runs and none is wanted. */
+  /**
+   * Does work that was written as claimed already (`bornClaimed`), by the node that made it: no other node looks at it
+   * before the lease is over, and it costs no claim. Answers at once; the work goes on.
+   */
+  run(table: string, key: readonly string[], now: Instant): void;
+  /** Looks at one row now, whenever it is due: something outside may have changed. */
+  hasten(table: string, key: readonly string[]): Promise<void>;
+  /** When nothing runs and no sweep is wanted. */
   settled(): Promise<void>;
   /** Moves a party's time to an instant, running everything that falls due on the way, in order. */
   advance(partyId: string, to: Instant): Promise<void>;
@@ -39,8 +46,11 @@ export type Engine = {
   stop(): Promise<void>;
 };
 
+type Claimed = { readonly key: readonly string[]; readonly attempts: number };
+
 export type StuckWork = {
   readonly table: string;
+  /** The parts of its key, with a slash between them. */
   readonly id: string;
   readonly partyId: string;
   readonly since: Instant;
@@ -48,7 +58,7 @@ export type StuckWork = {
 };
 
 const sweepEveryMs = 1_000;
-const leaseMs = 30_000;
+const leaseMs = 60_000; // longer than any bank is waited for
 const claimedAtOnce = 100;
 const stepsAtOnce = 8;
 /** After this many failures in a row (about an hour and a half with the delays below) an operator has to look. */
@@ -66,9 +76,10 @@ export function openEngine(options: {
   countStep: (table: string, outcome: 'done' | 'failed' | 'stuck') => void;
 }): Engine {
   const { db, clock, log } = options;
-  const works = options.works.map((work) => ({ work, sql: dueStatements(work.table, work.key) }));
+  const works = options.works.map((work) => ({ work, sql: dueStatements(work.table, work.keys) }));
   const timers: NodeJS.Timeout[] = [];
   const advancing = new Map<string, Promise<void>>();
+  const running = new Set<Promise<void>>();
   let stopping = false;
   let wanted = false;
   let sweeping: Promise<void> | undefined;
@@ -107,42 +118,47 @@ export function openEngine(options: {
       const rows = await (partyId === undefined
         ? db.run(sql.claim, claim)
         : db.run(sql.claimOfParty, { ...claim, party_id: partyId }));
-      await inParallel(rows, stepsAtOnce, (row) => runStep(work, sql, row));
+      await inParallel(rows, stepsAtOnce, (row) => runClaimed(work, sql, row));
       if (rows.length < claimedAtOnce || stopping) return;
     }
   }
 
-  async function runStep(work: DueWork, sql: DueStatements, row: ClaimedRow): Promise<void> {
+  function runClaimed(work: DueWork, sql: DueStatements, row: ClaimedRow): Promise<void> {
     // Never before the moment it was due for: another node's clock may be ahead of ours.
     const now = latest(laterBy(clock.now(), Number(row.offset_ms)), row.due_at);
+    return runStep(work, sql, { key: keyOf(row.key), attempts: row.attempts }, now);
+  }
+
+  async function runStep(work: DueWork, sql: DueStatements, claimed: Claimed, now: Instant): Promise<void> {
     try {
-      await work.step(row.id, now);
+      await work.step(claimed.key, now, claimed.attempts);
       options.countStep(work.table, 'done');
     } catch (error) {
-      await postpone(work, sql, row, now, error);
+      await postpone(work, sql, claimed, now, error);
     }
   }
 
   async function postpone(
     work: DueWork,
     sql: DueStatements,
-    row: ClaimedRow,
+    claimed: Claimed,
     now: Instant,
     error: unknown,
   ): Promise<void> {
-    const isStuck = row.attempts >= attemptsMost;
-    const fields = { err: error, work: work.table, id: row.id, attempts: row.attempts };
+    const { key, attempts } = claimed;
+    const isStuck = attempts >= attemptsMost;
+    const fields = { err: error, work: work.table, id: nameOf(key), attempts };
     if (isStuck) log.error(fields, 'a step failed too often and waits for an operator');
     else log.warn(fields, 'a step failed and will be tried again');
     options.countStep(work.table, isStuck ? 'stuck' : 'failed');
     const reason = String(error).slice(0, reasonCharactersMost);
-    const name = { id: row.id, attempts: row.attempts };
+    const name = { key, attempts };
     try {
       if (isStuck) await db.run(sql.giveUp, { ...name, now, reason });
-      else await db.run(sql.postpone, { ...name, wake_at: laterBy(now, retryDelayMs(row.attempts)) });
+      else await db.run(sql.postpone, { ...name, wake_at: laterBy(now, retryDelayMs(attempts)) });
     } catch (failure) {
       log.warn(
-        { err: failure, work: work.table, id: row.id },
+        { err: failure, work: work.table, id: nameOf(key) },
         'the lease of a failed step was left to run out',
       );
     }
@@ -188,14 +204,30 @@ export function openEngine(options: {
       wake();
     },
     wake,
-    settled: async () => void (await sweeping),
+    run(table, key, now) {
+      const found = works.find(({ work }) => work.table === table);
+      if (!found) throw new Error(`there is no due work in ${table}`);
+      if (stopping) return; // another node takes it up when the lease is over
+      const doing = runStep(found.work, found.sql, { key, attempts: 1 }, now).finally(() =>
+        running.delete(doing),
+      );
+      running.add(doing);
+    },
+    async hasten(table, key) {
+      const found = works.find(({ work }) => work.table === table);
+      const rows = found ? await db.run(found.sql.hasten, { key, now: clock.now() }) : [];
+      if (rows.length > 0) wake();
+    },
+    async settled() {
+      while (sweeping || running.size > 0) await Promise.all([sweeping, ...running]);
+    },
     advance,
     async stuck() {
       const lists = await Promise.all(
         works.map(async ({ work, sql }) =>
           (await db.run(sql.stuck, {})).map((row) => ({
             table: work.table,
-            id: row.id,
+            id: nameOf(row.key),
             partyId: row.party_id,
             since: row.stuck_at,
             reason: row.stuck_reason,
@@ -206,14 +238,14 @@ export function openEngine(options: {
     },
     async retry(table, id) {
       const found = works.find(({ work }) => work.table === table);
-      const rows = found ? await db.run(found.sql.retry, { id, now: clock.now() }) : [];
+      const rows = found ? await db.run(found.sql.retry, { key: id.split('/'), now: clock.now() }) : [];
       if (rows.length > 0) wake();
       return rows.length > 0;
     },
     async stop() {
       stopping = true;
       timers.forEach(clearInterval);
-      await Promise.allSettled([sweeping, ...advancing.values()]);
+      await Promise.allSettled([sweeping, ...running, ...advancing.values()]);
     },
   };
 }
@@ -224,6 +256,19 @@ async function runChore(chore: Chore, log: Logger): Promise<void> {
   } catch (error) {
     log.warn({ err: error, chore: chore.name }, 'a chore failed; the next turn tries again');
   }
+}
+
+/** The wake_at and attempts of a row that its maker works on at once. */
+export function bornClaimed(now: Instant): { wake_at: Instant; attempts: number } {
+  return { wake_at: laterBy(now, leaseMs), attempts: 1 };
+}
+
+function keyOf(key: unknown): readonly string[] {
+  return key as readonly string[];
+}
+
+function nameOf(key: unknown): string {
+  return keyOf(key).join('/');
 }
 
 function retryDelayMs(attempts: number): number {

@@ -7,7 +7,15 @@ import type { RefusalCode } from './refusals.ts';
 export const everyScope = '*';
 
 /** What an API key may be narrowed to. */
-export const scopes = ['invoices:read', 'invoices:write', 'shops:read', 'sandbox'] as const;
+export const scopes = [
+  'invoices:read',
+  'invoices:write',
+  'payment-resources:write',
+  'payments:read',
+  'payments:write',
+  'shops:read',
+  'sandbox',
+] as const;
 export type Scope = (typeof scopes)[number];
 
 export type AccessRow = {
@@ -17,6 +25,8 @@ export type AccessRow = {
   readonly tokens: readonly TokenKind[];
   /** The path parameter that names that entity. */
   readonly entity?: string;
+  /** The token need only be of the party: the request names no entity to compare with its own. */
+  readonly anyEntity?: true;
   /** Reads hide a refusal behind this answer, so that nobody learns what exists; the others answer 401. */
   readonly hiddenBehind?: RefusalCode;
 };
@@ -39,6 +49,27 @@ export const access = {
   issueInvoiceToken: { apiKey: 'invoices:write', tokens: [] },
   fulfillInvoice: { apiKey: 'invoices:write', tokens: [] },
   rescindInvoice: { apiKey: 'invoices:write', tokens: [] },
+  createPayment: { apiKey: 'payments:write', tokens: ['invoice'], entity: 'invoiceID' },
+  listPayments: {
+    apiKey: 'payments:read',
+    tokens: ['invoice'],
+    entity: 'invoiceID',
+    hiddenBehind: 'invoiceNotFound',
+  },
+  getPayment: {
+    apiKey: 'payments:read',
+    tokens: ['invoice'],
+    entity: 'invoiceID',
+    hiddenBehind: 'invoiceNotFound',
+  },
+  findPayment: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'paymentNotFound' },
+  capturePayment: { apiKey: 'payments:write', tokens: [] },
+  cancelPayment: { apiKey: 'payments:write', tokens: [] },
+  createPaymentResource: {
+    apiKey: 'payment-resources:write',
+    tokens: ['invoice', 'customer'],
+    anyEntity: true,
+  },
   getMe: { apiKey: 'shops:read', tokens: [] },
   listShops: { apiKey: 'shops:read', tokens: [] },
   getShop: { apiKey: 'shops:read', tokens: [] },

@@ -1,5 +1,6 @@
 // The life of a request, from the socket to the room and back, with its exits in this order:
-//   preflight -> who calls -> may he -> request id -> deadline -> rate -> body -> schema -> repeat? -> the room -> answer
+//   preflight -> who calls -> may he -> request id -> deadline -> rate -> body -> schema -> limit -> repeat? -> the room
+//   -> answer
 // Everything here is about the wire; what a request means is the rooms' business.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
@@ -10,6 +11,7 @@ import type { ApiKeys } from '../merchants/api-key.ts';
 import type { Refusal } from '../refusal.ts';
 import type { Service } from '../service.ts';
 import { access, everyScope, type AccessRow } from './access.ts';
+import { clientAddress } from './address.ts';
 import type { Caller } from './caller.ts';
 import { longestWaitMs, waitMsOf } from './deadline.ts';
 import { takesIdempotencyKey, type AnyEndpoint, type EndpointRequest } from './endpoint.ts';
@@ -103,8 +105,11 @@ export function answerer(
     const endpointRequest: EndpointRequest = {
       caller,
       now: door.service.merchants.timeOf(party),
+      address: clientAddress(request),
       ...input,
     };
+    const waitSeconds = endpoint.limit?.(endpointRequest, door.service);
+    if (waitSeconds !== undefined) return sendTooMany(reply, waitSeconds);
 
     const work =
       key === undefined
@@ -186,7 +191,7 @@ function refusalOfAccess(
     return scopes.includes(everyScope) || scopes.includes(row.apiKey) ? undefined : 'unauthorized';
   }
   const mayCall = row.tokens.includes(caller.kind);
-  const isOwn = row.entity !== undefined && params[row.entity] === caller.entityId;
+  const isOwn = row.anyEntity ?? (row.entity !== undefined && params[row.entity] === caller.entityId);
   return mayCall && isOwn ? undefined : (row.hiddenBehind ?? 'unauthorized');
 }
 

@@ -17,6 +17,8 @@ export type EndpointRequest<Params = unknown, Query = unknown, Body = unknown> =
   readonly caller: Caller;
   /** The caller's time: the party's test clock in a sandbox, real time otherwise. */
   readonly now: Instant;
+  /** Where the request came from, past trusted proxies; undefined when they forwarded what is no address. */
+  readonly address: string | undefined;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
@@ -48,6 +50,11 @@ export type Endpoint<
   readonly refusals: readonly Code[];
   /** For the rare write that is no single transaction; it must be harmless when repeated. */
   readonly ignoresIdempotencyKey?: true;
+  /** The seconds this caller has to wait, if any. Asked before everything that is kept: it is answered with 429. */
+  readonly limit?: (
+    request: EndpointRequest<Declared<Params>, Declared<Query>, Declared<Body>>,
+    service: Service,
+  ) => number | undefined;
   readonly handle: (
     request: EndpointRequest<Declared<Params>, Declared<Query>, Declared<Body>>,
     service: Service,
@@ -55,7 +62,8 @@ export type Endpoint<
 };
 
 /** An endpoint among others, its own types forgotten: the door has checked what it hands over. */
-export type AnyEndpoint = Omit<Endpoint, 'handle' | 'bodyProblem'> & {
+export type AnyEndpoint = Omit<Endpoint, 'handle' | 'limit' | 'bodyProblem'> & {
+  readonly limit?: (request: EndpointRequest, service: Service) => number | undefined;
   readonly bodyProblem?: (body: unknown) => string | undefined;
   readonly handle: (request: EndpointRequest, service: Service) => Promise<Outcome<unknown, RefusalCode>>;
 };

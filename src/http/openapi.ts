@@ -101,10 +101,13 @@ const errorSchemas = {
   GeneralError: { type: 'object', required: ['message'], properties: { message: { type: 'string' } } },
   ExternalIDConflictError: {
     type: 'object',
-    required: ['externalID', 'id', 'message'],
+    required: ['externalID', 'message'],
     properties: {
       externalID: { type: 'string' },
-      id: { type: 'string', description: 'What was made with this externalID before.' },
+      id: {
+        type: 'string',
+        description: 'What was made with this externalID before; not told to a payer who may not have it.',
+      },
       message: { type: 'string' },
     },
   },

@@ -55,6 +55,47 @@ export const refusals = {
     message: 'Allocation not permitted',
     advice: 'Split payments are not offered. Leave allocation out.',
   },
+  invoicePaymentPending: {
+    status: 400,
+    message: 'Invoice payment pending',
+    advice: 'A payment of the invoice is in progress. Follow its events; when it has failed, try again.',
+  },
+  invalidPaymentToolToken: {
+    status: 400,
+    message: 'Specified payment tool token is invalid',
+    advice:
+      'Tokenize the card again: a token is good for an hour, for the party and the object it was made for.',
+  },
+  invalidPaymentSession: {
+    status: 400,
+    message: 'Specified payment session is invalid',
+    advice: 'Send the session that came with the token, or none.',
+  },
+  invalidProcessingDeadline: {
+    status: 400,
+    message: 'Specified processing deadline is invalid',
+    advice: 'Send a future RFC 3339 date-time, or a number with a unit: `30m`.',
+  },
+  invalidPaymentStatus: {
+    status: 400,
+    message: 'Invalid payment status',
+    advice: 'Read the payment: only a held one (`processed`) is captured or cancelled.',
+  },
+  operationNotPermitted: {
+    status: 400,
+    message: 'Operation not permitted',
+    advice: 'The shop or the payment does not allow it; the message says more.',
+  },
+  inconsistentCaptureCurrency: {
+    status: 400,
+    message: 'The currency differs from that of the payment',
+    advice: 'Send the currency of the payment, or none.',
+  },
+  amountExceededCaptureBalance: {
+    status: 400,
+    message: 'More than is held',
+    advice: 'Capture at most what is held; the message says how much that is.',
+  },
   invalidTestClock: {
     status: 400,
     message: 'The test clock only moves forward, by ten years at most',
@@ -64,6 +105,11 @@ export const refusals = {
     status: 404,
     message: 'Invoice not found',
     advice: 'Check the id and whose token was sent.',
+  },
+  paymentNotFound: {
+    status: 404,
+    message: 'Payment not found',
+    advice: 'Check the id; it counts the payments of its invoice.',
   },
   shopNotFound: {
     status: 404,

@@ -6,9 +6,9 @@ import { endpoint } from '../http/endpoint.ts';
 import { metadataProblem } from '../http/schemas.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import type { Service } from '../service.ts';
-import { decideCreate, type CartLine, type CreateInvoice, type Invoice } from './invoice.ts';
+import { decideCreate, type CreateInvoice, type Invoice } from './invoice.ts';
 import { findInvoiceNamed, storeNewInvoice } from './invoice.store.ts';
-import { InvoiceAndToken, invoiceBody, invoiceExample, InvoiceParams } from './invoice.wire.ts';
+import { cartOf, InvoiceAndToken, invoiceBody, invoiceExample, InvoiceParams } from './invoice.wire.ts';
 
 export const createInvoice = endpoint({
   operation: 'createInvoice',
@@ -46,7 +46,9 @@ export const createInvoice = endpoint({
     if (decision.ok && decision.value.type === 'invoice_created') {
       if (await storeNewInvoice(db, decision.value, fingerprint)) {
         if (command.dueDate <= now) db.afterCommit(() => service.engine.wake());
-        return accept(bodyOf({ ...decision.value.terms, status: 'unpaid' }, service));
+        return accept(
+          bodyOf({ ...decision.value.terms, status: 'unpaid', paymentInProgress: false }, service),
+        );
       }
     }
     // A repeated request is answered before any other rule: what it asked for may no longer be allowed, but it was done.
@@ -88,18 +90,7 @@ function commandOf(body: InvoiceParams, id: string): CreateInvoice {
     ...(partyID === undefined ? {} : { partyId: partyID }),
     ...(externalID === undefined ? {} : { externalId: externalID }),
     ...(amount === undefined ? {} : { amountMinor: BigInt(amount) }),
-    ...(cart === undefined ? {} : { cart: cart.map(lineOf) }),
-  };
-}
-
-function lineOf(line: NonNullable<InvoiceParams['cart']>[number]): CartLine {
-  const { product, quantity = 1, price, taxMode } = line;
-  const { type, rate } = taxMode ?? {};
-  return {
-    product,
-    quantity: BigInt(quantity),
-    priceMinor: BigInt(price),
-    ...(type && rate !== undefined ? { taxMode: { type, rate } } : {}),
+    ...(cart === undefined ? {} : { cart: cartOf(cart) }),
   };
 }
 

@@ -44,22 +44,23 @@ export const rescindInvoice = endpoint({
     'invalidPartyStatus',
     'invalidShopStatus',
     'invalidInvoiceStatus',
+    'invoicePaymentPending',
   ],
   handle: (request, service) => end(request, service, decideRescind),
 });
 
 type EndRequest = EndpointRequest<{ invoiceID: string }, unknown, { reason: string }>;
-type EndRefusal = TradingRefusal | 'invoiceNotFound' | 'invalidInvoiceStatus';
+type StatusRefusal = 'invalidInvoiceStatus' | 'invoicePaymentPending';
 
-async function end(
+async function end<Code extends StatusRefusal>(
   { caller, params, body, now }: EndRequest,
   { db, merchants }: Service,
-  decide: (invoice: Invoice, reason: string) => Outcome<InvoiceFact, 'invalidInvoiceStatus'>,
-): Promise<Outcome<undefined, EndRefusal>> {
+  decide: (invoice: Invoice, reason: string) => Outcome<InvoiceFact, Code>,
+): Promise<Outcome<undefined, Code | TradingRefusal | 'invoiceNotFound'>> {
   const party = await merchants.party(caller.partyId);
   if (!party) return refuse('invoiceNotFound');
   const name = { partyId: party.id, invoiceId: params.invoiceID };
-  const changed = await changeInvoice<EndRefusal>(db, name, now, async (invoice) => {
+  const changed = await changeInvoice<Code | TradingRefusal>(db, name, now, async (invoice) => {
     const trading = requireTrading(party, await merchants.shop(party.id, invoice.shopId));
     return trading.ok ? decide(invoice, body.reason) : trading;
   });

@@ -3,13 +3,13 @@
 import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { statement, type Values } from '../database/statement.ts';
-import { appendEvent, appendParameters, type LoggedEvent } from '../events/log.ts';
+import { appendEvent, appendParameters } from '../events/log.ts';
 import type { Currency } from '../money.ts';
+import { invoiceFactToJson, lineFromJson, lineToJson, type LineJson } from './invoice-json.ts';
 import type { Outcome } from '../refusal.ts';
 import {
   evolve,
   nextOf,
-  type CartLine,
   type Invoice,
   type InvoiceFact,
   type InvoiceState,
@@ -38,6 +38,9 @@ const columns = {
   external_id: 'text?',
 } as const;
 const columnList = Object.keys(columns).join(', ');
+/** What payments write beside it. */
+const readColumns = { ...columns, payment_in_progress: 'bool' } as const;
+const readColumnList = Object.keys(readColumns).join(', ');
 
 /** One round trip: the merchant's own name for it is claimed, and only then the invoice and its first event written. */
 const insertInvoice = statement({
@@ -89,22 +92,22 @@ const changeInvoiceRow = statement({
 const readInvoice = statement({
   name: 'read_invoice',
   parameters: { invoice_id: 'text' },
-  row: columns,
-  text: `select ${columnList} from invoice where invoice_id = :invoice_id`,
+  row: readColumns,
+  text: `select ${readColumnList} from invoice where invoice_id = :invoice_id`,
 });
 
 const readInvoiceOfParty = statement({
   name: 'read_invoice_of_party',
   parameters: { invoice_id: 'text', party_id: 'text' },
-  row: columns,
-  text: `select ${columnList} from invoice where invoice_id = :invoice_id and party_id = :party_id`,
+  row: readColumns,
+  text: `select ${readColumnList} from invoice where invoice_id = :invoice_id and party_id = :party_id`,
 });
 
 const readInvoiceByExternalId = statement({
   name: 'read_invoice_by_external_id',
   parameters: { party_id: 'text', external_id: 'text' },
-  row: { ...columns, fingerprint: 'bytea' },
-  text: `select ${columnList
+  row: { ...readColumns, fingerprint: 'bytea' },
+  text: `select ${readColumnList
     .split(', ')
     .map((name) => `invoice.${name}`)
     .join(', ')}, named.fingerprint
@@ -120,21 +123,6 @@ const rescheduleInvoice = statement({
          where invoice_id = :invoice_id and version = :version`,
 });
 
-/** No row: no such invoice. A row without a sequence: the invoice has no event after the one asked for. */
-const readInvoiceEvents = statement({
-  name: 'read_invoice_events',
-  parameters: { invoice_id: 'text', party_id: 'text', after: 'int8', most: 'int4' },
-  row: { sequence: 'int4?', created_at: 'timestamptz?', facts: 'json?' },
-  text: `select event.sequence, event.created_at, event.facts
-         from invoice left join lateral (
-           select sequence, created_at, facts from event
-           where aggregate_id = invoice_id and sequence > :after
-           order by sequence limit :most
-         ) as event on true
-         where invoice_id = :invoice_id and party_id = :party_id
-         order by event.sequence`,
-});
-
 /** False when the merchant's name for it is taken already. */
 export async function storeNewInvoice(
   db: Database,
@@ -147,7 +135,7 @@ export async function storeNewInvoice(
     fingerprint,
     wake_at: nextOf(invoice)?.at ?? null,
     happened_at: invoice.createdAt,
-    facts: [factToJson(created)],
+    facts: [invoiceFactToJson(created)],
   });
   return rows.length > 0;
 }
@@ -210,27 +198,6 @@ export async function takeNextStep(db: Database, invoiceId: string, now: Instant
   }
 }
 
-/** The events after a cursor, oldest first; undefined when there is no such invoice of that party. */
-export async function readEvents(
-  db: Database,
-  name: { partyId: string; invoiceId: string },
-  after: number,
-  most: number,
-): Promise<LoggedEvent<InvoiceFact>[] | undefined> {
-  const rows = await db.run(readInvoiceEvents, {
-    invoice_id: name.invoiceId,
-    party_id: name.partyId,
-    after: BigInt(after),
-    most,
-  });
-  if (rows.length === 0) return undefined;
-  return rows.flatMap(({ sequence, created_at, facts }) =>
-    sequence === null || created_at === null
-      ? []
-      : [{ sequence, createdAt: created_at, facts: (facts as FactJson[]).map(factFromJson) }],
-  );
-}
-
 async function storeFact(
   db: Database,
   stored: StoredInvoice,
@@ -245,7 +212,7 @@ async function storeFact(
     reason: 'reason' in invoice ? invoice.reason : null,
     wake_at: nextOf(invoice)?.at ?? null,
     happened_at: now,
-    facts: [factToJson(fact)],
+    facts: [invoiceFactToJson(fact)],
   });
   return rows.length > 0;
 }
@@ -272,7 +239,7 @@ function rowOf(invoice: Invoice, version: number): Values<typeof columns> {
   };
 }
 
-function storedFromRow(row: Values<typeof columns>): StoredInvoice {
+function storedFromRow(row: Values<typeof readColumns>): StoredInvoice {
   const terms: InvoiceTerms = {
     id: row.invoice_id,
     partyId: row.party_id,
@@ -288,7 +255,8 @@ function storedFromRow(row: Values<typeof columns>): StoredInvoice {
     ...(row.client_info === null ? {} : { clientInfo: row.client_info }),
     ...(row.external_id === null ? {} : { externalId: row.external_id }),
   };
-  return { invoice: { ...terms, ...stateFromRow(row) }, version: row.version };
+  const { payment_in_progress: paymentInProgress } = row;
+  return { invoice: { ...terms, ...stateFromRow(row), paymentInProgress }, version: row.version };
 }
 
 function stateFromRow(row: { invoice_id: string; status: string; reason: string | null }): InvoiceState {
@@ -296,48 +264,4 @@ function stateFromRow(row: { invoice_id: string; status: string; reason: string 
   if (status === 'unpaid' || status === 'paid') return { status };
   if ((status === 'fulfilled' || status === 'cancelled') && reason !== null) return { status, reason };
   throw new Error(`invoice ${row.invoice_id} is stored as ${status} without what belongs to it`);
-}
-
-type LineJson = Omit<CartLine, 'quantity' | 'priceMinor'> & { quantity: number; priceMinor: number };
-type TermsJson = Omit<InvoiceTerms, 'amount' | 'cart'> & {
-  amountMinor: number;
-  currency: Currency;
-  cart?: LineJson[];
-};
-type FactJson =
-  Exclude<InvoiceFact, { type: 'invoice_created' }> | { type: 'invoice_created'; terms: TermsJson };
-
-function lineToJson(line: CartLine): LineJson {
-  return { ...line, quantity: Number(line.quantity), priceMinor: Number(line.priceMinor) };
-}
-
-function lineFromJson(line: LineJson): CartLine {
-  return { ...line, quantity: BigInt(line.quantity), priceMinor: BigInt(line.priceMinor) };
-}
-
-function factToJson(fact: InvoiceFact): FactJson {
-  if (fact.type !== 'invoice_created') return fact;
-  const { amount, cart, ...terms } = fact.terms;
-  return {
-    type: fact.type,
-    terms: {
-      ...terms,
-      amountMinor: Number(amount.minor),
-      currency: amount.currency,
-      ...(cart ? { cart: cart.map(lineToJson) } : {}),
-    },
-  };
-}
-
-function factFromJson(fact: FactJson): InvoiceFact {
-  if (fact.type !== 'invoice_created') return fact;
-  const { amountMinor, currency, cart, ...terms } = fact.terms;
-  return {
-    type: fact.type,
-    terms: {
-      ...terms,
-      amount: { minor: BigInt(amountMinor), currency },
-      ...(cart ? { cart: cart.map(lineFromJson) } : {}),
-    },
-  };
 }

@@ -33,7 +33,8 @@ export type InvoiceState =
   | { readonly status: 'unpaid' | 'paid' }
   | { readonly status: 'fulfilled' | 'cancelled'; readonly reason: string };
 
-export type Invoice = InvoiceTerms & InvoiceState;
+/** While a payment may still take its money the invoice neither falls overdue nor is rescinded. */
+export type Invoice = InvoiceTerms & InvoiceState & { readonly paymentInProgress: boolean };
 export type InvoiceStatus = InvoiceState['status'];
 
 export type InvoiceFact =
@@ -51,7 +52,7 @@ export const invoiceLifecycle = {
   cancelled: {},
 } as const satisfies Record<InvoiceStatus | 'absent', Partial<Record<InvoiceFact['type'], InvoiceStatus>>>;
 
-const cartLinesMost = 100;
+export const cartLinesMost = 100;
 const overdueReason = 'overdue';
 
 export type CreateInvoice = {
@@ -139,14 +140,15 @@ export function decideFulfill(
 export function decideRescind(
   invoice: Invoice,
   reason: string,
-): Outcome<InvoiceFact, 'invalidInvoiceStatus'> {
+): Outcome<InvoiceFact, 'invalidInvoiceStatus' | 'invoicePaymentPending'> {
   if (invoice.status !== 'unpaid') return refuse('invalidInvoiceStatus');
+  if (invoice.paymentInProgress) return refuse('invoicePaymentPending');
   return accept({ type: 'invoice_cancelled', reason });
 }
 
 /** What is next, and when: an unpaid invoice is cancelled at its due date by itself. */
 export function nextOf(invoice: Invoice): { readonly at: Instant; readonly fact: InvoiceFact } | undefined {
-  if (invoice.status !== 'unpaid') return undefined;
+  if (invoice.status !== 'unpaid' || invoice.paymentInProgress) return undefined;
   return { at: invoice.dueDate, fact: { type: 'invoice_cancelled', reason: overdueReason } };
 }
 
@@ -155,7 +157,7 @@ export function evolve(invoice: Invoice | undefined, fact: InvoiceFact): Invoice
   const from = invoice?.status ?? 'absent';
   const moves: Partial<Record<InvoiceFact['type'], InvoiceStatus>> = invoiceLifecycle[from];
   if (moves[fact.type] === undefined) throw new Error(`an invoice that is ${from} cannot have ${fact.type}`);
-  if (fact.type === 'invoice_created') return { ...fact.terms, status: 'unpaid' };
+  if (fact.type === 'invoice_created') return { ...fact.terms, status: 'unpaid', paymentInProgress: false };
   if (!invoice) throw new Error(`${fact.type} without an invoice`);
   switch (fact.type) {
     case 'invoice_paid':

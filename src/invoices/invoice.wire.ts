@@ -1,6 +1,5 @@
 // Invoices as the API shows them.
 import { Type, type Static } from 'typebox';
-import type { LoggedEvent } from '../events/log.ts';
 import {
   AccessToken,
   Amount,
@@ -10,7 +9,13 @@ import {
   ExternalID,
   Metadata,
 } from '../http/schemas.ts';
-import { lineCostMinor, type CartLine, type Invoice, type InvoiceFact } from './invoice.ts';
+import {
+  lineCostMinor,
+  type CartLine,
+  type InvoiceFact,
+  type InvoiceState,
+  type InvoiceTerms,
+} from './invoice.ts';
 
 const TaxMode = Type.Object(
   {
@@ -61,6 +66,8 @@ const InvoiceClientInfo = Type.Object(
   { title: 'InvoiceClientInfo' },
 );
 
+export const CartParams = Type.Array(CartLineRequest, { description: '1 to 100 lines.' });
+
 export const InvoiceParams = Type.Object(
   {
     shopID: EntityID,
@@ -77,7 +84,7 @@ export const InvoiceParams = Type.Object(
     currency: CurrencyCode,
     product: Type.String({ maxLength: 100 }),
     description: Type.Optional(Type.String({ maxLength: 1_000 })),
-    cart: Type.Optional(Type.Array(CartLineRequest, { description: '1 to 100 lines.' })),
+    cart: Type.Optional(CartParams),
     bankAccount: Type.Optional(BankAccount),
     clientInfo: Type.Optional(InvoiceClientInfo),
     metadata: Type.Optional(Metadata),
@@ -116,30 +123,20 @@ export const InvoiceAndToken = Type.Object(
   { title: 'InvoiceAndToken' },
 );
 
-const InvoiceChange = Type.Union(
-  [
-    Type.Object(
-      { changeType: Type.Literal('InvoiceCreated'), invoice: InvoiceSchema },
-      { title: 'InvoiceCreated' },
-    ),
-    Type.Object(
-      {
-        changeType: Type.Literal('InvoiceStatusChanged'),
-        status: InvoiceStatusSchema,
-        reason: Type.Optional(Type.String()),
-      },
-      { title: 'InvoiceStatusChanged' },
-    ),
-  ],
-  { title: 'InvoiceChange' },
-);
-
-export const InvoiceEvents = Type.Array(
+export const invoiceChanges = [
   Type.Object(
-    { id: Type.Integer({ minimum: 1 }), createdAt: DateTime, changes: Type.Array(InvoiceChange) },
-    { title: 'InvoiceEvent' },
+    { changeType: Type.Literal('InvoiceCreated'), invoice: InvoiceSchema },
+    { title: 'InvoiceCreated' },
   ),
-);
+  Type.Object(
+    {
+      changeType: Type.Literal('InvoiceStatusChanged'),
+      status: InvoiceStatusSchema,
+      reason: Type.Optional(Type.String()),
+    },
+    { title: 'InvoiceStatusChanged' },
+  ),
+];
 
 export const InvoicePath = Type.Object({ invoiceID: EntityID });
 
@@ -158,7 +155,7 @@ export const invoiceExample = {
   metadata: { order_id: '12345' },
 } satisfies InvoiceParams;
 
-export function invoiceBody(invoice: Invoice): InvoiceBody {
+export function invoiceBody(invoice: InvoiceTerms & InvoiceState): InvoiceBody {
   return {
     id: invoice.id,
     shopID: invoice.shopId,
@@ -182,11 +179,7 @@ export function invoiceBody(invoice: Invoice): InvoiceBody {
   };
 }
 
-export function eventBody(event: LoggedEvent<InvoiceFact>): Static<typeof InvoiceEvents>[number] {
-  return { id: event.sequence, createdAt: event.createdAt, changes: event.facts.map(changeBody) };
-}
-
-function changeBody(fact: InvoiceFact): Static<typeof InvoiceChange> {
+export function invoiceChangeBody(fact: InvoiceFact): object {
   switch (fact.type) {
     case 'invoice_created':
       return { changeType: 'InvoiceCreated', invoice: invoiceBody({ ...fact.terms, status: 'unpaid' }) };
@@ -207,4 +200,16 @@ function lineBody(line: CartLine): NonNullable<InvoiceBody['cart']>[number] {
     cost: Number(lineCostMinor(line)),
     ...(line.taxMode ? { taxMode: line.taxMode } : {}),
   };
+}
+
+export function cartOf(lines: Static<typeof CartParams>): CartLine[] {
+  return lines.map(({ product, quantity = 1, price, taxMode }) => {
+    const { type, rate } = taxMode ?? {};
+    return {
+      product,
+      quantity: BigInt(quantity),
+      priceMinor: BigInt(price),
+      ...(type && rate !== undefined ? { taxMode: { type, rate } } : {}),
+    };
+  });
 }

@@ -6,7 +6,14 @@ import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
 import { masterKeyBytes, type MasterKey } from './master-key.ts';
 
-export const keyPurposes = ['api_key_hash', 'access_token', 'idempotency'] as const;
+export const keyPurposes = [
+  'api_key_hash',
+  'access_token',
+  'idempotency',
+  'card',
+  'card_fingerprint',
+  'bank_secret',
+] as const;
 export type KeyPurpose = (typeof keyPurposes)[number];
 export type DataKey = { readonly generation: number; readonly secret: Buffer };
 

@@ -2,6 +2,7 @@
 // can be found again. Live mode keeps no such file: there a key is shown once.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Banks } from '../bank/banks.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { everyScope } from '../http/access.ts';
@@ -12,10 +13,12 @@ export type SandboxFacts = {
   readonly apiUrl: string;
   readonly apiKey: string;
   readonly shopID: string;
+  readonly bankUrl: string;
   readonly docsUrl: string;
 };
 
 const partyId = 'SANDBOX';
+const bankId = 'SIMULATED';
 const shops = [
   { shop_id: 'TEST', name: 'Test shop', currency: 'RUB' },
   { shop_id: 'TEST_USD', name: 'Test shop in dollars', currency: 'USD' },
@@ -28,20 +31,31 @@ export async function setUpSandbox(options: {
   db: Database;
   clock: Clock;
   apiKeys: ApiKeys;
+  banks: Banks;
+  bank: { url: string; secret: string };
   dataFolder: string;
   publicUrl: string;
 }): Promise<SandboxFacts> {
-  const { db, clock, apiKeys, dataFolder, publicUrl } = options;
+  const { db, clock, apiKeys, banks, bank, dataFolder, publicUrl } = options;
   const created_at = clock.now();
   await db.run(insertParty, { party_id: partyId, name: 'Sandbox', created_at });
   for (const shop of shops) {
     const url = 'https://shop.example';
     await db.run(insertShop, { ...shop, party_id: partyId, realm: 'test', url, category_id: 1, created_at });
+    const terminal = { id: 'SIMULATED', merchantId: shop.shop_id, descriptor: shop.name };
+    await banks.putTerminal({ ...terminal, partyId, shopId: shop.shop_id, bankId, priority: 1 });
   }
+  await banks.putBank({ id: bankId, ...bank });
   const known = readSandboxFacts(dataFolder)?.apiKey;
   const works = known !== undefined && (await apiKeys.authenticate(known)) !== undefined;
   const apiKey = works ? known : await apiKeys.create({ partyId, name: 'sandbox', scopes: [everyScope] });
-  const facts: SandboxFacts = { apiUrl: publicUrl, apiKey, shopID: 'TEST', docsUrl: `${publicUrl}/docs` };
+  const facts: SandboxFacts = {
+    apiUrl: publicUrl,
+    apiKey,
+    shopID: 'TEST',
+    bankUrl: bank.url,
+    docsUrl: `${publicUrl}/docs`,
+  };
   writeFacts(dataFolder, facts);
   return facts;
 }

@@ -4,13 +4,23 @@ import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { epochMsOf, laterBy } from '../../src/clock.ts';
 import { routes, sandboxRoutes } from '../../src/routes.ts';
-import { accessTokens, type TokenSubject } from '../../src/keys/access-token.ts';
+import { accessTokens, type TokenKind, type TokenSubject } from '../../src/keys/access-token.ts';
+import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
 import { forgedTokens } from '../support/forged-tokens.ts';
 import { invoicesUrl, makeInvoice, makeInvoiceThatIs, order } from '../support/invoices.ts';
-import { startTestService, type Answer, type Merchant, type TestService } from '../support/test-service.ts';
+import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
+import type { Answer, Merchant, TestService } from '../support/test-service.ts';
 
 const threeDaysMs = 3 * 24 * 3_600_000;
-const scopes = ['invoices:read', 'invoices:write', 'shops:read', 'sandbox'] as const;
+const scopes = [
+  'invoices:read',
+  'invoices:write',
+  'payment-resources:write',
+  'payments:read',
+  'payments:write',
+  'shops:read',
+  'sandbox',
+] as const;
 const entities = ['own', 'foreign', 'unknown'] as const;
 type Entity = (typeof entities)[number];
 type Request = { method: 'GET' | 'POST'; url: string; body?: unknown };
@@ -24,20 +34,36 @@ type Row = {
   /** With a key that may call it. */
   readonly toKey: Record<Entity, Expected>;
   /** With the token of the very invoice in the path; absent where an invoice token may not call it (2.2). */
-  readonly toItsToken?: Expected;
+  readonly toItsToken?: { readonly own: Expected; readonly foreign: Expected };
+  /** With any token of that kind, where the request names no entity to compare with the token's own. */
+  readonly toTokensOf?: Partial<Record<TokenKind, Expected>>;
   /** To any other access token (2.3). */
   readonly toOtherTokens: Expected;
 };
-type Names = Record<Entity, { invoiceId: string; externalId: string; shopId: string; categoryId: string }>;
+type Names = Record<
+  Entity,
+  {
+    invoiceId: string;
+    externalId: string;
+    shopId: string;
+    categoryId: string;
+    /** A card the merchant of the walk tokenized; the same for every entity. */
+    cardToken: string;
+  }
+>;
 
 const unauthorized: Expected = { status: 401 };
 const done: Expected = { status: 200 };
 const noInvoice: Expected = { status: 404, body: { message: 'Invoice not found' } };
+const noPayment: Expected = { status: 404, body: { message: 'Payment not found' } };
 const noShop: Expected = { status: 404, body: { message: 'Shop not found' } };
 const noCategory: Expected = { status: 404, body: { message: 'Category not found' } };
 const refusal = (code: string, message: string): Expected => ({ status: 400, body: { code, message } });
-// The invoices of the walk are rescinded: that is answered to who may call, and changes nothing however often.
+// The invoices of the walk are rescinded and their payments cancelled: that is answered to who may call, and changes
+// nothing however often.
 const wrongStatus = refusal('invalidInvoiceStatus', 'Invalid invoice status');
+const wrongPaymentStatus = refusal('invalidPaymentStatus', 'Invalid payment status');
+const noCard = refusal('invalidPaymentToolToken', 'Specified payment tool token is invalid');
 
 const byInvoice = (own: Expected) => ({ own, foreign: noInvoice, unknown: noInvoice });
 const always = (answer: Expected) => ({ own: answer, foreign: answer, unknown: answer });
@@ -65,14 +91,14 @@ const expectations: Record<string, Row> = {
     scope: 'invoices:read',
     request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}`),
     toKey: byInvoice(done),
-    toItsToken: done,
+    toItsToken: always(done),
     toOtherTokens: noInvoice,
   },
   listInvoiceEvents: {
     scope: 'invoices:read',
     request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/events?limit=5`),
     toKey: byInvoice(done),
-    toItsToken: done,
+    toItsToken: always(done),
     toOtherTokens: noInvoice,
   },
   issueInvoiceToken: {
@@ -91,6 +117,53 @@ const expectations: Record<string, Row> = {
     scope: 'invoices:write',
     request: ({ invoiceId }) => post(`${invoicesUrl}/${invoiceId}/rescind`, { reason: 'x' }),
     toKey: byInvoice(wrongStatus),
+    toOtherTokens: unauthorized,
+  },
+  createPaymentResource: {
+    scope: 'payment-resources:write',
+    request: () => post(paymentResourcesUrl, cardBody()),
+    toKey: always({ status: 201 }),
+    toTokensOf: { invoice: { status: 201 }, customer: { status: 201 } },
+    toOtherTokens: unauthorized,
+  },
+  createPayment: {
+    scope: 'payments:write',
+    request: ({ invoiceId, cardToken }) => post(`${invoicesUrl}/${invoiceId}/payments`, payment(cardToken)),
+    toKey: byInvoice(wrongStatus),
+    // The other party may pay its own invoice, but not with the card of this one.
+    toItsToken: { own: wrongStatus, foreign: noCard },
+    toOtherTokens: unauthorized,
+  },
+  listPayments: {
+    scope: 'payments:read',
+    request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments`),
+    toKey: byInvoice(done),
+    toItsToken: always(done),
+    toOtherTokens: noInvoice,
+  },
+  getPayment: {
+    scope: 'payments:read',
+    request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1`),
+    toKey: byInvoice(done),
+    toItsToken: always(done),
+    toOtherTokens: noInvoice,
+  },
+  findPayment: {
+    scope: 'payments:read',
+    request: ({ externalId }) => get(`/v2/processing/payments?externalID=${externalId}`),
+    toKey: { own: done, foreign: noPayment, unknown: noPayment },
+    toOtherTokens: noPayment,
+  },
+  capturePayment: {
+    scope: 'payments:write',
+    request: ({ invoiceId }) => post(`${invoicesUrl}/${invoiceId}/payments/1/capture`, { reason: 'x' }),
+    toKey: byInvoice(wrongPaymentStatus),
+    toOtherTokens: unauthorized,
+  },
+  cancelPayment: {
+    scope: 'payments:write',
+    request: ({ invoiceId }) => post(`${invoicesUrl}/${invoiceId}/payments/1/cancel`, { reason: 'x' }),
+    toKey: byInvoice(wrongPaymentStatus),
     toOtherTokens: unauthorized,
   },
   getMe: {
@@ -142,41 +215,68 @@ const expectations: Record<string, Row> = {
 type CallerKind =
   | { readonly kind: 'nobody' }
   | { readonly kind: 'key'; readonly scopes: readonly string[] }
-  | { readonly kind: 'token'; readonly entity?: Entity };
+  | { readonly kind: 'token'; readonly of: TokenKind; readonly entity?: 'own' | 'foreign' };
 type Caller = CallerKind & { readonly name: string; readonly authorization: string | undefined };
 
+let world: PaymentWorld;
 let service: TestService;
 let merchant: Merchant;
 let names: Names;
 let callers: Caller[];
 
 beforeAll(async () => {
-  service = await startTestService();
-  merchant = await service.createMerchant();
-  const other = await service.createMerchant();
-  const [own, foreign] = [await rescinded(merchant, 'own'), await rescinded(other, 'foreign')];
+  world = await startPaymentWorld();
+  ({ service, merchant } = world);
+  const other = await world.createMerchant();
+  const [own, foreign] = [await ended(merchant, 'own'), await ended(other, 'foreign')];
+  const { token: cardToken } = await world.tokenize('4242424242424242');
   await service.database.withClient((client) =>
     client.query(`update shop set shop_id = 'ONLY_OTHERS' where party_id = $1 and shop_id = 'TEST'`, [
       other.partyId,
     ]),
   );
   names = {
-    own: { invoiceId: own.id, externalId: 'own', shopId: 'TEST', categoryId: '1' },
-    foreign: { invoiceId: foreign.id, externalId: 'foreign', shopId: 'ONLY_OTHERS', categoryId: '998' },
-    unknown: { invoiceId: '1Cg2mCUVy4m', externalId: 'unknown', shopId: 'NOWHERE', categoryId: '999' },
+    own: { invoiceId: own.id, externalId: 'own', shopId: 'TEST', categoryId: '1', cardToken },
+    foreign: {
+      invoiceId: foreign.id,
+      externalId: 'foreign',
+      shopId: 'ONLY_OTHERS',
+      categoryId: '998',
+      cardToken,
+    },
+    unknown: {
+      invoiceId: '1Cg2mCUVy4m',
+      externalId: 'unknown',
+      shopId: 'NOWHERE',
+      categoryId: '999',
+      cardToken,
+    },
   };
   callers = await allCallers(own, foreign);
 });
-afterAll(() => service.close());
+afterAll(() => world.close());
 
-async function rescinded(by: Merchant, externalID: string): Promise<{ id: string; token: string }> {
+/** An invoice that is rescinded, with one payment, that was held and cancelled; both have that name. */
+async function ended(by: Merchant, externalID: string): Promise<{ id: string; token: string }> {
   const made = await makeInvoice(service, by, { externalID });
-  const ended = await service.call('POST', `${invoicesUrl}/${made.id}/rescind`, {
-    token: by.apiKey,
-    body: { reason: 'for the walk' },
-  });
-  expect(ended.status).toBe(204);
+  const { token: cardToken } = await world.tokenize('4242424242424242', by.apiKey);
+  const hold = { ...payment(cardToken), flow: { type: 'PaymentFlowHold' }, externalID };
+  const body = { reason: 'for the walk' };
+  for (const [path, status, sent] of [
+    ['payments', 201, hold],
+    ['payments/1/cancel', 202, body],
+    ['rescind', 204, body],
+  ] as const) {
+    const url = `${invoicesUrl}/${made.id}/${path}`;
+    const answer = await service.call('POST', url, { token: by.apiKey, body: sent });
+    expect({ path, status: answer.status, text: answer.text }).toMatchObject({ path, status });
+    await service.engine.settled();
+  }
   return made;
+}
+
+function payment(paymentToolToken: string) {
+  return { payer: { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} } };
 }
 
 async function allCallers(own: { id: string; token: string }, foreign: { token: string }): Promise<Caller[]> {
@@ -209,18 +309,30 @@ async function allCallers(own: { id: string; token: string }, foreign: { token: 
       ),
     )),
     bearer('a key with a scope nobody knows', await keyWith(['everything']), { kind: 'key', scopes: [] }),
-    bearer('the token of the own invoice', own.token, { kind: 'token', entity: 'own' }),
-    bearer("the token of another's invoice", foreign.token, { kind: 'token', entity: 'foreign' }),
-    bearer('the token of another invoice of the same party', sibling.token, { kind: 'token' }),
-    bearer('a customer token', tokenOf({ kind: 'customer', entityId: 'someone' }), { kind: 'token' }),
+    bearer('a key with every scope there will be', await keyWith(['*']), { kind: 'key', scopes }),
+    bearer('the token of the own invoice', own.token, { kind: 'token', of: 'invoice', entity: 'own' }),
+    bearer("the token of another's invoice", foreign.token, {
+      kind: 'token',
+      of: 'invoice',
+      entity: 'foreign',
+    }),
+    bearer('the token of another invoice of the same party', sibling.token, { kind: 'token', of: 'invoice' }),
+    bearer('a customer token', tokenOf({ kind: 'customer', entityId: 'someone' }), {
+      kind: 'token',
+      of: 'customer',
+    }),
     bearer('a customer token with the id of the invoice', tokenOf({ kind: 'customer', entityId: own.id }), {
       kind: 'token',
+      of: 'customer',
     }),
-    bearer('a template token', tokenOf({ kind: 'invoice-template', entityId: 'some' }), { kind: 'token' }),
+    bearer('a template token', tokenOf({ kind: 'invoice-template', entityId: 'some' }), {
+      kind: 'token',
+      of: 'invoice-template',
+    }),
     bearer(
       'a template token with the id of the invoice',
       tokenOf({ kind: 'invoice-template', entityId: own.id }),
-      { kind: 'token' },
+      { kind: 'token', of: 'invoice-template' },
     ),
     bearer('an expired token', accessTokens(service.keyring, threeDaysAgo).issue(invoice), nobody),
     ...Object.entries(forged).map(([name, token]) => bearer(`a token ${name}`, token, nobody)),
@@ -261,7 +373,9 @@ function changed(key: string, place: number): string {
 function expectedOf(row: Row, caller: Caller, entity: Entity): Expected {
   if (caller.kind === 'nobody') return unauthorized;
   if (caller.kind === 'key') return caller.scopes.includes(row.scope) ? row.toKey[entity] : unauthorized;
-  return caller.entity === entity && row.toItsToken ? row.toItsToken : row.toOtherTokens;
+  const toKind = row.toTokensOf?.[caller.of];
+  if (toKind) return toKind;
+  return caller.entity === entity && row.toItsToken ? row.toItsToken[caller.entity] : row.toOtherTokens;
 }
 
 function call({ method, url, body }: Request, authorization: string | undefined): Promise<Answer> {

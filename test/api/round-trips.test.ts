@@ -1,7 +1,9 @@
 // What each request costs in round trips to the database. A number here that grows is a decision, not an accident.
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { startTestService, type Merchant, type TestService } from '../support/test-service.ts';
+import { makeInvoice } from '../support/invoices.ts';
+import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
+import type { Merchant, TestService } from '../support/test-service.ts';
 
 const invoices = '/v2/processing/invoices';
 const order = {
@@ -12,18 +14,21 @@ const order = {
   product: 'Order',
 };
 
+let world: PaymentWorld;
 let service: TestService;
 let merchant: Merchant;
 let sent: string[];
 
 beforeAll(async () => {
-  service = await startTestService();
-  merchant = await service.createMerchant();
+  world = await startPaymentWorld();
+  ({ service, merchant } = world);
 });
-afterAll(() => service.close());
+afterAll(() => world.close());
 
 beforeEach(async () => {
-  // Warm: the key, the party and the shop were asked for a moment ago.
+  // Warm: the key, the party and the shop were asked for a moment ago, and that moment does not pass.
+  const nowMs = performance.now();
+  vi.spyOn(performance, 'now').mockReturnValue(nowMs);
   await service.call('POST', invoices, { token: merchant.apiKey, body: order });
   sent = [];
   const query = pg.Client.prototype.query;
@@ -84,6 +89,45 @@ test('an Idempotency-Key makes it a transaction of four around the write', async
     'store_idempotent_answer',
     'commit',
   ]);
+});
+
+test('tokenizing a card is one', async () => {
+  await world.tokenize('4242424242424242');
+  sent = [];
+  await world.tokenize('4242424242424242');
+  expect(sent).toEqual(['insert_card']);
+});
+
+test('creating a payment is six, and its step with the bank three more', async () => {
+  await world.paid('4242424242424242');
+  const { id } = await makeInvoice(service, merchant);
+  const { token: paymentToolToken } = await world.tokenize('4242424242424242');
+  sent = [];
+  const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
+  const started = await service.call('POST', `${invoices}/${id}/payments`, {
+    token: merchant.apiKey,
+    body: { payer },
+  });
+  expect(started.status).toBe(201);
+  await service.engine.settled();
+  expect(sent.slice(0, 6)).toEqual([
+    'read_card_of_party',
+    'read_payable_invoice',
+    'begin',
+    'keep_card',
+    'insert_payment',
+    'commit',
+  ]);
+  expect(sent.slice(6)).toEqual(['read_payment', 'take_card_and_security_code', 'change_payment']);
+});
+
+test('reading payments is one', async () => {
+  const { id } = await world.paid('4242424242424242');
+  for (const path of [`/${id}/payments`, `/${id}/payments/1`]) {
+    sent = [];
+    await service.call('GET', `${invoices}${path}`, { token: merchant.apiKey });
+    expect(sent).toEqual(['read_payments_of_invoice']);
+  }
 });
 
 test('a request that is refused at the door is none', async () => {

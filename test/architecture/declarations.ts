@@ -28,12 +28,13 @@ export function accessFaults(
 }
 
 function rowFaults({ operation, refusals, path }: AnyEndpoint, row: AccessRow | undefined): string[] {
-  const { hiddenBehind, tokens = [], entity } = row ?? {};
+  const { hiddenBehind, tokens = [], entity, anyEntity } = row ?? {};
   const faults: string[] = [];
   if (hiddenBehind && !refusals.includes(hiddenBehind))
     faults.push(`${operation} does not list ${hiddenBehind}`);
-  if (tokens.length > 0 && entity === undefined)
+  if (tokens.length > 0 && entity === undefined && !anyEntity)
     faults.push(`${operation} does not say whose token it takes`);
+  if (entity !== undefined && anyEntity) faults.push(`${operation} takes any token and that of one entity`);
   if (entity !== undefined && !path.includes(`{${entity}}`))
     faults.push(`${operation} has no {${entity}} in its path`);
   return faults;

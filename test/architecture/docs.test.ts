@@ -74,6 +74,12 @@ test('controls: a refusal nobody uses, routes and rows that do not fit', () => {
   expect(accessFaults({ getInvoice: { ...row, tokens: ['invoice'] } }, [endpoint])).toEqual([
     'getInvoice does not say whose token it takes',
   ]);
+  expect(accessFaults({ getInvoice: { ...row, tokens: ['invoice'], anyEntity: true } }, [endpoint])).toEqual(
+    [],
+  );
+  expect(accessFaults({ getInvoice: { ...row, entity: 'id', anyEntity: true } }, [endpoint])).toEqual([
+    'getInvoice takes any token and that of one entity',
+  ]);
   expect(accessFaults({ getInvoice: { ...row, entity: 'invoiceID' } }, [endpoint])).toEqual([
     'getInvoice has no {invoiceID} in its path',
   ]);

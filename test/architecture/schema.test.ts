@@ -15,6 +15,8 @@ afterAll(() => db.drop());
  */
 const distributedBy: Record<string, string> = {
   api_key: 'key_id',
+  bank: 'bank_id',
+  card: 'card_id',
   category: 'category_id',
   data_key: 'purpose',
   event: 'aggregate_id',
@@ -23,7 +25,11 @@ const distributedBy: Record<string, string> = {
   invoice: 'invoice_id',
   migration: 'number',
   party: 'party_id',
+  payment: 'invoice_id',
+  security_code: 'session_id',
+  security_code_key: 'half_hour',
   shop: 'party_id',
+  terminal: 'party_id',
   test_clock: 'party_id',
 };
 
@@ -69,7 +75,7 @@ test.each([
   [
     'a generated column',
     'alter table party add column short text generated always as (left(name, 3)) stored',
-    'stored',
+    'generated always as',
   ],
 ])('a change is seen: %s', async (_, change, line) => {
   const changed = await afterChange(change, schemaText);

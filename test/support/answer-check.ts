@@ -104,6 +104,9 @@ function bodyChecker(document: Document): (schema: Schema, text: string) => stri
   };
 }
 
+/** A hold ends on a whole second and is shown so; every other time has all its microseconds. */
+const wholeSeconds = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$';
+
 /** The schema by itself, as narrow as it can be read: no member that is not documented, and times in one form. */
 function strict(schema: Schema, document: Document): Schema {
   const { allOf, format, properties, items, anyOf, ...rest } = resolved(schema, document);
@@ -125,7 +128,10 @@ function strict(schema: Schema, document: Document): Schema {
     ...(properties
       ? {
           properties: Object.fromEntries(
-            Object.entries(properties).map(([name, member]) => [name, narrow(member)]),
+            Object.entries(properties).map(([name, member]) => [
+              name,
+              name === 'heldUntil' ? { ...member, pattern: wholeSeconds } : narrow(member),
+            ]),
           ),
           additionalProperties: rest.additionalProperties ?? false,
         }

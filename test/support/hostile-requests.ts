@@ -10,6 +10,8 @@ export type HostileRequest = {
   readonly path: string;
   readonly prefix: 'v1' | 'v2';
   readonly id: IdChoice;
+  /** Of what stands inside that entity, where the address goes on to it. */
+  readonly innerId: string;
   readonly query: string;
   readonly body: Buffer | undefined;
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -51,6 +53,11 @@ function requestOf(
     path: fc.constant(path),
     prefix: fc.constantFrom('v1', 'v2'),
     id: idOf(path, known),
+    innerId: mostly(
+      8,
+      fc.constant('1'),
+      hostileText.map((text) => encodeURIComponent(text.toWellFormed())),
+    ),
     query: queryOf(
       parameters.map(({ name, schema }) => [name, valueOf(schema, document, known, name)] as const),
     ),
@@ -103,7 +110,11 @@ function idOf(path: string, known: Known): fc.Arbitrary<IdChoice> {
 const idChoice: fc.Arbitrary<IdChoice> = fc.oneof(
   {
     weight: 6,
-    arbitrary: fc.record({ of: fc.constant('own' as const), number: fc.oneof(fc.constant(0), fc.nat()) }),
+    arbitrary: fc.record({
+      of: fc.constant('own' as const),
+      // The first, one of those that were there from the beginning, or any.
+      number: fc.oneof(fc.constant(0), fc.nat({ max: 160 }), fc.nat({ max: 160 }), fc.nat()),
+    }),
   },
   { weight: 2, arbitrary: fc.record({ of: fc.constant('victim' as const), number: fc.nat() }) },
   {

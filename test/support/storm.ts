@@ -74,12 +74,15 @@ export async function storm(options: {
 }
 
 function placed(
-  { method, path, prefix, id, query, body, headers, caller }: HostileRequest,
+  { method, path, prefix, id, innerId, query, body, headers, caller }: HostileRequest,
   { ownIds, victimIds, callers }: StormWorld,
 ): StormRequest {
   const ids = id.of === 'own' ? ownIds : victimIds;
   const idText = id.of === 'text' ? id.text : ids[id.number % ids.length];
-  const url = path.replace('/v2/', `/${prefix}/`).replace(/\{\w+\}/g, () => idText ?? '');
+  const url = path
+    .replace('/v2/', `/${prefix}/`)
+    .replace(/\{\w+\}/, () => idText ?? '')
+    .replace(/\{\w+\}/, () => innerId);
   const authorization = callers[caller % callers.length];
   const given = Object.entries({ ...headers, authorization }).filter(
     (header): header is [string, string] => header[1] !== undefined,
