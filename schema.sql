@@ -3,6 +3,160 @@
 
 create domain id as text collate "C" check (length(value) >= 1 and length(value) <= 40);
 
+create or replace function public.ledger_changes(moves ledger_transfer[])
+ returns table(account_id text, lane integer, debits_posted numeric, credits_posted numeric, debits_pending numeric, credits_pending numeric)
+ language sql
+ immutable
+as $$
+  select account_id, lane, sum(debits_posted), sum(credits_posted), sum(debits_pending), sum(credits_pending)
+  from (
+    select debit_account as account_id, debit_lane as lane, posted_minor as debits_posted, 0 as credits_posted,
+      pending_minor as debits_pending, 0 as credits_pending from unnest(moves)
+    union all
+    select credit_account, credit_lane, 0, posted_minor, 0, pending_minor from unnest(moves)
+  ) as leg
+  group by account_id, lane
+$$;
+
+create or replace function public.post_journal(for_aggregate text, for_operation text, happened timestamp with time zone, entries json)
+ returns text
+ language plpgsql
+as $$
+declare
+  moves      ledger_transfer[];
+  asked      int;
+  distinctly int;
+  known      int;
+  objection  text;
+  unopened   boolean;
+  lowered    text[];
+  lowered_by numeric;
+  written    int;
+  change     record;
+begin
+  with given as (
+    select entry.*, entry.phase in ('post', 'void') as resolves
+    from json_to_recordset(entries) as entry (step text, phase text, debit text, credit text, minor bigint)
+  ), beside as (
+    -- Each entry beside what it resolves, from which it has accounts and lanes, and beside what is written in its place.
+    select
+      given.step, given.phase, given.resolves, given.minor,
+      coalesce(held.debit_account, given.debit) as debit_account, held.debit_lane,
+      coalesce(held.credit_account, given.credit) as credit_account, held.credit_lane,
+      case given.phase
+        when 'single' then given.minor
+        when 'post' then coalesce(given.minor, held.pending_minor)
+        else 0
+      end as posted_minor,
+      case given.phase when 'single' then 0 when 'pending' then given.minor else -held.pending_minor end as pending_minor,
+      given.resolves and held.step is null as lacks_pending,
+      done.step is not null as is_known,
+      (done.phase, done.debit_account, done.credit_account, done.posted_minor, done.pending_minor) as done
+    from given
+    left join ledger_transfer as held on given.resolves and held.aggregate_id = for_aggregate
+      and held.operation_id = for_operation and held.step = given.step and not held.resolves and held.phase = 'pending'
+    left join ledger_transfer as done on done.aggregate_id = for_aggregate
+      and done.operation_id = for_operation and done.step = given.step and done.resolves = given.resolves
+  ), leg as (
+    select debit_account as account_id, debit_lane as lane, -posted_minor - pending_minor as raises from beside
+    union all
+    select credit_account, credit_lane, posted_minor from beside
+  ), place as (
+    -- What lowers an account with a floor goes to its main row; all else to the row of what it resolves, or to the
+    -- aggregate's own lane.
+    select account_id, has_floor and sum(raises) < 0 as is_lowered, sum(raises) as raises,
+      case
+        when has_floor and sum(raises) < 0 or lanes = 0 then 0
+        else coalesce(min(leg.lane), 1 + mod(hashtextextended(for_aggregate, 0) & 9223372036854775807, lanes)::int)
+      end as lane
+    from leg join ledger_account using (account_id)
+    group by account_id, has_floor, lanes
+  )
+  select
+    array_agg((for_aggregate, for_operation, step, phase, resolves, debit_account, coalesce(debit_lane, debited.lane),
+      credit_account, coalesce(credit_lane, credited.lane), posted_minor, pending_minor, happened, now())::ledger_transfer),
+    count(*),
+    count(distinct (step, resolves)),
+    count(*) filter (where is_known),
+    min(case
+      when minor <= 0 or minor is null and phase in ('single', 'pending') then format('%s moves nothing', step)
+      when lacks_pending then format('nothing is pending as %s', step)
+      when is_known and done is distinct from (phase, debit_account, credit_account, posted_minor, pending_minor)
+        then format('%s is written already, with other content: %s', step, done)
+      when phase = 'post' and posted_minor > -pending_minor
+        then format('%s is pending with %s and cannot be posted with %s', step, -pending_minor, posted_minor)
+    end),
+    bool_or(debited.account_id is null or credited.account_id is null),
+    (select array_agg(account_id) from place where is_lowered),
+    (select sum(raises) from place where is_lowered)
+  into moves, asked, distinctly, known, objection, unopened, lowered, lowered_by
+  from beside
+  left join place as debited on debited.account_id = debit_account
+  left join place as credited on credited.account_id = credit_account;
+
+  if objection is null and distinctly < asked then
+    objection := 'two of its steps have the same name';
+  elsif objection is null and known not in (0, asked) then
+    objection := 'a part of the journal is written already, without the rest';
+  elsif objection is null and cardinality(lowered) > 1 then
+    objection := format('it lowers more than one account with a floor: %s', lowered);
+  end if;
+  if objection is not null then
+    raise exception using errcode = 'LE001',
+      message = format('ledger: %s of %s: %s', for_operation, for_aggregate, objection);
+  end if;
+  if known = asked then return 'repeated'; end if;
+  if unopened then return 'unopened'; end if;
+
+  if lowered is not null then
+    -- Waiting is done here: the statement that decides then sees all that was committed meanwhile.
+    perform from ledger_changes(moves) join ledger_balance as balance using (account_id, lane)
+    order by account_id collate "C", lane for no key update of balance;
+
+    update ledger_balance as main
+    set debits_posted = main.debits_posted + needed.debits_posted,
+        credits_posted = main.credits_posted + needed.credits_posted,
+        debits_pending = main.debits_pending + needed.debits_pending,
+        credits_pending = main.credits_pending + needed.credits_pending
+    from ledger_changes(moves) as needed
+    where main.account_id = lowered[1] and main.lane = 0 and needed.account_id = lowered[1] and needed.lane = 0
+      and lowered_by + (
+        select sum(part.credits_posted - part.debits_posted - part.debits_pending) from ledger_balance as part
+        where part.account_id = lowered[1]) >= 0;
+    -- Unless it was this same journal, written meanwhile by somebody else, that took the money.
+    if not found and not exists (
+      select from ledger_transfer where aggregate_id = for_aggregate and operation_id = for_operation
+        and step = moves[1].step and phase = moves[1].phase
+    ) then
+      return 'insufficient';
+    end if;
+  end if;
+
+  insert into ledger_transfer select * from unnest(moves) on conflict do nothing;
+  get diagnostics written = row_count;
+  if written < asked then
+    -- Somebody else has written in its place meanwhile: the transaction starts again, and finds what.
+    raise exception using errcode = 'serialization_failure',
+      message = format('ledger: %s of %s was being written by somebody else', for_operation, for_aggregate);
+  end if;
+
+  for change in
+    select * from ledger_changes(moves) where lowered is null or (account_id, lane) <> (lowered[1], 0)
+    order by account_id collate "C", lane
+  loop
+    update ledger_balance as balance
+    set debits_posted = balance.debits_posted + change.debits_posted,
+        credits_posted = balance.credits_posted + change.credits_posted,
+        debits_pending = balance.debits_pending + change.debits_pending,
+        credits_pending = balance.credits_pending + change.credits_pending
+    where account_id = change.account_id and lane = change.lane;
+    if not found then
+      raise exception 'ledger: account % has no lane %', change.account_id, change.lane;
+    end if;
+  end loop;
+  return 'posted';
+end $$;
+
 create or replace function public.refuse_change()
  returns trigger
  language plpgsql
@@ -143,6 +297,91 @@ create table invoice (
 );
 create index invoice_due on invoice using btree (wake_at) where wake_at is not null;
 create index invoice_stuck on invoice using btree (stuck_at) where stuck_at is not null;
+
+create table ledger_account (
+  account_id text collate "C" not null,
+  realm text not null,
+  currency text not null,
+  code text not null,
+  party_id id,
+  owner_id id,
+  has_floor boolean not null,
+  lanes integer not null,
+  opened_at timestamp with time zone default now() not null,
+  constraint ledger_account_pkey primary key (account_id),
+  constraint ledger_account_code_check check (code ~ '^[a-z]+\.[a-z_]+$'::text),
+  constraint ledger_account_currency_check check (currency ~ '^[A-Z]{3}$'::text),
+  constraint ledger_account_is_named_by_its_parts check (account_id = ((((((realm || ':'::text) || currency) || ':'::text) || code) || coalesce(':'::text || replace(replace(party_id::text, '%'::text, '%25'::text), ':'::text, '%3A'::text), ''::text)) || coalesce(':'::text || replace(replace(owner_id::text, '%'::text, '%25'::text), ':'::text, '%3A'::text), ''::text))),
+  constraint ledger_account_lanes_check check (lanes >= 0 and lanes <= 256),
+  constraint ledger_account_realm_check check (realm = any (array['test'::text, 'live'::text]))
+);
+create trigger ledger_account_keeps_its_name before delete or update of account_id, realm, currency, code, party_id, owner_id, has_floor on ledger_account for each row execute function refuse_change();
+
+create table ledger_balance (
+  account_id text collate "C" not null,
+  lane integer not null,
+  stands_alone boolean not null,
+  debits_posted bigint default 0 not null,
+  credits_posted bigint default 0 not null,
+  debits_pending bigint default 0 not null,
+  credits_pending bigint default 0 not null,
+  constraint ledger_balance_pkey primary key (account_id, lane),
+  constraint ledger_balance_credits_pending_check check (credits_pending >= 0),
+  constraint ledger_balance_credits_posted_check check (credits_posted >= 0),
+  constraint ledger_balance_debits_pending_check check (debits_pending >= 0),
+  constraint ledger_balance_debits_posted_check check (debits_posted >= 0),
+  constraint ledger_balance_holds_the_floor check (not stands_alone or credits_posted >= (debits_posted + debits_pending)),
+  constraint ledger_balance_lane_check check (lane >= 0)
+);
+
+create table ledger_checkpoint (
+  account_id text collate "C" not null,
+  lane integer not null,
+  debits_posted bigint not null,
+  credits_posted bigint not null,
+  debits_pending bigint not null,
+  credits_pending bigint not null,
+  constraint ledger_checkpoint_pkey primary key (account_id, lane)
+);
+
+create table ledger_transfer (
+  aggregate_id id not null,
+  operation_id text collate "C" not null,
+  step text collate "C" not null,
+  phase text not null,
+  resolves boolean not null,
+  debit_account text collate "C" not null,
+  debit_lane integer not null,
+  credit_account text collate "C" not null,
+  credit_lane integer not null,
+  posted_minor bigint not null,
+  pending_minor bigint not null,
+  happened_at timestamp with time zone not null,
+  created_at timestamp with time zone default now() not null,
+  constraint ledger_transfer_pkey primary key (aggregate_id, operation_id, step, resolves),
+  constraint ledger_transfer_check check (resolves = (phase = any (array['post'::text, 'void'::text]))),
+  constraint ledger_transfer_check1 check (
+case phase
+    when 'single'::text then posted_minor > 0 and pending_minor = 0
+    when 'pending'::text then posted_minor = 0 and pending_minor > 0
+    when 'post'::text then posted_minor > 0 and pending_minor <= (- posted_minor)
+    when 'void'::text then posted_minor = 0 and pending_minor < 0
+    else null::boolean
+end),
+  constraint ledger_transfer_check2 check (debit_account <> credit_account),
+  constraint ledger_transfer_phase_check check (phase = any (array['single'::text, 'pending'::text, 'post'::text, 'void'::text])),
+  constraint ledger_transfer_stays_in_realm_and_currency check ("left"(debit_account, 9) = "left"(credit_account, 9))
+);
+create index ledger_transfer_age on ledger_transfer using brin (created_at);
+create trigger ledger_transfer_is_append_only before delete or update on ledger_transfer for each row execute function refuse_change();
+create trigger ledger_transfer_is_never_emptied before truncate on ledger_transfer for each statement execute function refuse_change();
+
+create table ledger_watermark (
+  only_row boolean default true not null,
+  reached_at timestamp with time zone not null,
+  constraint ledger_watermark_pkey primary key (only_row),
+  constraint ledger_watermark_only_row_check check (only_row)
+);
 
 create table migration (
   number integer not null,

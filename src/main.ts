@@ -166,6 +166,27 @@ stuck
   .argument('<id>')
   .action(async (kind: string, id: string) => (await import('./commands/stuck.ts')).retryStuck(kind, id));
 
+const ledger = program.command('ledger').description('the books: double entry, checked');
+ledger
+  .command('check')
+  .description('check everything that must be true of them; ends with 1 if something is not')
+  .option('--recent', 'only what came since the last such check')
+  .option('--json', 'as JSON')
+  .action(async (options) => (await import('./commands/ledger.ts')).checkBooks(options));
+ledger
+  .command('account')
+  .description('show an account: balances, rows, latest transfers')
+  .argument('<id>', 'as in live:RUB:merchant.settlement:PARTY:SHOP, or a part of it to find some')
+  .option('--hours <number>', 'how far back to look for transfers', '24')
+  .option('--json', 'as JSON')
+  .action(async (id: string, options) => (await import('./commands/ledger.ts')).showAccount(id, options));
+ledger
+  .command('spread')
+  .description('spread a busy account over more balance rows; may be done while it is used')
+  .argument('<id>')
+  .requiredOption('--lanes <number>', 'rows beside the main one, up to 256')
+  .action(async (id: string, options) => (await import('./commands/ledger.ts')).spread(id, options));
+
 try {
   await program.parseAsync();
 } catch (error) {

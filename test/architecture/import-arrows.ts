@@ -25,7 +25,9 @@ const pureFiles: Record<string, readonly string[]> = { ...rooms, bank: ['bank'] 
  */
 const parts: Record<string, { readonly may: readonly string[]; readonly types?: readonly string[] }> = {
   main: { may: ['commands'] },
-  commands: { may: ['compose', 'config', 'log', 'http', 'bank', 'sandbox', ...Object.keys(rooms), ...words] },
+  commands: {
+    may: ['compose', 'config', 'log', 'http', 'bank', 'sandbox', ...Object.keys(rooms), ...words, 'ledger'],
+  },
   compose: {
     may: [
       'config',
@@ -53,6 +55,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
   http: { may: ['keys', 'database', ...words], types: ['service', 'merchants', 'log'] },
   engine: { may: ['database', ...words], types: ['log'] },
   events: { may: ['database', ...words] },
+  ledger: { may: ['database', ...words] },
   keys: { may: ['database', ...words] },
   database: { may: words, types: ['log'] },
   log: { may: [] },

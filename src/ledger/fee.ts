@@ -1,0 +1,24 @@
+// What we take for a service: a share of the amount and a fixed part, between a least and a most. The only place of the
+// ledger where anything is rounded.
+
+export type FeeSchedule = {
+  /** Hundredths of a percent. */
+  readonly basisPoints: bigint;
+  readonly fixedMinor: bigint;
+  readonly leastMinor?: bigint;
+  readonly mostMinor?: bigint;
+};
+
+export const noFee: FeeSchedule = { basisPoints: 0n, fixedMinor: 0n };
+
+export function feeOf(amountMinor: bigint, schedule: FeeSchedule): bigint {
+  const fee = roundHalfUp(amountMinor * schedule.basisPoints, 10_000n) + schedule.fixedMinor;
+  if (schedule.leastMinor !== undefined && fee < schedule.leastMinor) return schedule.leastMinor;
+  if (schedule.mostMinor !== undefined && fee > schedule.mostMinor) return schedule.mostMinor;
+  return fee;
+}
+
+/** Neither is negative, so half up is also half away from zero. */
+function roundHalfUp(numerator: bigint, denominator: bigint): bigint {
+  return (2n * numerator + denominator) / (2n * denominator);
+}

@@ -1,0 +1,150 @@
+// The ledger in SQL. A journal is one statement, the function post_journal of the schema, so that the balances of busy
+// accounts are locked for no longer than that statement and the commit. Write one journal in a transaction, as the last thing
+// before its end: then no two transactions can wait for each other.
+import type { Instant } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import { statement } from '../database/statement.ts';
+import { balanceOf, chart, type Account, type Balance } from './account.ts';
+import { accountsIn, type DrawingJournal, type Entry, type Journal } from './ledger.ts';
+
+/** A journal that contradicts what is written: a hold resolved twice, another amount under the same name. A bug. */
+export class LedgerConflict extends Error {}
+
+const writeJournal = statement({
+  name: 'post_journal',
+  parameters: { aggregate_id: 'text', operation_id: 'text', happened_at: 'timestamptz', entries: 'json' },
+  row: { outcome: 'text' },
+  text: `select post_journal(:aggregate_id, :operation_id, :happened_at, :entries) as outcome`,
+});
+
+/** Whoever opens the same account at the same time waits here for the other's transaction. */
+const openAccounts = statement({
+  name: 'open_ledger_accounts',
+  parameters: { accounts: 'json' },
+  row: {},
+  text: `
+    with opened as (
+      insert into ledger_account (account_id, realm, currency, code, party_id, owner_id, has_floor, lanes)
+      select account_id, realm, currency, code, party_id, owner_id, has_floor, lanes
+      from json_to_recordset(:accounts) as asked (account_id text, realm text, currency text, code text, party_id text,
+        owner_id text, has_floor bool, lanes int)
+      order by account_id
+      on conflict do nothing
+      returning account_id, has_floor, lanes
+    )
+    insert into ledger_balance (account_id, lane, stands_alone)
+    select account_id, lane, has_floor and lanes = 0
+    from opened, generate_series(case when has_floor or lanes = 0 then 0 else 1 end, lanes) as lane`,
+});
+
+const changeLanes = statement({
+  name: 'spread_ledger_account',
+  parameters: { account_id: 'text', lanes: 'int4' },
+  row: { account_id: 'text' },
+  text: `
+    with spread as (
+      update ledger_account set lanes = :lanes where account_id = :account_id returning account_id
+    ), freed as (
+      update ledger_balance set stands_alone = false where account_id = :account_id and stands_alone and :lanes > 0
+    ), added as (
+      insert into ledger_balance (account_id, lane, stands_alone)
+      select account_id, lane, false from spread, generate_series(0, :lanes) as lane
+      on conflict do nothing
+    )
+    select account_id from spread`,
+});
+
+const readSums = statement({
+  name: 'read_ledger_balance',
+  parameters: { account_id: 'text' },
+  row: { debits_posted: 'int8', credits_posted: 'int8', debits_pending: 'int8', credits_pending: 'int8' },
+  text: `select coalesce(sum(debits_posted), 0)::int8 as debits_posted,
+           coalesce(sum(credits_posted), 0)::int8 as credits_posted,
+           coalesce(sum(debits_pending), 0)::int8 as debits_pending,
+           coalesce(sum(credits_pending), 0)::int8 as credits_pending
+         from ledger_balance where account_id = :account_id`,
+});
+
+/**
+ * Writes a journal in the transaction of the change it belongs to. Written already, it changes nothing. Refused for lack of
+ * money, it has changed nothing either, and the transaction can go on.
+ */
+export async function postJournal(
+  tx: Database,
+  journal: DrawingJournal,
+  happenedAt: Instant,
+): Promise<'posted' | 'insufficient'>;
+export async function postJournal(
+  tx: Database,
+  journal: Journal & { readonly draws?: never },
+  happenedAt: Instant,
+): Promise<'posted'>;
+export async function postJournal(
+  tx: Database,
+  journal: Journal & { readonly draws?: true },
+  happenedAt: Instant,
+): Promise<'posted' | 'insufficient'> {
+  const write = async () => {
+    const [row] = await tx.run(writeJournal, {
+      aggregate_id: journal.aggregateId,
+      operation_id: journal.operationId,
+      happened_at: happenedAt,
+      entries: journal.entries.map(entryToJson),
+    });
+    return row?.outcome;
+  };
+  try {
+    let outcome = await write();
+    if (outcome === 'unopened') {
+      await tx.run(openAccounts, { accounts: accountsIn(journal).map(accountToJson) });
+      outcome = await write();
+    }
+    if (outcome === 'posted' || outcome === 'repeated') return 'posted';
+    if (outcome === 'insufficient' && journal.draws) return outcome;
+    throw new LedgerConflict(`ledger: ${journal.operationId} of ${journal.aggregateId} is ${outcome}`);
+  } catch (error) {
+    throw isConflict(error) ? new LedgerConflict(error.message, { cause: error }) : error;
+  }
+}
+
+/** Zero for an account nobody has used yet. */
+export async function readBalance(db: Database, account: Account): Promise<Balance> {
+  const [row] = await db.run(readSums, { account_id: account.id });
+  return balanceOf(account.code, {
+    debitsPosted: row?.debits_posted ?? 0n,
+    creditsPosted: row?.credits_posted ?? 0n,
+    debitsPending: row?.debits_pending ?? 0n,
+    creditsPending: row?.credits_pending ?? 0n,
+  });
+}
+
+/** Spreads an account over more balance rows, or fewer, while it is used. False when there is no such account. */
+export async function spreadAccount(db: Database, accountId: string, lanes: number): Promise<boolean> {
+  const rows = await db.run(changeLanes, { account_id: accountId, lanes });
+  return rows.length > 0;
+}
+
+function entryToJson(entry: Entry) {
+  if (entry.phase === 'void') return entry;
+  const minor = entry.minor?.toString();
+  if (entry.phase === 'post') return { ...entry, minor };
+  return { ...entry, debit: entry.debit.id, credit: entry.credit.id, minor };
+}
+
+function accountToJson(account: Account) {
+  const { hasFloor, lanes } = chart[account.code];
+  return {
+    account_id: account.id,
+    realm: account.realm,
+    currency: account.currency,
+    code: account.code,
+    party_id: account.partyId,
+    owner_id: account.ownerId,
+    has_floor: hasFloor,
+    lanes,
+  };
+}
+
+function isConflict(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && error.code === 'LE001';
+}
