@@ -107,11 +107,12 @@ function statementsFor(table: string, keys: readonly string[]) {
       text: `select ${key}, party_id, stuck_at, stuck_reason from ${table}
              where stuck_at is not null order by stuck_at limit 1000`,
     }),
+    // Not from nought: to the step the first attempt means that nobody can have tried before.
     retry: statement({
       name: `retry_stuck_${table}`,
       parameters: { key: 'json', now: 'timestamptz' },
       row: { key: 'json' },
-      text: `update ${table} set wake_at = :now, attempts = 0, stuck_at = null, stuck_reason = null
+      text: `update ${table} set wake_at = :now, attempts = 1, stuck_at = null, stuck_reason = null
              where ${isTheRow} and stuck_at is not null returning ${key}`,
     }),
   };

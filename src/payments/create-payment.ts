@@ -124,7 +124,7 @@ export const createPayment = endpoint({
 /** Like X-Request-Deadline, but of the payment, and not bounded. */
 function deadlineOf(text: string | undefined, now: Instant): Instant | 'unreadable' | undefined {
   if (text === undefined) return undefined;
-  const [, number, unit] = /^(\d{1,9}(?:\.\d{1,9})?)(ms|s|m)$/.exec(text) ?? [];
+  const [, number, unit] = /^(\d{1,7}(?:\.\d{1,9})?)(ms|s|m)$/.exec(text) ?? [];
   if (unit) return laterBy(now, Number(number) * { ms: 1, s: 1_000, m: 60_000 }[unit as 'ms' | 's' | 'm']);
   const instant = parseInstant(text);
   return instant !== undefined && epochMsOf(instant) > epochMsOf(now) ? instant : 'unreadable';

@@ -92,7 +92,7 @@ async function ask(
   switch (next.do) {
     case 'authorise': {
       // The security code can be sent once. After the first attempt the bank is asked whether it has the operation.
-      if (attempt === 1)
+      if (attempt === 1 && now < payment.deadline)
         return bank.send(authorisationOf(payment, authorisation, tools.returnUrlOf(payment)));
       const answer = await bank.inquire(authorisation, terminal);
       if (answer.outcome !== 'notFound' || now >= payment.deadline) return answer;

@@ -5,6 +5,7 @@ import type { Banks } from '../bank/banks.ts';
 import type { HttpBank } from '../bank/http/http-bank.ts';
 import type { Database } from '../database/database.ts';
 import type { Engine } from '../engine/engine.ts';
+import { isKeepable } from '../http/json-body.ts';
 import { paymentOfOperation, type Payment } from './payment.ts';
 import { loadPayment } from './payment.store.ts';
 
@@ -26,7 +27,8 @@ export function addVisitorRoutes(
 ): void {
   app.post<{ Params: { bankId: string } }>(`${callbackPath}/:bankId`, async (request, reply) => {
     request.operation = 'bankCallback';
-    const bank = (await banks.bankNamed(request.params.bankId)) as HttpBank | undefined;
+    const { bankId } = request.params;
+    const bank = isKeepable(bankId) ? ((await banks.bankNamed(bankId)) as HttpBank | undefined) : undefined;
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     const operationId = bank?.verifyCallback(request.headers, body);
     if (operationId === undefined) return reply.code(401).send();
@@ -42,7 +44,8 @@ export function addVisitorRoutes(
     handler: async (request, reply) => {
       request.operation = 'payerReturn';
       const { invoiceId, paymentId } = request.params;
-      const stored = await loadPayment(db, { invoiceId, paymentId });
+      const canBe = isKeepable(invoiceId) && isKeepable(paymentId);
+      const stored = canBe ? await loadPayment(db, { invoiceId, paymentId }) : undefined;
       if (stored) await engine.hasten('payment', [invoiceId, paymentId]);
       const address = stored && redirectAddress(stored.payment.payer.redirectUrl);
       if (address !== undefined) return reply.redirect(address, 303);
@@ -54,9 +57,9 @@ export function addVisitorRoutes(
 function redirectAddress(template: string | undefined): string | undefined {
   // A template without variables is an address; we have no variables to offer.
   const address = template?.replace(/\{[^}]*\}/g, '');
-  return address !== undefined && /^https?:\/\//i.test(address) && URL.canParse(address)
-    ? address
-    : undefined;
+  if (address === undefined || !/^https?:\/\//i.test(address) || !URL.canParse(address)) return undefined;
+  // In the form a header can carry, whatever letters it was written with.
+  return new URL(address).href;
 }
 
 const pagePolicy =

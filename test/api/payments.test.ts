@@ -383,6 +383,28 @@ describe('a bank that does not answer', () => {
   });
 });
 
+describe('a visitor', () => {
+  test('with an address that cannot be one of ours gets the usual page, or no entry, and never a fault', async () => {
+    for (const id of ['%00', 'x'.repeat(300), '..%2f..', 'unknown']) {
+      expect((await world.service.call('GET', `/payer/return/${id}/1`)).status).toBe(200);
+      expect((await world.service.call('POST', `/bank/callbacks/${id}`, { body: {} })).status).toBe(401);
+    }
+  });
+
+  test('goes back to the shop, whatever letters its address is written with', async () => {
+    const { token: paymentToolToken } = await world.tokenize('4242424242424242');
+    const sessionInfo = { redirectUrl: 'https://пример.example/спасибо{?x}' };
+    const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {}, sessionInfo };
+    const invoice = await world.pay('4242424242424242', { payer });
+    await world.service.engine.settled();
+    const back = await world.service.call('GET', `/payer/return/${invoice.id}/1`);
+    expect(back).toMatchObject({
+      status: 303,
+      headers: { location: expect.stringMatching(/^https:\/\/xn--[\x21-\x7e]+$/) },
+    });
+  });
+});
+
 describe('bad input', () => {
   test.each([
     [
