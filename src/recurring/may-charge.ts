@@ -80,7 +80,8 @@ function firstAccepted(standing: Standing, charge: Charge, from: Instant): Insta
     if (verdict.may) return at;
     const { lookAgainAt } = verdict;
     if (lookAgainAt === undefined) return undefined;
-    if (lookAgainAt <= at) throw new Error(`the rule ${verdict.rule} of ${verdict.pack} ends before it holds`);
+    if (lookAgainAt <= at)
+      throw new Error(`the rule ${verdict.rule} of ${verdict.pack} ends before it holds`);
     at = lookAgainAt;
   }
 }

@@ -4,10 +4,16 @@
 import type { PaymentSystem } from '../cards/card.ts';
 import { laterBy, type Instant } from '../clock.ts';
 import type { Money } from '../money.ts';
+import type { Notice } from './notices.ts';
 import { effectsOf, packsInForce, strictest, type RulePack, type StopScope } from './rule-packs.ts';
 
 /** A payment, by its invoice and its number there. */
 export type Member = { readonly invoiceId: string; readonly paymentId: string };
+
+/** The series of a parent payment is named after the payment that began it. */
+export function seriesIdOf({ invoiceId, paymentId }: Member): string {
+  return `${invoiceId}.${paymentId}`;
+}
 
 /** The card as far as a series has to know it. The vault has the number. */
 export type SeriesCard = {
@@ -53,6 +59,8 @@ export type Series = SeriesTerms & {
   readonly notBefore?: { readonly at: Instant; readonly rule: string; readonly pack: string };
   readonly lastSuccessAt: Instant;
   readonly chargesMade: number;
+  /** Of what should be known beforehand, all until then has been said. */
+  readonly noticedUntil: Instant;
 };
 
 /** How the bank answered a charge, as far as the series is concerned. */
@@ -99,11 +107,7 @@ export type SeriesFact =
   | ({ readonly type: 'parent_added' } & Member)
   /** The payer was there again, with the same card: what stood in the way of his consent does not any more. */
   | { readonly type: 'consent_renewed'; readonly card: SeriesCard; readonly endsAt?: Instant }
-  | {
-      readonly type: 'notice_due';
-      readonly notice: 'cardExpiring' | 'gapNearing' | 'endNearing' | 'ended';
-      readonly about: Instant;
-    };
+  | { readonly type: 'notice_due'; readonly notice: Notice };
 
 /** How long after its beginning a series of failures ends, whatever comes. */
 export function failingEndsAt(failingSince: Instant, packs: readonly RulePack[]): Instant {
@@ -183,6 +187,7 @@ export function evolve(before: Series | undefined, fact: SeriesFact, now: Instan
       latest: terms.root,
       lastSuccessAt: terms.consentedAt,
       chargesMade: 0,
+      noticedUntil: now,
     };
   }
   if (!before) throw new Error(`${fact.type} without a series`);
@@ -190,8 +195,9 @@ export function evolve(before: Series | undefined, fact: SeriesFact, now: Instan
   switch (fact.type) {
     case 'recurring_charge_started':
     case 'recurring_charge_unsent':
-    case 'notice_due':
       return series;
+    case 'notice_due':
+      return { ...series, noticedUntil: fact.notice.at };
     case 'recurring_charge_succeeded': {
       const { failingSince: _, notBefore: __, ...rest } = series;
       const { createdAt: lastSuccessAt } = fact;

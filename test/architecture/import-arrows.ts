@@ -14,6 +14,7 @@ const rooms: Record<string, readonly string[]> = {
   invoices: ['invoice', 'invoice-json'],
   merchants: ['party'],
   payments: ['payment', 'payment.bank', 'payment.commands', 'payment-failure', 'payment-json'],
+  recurring: ['calendar', 'may-charge', 'notices', 'rule-packs', 'series'],
 };
 
 /** Outside the rooms: what a bank can be asked and can answer. */
@@ -45,8 +46,9 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
   },
   config: { may: ['keys'] },
   routes: { may: Object.keys(rooms), types: ['http'] },
-  service: { may: [], types: ['merchants', 'cards', 'bank', 'engine', 'keys', 'database', ...words] },
-  payments: { may: ['invoices', 'cards', 'merchants', ...roomMayImport], types: ['bank', 'service'] },
+  service: { may: [], types: ['merchants', 'cards', 'bank', 'recurring', 'engine', 'keys', 'database', ...words] },
+  payments: { may: ['invoices', 'cards', 'merchants', 'recurring', ...roomMayImport], types: ['bank', 'service'] },
+  recurring: { may: ['cards', 'merchants', ...roomMayImport], types: ['service'] },
   invoices: { may: ['merchants', ...roomMayImport], types: ['service'] },
   cards: { may: roomMayImport, types: ['service'] },
   merchants: { may: roomMayImport, types: ['bank', 'service'] },
