@@ -157,6 +157,23 @@ begin
   return 'posted';
 end $$;
 
+create or replace function public.record_journal(for_aggregate text, for_operation text, happened timestamp with time zone, entries json)
+ returns text
+ language plpgsql
+as $$
+declare
+  outcome text;
+begin
+  if entries is null then return null; end if;
+  outcome := post_journal(for_aggregate, for_operation, happened, entries);
+  if outcome = 'unopened' then
+    raise exception using errcode = 'LE002', message = 'ledger: an account is not open yet';
+  elsif outcome = 'insufficient' then
+    raise exception using errcode = 'LE003', message = 'ledger: an account lacks the money';
+  end if;
+  return outcome;
+end $$;
+
 create or replace function public.refuse_change()
  returns trigger
  language plpgsql
@@ -423,12 +440,34 @@ create table payment (
   constraint payment_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
   constraint payment_check check (captured_minor >= 1 and captured_minor <= amount_minor),
   constraint payment_check1 check (refunded_minor >= 0 and refunded_minor <= captured_minor or refunded_minor = 0),
-  constraint payment_check2 check ((captured_minor is not null) = (status = any (array['capturing'::text, 'captured'::text, 'refunded'::text]))),
+  constraint payment_check2 check ((captured_minor is not null) = (status = any (array['capturing'::text, 'captured'::text, 'refunding'::text, 'refunded'::text]))),
   constraint payment_currency_check check (currency ~ '^[A-Z]{3}$'::text),
-  constraint payment_status_check check (status = any (array['authorising'::text, 'challenged'::text, 'reversing'::text, 'held'::text, 'capturing'::text, 'cancelling'::text, 'captured'::text, 'cancelled'::text, 'refunded'::text, 'failed'::text]))
+  constraint payment_status_check check (status = any (array['authorising'::text, 'challenged'::text, 'reversing'::text, 'held'::text, 'capturing'::text, 'cancelling'::text, 'captured'::text, 'refunding'::text, 'cancelled'::text, 'refunded'::text, 'failed'::text]))
 );
 create index payment_due on payment using btree (wake_at) where wake_at is not null;
 create index payment_stuck on payment using btree (stuck_at) where stuck_at is not null;
+
+create table refund (
+  invoice_id id not null,
+  payment_id id not null,
+  refund_id id not null,
+  party_id id not null,
+  created_at timestamp with time zone not null,
+  status text not null,
+  amount_minor bigint not null,
+  currency text not null,
+  fee_minor bigint not null,
+  reason text,
+  cart json,
+  external_id text,
+  failure json,
+  constraint refund_pkey primary key (invoice_id, payment_id, refund_id),
+  constraint refund_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
+  constraint refund_check check ((failure is not null) = (status = 'failed'::text)),
+  constraint refund_currency_check check (currency ~ '^[A-Z]{3}$'::text),
+  constraint refund_fee_minor_check check (fee_minor >= 0),
+  constraint refund_status_check check (status = any (array['pending'::text, 'succeeded'::text, 'failed'::text]))
+);
 
 create table security_code (
   session_id id not null,
@@ -458,6 +497,7 @@ create table shop (
   is_blocked boolean default false not null,
   is_suspended boolean default false not null,
   created_at timestamp with time zone not null,
+  fees json default '{}'::json not null,
   constraint shop_pkey primary key (party_id, shop_id),
   constraint shop_category_id_fkey foreign key (category_id) references category(category_id),
   constraint shop_currency_check check (currency ~ '^[A-Z]{3}$'::text),

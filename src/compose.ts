@@ -28,6 +28,9 @@ import type { Logger } from './log.ts';
 import { openApiKeys, type ApiKeys } from './merchants/api-key.ts';
 import { countActiveKeysOfRealm } from './merchants/api-key.store.ts';
 import { openMerchants } from './merchants/merchants.ts';
+import { checkLedger, countUnbalancedAccounts } from './ledger/check-ledger.ts';
+import { ledgerInvariants, type Invariant } from './ledger/invariants.ts';
+import { paymentInvariants } from './payments/payment.invariants.ts';
 import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
 import { addVisitorRoutes, callbackUrlOf, returnUrlOf } from './payments/visitors.ts';
 import { routes, sandboxRoutes } from './routes.ts';
@@ -60,6 +63,9 @@ export type RunningService = {
 const version = (
   JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 ).version;
+
+/** What must be true of the books, and between them and the rooms that post to them. */
+export const everyInvariant: readonly Invariant[] = [...ledgerInvariants, ...paymentInvariants];
 
 /** How long requests under way may take when the service stops. */
 const drainMs = 10_000;
@@ -155,7 +161,7 @@ export function buildService(
   const paymentSteps: PaymentSteps = {
     db: database,
     clock,
-    bankOf: (payment) => banks.bankOf(payment, payment.terminal),
+    bankOf: (payment) => banks.bankOf(payment.terminal),
     returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
   };
 
@@ -178,9 +184,19 @@ export function buildService(
         run: () => answers.forgetOld(laterBy(clock.now(), -idempotencyKeyLifetimeMs)),
       },
       { name: 'sweep the vault', everyMs: 60_000, run: () => vault.sweep() },
+      { name: 'check the books', everyMs: 60_000, run: () => checkBooks() },
     ],
     countStep: metrics.countStep,
   });
+
+  /** An alarm, not a stop: what is wrong already does not become right by refusing other payments. */
+  let brokenCases = 0;
+  async function checkBooks(): Promise<void> {
+    const findings = await checkLedger(database, 'recent', everyInvariant);
+    const broken = findings.filter((finding) => finding.broken > 0n);
+    for (const { id, says, examples } of broken) log.error({ id, says, examples }, 'the ledger is wrong');
+    brokenCases = broken.reduce((sum, finding) => sum + Number(finding.broken), 0);
+  }
 
   const monotonicMs = () => performance.now();
   const service: Service = {
@@ -231,6 +247,16 @@ export function buildService(
     'mandate_database_waiting',
     'Requests waiting for a connection',
     () => database.connections().waiting,
+  );
+  metrics.gauge(
+    'mandate_ledger_unbalanced',
+    'Accounts and sums of the ledger that are wrong, from the balances alone; anything but 0 is an alarm',
+    () => countUnbalancedAccounts(database),
+  );
+  metrics.gauge(
+    'mandate_ledger_broken',
+    'Cases that broke a rule of the ledger in the latest check of recent transfers; anything but 0 is an alarm',
+    () => brokenCases,
   );
   metrics.gauge(
     'mandate_engine_stuck',

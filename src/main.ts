@@ -133,6 +133,17 @@ for (const [verb, flags, meaning] of [
     );
 }
 
+shop
+  .command('fees')
+  .description(
+    'show what a shop is charged for, or change it; payments made before keep what they were made with',
+  )
+  .requiredOption('--party <id>')
+  .argument('<shopID>')
+  .option('--payment <schedule>', 'of what is captured: 2.5%, 10, 2.5%+10, 2.5%+10,least=30,most=5000, or 0')
+  .option('--refund <schedule>', 'of what is given back, likewise; amounts are in minor units')
+  .action(async (id: string, options) => (await import('./commands/fees.ts')).shopFees(id, options));
+
 const bank = program
   .command('bank')
   .enablePositionalOptions()

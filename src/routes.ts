@@ -6,9 +6,18 @@ import { fulfillInvoice, rescindInvoice } from './invoices/end-invoice.ts';
 import { issueInvoiceToken } from './invoices/issue-invoice-token.ts';
 import { findInvoiceByExternalId, getInvoice } from './invoices/read-invoices.ts';
 import { createPayment } from './payments/create-payment.ts';
+import { createRefund } from './payments/create-refund.ts';
 import { cancelPayment, capturePayment } from './payments/end-hold.ts';
 import { listInvoiceEvents } from './payments/list-invoice-events.ts';
+import { listInvoicePaymentMethods } from './payments/list-payment-methods.ts';
 import { findPaymentByExternalId, getPayment, listPayments } from './payments/read-payments.ts';
+import {
+  findRefundByExternalId,
+  getChargeback,
+  getRefund,
+  listChargebacks,
+  listRefunds,
+} from './payments/read-refunds.ts';
 import { getCategory, getMe, getShop, listCategories, listShops } from './merchants/read-merchants.ts';
 import { advanceTestClock, getTestClock } from './merchants/test-clock.ts';
 
@@ -20,6 +29,7 @@ export const routes: readonly AnyEndpoint[] = [
   rescindInvoice, //          POST /v2/processing/invoices/{invoiceID}/rescind
   issueInvoiceToken, //       POST /v2/processing/invoices/{invoiceID}/access-tokens
   listInvoiceEvents, //       GET  /v2/processing/invoices/{invoiceID}/events
+  listInvoicePaymentMethods, // GET /v2/processing/invoices/{invoiceID}/payment-methods
 
   createPaymentResource, //   POST /v2/processing/payment-resources
 
@@ -29,6 +39,13 @@ export const routes: readonly AnyEndpoint[] = [
   findPaymentByExternalId, // GET  /v2/processing/payments?externalID=
   capturePayment, //          POST /v2/processing/invoices/{invoiceID}/payments/{paymentID}/capture
   cancelPayment, //           POST /v2/processing/invoices/{invoiceID}/payments/{paymentID}/cancel
+
+  createRefund, //            POST /v2/processing/invoices/{invoiceID}/payments/{paymentID}/refunds
+  listRefunds, //             GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/refunds
+  getRefund, //               GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/refunds/{refundID}
+  findRefundByExternalId, //  GET  /v2/processing/refunds?externalID=
+  listChargebacks, //         GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/chargebacks
+  getChargeback, //           GET  …/payments/{paymentID}/chargebacks/{chargebackID}
 
   getMe, //                   GET  /v2/processing/me
   listShops, //               GET  /v2/processing/shops

@@ -6,6 +6,7 @@ import type { Money } from '../money.ts';
 /** Under which contract with which bank a shop's operations run. */
 export type Terminal = {
   readonly id: string;
+  readonly bankId: string;
   /** The merchant's name with that bank. */
   readonly merchantId: string;
   /** What the payer reads on his statement. */

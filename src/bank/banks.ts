@@ -11,8 +11,8 @@ import type { Bank, Terminal } from './bank.ts';
 export type Banks = {
   /** Undefined when no bank takes cards for the shop. */
   terminalOf(shop: { readonly partyId: string; readonly id: string }): Promise<Terminal | undefined>;
-  /** The bank behind a terminal, as it is now. */
-  bankOf(shop: { readonly partyId: string; readonly shopId: string }, terminal: Terminal): Promise<Bank>;
+  /** Where an operation is, once its terminal is chosen: a terminal that moves to another bank does not take it along. */
+  bankOf(terminal: Terminal): Promise<Bank>;
   /** Adds a bank, or changes where it is. */
   putBank(bank: { id: string; url: string; secret: string }): Promise<void>;
   putTerminal(terminal: NewTerminal): Promise<void>;
@@ -24,7 +24,6 @@ export type Banks = {
 export type NewTerminal = Terminal & {
   readonly partyId: string;
   readonly shopId: string;
-  readonly bankId: string;
   readonly priority: number;
 };
 
@@ -125,13 +124,18 @@ export function openBanks(options: {
   return {
     async terminalOf(shop) {
       const [first] = await terminalsOf(shop.partyId, shop.id);
-      return first && { id: first.terminal_id, merchantId: first.merchant_id, descriptor: first.descriptor };
+      return (
+        first && {
+          id: first.terminal_id,
+          bankId: first.bank_id,
+          merchantId: first.merchant_id,
+          descriptor: first.descriptor,
+        }
+      );
     },
-    async bankOf(shop, terminal) {
-      const rows = await terminalsOf(shop.partyId, shop.shopId);
-      const row = rows.find(({ terminal_id }) => terminal_id === terminal.id);
-      const bank = row && (await banks.get(row.bank_id));
-      if (!bank) throw new Error(`terminal ${terminal.id} of shop ${shop.shopId} has no bank any more`);
+    async bankOf({ bankId }) {
+      const bank = await banks.get(bankId);
+      if (!bank) throw new Error(`there is no bank ${bankId} any more`);
       return bank;
     },
     async putBank({ id, url, secret }) {

@@ -1,12 +1,13 @@
 // mandate ledger: what must be true of the books, checked; one account, looked at; a busy one, spread over more rows.
 import { checkLedger, type Finding } from '../ledger/check-ledger.ts';
+import { everyInvariant } from '../compose.ts';
 import { spreadAccount } from '../ledger/ledger.store.ts';
 import { findAccounts, viewAccount, type AccountView } from '../ledger/read-account.store.ts';
 import { printTable, withFoundation } from './foundation.ts';
 
 export async function checkBooks(options: { recent?: true; json?: true }): Promise<void> {
   const findings = await withFoundation(({ database }) =>
-    checkLedger(database, options.recent ? 'recent' : 'all'),
+    checkLedger(database, options.recent ? 'recent' : 'all', everyInvariant),
   );
   if (options.json) console.log(JSON.stringify(findings.map(findingToJson), null, 2));
   else printFindings(findings);

@@ -65,6 +65,18 @@ export const access = {
   findPayment: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'paymentNotFound' },
   capturePayment: { apiKey: 'payments:write', tokens: [] },
   cancelPayment: { apiKey: 'payments:write', tokens: [] },
+  listInvoicePaymentMethods: {
+    apiKey: 'invoices:read',
+    tokens: ['invoice'],
+    entity: 'invoiceID',
+    hiddenBehind: 'invoiceNotFound',
+  },
+  createRefund: { apiKey: 'payments:write', tokens: [] },
+  listRefunds: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
+  getRefund: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
+  findRefund: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'refundNotFound' },
+  listChargebacks: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
+  getChargeback: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
   createPaymentResource: {
     apiKey: 'payment-resources:write',
     tokens: ['invoice', 'customer'],

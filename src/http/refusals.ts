@@ -79,7 +79,8 @@ export const refusals = {
   invalidPaymentStatus: {
     status: 400,
     message: 'Invalid payment status',
-    advice: 'Read the payment: only a held one (`processed`) is captured or cancelled.',
+    advice:
+      'Read the payment: only a held one (`processed`) is captured or cancelled, only a `captured` one refunded.',
   },
   operationNotPermitted: {
     status: 400,
@@ -96,6 +97,27 @@ export const refusals = {
     message: 'More than is held',
     advice: 'Capture at most what is held; the message says how much that is.',
   },
+  refundCartConflict: {
+    status: 400,
+    message: 'Inconsistent Refund Cart',
+    advice: 'Send a cart or an allocation, not both; split payments are not offered.',
+  },
+  inconsistentRefundCurrency: {
+    status: 400,
+    message: 'Inconsistent refund currency',
+    advice: 'Send the currency of the payment, or none.',
+  },
+  invoicePaymentAmountExceeded: {
+    status: 400,
+    message: 'Payment amount exceeded',
+    advice: 'Refund at most what is left of the payment: what was captured, less what has been given back.',
+  },
+  insufficentAccountBalance: {
+    status: 400,
+    message: 'Insufficient account balance',
+    advice:
+      'The shop’s balance cannot bear the refund and its fee. Take payments first, or ask the operator.',
+  },
   invalidTestClock: {
     status: 400,
     message: 'The test clock only moves forward, by ten years at most',
@@ -110,6 +132,16 @@ export const refusals = {
     status: 404,
     message: 'Payment not found',
     advice: 'Check the id; it counts the payments of its invoice.',
+  },
+  refundNotFound: {
+    status: 404,
+    message: 'Refund not found',
+    advice: 'Check the id; it counts the refunds of its payment, from 100.',
+  },
+  chargebackNotFound: {
+    status: 404,
+    message: 'Invoice payment chargeback not found',
+    advice: 'Check the id; the list shows what there is.',
   },
   shopNotFound: {
     status: 404,

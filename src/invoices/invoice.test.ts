@@ -22,6 +22,7 @@ const shop: Shop = {
   id: 'TEST',
   partyId: 'P',
   realm: 'test',
+  fees: {},
   name: 'Shop',
   url: 'https://shop.example',
   categoryId: 1,

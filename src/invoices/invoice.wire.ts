@@ -66,6 +66,7 @@ const InvoiceClientInfo = Type.Object(
   { title: 'InvoiceClientInfo' },
 );
 
+export const CartSchema = Type.Array(CartLineSchema);
 export const CartParams = Type.Array(CartLineRequest, { description: '1 to 100 lines.' });
 
 export const InvoiceParams = Type.Object(
@@ -107,7 +108,7 @@ export const InvoiceSchema = Type.Object(
     currency: CurrencyCode,
     product: Type.String(),
     description: Type.Optional(Type.String()),
-    cart: Type.Optional(Type.Array(CartLineSchema)),
+    cart: Type.Optional(CartSchema),
     bankAccount: Type.Optional(BankAccount),
     clientInfo: Type.Optional(InvoiceClientInfo),
     metadata: Metadata,
@@ -168,7 +169,7 @@ export function invoiceBody(invoice: InvoiceTerms & InvoiceState): InvoiceBody {
     status: invoice.status,
     ...(invoice.externalId === undefined ? {} : { externalID: invoice.externalId }),
     ...(invoice.description === undefined ? {} : { description: invoice.description }),
-    ...(invoice.cart === undefined ? {} : { cart: invoice.cart.map(lineBody) }),
+    ...(invoice.cart === undefined ? {} : { cart: cartBody(invoice.cart) }),
     ...(invoice.bankAccount === undefined
       ? {}
       : { bankAccount: invoice.bankAccount as NonNullable<InvoiceBody['bankAccount']> }),
@@ -192,14 +193,14 @@ export function invoiceChangeBody(fact: InvoiceFact): object {
   }
 }
 
-function lineBody(line: CartLine): NonNullable<InvoiceBody['cart']>[number] {
-  return {
+export function cartBody(cart: readonly CartLine[]): Static<typeof CartSchema> {
+  return cart.map((line) => ({
     product: line.product,
     quantity: Number(line.quantity),
     price: Number(line.priceMinor),
     cost: Number(lineCostMinor(line)),
     ...(line.taxMode ? { taxMode: line.taxMode } : {}),
-  };
+  }));
 }
 
 export function cartOf(lines: Static<typeof CartParams>): CartLine[] {

@@ -2,7 +2,7 @@
 // beside the service; every check is one statement and so sees one moment.
 import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
-import { invariants, type Invariant } from './invariants.ts';
+import { ledgerInvariants, type Invariant } from './invariants.ts';
 
 export type Finding = Pick<Invariant, 'id' | 'says'> & {
   readonly checked: bigint;
@@ -105,7 +105,11 @@ const countUnbalanced = statement({
  * What is merely late is found when it becomes so, and after that by a check of everything. That one makes the checkpoint
  * anew, should it be the checkpoint that was wrong: after the database's clock went backwards, for instance.
  */
-export async function checkLedger(db: Database, scope: 'all' | 'recent'): Promise<Finding[]> {
+export async function checkLedger(
+  db: Database,
+  scope: 'all' | 'recent',
+  invariants: readonly Invariant[] = ledgerInvariants,
+): Promise<Finding[]> {
   const findings: Finding[] = [];
   let areBooksRight = true;
   for (const invariant of invariants) {

@@ -13,8 +13,8 @@ export type Invariant = {
   readonly find: Statement<typeof scope, typeof found>;
 };
 
-/** Of `cases`, each row is one case, with a column `holds`. */
-function invariant(id: string, says: string, cases: string): Invariant {
+/** Of `cases`, each row is one case, with a column `holds`. It may use `:recent`, `since` and `touched`. */
+export function invariant(id: string, says: string, cases: string): Invariant {
   const find = statement({
     name: `find_broken_${id.toLowerCase()}`,
     parameters: scope,
@@ -56,7 +56,8 @@ function ageLimit(id: string, says: string, ages: string): Invariant {
   return { ...invariant(id, says, cases), isLateness: true };
 }
 
-export const invariants: readonly Invariant[] = [
+/** Those of the ledger by itself. Rooms that post to it have their own beside. */
+export const ledgerInvariants: readonly Invariant[] = [
   invariant(
     'I1',
     'debits equal credits in each realm and currency, posted and pending',

@@ -1,9 +1,10 @@
 // The ledger in SQL. A journal is one statement, the function post_journal of the schema, so that the balances of busy
-// accounts are locked for no longer than that statement and the commit. Write one journal in a transaction, as the last thing
-// before its end: then no two transactions can wait for each other.
+// accounts are locked for no longer than that statement and the commit. A room writes its journal inside the statement that
+// changes its own row (recordJournal), or as the last thing of a transaction (postJournal), and one of them only: then no two
+// transactions can wait for each other.
 import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import { statement } from '../database/statement.ts';
+import { statement, type Values } from '../database/statement.ts';
 import { balanceOf, chart, type Account, type Balance } from './account.ts';
 import { accountsIn, type DrawingJournal, type Entry, type Journal } from './ledger.ts';
 
@@ -103,7 +104,45 @@ export async function postJournal(
     if (outcome === 'insufficient' && journal.draws) return outcome;
     throw new LedgerConflict(`ledger: ${journal.operationId} of ${journal.aggregateId} is ${outcome}`);
   } catch (error) {
-    throw isConflict(error) ? new LedgerConflict(error.message, { cause: error }) : error;
+    throw conflictOr(error);
+  }
+}
+
+/**
+ * The part of a statement's last select that writes a journal for the row it changed: no row, no journal. The statement
+ * fails as a whole where the journal cannot be written; run it through `recording`.
+ */
+export function recordJournal(aggregateIdColumn: string): string {
+  return `record_journal(${aggregateIdColumn}, :journal_operation, :happened_at, :journal_entries)`;
+}
+
+export const journalParameters = { journal_operation: 'text?', journal_entries: 'json?' } as const;
+
+export function journalValues(journal: Journal | undefined): Values<typeof journalParameters> {
+  return {
+    journal_operation: journal?.operationId ?? null,
+    journal_entries: journal?.entries.map(entryToJson) ?? null,
+  };
+}
+
+/**
+ * Runs a statement with a journal in it. An account's first use opens it, after which the statement is run again: within
+ * a transaction `write` must therefore use a savepoint.
+ */
+export async function recording<T>(
+  db: Database,
+  journal: (Journal & { readonly draws?: true }) | undefined,
+  write: () => Promise<T>,
+): Promise<T | 'insufficient'> {
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      if (code === 'LE003' && journal?.draws) return 'insufficient';
+      if (code !== 'LE002' || !journal) throw conflictOr(error);
+      await db.run(openAccounts, { accounts: accountsIn(journal).map(accountToJson) });
+    }
   }
 }
 
@@ -145,6 +184,7 @@ function accountToJson(account: Account) {
   };
 }
 
-function isConflict(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && error.code === 'LE001';
+function conflictOr(error: unknown): unknown {
+  const isConflict = error instanceof Error && 'code' in error && error.code === 'LE001';
+  return isConflict ? new LedgerConflict(error.message, { cause: error }) : error;
 }

@@ -1,5 +1,6 @@
 // Parties, shops and categories in SQL.
 import { statement, type Values } from '../database/statement.ts';
+import { feesFromJson, type FeesJson } from '../ledger/fee.ts';
 import type { Currency } from '../money.ts';
 import type { Party, Realm, Shop } from './party.ts';
 
@@ -52,6 +53,7 @@ const shopColumns = {
   url: 'text',
   category_id: 'int4',
   currency: 'text',
+  fees: 'json',
   is_blocked: 'bool',
   is_suspended: 'bool',
   created_at: 'timestamptz',
@@ -99,6 +101,13 @@ export const setShopFlags = statement({
          where party_id = :party_id and shop_id = :shop_id returning shop_id`,
 });
 
+export const setShopFees = statement({
+  name: 'set_shop_fees',
+  parameters: { party_id: 'text', shop_id: 'text', fees: 'json' },
+  row: { shop_id: 'text' },
+  text: `update shop set fees = :fees where party_id = :party_id and shop_id = :shop_id returning shop_id`,
+});
+
 export const readCategories = statement({
   name: 'read_categories',
   parameters: {},
@@ -126,6 +135,7 @@ export function shopFromRow(row: Values<typeof shopColumns>): Shop {
     url: row.url,
     categoryId: row.category_id,
     currency: row.currency as Currency,
+    fees: feesFromJson(row.fees as FeesJson),
     isBlocked: row.is_blocked,
     isSuspended: row.is_suspended,
     createdAt: row.created_at,

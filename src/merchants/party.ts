@@ -1,6 +1,7 @@
 // Parties (merchants) and their shops, and whether they may trade at all. Either flag stops every write of the party or
 // shop it is on: blocked is set by the operator, suspended by the owner. Reads go on, and so do payments already running.
 import type { Instant } from '../clock.ts';
+import type { Fees } from '../ledger/fee.ts';
 import type { Currency } from '../money.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 
@@ -24,6 +25,7 @@ export type Shop = {
   readonly url: string;
   readonly categoryId: number;
   readonly currency: Currency;
+  readonly fees: Fees;
   readonly isBlocked: boolean;
   readonly isSuspended: boolean;
   readonly createdAt: Instant;

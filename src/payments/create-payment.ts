@@ -59,7 +59,7 @@ export const createPayment = endpoint({
     if (!resource.ok) return resource;
     const fingerprint = fingerprintOf(params.invoiceID, body, resource.value);
 
-    const command: Omit<StartPayment, 'terminal'> = {
+    const command: Omit<StartPayment, 'terminal' | 'realm' | 'fees'> = {
       flow: flowOf(body.flow),
       payer: payerOf(payer, resource.value),
       makeRecurrent: body.makeRecurrent ?? false,
@@ -87,7 +87,8 @@ export const createPayment = endpoint({
       if (!shop.ok) return shop;
       const terminal = await banks.terminalOf(shop.value);
       if (!terminal) return refuse('operationNotPermitted', { message: 'No bank takes cards for this shop' });
-      const decision = decideStart(payable.invoice, { ...command, terminal }, now);
+      const { realm, fees } = shop.value;
+      const decision = decideStart(payable.invoice, { ...command, terminal, realm, fees }, now);
       if (!decision.ok) return decision;
       // From here on the payment is made, unless the invoice has moved or the name was taken meanwhile.
       const { terms } = decision.value;

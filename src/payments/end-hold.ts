@@ -10,7 +10,8 @@ import { accept, refuse, type Outcome } from '../refusal.ts';
 import type { Service } from '../service.ts';
 import { decideCancel, decideCapture } from './payment.commands.ts';
 import type { Payment, PaymentFact } from './payment.ts';
-import { findPayments, storeEvents } from './payment.store.ts';
+import { storeEvents } from './change-payment.store.ts';
+import { findPayments } from './payment.store.ts';
 import { PaymentPath } from './payment.wire.ts';
 
 const CaptureParams = Type.Object(

@@ -10,8 +10,11 @@ import { invoiceChangeBody, invoiceChanges, InvoicePath } from '../invoices/invo
 import { accept, refuse } from '../refusal.ts';
 import { paymentFactFromJson } from './payment-json.ts';
 import { paymentChangeBody, paymentChanges } from './payment.wire.ts';
+import { refundChangeBody, refundChanges } from './refund.wire.ts';
 
-const InvoiceChange = Type.Union([...invoiceChanges, ...paymentChanges], { title: 'InvoiceChange' });
+const InvoiceChange = Type.Union([...invoiceChanges, ...paymentChanges, ...refundChanges], {
+  title: 'InvoiceChange',
+});
 const InvoiceEvent = Type.Object(
   { id: Type.Integer({ minimum: 1 }), createdAt: DateTime, changes: Type.Array(InvoiceChange) },
   { title: 'InvoiceEvent' },
@@ -61,6 +64,7 @@ function eventBody(event: LoggedEvent<unknown>, caller: Caller): Static<typeof I
 
 function changeBody(json: unknown, caller: Caller): object | undefined {
   const ofPayment = paymentFactFromJson(json);
-  if (ofPayment) return paymentChangeBody(ofPayment.fact, ofPayment.paymentId, caller);
-  return invoiceChangeBody(invoiceFactFromJson(json));
+  if (!ofPayment) return invoiceChangeBody(invoiceFactFromJson(json));
+  const { fact, paymentId } = ofPayment;
+  return paymentChangeBody(fact, paymentId, caller) ?? refundChangeBody(fact, paymentId);
 }

@@ -3,7 +3,14 @@
 import type { BankAnswer } from '../bank/bank.ts';
 import { laterBy, type Instant } from '../clock.ts';
 import type { Money } from '../money.ts';
-import { askAgainMs, earliest, type Approval, type Payment, type PaymentFact } from './payment.ts';
+import {
+  askAgainMs,
+  earliest,
+  type Approval,
+  type Payment,
+  type PaymentFact,
+  type PaymentState,
+} from './payment.ts';
 import { deadlineReached, failureOfDecline, threeDsNotFinished } from './payment-failure.ts';
 
 /** How long a payer has for a challenge. */
@@ -16,6 +23,7 @@ export type NextStep =
   | { readonly do: 'reverse' }
   | { readonly do: 'nothing' }
   | { readonly do: 'capture'; readonly amount: Money }
+  | { readonly do: 'refund'; readonly id: string; readonly amount: Money }
   | { readonly do: 'write'; readonly fact: PaymentFact }
   | { readonly do: 'wait'; readonly until: Instant };
 
@@ -35,6 +43,10 @@ export function nextOf(payment: Payment, now: Instant): NextStep {
       if (flow.type !== 'hold') throw new Error(`${payment.invoiceId}/${payment.id} is held without a hold`);
       if (now < flow.heldUntil) return { do: 'wait', until: flow.heldUntil };
       return { do: 'write', fact: endOfHold(payment, flow.onExpiration) };
+    case 'refunding': {
+      const { id, minor } = state.refund;
+      return { do: 'refund', id, amount: { minor, currency: state.amount.currency } };
+    }
     case 'captured':
     case 'cancelled':
     case 'refunded':
@@ -73,9 +85,25 @@ export function meaningOf(payment: Payment, answer: BankAnswer, now: Instant): M
       return answer.outcome === 'approved'
         ? one({ type: 'payment_captured', amount: state.amount })
         : unfinished(answer, now);
+    case 'refunding':
+      return meaningForRefund(state, answer, now);
     default:
       return { events: [] };
   }
+}
+
+function meaningForRefund(
+  { amount, refundedMinor, refund }: PaymentState & { name: 'refunding' },
+  answer: BankAnswer,
+  now: Instant,
+): Meaning {
+  const refundId = refund.id;
+  if (answer.outcome === 'declined')
+    return one({ type: 'refund_failed', refundId, failure: failureOfDecline(answer) });
+  if (answer.outcome !== 'approved') return unfinished(answer, now);
+  const succeeded: PaymentFact = { type: 'refund_succeeded', refundId };
+  const isAll = refundedMinor + refund.minor === amount.minor;
+  return { events: [isAll ? [succeeded, { type: 'payment_refunded' }] : [succeeded]] };
 }
 
 function meaningForAuthorisation(payment: Payment, answer: BankAnswer, now: Instant): Meaning {

@@ -5,7 +5,9 @@ import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { meaningOf, nextOf, type NextStep } from './payment.bank.ts';
 import { operationIdOf, type Payment } from './payment.ts';
-import { loadPayment, lookAgainAt, storeEvents, type StoredPayment } from './payment.store.ts';
+import { storeEvents } from './change-payment.store.ts';
+import type { StoredPayment } from './payment-row.ts';
+import { loadPayment, lookAgainAt } from './payment.store.ts';
 
 /** The bank said nothing that proves anything. Tried again later and later, then in the operator's list. */
 class OutcomeUnknown extends Error {}
@@ -104,6 +106,14 @@ async function ask(
       return bank.send({
         kind: 'capture',
         operationId: operationIdOf(payment, 'capture'),
+        terminal,
+        originalOperationId: authorisation,
+        amount: next.amount,
+      });
+    case 'refund':
+      return bank.send({
+        kind: 'refund',
+        operationId: operationIdOf(payment, { refund: next.id }),
         terminal,
         originalOperationId: authorisation,
         amount: next.amount,

@@ -1,41 +1,15 @@
-// Payments in SQL. A payment is a part of its invoice: its facts stand in the invoice's log, and while it is in progress the
-// invoice neither falls overdue nor takes another. So every change is one statement over both, guarded by the payment's
-// version.
+// Payments in SQL: a new one, and the reads. A payment is a part of its invoice: its facts stand in the invoice's log, and while
+// it is in progress the invoice neither falls overdue nor takes another. How one changes is in change-payment.store.ts.
 import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { statement, type Values } from '../database/statement.ts';
-import type { Currency, Money } from '../money.ts';
-import {
-  evolve,
-  isInProgress,
-  wakeOf,
-  type Payment,
-  type PaymentFact,
-  type PaymentState,
-} from './payment.ts';
+import { evolve, type Payment, type PaymentFact } from './payment.ts';
 import type { PayableInvoice } from './payment.commands.ts';
 import { factToJson } from './payment-json.ts';
+import { money, paymentColumns, rowOf, storedFromRow, type StoredPayment } from './payment-row.ts';
 
-export type StoredPayment = { readonly payment: Payment; readonly version: number };
-
-const columns = {
-  invoice_id: 'text',
-  payment_id: 'text',
-  party_id: 'text',
-  shop_id: 'text',
-  version: 'int4',
-  status: 'text',
-  created_at: 'timestamptz',
-  amount_minor: 'int8',
-  currency: 'text',
-  captured_minor: 'int8?',
-  refunded_minor: 'int8',
-  terms: 'json',
-  state: 'json',
-  external_id: 'text?',
-} as const;
-const columnList = Object.keys(columns).join(', ');
-const qualifiedColumns = Object.keys(columns)
+const columnList = Object.keys(paymentColumns).join(', ');
+const qualifiedColumns = Object.keys(paymentColumns)
   .map((name) => `payment.${name}`)
   .join(', ');
 
@@ -43,7 +17,7 @@ const qualifiedColumns = Object.keys(columns)
 const insertPayment = statement({
   name: 'insert_payment',
   parameters: {
-    ...columns,
+    ...paymentColumns,
     invoice_version: 'int4',
     fingerprint: 'bytea?',
     wake_at: 'timestamptz',
@@ -64,7 +38,7 @@ const insertPayment = statement({
       from changed where :external_id is not null
     ), made as (
       insert into payment (${columnList}, wake_at, attempts)
-      select ${Object.keys(columns)
+      select ${Object.keys(paymentColumns)
         .map((name) => `:${name}`)
         .join(', ')}, :wake_at, :attempts from changed
     ), logged as (
@@ -74,52 +48,10 @@ const insertPayment = statement({
     select version from changed`,
 });
 
-/** One event for each list of facts. What the payment means for its invoice is written with it. */
-const changePaymentRow = statement({
-  name: 'change_payment',
-  parameters: {
-    invoice_id: 'text',
-    payment_id: 'text',
-    version: 'int4',
-    status: 'text',
-    captured_minor: 'int8?',
-    refunded_minor: 'int8',
-    state: 'json',
-    wake_at: 'timestamptz?',
-    invoice_paid: 'bool',
-    in_progress: 'bool',
-    events: 'json',
-    events_count: 'int4',
-    happened_at: 'timestamptz',
-  },
-  row: { version: 'int4' },
-  text: `
-    with moved as (
-      update payment
-      set version = version + 1, status = :status, captured_minor = :captured_minor, refunded_minor = :refunded_minor,
-          state = :state, wake_at = :wake_at, attempts = 0, stuck_at = null, stuck_reason = null
-      where invoice_id = :invoice_id and payment_id = :payment_id and version = :version
-      returning invoice_id
-    ), changed as (
-      update invoice
-      set version = invoice.version + :events_count,
-          status = case when :invoice_paid then 'paid' else status end,
-          payment_in_progress = :in_progress,
-          wake_at = case when :in_progress or :invoice_paid or status <> 'unpaid' then null else due_date end
-      from moved where invoice.invoice_id = moved.invoice_id
-      returning invoice.invoice_id, party_id, invoice.version
-    ), logged as (
-      insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-      select invoice_id, version - :events_count + entry.place::int, 'invoice', party_id, :happened_at, entry.facts
-      from changed, json_array_elements(:events) with ordinality as entry (facts, place)
-    )
-    select version from changed`,
-});
-
 const readPayment = statement({
   name: 'read_payment',
   parameters: { invoice_id: 'text', payment_id: 'text' },
-  row: columns,
+  row: paymentColumns,
   text: `select ${columnList} from payment where invoice_id = :invoice_id and payment_id = :payment_id`,
 });
 
@@ -127,7 +59,7 @@ const readPayment = statement({
 const readPaymentsOfInvoice = statement({
   name: 'read_payments_of_invoice',
   parameters: { invoice_id: 'text', party_id: 'text', payment_id: 'text?' },
-  row: { found: 'bool', ...optional(columns) },
+  row: { found: 'bool', ...optional(paymentColumns) },
   text: `select payment.invoice_id is not null as found, ${qualifiedColumns}
          from invoice left join payment on payment.invoice_id = invoice.invoice_id
            and (:payment_id is null or payment_id = :payment_id)
@@ -138,7 +70,7 @@ const readPaymentsOfInvoice = statement({
 const readPaymentByExternalId = statement({
   name: 'read_payment_by_external_id',
   parameters: { party_id: 'text', external_id: 'text' },
-  row: { ...columns, fingerprint: 'bytea' },
+  row: { ...paymentColumns, fingerprint: 'bytea' },
   text: `select ${qualifiedColumns}, named.fingerprint
          from external_id as named
          join payment on invoice_id = split_part(entity_id, '.', 1) and payment_id = split_part(entity_id, '.', 2)
@@ -216,41 +148,6 @@ export async function storeNewPayment(
   return rows.length > 0;
 }
 
-/** False when somebody else changed the payment since it was read. */
-export async function storeEvents(
-  db: Database,
-  stored: StoredPayment,
-  events: readonly (readonly PaymentFact[])[],
-  now: Instant,
-  wakeAt?: Instant,
-): Promise<Payment | undefined> {
-  const payment = events.flat().reduce<Payment>((before, fact) => evolve(before, fact), stored.payment);
-  const invoicePaid = payment.state.name === 'captured' && stored.payment.state.name !== 'captured';
-  const { status, captured_minor, refunded_minor, state } = rowOf(payment, stored.version);
-  const rows = await db.run(changePaymentRow, {
-    invoice_id: payment.invoiceId,
-    payment_id: payment.id,
-    version: stored.version,
-    status,
-    captured_minor,
-    refunded_minor,
-    state,
-    wake_at: wakeAt ?? wakeOf(payment, now),
-    invoice_paid: invoicePaid,
-    in_progress: isInProgress(payment),
-    events: events.map((facts) => eventToJson(facts, payment.id)),
-    events_count: events.length,
-    happened_at: now,
-  });
-  return rows.length > 0 ? payment : undefined;
-}
-
-/** What pays the invoice stands in one event with the capture, and after it. */
-function eventToJson(facts: readonly PaymentFact[], paymentId: string): unknown[] {
-  const json = facts.map((fact) => factToJson(fact, paymentId));
-  return facts.some(({ type }) => type === 'payment_captured') ? [...json, { type: 'invoice_paid' }] : json;
-}
-
 export async function loadPayment(
   db: Database,
   name: { invoiceId: string; paymentId: string },
@@ -270,7 +167,7 @@ export async function findPayments(
     payment_id: name.paymentId ?? null,
   });
   if (rows.length === 0) return undefined;
-  return rows.filter(({ found }) => found).map((row) => storedFromRow(row as Values<typeof columns>));
+  return rows.filter(({ found }) => found).map((row) => storedFromRow(row as Values<typeof paymentColumns>));
 }
 
 export async function findPaymentNamed(
@@ -290,92 +187,6 @@ export async function lookAgainAt(db: Database, stored: StoredPayment, at: Insta
     version,
     wake_at: at,
   });
-}
-
-type TermsJson = Pick<Payment, 'flow' | 'payer' | 'makeRecurrent' | 'deadline' | 'terminal'> & {
-  metadata?: unknown;
-};
-
-function rowOf(payment: Payment, version: number): Values<typeof columns> {
-  const { flow, payer, makeRecurrent, deadline, terminal, metadata, state } = payment;
-  const terms: TermsJson = {
-    flow,
-    payer,
-    makeRecurrent,
-    deadline,
-    terminal,
-    ...(metadata === undefined ? {} : { metadata }),
-  };
-  return {
-    invoice_id: payment.invoiceId,
-    payment_id: payment.id,
-    party_id: payment.partyId,
-    shop_id: payment.shopId,
-    version,
-    status: state.name,
-    created_at: payment.createdAt,
-    amount_minor: payment.amount.minor,
-    currency: payment.amount.currency,
-    captured_minor: 'amount' in state ? state.amount.minor : null,
-    refunded_minor:
-      'refundedMinor' in state ? state.refundedMinor : state.name === 'refunded' ? state.amount.minor : 0n,
-    terms,
-    state: stateToJson(state),
-    external_id: payment.externalId ?? null,
-  };
-}
-
-/** What of a state is neither its name nor money that has a column. */
-function stateToJson(state: PaymentState): unknown {
-  const { name: _, ...rest } = state;
-  if ('refundedMinor' in rest) {
-    const { amount: _amount, refundedMinor: _refunded, refund, ...more } = rest;
-    return { ...more, ...(refund ? { refund: { id: refund.id, minor: Number(refund.minor) } } : {}) };
-  }
-  if ('amount' in rest) {
-    const { amount: _amount, ...more } = rest;
-    return more;
-  }
-  return rest;
-}
-
-function storedFromRow(row: Values<typeof columns>): StoredPayment {
-  const { metadata, ...terms } = row.terms as TermsJson;
-  const amount = money(row.amount_minor, row.currency);
-  return {
-    version: row.version,
-    payment: {
-      ...terms,
-      ...(metadata === undefined ? {} : { metadata }),
-      ...(row.external_id === null ? {} : { externalId: row.external_id }),
-      invoiceId: row.invoice_id,
-      id: row.payment_id,
-      partyId: row.party_id,
-      shopId: row.shop_id,
-      createdAt: row.created_at,
-      amount,
-      state: stateFromRow(row),
-    },
-  };
-}
-
-function stateFromRow(row: Values<typeof columns>): PaymentState {
-  const { refund, ...rest } = row.state as Record<string, unknown> & {
-    refund?: { id: string; minor: number };
-  };
-  const captured = row.captured_minor === null ? {} : { amount: money(row.captured_minor, row.currency) };
-  const refunds =
-    row.status === 'captured'
-      ? {
-          refundedMinor: row.refunded_minor,
-          ...(refund ? { refund: { id: refund.id, minor: BigInt(refund.minor) } } : {}),
-        }
-      : {};
-  return { name: row.status, ...rest, ...captured, ...refunds } as PaymentState;
-}
-
-function money(minor: bigint, currency: string): Money {
-  return { minor, currency: currency as Currency };
 }
 
 type Optional<C> = {

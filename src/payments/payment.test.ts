@@ -45,7 +45,9 @@ const command: StartPayment = {
     contactInfo: {},
   },
   makeRecurrent: false,
-  terminal: { id: 'T', merchantId: 'M', descriptor: 'SHOP' },
+  terminal: { id: 'T', bankId: 'BANK', merchantId: 'M', descriptor: 'SHOP' },
+  realm: 'test',
+  fees: {},
 };
 const approved: BankAnswer = { outcome: 'approved', reference: '900000000001', approvalCode: '000001' };
 const declined: BankAnswer = { outcome: 'declined', network: 'visa', code: '51' };
@@ -70,6 +72,11 @@ const processed: PaymentFact = { type: 'payment_processed', approval };
 const captured: PaymentFact = { type: 'payment_captured', amount: rub(6_000n) };
 const failure = ['authorization_failed', 'insufficient_funds'] as const;
 
+const refundStarted = (minor: bigint, id = '100', feeMinor = 0n): PaymentFact => ({
+  type: 'refund_started',
+  refund: { id, createdAt: now, amount: rub(minor), feeMinor },
+});
+
 const facts: Record<PaymentFact['type'], PaymentFact> = {
   payment_started: started(),
   payment_interaction_requested: {
@@ -84,8 +91,8 @@ const facts: Record<PaymentFact['type'], PaymentFact> = {
   payment_cancel_started: { type: 'payment_cancel_started', reason: 'no' },
   payment_cancelled: { type: 'payment_cancelled' },
   payment_failed: { type: 'payment_failed', failure },
-  refund_started: { type: 'refund_started', refundId: '100', minor: 10n },
-  refund_failed: { type: 'refund_failed', refundId: '100' },
+  refund_started: refundStarted(10n),
+  refund_failed: { type: 'refund_failed', refundId: '100', failure },
   refund_succeeded: { type: 'refund_succeeded', refundId: '100' },
   payment_refunded: { type: 'payment_refunded' },
 };
@@ -97,7 +104,8 @@ const histories: Record<PaymentStateName | 'absent', PaymentFact[]> = {
   held: [started(hold), processed],
   capturing: [started(hold), processed, facts.payment_capture_started],
   cancelling: [started(hold), processed, facts.payment_cancel_started],
-  captured: [started(), processed, captured, facts.refund_started],
+  captured: [started(), processed, captured],
+  refunding: [started(), processed, captured, facts.refund_started],
   cancelled: [started(hold), processed, facts.payment_cancel_started, facts.payment_cancelled],
   refunded: [started(), processed, captured, facts.payment_refunded],
   failed: [started(), facts.payment_failed],
@@ -132,12 +140,8 @@ describe('every cell of the lifecycle', () => {
     },
     capturing: { payment_captured: 'captured' },
     cancelling: { payment_cancelled: 'cancelled' },
-    captured: {
-      refund_started: 'captured',
-      refund_failed: 'captured',
-      refund_succeeded: 'captured',
-      payment_refunded: 'refunded',
-    },
+    captured: { refund_started: 'refunding', payment_refunded: 'refunded' },
+    refunding: { refund_failed: 'captured', refund_succeeded: 'captured' },
   };
   for (const [from, history] of Object.entries(histories)) {
     for (const [type, fact] of Object.entries(facts)) {
@@ -159,6 +163,7 @@ describe('every cell of the lifecycle', () => {
     ['capturing', 'processed', true],
     ['cancelling', 'processed', true],
     ['captured', 'captured', false],
+    ['refunding', 'captured', false],
     ['cancelled', 'cancelled', false],
     ['refunded', 'refunded', false],
     ['failed', 'failed', false],
@@ -168,13 +173,9 @@ describe('every cell of the lifecycle', () => {
   });
 
   test('money given back adds up, and what failed is free again', () => {
-    const twice = after([
-      ...histories.captured,
-      facts.refund_succeeded,
-      { type: 'refund_started', refundId: '101', minor: 5n },
-    ]);
+    const twice = after([...histories.refunding, facts.refund_succeeded, refundStarted(5n, '101')]);
     expect(twice.state).toMatchObject({ refundedMinor: 10n, refund: { id: '101', minor: 5n } });
-    expect(evolve(twice, { type: 'refund_failed', refundId: '101' }).state).toMatchObject({
+    expect(evolve(twice, { type: 'refund_failed', refundId: '101', failure }).state).toMatchObject({
       refundedMinor: 10n,
     });
     expect(evolve(twice, { type: 'refund_succeeded', refundId: '101' }).state).toMatchObject({

@@ -4,8 +4,11 @@
 import type { Interaction, Terminal } from '../bank/bank.ts';
 import type { CardDetails } from '../cards/card.ts';
 import { laterBy, type Instant } from '../clock.ts';
+import type { Fees } from '../ledger/fee.ts';
+import type { Realm } from '../merchants/party.ts';
 import type { Money } from '../money.ts';
 import type { PaymentFailure } from './payment-failure.ts';
+import type { RefundTerms } from './refund.ts';
 
 export type Payer = {
   readonly type: 'resource';
@@ -38,6 +41,9 @@ export type PaymentTerms = {
   /** Until when it must be authorised. */
   readonly deadline: Instant;
   readonly terminal: Terminal;
+  readonly realm: Realm;
+  /** What the shop is charged for it, as agreed when it was made. */
+  readonly fees: Fees;
 };
 
 /** What the bank said when it approved. */
@@ -64,17 +70,22 @@ export type PaymentState =
       readonly reason: string;
     }
   | { readonly name: 'cancelling'; readonly approval: Approval; readonly reason: string }
-  | {
-      readonly name: 'captured';
-      readonly approval: Approval;
-      readonly amount: Money;
-      readonly refundedMinor: bigint;
-      /** At most one refund is under way. */
-      readonly refund?: { readonly id: string; readonly minor: bigint };
-    }
+  | ({ readonly name: 'captured' } & Taken)
+  /** A part of what was captured is on its way back; one at a time. */
+  | ({ readonly name: 'refunding'; readonly refund: RefundUnderWay } & Taken)
   | { readonly name: 'cancelled' }
   | { readonly name: 'refunded'; readonly approval: Approval; readonly amount: Money }
   | { readonly name: 'failed'; readonly failure: PaymentFailure };
+
+type Taken = {
+  readonly approval: Approval;
+  readonly amount: Money;
+  readonly refundedMinor: bigint;
+  /** With those that failed. */
+  readonly refundsMade: number;
+};
+
+export type RefundUnderWay = { readonly id: string; readonly minor: bigint; readonly feeMinor: bigint };
 
 export type PaymentStateName = PaymentState['name'];
 export type Payment = PaymentTerms & { readonly state: PaymentState };
@@ -99,8 +110,8 @@ export type PaymentFact =
   | { readonly type: 'payment_cancel_started'; readonly reason: string }
   | { readonly type: 'payment_cancelled' }
   | { readonly type: 'payment_failed'; readonly failure: PaymentFailure }
-  | { readonly type: 'refund_started'; readonly refundId: string; readonly minor: bigint }
-  | { readonly type: 'refund_failed'; readonly refundId: string }
+  | { readonly type: 'refund_started'; readonly refund: RefundTerms }
+  | { readonly type: 'refund_failed'; readonly refundId: string; readonly failure: PaymentFailure }
   | { readonly type: 'refund_succeeded'; readonly refundId: string }
   | { readonly type: 'payment_refunded' };
 
@@ -123,12 +134,8 @@ const paymentLifecycle = {
   },
   capturing: { payment_captured: 'captured' },
   cancelling: { payment_cancelled: 'cancelled' },
-  captured: {
-    refund_started: 'captured',
-    refund_failed: 'captured',
-    refund_succeeded: 'captured',
-    payment_refunded: 'refunded',
-  },
+  captured: { refund_started: 'refunding', payment_refunded: 'refunded' },
+  refunding: { refund_failed: 'captured', refund_succeeded: 'captured' },
   cancelled: {},
   refunded: {},
   failed: {},
@@ -145,6 +152,7 @@ export const publicStatus: Readonly<Record<PaymentStateName, PublicStatus>> = {
   capturing: 'processed',
   cancelling: 'processed',
   captured: 'captured',
+  refunding: 'captured',
   cancelled: 'cancelled',
   refunded: 'refunded',
   failed: 'failed',
@@ -157,14 +165,15 @@ export function isInProgress(payment: Payment): boolean {
 }
 
 /**
- * What the bank knows our operations by. Each payment has at most one of each kind, so their ids follow from the
- * payment's own and are fixed before anything is sent.
+ * What the bank knows our operations by. Each payment has at most one of each kind, and refunds have numbers, so the ids
+ * follow from the payment's own and are fixed before anything is sent.
  */
 export function operationIdOf(
   payment: { readonly invoiceId: string; readonly id: string },
-  kind: 'authorise' | 'capture' | 'reverse',
+  operation: 'authorise' | 'capture' | 'reverse' | { readonly refund: string },
 ): string {
-  return `${payment.invoiceId}.${payment.id}.${kind[0]}`;
+  const name = typeof operation === 'string' ? operation[0] : operation.refund;
+  return `${payment.invoiceId}.${payment.id}.${name}`;
 }
 
 /** The payment behind one of those ids. */
@@ -186,6 +195,7 @@ export function wakeOf(payment: Payment, now: Instant): Instant | null {
     case 'reversing':
     case 'cancelling':
     case 'capturing':
+    case 'refunding':
       return now;
     case 'challenged':
       return earliest(laterBy(now, askAgainMs), state.until);
@@ -224,40 +234,53 @@ function stateAfter(payment: Payment, fact: Exclude<PaymentFact, { type: 'paymen
     case 'payment_capture_started':
       return { name: 'capturing', approval: approvalIn(payment), amount: fact.amount, reason: fact.reason };
     case 'payment_captured':
-      return { name: 'captured', approval: approvalIn(payment), amount: fact.amount, refundedMinor: 0n };
+      return {
+        name: 'captured',
+        approval: approvalIn(payment),
+        amount: fact.amount,
+        refundedMinor: 0n,
+        refundsMade: 0,
+      };
     case 'payment_cancel_started':
       return { name: 'cancelling', approval: approvalIn(payment), reason: fact.reason };
     case 'payment_cancelled':
       return { name: 'cancelled' };
     case 'payment_failed':
       return { name: 'failed', failure: fact.failure };
-    case 'refund_started':
-      return { ...capturedIn(payment), refund: { id: fact.refundId, minor: fact.minor } };
+    case 'refund_started': {
+      const { id, amount, feeMinor } = fact.refund;
+      const refundsMade = takenIn(payment).refundsMade + 1;
+      return {
+        name: 'refunding',
+        ...takenIn(payment),
+        refundsMade,
+        refund: { id, minor: amount.minor, feeMinor },
+      };
+    }
     case 'refund_failed':
-      return withoutRefund(payment, fact.refundId).captured;
+      refundIn(payment, fact.refundId);
+      return { name: 'captured', ...takenIn(payment) };
     case 'refund_succeeded': {
-      const { captured, refund } = withoutRefund(payment, fact.refundId);
-      return { ...captured, refundedMinor: captured.refundedMinor + refund.minor };
+      const { minor } = refundIn(payment, fact.refundId);
+      const { refundedMinor, ...taken } = takenIn(payment);
+      return { name: 'captured', ...taken, refundedMinor: refundedMinor + minor };
     }
     case 'payment_refunded': {
-      const { approval, amount } = capturedIn(payment);
+      const { approval, amount } = takenIn(payment);
       return { name: 'refunded', approval, amount };
     }
   }
 }
 
-type Captured = Extract<PaymentState, { name: 'captured' }>;
-
-function capturedIn({ state }: Payment): Captured {
-  if (state.name !== 'captured')
-    throw new Error('the lifecycle let a refund pass for a payment that is not captured');
-  return state;
+function takenIn({ state }: Payment): Taken {
+  if (!('refundsMade' in state)) throw new Error(`nothing is taken by a payment that is ${state.name}`);
+  const { approval, amount, refundedMinor, refundsMade } = state;
+  return { approval, amount, refundedMinor, refundsMade };
 }
 
-function withoutRefund(payment: Payment, refundId: string) {
-  const { refund, ...captured } = capturedIn(payment);
-  if (refund?.id !== refundId) throw new Error(`refund ${refundId} is not under way`);
-  return { captured, refund };
+function refundIn({ state }: Payment, refundId: string): RefundUnderWay {
+  if (state.name === 'refunding' && state.refund.id === refundId) return state.refund;
+  throw new Error(`refund ${refundId} is not under way`);
 }
 
 function approvalIn({ state }: Payment): Approval {

@@ -205,12 +205,12 @@ export const paymentChanges = [
 
 export function paymentBody(payment: Payment, caller: Caller): PaymentBody {
   const { payer, flow, state } = payment;
-  const captured = state.name === 'captured' || state.name === 'refunded' ? state.amount : undefined;
+  const isTaken = state.name === 'captured' || state.name === 'refunding' || state.name === 'refunded';
   return {
     id: payment.id,
     invoiceID: payment.invoiceId,
     createdAt: payment.createdAt,
-    amount: Number((captured ?? payment.amount).minor),
+    amount: Number((isTaken ? state.amount : payment.amount).minor),
     currency: payment.amount.currency,
     flow:
       flow.type === 'instant'

@@ -55,6 +55,7 @@ type Names = Record<
 const unauthorized: Expected = { status: 401 };
 const done: Expected = { status: 200 };
 const noInvoice: Expected = { status: 404, body: { message: 'Invoice not found' } };
+const noRefund: Expected = { status: 404, body: { message: 'Refund not found' } };
 const noPayment: Expected = { status: 404, body: { message: 'Payment not found' } };
 const noShop: Expected = { status: 404, body: { message: 'Shop not found' } };
 const noCategory: Expected = { status: 404, body: { message: 'Category not found' } };
@@ -165,6 +166,49 @@ const expectations: Record<string, Row> = {
     request: ({ invoiceId }) => post(`${invoicesUrl}/${invoiceId}/payments/1/cancel`, { reason: 'x' }),
     toKey: byInvoice(wrongPaymentStatus),
     toOtherTokens: unauthorized,
+  },
+  listInvoicePaymentMethods: {
+    scope: 'invoices:read',
+    request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payment-methods`),
+    toKey: byInvoice(done),
+    toItsToken: always(done),
+    toOtherTokens: noInvoice,
+  },
+  createRefund: {
+    scope: 'payments:write',
+    request: ({ invoiceId }) => post(`${invoicesUrl}/${invoiceId}/payments/1/refunds`, {}),
+    toKey: byInvoice(refusal('invalidPaymentStatus', 'Invalid invoice payment status')),
+    toOtherTokens: unauthorized,
+  },
+  listRefunds: {
+    scope: 'payments:read',
+    request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/refunds`),
+    toKey: byInvoice(done),
+    toOtherTokens: noInvoice,
+  },
+  getRefund: {
+    scope: 'payments:read',
+    request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/refunds/100`),
+    toKey: byInvoice({ status: 404, body: { message: 'Invoice payment refund not found' } }),
+    toOtherTokens: noInvoice,
+  },
+  findRefund: {
+    scope: 'payments:read',
+    request: ({ externalId }) => get(`/v2/processing/refunds?externalID=${externalId}`),
+    toKey: always(noRefund),
+    toOtherTokens: noRefund,
+  },
+  listChargebacks: {
+    scope: 'payments:read',
+    request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/chargebacks`),
+    toKey: byInvoice(done),
+    toOtherTokens: noInvoice,
+  },
+  getChargeback: {
+    scope: 'payments:read',
+    request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/chargebacks/1`),
+    toKey: byInvoice({ status: 404, body: { message: 'Invoice payment chargeback not found' } }),
+    toOtherTokens: noInvoice,
   },
   getMe: {
     scope: 'shops:read',

@@ -443,3 +443,7 @@ describe('bad input', () => {
     }
   });
 });
+
+test('in the end the bank’s book, the payments and the ledger say the same', async () => {
+  expect(await world.differences()).toEqual([]);
+});

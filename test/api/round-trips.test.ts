@@ -121,6 +121,17 @@ test('creating a payment is six, and its step with the bank three more', async (
   expect(sent.slice(6)).toEqual(['read_payment', 'take_card_and_security_code', 'change_payment']);
 });
 
+test('creating a refund is four in a transaction of one statement, and its step with the bank two more', async () => {
+  const { id } = await world.paid('4242424242424242');
+  sent = [];
+  await service.call('POST', `${invoices}/${id}/payments/1/refunds`, { token: merchant.apiKey, body: {} });
+  await service.engine.settled();
+  expect(sent.slice(0, 4)).toEqual(['read_payments_of_invoice', 'begin', 'start_refund', 'commit']);
+  // Beside those of the sweep that finds it.
+  const ofPayments = sent.slice(4).filter((name) => /refund|payment/.test(name) && !/due/.test(name));
+  expect(ofPayments).toEqual(['read_payment', 'end_refund']);
+});
+
 test('reading payments is one', async () => {
   const { id } = await world.paid('4242424242424242');
   for (const path of [`/${id}/payments`, `/${id}/payments/1`]) {

@@ -31,6 +31,7 @@ const distributedBy: Record<string, string> = {
   migration: 'number',
   party: 'party_id',
   payment: 'invoice_id',
+  refund: 'invoice_id',
   security_code: 'session_id',
   security_code_key: 'half_hour',
   shop: 'party_id',

@@ -8,7 +8,7 @@ import { delayMs, openFaults, type FaultKind } from '../../src/sandbox/bank/faul
 import { seededRandom } from '../../src/sandbox/bank/random.ts';
 import { bankSecret, startBank, type TestBank } from '../support/simulated-bank.ts';
 
-const terminal = { id: 'T1', merchantId: 'SHOP', descriptor: 'A shop' };
+const terminal = { id: 'T1', bankId: 'BANK', merchantId: 'SHOP', descriptor: 'A shop' };
 
 function adapterOf(bank: TestBank, answerMs = 1_000): HttpBank {
   const adapter = openHttpBank({

@@ -16,7 +16,7 @@ const secret = 'a secret that only this test knows.';
 const clock = testClock();
 const nowSeconds = () => Math.floor(epochMsOf(clock.now()) / 1_000);
 const card = { number: '4242424242424242', expiry: '2030-12', holder: 'LEXA SVOTIN', securityCode: '987' };
-const terminal = { id: 'T1', merchantId: 'M1', descriptor: 'A shop' };
+const terminal = { id: 'T1', bankId: 'BANK', merchantId: 'M1', descriptor: 'A shop' };
 const callbackUrl = 'https://pay.example/prefix/bank/callbacks/one?a=1';
 const quick = { connectMs: 300, answerMs: 150, unattendedAnswerMs: 300 };
 

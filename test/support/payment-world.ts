@@ -1,11 +1,17 @@
 // A service with a bank: the simulated one, in memory, behind real HTTP, with the clock of the test. What a merchant's server
 // and a payer's browser do to each other is a function here.
+import { epochMsOf } from '../../src/clock.ts';
+import { settlementAccount } from '../../src/ledger/account.ts';
+import { readBalance } from '../../src/ledger/ledger.store.ts';
+import type { Currency } from '../../src/money.ts';
 import { openSimulatedBank, type SimulatedBank } from '../../src/sandbox/bank/simulated-bank.ts';
+import { differences, readBook } from './books.ts';
 import { cardBody, paymentResourcesUrl } from './cards.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from './invoices.ts';
 import { startTestService, type Answer, type Merchant, type TestService } from './test-service.ts';
 
 const secret = 'a secret of the tests that is long enough';
+const currencies: Record<string, Currency> = { TEST_USD: 'USD' as Currency, TEST_EUR: 'EUR' as Currency };
 
 export type Paying = CreatedInvoice & { readonly created: Answer };
 
@@ -25,6 +31,10 @@ export type PaymentWorld = {
   changes(invoice: CreatedInvoice): Promise<any[]>;
   /** What a payer does on the issuer's page; then the browser comes back to us. */
   authenticate(invoice: CreatedInvoice, decision: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
+  /** Where the bank's book, our payments and our ledger differ: nowhere, when all is over. */
+  differences(): Promise<string[]>;
+  /** What a shop has, and what of it is free to be given back. */
+  balance(shopId?: string): Promise<{ own: number; available: number }>;
   close(): Promise<void>;
 };
 
@@ -123,6 +133,19 @@ export async function startPaymentWorld(environment: Record<string, string> = {}
       });
       await service.call('GET', `/payer/return/${invoice.id}/1`);
       await engine.settled();
+    },
+    async differences() {
+      return differences(service.database, await readBook(bank.url, secret, epochMsOf(clock.now())));
+    },
+    async balance(shopId = 'TEST') {
+      const account = settlementAccount({
+        realm: 'test',
+        currency: currencies[shopId] ?? ('RUB' as Currency),
+        partyId: merchant.partyId,
+        shopId,
+      });
+      const { own, available } = await readBalance(service.database, account);
+      return { own: Number(own), available: Number(available) };
     },
     async close() {
       await service.close();

@@ -82,7 +82,9 @@ function placed(
   const url = path
     .replace('/v2/', `/${prefix}/`)
     .replace(/\{\w+\}/, () => idText ?? '')
-    .replace(/\{\w+\}/, () => innerId);
+    .replace(/\{\w+\}/, () => innerId)
+    // Where it goes deeper still: to the first refund, or to more of the same.
+    .replace(/\{\w+\}/, () => (innerId === '1' ? '100' : innerId));
   const authorization = callers[caller % callers.length];
   const given = Object.entries({ ...headers, authorization }).filter(
     (header): header is [string, string] => header[1] !== undefined,

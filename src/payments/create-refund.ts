@@ -1,0 +1,126 @@
+// POST …/refunds: gives back a captured payment, or a part of it. The shop's money for it is set aside at once, in the same
+// write, so that what is promised here can be kept; the bank is asked afterwards.
+import { createHash } from 'node:crypto';
+import type { Static } from 'typebox';
+import { isNameTaken } from '../database/database.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { cartOf } from '../invoices/invoice.wire.ts';
+import { requireTrading } from '../merchants/party.ts';
+import { accept, refuse } from '../refusal.ts';
+import { storeRefundStart } from './change-payment.store.ts';
+import { findPayments } from './payment.store.ts';
+import { PaymentPath } from './payment.wire.ts';
+import { decideRefund, type StartRefund } from './refund.ts';
+import { findRefundNamed } from './refund.store.ts';
+import { refundBody, RefundParams, RefundSchema } from './refund.wire.ts';
+
+const tries = 10;
+
+export const createRefund = endpoint({
+  operation: 'createRefund',
+  method: 'POST',
+  path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/refunds',
+  tag: 'Refunds',
+  summary: 'Refund a payment',
+  description:
+    'Gives back all that is left of a captured payment, or the amount asked for. The answer is `pending`; follow the events ' +
+    'of the invoice, or read the refund, until it has `succeeded` or `failed`. A payment has one refund under way at a ' +
+    'time, and as many as its money allows. When nothing is left of it, the payment is `refunded`.',
+  params: PaymentPath,
+  body: RefundParams,
+  bodyExample: { amount: 1000, currency: 'RUB', reason: 'One of two was returned' },
+  status: 201,
+  answer: RefundSchema,
+  refusals: [
+    'invoiceNotFound',
+    'paymentNotFound',
+    'externalIDConflict',
+    'invalidShopID',
+    'invalidPartyStatus',
+    'invalidShopStatus',
+    'refundCartConflict',
+    'allocationNotPermitted',
+    'invalidPaymentStatus',
+    'operationNotPermitted',
+    'inconsistentRefundCurrency',
+    'invoicePaymentAmountExceeded',
+    'invalidInvoiceCart',
+    'insufficentAccountBalance',
+  ],
+  handle: async ({ caller, params, body, now }, { db, merchants, engine }) => {
+    const { externalID } = body;
+    const name = { partyId: caller.partyId, invoiceId: params.invoiceID, paymentId: params.paymentID };
+    const fingerprint = fingerprintOf(name, body);
+    const command = commandOf(body);
+
+    for (let attempt = 0; attempt < tries; attempt++) {
+      const made = await start();
+      if (made === 'payment has moved') continue;
+      if (made.ok) return made;
+      // A repeated request is answered before any other rule: the payment may be busy, or refunded, by that very refund.
+      return (await answerToRepeat()) ?? made;
+    }
+    throw new Error(`payment ${name.invoiceId}/${name.paymentId} was changed by others ${tries} times`);
+
+    async function start() {
+      const earlier = await answerToRepeat();
+      if (earlier) return earlier;
+      const found = await findPayments(db, name);
+      const party = await merchants.party(caller.partyId);
+      if (!found || !party) return refuse('invoiceNotFound');
+      const [stored] = found;
+      if (!stored) return refuse('paymentNotFound');
+      const trading = requireTrading(party, await merchants.shop(party.id, stored.payment.shopId));
+      if (!trading.ok) return trading;
+      if (body.allocation !== undefined)
+        return refuse(body.cart === undefined ? 'allocationNotPermitted' : 'refundCartConflict');
+      const decision = decideRefund(stored.payment, command, now);
+      if (!decision.ok) return decision;
+      const refund = decision.value;
+      const named = externalID === undefined ? null : fingerprint;
+      const written = await storeRefundStart(db, stored, refund, named).catch((error: unknown) => {
+        if (isNameTaken(error)) return 'moved' as const;
+        throw error;
+      });
+      if (written === 'moved') return 'payment has moved';
+      if (written === 'insufficient') return refuse('insufficentAccountBalance');
+      db.afterCommit(() => engine.wake());
+      return accept(refundBody({ ...refund.refund, status: 'pending' }));
+    }
+
+    async function answerToRepeat() {
+      if (externalID === undefined) return undefined;
+      const earlier = await findRefundNamed(db, caller.partyId, externalID);
+      if (!earlier) return undefined;
+      if (earlier.fingerprint.equals(fingerprint)) return accept(refundBody(earlier.refund));
+      return refuse('externalIDConflict', { details: { externalID, id: earlier.refund.id } });
+    }
+  },
+});
+
+type RefundRequest = Static<typeof RefundParams>;
+
+function commandOf({ amount, currency, reason, cart, externalID }: RefundRequest): StartRefund {
+  return {
+    ...(amount === undefined ? {} : { amountMinor: BigInt(amount) }),
+    ...(currency === undefined ? {} : { currency }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(cart === undefined ? {} : { cart: cartOf(cart) }),
+    ...(externalID === undefined ? {} : { externalId: externalID }),
+  };
+}
+
+/** What makes two requests the same request. */
+function fingerprintOf(name: { invoiceId: string; paymentId: string }, body: RefundRequest): Buffer {
+  const cart = body.cart?.map(({ product, quantity, price, taxMode }) =>
+    JSON.stringify([product, quantity ?? 1, price, taxMode?.rate ?? null]),
+  );
+  const significant = [
+    name.invoiceId,
+    name.paymentId,
+    body.amount ?? null,
+    body.currency ?? null,
+    cart?.sort() ?? null,
+  ];
+  return createHash('sha256').update(JSON.stringify(significant)).digest();
+}

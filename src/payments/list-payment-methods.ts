@@ -1,0 +1,32 @@
+// GET …/payment-methods: with what an invoice can be paid. Cards, of every network we know, if a bank takes cards for the shop.
+import { Type } from 'typebox';
+import { paymentSystems } from '../cards/card.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { InvoicePath } from '../invoices/invoice.wire.ts';
+import { accept, refuse } from '../refusal.ts';
+import { findPayableInvoice } from './payment.store.ts';
+
+const PaymentMethod = Type.Object(
+  { method: Type.Enum(['BankCard']), paymentSystems: Type.Array(Type.String()) },
+  { title: 'PaymentMethod' },
+);
+
+export const listInvoicePaymentMethods = endpoint({
+  operation: 'listInvoicePaymentMethods',
+  method: 'GET',
+  path: '/v2/processing/invoices/{invoiceID}/payment-methods',
+  tag: 'Invoices',
+  summary: 'List the ways to pay an invoice',
+  params: InvoicePath,
+  status: 200,
+  answer: Type.Array(PaymentMethod),
+  refusals: ['invoiceNotFound'],
+  handle: async ({ caller, params }, { db, banks }) => {
+    const payable = await findPayableInvoice(db, caller.partyId, params.invoiceID);
+    if (!payable) return refuse('invoiceNotFound');
+    const terminal = await banks.terminalOf({ partyId: caller.partyId, id: payable.invoice.shopId });
+    return accept(
+      terminal ? [{ method: 'BankCard' as const, paymentSystems: Object.keys(paymentSystems) }] : [],
+    );
+  },
+});
