@@ -33,6 +33,7 @@ import { ledgerInvariants, type Invariant } from './ledger/invariants.ts';
 import { paymentInvariants } from './payments/payment.invariants.ts';
 import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
 import { addVisitorRoutes, callbackUrlOf, returnUrlOf } from './payments/visitors.ts';
+import { openRecurring } from './recurring/recurring.ts';
 import { routes, sandboxRoutes } from './routes.ts';
 import type { Service } from './service.ts';
 
@@ -158,9 +159,11 @@ export function buildService(
         ...(config.mode === 'sandbox' ? { allowPlainHttp: true } : {}),
       }),
   });
+  const recurring = openRecurring({ cards: vault.cards });
   const paymentSteps: PaymentSteps = {
     db: database,
     clock,
+    recurring,
     bankOf: (payment) => banks.bankOf(payment.terminal),
     returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
   };
@@ -176,6 +179,7 @@ export function buildService(
         keys: ['invoice_id', 'payment_id'],
         step: (key, now, attempt) => stepPayment(paymentSteps, key, now, attempt),
       },
+      { table: 'series', keys: ['series_id'], step: ([id = ''], now) => recurring.step(database, id, now) },
     ],
     chores: [
       {
@@ -208,6 +212,7 @@ export function buildService(
     cards: vault.cards,
     cardTesting: config.cardTestingLimits ? limitCards(monotonicMs) : unlimitedCards,
     banks,
+    recurring,
     engine,
   };
   const endpoints = config.mode === 'sandbox' ? [...routes, ...sandboxRoutes] : routes;

@@ -11,14 +11,28 @@ import type { PaymentFailure } from './payment-failure.ts';
 import type { RefundTerms } from './refund.ts';
 
 export type Payer = {
-  readonly type: 'resource';
+  /** Of the card in the vault. */
   readonly token: string;
-  readonly session: string;
-  readonly card: CardDetails;
-  readonly clientInfo: { readonly fingerprint: string; readonly ip: string; readonly url?: string };
   readonly contactInfo: Readonly<Record<string, string>>;
   readonly redirectUrl?: string;
-};
+} & (
+  | {
+      /** He is there, with a card. */
+      readonly type: 'resource';
+      readonly session: string;
+      readonly card: CardDetails;
+      readonly clientInfo: { readonly fingerprint: string; readonly ip: string; readonly url?: string };
+    }
+  | {
+      /** He is not; he agreed to it in an earlier payment. */
+      readonly type: 'recurrent';
+      readonly seriesId: string;
+      readonly parent: { readonly invoiceId: string; readonly paymentId: string };
+      readonly rootNetworkTransactionId?: string;
+      readonly previousNetworkTransactionId?: string;
+      readonly warnings: readonly string[];
+    }
+);
 
 export type Flow =
   | { readonly type: 'instant' }

@@ -62,11 +62,26 @@ const PaymentResourcePayerParams = Type.Object(
   { title: 'PaymentResourcePayerParams' },
 );
 
+const ParentPayment = Type.Object(
+  { invoiceID: EntityID, paymentID: EntityID },
+  { title: 'PaymentRecurrentParent', description: 'A captured payment that was made with makeRecurrent.' },
+);
+
+const RecurrentPayerParams = Type.Object(
+  {
+    payerType: Type.Literal('RecurrentPayer'),
+    recurrentParentPayment: ParentPayment,
+    contactInfo: ContactInfo,
+    sessionInfo: Type.Optional(SessionInfo),
+  },
+  { title: 'RecurrentPayerParams' },
+);
+
 export const PaymentParams = Type.Object(
   {
     externalID: Type.Optional(ExternalID),
     flow: Type.Optional(FlowParams),
-    payer: PaymentResourcePayerParams,
+    payer: Type.Union([PaymentResourcePayerParams, RecurrentPayerParams], { title: 'PayerParams' }),
     makeRecurrent: Type.Optional(
       Type.Boolean({
         default: false,
@@ -132,17 +147,36 @@ export const PaymentSchema = Type.Object(
       },
       { title: 'PaymentFlow' },
     ),
-    payer: Type.Object(
-      {
-        payerType: Type.Enum(['PaymentResourcePayer']),
-        paymentToolToken: Type.String(),
-        paymentSession: Type.String(),
-        paymentToolDetails: PaymentToolDetails,
-        clientInfo: ClientInfo,
-        contactInfo: ContactInfo,
-        sessionInfo: Type.Optional(SessionInfo),
-      },
-      { title: 'PaymentResourcePayer' },
+    payer: Type.Union(
+      [
+        Type.Object(
+          {
+            payerType: Type.Literal('PaymentResourcePayer'),
+            paymentToolToken: Type.String(),
+            paymentSession: Type.String(),
+            paymentToolDetails: PaymentToolDetails,
+            clientInfo: ClientInfo,
+            contactInfo: ContactInfo,
+            sessionInfo: Type.Optional(SessionInfo),
+          },
+          { title: 'PaymentResourcePayer' },
+        ),
+        Type.Object(
+          {
+            payerType: Type.Literal('RecurrentPayer'),
+            recurrentParentPayment: ParentPayment,
+            contactInfo: ContactInfo,
+            sessionInfo: Type.Optional(SessionInfo),
+          },
+          { title: 'RecurrentPayer' },
+        ),
+      ],
+      { title: 'Payer' },
+    ),
+    warnings: Type.Optional(
+      Type.Array(Type.Enum(['recurrentGapExceeded', 'recurrentParentNotLatest']), {
+        description: 'Of a recurring payment: it is made, but against the advice of the card networks.',
+      }),
     ),
     makeRecurrent: Type.Boolean(),
     metadata: Type.Optional(Metadata),
@@ -220,15 +254,10 @@ export function paymentBody(payment: Payment, caller: Caller): PaymentBody {
             onHoldExpiration: flow.onExpiration,
             heldUntil: shortInstant(flow.heldUntil),
           },
-    payer: {
-      payerType: 'PaymentResourcePayer',
-      paymentToolToken: payer.token,
-      paymentSession: payer.session,
-      paymentToolDetails: paymentToolDetailsBody(payer.card),
-      clientInfo: payer.clientInfo,
-      contactInfo: payer.contactInfo,
-      ...(payer.redirectUrl === undefined ? {} : { sessionInfo: { redirectUrl: payer.redirectUrl } }),
-    },
+    payer: payerBody(payer),
+    ...(payer.type === 'recurrent' && payer.warnings.length > 0
+      ? { warnings: payer.warnings as NonNullable<PaymentBody['warnings']> }
+      : {}),
     makeRecurrent: payment.makeRecurrent,
     status: publicStatus[state.name],
     ...(payment.externalId === undefined ? {} : { externalID: payment.externalId }),
@@ -237,6 +266,23 @@ export function paymentBody(payment: Payment, caller: Caller): PaymentBody {
       : { metadata: payment.metadata as NonNullable<PaymentBody['metadata']> }),
     ...transactionInfo(state),
     ...(state.name === 'failed' ? { error: errorBody(state.failure, caller) } : {}),
+  };
+}
+
+function payerBody(payer: Payment['payer']): PaymentBody['payer'] {
+  const { contactInfo, redirectUrl } = payer;
+  const contact = { contactInfo, ...(redirectUrl === undefined ? {} : { sessionInfo: { redirectUrl } }) };
+  if (payer.type === 'recurrent') {
+    const { invoiceId: invoiceID, paymentId: paymentID } = payer.parent;
+    return { payerType: 'RecurrentPayer', recurrentParentPayment: { invoiceID, paymentID }, ...contact };
+  }
+  return {
+    payerType: 'PaymentResourcePayer',
+    paymentToolToken: payer.token,
+    paymentSession: payer.session,
+    paymentToolDetails: paymentToolDetailsBody(payer.card),
+    clientInfo: payer.clientInfo,
+    ...contact,
   };
 }
 

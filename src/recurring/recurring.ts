@@ -71,10 +71,9 @@ export type Recurring = {
       readonly shopId: string;
       readonly realm: Realm;
       readonly amount: Money;
-      readonly createdAt: Instant;
       readonly token: string;
     },
-    network: string,
+    now: Instant,
   ): Promise<void>;
   /** The same answer as `admit`, without holding anything. */
   ask(
@@ -173,12 +172,11 @@ export function openRecurring({ cards }: Pick<Service, 'cards'>): Recurring {
       if (stop && stop.scope !== 'charge') await storeCardStop(tx, series, attempt, stop, now);
     },
 
-    async declined(tx, payment, network) {
-      if (network === 'bank') return;
+    async declined(tx, payment, now) {
       const credential = await cards.credential(tx, payment.partyId, payment.token);
       if (!credential) return;
       const key = cardKey(credential.numberHash, payment.partyId, payment.realm);
-      await storeDecline(tx, key, payment, false);
+      await storeDecline(tx, key, { ...payment, createdAt: now }, false);
     },
 
     async ask(db, seriesId, charge, now) {
