@@ -34,6 +34,7 @@ import { paymentInvariants } from './payments/payment.invariants.ts';
 import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
 import { addVisitorRoutes, callbackUrlOf, returnUrlOf } from './payments/visitors.ts';
 import { openRecurring } from './recurring/recurring.ts';
+import { addWithdrawPage } from './recurring/withdraw-page.ts';
 import { routes, sandboxRoutes } from './routes.ts';
 import type { Service } from './service.ts';
 
@@ -159,7 +160,7 @@ export function buildService(
         ...(config.mode === 'sandbox' ? { allowPlainHttp: true } : {}),
       }),
   });
-  const recurring = openRecurring({ cards: vault.cards });
+  const recurring = openRecurring({ cards: vault.cards, keyring, publicUrl });
   const paymentSteps: PaymentSteps = {
     db: database,
     clock,
@@ -246,6 +247,7 @@ export function buildService(
     notReady: () => whatIsNotReady(database),
   });
   addVisitorRoutes(app, { db: database, banks, engine });
+  addWithdrawPage(app, { db: database, recurring, merchants });
   addPages(app, config.mode);
   metrics.gauge('mandate_database_connections', 'Open connections', () => database.connections().total);
   metrics.gauge(

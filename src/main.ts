@@ -71,6 +71,23 @@ keys
   .description('sign new access tokens with a new key; those issued before stay good')
   .action(async () => (await import('./commands/keys.ts')).rotateSigningKey());
 
+const consent = program.command('consent').description('what there is to show for the consent of a payer');
+consent
+  .command('verify')
+  .description('check that a consent bundle is as it was sealed')
+  .argument('<file>')
+  .option(
+    '--sealed-by <publicKey>',
+    'who must have sealed it; `mandate consent key` shows the key of this service',
+  )
+  .action(async (file: string, options) =>
+    (await import('./commands/consent.ts')).verifyConsent(file, options),
+  );
+consent
+  .command('key')
+  .description('show the public key this service seals consent bundles with')
+  .action(async () => (await import('./commands/consent.ts')).showConsentKey());
+
 const vault = program.command('vault').description('the stored cards');
 vault
   .command('rotate')

@@ -190,6 +190,11 @@ export const refusals = {
     message: 'Invoice payment chargeback not found',
     advice: 'Check the id; the list shows what there is.',
   },
+  recurringNotFound: {
+    status: 404,
+    message: 'The payment belongs to no series',
+    advice: 'Name a captured payment that was made with `makeRecurrent`, or a recurring payment.',
+  },
   shopNotFound: {
     status: 404,
     message: 'Shop not found',

@@ -6,8 +6,10 @@ import { bornClaimed } from '../engine/engine.ts';
 import { isNameTaken } from '../database/database.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { metadataProblem } from '../http/schemas.ts';
+import { complaint } from '../http/validate.ts';
 import { InvoicePath } from '../invoices/invoice.wire.ts';
-import { requireTrading } from '../merchants/party.ts';
+import { requireTrading, type Shop } from '../merchants/party.ts';
+import { mandateGiven, recurrentTermsProblem } from '../recurring/series.wire.ts';
 import { accept, refuse } from '../refusal.ts';
 import { sourceOf, type PayerSource } from './payer-sources.ts';
 import { decideStart, requirePayable, type StartPayment } from './payment.commands.ts';
@@ -29,7 +31,12 @@ export const createPayment = endpoint({
   params: InvoicePath,
   body: PaymentParams,
   bodyExample: paymentExample,
-  bodyProblem: ({ metadata }) => metadataProblem(metadata ?? {}),
+  bodyProblem: ({ metadata, recurrentTerms, makeRecurrent, payer }) =>
+    metadataProblem(metadata ?? {}) ??
+    (recurrentTerms && recurrentTermsProblem(recurrentTerms)) ??
+    (recurrentTerms && !(makeRecurrent && payer.payerType === 'PaymentResourcePayer')
+      ? complaint('recurrentTerms', 'no_match', 'goes with makeRecurrent and a payer who is present')
+      : undefined),
   status: 201,
   answer: PaymentSchema,
   refusals: [
@@ -58,7 +65,7 @@ export const createPayment = endpoint({
     const deadline = deadlineOf(body.processingDeadline, now);
     if (deadline === 'unreadable') return refuse('invalidProcessingDeadline');
 
-    const { db, merchants, banks, engine } = service;
+    const { db, merchants, banks, recurring, engine } = service;
     const source = await sourceOf({ caller, payer: body.payer, now }, service);
     if (!source.ok) return source;
     const payerSource = source.value;
@@ -67,6 +74,9 @@ export const createPayment = endpoint({
     const command: Omit<StartPayment, 'terminal' | 'realm' | 'fees' | 'payer'> = {
       flow: flowOf(body.flow),
       makeRecurrent: body.makeRecurrent ?? false,
+      ...(body.recurrentTerms === undefined
+        ? {}
+        : { recurrentTerms: mandateGiven(body.recurrentTerms, sha256) }),
       ...(deadline === undefined ? {} : { deadline }),
       ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
       ...(body.externalID === undefined ? {} : { externalId: body.externalID }),
@@ -95,6 +105,8 @@ export const createPayment = endpoint({
       const { invoice, version: invoiceVersion } = payable;
       const mayStart = requirePayable(invoice, command, now);
       if (!mayStart.ok) return mayStart;
+      const unwanted = await unwantedByShop(shop.value);
+      if (unwanted) return refuse('operationNotPermitted', { message: unwanted });
       // From here on the payment is made, if its card may be charged, unless the invoice has moved or the name was taken.
       const made = await db
         .transaction(async (tx) => {
@@ -122,6 +134,18 @@ export const createPayment = endpoint({
       return accept(paymentBody({ ...terms, state: { name: 'authorising' } }, caller));
     }
 
+    /** What the shop has forbidden itself. Most payments need not ask. */
+    async function unwantedByShop({ partyId, id: shopId }: Shop): Promise<string | undefined> {
+      const isCharge = body.payer.payerType === 'RecurrentPayer';
+      if (!isCharge && !command.makeRecurrent) return undefined;
+      const settings = await recurring.settings(db, { partyId, shopId });
+      if (isCharge && settings.needsApiKey && caller.kind !== 'apiKey')
+        return 'The shop charges without the payer by API key alone';
+      if (!isCharge && settings.requireConsentEvidence && !body.recurrentTerms?.consent)
+        return 'The shop stores no card without the consent in recurrentTerms';
+      return undefined;
+    }
+
     async function answerToRepeat() {
       if (body.externalID === undefined) return undefined;
       const earlier = await findPaymentNamed(db, caller.partyId, body.externalID);
@@ -132,6 +156,10 @@ export const createPayment = endpoint({
     }
   },
 });
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
 
 /** Like X-Request-Deadline, but of the payment, and not bounded. */
 function deadlineOf(text: string | undefined, now: Instant): Instant | 'unreadable' | undefined {

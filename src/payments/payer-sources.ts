@@ -82,14 +82,14 @@ function fromParent(
       const asked = { seriesId, invoiceId: ofInvoice, invoiceCreatedAt, amount, parent };
       const admission = await recurring.admit(tx, asked, now);
       if (!admission) return refuse('invalidRecurrentParent');
-      const { series, verdict } = admission;
+      const { series, token, verdict } = admission;
       if (!verdict.may) return refusalOf(verdict);
       const root = series.rootNetworkTransactionId;
       const previous = networkTransactionIdOf(payment) ?? root;
       return accept({
         payer: {
           type: 'recurrent',
-          token: series.card.token,
+          token,
           seriesId,
           parent,
           warnings: verdict.warnings,

@@ -66,14 +66,25 @@ function isNetworksDecline(ending: Ending): boolean {
 
 async function parentMade(
   tx: Database,
-  { payer, invoiceId, id: paymentId, partyId, shopId, realm }: Payment,
-  { networkTransactionId }: Approval,
+  payment: Payment,
+  approval: Approval,
   now: Instant,
   recurring: Service['recurring'],
 ): Promise<void> {
+  const {
+    payer,
+    invoiceId,
+    id: paymentId,
+    partyId,
+    shopId,
+    realm,
+    recurrentTerms,
+    amount,
+    createdAt,
+  } = payment;
   const member = { invoiceId, paymentId };
   if (payer.type === 'recurrent') return recurring.addParent(tx, payer.seriesId, member, now);
-  const card = { ...payer.card, token: payer.token };
+  const { ip, fingerprint, url } = payer.clientInfo;
   await recurring.begin(
     tx,
     {
@@ -81,8 +92,22 @@ async function parentMade(
       partyId,
       shopId,
       realm,
-      card,
-      ...(networkTransactionId === undefined ? {} : { networkTransactionId }),
+      card: { ...payer.card, token: payer.token },
+      ...(recurrentTerms === undefined ? {} : { given: recurrentTerms }),
+      evidence: {
+        payer: {
+          ip,
+          fingerprint,
+          ...(url === undefined ? {} : { page: url }),
+          contactInfo: payer.contactInfo,
+        },
+        payment: {
+          createdAt,
+          amountMinor: Number(amount.minor),
+          currency: amount.currency,
+          ...approval,
+        },
+      },
     },
     now,
   );

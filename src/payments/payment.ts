@@ -7,6 +7,7 @@ import { laterBy, type Instant } from '../clock.ts';
 import type { Fees } from '../ledger/fee.ts';
 import type { Realm } from '../merchants/party.ts';
 import type { Money } from '../money.ts';
+import type { MandateGiven } from '../recurring/mandate.ts';
 import type { PaymentFailure } from './payment-failure.ts';
 import type { RefundTerms } from './refund.ts';
 
@@ -50,6 +51,8 @@ export type PaymentTerms = {
   readonly flow: Flow;
   readonly payer: Payer;
   readonly makeRecurrent: boolean;
+  /** What the payer agreed to, where the payment says so. */
+  readonly recurrentTerms?: MandateGiven;
   readonly metadata?: unknown;
   readonly externalId?: string;
   /** Until when it must be authorised. */

@@ -5,6 +5,7 @@ import { ClientInfo, PaymentToolDetails, paymentToolDetailsBody } from '../cards
 import type { Instant } from '../clock.ts';
 import type { Caller } from '../http/caller.ts';
 import { Amount, CurrencyCode, DateTime, EntityID, ExternalID, Metadata } from '../http/schemas.ts';
+import { RecurrentTerms } from '../recurring/series.wire.ts';
 import { publicStatus, type Payment, type PaymentFact, type PaymentState } from './payment.ts';
 import { merchantError, payerError, type PaymentFailure } from './payment-failure.ts';
 
@@ -88,6 +89,7 @@ export const PaymentParams = Type.Object(
         description: 'Makes it a possible parent of recurring payments once it is captured.',
       }),
     ),
+    recurrentTerms: Type.Optional(RecurrentTerms),
     processingDeadline: Type.Optional(
       Type.String({
         minLength: 1,

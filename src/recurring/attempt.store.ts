@@ -5,8 +5,8 @@ import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
 import type { Money } from '../money.ts';
 import type { CardStop, Standing } from './may-charge.ts';
-import type { Attempt, Ending, Series, Stopped } from './series.ts';
-import { keyOf } from './series.store.ts';
+import type { Attempt, Ending, Stopped } from './series.ts';
+import type { StoredSeries } from './series.store.ts';
 
 const stopColumns = { stopped_at: 'timestamptz?', stop_rule: 'text?', stop_pack: 'text?' } as const;
 
@@ -166,12 +166,12 @@ const insertStop = statement({
 /** `declinesAfter`: how far back the networks count. */
 export async function readStanding(
   db: Database,
-  series: Series,
+  { series, handles }: StoredSeries,
   charge: { readonly invoiceId?: string; readonly amount?: Money },
   declinesAfter: Instant,
 ): Promise<Standing> {
   const { id: series_id, partyId: party_id, shopId: shop_id } = series;
-  const card_key = keyOf(series);
+  const card_key = handles.key;
   const [row] = await db.run(readStandingRow, {
     series_id,
     party_id,
@@ -263,12 +263,12 @@ export async function storeEnding(
 
 export async function storeDecline(
   db: Database,
-  cardKey: string,
+  cardKey: Buffer,
   charge: Omit<Attempt, 'isRetry'> & { readonly partyId: string; readonly shopId: string },
   byMerchant: boolean,
 ): Promise<void> {
   await db.run(insertDecline, {
-    card_key: Buffer.from(cardKey, 'hex'),
+    card_key: cardKey,
     invoice_id: charge.invoiceId,
     payment_id: charge.paymentId,
     party_id: charge.partyId,
@@ -282,13 +282,13 @@ export async function storeDecline(
 
 export async function storeCardStop(
   db: Database,
-  series: Series,
+  { series, handles }: StoredSeries,
   attempt: Attempt,
   stop: Stopped,
   now: Instant,
 ): Promise<void> {
   await db.run(insertStop, {
-    card_key: keyOf(series),
+    card_key: handles.key,
     invoice_id: attempt.invoiceId,
     payment_id: attempt.paymentId,
     party_id: series.partyId,

@@ -1,10 +1,12 @@
 // What the other rooms may ask about charges without the payer. Each verb works inside the transaction it is given, so that
 // a series never says anything else than its payments do: whoever makes a charge holds the series from the question
 // whether it may be made until it stands there.
-import { createHash } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { CardDetails } from '../cards/card.ts';
 import { laterBy, type Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
+import type { LoggedEvent } from '../events/log.ts';
+import type { Keyring } from '../keys/keyring.ts';
 import type { Money } from '../money.ts';
 import type { Realm } from '../merchants/party.ts';
 import type { Service } from '../service.ts';
@@ -17,6 +19,8 @@ import {
   storeDecline,
   storeEnding,
 } from './attempt.store.ts';
+import { linkOf, seal, type Bundle } from './consent-bundle.ts';
+import { mandateOf, type Mandate, type MandateGiven } from './mandate.ts';
 import { mayCharge, type Charge, type Verdict } from './may-charge.ts';
 import { nextNotice } from './notices.ts';
 import {
@@ -26,10 +30,20 @@ import {
   type Ending,
   type Member,
   type Series,
-  type SeriesCard,
+  type SeriesFact,
   type Withdrawn,
 } from './series.ts';
-import { findSeries, lockSeries, lookAgainAt, storeFacts, storeNewSeries } from './series.store.ts';
+import {
+  findSeries,
+  lockSeries,
+  lookAgainAt,
+  readSeriesEvents,
+  storeFacts,
+  storeNewSeries,
+  type StoredSeries,
+} from './series.store.ts';
+import { withdrawUrlOf } from './withdraw-page.ts';
+import { findSettings, type RecurringSettings } from './settings.store.ts';
 
 /** The payment with which a payer, present and authenticated, let his card be charged again. */
 export type Consent = Member & {
@@ -37,9 +51,9 @@ export type Consent = Member & {
   readonly shopId: string;
   readonly realm: Realm;
   readonly card: CardDetails & { readonly token: string };
-  readonly networkTransactionId?: string;
-  /** The last day of its lifetime, `2030-12-31`; none: until cancelled. */
-  readonly validUntil?: string;
+  /** What the payment brought with it of what the payer agreed to. */
+  readonly given?: MandateGiven;
+  readonly evidence: Pick<Mandate, 'payer' | 'payment'>;
 };
 
 export type ChargeAsked = {
@@ -50,7 +64,12 @@ export type ChargeAsked = {
   readonly parent?: Member;
 };
 
-export type Admission = { readonly series: Series; readonly verdict: Verdict };
+export type Admission = {
+  readonly series: Series;
+  /** Of the card to be charged. */
+  readonly token: string;
+  readonly verdict: Verdict;
+};
 
 export type Recurring = {
   /** The series of a parent payment has its name. */
@@ -82,6 +101,14 @@ export type Recurring = {
     charge: Charge & { invoiceId?: string; amount?: Money },
     now: Instant,
   ): Promise<Admission | undefined>;
+  /** How the shop wants it. */
+  settings(db: Database, shop: { partyId: string; shopId: string }): Promise<RecurringSettings>;
+  events(db: Database, seriesId: string, after: number, most: number): Promise<LoggedEvent<SeriesFact>[]>;
+  /** What there is to show for the consent, sealed. */
+  bundle(db: Database, seriesId: string, now: Instant): Promise<Bundle | undefined>;
+  /** The link by which a payer withdraws. */
+  withdrawUrlOf(seriesId: string): Promise<string>;
+  isLink(seriesId: string, secret: string): Promise<boolean>;
   /** Harmless when it was withdrawn before. */
   withdraw(tx: Database, seriesId: string, how: Withdrawn, now: Instant): Promise<Series | undefined>;
   /** The engine's step of a series. */
@@ -91,39 +118,53 @@ export type Recurring = {
 /** Longer than any counter looks back. */
 const declinesCountMs = 31 * 24 * 3_600_000;
 
-export function openRecurring({ cards }: Pick<Service, 'cards'>): Recurring {
-  /** In a sandbox everybody uses the same few cards: there a card is another one for each party. */
-  async function cardOf(
+export function openRecurring({
+  cards,
+  keyring,
+  publicUrl,
+}: Pick<Service, 'cards'> & {
+  readonly keyring: Pick<Keyring, 'find'>;
+  readonly publicUrl: () => string;
+}): Recurring {
+  async function credentialOf(
     tx: Database,
-    { partyId, realm, card }: Pick<Consent, 'partyId' | 'realm' | 'card'>,
-  ): Promise<SeriesCard> {
-    const credential = await cards.credential(tx, partyId, card.token);
-    if (!credential) throw new Error('the card of a payment is not in the vault');
-    return {
-      token: card.token,
-      key: cardKey(credential.numberHash, partyId, realm),
-      paymentSystem: card.paymentSystem,
-      lastDigits: card.lastDigits,
-      endsAt: endOfCard(credential.expiry),
-    };
+    { partyId, realm, token }: { partyId: string; realm: Realm; token: string },
+  ): Promise<{ key: Buffer; expiry: string } | undefined> {
+    const credential = await cards.credential(tx, partyId, token);
+    return credential && { key: cardKey(credential.numberHash, partyId, realm), expiry: credential.expiry };
   }
+
+  // Always the first: a link in a receipt, and the seal of a bundle, are good for years.
+  const sealSecret = async () => {
+    const key = await keyring.find('consent_seal', 1);
+    if (!key) throw new Error('the key that seals consents is missing');
+    return key.secret;
+  };
 
   return {
     async begin(tx, consent, now) {
-      const { invoiceId, paymentId, partyId, shopId, networkTransactionId, validUntil } = consent;
+      const { invoiceId, paymentId, partyId, shopId, realm, card, given, evidence } = consent;
       const root = { invoiceId, paymentId };
+      const credential = await credentialOf(tx, { partyId, realm, token: card.token });
+      if (!credential) throw new Error('the card of a payment is not in the vault');
+      const { terms: shopTerms = {} } = await findSettings(tx, consent);
+      const mandate = mandateOf(given, shopTerms, evidence);
+      const { networkTransactionId } = evidence.payment;
+      const { paymentSystem, lastDigits } = card;
       const terms = {
         id: seriesIdOf(root),
         partyId,
         shopId,
         kind: 'parent' as const,
         root,
-        card: await cardOf(tx, consent),
+        card: { paymentSystem, lastDigits, endsAt: endOfCard(credential.expiry) },
+        mandate,
         consentedAt: now,
         ...(networkTransactionId === undefined ? {} : { rootNetworkTransactionId: networkTransactionId }),
-        ...(validUntil === undefined ? {} : { endsAt: endOfDay(validUntil) }),
+        ...(mandate.validUntil === undefined ? {} : { endsAt: endOfDay(mandate.validUntil) }),
       };
-      await storeNewSeries(tx, { type: 'series_started', terms }, now);
+      const handles = { token: card.token, key: credential.key };
+      await storeNewSeries(tx, { type: 'series_started', terms }, handles, now);
     },
 
     async addParent(tx, seriesId, { invoiceId, paymentId }, now) {
@@ -133,7 +174,9 @@ export function openRecurring({ cards }: Pick<Service, 'cards'>): Recurring {
 
     async admit(tx, asked, now) {
       const stored = await lockSeries(tx, asked.seriesId);
-      return stored && verdictOn(tx, stored.series, asked, now);
+      if (!stored) return undefined;
+      const { enforceMaxGap = false } = await findSettings(tx, stored.series);
+      return verdictOn(tx, stored, { ...asked, enforceMaxGap }, now);
     },
 
     async start(tx, { series, verdict }, { invoiceId, paymentId, amount, now }) {
@@ -166,22 +209,50 @@ export function openRecurring({ cards }: Pick<Service, 'cards'>): Recurring {
       await storeEnding(tx, seriesId, attempt, ending, decided, now);
       const { partyId, shopId } = series;
       if (countsAsDecline(ending)) {
-        await storeDecline(tx, series.card.key, { ...attempt, partyId, shopId }, true);
+        await storeDecline(tx, stored.handles.key, { ...attempt, partyId, shopId }, true);
       }
       await storeFacts(tx, stored, facts, now);
-      if (stop && stop.scope !== 'charge') await storeCardStop(tx, series, attempt, stop, now);
+      if (stop && stop.scope !== 'charge') await storeCardStop(tx, stored, attempt, stop, now);
     },
 
     async declined(tx, payment, now) {
-      const credential = await cards.credential(tx, payment.partyId, payment.token);
-      if (!credential) return;
-      const key = cardKey(credential.numberHash, payment.partyId, payment.realm);
-      await storeDecline(tx, key, { ...payment, createdAt: now }, false);
+      const credential = await credentialOf(tx, payment);
+      if (credential) await storeDecline(tx, credential.key, { ...payment, createdAt: now }, false);
     },
 
     async ask(db, seriesId, charge, now) {
       const stored = await findSeries(db, seriesId);
-      return stored && verdictOn(db, stored.series, charge, now);
+      if (!stored) return undefined;
+      const { enforceMaxGap = false } = await findSettings(db, stored.series);
+      return verdictOn(db, stored, { ...charge, enforceMaxGap }, now);
+    },
+
+    settings: findSettings,
+    events: readSeriesEvents,
+
+    async bundle(db, seriesId, now) {
+      const stored = await findSeries(db, seriesId);
+      if (!stored) return undefined;
+      const { series, version, chain } = stored;
+      const events = await readSeriesEvents(db, seriesId, 0, version);
+      let hash = '';
+      const entries = events.map(({ sequence, createdAt: at, facts }) => {
+        hash = linkOf(hash, { sequence, at, facts });
+        return { sequence, at, facts, hash };
+      });
+      if (hash !== chain) throw new Error(`the log of series ${seriesId} is not what was written`);
+      const { partyId, shopId } = series;
+      const format = 'mandate consent 1' as const;
+      return seal(await sealSecret(), { format, seriesId, partyId, shopId, sealedAt: now, entries });
+    },
+
+    withdrawUrlOf: async (seriesId) =>
+      withdrawUrlOf(publicUrl(), seriesId, linkOfSeries(await sealSecret(), seriesId)),
+
+    async isLink(seriesId, secret) {
+      const right = Buffer.from(linkOfSeries(await sealSecret(), seriesId));
+      const given = Buffer.from(secret);
+      return given.length === right.length && timingSafeEqual(given, right);
     },
 
     async withdraw(tx, seriesId, how, now) {
@@ -195,7 +266,7 @@ export function openRecurring({ cards }: Pick<Service, 'cards'>): Recurring {
         const stored = await lockSeries(tx, seriesId);
         if (!stored) return;
         const { series } = stored;
-        const { cardStop } = await readStanding(tx, series, {}, now);
+        const { cardStop } = await readStanding(tx, stored, {}, now);
         if (series.state.name === 'active' && cardStop && cardStop.at >= series.consentedAt) {
           const { rule, pack } = cardStop;
           await storeFacts(tx, stored, [{ type: 'series_stopped', rule, pack, scope: 'series' }], now);
@@ -211,12 +282,13 @@ export function openRecurring({ cards }: Pick<Service, 'cards'>): Recurring {
 
 async function verdictOn(
   db: Database,
-  series: Series,
+  stored: StoredSeries,
   charge: Charge & { invoiceId?: string; amount?: Money },
   now: Instant,
 ): Promise<Admission> {
-  const standing = await readStanding(db, series, charge, laterBy(now, -declinesCountMs));
-  return { series, verdict: mayCharge(standing, charge, now) };
+  const standing = await readStanding(db, stored, charge, laterBy(now, -declinesCountMs));
+  const { series, handles } = stored;
+  return { series, token: handles.token, verdict: mayCharge(standing, charge, now) };
 }
 
 async function held(tx: Database, seriesId: string) {
@@ -225,7 +297,12 @@ async function held(tx: Database, seriesId: string) {
   return stored;
 }
 
-function cardKey(numberHash: Buffer, partyId: string, realm: Realm): string {
+function linkOfSeries(secret: Buffer, seriesId: string): string {
+  return createHmac('sha256', secret).update(`withdraw|${seriesId}`).digest('base64url');
+}
+
+/** In a sandbox everybody uses the same few cards: there a card is another one for each party. */
+function cardKey(numberHash: Buffer, partyId: string, realm: Realm): Buffer {
   const scope = realm === 'live' ? '' : partyId;
-  return createHash('sha256').update(numberHash).update(scope).digest('hex');
+  return createHash('sha256').update(numberHash).update(scope).digest();
 }

@@ -3,10 +3,18 @@
 import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { statement, type Values } from '../database/statement.ts';
+import type { LoggedEvent } from '../events/log.ts';
+import { linkOf } from './consent-bundle.ts';
 import { nextNotice } from './notices.ts';
-import { evolve, type Series, type SeriesFact } from './series.ts';
+import { evolve, type CardHandles, type Series, type SeriesFact } from './series.ts';
 
-export type StoredSeries = { readonly series: Series; readonly version: number };
+export type StoredSeries = {
+  readonly series: Series;
+  readonly version: number;
+  readonly handles: CardHandles;
+  /** Of all that happened to it: the next entry is bound to it. */
+  readonly chain: string;
+};
 
 const columns = {
   series_id: 'text',
@@ -15,6 +23,8 @@ const columns = {
   version: 'int4',
   state: 'text',
   card_key: 'bytea',
+  card_token: 'text',
+  chain: 'text',
   terms: 'json',
   standing: 'json',
 } as const;
@@ -47,6 +57,8 @@ const changeSeriesRow = statement({
     version: 'int4',
     state: 'text',
     card_key: 'bytea',
+    card_token: 'text',
+    chain: 'text',
     terms: 'json',
     standing: 'json',
     wake_at: 'timestamptz?',
@@ -57,8 +69,8 @@ const changeSeriesRow = statement({
   text: `
     with changed as (
       update series
-      set version = version + 1, state = :state, card_key = :card_key, terms = :terms, standing = :standing,
-          wake_at = :wake_at, attempts = 0, stuck_at = null, stuck_reason = null
+      set version = version + 1, state = :state, card_key = :card_key, card_token = :card_token, chain = :chain,
+          terms = :terms, standing = :standing, wake_at = :wake_at, attempts = 0, stuck_at = null, stuck_reason = null
       where series_id = :series_id and version = :version
       returning series_id, party_id, version
     ), logged as (
@@ -93,11 +105,13 @@ const rescheduleSeries = statement({
 export async function storeNewSeries(
   db: Database,
   started: SeriesFact & { type: 'series_started' },
+  handles: CardHandles,
   now: Instant,
 ): Promise<boolean> {
   const series = evolve(undefined, started, now);
+  const chain = linkOf('', { sequence: 1, at: now, facts: [started] });
   const rows = await db.run(insertSeries, {
-    ...rowOf(series, 1),
+    ...rowOf({ series, version: 1, handles, chain }),
     wake_at: wakeOf(series),
     happened_at: now,
     facts: [started],
@@ -108,19 +122,16 @@ export async function storeNewSeries(
 /** Guarded by the version; whoever holds the row cannot fail. */
 export async function storeFacts(
   db: Database,
-  { series, version }: StoredSeries,
+  stored: StoredSeries,
   facts: readonly SeriesFact[],
   now: Instant,
 ): Promise<Series | undefined> {
-  const after = facts.reduce((before, fact) => evolve(before, fact, now), series);
-  const { state, card_key, terms, standing } = rowOf(after, version);
+  const { version } = stored;
+  const after = facts.reduce((before, fact) => evolve(before, fact, now), stored.series);
+  const chain = linkOf(stored.chain, { sequence: version + 1, at: now, facts });
+  const { party_id: _, shop_id: __, ...row } = rowOf({ ...stored, series: after, chain });
   const rows = await db.run(changeSeriesRow, {
-    series_id: after.id,
-    version,
-    state,
-    card_key,
-    terms,
-    standing,
+    ...row,
     wake_at: wakeOf(after),
     happened_at: now,
     facts,
@@ -143,19 +154,15 @@ export async function lookAgainAt(db: Database, stored: StoredSeries, at: Instan
   await db.run(rescheduleSeries, { series_id: stored.series.id, version: stored.version, wake_at: at });
 }
 
-export function keyOf(series: Series): Buffer {
-  return Buffer.from(series.card.key, 'hex');
-}
-
 function wakeOf(series: Series): Instant | null {
   return nextNotice(series)?.at ?? null;
 }
 
-type Fixed = 'kind' | 'root' | 'rootNetworkTransactionId' | 'card' | 'consentedAt' | 'endsAt';
+type Fixed = 'kind' | 'root' | 'rootNetworkTransactionId' | 'card' | 'mandate' | 'consentedAt' | 'endsAt';
 type TermsJson = Pick<Series, Fixed>;
 type StandingJson = Omit<Series, Fixed | 'id' | 'partyId' | 'shopId'>;
 
-function rowOf(series: Series, version: number): Values<typeof columns> {
+function rowOf({ series, version, handles, chain }: StoredSeries): Values<typeof columns> {
   const {
     id,
     partyId,
@@ -164,25 +171,30 @@ function rowOf(series: Series, version: number): Values<typeof columns> {
     root,
     rootNetworkTransactionId,
     card,
+    mandate,
     consentedAt,
     endsAt,
-    ...standing
+    ...rest
   } = series;
   const terms: TermsJson = {
     kind,
     root,
     card,
+    mandate,
     consentedAt,
     ...(rootNetworkTransactionId === undefined ? {} : { rootNetworkTransactionId }),
     ...(endsAt === undefined ? {} : { endsAt }),
   };
+  const standing: StandingJson = rest;
   return {
     series_id: id,
     party_id: partyId,
     shop_id: shopId,
     version,
     state: series.state.name,
-    card_key: keyOf(series),
+    card_key: handles.key,
+    card_token: handles.token,
+    chain,
     terms,
     standing,
   };
@@ -192,5 +204,32 @@ function seriesFromRow(row: Values<typeof columns>): StoredSeries {
   const terms = row.terms as TermsJson;
   const standing = row.standing as StandingJson;
   const { series_id: id, party_id: partyId, shop_id: shopId } = row;
-  return { version: row.version, series: { ...terms, ...standing, id, partyId, shopId } };
+  return {
+    version: row.version,
+    handles: { token: row.card_token, key: row.card_key },
+    chain: row.chain,
+    series: { ...terms, ...standing, id, partyId, shopId },
+  };
+}
+
+const readLog = statement({
+  name: 'read_series_events',
+  parameters: { series_id: 'text', after: 'int4', most: 'int4' },
+  row: { sequence: 'int4', created_at: 'timestamptz', facts: 'json' },
+  text: `select sequence, created_at, facts from event
+         where aggregate_id = :series_id and sequence > :after order by sequence limit :most`,
+});
+
+export async function readSeriesEvents(
+  db: Database,
+  seriesId: string,
+  after: number,
+  most: number,
+): Promise<LoggedEvent<SeriesFact>[]> {
+  const rows = await db.run(readLog, { series_id: seriesId, after, most });
+  return rows.map((row) => ({
+    sequence: row.sequence,
+    createdAt: row.created_at,
+    facts: row.facts as SeriesFact[],
+  }));
 }

@@ -4,6 +4,7 @@
 import type { PaymentSystem } from '../cards/card.ts';
 import { laterBy, type Instant } from '../clock.ts';
 import type { Money } from '../money.ts';
+import type { Mandate } from './mandate.ts';
 import type { Notice } from './notices.ts';
 import { effectsOf, packsInForce, strictest, type RulePack, type StopScope } from './rule-packs.ts';
 
@@ -17,14 +18,14 @@ export function seriesIdOf({ invoiceId, paymentId }: Member): string {
 
 /** The card as far as a series has to know it. The vault has the number. */
 export type SeriesCard = {
-  readonly token: string;
-  /** The same for every token of the same number, hexadecimal. Shown to nobody. */
-  readonly key: string;
   readonly paymentSystem: PaymentSystem;
   readonly lastDigits: string;
   /** The first moment it is no good. */
   readonly endsAt: Instant;
 };
+
+/** What is in no fact and shown to nobody: where the card is, and what is the same for every token of its number. */
+export type CardHandles = { readonly token: string; readonly key: Buffer };
 
 export type SeriesTerms = {
   readonly id: string;
@@ -35,6 +36,7 @@ export type SeriesTerms = {
   readonly root: Member;
   readonly rootNetworkTransactionId?: string;
   readonly card: SeriesCard;
+  readonly mandate: Mandate;
   /** When the payer was last present and authenticated. Stops from before do not concern this series. */
   readonly consentedAt: Instant;
   /** The first moment after the lifetime the payer agreed to; none: until cancelled. */

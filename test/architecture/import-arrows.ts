@@ -22,7 +22,7 @@ const rooms: Record<string, readonly string[]> = {
     'payment-json',
     'refund',
   ],
-  recurring: ['calendar', 'may-charge', 'notices', 'rule-packs', 'series'],
+  recurring: ['calendar', 'mandate', 'may-charge', 'notices', 'receipt', 'rule-packs', 'series'],
 };
 
 /** Outside the rooms: what a bank can be asked and can answer; what moves which money. */
@@ -81,7 +81,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
 const packages: Record<string, { readonly may: readonly string[]; readonly types?: readonly string[] }> = {
   commander: { may: ['main'] },
   esbuild: { may: ['http'] },
-  fastify: { may: ['http', 'sandbox'], types: ['compose', 'payments'] },
+  fastify: { may: ['http', 'sandbox'], types: ['compose', 'payments', 'recurring'] },
   pg: { may: ['database'] },
   pino: { may: ['log'], types: ['engine', 'http'] },
   'prom-client': { may: ['http'] },

@@ -1,6 +1,14 @@
 -- Charges without the payer: the series they belong to, every attempt, and what the networks hold against a card. Which
 -- rules read them is in src/recurring/.
 
+-- What a shop wants of recurring charges where it wants anything else than the rules say.
+create table recurring_settings (
+  party_id id not null,
+  shop_id  id not null,
+  settings json not null,
+  primary key (party_id, shop_id)
+);
+
 create table series (
   -- Of a parent payment: its invoice and its number there.
   series_id    id primary key,
@@ -10,6 +18,9 @@ create table series (
   state        text not null check (state in ('active', 'stopped', 'withdrawn')),
   -- The same for every token of the same number: a keyed hash under the first key.
   card_key     bytea not null,
+  card_token   id not null,
+  -- Binds every entry of its log to all before it (src/recurring/consent-bundle.ts).
+  chain        text not null,
   -- What is fixed when it starts, and what its charges change.
   terms        json not null,
   standing     json not null,
