@@ -134,6 +134,19 @@ shop
   .description('list the shops of a merchant')
   .requiredOption('--party <id>')
   .action(async (options) => (await import('./commands/merchants.ts')).listShops(options));
+const yesOrNo = (flags: string, meaning: string) => new Option(flags, meaning).choices(['yes', 'no']);
+shop
+  .command('recurring')
+  .description('show or set what a shop wants of recurring charges beside the rules')
+  .requiredOption('--party <id>')
+  .argument('<shopID>')
+  .option('--schedule <text>', 'of consents whose payment says nothing: P1M, or words')
+  .option('--valid-until <day>', 'the last day of such consents, 2030-12-31')
+  .option('--contact <text>', 'where payers can ask, on their receipts')
+  .addOption(yesOrNo('--enforce-max-gap <yes|no>', 'refuse a charge after six months without one'))
+  .addOption(yesOrNo('--require-consent-evidence <yes|no>', 'store no card without the consent'))
+  .addOption(yesOrNo('--needs-api-key <yes|no>', 'no charge with the token of an invoice'))
+  .action(async (id: string, options) => (await import('./commands/recurring.ts')).setRecurring(id, options));
 for (const [verb, flags, meaning] of [
   ['block', { is_blocked: true }, 'refuse every write of a shop'],
   ['unblock', { is_blocked: false }, 'let a blocked shop trade again'],
