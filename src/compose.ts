@@ -33,6 +33,8 @@ import { ledgerInvariants, type Invariant } from './ledger/invariants.ts';
 import { paymentInvariants } from './payments/payment.invariants.ts';
 import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
 import { addVisitorRoutes, callbackUrlOf, returnUrlOf } from './payments/visitors.ts';
+import { openRecurring } from './recurring/recurring.ts';
+import { addWithdrawPage } from './recurring/withdraw-page.ts';
 import { routes, sandboxRoutes } from './routes.ts';
 import type { Service } from './service.ts';
 
@@ -158,9 +160,11 @@ export function buildService(
         ...(config.mode === 'sandbox' ? { allowPlainHttp: true } : {}),
       }),
   });
+  const recurring = openRecurring({ cards: vault.cards, keyring, publicUrl });
   const paymentSteps: PaymentSteps = {
     db: database,
     clock,
+    recurring,
     bankOf: (payment) => banks.bankOf(payment.terminal),
     returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
   };
@@ -176,6 +180,7 @@ export function buildService(
         keys: ['invoice_id', 'payment_id'],
         step: (key, now, attempt) => stepPayment(paymentSteps, key, now, attempt),
       },
+      { table: 'series', keys: ['series_id'], step: ([id = ''], now) => recurring.step(database, id, now) },
     ],
     chores: [
       {
@@ -208,6 +213,7 @@ export function buildService(
     cards: vault.cards,
     cardTesting: config.cardTestingLimits ? limitCards(monotonicMs) : unlimitedCards,
     banks,
+    recurring,
     engine,
   };
   const endpoints = config.mode === 'sandbox' ? [...routes, ...sandboxRoutes] : routes;
@@ -241,6 +247,7 @@ export function buildService(
     notReady: () => whatIsNotReady(database),
   });
   addVisitorRoutes(app, { db: database, banks, engine });
+  addWithdrawPage(app, { db: database, recurring, merchants });
   addPages(app, config.mode);
   metrics.gauge('mandate_database_connections', 'Open connections', () => database.connections().total);
   metrics.gauge(

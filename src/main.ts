@@ -71,6 +71,23 @@ keys
   .description('sign new access tokens with a new key; those issued before stay good')
   .action(async () => (await import('./commands/keys.ts')).rotateSigningKey());
 
+const consent = program.command('consent').description('what there is to show for the consent of a payer');
+consent
+  .command('verify')
+  .description('check that a consent bundle is as it was sealed')
+  .argument('<file>')
+  .option(
+    '--sealed-by <publicKey>',
+    'who must have sealed it; `mandate consent key` shows the key of this service',
+  )
+  .action(async (file: string, options) =>
+    (await import('./commands/consent.ts')).verifyConsent(file, options),
+  );
+consent
+  .command('key')
+  .description('show the public key this service seals consent bundles with')
+  .action(async () => (await import('./commands/consent.ts')).showConsentKey());
+
 const vault = program.command('vault').description('the stored cards');
 vault
   .command('rotate')
@@ -117,6 +134,19 @@ shop
   .description('list the shops of a merchant')
   .requiredOption('--party <id>')
   .action(async (options) => (await import('./commands/merchants.ts')).listShops(options));
+const yesOrNo = (flags: string, meaning: string) => new Option(flags, meaning).choices(['yes', 'no']);
+shop
+  .command('recurring')
+  .description('show or set what a shop wants of recurring charges beside the rules')
+  .requiredOption('--party <id>')
+  .argument('<shopID>')
+  .option('--schedule <text>', 'of consents whose payment says nothing: P1M, or words')
+  .option('--valid-until <day>', 'the last day of such consents, 2030-12-31')
+  .option('--contact <text>', 'where payers can ask, on their receipts')
+  .addOption(yesOrNo('--enforce-max-gap <yes|no>', 'refuse a charge after six months without one'))
+  .addOption(yesOrNo('--require-consent-evidence <yes|no>', 'store no card without the consent'))
+  .addOption(yesOrNo('--needs-api-key <yes|no>', 'no charge with the token of an invoice'))
+  .action(async (id: string, options) => (await import('./commands/recurring.ts')).setRecurring(id, options));
 for (const [verb, flags, meaning] of [
   ['block', { is_blocked: true }, 'refuse every write of a shop'],
   ['unblock', { is_blocked: false }, 'let a blocked shop trade again'],

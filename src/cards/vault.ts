@@ -46,6 +46,9 @@ export type NewCard = {
 /** A card in the clear, on its way into a message to the bank. */
 export type RevealedCard = Card & { readonly securityCode?: string };
 
+/** `expiry` is `2030-12`. */
+export type Credential = { readonly numberHash: Buffer; readonly expiry: string };
+
 /** What every room may ask. Each verb works on the connection it is given, inside a transaction or not. */
 export type Cards = {
   /** `now` is the party's. Undefined when the merchant's own name for it is taken already. */
@@ -67,6 +70,8 @@ export type Cards = {
   forget(db: Database, partyId: string, token: string): Promise<boolean>;
   /** Under the newest key. */
   fingerprint(number: string): Fingerprint;
+  /** What must be known of a card that is charged again without its payer. The hash is the same for every token of it. */
+  credential(db: Database, partyId: string, token: string): Promise<Credential | undefined>;
   /** Under the first key, which the hashes that are kept for ever were made with. */
   identityHash(card: { readonly number: string; readonly expiry: string }): Promise<Buffer>;
 };
@@ -100,10 +105,14 @@ export function openVault(options: {
     return { generation, hash: numberHash(secret, number) };
   }
 
-  async function identityHashOf(card: { number: string; expiry: string }): Promise<Buffer> {
+  async function firstHashKey(): Promise<DataKey> {
     const key = await keyring.find('card_fingerprint', 1);
     if (!key) throw new Error('the first key of card fingerprints is missing');
-    return identityHash(key.secret, card);
+    return key;
+  }
+
+  async function identityHashOf(card: { number: string; expiry: string }): Promise<Buffer> {
+    return identityHash((await firstHashKey()).secret, card);
   }
 
   /** Another node may have made it a moment ago, and the ring is read again once a second at most. */
@@ -169,6 +178,13 @@ export function openVault(options: {
       return cardId !== undefined && removeCard(db, partyId, cardId);
     },
     fingerprint,
+    async credential(db, partyId, token) {
+      const cardId = cardIdOf(token);
+      const taken = cardId === undefined ? undefined : await takeCardOut(db, cardId, undefined);
+      if (cardId === undefined || taken?.partyId !== partyId) return undefined;
+      const card = openCard(await cardKey(taken.generation), { cardId, partyId }, taken.sealed);
+      return { numberHash: numberHash((await firstHashKey()).secret, card.number), expiry: card.expiry };
+    },
     identityHash: identityHashOf,
   };
 

@@ -6,7 +6,9 @@ import type { Database } from '../database/database.ts';
 import { meaningOf, nextOf, type NextStep } from './payment.bank.ts';
 import { operationIdOf, type Payment } from './payment.ts';
 import { storeEvents } from './change-payment.store.ts';
+import type { Service } from '../service.ts';
 import type { StoredPayment } from './payment-row.ts';
+import { seriesChangeOf } from './payment.series.ts';
 import { loadPayment, lookAgainAt } from './payment.store.ts';
 
 /** The bank said nothing that proves anything. Tried again later and later, then in the operator's list. */
@@ -17,6 +19,7 @@ const stepsInARow = 5;
 export type PaymentSteps = {
   readonly db: Database;
   readonly clock: Clock;
+  readonly recurring: Service['recurring'];
   readonly bankOf: (payment: Payment) => Promise<Bank>;
   /** Where the payer's browser returns to after a challenge. */
   readonly returnUrlOf: (payment: Payment) => string;
@@ -52,7 +55,7 @@ async function takeStep(
       await lookAgainAt(db, stored, next.until);
       return undefined;
     case 'write':
-      return afterEvents(db, stored, [[next.fact]], now);
+      return afterEvents(tools, stored, [[next.fact]], now);
     default: {
       const askedAt = tools.clock.now();
       const answer = await ask(tools, stored.payment, next, now, attempt);
@@ -64,19 +67,21 @@ async function takeStep(
         await lookAgainAt(db, stored, meaning.again);
         return undefined;
       }
-      return afterEvents(db, stored, meaning.events, answeredAt);
+      return afterEvents(tools, stored, meaning.events, answeredAt, answer);
     }
   }
 }
 
 async function afterEvents(
-  db: Database,
+  { db, recurring }: PaymentSteps,
   stored: StoredPayment,
   events: Parameters<typeof storeEvents>[2],
   now: Instant,
+  answer?: BankAnswer,
 ): Promise<StoredPayment | undefined> {
+  const beside = seriesChangeOf(stored.payment, events.flat(), answer, now, recurring);
   // Whoever was quicker has written what comes next, and does it.
-  const payment = await storeEvents(db, stored, events, now);
+  const payment = await storeEvents(db, stored, events, now, beside);
   const goesOn = payment && ['reversing', 'capturing', 'cancelling'].includes(payment.state.name);
   return goesOn ? { payment, version: stored.version + 1 } : undefined;
 }
@@ -131,20 +136,36 @@ async function ask(
 function authorisationOf(payment: Payment, operationId: string, returnUrl: string): BankOperation {
   const { payer, amount, terminal, flow, makeRecurrent } = payment;
   const { email } = payer.contactInfo;
-  return {
+  const contact = email === undefined ? {} : { email };
+  const common = {
     kind: 'authorise',
     operationId,
     terminal,
     amount,
-    card: { token: payer.token, session: payer.session },
     capture: flow.type === 'instant',
+    returnUrl,
+  } as const;
+  if (payer.type === 'recurrent') {
+    const { token, rootNetworkTransactionId: root, previousNetworkTransactionId: previous } = payer;
+    return {
+      ...common,
+      card: { token },
+      initiation: {
+        by: 'merchant',
+        reason: 'recurring',
+        ...(root === undefined ? {} : { rootNetworkTransactionId: root }),
+        ...(previous === undefined ? {} : { previousNetworkTransactionId: previous }),
+      },
+      authentication: 'none',
+      payer: contact,
+    };
+  }
+  const { ip, fingerprint } = payer.clientInfo;
+  return {
+    ...common,
+    card: { token: payer.token, session: payer.session },
     initiation: { by: 'payer', storesCard: makeRecurrent },
     authentication: makeRecurrent ? 'required' : 'preferred',
-    returnUrl,
-    payer: {
-      ip: payer.clientInfo.ip,
-      fingerprint: payer.clientInfo.fingerprint,
-      ...(email === undefined ? {} : { email }),
-    },
+    payer: { ip, fingerprint, ...contact },
   };
 }

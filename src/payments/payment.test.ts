@@ -33,6 +33,7 @@ const invoice: PayableInvoice = {
   dueDate: at('2026-01-20T10:00:00Z'),
   paymentInProgress: false,
   paymentsMade: 0,
+  createdAt: at('2026-01-19T09:00:00Z'),
 };
 const command: StartPayment = {
   flow: { type: 'instant' },

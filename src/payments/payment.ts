@@ -7,18 +7,33 @@ import { laterBy, type Instant } from '../clock.ts';
 import type { Fees } from '../ledger/fee.ts';
 import type { Realm } from '../merchants/party.ts';
 import type { Money } from '../money.ts';
+import type { MandateGiven } from '../recurring/mandate.ts';
 import type { PaymentFailure } from './payment-failure.ts';
 import type { RefundTerms } from './refund.ts';
 
 export type Payer = {
-  readonly type: 'resource';
+  /** Of the card in the vault. */
   readonly token: string;
-  readonly session: string;
-  readonly card: CardDetails;
-  readonly clientInfo: { readonly fingerprint: string; readonly ip: string; readonly url?: string };
   readonly contactInfo: Readonly<Record<string, string>>;
   readonly redirectUrl?: string;
-};
+} & (
+  | {
+      /** He is there, with a card. */
+      readonly type: 'resource';
+      readonly session: string;
+      readonly card: CardDetails;
+      readonly clientInfo: { readonly fingerprint: string; readonly ip: string; readonly url?: string };
+    }
+  | {
+      /** He is not; he agreed to it in an earlier payment. */
+      readonly type: 'recurrent';
+      readonly seriesId: string;
+      readonly parent: { readonly invoiceId: string; readonly paymentId: string };
+      readonly rootNetworkTransactionId?: string;
+      readonly previousNetworkTransactionId?: string;
+      readonly warnings: readonly string[];
+    }
+);
 
 export type Flow =
   | { readonly type: 'instant' }
@@ -36,6 +51,8 @@ export type PaymentTerms = {
   readonly flow: Flow;
   readonly payer: Payer;
   readonly makeRecurrent: boolean;
+  /** What the payer agreed to, where the payment says so. */
+  readonly recurrentTerms?: MandateGiven;
   readonly metadata?: unknown;
   readonly externalId?: string;
   /** Until when it must be authorised. */
