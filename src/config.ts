@@ -106,7 +106,9 @@ export const settings = [
   {
     name: 'BANK_SECRET',
     byDefault: 'made in the data folder',
-    meaning: 'Sandbox only: what that bank and the service sign their messages with.',
+    meaning:
+      'What a bank and the service sign their messages with: of the bank outside in a sandbox, and for `mandate bank add` ' +
+      'and `conformance`.',
     secret: true,
   },
   {

@@ -3,10 +3,10 @@
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { recentReads } from '../database/recent-reads.ts';
-import { statement } from '../database/statement.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import { open, seal } from '../keys/master-key.ts';
 import type { Bank, Terminal } from './bank.ts';
+import { readBank, readTerminals, upsertBank, upsertTerminal } from './bank.store.ts';
 
 export type Banks = {
   /** Undefined when no bank takes cards for the shop. */
@@ -14,12 +14,17 @@ export type Banks = {
   /** The bank behind a terminal, as it is now. */
   bankOf(shop: { readonly partyId: string; readonly shopId: string }, terminal: Terminal): Promise<Bank>;
   /** Adds a bank, or changes where it is. */
-  putBank(bank: { id: string; url: string; secret: string }): Promise<void>;
-  putTerminal(terminal: NewTerminal): Promise<void>;
+  putBank(bank: BankSettings): Promise<void>;
+  /** Where a bank is and what it signs with, to change one and keep the other. Not for showing. */
+  settingsOf(id: string): Promise<BankSettings | undefined>;
+  /** Adds a terminal, or changes it. False when it is there with another bank, which may know payments made through it. */
+  putTerminal(terminal: NewTerminal): Promise<boolean>;
   /** The bank a callback claims to come from. */
   bankNamed(id: string): Promise<Bank | undefined>;
   stop(): Promise<void>;
 };
+
+export type BankSettings = { readonly id: string; readonly url: string; readonly secret: string };
 
 export type NewTerminal = Terminal & {
   readonly partyId: string;
@@ -30,59 +35,6 @@ export type NewTerminal = Terminal & {
 
 const maxAgeMs = 1_000;
 
-const readTerminals = statement({
-  name: 'read_terminals',
-  parameters: { party_id: 'text', shop_id: 'text' },
-  row: { terminal_id: 'text', bank_id: 'text', merchant_id: 'text', descriptor: 'text' },
-  text: `select terminal_id, bank_id, merchant_id, descriptor from terminal
-         where party_id = :party_id and shop_id = :shop_id order by priority, terminal_id`,
-});
-
-const readBank = statement({
-  name: 'read_bank',
-  parameters: { bank_id: 'text' },
-  row: { url: 'text', sealed_secret: 'bytea', seal_generation: 'int4' },
-  text: 'select url, sealed_secret, seal_generation from bank where bank_id = :bank_id',
-});
-
-const upsertBank = statement({
-  name: 'upsert_bank',
-  parameters: {
-    bank_id: 'text',
-    url: 'text',
-    sealed_secret: 'bytea',
-    seal_generation: 'int4',
-    created_at: 'timestamptz',
-  },
-  row: {},
-  text: `insert into bank (bank_id, url, sealed_secret, seal_generation, created_at)
-         values (:bank_id, :url, :sealed_secret, :seal_generation, :created_at)
-         on conflict (bank_id) do update set url = excluded.url, sealed_secret = excluded.sealed_secret,
-                                             seal_generation = excluded.seal_generation`,
-});
-
-const upsertTerminal = statement({
-  name: 'upsert_terminal',
-  parameters: {
-    party_id: 'text',
-    shop_id: 'text',
-    terminal_id: 'text',
-    bank_id: 'text',
-    merchant_id: 'text',
-    descriptor: 'text',
-    priority: 'int4',
-    created_at: 'timestamptz',
-  },
-  row: {},
-  text: `insert into terminal
-           (party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, created_at)
-         values
-           (:party_id, :shop_id, :terminal_id, :bank_id, :merchant_id, :descriptor, :priority, :created_at)
-         on conflict (party_id, shop_id, terminal_id) do update
-           set bank_id = excluded.bank_id, merchant_id = excluded.merchant_id,
-               descriptor = excluded.descriptor, priority = excluded.priority`,
-});
-
 export function openBanks(options: {
   db: Database;
   /** On connections nobody holds. */
@@ -90,7 +42,7 @@ export function openBanks(options: {
   clock: Clock;
   keyring: Keyring;
   /** Opens the adapter for a bank's address and secret. */
-  adapterFor: (bank: { id: string; url: string; secret: string }) => Bank;
+  adapterFor: (bank: BankSettings) => Bank;
 }): Banks {
   const { db, lookups, clock, keyring, adapterFor } = options;
   const adapters = new Map<string, { readonly url: string; readonly secret: string; readonly bank: Bank }>();
@@ -105,18 +57,30 @@ export function openBanks(options: {
   });
   const banks = recentReads({ maxAgeMs, entriesMost: 1_000, load: bankWith });
 
-  async function bankWith(id: string): Promise<Bank | undefined> {
+  async function settingsOf(id: string): Promise<BankSettings | undefined> {
     const [row] = await lookups.run(readBank, { bank_id: id });
     if (!row) return undefined;
+    const { url } = row;
     const key = await keyring.find('bank_secret', row.seal_generation);
-    if (!key) throw new Error(`the secret of bank ${id} cannot be opened`);
-    const secret = open(key.secret, row.sealed_secret, id).toString();
+    if (!key) throw new Error(`the key of the secret of bank ${id} is missing`);
+    try {
+      return { id, url, secret: open(key.secret, row.sealed_secret, sealContext({ id, url })).toString() };
+    } catch (error) {
+      const remedy = `mandate bank change ${id} --url … --new-secret sets both anew`;
+      throw new Error(`the secret of bank ${id} was not sealed for ${url}: ${remedy}`, { cause: error });
+    }
+  }
+
+  async function bankWith(id: string): Promise<Bank | undefined> {
+    const settings = await settingsOf(id);
+    if (!settings) return undefined;
+    const { url, secret } = settings;
     const known = adapters.get(id);
-    if (known?.url === row.url && known.secret === secret) return known.bank;
+    if (known?.url === url && known.secret === secret) return known.bank;
     // What is under way on the old connections ends there.
     void known?.bank.stop();
-    const bank = adapterFor({ id, url: row.url, secret });
-    adapters.set(id, { url: row.url, secret, bank });
+    const bank = adapterFor(settings);
+    adapters.set(id, { url, secret, bank });
     return bank;
   }
 
@@ -124,7 +88,8 @@ export function openBanks(options: {
 
   return {
     async terminalOf(shop) {
-      const [first] = await terminalsOf(shop.partyId, shop.id);
+      const rows = await terminalsOf(shop.partyId, shop.id);
+      const first = rows.find(({ is_retired }) => !is_retired);
       return first && { id: first.terminal_id, merchantId: first.merchant_id, descriptor: first.descriptor };
     },
     async bankOf(shop, terminal) {
@@ -139,14 +104,14 @@ export function openBanks(options: {
       await db.run(upsertBank, {
         bank_id: id,
         url,
-        sealed_secret: seal(key.secret, Buffer.from(secret), id),
+        sealed_secret: seal(key.secret, Buffer.from(secret), sealContext({ id, url })),
         seal_generation: key.generation,
         created_at: clock.now(),
       });
       banks.forget(id);
     },
     async putTerminal(terminal) {
-      await db.run(upsertTerminal, {
+      const rows = await db.run(upsertTerminal, {
         party_id: terminal.partyId,
         shop_id: terminal.shopId,
         terminal_id: terminal.id,
@@ -157,10 +122,17 @@ export function openBanks(options: {
         created_at: clock.now(),
       });
       terminals.forget(JSON.stringify([terminal.partyId, terminal.shopId]));
+      return rows.length > 0;
     },
+    settingsOf,
     bankNamed: (id) => banks.get(id),
     async stop() {
       await Promise.all([...adapters.values()].map(({ bank }) => bank.stop()));
     },
   };
+}
+
+/** Who can write to the database alone cannot make us send card numbers to another address. */
+function sealContext({ id, url }: { id: string; url: string }): string {
+  return JSON.stringify(['bank', id, url]);
 }

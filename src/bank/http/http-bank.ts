@@ -64,11 +64,8 @@ const notAnId = { outcome: 'notSent', why: 'no bank takes such an operation id' 
 
 export function openHttpBank(options: HttpBankOptions): HttpBank {
   const { secret, clock, log, revealCard, callbackUrl, timeouts = usualTimeouts } = options;
-  const url = addressOf(options);
+  const url = bankAddress(options);
   const base = url.pathname.replace(/\/$/, '');
-  if (secret.length < secretCharactersLeast) {
-    throw new Error(`the bank's secret must have ${secretCharactersLeast} characters or more`);
-  }
   const link = openLink(url.origin, timeouts.connectMs);
   const nowMs = () => epochMsOf(clock.now());
   const circuit = openCircuit(nowMs);
@@ -154,13 +151,22 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
   };
 }
 
-function addressOf({ url: text, allowPlainHttp }: HttpBankOptions): URL {
+/** Throws what is wrong with the settings of a bank, in words for an operator. */
+export function bankAddress(settings: Pick<HttpBankOptions, 'url' | 'secret' | 'allowPlainHttp'>): URL {
+  const { url: text, secret, allowPlainHttp } = settings;
+  if (!URL.canParse(text)) throw new Error(`${text} is no address; write it with https://`);
   const url = new URL(text);
   const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && (isLoopback || allowPlainHttp))) {
     throw new Error(`card numbers go to the bank: ${url.origin} must be https`);
   }
   if (url.search !== '' || url.hash !== '') throw new Error('the address of a bank has no ? and no #');
+  if (url.username !== '' || url.password !== '') {
+    throw new Error('the address of a bank has no name and no password: messages are signed');
+  }
+  if (secret.length < secretCharactersLeast) {
+    throw new Error(`the bank's secret must have ${secretCharactersLeast} characters or more`);
+  }
   return url;
 }
 
