@@ -156,6 +156,7 @@ export function buildService(
     db: database,
     clock,
     bankOf: (payment) => banks.bankOf(payment, payment.terminal),
+    terminalElsewhere: (payment) => banks.terminalElsewhere(payment),
     returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
   };
 

@@ -1,16 +1,22 @@
 // Which bank serves whom. A shop has terminals, each with a bank; the first by priority whose bank is not known to be away is
 // used. Banks are rows, their secrets sealed; adapters are opened when they are first needed.
-import type { Clock } from '../clock.ts';
+import { epochMsOf, type Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { recentReads } from '../database/recent-reads.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import { open, seal } from '../keys/master-key.ts';
 import type { Bank, Terminal } from './bank.ts';
+import { openBankHealth } from './bank-health.ts';
 import { readBank, readTerminals, upsertBank, upsertTerminal } from './bank.store.ts';
 
 export type Banks = {
-  /** Undefined when no bank takes cards for the shop. */
+  /** Undefined when no bank takes cards for the shop. When all its banks are away, one of them. */
   terminalOf(shop: { readonly partyId: string; readonly id: string }): Promise<Terminal | undefined>;
+  /** Undefined when all its banks are away. Asked after one of them was found to be. */
+  terminalElsewhere(shop: {
+    readonly partyId: string;
+    readonly shopId: string;
+  }): Promise<Terminal | undefined>;
   /** The bank behind a terminal, as it is now. */
   bankOf(shop: { readonly partyId: string; readonly shopId: string }, terminal: Terminal): Promise<Bank>;
   /** Adds a bank, or changes where it is. */
@@ -45,6 +51,7 @@ export function openBanks(options: {
   adapterFor: (bank: BankSettings) => Bank;
 }): Banks {
   const { db, lookups, clock, keyring, adapterFor } = options;
+  const health = openBankHealth(() => epochMsOf(clock.now()));
   const adapters = new Map<string, { readonly url: string; readonly secret: string; readonly bank: Bank }>();
 
   const terminals = recentReads({
@@ -79,18 +86,25 @@ export function openBanks(options: {
     if (known?.url === url && known.secret === secret) return known.bank;
     // What is under way on the old connections ends there.
     void known?.bank.stop();
-    const bank = adapterFor(settings);
+    const bank = health.watched(id, adapterFor(settings));
     adapters.set(id, { url, secret, bank });
     return bank;
   }
 
   const terminalsOf = (partyId: string, shopId: string) => terminals.get(JSON.stringify([partyId, shopId]));
+  const terminalsInUse = async (partyId: string, shopId: string) =>
+    (await terminalsOf(partyId, shopId)).filter(({ is_retired }) => !is_retired);
 
   return {
     async terminalOf(shop) {
-      const rows = await terminalsOf(shop.partyId, shop.id);
-      const first = rows.find(({ is_retired }) => !is_retired);
-      return first && { id: first.terminal_id, merchantId: first.merchant_id, descriptor: first.descriptor };
+      const inUse = await terminalsInUse(shop.partyId, shop.id);
+      const row = inUse.find(({ bank_id }) => health.mayTry(bank_id)) ?? inUse[0];
+      return row && terminalFrom(row);
+    },
+    async terminalElsewhere(shop) {
+      const inUse = await terminalsInUse(shop.partyId, shop.shopId);
+      const row = inUse.find(({ bank_id }) => health.mayTry(bank_id));
+      return row && terminalFrom(row);
     },
     async bankOf(shop, terminal) {
       const rows = await terminalsOf(shop.partyId, shop.shopId);
@@ -130,6 +144,10 @@ export function openBanks(options: {
       await Promise.all([...adapters.values()].map(({ bank }) => bank.stop()));
     },
   };
+}
+
+function terminalFrom(row: { terminal_id: string; merchant_id: string; descriptor: string }): Terminal {
+  return { id: row.terminal_id, merchantId: row.merchant_id, descriptor: row.descriptor };
 }
 
 /** Who can write to the database alone cannot make us send card numbers to another address. */

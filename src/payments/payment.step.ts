@@ -1,10 +1,12 @@
 // The engine's step of a payment: look what is next, ask the bank without holding a connection, write what its answer means.
 // Running it twice is harmless: the bank knows each operation by its id, and every write is guarded by the version.
-import type { Bank, BankAnswer, BankOperation } from '../bank/bank.ts';
+import type { Bank, BankAnswer, BankOperation, Terminal } from '../bank/bank.ts';
 import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { meaningOf, nextOf, type NextStep } from './payment.bank.ts';
 import { operationIdOf, type Payment } from './payment.ts';
+import { storeMove } from './payment.terminal.store.ts';
+import { mayMove, movedTo } from './payment.terminal.ts';
 import { loadPayment, lookAgainAt, storeEvents, type StoredPayment } from './payment.store.ts';
 
 /** The bank said nothing that proves anything. Tried again later and later, then in the operator's list. */
@@ -16,6 +18,8 @@ export type PaymentSteps = {
   readonly db: Database;
   readonly clock: Clock;
   readonly bankOf: (payment: Payment) => Promise<Bank>;
+  /** Another terminal of the shop, whose bank is not known to be away. */
+  readonly terminalElsewhere: (payment: Payment) => Promise<Terminal | undefined>;
   /** Where the payer's browser returns to after a challenge. */
   readonly returnUrlOf: (payment: Payment) => string;
 };
@@ -56,6 +60,11 @@ async function takeStep(
       const answer = await ask(tools, stored.payment, next, now, attempt);
       // A bank may take its time; what it says is true from when it says it.
       const answeredAt = laterBy(now, epochMsOf(tools.clock.now()) - epochMsOf(askedAt));
+      if (mayMove(stored.payment, answer, attempt, answeredAt)) {
+        const terminal = await tools.terminalElsewhere(stored.payment);
+        const moved = terminal && (await storeMove(db, stored, movedTo(terminal, answer), answeredAt));
+        if (moved) return moved;
+      }
       const meaning = meaningOf(stored.payment, answer, answeredAt);
       if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown);
       if ('again' in meaning) {

@@ -13,7 +13,14 @@ const rooms: Record<string, readonly string[]> = {
   cards: ['card', 'payment-resource'],
   invoices: ['invoice', 'invoice-json'],
   merchants: ['party'],
-  payments: ['payment', 'payment.bank', 'payment.commands', 'payment-failure', 'payment-json'],
+  payments: [
+    'payment',
+    'payment.bank',
+    'payment.commands',
+    'payment.terminal',
+    'payment-failure',
+    'payment-json',
+  ],
 };
 
 /** Outside the rooms: what a bank can be asked and can answer. */

@@ -88,7 +88,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     if (exchange.came === 'nothing') {
       const { written, why } = exchange;
       settle('badly');
-      return { outcome: written ? 'unknown' : 'notSent', why };
+      return written ? { outcome: 'unknown', why } : { outcome: 'notSent', why, nothingLeft: true };
     }
     const { status } = exchange;
     if (status === 400 || status === 401 || status === 409) {
@@ -107,7 +107,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     async send(operation) {
       if (!operationId.test(operation.operationId)) return notAnId;
       const settle = circuit.admit();
-      if (!settle) return { outcome: 'notSent', why: 'the circuit to the bank is open' };
+      if (!settle) return { outcome: 'notSent', why: 'the circuit to the bank is open', nothingLeft: true };
       let body: Buffer | undefined;
       try {
         const message = await messageOf(operation, revealCard, callbackUrl);
