@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Bank, BankAnswer, BankOperation } from '../../src/bank/bank.ts';
 import { laterBy } from '../../src/clock.ts';
 import { openSimulatedBank, type SimulatedBank } from '../../src/sandbox/bank/simulated-bank.ts';
+import type { Teller } from '../../src/sandbox/bank/teller.ts';
 import { stepPayment, type PaymentSteps } from '../../src/payments/payment.step.ts';
 import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from '../support/invoices.ts';
@@ -23,7 +24,7 @@ let tests = 0;
 
 beforeAll(async () => {
   service = await startTestService();
-  const open = () => openSimulatedBank({ clock: service.clock, secret, log });
+  const open = () => openSimulatedBank({ clock: service.clock, secret, log, employ: listening });
   banks = { first: await open(), second: await open() };
 });
 afterAll(async () => {
@@ -40,6 +41,22 @@ beforeEach(async () => {
   await service.banks.putTerminal({ ...shop, ...first, bankId: names.first, priority: 1 });
   await service.banks.putTerminal({ ...shop, ...second, bankId: names.second, priority: 2 });
 });
+
+/** The security codes that reached a bank, by invoice; an empty text where a message had none. */
+const codes = new Map<string, string[]>();
+function listening(teller: Teller): Teller {
+  return {
+    ...teller,
+    perform(id, read) {
+      const [invoiceId = ''] = id.split('.');
+      if ('message' in read && read.message.kind === 'authorise') {
+        const code = read.message.card.securityCode ?? '';
+        codes.set(invoiceId, [...(codes.get(invoiceId) ?? []), code]);
+      }
+      return teller.perform(id, read);
+    },
+  };
+}
 
 async function pay(on: TestService = service, by = merchant): Promise<CreatedInvoice> {
   const token = by.apiKey;
@@ -95,10 +112,15 @@ describe('when the first bank is away', () => {
     const invoice = await settled();
     const { status, terms } = await paymentOf(invoice);
     expect([status, terms.terminal]).toEqual(['captured', second]);
+    expect(codes.get(invoice.id), 'with the security code, which had not left').toEqual(['123']);
     const facts = await factsOf(invoice);
     expect(typesOf(facts)).toEqual([
-      ...['invoice_created', 'payment_started', 'payment_rerouted'],
-      ...['payment_processed', 'payment_captured', 'invoice_paid'],
+      'invoice_created',
+      'payment_started',
+      'payment_rerouted',
+      'payment_processed',
+      'payment_captured',
+      'invoice_paid',
     ]);
     expect(facts[2]).toEqual({
       type: 'payment_rerouted',
@@ -143,6 +165,7 @@ describe('when the first bank is away', () => {
     service.engine.wake();
     await service.engine.settled();
     expect((await paymentOf(invoice)).status).toBe('captured');
+    expect(codes.get(invoice.id), 'with the security code, which had never left').toEqual(['123']);
   });
 
   test('it does not move to a terminal that was removed, nor to another one of the same bank', async () => {
@@ -172,6 +195,10 @@ describe('a payment stays with the first bank when that', () => {
       service.engine.wake();
       await service.engine.settled();
       expect(await paymentOf(invoice)).toMatchObject({ status: 'captured', terms: { terminal: first } });
+      // Where the bank had done it already, nothing was sent a second time.
+      expect(codes.get(invoice.id), 'the security code does not go out twice').toEqual([
+        kind === 'reset-after-booking' ? '123' : '',
+      ]);
     },
   );
 });

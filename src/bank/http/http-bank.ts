@@ -24,6 +24,8 @@ export type RevealedCard = {
   readonly expiry: string;
   readonly holder?: string;
   readonly securityCode?: string;
+  /** Where there is one: it may be used again, because certainly not a byte of it has left. */
+  readonly giveBack?: () => Promise<void>;
 };
 
 export type Timeouts = {
@@ -103,14 +105,29 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     return answer;
   }
 
+  async function giveBack(cards: readonly RevealedCard[], { operationId }: BankOperation): Promise<void> {
+    try {
+      for (const card of cards) await card.giveBack?.();
+    } catch {
+      // The next attempt goes without it. Not the error itself: it is about a card.
+      log.warn({ operationId }, 'a security code that was not sent could not be given back');
+    }
+  }
+
   return {
     async send(operation) {
       if (!operationId.test(operation.operationId)) return notAnId;
       const settle = circuit.admit();
       if (!settle) return { outcome: 'notSent', why: 'the circuit to the bank is open', nothingLeft: true };
       let body: Buffer | undefined;
+      const revealed: RevealedCard[] = [];
       try {
-        const message = await messageOf(operation, revealCard, callbackUrl);
+        const reveal = async (reference: CardReference) => {
+          const card = await revealCard(reference);
+          revealed.push(card);
+          return card;
+        };
+        const message = await messageOf(operation, reveal, callbackUrl);
         body = Buffer.from(JSON.stringify(message));
       } catch {
         // Not the error itself: it is about a card.
@@ -122,6 +139,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
       const answer = await ask({ method: 'PUT', body, asked, answerMs }, settle);
       // The strings it was made of are beyond our reach; this copy, the largest, is not.
       body.fill(0);
+      if (answer.outcome === 'notSent' && answer.nothingLeft) await giveBack(revealed, operation);
       return answer;
     },
 
