@@ -15,7 +15,13 @@ import { clientAddress } from './address.ts';
 import type { Caller } from './caller.ts';
 import { longestWaitMs, waitMsOf } from './deadline.ts';
 import { takesIdempotencyKey, type AnyEndpoint, type EndpointRequest } from './endpoint.ts';
-import { idempotencyKeyPattern, type Idempotency, type Repeated, type StoredAnswer } from './idempotency.ts';
+import {
+  idempotencyKeyPattern,
+  withoutMembers,
+  type Idempotency,
+  type Repeated,
+  type StoredAnswer,
+} from './idempotency.ts';
 import { isKeepable, parseJson } from './json-body.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { refusals, type RefusalCode } from './refusals.ts';
@@ -162,7 +168,7 @@ async function performOnce(
       key,
       method: endpoint.method,
       path: canonicalPath(request.url),
-      body: endpointRequest.body ?? null,
+      body: withoutMembers(endpointRequest.body ?? null, endpoint.notRemembered ?? []),
       now: door.clock.now(),
     },
     (tx) => perform(endpoint, endpointRequest, { ...door.service, db: tx }, reply),
