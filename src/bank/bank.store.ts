@@ -50,6 +50,15 @@ export const upsertTerminal = statement({
          returning terminal_id`,
 });
 
+/** Of the terminals a sandbox makes for itself, which have the two priorities from `:first` on. */
+export const putTerminalsFirst = statement({
+  name: 'put_terminals_first',
+  parameters: { party_id: 'text', bank_id: 'text', first: 'int4' },
+  row: {},
+  text: `update terminal set priority = case when bank_id = :bank_id then :first else :first + 1 end
+         where party_id = :party_id and priority in (:first, :first + 1)`,
+});
+
 export const retireTerminal = statement({
   name: 'retire_terminal',
   parameters: { party_id: 'text', shop_id: 'text', terminal_id: 'text', now: 'timestamptz' },

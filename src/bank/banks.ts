@@ -7,7 +7,7 @@ import type { Keyring } from '../keys/keyring.ts';
 import { open, seal } from '../keys/master-key.ts';
 import type { Bank, Terminal } from './bank.ts';
 import { openBankHealth } from './bank-health.ts';
-import { readBank, readTerminals, upsertBank, upsertTerminal } from './bank.store.ts';
+import { putTerminalsFirst, readBank, readTerminals, upsertBank, upsertTerminal } from './bank.store.ts';
 
 export type Banks = {
   /** Undefined when no bank takes cards for the shop. When all its banks are away, one of them. */
@@ -25,6 +25,11 @@ export type Banks = {
   settingsOf(id: string): Promise<BankSettings | undefined>;
   /** Adds a terminal, or changes it. False when it is there with another bank, which may know payments made through it. */
   putTerminal(terminal: NewTerminal): Promise<boolean>;
+  /** Lets the sandbox's own terminals with a bank go before those with others; they come after all an operator has added. */
+  putSandboxTerminals(
+    terminals: readonly Omit<NewTerminal, 'priority'>[],
+    bank: { readonly id: string; readonly partyId: string },
+  ): Promise<void>;
   /** The bank a callback claims to come from. */
   bankNamed(id: string): Promise<Bank | undefined>;
   stop(): Promise<void>;
@@ -40,6 +45,7 @@ export type NewTerminal = Terminal & {
 };
 
 const maxAgeMs = 1_000;
+const sandboxPriority = 100;
 
 export function openBanks(options: {
   db: Database;
@@ -95,6 +101,21 @@ export function openBanks(options: {
   const terminalsInUse = async (partyId: string, shopId: string) =>
     (await terminalsOf(partyId, shopId)).filter(({ is_retired }) => !is_retired);
 
+  async function putTerminal(terminal: NewTerminal): Promise<boolean> {
+    const rows = await db.run(upsertTerminal, {
+      party_id: terminal.partyId,
+      shop_id: terminal.shopId,
+      terminal_id: terminal.id,
+      bank_id: terminal.bankId,
+      merchant_id: terminal.merchantId,
+      descriptor: terminal.descriptor,
+      priority: terminal.priority,
+      created_at: clock.now(),
+    });
+    terminals.forget(JSON.stringify([terminal.partyId, terminal.shopId]));
+    return rows.length > 0;
+  }
+
   return {
     async terminalOf(shop) {
       const inUse = await terminalsInUse(shop.partyId, shop.id);
@@ -124,19 +145,10 @@ export function openBanks(options: {
       });
       banks.forget(id);
     },
-    async putTerminal(terminal) {
-      const rows = await db.run(upsertTerminal, {
-        party_id: terminal.partyId,
-        shop_id: terminal.shopId,
-        terminal_id: terminal.id,
-        bank_id: terminal.bankId,
-        merchant_id: terminal.merchantId,
-        descriptor: terminal.descriptor,
-        priority: terminal.priority,
-        created_at: clock.now(),
-      });
-      terminals.forget(JSON.stringify([terminal.partyId, terminal.shopId]));
-      return rows.length > 0;
+    putTerminal,
+    async putSandboxTerminals(made, { id, partyId }) {
+      for (const terminal of made) await putTerminal({ ...terminal, priority: sandboxPriority });
+      await db.run(putTerminalsFirst, { party_id: partyId, bank_id: id, first: sandboxPriority });
     },
     settingsOf,
     bankNamed: (id) => banks.get(id),
