@@ -28,6 +28,7 @@ import type { Logger } from './log.ts';
 import { openApiKeys, type ApiKeys } from './merchants/api-key.ts';
 import { countActiveKeysOfRealm } from './merchants/api-key.store.ts';
 import { openMerchants } from './merchants/merchants.ts';
+import { oldestUnknownSeconds } from './payments/oldest-unknown.store.ts';
 import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
 import { addVisitorRoutes, callbackUrlOf, returnUrlOf } from './payments/visitors.ts';
 import { routes, sandboxRoutes } from './routes.ts';
@@ -151,6 +152,7 @@ export function buildService(
         callbackUrl: callbackUrlOf(publicUrl(), id),
         ...(config.mode === 'sandbox' ? { allowPlainHttp: true } : {}),
       }),
+    observe: (bankId, asked, { outcome }, seconds) => metrics.observeBank(bankId, asked, outcome, seconds),
   });
   const paymentSteps: PaymentSteps = {
     db: database,
@@ -232,6 +234,11 @@ export function buildService(
     'mandate_database_waiting',
     'Requests waiting for a connection',
     () => database.connections().waiting,
+  );
+  metrics.gauge(
+    'mandate_payment_oldest_unknown_seconds',
+    'How long the oldest payment has waited for its bank to say what became of it; 0 when none waits',
+    () => oldestUnknownSeconds(database, clock.now()),
   );
   metrics.gauge(
     'mandate_engine_stuck',

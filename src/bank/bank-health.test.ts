@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Bank, BankAnswer } from './bank.ts';
+import type { BankAnswer } from './bank.ts';
 import { openBankHealth } from './bank-health.ts';
 
 const away: BankAnswer = { outcome: 'notSent', why: 'ECONNREFUSED', nothingLeft: true };
@@ -12,62 +12,51 @@ let nowMs: number;
 function opened() {
   nowMs = 1_000_000;
   const health = openBankHealth(() => nowMs);
-  let answer: BankAnswer = away;
-  const bank: Bank = {
-    send: () => Promise.resolve(answer),
-    inquire: () => Promise.resolve(answer),
-    stop: () => Promise.resolve(),
-  };
-  const watched = health.watched('A', bank);
-  const said = async (next: BankAnswer, by: 'send' | 'inquire' = 'send') => {
-    answer = next;
-    await (by === 'send' ? watched.send({} as never) : watched.inquire('', {} as never));
-  };
-  return { health, said };
+  return { health, said: (answer: BankAnswer) => health.hear('A', answer) };
 }
 
-test('a bank is passed over for ten seconds when nothing could be sent, and others are not', async () => {
+test('a bank is passed over for ten seconds when nothing could be sent, and others are not', () => {
   const { health, said } = opened();
   expect(health.mayTry('A')).toBe(true);
-  await said(away);
+  said(away);
   expect([health.mayTry('A'), health.mayTry('B')]).toEqual([false, true]);
   nowMs += 9_999;
   expect(health.mayTry('A')).toBe(false);
 });
 
-test('after that one tries, and the others wait for what becomes of it', async () => {
+test('after that one tries, and the others wait for what becomes of it', () => {
   const { health, said } = opened();
-  await said(away);
+  said(away);
   nowMs += 10_000;
   expect([health.mayTry('A'), health.mayTry('A')]).toEqual([true, false]);
-  await said(away);
+  said(away);
   nowMs += 10_000;
   expect(health.mayTry('A')).toBe(true);
-  await said(declined);
+  said(declined);
   expect([health.mayTry('A'), health.mayTry('A')]).toEqual([true, true]);
 });
 
-test('one who tried and was never heard of again does not keep it away', async () => {
+test('one who tried and was never heard of again does not keep it away', () => {
   const { health, said } = opened();
-  await said(away);
+  said(away);
   nowMs += 10_000;
   health.mayTry('A');
   nowMs += 10_000;
   expect(health.mayTry('A')).toBe(true);
 });
 
-test('an answer to an inquiry shows that it is back; what proves nothing does not', async () => {
+test('an answer to an inquiry shows that it is back; what proves nothing does not', () => {
   const { health, said } = opened();
-  await said(away);
-  await said(silent, 'inquire');
-  await said(busy);
+  said(away);
+  said(silent);
+  said(busy);
   expect(health.mayTry('A')).toBe(false);
-  await said(neverSeen, 'inquire');
+  said(neverSeen);
   expect(health.mayTry('A')).toBe(true);
 });
 
-test('a bank that is slow, busy or refuses is not away', async () => {
+test('a bank that is slow, busy or refuses is not away', () => {
   const { health, said } = opened();
-  for (const answer of [silent, busy, declined]) await said(answer);
+  for (const answer of [silent, busy, declined]) said(answer);
   expect(health.mayTry('A')).toBe(true);
 });

@@ -7,6 +7,7 @@ import type { Keyring } from '../keys/keyring.ts';
 import { open, seal } from '../keys/master-key.ts';
 import type { Bank, Terminal } from './bank.ts';
 import { openBankHealth } from './bank-health.ts';
+import { watched, type Listener } from './watched-bank.ts';
 import { putTerminalsFirst, readBank, readTerminals, upsertBank, upsertTerminal } from './bank.store.ts';
 
 export type Banks = {
@@ -55,8 +56,10 @@ export function openBanks(options: {
   keyring: Keyring;
   /** Opens the adapter for a bank's address and secret. */
   adapterFor: (bank: BankSettings) => Bank;
+  /** Told of everything a bank was asked. */
+  observe: (bankId: string, ...heard: Parameters<Listener>) => void;
 }): Banks {
-  const { db, lookups, clock, keyring, adapterFor } = options;
+  const { db, lookups, clock, keyring, adapterFor, observe } = options;
   const health = openBankHealth(() => epochMsOf(clock.now()));
   const adapters = new Map<string, { readonly url: string; readonly secret: string; readonly bank: Bank }>();
 
@@ -92,7 +95,10 @@ export function openBanks(options: {
     if (known?.url === url && known.secret === secret) return known.bank;
     // What is under way on the old connections ends there.
     void known?.bank.stop();
-    const bank = health.watched(id, adapterFor(settings));
+    const bank = watched(adapterFor(settings), (asked, answer, seconds) => {
+      health.hear(id, answer);
+      observe(id, asked, answer, seconds);
+    });
     adapters.set(id, { url, secret, bank });
     return bank;
   }
