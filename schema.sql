@@ -593,6 +593,7 @@ create table terminal (
   descriptor text not null,
   priority integer default 1 not null,
   created_at timestamp with time zone not null,
+  retired_at timestamp with time zone,
   constraint terminal_pkey primary key (party_id, shop_id, terminal_id)
 );
 

@@ -31,6 +31,7 @@ import { openMerchants } from './merchants/merchants.ts';
 import { checkLedger, countUnbalancedAccounts } from './ledger/check-ledger.ts';
 import { ledgerInvariants, type Invariant } from './ledger/invariants.ts';
 import { paymentInvariants } from './payments/payment.invariants.ts';
+import { oldestUnknownSeconds } from './payments/oldest-unknown.store.ts';
 import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
 import { addVisitorRoutes, callbackUrlOf, returnUrlOf } from './payments/visitors.ts';
 import { openRecurring } from './recurring/recurring.ts';
@@ -159,6 +160,7 @@ export function buildService(
         callbackUrl: callbackUrlOf(publicUrl(), id),
         ...(config.mode === 'sandbox' ? { allowPlainHttp: true } : {}),
       }),
+    observe: (bankId, asked, { outcome }, seconds) => metrics.observeBank(bankId, asked, outcome, seconds),
   });
   const recurring = openRecurring({ cards: vault.cards, keyring, publicUrl });
   const paymentSteps: PaymentSteps = {
@@ -166,6 +168,7 @@ export function buildService(
     clock,
     recurring,
     bankOf: (payment) => banks.bankOf(payment.terminal),
+    terminalElsewhere: (payment) => banks.terminalElsewhere(payment),
     returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
   };
 
@@ -264,6 +267,11 @@ export function buildService(
     'mandate_ledger_broken',
     'Cases that broke a rule of the ledger in the latest check of recent transfers; anything but 0 is an alarm',
     () => brokenCases,
+  );
+  metrics.gauge(
+    'mandate_payment_oldest_unknown_seconds',
+    'How long the oldest payment has waited for its bank to say what became of it; 0 when none waits',
+    () => oldestUnknownSeconds(database, clock.now()),
   );
   metrics.gauge(
     'mandate_engine_stuck',

@@ -1,6 +1,6 @@
 // The engine's step of a payment: look what is next, ask the bank without holding a connection, write what its answer means.
 // Running it twice is harmless: the bank knows each operation by its id, and every write is guarded by the version.
-import type { Bank, BankAnswer, BankOperation } from '../bank/bank.ts';
+import type { Bank, BankAnswer, BankOperation, Terminal } from '../bank/bank.ts';
 import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { meaningOf, nextOf, type NextStep } from './payment.bank.ts';
@@ -10,6 +10,8 @@ import type { Service } from '../service.ts';
 import type { StoredPayment } from './payment-row.ts';
 import { seriesChangeOf } from './payment.series.ts';
 import { loadPayment, lookAgainAt } from './payment.store.ts';
+import { storeMove } from './payment.terminal.store.ts';
+import { mayMove, movedTo } from './payment.terminal.ts';
 
 /** The bank said nothing that proves anything. Tried again later and later, then in the operator's list. */
 class OutcomeUnknown extends Error {}
@@ -21,6 +23,8 @@ export type PaymentSteps = {
   readonly clock: Clock;
   readonly recurring: Service['recurring'];
   readonly bankOf: (payment: Payment) => Promise<Bank>;
+  /** Another terminal of the shop, whose bank is not known to be away. */
+  readonly terminalElsewhere: (payment: Payment) => Promise<Terminal | undefined>;
   /** Where the payer's browser returns to after a challenge. */
   readonly returnUrlOf: (payment: Payment) => string;
 };
@@ -61,6 +65,11 @@ async function takeStep(
       const answer = await ask(tools, stored.payment, next, now, attempt);
       // A bank may take its time; what it says is true from when it says it.
       const answeredAt = laterBy(now, epochMsOf(tools.clock.now()) - epochMsOf(askedAt));
+      if (mayMove(stored.payment, answer, attempt, answeredAt)) {
+        const terminal = await tools.terminalElsewhere(stored.payment);
+        const moved = terminal && (await storeMove(db, stored, movedTo(terminal, answer), answeredAt));
+        if (moved) return moved;
+      }
       const meaning = meaningOf(stored.payment, answer, answeredAt);
       if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown);
       if ('again' in meaning) {

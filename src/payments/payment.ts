@@ -57,6 +57,7 @@ export type PaymentTerms = {
   readonly externalId?: string;
   /** Until when it must be authorised. */
   readonly deadline: Instant;
+  /** Becomes another one only before anything was sent. */
   readonly terminal: Terminal;
   readonly realm: Realm;
   /** What the shop is charged for it, as agreed when it was made. */
@@ -110,6 +111,8 @@ export type PublicStatus = 'pending' | 'processed' | 'captured' | 'cancelled' | 
 
 export type PaymentFact =
   | { readonly type: 'payment_started'; readonly terms: PaymentTerms }
+  /** Its bank was away, and nothing was sent there. */
+  | { readonly type: 'payment_rerouted'; readonly terminal: Terminal; readonly why: string }
   | {
       readonly type: 'payment_interaction_requested';
       readonly interaction: Interaction;
@@ -136,6 +139,7 @@ export type PaymentFact =
 const paymentLifecycle = {
   absent: { payment_started: 'authorising' },
   authorising: {
+    payment_rerouted: 'authorising',
     payment_interaction_requested: 'challenged',
     payment_processed: 'held',
     payment_failed: 'failed',
@@ -237,10 +241,14 @@ export function evolve(payment: Payment | undefined, fact: PaymentFact): Payment
   if (moves[fact.type] === undefined) throw new Error(`a payment that is ${from} cannot have ${fact.type}`);
   if (fact.type === 'payment_started') return { ...fact.terms, state: { name: 'authorising' } };
   if (!payment) throw new Error(`${fact.type} without a payment`);
+  if (fact.type === 'payment_rerouted') return { ...payment, terminal: fact.terminal };
   return { ...payment, state: stateAfter(payment, fact) };
 }
 
-function stateAfter(payment: Payment, fact: Exclude<PaymentFact, { type: 'payment_started' }>): PaymentState {
+function stateAfter(
+  payment: Payment,
+  fact: Exclude<PaymentFact, { type: 'payment_started' | 'payment_rerouted' }>,
+): PaymentState {
   switch (fact.type) {
     case 'payment_interaction_requested':
       return { name: 'challenged', interaction: fact.interaction, until: fact.until };
