@@ -36,7 +36,7 @@ export async function sourceOf(
   service: Service,
 ): Promise<Outcome<PayerSource, PayerRefusal>> {
   if (payer.payerType === 'RecurrentPayer')
-    return accept(fromParent(caller.partyId, payer, now, service.recurring));
+    return accept(fromParent({ caller, payer, now }, service.recurring));
   const handles = {
     token: payer.paymentToolToken,
     ...(payer.paymentSession === undefined ? {} : { session: payer.paymentSession }),
@@ -63,11 +63,10 @@ function fromResource(
 }
 
 function fromParent(
-  partyId: string,
-  payer: PaymentParams['payer'] & { payerType: 'RecurrentPayer' },
-  now: Instant,
+  { caller, payer, now }: Asked & { payer: { payerType: 'RecurrentPayer' } },
   recurring: Service['recurring'],
 ): PayerSource {
+  const { partyId } = caller;
   const { invoiceID: invoiceId, paymentID: paymentId } = payer.recurrentParentPayment;
   const parent = { invoiceId, paymentId };
   return {
@@ -83,7 +82,7 @@ function fromParent(
       const admission = await recurring.admit(tx, asked, now);
       if (!admission) return refuse('invalidRecurrentParent');
       const { series, token, verdict } = admission;
-      if (!verdict.may) return refusalOf(verdict);
+      if (!verdict.may) return refusalOf(verdict, caller);
       const root = series.rootNetworkTransactionId;
       const previous = networkTransactionIdOf(payment) ?? root;
       return accept({
@@ -113,9 +112,13 @@ function networkTransactionIdOf({ state }: Payment): string | undefined {
   return 'approval' in state ? state.approval.networkTransactionId : undefined;
 }
 
-/** With the rule that says no, and the first moment it does not. */
-export function refusalOf({ code, rule, pack, retryAfter }: RefusalToCharge) {
-  return refuse(code, { details: { rule, rulePack: pack, ...(retryAfter ? { retryAfter } : {}) } });
+/**
+ * With the first moment it would be accepted. The rule names the bank's code, which helps whoever tries out stolen cards: it
+ * is for merchants alone.
+ */
+function refusalOf({ code, rule, pack, retryAfter }: RefusalToCharge, { kind }: Caller) {
+  const why = kind === 'apiKey' ? { rule, rulePack: pack } : {};
+  return refuse(code, { details: { ...why, ...(retryAfter ? { retryAfter } : {}) } });
 }
 
 function contactOf({

@@ -54,7 +54,8 @@ export type Mandate = {
 /** What a payment brings with it. */
 export type MandateGiven = MandateTerms & { readonly consent?: ConsentGiven };
 
-const plainest = { schedule: 'as agreed with the merchant' };
+/** Of a mandate that nobody has said anything about. */
+export const asAgreed = 'as agreed with the merchant';
 
 /** The lifetime goes with the schedule it was agreed with: half of one and half of another would be a third agreement. */
 export function mandateOf(
@@ -65,7 +66,7 @@ export function mandateOf(
   const { consent, ...terms } = given ?? {};
   const agreed = Object.keys(terms).length > 0 ? terms : shopDefaults;
   return {
-    ...plainest,
+    schedule: asAgreed,
     ...agreed,
     ...(consent ? { evidence: 'attestedByMerchant', consent } : { evidence: 'missing' }),
     ...facts,

@@ -198,7 +198,7 @@ function warningsOf(series: Series, { parent }: Charge, now: Instant): ChargeWar
   ];
 }
 
-export function isGapExceeded(lastSuccessAt: Instant, now: Instant): boolean {
+function isGapExceeded(lastSuccessAt: Instant, now: Instant): boolean {
   return now > monthsAfter(lastSuccessAt, gapMonthsMost);
 }
 

@@ -1,8 +1,9 @@
 // The receipt of a recurring payment, as text and as a page, in English and Russian; and the linter that lets no receipt
 // out without the three parts the rules demand: the marker, the schedule and the lifetime. Pure.
+import { passesLuhn } from '../cards/card.ts';
 import type { Instant } from '../clock.ts';
 import { decimalsOf, type Money } from '../money.ts';
-import type { Mandate } from './mandate.ts';
+import { asAgreed, type Mandate } from './mandate.ts';
 
 export const receiptLanguages = ['en', 'ru'] as const;
 export type ReceiptLanguage = (typeof receiptLanguages)[number];
@@ -34,6 +35,7 @@ type Words = {
   readonly untilCancelled: string;
   readonly until: (date: string) => string;
   readonly every: (count: number, unit: Unit) => string;
+  readonly asAgreed: string;
   readonly upTo: (amount: string) => string;
   readonly how: (url: string) => string;
 };
@@ -78,6 +80,7 @@ const words: Record<ReceiptLanguage, Words> = {
     untilCancelled: 'until cancelled',
     until: (date) => `until ${date}`,
     every: (count, unit) => (count === 1 ? `every ${english[unit]}` : `every ${count} ${english[unit]}s`),
+    asAgreed,
     upTo: (amount) => `up to ${amount}`,
     how: (url) => `open ${url}`,
   },
@@ -99,6 +102,7 @@ const words: Record<ReceiptLanguage, Words> = {
     untilCancelled: 'до отмены (until cancelled)',
     until: (date) => `до ${date} (until ${date})`,
     every: (count, unit) => (count === 1 ? russianEach[unit] : `каждые ${count} ${russianShort[unit]}`),
+    asAgreed: 'по договорённости с продавцом',
     upTo: (amount) => `до ${amount}`,
     how: (url) => `откройте ${url}`,
   },
@@ -169,11 +173,12 @@ function laterAmount(
 
 /** A period becomes words; words stay as they are. */
 function scheduleInWords(schedule: string, said: Words): string {
+  if (schedule === asAgreed) return said.asAgreed;
   const [, count, unit] = /^P(\d{1,3})([DWMY])$/.exec(schedule) ?? [];
   return count === undefined ? schedule : said.every(Number(count), unit as Unit);
 }
 
-export function moneyText({ minor, currency }: Money): string {
+function moneyText({ minor, currency }: Money): string {
   const decimals = decimalsOf(currency);
   const digits = String(minor).padStart(decimals + 1, '0');
   if (decimals === 0) return `${digits} ${currency}`;
@@ -198,13 +203,7 @@ export function receiptProblems(receipt: string, language: ReceiptLanguage): str
 }
 
 function showsCardNumber(text: string): boolean {
-  return (text.match(/\d{13,19}/g) ?? []).some((digits) => {
-    const sum = [...digits].reverse().reduce((total, digit, place) => {
-      const weighted = place % 2 === 1 ? Number(digit) * 2 : Number(digit);
-      return total + (weighted > 9 ? weighted - 9 : weighted);
-    }, 0);
-    return sum % 10 === 0;
-  });
+  return (text.match(/\d{13,19}/g) ?? []).some(passesLuhn);
 }
 
 function escaped(text: string): string {

@@ -67,7 +67,7 @@ const visaCodes = {
   '5C': wait(7 * dayMs),
 };
 
-export const rulePacks: readonly RulePack[] = [
+const rulePacks: readonly RulePack[] = [
   {
     name: 'house',
     from: '2026-01-01T00:00:00.000000Z' as Instant,

@@ -256,6 +256,17 @@ describe('after a failure', () => {
     expect(await charged(parent, insufficientFunds)).toBe('failed');
   });
 
+  test('the payer’s token is not told by which code', async () => {
+    const parent = await parentOf();
+    await charged(parent, declinedWith(41));
+    const invoice = await recurring.invoice(100, {}, merchant);
+    const payer = { payerType: 'RecurrentPayer', recurrentParentPayment: parent, contactInfo: {} };
+    const url = `${invoicesUrl}/${invoice.id}/payments`;
+    const { text } = await world.service.call('POST', url, { token: invoice.token, body: { payer } });
+    expect(text).toContain('recurrentStopped');
+    expect(text).not.toContain('41');
+  });
+
   test('a lost card is not charged again', async () => {
     const parent = await parentOf();
     expect(await charged(parent, declinedWith(41))).toBe('failed');

@@ -115,13 +115,13 @@ function play(seed: number, seen: Record<string, number>): void {
     else renewOrWithdraw();
   }
 
-  function charge(times: number): void {
+  function charge(most: number): void {
     const number = Math.floor(random() * kept.length);
     const { shop } = told[number] as Told;
     const isNew = invoices.length === 0 || random() < 0.6;
     const invoice = isNew ? invoices.push(now) - 1 : Math.floor(random() * invoices.length);
     const amount = random() < 0.8 ? 100 : 200;
-    for (; times > 0; times--) {
+    for (let left = most; left > 0; left--) {
       const { series, attempts } = kept[number] as Kept;
       const asked: Asked = {
         series: number,
@@ -146,7 +146,7 @@ function play(seed: number, seen: Record<string, number>): void {
       const invoiceCreatedAt = asked.invoiceMadeAt === 'then' ? 'then' : instantAt(asked.invoiceMadeAt);
       const verdict = mayCharge(standing, { invoiceCreatedAt }, instantAt(now));
       // Of many at once the last is as good as all: they differ in nothing.
-      const legal = times > 1 && verdict.may ? true : isLegal(told, log, asked, now);
+      const legal = left > 1 && verdict.may ? true : isLegal(told, log, asked, now);
       if (verdict.may !== legal) fail(verdict, asked, legal ? 'it is legal' : 'it is not legal');
       count(verdict.may ? 'allowed' : verdict.code);
       if (!verdict.may) {

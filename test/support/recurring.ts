@@ -3,7 +3,7 @@ import { invoicesUrl, makeInvoice, type CreatedInvoice } from './invoices.ts';
 import type { PaymentWorld } from './payment-world.ts';
 import type { Answer, Merchant } from './test-service.ts';
 
-export const visa = '4242424242424242';
+const visa = '4242424242424242';
 export const mastercard = '5555555555554444';
 
 /** Amounts by which the simulated bank declines, or loses the answer. */
