@@ -30,8 +30,11 @@ import { countActiveKeysOfRealm } from './merchants/api-key.store.ts';
 import { openMerchants } from './merchants/merchants.ts';
 import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
 import { addVisitorRoutes, callbackUrlOf, returnUrlOf } from './payments/visitors.ts';
+import { invoicesTopic } from './payments/payment.notices.ts';
 import { routes, sandboxRoutes } from './routes.ts';
 import type { Service } from './service.ts';
+import { usualDelaysSeconds } from './webhooks/delivery.ts';
+import { openWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
 /** What comes from outside the program and is replaced in tests and simulations. */
 export type Ports = { readonly clock: Clock; readonly ids: Ids };
@@ -53,6 +56,7 @@ export type RunningService = {
   readonly app: FastifyInstance;
   readonly engine: Engine;
   readonly banks: Banks;
+  readonly webhooks: Webhooks;
   /** Stops taking requests, lets what runs finish, and leaves the foundation to its owner. */
   stop(): Promise<void>;
 };
@@ -60,6 +64,9 @@ export type RunningService = {
 const version = (
   JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 ).version;
+
+/** What merchants are told: each room says it of its own aggregates. */
+const topics = [invoicesTopic];
 
 /** How long requests under way may take when the service stops. */
 const drainMs = 10_000;
@@ -182,6 +189,19 @@ export function buildService(
     countStep: metrics.countStep,
   });
 
+  const webhooks = openWebhooks({
+    db: database,
+    clock,
+    ids: ports.ids,
+    log,
+    keyring,
+    topics,
+    rule: config.webhookAddresses,
+    delaysSeconds: config.webhookDelaysSeconds ?? usualDelaysSeconds,
+    timeoutMs: config.webhookTimeoutMs,
+    countDelivery: metrics.countDelivery,
+  });
+
   const monotonicMs = () => performance.now();
   const service: Service = {
     db: database,
@@ -193,6 +213,7 @@ export function buildService(
     cardTesting: config.cardTestingLimits ? limitCards(monotonicMs) : unlimitedCards,
     banks,
     engine,
+    webhooks,
   };
   const endpoints = config.mode === 'sandbox' ? [...routes, ...sandboxRoutes] : routes;
   const app = buildServer({
@@ -242,12 +263,14 @@ export function buildService(
     app,
     engine,
     banks,
+    webhooks,
     async stop() {
       // A client that sends its request byte by byte is not waited for longer than this.
       const impatience = setTimeout(() => app.server.closeAllConnections(), drainMs);
       await app.close();
       clearTimeout(impatience);
       await engine.stop();
+      await webhooks.stop();
       await banks.stop();
     },
   };

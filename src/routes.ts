@@ -11,6 +11,7 @@ import { listInvoiceEvents } from './payments/list-invoice-events.ts';
 import { findPaymentByExternalId, getPayment, listPayments } from './payments/read-payments.ts';
 import { getCategory, getMe, getShop, listCategories, listShops } from './merchants/read-merchants.ts';
 import { advanceTestClock, getTestClock } from './merchants/test-clock.ts';
+import { createWebhook, deleteWebhook, getWebhook, listWebhooks } from './webhooks/manage-webhooks.ts';
 
 export const routes: readonly AnyEndpoint[] = [
   createInvoice, //           POST /v2/processing/invoices
@@ -29,6 +30,11 @@ export const routes: readonly AnyEndpoint[] = [
   findPaymentByExternalId, // GET  /v2/processing/payments?externalID=
   capturePayment, //          POST /v2/processing/invoices/{invoiceID}/payments/{paymentID}/capture
   cancelPayment, //           POST /v2/processing/invoices/{invoiceID}/payments/{paymentID}/cancel
+
+  createWebhook, //           POST /v2/processing/webhooks
+  listWebhooks, //            GET  /v2/processing/webhooks
+  getWebhook, //              GET  /v2/processing/webhooks/{webhookID}
+  deleteWebhook, //           DELETE /v2/processing/webhooks/{webhookID}
 
   getMe, //                   GET  /v2/processing/me
   listShops, //               GET  /v2/processing/shops

@@ -8,6 +8,7 @@ import type { Ids } from './ids.ts';
 import type { AccessTokens } from './keys/access-token.ts';
 import type { Engine } from './engine/engine.ts';
 import type { Merchants } from './merchants/merchants.ts';
+import type { Webhooks } from './webhooks/webhooks.ts';
 
 export type Service = {
   /** The pool, or the transaction a request with an Idempotency-Key runs in. */
@@ -21,4 +22,5 @@ export type Service = {
   readonly cardTesting: CardTesting;
   readonly banks: Banks;
   readonly engine: Engine;
+  readonly webhooks: Webhooks;
 };

@@ -14,6 +14,8 @@ export const scopes = [
   'payments:read',
   'payments:write',
   'shops:read',
+  'webhooks:read',
+  'webhooks:write',
   'sandbox',
 ] as const;
 export type Scope = (typeof scopes)[number];
@@ -70,6 +72,10 @@ export const access = {
     tokens: ['invoice', 'customer'],
     anyEntity: true,
   },
+  createWebhook: { apiKey: 'webhooks:write', tokens: [] },
+  listWebhooks: { apiKey: 'webhooks:read', tokens: [] },
+  getWebhook: { apiKey: 'webhooks:read', tokens: [] },
+  deleteWebhook: { apiKey: 'webhooks:write', tokens: [] },
   getMe: { apiKey: 'shops:read', tokens: [] },
   listShops: { apiKey: 'shops:read', tokens: [] },
   getShop: { apiKey: 'shops:read', tokens: [] },

@@ -4,6 +4,7 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 export type Metrics = {
   observeRequest(operation: string, status: number, seconds: number): void;
   countStep(work: string, outcome: 'done' | 'failed' | 'stuck'): void;
+  countDelivery(outcome: 'delivered' | 'failed' | 'parked'): void;
   /** A value asked for when somebody looks. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
   render(): Promise<{ contentType: string; text: string }>;
@@ -26,10 +27,18 @@ export function openMetrics(): Metrics {
     registers: [registry],
   });
 
+  const deliveries = new Counter({
+    name: 'mandate_webhook_deliveries_total',
+    help: 'Attempts to deliver to webhooks by what became of them',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+
   return {
     observeRequest: (operation, status, seconds) =>
       requests.labels(operation, String(status)).observe(seconds),
     countStep: (work, outcome) => steps.labels(work, outcome).inc(),
+    countDelivery: (outcome) => deliveries.labels(outcome).inc(),
     gauge(name, help, read) {
       const gauge: Gauge = new Gauge({
         name,

@@ -111,6 +111,11 @@ export const refusals = {
     message: 'Payment not found',
     advice: 'Check the id; it counts the payments of its invoice.',
   },
+  webhookNotFound: {
+    status: 404,
+    message: 'Webhook not found',
+    advice: 'Check the id; `GET /v2/processing/webhooks` lists yours.',
+  },
   shopNotFound: {
     status: 404,
     message: 'Shop not found',
@@ -136,6 +141,11 @@ export const refusals = {
     status: 422,
     message: 'This Idempotency-Key has been used with another request',
     advice: 'Use a new key for every new request; repeat a key only with the very same request.',
+  },
+  webhookLimitExceeded: {
+    status: 429,
+    message: 'Webhook limit exceeded',
+    advice: 'There are at most 10 webhooks for each shop. Delete one first.',
   },
   tooManyRequests: {
     status: 429,

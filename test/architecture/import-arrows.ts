@@ -11,13 +11,21 @@ const roomMayImport = ['http', 'keys', 'events', 'engine', 'database', ...words]
 /** The rooms of the business, and the pure files of each: one bears the name of each aggregate, others hold a part of it. */
 const rooms: Record<string, readonly string[]> = {
   cards: ['card', 'payment-resource'],
-  invoices: ['invoice', 'invoice-json'],
+  invoices: ['invoice', 'invoice-json', 'invoice.notices'],
   merchants: ['party'],
-  payments: ['payment', 'payment.bank', 'payment.commands', 'payment-failure', 'payment-json'],
+  payments: [
+    'payment',
+    'payment.bank',
+    'payment.commands',
+    'payment-failure',
+    'payment-json',
+    'payment.notices',
+  ],
+  webhooks: ['webhook', 'delivery', 'snapshot'],
 };
 
 /** Outside the rooms: what a bank can be asked and can answer. */
-const pureFiles: Record<string, readonly string[]> = { ...rooms, bank: ['bank'] };
+const pureFiles: Record<string, readonly string[]> = { ...rooms, bank: ['bank'], events: ['log', 'topic'] };
 
 /**
  * A part is a folder of src, or a file that lies in src itself; within itself it is free. In `types` are the parts of
@@ -45,7 +53,11 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
   },
   config: { may: ['keys'] },
   routes: { may: Object.keys(rooms), types: ['http'] },
-  service: { may: [], types: ['merchants', 'cards', 'bank', 'engine', 'keys', 'database', ...words] },
+  service: {
+    may: [],
+    types: ['merchants', 'cards', 'bank', 'engine', 'keys', 'database', 'webhooks', ...words],
+  },
+  webhooks: { may: roomMayImport, types: ['service', 'log'] },
   payments: { may: ['invoices', 'cards', 'merchants', ...roomMayImport], types: ['bank', 'service'] },
   invoices: { may: ['merchants', ...roomMayImport], types: ['service'] },
   cards: { may: roomMayImport, types: ['service'] },
@@ -71,7 +83,7 @@ const packages: Record<string, { readonly may: readonly string[]; readonly types
   pino: { may: ['log'], types: ['engine', 'http'] },
   'prom-client': { may: ['http'] },
   typebox: { may: ['http', 'bank', 'sandbox', ...Object.keys(rooms)] },
-  undici: { may: ['bank'] },
+  undici: { may: ['bank', 'webhooks'] },
 };
 
 /** What a pure file must be given instead of asking for it. */
