@@ -566,7 +566,8 @@ create table webhook_series (
   aggregate_id id not null,
   chunk integer not null,
   base bigint not null,
-  constraint webhook_series_pkey primary key (aggregate_id, chunk)
+  constraint webhook_series_pkey primary key (aggregate_id, chunk),
+  constraint webhook_series_base_key unique (base)
 );
 
 create table webhook_series_counter (

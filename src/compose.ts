@@ -6,7 +6,7 @@ import { openBanks, type Banks } from './bank/banks.ts';
 import { openHttpBank } from './bank/http/http-bank.ts';
 import { limitCards, unlimitedCards } from './cards/card-testing.ts';
 import { openVault, type Vault } from './cards/vault.ts';
-import { laterBy, systemClock, type Clock } from './clock.ts';
+import { epochMsOf, laterBy, systemClock, type Clock, type Instant } from './clock.ts';
 import type { Config } from './config.ts';
 import { connectDatabase, type OpenedDatabase } from './database/connect.ts';
 import type { DatabasePool } from './database/database.ts';
@@ -33,6 +33,7 @@ import { addVisitorRoutes, callbackUrlOf, returnUrlOf } from './payments/visitor
 import { invoicesTopic } from './payments/payment.notices.ts';
 import { routes, sandboxRoutes } from './routes.ts';
 import type { Service } from './service.ts';
+import { lags, parkedQueues, sweep as sweepWebhooks } from './webhooks/inspect.store.ts';
 import { usualDelaysSeconds } from './webhooks/delivery.ts';
 import { openWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
@@ -67,6 +68,10 @@ const version = (
 
 /** What merchants are told: each room says it of its own aggregates. */
 const topics = [invoicesTopic];
+
+/** How long attempts and bodies of deliveries are kept. */
+const deliveriesKeptMs = 30 * 24 * 3_600_000;
+const webhooksInMetricsMost = 20;
 
 /** How long requests under way may take when the service stops. */
 const drainMs = 10_000;
@@ -184,6 +189,11 @@ export function buildService(
         everyMs: 60_000,
         run: () => answers.forgetOld(laterBy(clock.now(), -idempotencyKeyLifetimeMs)),
       },
+      {
+        name: 'sweep old deliveries',
+        everyMs: 60_000,
+        run: () => sweepWebhooks(database, laterBy(clock.now(), -deliveriesKeptMs)),
+      },
       { name: 'sweep the vault', everyMs: 60_000, run: () => vault.sweep() },
     ],
     countStep: metrics.countStep,
@@ -254,6 +264,28 @@ export function buildService(
     () => database.connections().waiting,
   );
   metrics.gauge(
+    'mandate_webhook_parked_queues',
+    'Queues of webhooks that are given up until somebody resumes them',
+    () => parkedQueues(database),
+  );
+  metrics.gauge(
+    'mandate_webhook_oldest_undelivered_seconds',
+    'How long what waits longest for a webhook has waited',
+    async () => {
+      const [worst] = await lags(database, 1);
+      return worst ? secondsSince(worst.oldest, clock) : 0;
+    },
+  );
+  metrics.gaugeBy(
+    'mandate_webhook_lag_seconds',
+    'How long each of the latest webhooks has had something waiting; the others are left out',
+    'webhook',
+    async () =>
+      (await lags(database, webhooksInMetricsMost)).map(
+        ({ webhook_id, oldest }) => [webhook_id, secondsSince(oldest, clock)] as const,
+      ),
+  );
+  metrics.gauge(
     'mandate_engine_stuck',
     'Due work that waits for an operator',
     async () => (await engine.stuck()).length,
@@ -274,6 +306,10 @@ export function buildService(
       await banks.stop();
     },
   };
+}
+
+function secondsSince(then: Instant, clock: Clock): number {
+  return Math.max(0, (epochMsOf(clock.now()) - epochMsOf(then)) / 1_000);
 }
 
 async function whatIsNotReady(database: DatabasePool): Promise<string[]> {

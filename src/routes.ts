@@ -11,6 +11,14 @@ import { listInvoiceEvents } from './payments/list-invoice-events.ts';
 import { findPaymentByExternalId, getPayment, listPayments } from './payments/read-payments.ts';
 import { getCategory, getMe, getShop, listCategories, listShops } from './merchants/read-merchants.ts';
 import { advanceTestClock, getTestClock } from './merchants/test-clock.ts';
+import {
+  listWebhookAttempts,
+  listWebhookQueues,
+  replayWebhook,
+  resumeWebhook,
+  rotateWebhookKeys,
+  testWebhook,
+} from './webhooks/inspect-webhook.ts';
 import { createWebhook, deleteWebhook, getWebhook, listWebhooks } from './webhooks/manage-webhooks.ts';
 
 export const routes: readonly AnyEndpoint[] = [
@@ -35,6 +43,12 @@ export const routes: readonly AnyEndpoint[] = [
   listWebhooks, //            GET  /v2/processing/webhooks
   getWebhook, //              GET  /v2/processing/webhooks/{webhookID}
   deleteWebhook, //           DELETE /v2/processing/webhooks/{webhookID}
+  listWebhookQueues, //       GET  /v2/processing/webhooks/{webhookID}/queues
+  listWebhookAttempts, //     GET  /v2/processing/webhooks/{webhookID}/attempts
+  testWebhook, //             POST /v2/processing/webhooks/{webhookID}/test
+  resumeWebhook, //           POST /v2/processing/webhooks/{webhookID}/resume
+  replayWebhook, //           POST /v2/processing/webhooks/{webhookID}/replay
+  rotateWebhookKeys, //       POST /v2/processing/webhooks/{webhookID}/rotate-keys
 
   getMe, //                   GET  /v2/processing/me
   listShops, //               GET  /v2/processing/shops

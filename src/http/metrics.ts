@@ -7,6 +7,13 @@ export type Metrics = {
   countDelivery(outcome: 'delivered' | 'failed' | 'parked'): void;
   /** A value asked for when somebody looks. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
+  /** The same by one label; what is not answered is not shown. */
+  gaugeBy(
+    name: string,
+    help: string,
+    label: string,
+    read: () => Promise<readonly (readonly [string, number])[]>,
+  ): void;
   render(): Promise<{ contentType: string; text: string }>;
 };
 
@@ -51,6 +58,19 @@ export function openMetrics(): Metrics {
           } catch {
             gauge.remove();
           }
+        },
+      });
+    },
+    gaugeBy(name, help, label, read) {
+      const gauge: Gauge = new Gauge({
+        name,
+        help,
+        labelNames: [label],
+        registers: [registry],
+        collect: async () => {
+          const values = await read().catch(() => []);
+          gauge.reset();
+          for (const [of, value] of values) gauge.labels(of).set(value);
         },
       });
     },

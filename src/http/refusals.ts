@@ -96,6 +96,16 @@ export const refusals = {
     message: 'More than is held',
     advice: 'Capture at most what is held; the message says how much that is.',
   },
+  webhookEventNotFound: {
+    status: 400,
+    message: 'No notice has this eventID',
+    advice: 'Send the `eventID` of a notice you were sent, or `since`.',
+  },
+  webhookRotationInProgress: {
+    status: 400,
+    message: 'The keys are being changed already',
+    advice: 'Wait until a day after the next keys have taken over: `GET` the webhook shows when that is.',
+  },
   invalidTestClock: {
     status: 400,
     message: 'The test clock only moves forward, by ten years at most',

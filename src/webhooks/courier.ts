@@ -1,7 +1,7 @@
 // Sends what waits in the queues. A node takes queues for the length of a lease, sends the head of each, writes down what
 // became of it, and only then sends what comes after it: in order within a queue, side by side between queues. Each webhook
 // has a few places of its own, so that a slow receiver holds up nobody but itself.
-import { epochMsOf, laterBy, type Clock } from '../clock.ts';
+import { laterBy, type Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Ids } from '../ids.ts';
 import type { Logger } from '../log.ts';
@@ -9,15 +9,8 @@ import type { Topic } from '../events/topic.ts';
 import { afterAcknowledged, afterFailure, toSend, type Failure, type Place } from './delivery.ts';
 import { messagesFor, type Message, type Selection } from './message.store.ts';
 import { claim, write, type Attempt, type ClaimedQueue, type QueueWrite } from './queue.store.ts';
+import { postTo, type Destination } from './post.ts';
 import type { Answer, Sender } from './sending.ts';
-import { contentSignature, standardSignatures, type SigningKeys } from './signature.ts';
-import { keysAt, type PublishedKey, type Webhook } from './webhook.ts';
-
-/** A webhook with its keys opened. */
-export type Destination = {
-  readonly webhook: Webhook;
-  readonly keys: readonly (PublishedKey & SigningKeys)[];
-};
 
 export type Courier = {
   /** Looks for what is due, now instead of at the next turn. */
@@ -223,28 +216,12 @@ export function openCourier(options: {
     if (!message || !destination) return undefined;
     const attemptedAt = clock.now();
     const startedMs = performance.now();
-    const answer = await post(destination, message);
+    const answer = await postTo(sender, destination, message, {
+      now: attemptedAt,
+      requestId: options.ids.next(),
+    });
     const durationMs = Math.round(performance.now() - startedMs);
     return { answer, attempt: attemptOf(queue, message, { answer, attemptedAt, durationMs }) };
-  }
-
-  async function post({ webhook, keys }: Destination, message: Message): Promise<Answer> {
-    const body = Buffer.from(message.body);
-    const { current, signing } = keysAt(keys, clock.now());
-    const second = Math.floor(epochMsOf(clock.now()) / 1_000);
-    return sender.post({
-      url: new URL(webhook.url),
-      body,
-      headers: {
-        'content-type': 'application/json; charset=utf-8',
-        'user-agent': 'Mandate-Webhooks/1',
-        'x-request-id': options.ids.next(),
-        'content-signature': await contentSignature(body, current.rsa),
-        'webhook-id': message.id,
-        'webhook-timestamp': String(second),
-        'webhook-signature': standardSignatures({ id: message.id, second, body }, signing),
-      },
-    });
   }
 
   function count(hand: Hand, isDelivered: boolean): void {
@@ -313,7 +290,10 @@ export function openCourier(options: {
 }
 
 /** Of an aggregate's notices those the webhook wants, as far as the queue has come and reaches. */
-function selectionOf({ aggregateId, place }: ClaimedQueue, { topic, eventTypes }: Webhook): Selection {
+function selectionOf(
+  { aggregateId, place }: ClaimedQueue,
+  { topic, eventTypes }: Destination['webhook'],
+): Selection {
   return {
     aggregateId,
     topic,

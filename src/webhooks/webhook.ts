@@ -82,10 +82,10 @@ export function decideRotate(
   keys: readonly PublishedKey[],
   now: Instant,
   afterHours: number,
-): Outcome<{ generation: number; signsFrom: Instant }, 'rotationInProgress'> {
+): Outcome<{ generation: number; signsFrom: Instant }, 'webhookRotationInProgress'> {
   const { current, next, retired } = keysAt(keys, now);
   const stillOverlaps = keys.length - retired.length > 1;
-  if (next || stillOverlaps) return refuse('rotationInProgress');
+  if (next || stillOverlaps) return refuse('webhookRotationInProgress');
   return accept({ generation: current.generation + 1, signsFrom: laterBy(now, afterHours * 3_600_000) });
 }
 

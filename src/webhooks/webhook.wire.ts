@@ -29,7 +29,7 @@ export const WebhookParams = Type.Object(
 );
 export type WebhookParams = Static<typeof WebhookParams>;
 
-const keyMembers = {
+export const keyMembers = {
   publicKey: Type.String({ description: 'Verifies `Content-Signature`. PEM, RSA.' }),
   nextPublicKey: Type.Optional(
     Type.String({ description: 'What will verify it from `nextKeyFrom` on. Accept either from now on.' }),
@@ -52,7 +52,7 @@ export const WebhookSchema = Type.Object(
 );
 export type WebhookBody = Static<typeof WebhookSchema>;
 
-const signingSecret = Type.String({
+export const signingSecret = Type.String({
   description: 'Verifies the `v1` part of `webhook-signature`. Shown this once.',
 });
 

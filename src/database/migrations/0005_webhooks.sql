@@ -78,7 +78,7 @@ create index webhook_message_age on webhook_message (created_at);
 create table webhook_series (
   aggregate_id id not null,
   chunk        int not null,
-  base         bigint not null,
+  base         bigint not null unique,
   primary key (aggregate_id, chunk)
 );
 create table webhook_series_counter (
