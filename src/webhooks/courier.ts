@@ -38,7 +38,6 @@ type Hand = {
   recent: { second: number; sent: number };
 };
 
-const leaseMs = 30_000;
 const placesPerWebhook = 10;
 /** For a receiver that has failed this often in a row, until it answers. */
 const placesWhenFailing = 2;
@@ -47,6 +46,11 @@ const handLeast = 20;
 const handMost = 400;
 const claimedAtOnce = 400;
 const underWayMost = 1_000;
+
+/** Long enough for a receiver that takes its time, and for what waits in hand before it. */
+export function leaseMsFor(timeoutMs: number): number {
+  return 3 * timeoutMs;
+}
 
 export function openCourier(options: {
   db: Database;
@@ -61,6 +65,7 @@ export function openCourier(options: {
   countDelivery: (outcome: 'delivered' | 'failed' | 'parked') => void;
 }): Courier {
   const { db, clock, log, topics, sender, destinationOf, delaysSeconds } = options;
+  const leaseMs = leaseMsFor(options.timeoutMs);
   const hands = new Map<string, Hand>();
   const record = recorder((writes) => write(db, writes, clock.now()));
   const running = new Set<Promise<unknown>>();
@@ -138,7 +143,7 @@ export function openCourier(options: {
   }
 
   function freeIn(hand: Hand): number {
-    const most = Math.min(handMost, Math.max(handLeast, hand.recent.sent));
+    const most = Math.min(handMost, Math.max(handLeast, Math.floor(hand.recent.sent)));
     return Math.max(0, most - hand.waiting.length - hand.underWay);
   }
 

@@ -179,7 +179,8 @@ export const resumeWebhook = endpoint({
   ignoresIdempotencyKey: true,
   handle: async ({ caller, params, body }, { db, clock, webhooks }) => {
     if (!(await findWebhook(db, caller.partyId, params.webhookID))) return refuse('webhookNotFound');
-    const queues = await resume(db, params.webhookID, clock.now(), body.objectID);
+    const at = { now: clock.now(), leaseMs: webhooks.leaseMs };
+    const queues = await resume(db, params.webhookID, at, body.objectID);
     webhooks.wake();
     return accept({ queues });
   },

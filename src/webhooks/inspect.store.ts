@@ -56,14 +56,20 @@ const readAttempts = statement({
 /** What is claimed has less than the lease to go, and is left alone. */
 const resumeQueues = statement({
   name: 'resume_webhook_queues',
-  parameters: { webhook_id: 'text', aggregate_id: 'text?', now: 'timestamptz', most: 'int4' },
+  parameters: {
+    webhook_id: 'text',
+    aggregate_id: 'text?',
+    now: 'timestamptz',
+    lease_ms: 'int8',
+    most: 'int4',
+  },
   row: { aggregate_id: 'text' },
   text: `
     update webhook_queue set wake_at = :now, attempts = 0, stuck_at = null, stuck_reason = null
     where (aggregate_id, webhook_id) in (
       select aggregate_id, webhook_id from webhook_queue
       where webhook_id = :webhook_id and (:aggregate_id is null or aggregate_id = :aggregate_id)
-        and (stuck_at is not null or wake_at > :now + interval '30 s')
+        and (stuck_at is not null or wake_at > :now + :lease_ms * interval '1 ms')
       limit :most for update skip locked)
     returning aggregate_id`,
 });
@@ -155,7 +161,7 @@ const queuesAtOnce = 5_000;
 export async function resume(
   db: Database,
   webhookId: string,
-  now: Instant,
+  at: { readonly now: Instant; readonly leaseMs: number },
   aggregateId?: string,
 ): Promise<number> {
   let resumed = 0;
@@ -163,7 +169,8 @@ export async function resume(
     const rows = await db.run(resumeQueues, {
       webhook_id: webhookId,
       aggregate_id: aggregateId ?? null,
-      now,
+      now: at.now,
+      lease_ms: BigInt(at.leaseMs),
       most: queuesAtOnce,
     });
     resumed += rows.length;

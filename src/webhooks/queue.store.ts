@@ -92,6 +92,12 @@ const writeQueues = statement({
         aggregate_id text, webhook_id text, lease_end timestamptz, next_position bigint, replay_until bigint,
         resume_at bigint, outcome text, wake_at timestamptz, failure text, stuck_reason text, position bigint, attempt int,
         event_type text, attempted_at timestamptz, duration_ms int, status int, went_wrong text)
+    ), ours as (
+      -- In one order, as everybody takes them who takes many: nobody waits in a circle.
+      select queue.aggregate_id, queue.webhook_id from webhook_queue as queue join written
+        on queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id
+      where queue.wake_at = written.lease_end
+      order by queue.aggregate_id, queue.webhook_id for update of queue
     ), logged as (
       insert into webhook_attempt
         (webhook_id, attempted_at, aggregate_id, position, attempt, event_type, duration_ms, status, failure)
@@ -114,7 +120,7 @@ const writeQueues = statement({
                             when written.outcome = 'release' then queue.last_failure end,
         stuck_at = case when written.outcome = 'park' then :now end,
         stuck_reason = case when written.outcome = 'park' then written.stuck_reason end
-    from written
+    from written join ours using (aggregate_id, webhook_id)
     where queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id
       and queue.wake_at = written.lease_end
     returning queue.aggregate_id, queue.webhook_id`,

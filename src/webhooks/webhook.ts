@@ -89,11 +89,12 @@ export function decideRotate(
   return accept({ generation: current.generation + 1, signsFrom: laterBy(now, afterHours * 3_600_000) });
 }
 
-/** A decimal number as text: the second it was made in, and eight digits of chance, out of an id of the house. */
+/** A decimal number as text, as ids of webhooks are: the second it was made in and twelve digits of chance. */
 export function webhookIdOf(id: string): string {
   const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
   const numberOf = (text: string) =>
-    [...text].reduce((number, digit) => number * 62n + BigInt(alphabet.indexOf(digit)), 0n);
-  const chance = numberOf(id.slice(6)) % 100_000_000n;
-  return `${numberOf(id.slice(0, 6))}${String(chance).padStart(8, '0')}`;
+    Array.from(text).reduce((number, digit) => number * 62n + BigInt(alphabet.indexOf(digit)), 0n);
+  const chance = numberOf(id.slice(6)) % 1_000_000_000_000n;
+  // With 22 digits it is longer than any card number, and is taken for none.
+  return `${numberOf(id.slice(0, 6))}${String(chance).padStart(12, '0')}`;
 }

@@ -7,7 +7,7 @@ import type { Ids } from '../ids.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { Logger } from '../log.ts';
 import { systemResolve, type AddressRule, type Resolve } from './address-guard.ts';
-import { openCourier } from './courier.ts';
+import { leaseMsFor, openCourier } from './courier.ts';
 import { ForeignLog } from './feed.store.ts';
 import type { Destination } from './post.ts';
 import { routeOnce } from './router.ts';
@@ -20,6 +20,8 @@ export type Webhooks = {
   readonly rule: AddressRule;
   readonly keyring: Keyring;
   readonly sender: Sender;
+  /** How long a node may keep a queue to itself. */
+  readonly leaseMs: number;
   start(): void;
   /** Something may be due now. */
   wake(): void;
@@ -90,6 +92,7 @@ export function openWebhooks(options: {
     rule,
     keyring,
     sender,
+    leaseMs: leaseMsFor(timeoutMs),
     start() {
       timers.push(
         setInterval(() => void look(), lookEveryMs),

@@ -416,7 +416,7 @@ describe('managing webhooks', () => {
     const { signingSecret, ...shown } = await subscribe(['InvoicePaid', 'InvoicePaid']);
     expect(signingSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(shown).toEqual({
-      id: expect.stringMatching(/^\d{1,19}$/),
+      id: expect.stringMatching(/^\d{22}$/),
       partyID: merchant.partyId,
       active: true,
       scope: { topic: 'InvoicesTopic', shopID: 'TEST', eventTypes: ['InvoicePaid'] },
