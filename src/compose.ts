@@ -12,6 +12,7 @@ import { connectDatabase, type OpenedDatabase } from './database/connect.ts';
 import type { DatabasePool } from './database/database.ts';
 import { isMigrated, migrate } from './database/migrate.ts';
 import { openEngine, type Engine } from './engine/engine.ts';
+import type { Topic } from './events/topic.ts';
 import { idempotency, idempotencyKeyLifetimeMs } from './http/idempotency.ts';
 import { openMetrics } from './http/metrics.ts';
 import { openApiDocument } from './http/openapi.ts';
@@ -67,7 +68,7 @@ const version = (
 ).version;
 
 /** What merchants are told: each room says it of its own aggregates. */
-const topics = [invoicesTopic];
+export const topics: readonly Topic[] = [invoicesTopic];
 
 /** How long attempts and bodies of deliveries are kept. */
 const deliveriesKeptMs = 30 * 24 * 3_600_000;

@@ -35,7 +35,7 @@ const child = fork(fileURLToPath(new URL('../test/support/receiver-child.ts', im
 try {
   await migrate(db);
   const clock = systemClock;
-  const [line] = (await once(child.stdout!, 'data')) as [Buffer];
+  const [line] = (await once(child.stdout ?? child, 'data')) as [Buffer];
   const { port } = JSON.parse(line.toString()) as { port: number };
   const keyring = await openKeyring(db.lookups, localMasterKey(Buffer.alloc(32, 1)), clock);
   const partyId = randomIds.next();

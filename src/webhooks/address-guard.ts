@@ -62,7 +62,7 @@ const portsBelow1024 = ['443'];
 export function urlProblem(text: string, rule: AddressRule): string | undefined {
   if (text.length > urlCharactersMost) return `at most ${urlCharactersMost} characters`;
   // The parser would drop these in silence, and another parser might not.
-  if (/[\s\\\u0000-\u001f\u007f]/.test(text)) return 'no spaces, backslashes or control characters';
+  if (/[\s\\\p{Cc}]/u.test(text)) return 'no spaces, backslashes or control characters';
   let url: URL;
   try {
     url = new URL(text);

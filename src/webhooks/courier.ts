@@ -122,11 +122,15 @@ export function openCourier(options: {
     return wanted.flatMap(({ queue }, index) => {
       const messages = lists[index];
       if (!messages) {
-        note({ queue, place: queue.place, then: 'release', at: laterBy(clock.now(), leaseMs) });
+        note({ queue, place: queue.place, outcome: 'release', at: laterBy(clock.now(), leaseMs) });
         return [];
       }
       if (messages.length > 0) return [{ queue, messages: [...messages], leaseUntilMs }];
-      note({ queue, place: afterAcknowledged(queue.place, queue.place.next - 1, undefined), then: 'rest' });
+      note({
+        queue,
+        place: afterAcknowledged(queue.place, queue.place.next - 1, undefined),
+        outcome: 'rest',
+      });
       return [];
     });
   }
@@ -156,7 +160,7 @@ export function openCourier(options: {
       if (!item) break;
       // What has waited too long in hand may be another node's by the time the receiver answers.
       if (item.leaseUntilMs - performance.now() < options.timeoutMs + leaseMs / 6) {
-        note({ queue: item.queue, place: item.queue.place, then: 'release', at: clock.now() });
+        note({ queue: item.queue, place: item.queue.place, outcome: 'release', at: clock.now() });
         continue;
       }
       const sending = sendHead(webhookId, hand, item).finally(() => running.delete(sending));
@@ -246,12 +250,12 @@ export function openCourier(options: {
       const place: Place = afterAcknowledged(queue.place, sent?.position ?? 0, following?.position);
       options.countDelivery('delivered');
       if (!following) {
-        await record({ queue, place, attempt, then: 'rest' });
+        await record({ queue, place, attempt, outcome: 'rest' });
         return false;
       }
       const leaseEnd = laterBy(clock.now(), leaseMs);
       const writtenAtMs = performance.now();
-      const isOurs = await record({ queue, place, attempt, then: 'goOn', leaseEnd });
+      const isOurs = await record({ queue, place, attempt, outcome: 'goOn', leaseEnd });
       item.queue = { ...queue, place, failures: 0, leaseEnd };
       item.leaseUntilMs = writtenAtMs + leaseMs;
       return isOurs;
@@ -267,11 +271,11 @@ export function openCourier(options: {
     const { place } = queue;
     if ('again' in next) {
       options.countDelivery('failed');
-      await record({ queue, place, attempt, then: 'again', at: next.again, failure: failure.what });
+      await record({ queue, place, attempt, outcome: 'again', at: next.again, failure: failure.what });
     } else {
       options.countDelivery('parked');
       log.warn({ webhookId: queue.webhookId, aggregateId: queue.aggregateId }, 'a webhook’s queue is parked');
-      await record({ queue, place, attempt, then: 'park', why: next.parked, failure: failure.what });
+      await record({ queue, place, attempt, outcome: 'park', why: next.parked, failure: failure.what });
     }
     return false;
   }
@@ -288,7 +292,7 @@ export function openCourier(options: {
       stopping = true;
       await Promise.allSettled([claiming, ...running]);
       const left = [...hands.values()].flatMap(({ waiting }) => waiting.splice(0));
-      for (const { queue } of left) note({ queue, place: queue.place, then: 'release', at: clock.now() });
+      for (const { queue } of left) note({ queue, place: queue.place, outcome: 'release', at: clock.now() });
       await Promise.allSettled(running);
     },
   };

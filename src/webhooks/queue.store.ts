@@ -30,13 +30,13 @@ export type QueueWrite = {
   readonly place: Place;
   readonly attempt?: Attempt;
 } & (
-  | { readonly then: 'goOn'; readonly leaseEnd: Instant }
+  | { readonly outcome: 'goOn'; readonly leaseEnd: Instant }
   /** Idle, or due at once if more has come meanwhile. */
-  | { readonly then: 'rest' }
-  | { readonly then: 'again'; readonly at: Instant; readonly failure: string }
-  | { readonly then: 'park'; readonly why: string; readonly failure: string }
+  | { readonly outcome: 'rest' }
+  | { readonly outcome: 'again'; readonly at: Instant; readonly failure: string }
+  | { readonly outcome: 'park'; readonly why: string; readonly failure: string }
   /** Put back as it was found. */
-  | { readonly then: 'release'; readonly at: Instant }
+  | { readonly outcome: 'release'; readonly at: Instant }
 );
 
 const claimedRow = {
@@ -181,10 +181,10 @@ function rowOf(write: QueueWrite): Record<string, unknown> {
     next_position: place.next,
     replay_until: place.replay?.until ?? null,
     resume_at: place.replay?.resumeAt ?? null,
-    outcome: write.then,
-    wake_at: write.then === 'goOn' ? write.leaseEnd : 'at' in write ? write.at : null,
+    outcome: write.outcome,
+    wake_at: write.outcome === 'goOn' ? write.leaseEnd : 'at' in write ? write.at : null,
     failure: 'failure' in write ? write.failure : null,
-    stuck_reason: write.then === 'park' ? write.why : null,
+    stuck_reason: write.outcome === 'park' ? write.why : null,
     ...(attempt
       ? {
           position: attempt.position,

@@ -120,7 +120,7 @@ function retryAfterIn(header: string | string[] | undefined): { retryAfterMs?: n
 
 /** Codes only: the text of an error may quote addresses. */
 function nameOf(error: unknown): string {
-  const codes = [error, ...(error instanceof AggregateError ? error.errors : [])].map((one) =>
+  const codes = [error, ...(error instanceof AggregateError ? (error.errors as unknown[]) : [])].map((one) =>
     one instanceof Error && 'code' in one ? String(one.code) : '',
   );
   return codes.find((code) => /^[A-Z_0-9]{1,40}$/.test(code)) ?? 'the connection failed';

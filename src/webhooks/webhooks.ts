@@ -1,5 +1,5 @@
 // The room put together: what looks through the log, what sends, what sweeps away the old, and what endpoints reach for.
-import { laterBy, type Clock, type Instant } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import { recentReads } from '../database/recent-reads.ts';
 import type { DatabasePool } from '../database/database.ts';
 import type { Topic } from '../events/topic.ts';

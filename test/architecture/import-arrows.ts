@@ -44,6 +44,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
       'http',
       'keys',
       'engine',
+      'events',
       'database',
       'bank',
       ...Object.keys(rooms),

@@ -31,14 +31,15 @@ export async function startReceiver(): Promise<Receiver> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', async () => {
+    request.on('end', () => void answer());
+    const answer = async () => {
       const raw = Buffer.concat(chunks);
       const { url: path = '', headers } = request;
       const delivery = { path, headers, raw, body: JSON.parse(raw.toString()) };
       deliveries.push(delivery);
       const status = await behaviour(delivery, response);
       if (status !== undefined) response.writeHead(status).end();
-    });
+    };
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
