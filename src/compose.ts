@@ -35,6 +35,7 @@ import { invoicesTopic } from './payments/payment.notices.ts';
 import { routes, sandboxRoutes } from './routes.ts';
 import type { Service } from './service.ts';
 import { lags, parkedQueues, sweep as sweepWebhooks } from './webhooks/inspect.store.ts';
+import { destinationsTopic, withdrawalsTopic } from './wallets/payout.notices.ts';
 import { usualDelaysSeconds } from './webhooks/delivery.ts';
 import { openWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
@@ -68,7 +69,10 @@ const version = (
 ).version;
 
 /** What merchants are told: each room says it of its own aggregates. */
-export const topics: readonly Topic[] = [invoicesTopic];
+export const topics: readonly Topic[] = [invoicesTopic, withdrawalsTopic, destinationsTopic];
+
+/** Identities cannot be made yet, so no merchant has a wrong one; one that is not there is never told anything. */
+const noIdentityIsMissing = () => Promise.resolve(undefined);
 
 /** How long attempts and bodies of deliveries are kept. */
 const deliveriesKeptMs = 30 * 24 * 3_600_000;
@@ -210,6 +214,7 @@ export function buildService(
     rule: config.webhookAddresses,
     delaysSeconds: config.webhookDelaysSeconds ?? usualDelaysSeconds,
     timeoutMs: config.webhookTimeoutMs,
+    whatIsMissing: noIdentityIsMissing,
     countDelivery: metrics.countDelivery,
   });
 

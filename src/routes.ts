@@ -20,6 +20,12 @@ import {
   testWebhook,
 } from './webhooks/inspect-webhook.ts';
 import { createWebhook, deleteWebhook, getWebhook, listWebhooks } from './webhooks/manage-webhooks.ts';
+import {
+  createWalletWebhook,
+  deleteWalletWebhook,
+  getWalletWebhook,
+  listWalletWebhooks,
+} from './webhooks/wallet-webhooks.ts';
 
 export const routes: readonly AnyEndpoint[] = [
   createInvoice, //           POST /v2/processing/invoices
@@ -49,6 +55,10 @@ export const routes: readonly AnyEndpoint[] = [
   resumeWebhook, //           POST /v2/processing/webhooks/{webhookID}/resume
   replayWebhook, //           POST /v2/processing/webhooks/{webhookID}/replay
   rotateWebhookKeys, //       POST /v2/processing/webhooks/{webhookID}/rotate-keys
+  createWalletWebhook, //     POST /wallet/v0/webhooks
+  listWalletWebhooks, //      GET  /wallet/v0/webhooks?identityID=
+  getWalletWebhook, //        GET  /wallet/v0/webhooks/{webhookID}?identityID=
+  deleteWalletWebhook, //     DELETE /wallet/v0/webhooks/{webhookID}?identityID=
 
   getMe, //                   GET  /v2/processing/me
   listShops, //               GET  /v2/processing/shops

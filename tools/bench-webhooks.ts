@@ -62,6 +62,7 @@ try {
     rule: 'anywhere',
     delaysSeconds: usualDelaysSeconds,
     timeoutMs: 10_000,
+    whatIsMissing: () => Promise.resolve(undefined),
     countDelivery: () => {},
   });
   const events = invoices * eventsEach;

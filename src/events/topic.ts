@@ -30,8 +30,8 @@ export type Topic = {
   /** What the log calls the aggregate. */
   readonly aggregate: string;
   readonly eventTypes: readonly string[];
-  /** A number of its own for each notice, or the sequence of its event as text. */
-  readonly eventId: 'number' | 'sequence';
+  /** A number of its own for each notice; or as text the sequence of its event, or its position in the aggregate. */
+  readonly eventId: 'number' | 'sequence' | 'position';
   /** The names the notices of an event are subscribed by, in order, from its facts alone. */
   readonly typesOf: (facts: readonly unknown[]) => readonly string[];
   /** From the facts of the first event. */

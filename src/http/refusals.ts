@@ -142,6 +142,21 @@ export const refusals = {
     advice:
       'The id in the answer was made with this externalID and other fields. Use a new externalID for a new entity.',
   },
+  noSuchIdentity: {
+    status: 422,
+    message: 'No such identity',
+    advice: 'Use the id of one of your identities.',
+  },
+  noSuchWallet: {
+    status: 422,
+    message: 'No such wallet',
+    advice: 'Use one of the wallets of the identity.',
+  },
+  tooManyWalletWebhooks: {
+    status: 422,
+    message: 'Webhook limit exceeded',
+    advice: 'There are at most 10 webhooks for each identity. Delete one first.',
+  },
   requestTooLarge: {
     status: 413,
     message: 'The request body is larger than 256 KiB',

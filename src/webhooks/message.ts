@@ -31,10 +31,21 @@ export function eventNumber(base: bigint, position: number): number {
 /** The very bytes that are sent. */
 export function bodyOf(topic: Topic, notice: Notice, base: bigint): string {
   return JSON.stringify({
-    eventID: topic.eventId === 'number' ? eventNumber(base, positionOf(notice)) : String(notice.sequence),
+    eventID: eventIdOf(topic, notice, base),
     occuredAt: notice.happenedAt,
     topic: topic.nameInNotices,
     eventType: notice.eventType,
     ...notice.members,
   });
+}
+
+function eventIdOf({ eventId }: Topic, notice: Notice, base: bigint): number | string {
+  switch (eventId) {
+    case 'number':
+      return eventNumber(base, positionOf(notice));
+    case 'sequence':
+      return String(notice.sequence);
+    case 'position':
+      return String(positionOf(notice));
+  }
 }

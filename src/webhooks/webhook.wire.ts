@@ -4,7 +4,7 @@ import type { Instant } from '../clock.ts';
 import { DateTime, EntityID } from '../http/schemas.ts';
 import { keysAt, type PublishedKey, type Webhook } from './webhook.ts';
 
-const eventTypes = Type.Array(Type.String({ maxLength: 100 }), {
+export const eventTypes = Type.Array(Type.String({ maxLength: 100 }), {
   minItems: 1,
   maxItems: 100,
   description: 'Of which events you want to be told.',
@@ -17,7 +17,7 @@ const scopeMembers = {
 };
 const Scope = Type.Object(scopeMembers, { title: 'WebhookScope' });
 
-const url = Type.String({
+export const url = Type.String({
   minLength: 1,
   maxLength: 1_000,
   description: 'An absolute http or https address; in live mode a public https one.',

@@ -1,8 +1,8 @@
 // The room put together: what looks through the log, what sends, what sweeps away the old, and what endpoints reach for.
 import type { Clock } from '../clock.ts';
 import { recentReads } from '../database/recent-reads.ts';
-import type { DatabasePool } from '../database/database.ts';
-import type { Topic } from '../events/topic.ts';
+import type { Database, DatabasePool } from '../database/database.ts';
+import type { Owner, Topic } from '../events/topic.ts';
 import type { Ids } from '../ids.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { Logger } from '../log.ts';
@@ -20,6 +20,7 @@ export type Webhooks = {
   readonly rule: AddressRule;
   readonly keyring: Keyring;
   readonly sender: Sender;
+  readonly whatIsMissing: WhatIsMissing;
   /** How long a node may keep a queue to itself. */
   readonly leaseMs: number;
   start(): void;
@@ -32,6 +33,13 @@ export type Webhooks = {
   forget(webhookId: string): void;
   stop(): Promise<void>;
 };
+
+/** Whether a party has such an identity, and that such a wallet; the wallets' side knows. */
+export type WhatIsMissing = (
+  db: Database,
+  partyId: string,
+  owner: Owner,
+) => Promise<'noSuchIdentity' | 'noSuchWallet' | undefined>;
 
 /** How long what was just written waits for the next look at the log, and how long what other nodes left. */
 const lookEveryMs = 200;
@@ -48,6 +56,7 @@ export function openWebhooks(options: {
   rule: AddressRule;
   delaysSeconds: readonly number[];
   timeoutMs: number;
+  whatIsMissing: WhatIsMissing;
   resolve?: Resolve;
   countDelivery: (outcome: 'delivered' | 'failed' | 'parked') => void;
 }): Webhooks {
@@ -92,6 +101,7 @@ export function openWebhooks(options: {
     rule,
     keyring,
     sender,
+    whatIsMissing: options.whatIsMissing,
     leaseMs: leaseMsFor(timeoutMs),
     start() {
       timers.push(

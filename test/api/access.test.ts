@@ -137,6 +137,34 @@ const expectations: Record<string, Row> = {
     toKey: byWebhook(refusal('webhookRotationInProgress', 'The keys are being changed already')),
     toOtherTokens: unauthorized,
   },
+  createWalletWebhook: {
+    scope: 'webhooks:write',
+    request: () => post('/wallet/v0/webhooks', { ...walletWebhook, url: 'ftp://nowhere' }),
+    toKey: always(refusal('invalidRequest', 'url: must be an absolute http or https address')),
+    toOtherTokens: unauthorized,
+  },
+  listWalletWebhooks: {
+    scope: 'webhooks:read',
+    request: () => get('/wallet/v0/webhooks?identityID=some'),
+    toKey: always(done),
+    toOtherTokens: unauthorized,
+  },
+  getWalletWebhook: {
+    scope: 'webhooks:read',
+    // A webhook of a shop is none of an identity.
+    request: ({ webhookId }) => get(`/wallet/v0/webhooks/${webhookId}?identityID=some`),
+    toKey: always(noWebhook),
+    toOtherTokens: unauthorized,
+  },
+  deleteWalletWebhook: {
+    scope: 'webhooks:write',
+    request: ({ webhookId }) => ({
+      method: 'DELETE',
+      url: `/wallet/v0/webhooks/${webhookId}?identityID=some`,
+    }),
+    toKey: always(noWebhook),
+    toOtherTokens: unauthorized,
+  },
   // Whom it lets in takes the webhook away: walked by itself below.
   deleteWebhook: {
     scope: 'webhooks:write',
@@ -352,6 +380,12 @@ async function webhookOf(by: Merchant, first: string | undefined): Promise<strin
   expect(rotated.status).toBe(200);
   return changing;
 }
+
+const walletWebhook = {
+  identityID: 'some',
+  scope: { topic: 'DestinationsTopic', eventTypes: ['DestinationAuthorized'] },
+  url: nowhere,
+};
 
 function webhook(shopID: string) {
   return { scope: { topic: 'InvoicesTopic', shopID, eventTypes: ['InvoicePaid'] }, url: nowhere };

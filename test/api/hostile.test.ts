@@ -61,8 +61,17 @@ const known = {
   email: ['payer@example.com', undefined],
   processingDeadline: [undefined, undefined, '30m'],
   paymentSession: [undefined],
-  topic: ['InvoicesTopic', 'InvoicesTopic', 'InvoicesTopic', 'CustomersTopic'],
-  eventTypes: [['InvoicePaid'], ['InvoiceCreated', 'PaymentFailed'], ['RefundCreated'], []],
+  topic: ['InvoicesTopic', 'InvoicesTopic', 'InvoicesTopic', 'WithdrawalsTopic', 'WithdrawalsTopic'],
+  identityID: ['some', 'another'],
+  walletID: [undefined, 'one'],
+  eventTypes: [
+    ['InvoicePaid'],
+    ['WithdrawalFailed'],
+    ['WithdrawalFailed'],
+    ['InvoiceCreated', 'PaymentFailed'],
+    ['RefundCreated'],
+    [],
+  ],
   since: ['2026-01-19T10:00:00Z', undefined],
   fromEventID: [undefined, undefined, 7],
   afterHours: [0, 24],
@@ -189,6 +198,8 @@ async function makeWebhooks(...merchants: Merchant[]): Promise<string[]> {
       const owner = { partyId: merchant.partyId, shopId };
       ids.push(...(await copyWebhook(service, ids[0] ?? '', owner, 10)));
     }
+    const identity = { partyId: merchant.partyId, identityId: 'some' };
+    ids.push(...(await copyWebhook(service, ids[0] ?? '', identity, 9)));
   }
   return ids;
 }

@@ -21,6 +21,7 @@ const rooms: Record<string, readonly string[]> = {
     'payment-json',
     'payment.notices',
   ],
+  wallets: ['payout.notices'],
   webhooks: ['webhook', 'delivery', 'snapshot'],
 };
 
@@ -58,6 +59,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
     may: [],
     types: ['merchants', 'cards', 'bank', 'engine', 'keys', 'database', 'webhooks', ...words],
   },
+  wallets: { may: roomMayImport },
   webhooks: { may: roomMayImport, types: ['service', 'log'] },
   payments: { may: ['invoices', 'cards', 'merchants', ...roomMayImport], types: ['bank', 'service'] },
   invoices: { may: ['merchants', ...roomMayImport], types: ['service'] },

@@ -2,7 +2,7 @@
 // RSA pair takes a tenth of a second and more.
 import { open, seal } from '../../src/keys/master-key.ts';
 import { loadWebhook, storeNewWebhook } from '../../src/webhooks/webhook.store.ts';
-import { webhookIdOf } from '../../src/webhooks/webhook.ts';
+import { webhookIdOf, type Webhook } from '../../src/webhooks/webhook.ts';
 import type { Merchant, TestService } from './test-service.ts';
 
 export const webhooksUrl = '/v2/processing/webhooks';
@@ -21,11 +21,11 @@ export async function makeWebhook(
   return made.body.id;
 }
 
-/** The ids of that many copies, for a shop of any merchant. */
+/** The ids of that many copies, for a shop of any merchant, or for an identity. */
 export async function copyWebhook(
   service: TestService,
   webhookId: string,
-  owner: { partyId: string; shopId: string },
+  owner: { partyId: string; shopId: string } | { partyId: string; identityId: string },
   copies: number,
 ): Promise<string[]> {
   const { database, keyring, ports } = service;
@@ -36,7 +36,18 @@ export async function copyWebhook(
   const plain = open(sealing.secret, key.sealed, `webhook ${webhookId} ${key.generation}`);
   const ids = Array.from({ length: copies }, () => webhookIdOf(ports.ids.next()));
   for (const id of ids) {
-    const webhook = { ...stored.webhook, id, partyId: owner.partyId, owner: { id: owner.shopId } };
+    const webhook: Webhook = {
+      ...stored.webhook,
+      id,
+      partyId: owner.partyId,
+      ...('shopId' in owner
+        ? { owner: { id: owner.shopId } }
+        : {
+            owner: { id: owner.identityId },
+            topic: 'WithdrawalsTopic',
+            eventTypes: ['WithdrawalFailed'],
+          }),
+    };
     const sealed = seal(sealing.secret, plain, `webhook ${id} ${key.generation}`);
     if (!(await storeNewWebhook(database, webhook, { ...key, sealed }))) throw new Error('one too many');
   }
