@@ -15,7 +15,7 @@ import { insertParty } from '../src/merchants/party.store.ts';
 import { invoicesTopic } from '../src/payments/payment.notices.ts';
 import { usualDelaysSeconds } from '../src/webhooks/delivery.ts';
 import { rewind } from '../src/webhooks/replay.store.ts';
-import { makeKeys } from '../src/webhooks/webhook-keys.ts';
+import { keyMaker } from '../src/webhooks/webhook-keys.ts';
 import { storeNewWebhook } from '../src/webhooks/webhook.store.ts';
 import { webhookIdOf, type Webhook } from '../src/webhooks/webhook.ts';
 import { openWebhooks } from '../src/webhooks/webhooks.ts';
@@ -49,7 +49,7 @@ try {
     url: `http://127.0.0.1:${port}/notices`,
     createdAt: clock.now(),
   };
-  const { keys } = await makeKeys(keyring, webhook.id, { generation: 1, signsFrom: clock.now() });
+  const { keys } = await keyMaker(keyring)(webhook.id, { generation: 1, signsFrom: clock.now() });
   await storeNewWebhook(db, webhook, keys);
   await writeInvoices(db, { partyId, shopId: 'TEST' }, { invoices, eventsEach, writers: 8 });
   const webhooks = openWebhooks({

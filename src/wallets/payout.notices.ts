@@ -47,7 +47,7 @@ export const withdrawalsTopic: Topic = {
   eventId: 'sequence',
   typesOf: (facts) => facts.flatMap((fact) => withdrawalTypes[(fact as Fact<unknown>).type] ?? []),
   ownersOf: (first) => {
-    const { identityId, walletId } = termsIn<WithdrawalTerms>(first);
+    const { identityId, walletId } = termsIn(first) as WithdrawalTerms;
     return [{ id: identityId, part: walletId }];
   },
   noticesOf: (log) => noticesOf<WithdrawalTerms>(log, withdrawalTypes, withdrawalMembers),
@@ -61,13 +61,13 @@ export const destinationsTopic: Topic = {
   // The first event has two notices, which must not share their number.
   eventId: 'position',
   typesOf: (facts) => facts.flatMap((fact) => destinationTypes[(fact as Fact<unknown>).type] ?? []),
-  ownersOf: (first) => [{ id: termsIn<DestinationTerms>(first).identityId }],
+  ownersOf: (first) => [{ id: (termsIn(first) as DestinationTerms).identityId }],
   noticesOf: (log) => noticesOf<DestinationTerms>(log, destinationTypes, destinationMembers),
 };
 
-function termsIn<Terms>(facts: readonly unknown[]): Terms {
-  const { terms } = (facts[0] ?? {}) as Partial<Fact<Terms>>;
-  if (!terms) throw new Error('a log does not begin with the making of what it is about');
+function termsIn(facts: readonly unknown[]): unknown {
+  const { terms } = (facts[0] ?? {}) as Partial<Fact<unknown>>;
+  if (terms === undefined) throw new Error('a log does not begin with the making of what it is about');
   return terms;
 }
 
@@ -78,7 +78,7 @@ function noticesOf<Terms>(
 ): Notice[] {
   const [first] = log;
   if (!first) return [];
-  const terms = termsIn<Terms>(first.facts);
+  const terms = termsIn(first.facts) as Terms;
   return log.flatMap(({ sequence, createdAt, facts }) =>
     (facts as Fact<Terms>[])
       .flatMap((fact) => (types[fact.type] ?? []).map((type) => ({ type, fact })))

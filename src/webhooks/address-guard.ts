@@ -86,7 +86,7 @@ export function urlProblem(text: string, rule: AddressRule): string | undefined 
 }
 
 /** Without the brackets of version 6 and without the dot of the root. */
-export function hostOf(hostname: string): string {
+function hostOf(hostname: string): string {
   return hostname
     .replace(/^\[(.*)\]$/, '$1')
     .replace(/\.$/, '')

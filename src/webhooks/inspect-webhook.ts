@@ -9,7 +9,6 @@ import { failureOf } from './courier.ts';
 import { postTo } from './post.ts';
 import { attemptsOf, queuesOf, resume, type AttemptRow, type QueueRow } from './inspect.store.ts';
 import { rewind, timeOfEvent } from './replay.store.ts';
-import { makeKeys } from './webhook-keys.ts';
 import { findWebhook, storeNextKey } from './webhook.store.ts';
 import { decideRotate, keysAt, longestNoticeHours } from './webhook.ts';
 import { keysBody, keyMembers, signingSecret, WebhookPath } from './webhook.wire.ts';
@@ -262,7 +261,7 @@ export const rotateWebhookKeys = endpoint({
     const now = clock.now();
     const decision = decideRotate(stored.keys, now, body.afterHours ?? 24);
     if (!decision.ok) return decision;
-    const { keys, sharedSecret } = await makeKeys(webhooks.keyring, params.webhookID, decision.value);
+    const { keys, sharedSecret } = await webhooks.makeKeys(params.webhookID, decision.value);
     const { current } = keysAt(stored.keys, now);
     if (!(await storeNextKey(db, params.webhookID, keys, current.generation)))
       return refuse('webhookRotationInProgress');

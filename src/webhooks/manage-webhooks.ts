@@ -3,7 +3,6 @@ import { Type } from 'typebox';
 import { endpoint } from '../http/endpoint.ts';
 import { accept, refuse } from '../refusal.ts';
 import { urlProblem } from './address-guard.ts';
-import { makeKeys } from './webhook-keys.ts';
 import { findWebhook, findWebhooks, removeWebhook, storeNewWebhook } from './webhook.store.ts';
 import { decideCreate, isOfShop, webhookIdOf, type Webhook } from './webhook.ts';
 import {
@@ -46,7 +45,7 @@ export const createWebhook = endpoint({
     });
     if (!decision.ok) return decision;
     const signsFrom = clock.now();
-    const { keys, sharedSecret } = await makeKeys(webhooks.keyring, id, { generation: 1, signsFrom });
+    const { keys, sharedSecret } = await webhooks.makeKeys(id, { generation: 1, signsFrom });
     if (!(await storeNewWebhook(db, decision.value, keys))) return refuse('webhookLimitExceeded');
     const stored = { webhook: decision.value, keys: [keys] };
     return accept({ ...webhookBody(stored, signsFrom), signingSecret: sharedSecret });

@@ -23,7 +23,7 @@ export function chunkOf(sequence: number): number {
 }
 
 /** A number below 2^53, unlike any other, rising within its aggregate. */
-export function eventNumber(base: bigint, position: number): number {
+function eventNumber(base: bigint, position: number): number {
   const room = eventsOfChunk * noticesOfEventMost;
   return Number(base) * room + (position % room);
 }

@@ -19,7 +19,7 @@ export function routeOnce(
 }
 
 /** The stretch of positions each queue has to reach. */
-export function movesOf(
+function movesOf(
   events: readonly NewEvent[],
   webhooks: readonly StoredWebhook[],
   topics: readonly Topic[],

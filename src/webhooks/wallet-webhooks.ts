@@ -6,7 +6,6 @@ import { endpoint } from '../http/endpoint.ts';
 import { EntityID } from '../http/schemas.ts';
 import { accept, refuse } from '../refusal.ts';
 import { urlProblem } from './address-guard.ts';
-import { makeKeys } from './webhook-keys.ts';
 import {
   findWebhook,
   findWebhooks,
@@ -96,7 +95,7 @@ export const createWalletWebhook = endpoint({
         ? refuse('tooManyWalletWebhooks')
         : refuse('invalidRequest', { message: decision.refusal.message ?? 'Invalid request' });
     const signsFrom = clock.now();
-    const { keys, sharedSecret } = await makeKeys(webhooks.keyring, id, { generation: 1, signsFrom });
+    const { keys, sharedSecret } = await webhooks.makeKeys(id, { generation: 1, signsFrom });
     if (!(await storeNewWebhook(db, decision.value, keys))) return refuse('tooManyWalletWebhooks');
     const stored = { webhook: decision.value, keys: [keys] };
     return accept({ ...bodyOf(stored, signsFrom), signingSecret: sharedSecret });

@@ -56,7 +56,7 @@ export function concerns({ owner }: Pick<Webhook, 'owner'>, owners: readonly Own
 }
 
 /** How long a key that was replaced signs beside its successor. */
-export const overlapMs = 24 * 3_600_000;
+const overlapMs = 24 * 3_600_000;
 
 /** Which keys sign what now, which is shown as the next, and which has had its day. */
 export function keysAt<Key extends { readonly signsFrom: Instant; readonly generation: number }>(

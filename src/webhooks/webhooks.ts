@@ -12,13 +12,13 @@ import { ForeignLog } from './feed.store.ts';
 import type { Destination } from './post.ts';
 import { routeOnce } from './router.ts';
 import { openSender, type Sender } from './sending.ts';
-import { openKeys } from './webhook-keys.ts';
+import { keyMaker, openKeys, type MakeKeys } from './webhook-keys.ts';
 import { loadWebhook } from './webhook.store.ts';
 
 export type Webhooks = {
   readonly topics: readonly Topic[];
   readonly rule: AddressRule;
-  readonly keyring: Keyring;
+  readonly makeKeys: MakeKeys;
   readonly sender: Sender;
   readonly whatIsMissing: WhatIsMissing;
   /** How long a node may keep a queue to itself. */
@@ -99,7 +99,7 @@ export function openWebhooks(options: {
   return {
     topics,
     rule,
-    keyring,
+    makeKeys: keyMaker(keyring),
     sender,
     whatIsMissing: options.whatIsMissing,
     leaseMs: leaseMsFor(timeoutMs),

@@ -6,7 +6,7 @@ import { sweep } from '../../src/webhooks/inspect.store.ts';
 import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
 import { contentIsSigned, standardIsSigned, startReceiver, type Receiver } from '../support/receiver.ts';
-import type { Answer, Merchant, TestService } from '../support/test-service.ts';
+import { startTestService, type Answer, type Merchant, type TestService } from '../support/test-service.ts';
 
 const url = '/v2/processing/webhooks';
 const everyType = invoicesTopic.eventTypes;
@@ -472,6 +472,144 @@ describe('managing webhooks', () => {
     receiver.behave(() => 404);
     expect((await post(`${webhook.id}/test`)).body).toMatchObject({ delivered: false, status: 404 });
   });
+});
+
+describe('webhooks of identities', () => {
+  const walletUrl = '/wallet/v0/webhooks';
+  const wanted = {
+    identityID: 'one',
+    scope: {
+      topic: 'WithdrawalsTopic',
+      walletID: 'w',
+      eventTypes: ['WithdrawalFailed', 'WithdrawalStarted'],
+    },
+  };
+  const ask = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown) =>
+    service.call(method, `${walletUrl}${path}`, {
+      token: merchant.apiKey,
+      ...(body === undefined ? {} : { body }),
+    });
+
+  test('are made, listed, read and deleted under their identity, and are none of a shop', async () => {
+    const made = await ask('POST', '', { ...wanted, url: receiver.url });
+    expect(made.status).toBe(201);
+    const { signingSecret, ...shown } = made.body;
+    expect(signingSecret).toMatch(/^whsec_/);
+    expect(shown).toMatchObject({ ...wanted, active: true, url: receiver.url });
+    expect((await ask('GET', '?identityID=one')).body).toEqual([shown]);
+    expect((await ask('GET', '?identityID=other')).body).toEqual([]);
+    expect((await ask('GET', `/${shown.id}?identityID=one`)).body).toEqual(shown);
+    expect((await ask('GET', `/${shown.id}?identityID=other`)).status).toBe(404);
+    expect((await ask('GET', `/${shown.id}`)).status).toBe(400);
+    const asOfShop = await service.call('GET', `${url}/${shown.id}`, { token: merchant.apiKey });
+    expect(asOfShop.status).toBe(404);
+    expect((await ask('DELETE', `/${shown.id}?identityID=other`)).status).toBe(404);
+    expect((await ask('DELETE', `/${shown.id}?identityID=one`)).status).toBe(204);
+    expect((await ask('DELETE', `/${shown.id}?identityID=one`)).status).toBe(404);
+  });
+
+  test.each([
+    [{ scope: { topic: 'InvoicesTopic', eventTypes: ['InvoicePaid'] } }],
+    [{ scope: { topic: 'DestinationsTopic', eventTypes: ['WithdrawalFailed'] } }],
+    [{ scope: { topic: 'DestinationsTopic', walletID: 'w', eventTypes: ['DestinationCreated'] } }],
+    [{ url: 'ftp://shop.example/' }],
+  ])('refuse %j', async (more) => {
+    const made = await ask('POST', '', { ...wanted, url: receiver.url, ...more });
+    expect(made).toMatchObject({ status: 400, body: { code: 'invalidRequest' } });
+  });
+
+  test('are told of the payouts of their wallet, from the log as the wallets write it', async () => {
+    const { body: webhook } = await ask('POST', '', { ...wanted, url: receiver.url });
+    const terms = {
+      identityId: 'one',
+      destinationId: 'd',
+      createdAt: service.clock.now(),
+      amountMinor: 5,
+      currency: 'RUB',
+    };
+    await service.database.withClient(async (client) => {
+      for (const walletId of ['w', 'v']) {
+        const id = `payout-${walletId}`;
+        const facts = [
+          { type: 'withdrawal_started', terms: { ...terms, id, walletId } },
+          { type: 'withdrawal_failed', failure: ['authorization_failed'] },
+        ];
+        for (const [index, fact] of facts.entries()) {
+          await client.query(
+            `insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+             values ($1, $2, 'withdrawal', $3, $4, $5)`,
+            [id, index + 1, merchant.partyId, service.clock.now(), JSON.stringify([fact])],
+          );
+        }
+      }
+    });
+    await service.webhooks.settled();
+    const occuredAt = expect.any(String);
+    const body = { amount: 5, currency: 'RUB' };
+    expect(receiver.deliveries.map((delivery) => delivery.body)).toEqual([
+      {
+        eventID: '1',
+        occuredAt,
+        topic: 'WithdrawalTopic',
+        eventType: 'WithdrawalStarted',
+        withdrawal: { id: 'payout-w', createdAt: terms.createdAt, wallet: 'w', destination: 'd', body },
+      },
+      {
+        eventID: '2',
+        occuredAt,
+        topic: 'WithdrawalTopic',
+        eventType: 'WithdrawalFailed',
+        withdrawalID: 'payout-w',
+        wallet: 'w',
+        destination: 'd',
+        body,
+        failure: { code: 'authorization_failed' },
+      },
+    ]);
+    await ask('DELETE', `/${webhook.id}?identityID=one`);
+  });
+});
+
+test('metrics tell how late webhooks are, and how many queues are parked', async () => {
+  const metric = async (name: string) => {
+    const { text } = await service.call('GET', '/metrics');
+    return new RegExp(`^${name}(?:\\{.*\\})? (.*)$`, 'm').exec(text)?.[1];
+  };
+  const webhook = await subscribe(['InvoiceCreated']);
+  expect(await metric('mandate_webhook_oldest_undelivered_seconds')).toBe('0');
+  receiver.behave(() => 500);
+  await makeInvoice(service, merchant);
+  await service.webhooks.settled();
+  service.clock.advance(10_000);
+  expect(await metric('mandate_webhook_oldest_undelivered_seconds')).toBe('10');
+  expect(await metric('mandate_webhook_lag_seconds')).toBe('10');
+  const { text } = await service.call('GET', '/metrics');
+  expect(text).toContain(`mandate_webhook_lag_seconds{webhook="${webhook.id}"} 10`);
+  expect(text).toMatch(/mandate_webhook_deliveries_total\{outcome="failed"\} \d+/);
+  for (let attempt = 1; attempt <= 30; attempt++) {
+    service.clock.advance(1.2 * 3_600_000);
+    await service.webhooks.settled();
+  }
+  expect(await metric('mandate_webhook_parked_queues')).toBe('1');
+  expect(await metric('mandate_webhook_oldest_undelivered_seconds')).toBe('0');
+});
+
+test('in live mode an address inside is refused, and what a name leads to when it is connected to', async () => {
+  const live = await startTestService({ WEBHOOK_ADDRESSES: 'outside' });
+  onTestFinished(() => live.close());
+  const { apiKey: token } = await live.createMerchant();
+  const scope = { topic: 'InvoicesTopic', shopID: 'TEST', eventTypes: ['InvoicePaid'] };
+  const refused = await live.call('POST', url, { token, body: { scope, url: 'https://127.0.0.1/' } });
+  expect(refused).toMatchObject({ status: 400, body: { code: 'invalidRequest' } });
+  const made = await live.call('POST', url, { token, body: { scope, url: 'https://shop.example:8443/' } });
+  expect(made.status).toBe(201);
+  // As if the name had been another one when the webhook was made.
+  await live.database.withClient((client) =>
+    client.query(`update webhook set url = 'https://localhost:8443/'`),
+  );
+  live.webhooks.forget(made.body.id);
+  const tried = await live.call('POST', `${url}/${made.body.id}/test`, { token });
+  expect(tried.body).toMatchObject({ delivered: false, failure: 'ADDRESS_REFUSED' });
 });
 
 function storyOf(body: any): string {
