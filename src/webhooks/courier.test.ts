@@ -172,6 +172,27 @@ test('two nodes never send of one queue at once, and together send everything on
   expect(nodes.every(({ arrivals }) => arrivals.length > 0)).toBe(true);
 });
 
+test('a node that was too slow writes over nothing of the one that took the queue after it', async () => {
+  await addWebhook('1', 'shop');
+  await writeInvoices(
+    db.database,
+    { partyId: 'P', shopId: 'shop' },
+    { invoices: 1, eventsEach: 2, writers: 1 },
+  );
+  await route();
+  const { courier, arrivals } = node();
+  courier.wake();
+  await until(() => arrivals.length === 1);
+  const taken = `update webhook_queue set wake_at = '2030-01-01', attempts = 3, next_position = 8 returning *`;
+  const before = await db.database.withClient((client) => client.query(taken));
+  for (const { answer } of arrivals) answer(delivered);
+  await courier.settled();
+  const after = await db.database.withClient((client) => client.query('select * from webhook_queue'));
+  expect(after.rows).toEqual(before.rows);
+  expect(arrivals).toHaveLength(1);
+  await courier.stop();
+});
+
 test('what a node has in hand when it stops is due for others at once', async () => {
   await addWebhook('1', 'shop');
   await writeInvoices(

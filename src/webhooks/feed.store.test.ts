@@ -97,6 +97,8 @@ describe('a look at the log', () => {
     await writeNow('c', 1, 'nobody');
     expect(await look()).toEqual(['a1', 'a2', 'b1']);
     expect(await look()).toEqual([]);
+    await writeNow('a', 3);
+    expect(await look()).toEqual(['a3']);
   });
 
   test('waits for nobody, and finds what commits late when it commits', async () => {

@@ -122,7 +122,6 @@ const writeQueues = statement({
         stuck_reason = case when written.outcome = 'park' then written.stuck_reason end
     from written join ours using (aggregate_id, webhook_id)
     where queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id
-      and queue.wake_at = written.lease_end
     returning queue.aggregate_id, queue.webhook_id`,
 });
 
