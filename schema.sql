@@ -283,9 +283,12 @@ create table event (
   party_id id not null,
   created_at timestamp with time zone not null,
   facts json not null,
+  written_in xid8 default pg_current_xact_id() not null,
   constraint event_pkey primary key (aggregate_id, sequence),
   constraint event_sequence_check check (sequence >= 1)
 );
+create index event_time on event using brin (created_at) with (pages_per_range='32');
+create index event_written_in on event using btree (written_in);
 create trigger event_is_append_only before delete or update on event for each row execute function refuse_change();
 
 create table external_id (
@@ -602,4 +605,95 @@ create table test_clock (
   offset_ms bigint not null,
   constraint test_clock_pkey primary key (party_id),
   constraint test_clock_offset_ms_check check (offset_ms >= 0)
+);
+
+create table webhook (
+  webhook_id id not null,
+  party_id id not null,
+  topic text not null,
+  owner_id id not null,
+  part_id id,
+  event_types text not null,
+  url text not null,
+  created_at timestamp with time zone not null,
+  written_in xid8 default pg_current_xact_id() not null,
+  constraint webhook_pkey primary key (webhook_id),
+  constraint webhook_topic_check check (topic = any (array['InvoicesTopic'::text, 'CustomersTopic'::text, 'WithdrawalsTopic'::text, 'DestinationsTopic'::text])),
+  constraint webhook_url_check check (length(url) <= 1000)
+);
+create index webhook_of_party on webhook using btree (party_id);
+
+create table webhook_attempt (
+  webhook_id id not null,
+  attempted_at timestamp with time zone not null,
+  aggregate_id id not null,
+  "position" bigint not null,
+  attempt integer not null,
+  event_type text not null,
+  duration_ms integer not null,
+  status integer,
+  failure text,
+  constraint webhook_attempt_pkey primary key (webhook_id, attempted_at, aggregate_id, "position", attempt)
+);
+create index webhook_attempt_age on webhook_attempt using btree (attempted_at);
+
+create table webhook_feed (
+  only_row boolean default true not null,
+  seen text not null,
+  constraint webhook_feed_pkey primary key (only_row),
+  constraint webhook_feed_only_row_check check (only_row)
+);
+
+create table webhook_key (
+  webhook_id id not null,
+  generation integer not null,
+  public_key text not null,
+  signing_public_key text not null,
+  sealed bytea not null,
+  seal_generation integer not null,
+  signs_from timestamp with time zone not null,
+  constraint webhook_key_pkey primary key (webhook_id, generation)
+);
+
+create table webhook_message (
+  aggregate_id id not null,
+  "position" bigint not null,
+  body text not null,
+  created_at timestamp with time zone not null,
+  constraint webhook_message_pkey primary key (aggregate_id, "position")
+);
+create index webhook_message_age on webhook_message using btree (created_at);
+
+create table webhook_queue (
+  aggregate_id id not null,
+  webhook_id id not null,
+  next_position bigint not null,
+  last_position bigint not null,
+  replay_until bigint,
+  resume_at bigint,
+  waiting_since timestamp with time zone,
+  last_failure text,
+  wake_at timestamp with time zone,
+  attempts integer default 0 not null,
+  stuck_at timestamp with time zone,
+  stuck_reason text,
+  constraint webhook_queue_pkey primary key (aggregate_id, webhook_id),
+  constraint webhook_queue_check check ((replay_until is null) = (resume_at is null))
+);
+create index webhook_queue_due on webhook_queue using btree (webhook_id, wake_at) where wake_at is not null;
+create index webhook_queue_stuck on webhook_queue using btree (webhook_id, stuck_at) where stuck_at is not null;
+
+create table webhook_series (
+  aggregate_id id not null,
+  chunk integer not null,
+  base bigint not null,
+  constraint webhook_series_pkey primary key (aggregate_id, chunk),
+  constraint webhook_series_base_key unique (base)
+);
+
+create table webhook_series_counter (
+  only_row boolean default true not null,
+  last_base bigint not null,
+  constraint webhook_series_counter_pkey primary key (only_row),
+  constraint webhook_series_counter_only_row_check check (only_row)
 );

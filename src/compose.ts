@@ -6,12 +6,13 @@ import { openBanks, type Banks } from './bank/banks.ts';
 import { openHttpBank } from './bank/http/http-bank.ts';
 import { limitCards, unlimitedCards } from './cards/card-testing.ts';
 import { openVault, type Vault } from './cards/vault.ts';
-import { laterBy, systemClock, type Clock } from './clock.ts';
+import { epochMsOf, laterBy, systemClock, type Clock, type Instant } from './clock.ts';
 import type { Config } from './config.ts';
 import { connectDatabase, type OpenedDatabase } from './database/connect.ts';
 import type { DatabasePool } from './database/database.ts';
 import { isMigrated, migrate } from './database/migrate.ts';
 import { openEngine, type Engine } from './engine/engine.ts';
+import type { Topic } from './events/topic.ts';
 import { idempotency, idempotencyKeyLifetimeMs } from './http/idempotency.ts';
 import { openMetrics } from './http/metrics.ts';
 import { openApiDocument } from './http/openapi.ts';
@@ -36,8 +37,13 @@ import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
 import { addVisitorRoutes, callbackUrlOf, returnUrlOf } from './payments/visitors.ts';
 import { openRecurring } from './recurring/recurring.ts';
 import { addWithdrawPage } from './recurring/withdraw-page.ts';
+import { invoicesTopic } from './payments/payment.notices.ts';
 import { routes, sandboxRoutes } from './routes.ts';
 import type { Service } from './service.ts';
+import { lags, parkedQueues, sweep as sweepWebhooks } from './webhooks/inspect.store.ts';
+import { destinationsTopic, withdrawalsTopic } from './wallets/payout.notices.ts';
+import { usualDelaysSeconds } from './webhooks/delivery.ts';
+import { openWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
 /** What comes from outside the program and is replaced in tests and simulations. */
 export type Ports = { readonly clock: Clock; readonly ids: Ids };
@@ -59,6 +65,7 @@ export type RunningService = {
   readonly app: FastifyInstance;
   readonly engine: Engine;
   readonly banks: Banks;
+  readonly webhooks: Webhooks;
   /** Stops taking requests, lets what runs finish, and leaves the foundation to its owner. */
   stop(): Promise<void>;
 };
@@ -69,6 +76,15 @@ const version = (
 
 /** What must be true of the books, and between them and the rooms that post to them. */
 export const everyInvariant: readonly Invariant[] = [...ledgerInvariants, ...paymentInvariants];
+/** What merchants are told: each room says it of its own aggregates. */
+export const topics: readonly Topic[] = [invoicesTopic, withdrawalsTopic, destinationsTopic];
+
+/** Identities cannot be made yet, so no merchant has a wrong one; one that is not there is never told anything. */
+const noIdentityIsMissing = () => Promise.resolve(undefined);
+
+/** How long attempts and bodies of deliveries are kept. */
+const deliveriesKeptMs = 30 * 24 * 3_600_000;
+const webhooksInMetricsMost = 20;
 
 /** How long requests under way may take when the service stops. */
 const drainMs = 10_000;
@@ -191,6 +207,11 @@ export function buildService(
         everyMs: 60_000,
         run: () => answers.forgetOld(laterBy(clock.now(), -idempotencyKeyLifetimeMs)),
       },
+      {
+        name: 'sweep old deliveries',
+        everyMs: 60_000,
+        run: () => sweepWebhooks(database, laterBy(clock.now(), -deliveriesKeptMs)),
+      },
       { name: 'sweep the vault', everyMs: 60_000, run: () => vault.sweep() },
       { name: 'check the books', everyMs: 60_000, run: () => checkBooks() },
     ],
@@ -205,6 +226,19 @@ export function buildService(
     for (const { id, says, examples } of broken) log.error({ id, says, examples }, 'the ledger is wrong');
     brokenCases = broken.reduce((sum, finding) => sum + Number(finding.broken), 0);
   }
+  const webhooks = openWebhooks({
+    db: database,
+    clock,
+    ids: ports.ids,
+    log,
+    keyring,
+    topics,
+    rule: config.webhookAddresses,
+    delaysSeconds: config.webhookDelaysSeconds ?? usualDelaysSeconds,
+    timeoutMs: config.webhookTimeoutMs,
+    whatIsMissing: noIdentityIsMissing,
+    countDelivery: metrics.countDelivery,
+  });
 
   const monotonicMs = () => performance.now();
   const service: Service = {
@@ -218,6 +252,7 @@ export function buildService(
     banks,
     recurring,
     engine,
+    webhooks,
   };
   const endpoints = config.mode === 'sandbox' ? [...routes, ...sandboxRoutes] : routes;
   const app = buildServer({
@@ -274,6 +309,28 @@ export function buildService(
     () => oldestUnknownSeconds(database, clock.now()),
   );
   metrics.gauge(
+    'mandate_webhook_parked_queues',
+    'Queues of webhooks that are given up until somebody resumes them',
+    () => parkedQueues(database),
+  );
+  metrics.gauge(
+    'mandate_webhook_oldest_undelivered_seconds',
+    'How long what waits longest for a webhook has waited',
+    async () => {
+      const [worst] = await lags(database, 1);
+      return worst ? secondsSince(worst.oldest, clock) : 0;
+    },
+  );
+  metrics.gaugeBy(
+    'mandate_webhook_lag_seconds',
+    'How long each of the latest webhooks has had something waiting; the others are left out',
+    'webhook',
+    async () =>
+      (await lags(database, webhooksInMetricsMost)).map(
+        ({ webhook_id, oldest }) => [webhook_id, secondsSince(oldest, clock)] as const,
+      ),
+  );
+  metrics.gauge(
     'mandate_engine_stuck',
     'Due work that waits for an operator',
     async () => (await engine.stuck()).length,
@@ -283,15 +340,21 @@ export function buildService(
     app,
     engine,
     banks,
+    webhooks,
     async stop() {
       // A client that sends its request byte by byte is not waited for longer than this.
       const impatience = setTimeout(() => app.server.closeAllConnections(), drainMs);
       await app.close();
       clearTimeout(impatience);
       await engine.stop();
+      await webhooks.stop();
       await banks.stop();
     },
   };
+}
+
+function secondsSince(then: Instant, clock: Clock): number {
+  return Math.max(0, (epochMsOf(clock.now()) - epochMsOf(then)) / 1_000);
 }
 
 async function whatIsNotReady(database: DatabasePool): Promise<string[]> {

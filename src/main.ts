@@ -278,6 +278,44 @@ stuck
   .argument('<id>')
   .action(async (kind: string, id: string) => (await import('./commands/stuck.ts')).retryStuck(kind, id));
 
+const webhooks = program.command('webhooks').description('what merchants are told, and what became of it');
+webhooks
+  .command('list')
+  .description('list the webhooks of a merchant')
+  .requiredOption('--party <id>')
+  .option('--json', 'as JSON')
+  .action(async (options) => (await import('./commands/webhooks.ts')).listWebhooks(options));
+webhooks
+  .command('parked')
+  .description('list the queues of a webhook that are given up')
+  .argument('<webhookID>')
+  .option('--json', 'as JSON')
+  .action(async (id: string, options) => (await import('./commands/webhooks.ts')).listParked(id, options));
+webhooks
+  .command('resume')
+  .description('take up what is parked, and try now what waits for a later attempt')
+  .argument('<webhookID>')
+  .option('--object <id>', 'the queue of one invoice, customer, withdrawal or destination alone')
+  .action(async (id: string, options) => (await import('./commands/webhooks.ts')).resumeQueues(id, options));
+webhooks
+  .command('replay')
+  .description('send a stretch of time again, in order')
+  .argument('<webhookID>')
+  .requiredOption('--since <time>', 'a date-time, or how long ago: 30m, 24h, 7d')
+  .option('--until <time>', 'likewise; now by default')
+  .action(async (id: string, options) => (await import('./commands/webhooks.ts')).replay(id, options));
+webhooks
+  .command('listen')
+  .description('print what a merchant is told as it happens, and hand it on to a program on this machine')
+  .option('--party <id>', 'whose notices', 'SANDBOX')
+  .option('--shop <id>', 'of one shop alone')
+  .option('--forward <url>', 'where to send them, signed: http://localhost:3000/notices')
+  .action(async (options) => (await import('./commands/webhooks.ts')).listen(options));
+webhooks
+  .command('rebase')
+  .description('once after a dump was restored into another PostgreSQL, with no node running')
+  .action(async () => (await import('./commands/webhooks.ts')).rebase());
+
 const ledger = program.command('ledger').description('the books: double entry, checked');
 ledger
   .command('check')

@@ -33,6 +33,7 @@ export async function serve(): Promise<void> {
     }
     if (config.mode === 'sandbox') closeBank = await openSandbox(foundation, service, publicUrl);
     service.engine.start();
+    service.webhooks.start();
     log.info({ address, mode: config.mode, pid: process.pid }, 'ready');
 
     log.info({ signal: await signal }, 'stopping: no new requests, what runs may finish');

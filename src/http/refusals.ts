@@ -165,6 +165,16 @@ export const refusals = {
     advice:
       'The shop’s balance cannot bear the refund and its fee. Take payments first, or ask the operator.',
   },
+  webhookEventNotFound: {
+    status: 400,
+    message: 'No notice has this eventID',
+    advice: 'Send the `eventID` of a notice you were sent, or `since`.',
+  },
+  webhookRotationInProgress: {
+    status: 400,
+    message: 'The keys are being changed already',
+    advice: 'Wait until a day after the next keys have taken over: `GET` the webhook shows when that is.',
+  },
   invalidTestClock: {
     status: 400,
     message: 'The test clock only moves forward, by ten years at most',
@@ -195,6 +205,11 @@ export const refusals = {
     message: 'The payment belongs to no series',
     advice: 'Name a captured payment that was made with `makeRecurrent`, or a recurring payment.',
   },
+  webhookNotFound: {
+    status: 404,
+    message: 'Webhook not found',
+    advice: 'Check the id; `GET /v2/processing/webhooks` lists yours.',
+  },
   shopNotFound: {
     status: 404,
     message: 'Shop not found',
@@ -211,6 +226,21 @@ export const refusals = {
     advice:
       'The id in the answer was made with this externalID and other fields. Use a new externalID for a new entity.',
   },
+  noSuchIdentity: {
+    status: 422,
+    message: 'No such identity',
+    advice: 'Use the id of one of your identities.',
+  },
+  noSuchWallet: {
+    status: 422,
+    message: 'No such wallet',
+    advice: 'Use one of the wallets of the identity.',
+  },
+  tooManyWalletWebhooks: {
+    status: 422,
+    message: 'Webhook limit exceeded',
+    advice: 'There are at most 10 webhooks for each identity. Delete one first.',
+  },
   requestTooLarge: {
     status: 413,
     message: 'The request body is larger than 256 KiB',
@@ -220,6 +250,11 @@ export const refusals = {
     status: 422,
     message: 'This Idempotency-Key has been used with another request',
     advice: 'Use a new key for every new request; repeat a key only with the very same request.',
+  },
+  webhookLimitExceeded: {
+    status: 429,
+    message: 'Webhook limit exceeded',
+    advice: 'There are at most 10 webhooks for each shop. Delete one first.',
   },
   tooManyRequests: {
     status: 429,

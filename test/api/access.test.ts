@@ -9,6 +9,7 @@ import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
 import { forgedTokens } from '../support/forged-tokens.ts';
 import { invoicesUrl, makeInvoice, makeInvoiceThatIs, order } from '../support/invoices.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
+import { copyWebhook, makeWebhook, nowhere, webhooksUrl } from '../support/webhooks.ts';
 import type { Answer, Merchant, TestService } from '../support/test-service.ts';
 
 const threeDaysMs = 3 * 24 * 3_600_000;
@@ -19,11 +20,13 @@ const scopes = [
   'payments:read',
   'payments:write',
   'shops:read',
+  'webhooks:read',
+  'webhooks:write',
   'sandbox',
 ] as const;
 const entities = ['own', 'foreign', 'unknown'] as const;
 type Entity = (typeof entities)[number];
-type Request = { method: 'GET' | 'POST'; url: string; body?: unknown };
+type Request = { method: 'GET' | 'POST' | 'DELETE'; url: string; body?: unknown };
 /** `status` alone, or with the whole body. */
 type Expected = { readonly status: number; readonly body?: unknown };
 
@@ -47,6 +50,7 @@ type Names = Record<
     externalId: string;
     shopId: string;
     categoryId: string;
+    webhookId: string;
     /** A card the merchant of the walk tokenized; the same for every entity. */
     cardToken: string;
   }
@@ -59,6 +63,7 @@ const noSeries: Expected = { status: 404, body: { message: 'The payment belongs 
 const noRefund: Expected = { status: 404, body: { message: 'Refund not found' } };
 const noPayment: Expected = { status: 404, body: { message: 'Payment not found' } };
 const noShop: Expected = { status: 404, body: { message: 'Shop not found' } };
+const noWebhook: Expected = { status: 404, body: { message: 'Webhook not found' } };
 const noCategory: Expected = { status: 404, body: { message: 'Category not found' } };
 const refusal = (code: string, message: string): Expected => ({ status: 400, body: { code, message } });
 // The invoices of the walk are rescinded and their payments cancelled: that is answered to who may call, and changes
@@ -67,12 +72,108 @@ const wrongStatus = refusal('invalidInvoiceStatus', 'Invalid invoice status');
 const wrongPaymentStatus = refusal('invalidPaymentStatus', 'Invalid payment status');
 const noCard = refusal('invalidPaymentToolToken', 'Specified payment tool token is invalid');
 
+const byWebhook = (own: Expected) => ({ own, foreign: noWebhook, unknown: noWebhook });
 const byInvoice = (own: Expected) => ({ own, foreign: noInvoice, unknown: noInvoice });
 const always = (answer: Expected) => ({ own: answer, foreign: answer, unknown: answer });
 const post = (url: string, body?: unknown): Request => ({ method: 'POST', url, body });
 const get = (url: string): Request => ({ method: 'GET', url });
 
 const expectations: Record<string, Row> = {
+  createWebhook: {
+    scope: 'webhooks:write',
+    request: ({ shopId }) => post(webhooksUrl, webhook(shopId)),
+    toKey: {
+      // There are ten of them already.
+      own: { status: 429, body: { message: 'Webhook limit exceeded' } },
+      foreign: refusal('invalidShopID', 'Shop not found'),
+      unknown: refusal('invalidShopID', 'Shop not found'),
+    },
+    toOtherTokens: unauthorized,
+  },
+  listWebhooks: {
+    scope: 'webhooks:read',
+    request: () => get(webhooksUrl),
+    toKey: always(done),
+    toOtherTokens: unauthorized,
+  },
+  getWebhook: {
+    scope: 'webhooks:read',
+    request: ({ webhookId }) => get(`${webhooksUrl}/${webhookId}`),
+    toKey: byWebhook(done),
+    toOtherTokens: unauthorized,
+  },
+  listWebhookQueues: {
+    scope: 'webhooks:read',
+    request: ({ webhookId }) => get(`${webhooksUrl}/${webhookId}/queues?limit=5`),
+    toKey: byWebhook(done),
+    toOtherTokens: unauthorized,
+  },
+  listWebhookAttempts: {
+    scope: 'webhooks:read',
+    request: ({ webhookId }) => get(`${webhooksUrl}/${webhookId}/attempts?limit=5`),
+    toKey: byWebhook(done),
+    toOtherTokens: unauthorized,
+  },
+  testWebhook: {
+    scope: 'webhooks:write',
+    request: ({ webhookId }) => post(`${webhooksUrl}/${webhookId}/test`),
+    toKey: byWebhook(done),
+    toOtherTokens: unauthorized,
+  },
+  resumeWebhook: {
+    scope: 'webhooks:write',
+    request: ({ webhookId }) => post(`${webhooksUrl}/${webhookId}/resume`, {}),
+    toKey: byWebhook(done),
+    toOtherTokens: unauthorized,
+  },
+  replayWebhook: {
+    scope: 'webhooks:write',
+    request: ({ webhookId }) => post(`${webhooksUrl}/${webhookId}/replay`, { since: '2026-01-19T10:00:00Z' }),
+    toKey: byWebhook(done),
+    toOtherTokens: unauthorized,
+  },
+  rotateWebhookKeys: {
+    scope: 'webhooks:write',
+    request: ({ webhookId }) => post(`${webhooksUrl}/${webhookId}/rotate-keys`, {}),
+    // They were changed a moment before the walk.
+    toKey: byWebhook(refusal('webhookRotationInProgress', 'The keys are being changed already')),
+    toOtherTokens: unauthorized,
+  },
+  createWalletWebhook: {
+    scope: 'webhooks:write',
+    request: () => post('/wallet/v0/webhooks', { ...walletWebhook, url: 'ftp://nowhere' }),
+    toKey: always(refusal('invalidRequest', 'url: must be an absolute http or https address')),
+    toOtherTokens: unauthorized,
+  },
+  listWalletWebhooks: {
+    scope: 'webhooks:read',
+    request: () => get('/wallet/v0/webhooks?identityID=some'),
+    toKey: always(done),
+    toOtherTokens: unauthorized,
+  },
+  getWalletWebhook: {
+    scope: 'webhooks:read',
+    // A webhook of a shop is none of an identity.
+    request: ({ webhookId }) => get(`/wallet/v0/webhooks/${webhookId}?identityID=some`),
+    toKey: always(noWebhook),
+    toOtherTokens: unauthorized,
+  },
+  deleteWalletWebhook: {
+    scope: 'webhooks:write',
+    request: ({ webhookId }) => ({
+      method: 'DELETE',
+      url: `/wallet/v0/webhooks/${webhookId}?identityID=some`,
+    }),
+    toKey: always(noWebhook),
+    toOtherTokens: unauthorized,
+  },
+  // Whom it lets in takes the webhook away: walked by itself below.
+  deleteWebhook: {
+    scope: 'webhooks:write',
+    request: ({ webhookId }) => ({ method: 'DELETE', url: `${webhooksUrl}/${webhookId}x` }),
+    toKey: always(noWebhook),
+    toOtherTokens: unauthorized,
+  },
   createInvoice: {
     scope: 'invoices:write',
     request: ({ shopId }) => post(invoicesUrl, { ...order, shopID: shopId }),
@@ -304,7 +405,10 @@ beforeAll(async () => {
   world = await startPaymentWorld();
   ({ service, merchant } = world);
   const other = await world.createMerchant();
-  const [own, foreign] = [await ended(merchant, 'own'), await ended(other, 'foreign')];
+  const ownWebhookId = await webhookOf(merchant, undefined);
+  const own = { ...(await ended(merchant, 'own')), webhookId: ownWebhookId };
+  const foreign = { ...(await ended(other, 'foreign')), webhookId: await webhookOf(other, ownWebhookId) };
+
   const { token: cardToken } = await world.tokenize('4242424242424242');
   await service.database.withClient((client) =>
     client.query(`update shop set shop_id = 'ONLY_OTHERS' where party_id = $1 and shop_id = 'TEST'`, [
@@ -312,9 +416,17 @@ beforeAll(async () => {
     ]),
   );
   names = {
-    own: { invoiceId: own.id, externalId: 'own', shopId: 'TEST', categoryId: '1', cardToken },
+    own: {
+      invoiceId: own.id,
+      webhookId: own.webhookId,
+      externalId: 'own',
+      shopId: 'TEST',
+      categoryId: '1',
+      cardToken,
+    },
     foreign: {
       invoiceId: foreign.id,
+      webhookId: foreign.webhookId,
       externalId: 'foreign',
       shopId: 'ONLY_OTHERS',
       categoryId: '998',
@@ -322,6 +434,7 @@ beforeAll(async () => {
     },
     unknown: {
       invoiceId: '1Cg2mCUVy4m',
+      webhookId: '107498',
       externalId: 'unknown',
       shopId: 'NOWHERE',
       categoryId: '999',
@@ -331,6 +444,28 @@ beforeAll(async () => {
   callers = await allCallers(own, foreign);
 });
 afterAll(() => world.close());
+
+/** As many webhooks as there may be; this one is changing its keys. */
+async function webhookOf(by: Merchant, first: string | undefined): Promise<string> {
+  const { partyId, apiKey: token } = by;
+  const owner = { partyId, shopId: 'TEST' };
+  const id = first ?? (await makeWebhook(service, by));
+  const ids = await copyWebhook(service, id, owner, first ? 10 : 9);
+  const changing = ids[0]!;
+  const rotated = await service.call('POST', `${webhooksUrl}/${changing}/rotate-keys`, { token, body: {} });
+  expect(rotated.status).toBe(200);
+  return changing;
+}
+
+const walletWebhook = {
+  identityID: 'some',
+  scope: { topic: 'DestinationsTopic', eventTypes: ['DestinationAuthorized'] },
+  url: nowhere,
+};
+
+function webhook(shopID: string) {
+  return { scope: { topic: 'InvoicesTopic', shopID, eventTypes: ['InvoicePaid'] }, url: nowhere };
+}
 
 /** An invoice that is rescinded, with one payment, that was held and cancelled; both have that name. */
 async function ended(by: Merchant, externalID: string): Promise<{ id: string; token: string }> {
@@ -502,6 +637,28 @@ describe.each(operations.map(({ operation }) => operation))('%s', (operation) =>
       expect({ caller: caller.name, ...seen(foreign) }).toEqual({ caller: caller.name, ...seen(unknown) });
     }
   });
+});
+
+test('a webhook is deleted by a key of its own party with the scope for it, and by nobody else', async () => {
+  const { own, foreign } = names;
+  const remove = (webhookId: string, authorization: string | undefined) =>
+    call({ method: 'DELETE', url: `${webhooksUrl}/${webhookId}` }, authorization);
+  for (const { name, authorization, ...caller } of callers) {
+    const mayCall = caller.kind === 'key' && caller.scopes.includes('webhooks:write');
+    if (mayCall) continue;
+    expect({ name, status: (await remove(own.webhookId, authorization)).status }).toEqual({
+      name,
+      status: 401,
+    });
+  }
+  const key = `Bearer ${merchant.apiKey}`;
+  expect(await remove(foreign.webhookId, key)).toMatchObject({
+    status: 404,
+    body: { message: 'Webhook not found' },
+  });
+  expect((await remove(own.webhookId, key)).status).toBe(204);
+  expect((await remove(own.webhookId, key)).status).toBe(404);
+  expect((await call(get(`${webhooksUrl}/${own.webhookId}`), key)).status).toBe(404);
 });
 
 test('the scheme may be written in any case', async () => {

@@ -11,7 +11,7 @@ const roomMayImport = ['http', 'keys', 'events', 'engine', 'ledger', 'database',
 /** The rooms of the business, and the pure files of each: one bears the name of each aggregate, others hold a part of it. */
 const rooms: Record<string, readonly string[]> = {
   cards: ['card', 'payment-resource'],
-  invoices: ['invoice', 'invoice-json'],
+  invoices: ['invoice', 'invoice-json', 'invoice.notices'],
   merchants: ['party'],
   payments: [
     'payment',
@@ -21,15 +21,19 @@ const rooms: Record<string, readonly string[]> = {
     'payment.terminal',
     'payment-failure',
     'payment-json',
+    'payment.notices',
     'refund',
   ],
   recurring: ['calendar', 'mandate', 'may-charge', 'notices', 'receipt', 'rule-packs', 'series'],
+  wallets: ['payout.notices'],
+  webhooks: ['webhook', 'delivery', 'snapshot'],
 };
 
 /** Outside the rooms: what a bank can be asked and can answer; what moves which money. */
 const pureFiles: Record<string, readonly string[]> = {
   ...rooms,
   bank: ['bank'],
+  events: ['log', 'topic'],
   ledger: ['account', 'fee', 'ledger', 'postings'],
 };
 
@@ -51,6 +55,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
       'keys',
       'engine',
       'ledger',
+      'events',
       'database',
       'bank',
       ...Object.keys(rooms),
@@ -62,12 +67,14 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
   routes: { may: Object.keys(rooms), types: ['http'] },
   service: {
     may: [],
-    types: ['merchants', 'cards', 'bank', 'recurring', 'engine', 'keys', 'database', ...words],
+    types: ['merchants', 'cards', 'bank', 'recurring', 'webhooks', 'engine', 'keys', 'database', ...words],
   },
   payments: {
     may: ['invoices', 'cards', 'merchants', 'recurring', ...roomMayImport],
     types: ['bank', 'service'],
   },
+  wallets: { may: roomMayImport },
+  webhooks: { may: roomMayImport, types: ['service', 'log'] },
   recurring: { may: ['cards', 'merchants', ...roomMayImport], types: ['service'] },
   invoices: { may: ['merchants', ...roomMayImport], types: ['service'] },
   cards: { may: roomMayImport, types: ['service'] },
@@ -93,7 +100,7 @@ const packages: Record<string, { readonly may: readonly string[]; readonly types
   pino: { may: ['log'], types: ['engine', 'http'] },
   'prom-client': { may: ['http'] },
   typebox: { may: ['http', 'bank', 'sandbox', ...Object.keys(rooms)] },
-  undici: { may: ['bank'] },
+  undici: { may: ['bank', 'webhooks'] },
 };
 
 /** What a pure file must be given instead of asking for it. */

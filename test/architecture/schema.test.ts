@@ -42,6 +42,14 @@ const distributedBy: Record<string, string> = {
   shop: 'party_id',
   terminal: 'party_id',
   test_clock: 'party_id',
+  webhook: 'webhook_id',
+  webhook_attempt: 'webhook_id',
+  webhook_feed: 'only_row',
+  webhook_key: 'webhook_id',
+  webhook_message: 'aggregate_id',
+  webhook_queue: 'aggregate_id',
+  webhook_series: 'aggregate_id',
+  webhook_series_counter: 'only_row',
 };
 
 test('schema.sql is what the migrations make; npm run schema writes it', async () => {
