@@ -458,6 +458,7 @@ create table shop (
   is_blocked boolean default false not null,
   is_suspended boolean default false not null,
   created_at timestamp with time zone not null,
+  origins text default ''::text not null,
   constraint shop_pkey primary key (party_id, shop_id),
   constraint shop_category_id_fkey foreign key (category_id) references category(category_id),
   constraint shop_currency_check check (currency ~ '^[A-Z]{3}$'::text),

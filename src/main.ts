@@ -133,6 +133,16 @@ for (const [verb, flags, meaning] of [
     );
 }
 
+const several = (text: string, before: string[] = []) => [...before, text];
+shop
+  .command('origins')
+  .description('show, or change, which sites may have the checkout in a frame and get payers back')
+  .requiredOption('--party <id>')
+  .option('--add <origin>', 'like https://shop.example; may be given several times', several)
+  .option('--remove <origin>', 'may be given several times', several)
+  .argument('<shopID>')
+  .action(async (id: string, options) => (await import('./commands/merchants.ts')).shopOrigins(id, options));
+
 const bank = program
   .command('bank')
   .enablePositionalOptions()

@@ -26,6 +26,11 @@ export function isKnownCurrency(code: string): code is Currency {
   return Object.hasOwn(exponents, code);
 }
 
+/** How many digits a currency has behind the point: 2 for roubles, 0 for yen. */
+export function minorDigitsOf(currency: Currency): number {
+  return exponents[currency] ?? 2;
+}
+
 function exponentOf(exponent: number, codes: string): Record<string, number> {
   return Object.fromEntries(codes.split(' ').map((code) => [code, exponent]));
 }

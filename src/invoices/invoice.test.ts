@@ -28,6 +28,7 @@ const shop: Shop = {
   currency: currency('RUB'),
   isBlocked: false,
   isSuspended: false,
+  origins: [],
   createdAt: now,
 };
 const command: CreateInvoice = {

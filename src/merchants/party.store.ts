@@ -55,6 +55,7 @@ const shopColumns = {
   is_blocked: 'bool',
   is_suspended: 'bool',
   created_at: 'timestamptz',
+  origins: 'text',
 } as const;
 const shopColumnList = Object.keys(shopColumns).join(', ');
 
@@ -99,6 +100,13 @@ export const setShopFlags = statement({
          where party_id = :party_id and shop_id = :shop_id returning shop_id`,
 });
 
+export const setShopOrigins = statement({
+  name: 'set_shop_origins',
+  parameters: { party_id: 'text', shop_id: 'text', origins: 'text' },
+  row: { shop_id: 'text' },
+  text: `update shop set origins = :origins where party_id = :party_id and shop_id = :shop_id returning shop_id`,
+});
+
 export const readCategories = statement({
   name: 'read_categories',
   parameters: {},
@@ -129,5 +137,6 @@ export function shopFromRow(row: Values<typeof shopColumns>): Shop {
     isBlocked: row.is_blocked,
     isSuspended: row.is_suspended,
     createdAt: row.created_at,
+    origins: row.origins.split(' ').filter((origin) => origin !== ''),
   };
 }
