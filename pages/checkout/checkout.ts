@@ -1,7 +1,7 @@
 // The page where people pay. It shows one view at a time; which one follows from what the service says has happened and from
 // what the payer is doing, so that a page that is loaded again, or opened twice, shows the truth.
 import type { CheckoutFacts, View } from '../../src/checkout/checkout-page.ts';
-import { printMoney } from '../../src/checkout/printed-money.ts';
+import { printMoney, sizeOfPrinted } from '../../src/checkout/printed-money.ts';
 import { fill } from '../../src/checkout/words.ts';
 import { existing } from '../docs/elements.ts';
 import { openApi, randomHex } from './api.ts';
@@ -24,7 +24,7 @@ const facts = JSON.parse(existing('facts', HTMLElement).textContent) as Checkout
 const { words } = facts;
 const session = openSession(facts.kind, facts.id);
 const notice = existing('notice', HTMLElement);
-const amount = document.querySelector('#amount');
+const amount = document.querySelector<HTMLElement>('#amount');
 
 let shown: View = facts.view;
 let progress: Progress = nothingYet;
@@ -194,6 +194,7 @@ function showOrder(): void {
   if (!order || !amount || amount.textContent !== '') return;
   const printed = printMoney({ ...facts, ...order }, facts.locale);
   amount.textContent = printed;
+  amount.dataset['size'] = sizeOfPrinted(printed);
   const product = existing('product', HTMLElement);
   if (product.textContent === '') product.textContent = order.product;
   if (facts.payButtonLabel !== undefined) return;

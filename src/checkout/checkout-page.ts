@@ -4,7 +4,7 @@ import { fill, wordsIn, type Words } from './words.ts';
 import type { CheckoutRequest } from './checkout-request.ts';
 import { escapeHtml as escape } from './html.ts';
 import { networkSigns } from './network-signs.ts';
-import { printMoney } from './printed-money.ts';
+import { printMoney, sizeOfPrinted } from './printed-money.ts';
 
 export const views = [
   'loading',
@@ -101,7 +101,7 @@ function summary({ request, shop, order }: CheckoutView, words: Words, shopName:
   const heading =
     request.kind === 'customer'
       ? `<h1 class="lead">${escape(words.page.bindHead)}</h1>`
-      : `<h1><span class="off-screen">${escape(words.page.payTitle)} </span><span id="amount" class="amount">${escape(amount)}</span></h1>`;
+      : `<h1><span class="off-screen">${escape(words.page.payTitle)} </span><span id="amount" class="amount" data-size="${sizeOfPrinted(amount)}">${escape(amount)}</span></h1>`;
   const product = request.description ?? order?.product ?? '';
   // The shop's own word for itself may be anything: who gets the money is said beside it.
   const isRenamed = shop !== undefined && request.name !== undefined && request.name !== shop.name;

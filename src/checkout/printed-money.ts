@@ -16,3 +16,8 @@ export function printMoney({ amountMinor, currency, minorDigits }: PrintedMoney,
     maximumFractionDigits: minorDigits,
   }).format(amountMinor / 10 ** minorDigits);
 }
+
+/** How large it can stand above the form without being broken in two. */
+export function sizeOfPrinted(text: string): 'large' | 'middle' | 'small' {
+  return text.length <= 9 ? 'large' : text.length <= 13 ? 'middle' : 'small';
+}

@@ -119,6 +119,6 @@ export const english = {
       'The order was cancelled, or its time is over. Nothing was charged. Ask the shop for a new one.',
     deadHead: 'This link no longer works',
     deadLead:
-      'It has expired, or a part of it is missing. Nothing was charged. Go back to the shop and start again.',
+      'It has expired, or a part of it is missing. Go back to the shop and start again; if you have paid, the shop knows.',
   },
 } as const;
