@@ -10,11 +10,11 @@ import { connectCardForm } from './card-form.ts';
 import { connectChallenge } from './challenge.ts';
 import { follow } from './follow.ts';
 import { nothingYet, type Progress } from './progress.ts';
-import { showReceipt, type Ending } from './receipt.ts';
+import { showReceipt } from './receipt.ts';
 import { openSession } from './session.ts';
 import { hasShopPage, isInFrame, tellShop } from './shop-page.ts';
 import { taskOf, type Entered, type Resource } from './task.ts';
-import { viewOf } from './view-of.ts';
+import { viewOf, type Ending } from './view-of.ts';
 
 const backAfterMs = 5_000;
 const sendAgainMs = [500, 1_000, 2_000];

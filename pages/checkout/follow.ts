@@ -1,5 +1,5 @@
-// Follows the events of the task until the page is left: every second while something is under way, seldom when it takes long.
-// What a lost connection swallows is asked for again.
+// Follows the events of the task while something is under way: at once, then every second, seldom when it takes long. What a
+// lost connection swallows is asked for again.
 import type { Progress } from './progress.ts';
 import { after, nothingYet } from './progress.ts';
 import type { Task } from './task.ts';
@@ -11,6 +11,8 @@ export type Follower = {
   rest(): void;
 };
 
+/** Most banks answer within the first second. */
+const soonMs = 150;
 const everyMs = 1_000;
 /** After a minute in which nothing happened. */
 const slowEveryMs = 5_000;
@@ -33,6 +35,7 @@ export function follow(
   let isWanted = false;
   let isResting = false;
   let quietSinceMs = performance.now();
+  let pauseMs = soonMs;
 
   async function look(): Promise<void> {
     clearTimeout(timer);
@@ -58,6 +61,7 @@ export function follow(
   const hurry = () => {
     isResting = false;
     quietSinceMs = performance.now();
+    pauseMs = soonMs;
     void look();
   };
   addEventListener('online', hurry);

@@ -5,8 +5,7 @@ import { fill } from '../../src/checkout/words.ts';
 import { existing, h } from '../docs/elements.ts';
 import { networkName } from './card-form.ts';
 import type { Progress } from './progress.ts';
-
-export type Ending = 'paid' | 'held' | 'bound' | 'already';
+import type { Ending } from './view-of.ts';
 
 export function showReceipt(facts: CheckoutFacts, { order, attempt }: Progress, ending: Ending): void {
   const { done, consent } = facts.words;

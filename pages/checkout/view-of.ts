@@ -2,7 +2,6 @@
 import type { TaskKind } from '../../src/checkout/checkout-request.ts';
 import type { View } from '../../src/checkout/checkout-page.ts';
 import type { Progress } from './progress.ts';
-import type { Ending } from './receipt.ts';
 
 export type Doing = {
   /** A card is on its way to the service. */
@@ -14,6 +13,7 @@ export type Doing = {
   readonly confirmedAttempt: string | undefined;
 };
 
+export type Ending = 'paid' | 'held' | 'bound' | 'already';
 export type Shown = { readonly view: View; readonly ending?: Ending; readonly declined?: string };
 
 export function viewOf(kind: TaskKind, { invoice, attempt }: Progress, doing: Doing): Shown {
