@@ -69,10 +69,16 @@ function watch(context: BrowserContext, complaints: string[]): void {
   context.on('weberror', (error) => complaints.push(error.error().message));
 }
 
-/** A site of its own, on another origin than the service. */
-export async function startShopSite(
-  pages: Readonly<Record<string, string>>,
-): Promise<{ origin: string; stop(): Promise<void> }> {
+export type ShopSite = {
+  readonly origin: string;
+  /** By path. */
+  readonly pages: Record<string, string>;
+  stop(): Promise<void>;
+};
+
+/** A site on another origin than the service. */
+export async function startShopSite(): Promise<ShopSite> {
+  const pages: Record<string, string> = {};
   const server = createServer((request, response) => {
     const html = pages[new URL(request.url ?? '/', 'http://shop').pathname];
     response.writeHead(html === undefined ? 404 : 200, { 'content-type': 'text/html; charset=utf-8' });
@@ -81,6 +87,7 @@ export async function startShopSite(
   await listening(server, 0);
   return {
     origin: `http://localhost:${portOf(server)}`,
+    pages,
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
