@@ -28,6 +28,7 @@ const amount = document.querySelector<HTMLElement>('#amount');
 
 let shown: View = facts.view;
 let progress: Progress = nothingYet;
+let hasHeard = false;
 /** Of this page's own making: */
 let isSending = false;
 let begunHere = false;
@@ -56,7 +57,8 @@ function run(token: string): void {
   });
   const follower = follow(task, {
     progressed(latest) {
-      if (progress === nothingYet) {
+      if (!hasHeard) {
+        hasHeard = true;
         // What began before this page did is taken up where it is.
         begunHere = latest.attempt?.state === 'pending' || session.returned;
         if (session.returned) confirmedAttempt = latest.attempt?.id;

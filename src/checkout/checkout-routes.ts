@@ -10,6 +10,7 @@ import { pageFiles, sendFile } from '../http/pages.ts';
 import type { Invoice } from '../invoices/invoice.ts';
 import type { AccessTokens } from '../keys/access-token.ts';
 import type { Merchants } from '../merchants/merchants.ts';
+import { originOf } from '../merchants/party.ts';
 import { minorDigitsOf } from '../money.ts';
 import { challengePages, type SmallPage } from './challenge-pages.ts';
 import { checkoutPage, type CheckoutView, type View } from './checkout-page.ts';
@@ -23,7 +24,7 @@ export type CheckoutPorts = {
 };
 
 /** Where a task is asked for: from the page that has its files, and from the site of the shop. */
-type Place = { readonly ownOrigin: string; readonly returned: boolean };
+type Place = { readonly ownOrigin: string | undefined; readonly returned: boolean };
 
 const zip = promisify(gzip);
 
@@ -36,7 +37,7 @@ export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): v
     request.operation = 'checkout';
     const wanted = readCheckoutRequest(request.query, request.headers['accept-language']);
     const place: Place = {
-      ownOrigin: `${request.protocol}://${request.host}`,
+      ownOrigin: originOf(`${request.protocol}://${request.host}`),
       returned: request.query['returned'] === 'true',
     };
     const { view, origins } = await lookAt(wanted, ports, place);
@@ -77,7 +78,7 @@ async function lookAt(
     return { view: { request, view: 'dead' }, origins: [] };
   }
   // The sandbox has a shop of its own at the same address.
-  const origins = mode === 'sandbox' ? [...shop.origins, ownOrigin] : shop.origins;
+  const origins = mode === 'sandbox' && ownOrigin ? [...shop.origins, ownOrigin] : shop.origins;
   const { token, redirectUrl, shopOrigin } = wanted;
   const subject = token === undefined ? undefined : await tokens.verify(token);
   const isGood = subject?.kind === 'invoice' && subject.entityId === invoice.id;
