@@ -23,7 +23,7 @@ export function openApi(token: string): Api {
   async function ask<Body>(
     method: string,
     path: string,
-    more: RequestInit & { headers?: Record<string, string> },
+    more: { readonly body?: string; readonly headers?: Readonly<Record<string, string>> },
   ) {
     let response: Response;
     try {

@@ -54,8 +54,9 @@ export function follow(
     const quietMs = performance.now() - quietSinceMs;
     if (quietMs > roundMs) told.slow();
     if (isWanted) return void look();
-    if (!isResting || answer.came !== 'body')
-      timer = setTimeout(look, quietMs > roundMs ? slowEveryMs : everyMs);
+    if (isResting && answer.came === 'body') return;
+    pauseMs = quietMs > roundMs ? slowEveryMs : Math.min(everyMs, pauseMs * 1.5);
+    timer = setTimeout(look, answer.came === 'body' ? pauseMs : Math.max(everyMs, pauseMs));
   }
 
   const hurry = () => {

@@ -60,6 +60,7 @@ export function openFrame(address: string, closed: () => void): Opened {
   dialog.showModal();
   frame.focus();
   const timer = setTimeout(() => {
+    // oxlint-disable-next-line no-console -- whoever builds the shop looks there when nothing opens
     console.warn(
       `The checkout does not report. Is ${location.origin} among the origins of the shop? mandate shop origins --add ${location.origin}`,
     );

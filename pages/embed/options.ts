@@ -42,7 +42,7 @@ function pick(names: readonly string[], options: Options): URLSearchParams {
   for (const name of names) {
     const value = options[name];
     if (value !== undefined && value !== null) {
-      picked.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value));
+      picked.set(name, typeof value === 'string' ? value : JSON.stringify(value));
     }
   }
   return picked;

@@ -117,10 +117,13 @@ test.each([
   [500, 'JPY', 0, 'en', '¥500', 'large'],
   [1_500, 'KWD', 3, 'en', 'KWD\u00a01.500', 'large'],
   [999_999_999_999, 'RUB', 2, 'ru', '9\u00a0999\u00a0999\u00a0999,99\u00a0₽', 'small'],
-])('%i of %s with %i digits is printed in %s as %s, %s', (amountMinor, currency, minorDigits, locale, printed, size) => {
-  expect(printMoney({ amountMinor, currency, minorDigits }, locale)).toBe(printed);
-  expect(sizeOfPrinted(printed)).toBe(size);
-});
+])(
+  '%i of %s with %i digits is printed in %s as %s, %s',
+  (amountMinor, currency, minorDigits, locale, printed, size) => {
+    expect(printMoney({ amountMinor, currency, minorDigits }, locale)).toBe(printed);
+    expect(sizeOfPrinted(printed)).toBe(size);
+  },
+);
 
 test('both languages leave the same gaps to be filled', () => {
   const gaps = (locale: 'en' | 'ru') =>

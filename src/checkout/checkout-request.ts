@@ -74,15 +74,7 @@ function localeOf(wanted: string | undefined, acceptLanguage: string): Locale {
   return known === 'ru' ? 'ru' : 'en';
 }
 
-/** What of an address only its own tab may know is not repeated in links: tokens, the e-mail address, metadata. */
-export function publicQuery(query: Query): string {
-  const kept = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (typeof value === 'string' && !privateNames.includes(name)) kept.set(name, value);
-  }
-  return kept.toString();
-}
-
+/** What of an address only its own tab may know. */
 export const privateNames: readonly string[] = [
   'invoiceAccessToken',
   'customerAccessToken',

@@ -8,18 +8,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isKeepable } from '../http/json-body.ts';
 import { pageFiles, sendFile } from '../http/pages.ts';
 import type { Invoice } from '../invoices/invoice.ts';
-import type { AccessTokens } from '../keys/access-token.ts';
-import type { Merchants } from '../merchants/merchants.ts';
 import { originOf } from '../merchants/party.ts';
 import { minorDigitsOf } from '../money.ts';
+import type { Service } from '../service.ts';
 import { challengePages, type SmallPage } from './challenge-pages.ts';
 import { checkoutPage, type CheckoutView, type View } from './checkout-page.ts';
 import { isReturnAllowed, readCheckoutRequest, type CheckoutRequest } from './checkout-request.ts';
 
 export type CheckoutPorts = {
   readonly mode: 'sandbox' | 'live';
-  readonly tokens: Pick<AccessTokens, 'verify'>;
-  readonly merchants: Pick<Merchants, 'party' | 'shop'>;
+  readonly tokens: Pick<Service['tokens'], 'verify'>;
+  readonly merchants: Pick<Service['merchants'], 'shop'>;
   readonly invoiceOf: (id: string) => Promise<Invoice | undefined>;
 };
 

@@ -11,6 +11,16 @@ const roomMayImport = ['http', 'keys', 'events', 'engine', 'database', ...words]
 /** The rooms of the business, and the pure files of each: one bears the name of each aggregate, others hold a part of it. */
 const rooms: Record<string, readonly string[]> = {
   cards: ['card', 'payment-resource'],
+  checkout: [
+    'checkout-page',
+    'checkout-request',
+    'html',
+    'network-signs',
+    'printed-money',
+    'words',
+    'words.en',
+    'words.ru',
+  ],
   invoices: ['invoice', 'invoice-json'],
   merchants: ['party'],
   payments: ['payment', 'payment.bank', 'payment.commands', 'payment-failure', 'payment-json'],
@@ -46,6 +56,8 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
   config: { may: ['keys'] },
   routes: { may: Object.keys(rooms), types: ['http'] },
   service: { may: [], types: ['merchants', 'cards', 'bank', 'engine', 'keys', 'database', ...words] },
+  // Its page uses the API; the room itself only looks at what is to be paid, and to whom.
+  checkout: { may: ['invoices', 'merchants', ...roomMayImport], types: ['service'] },
   payments: { may: ['invoices', 'cards', 'merchants', ...roomMayImport], types: ['bank', 'service'] },
   invoices: { may: ['merchants', ...roomMayImport], types: ['service'] },
   cards: { may: roomMayImport, types: ['service'] },
@@ -66,7 +78,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
 const packages: Record<string, { readonly may: readonly string[]; readonly types?: readonly string[] }> = {
   commander: { may: ['main'] },
   esbuild: { may: ['http'] },
-  fastify: { may: ['http', 'sandbox'], types: ['compose', 'payments'] },
+  fastify: { may: ['http', 'sandbox'], types: ['checkout', 'compose', 'payments'] },
   pg: { may: ['database'] },
   pino: { may: ['log'], types: ['engine', 'http'] },
   'prom-client': { may: ['http'] },

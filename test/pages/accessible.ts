@@ -33,7 +33,7 @@ export const obstacles = `(() => {
     if (image.getAttribute('aria-hidden') !== 'true' && !image.getAttribute('aria-label')) say(image, 'is a picture without a name');
   }
   const levels = [...document.querySelectorAll('h1,h2,h3')].filter(visible).map(({ localName }) => Number(localName[1]));
-  if (levels.filter((level) => level === 1).length > 1) found.push('the page has several main headings');
+  if (levels.filter((level) => level === 1).length !== 1) found.push('the page has no main heading, or several');
   levels.forEach((level, place) => { if (level > (levels[place - 1] ?? 1) + 1) found.push('a heading skips a level'); });
   for (const target of document.querySelectorAll('button, a[href], input')) {
     if (!visible(target)) continue;

@@ -19,7 +19,7 @@ describeInBrowser('for everybody, the checkout', () => {
   afterAll(() => world?.close());
   afterEach(async () => {
     await page?.context().close();
-    expect(world.complaints.splice(0)).toEqual([]);
+    world.requireNoComplaints();
   });
 
   const view = () => page.evaluate<string>('document.documentElement.dataset.view');

@@ -36,7 +36,7 @@ describeInBrowser('the checkout on a site', () => {
   });
   afterEach(async () => {
     await page?.context().close();
-    expect(world.complaints.splice(0)).toEqual([]);
+    world.requireNoComplaints();
   });
 
   const frame = () => page.frameLocator('dialog iframe');
@@ -102,6 +102,7 @@ describeInBrowser('the checkout on a site', () => {
     await bank.getByLabel('Code from your bank').fill('1234');
     await bank.getByRole('button', { name: 'Confirm' }).click();
     await frame().getByRole('heading', { name: 'Paid' }).waitFor();
+    await expect.poll(told, soon).toEqual(['opened', 'finished']);
   });
 
   test('the page behind is out of reach, and Escape closes from within and without', async () => {

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const open = (query: Record<string, string>, headers: Record<string, string> = {}) =>
-  service.call('GET', `/checkout?${new URLSearchParams(query)}`, { headers });
+  service.call('GET', `/checkout?${new URLSearchParams(query).toString()}`, { headers });
 const openPaid = (more: Record<string, string> = {}) =>
   open({ invoiceID: invoice.id, invoiceAccessToken: invoice.token, ...more });
 const policyOf = ({ headers }: Answer) => String(headers['content-security-policy']);

@@ -16,9 +16,7 @@ describeInBrowser('the checkout', () => {
   afterAll(() => world?.close());
   afterEach(async () => {
     await page?.context().close();
-    const complaints = world.complaints.splice(0);
-    // A breach of its policy is one, wherever it happens.
-    expect(complaints).toEqual([]);
+    world.requireNoComplaints();
   });
 
   const notice = () => page.locator('#notice');
@@ -48,8 +46,12 @@ describeInBrowser('the checkout', () => {
     await bank().getByLabel('Code from your bank').fill('1234');
     await bank().getByRole('button', { name: decision }).click();
   }
-  const says = (text: string) => expect.poll(() => notice().textContent(), soon).toContain(text);
-  const reads = (text: string) => expect.poll(() => heading().textContent(), soon).toBe(text);
+  async function expectNotice(text: string): Promise<void> {
+    await expect.poll(() => notice().textContent(), soon).toContain(text);
+  }
+  async function expectHeading(text: string): Promise<void> {
+    await expect.poll(() => heading().textContent(), soon).toBe(text);
+  }
 
   test.each([
     ['Visa', good, desktop],
@@ -60,7 +62,7 @@ describeInBrowser('the checkout', () => {
     const invoice = await openNew({ email: 'payer@example.com' }, { amount: 1234500 }, size);
     expect(await page.locator('#amount').textContent()).toBe('RUB\u00a012,345.00');
     await pay(card);
-    await reads('Paid');
+    await expectHeading('Paid');
     const receipt = await page.locator('#receipt').innerText();
     for (const part of ['RUB\u00a012,345.00', 'TEST', 'Order 1', `${network} •••• ${card.slice(-4)}`]) {
       expect(receipt).toContain(part);
@@ -81,10 +83,10 @@ describeInBrowser('the checkout', () => {
   ])('a challenge %s is met in a frame of the page', async (_, card, size) => {
     await openNew({}, {}, size);
     await pay(card);
-    await reads('Confirm with your bank');
+    await expectHeading('Confirm with your bank');
     expect(await page.locator('iframe.challenge').getAttribute('title')).toBe('Your bank’s page');
     await confirm();
-    await reads('Paid');
+    await expectHeading('Paid');
   });
 
   test('whatever the bank refuses is said in plain words, and another card may be tried', async () => {
@@ -99,7 +101,7 @@ describeInBrowser('the checkout', () => {
       ['4342561111111118', 'The payment was not confirmed with your bank.'],
     ] as const) {
       await pay(card);
-      await says(said);
+      await expectNotice(said);
       expect(await notice().textContent()).toContain('Nothing was charged');
       expect(await notice().evaluate((element) => element === element.ownerDocument.activeElement)).toBe(
         true,
@@ -109,7 +111,7 @@ describeInBrowser('the checkout', () => {
       expect(await page.locator('#code').inputValue()).toBe('');
     }
     await pay(good);
-    await reads('Paid');
+    await expectHeading('Paid');
   });
 
   test.each([
@@ -119,7 +121,7 @@ describeInBrowser('the checkout', () => {
     await openNew();
     await pay('4012888888881881');
     await confirm(decision);
-    await says('not confirmed with your bank');
+    await expectNotice('not confirmed with your bank');
   });
 
   test('a challenge that is put off can be taken up, and ends by itself', async () => {
@@ -127,13 +129,13 @@ describeInBrowser('the checkout', () => {
     await pay('4012888888881881');
     await bank().getByLabel('Code from your bank').waitFor();
     await page.getByRole('button', { name: 'Not now' }).click();
-    await reads('The payment waits for you');
+    await expectHeading('The payment waits for you');
     await page.getByRole('button', { name: 'Confirm now' }).click();
     await bank().getByLabel('Code from your bank').waitFor();
     await page.getByRole('button', { name: 'Not now' }).click();
     world.service.clock.advance(10 * 60_000);
     world.service.engine.wake();
-    await says('not confirmed with your bank');
+    await expectNotice('not confirmed with your bank');
     expect((await world.payment(invoice)).status).toBe('failed');
   });
 
@@ -143,10 +145,10 @@ describeInBrowser('the checkout', () => {
     await bank().getByLabel('Code from your bank').waitFor();
     await page.reload();
     await confirm();
-    await reads('Paid');
+    await expectHeading('Paid');
     expect(page.url()).toBe(`${world.address}/checkout?invoiceID=${invoice.id}`);
     await page.reload();
-    await reads('This is paid already');
+    await expectHeading('This is paid already');
   });
 
   test('a challenge that fits no frame takes the whole window, and the browser comes back', async () => {
@@ -157,7 +159,7 @@ describeInBrowser('the checkout', () => {
     await page.getByLabel('Code from your bank').fill('1234');
     expect(await page.evaluate('window.name')).toBe('');
     await page.getByRole('button', { name: 'Confirm' }).click();
-    await reads('Оплачено');
+    await expectHeading('Оплачено');
     expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('coral');
   });
 
@@ -165,7 +167,7 @@ describeInBrowser('the checkout', () => {
     const invoice = await openNew();
     await enter(good);
     await payButton().dblclick();
-    await reads('Paid');
+    await expectHeading('Paid');
     expect(
       (await world.changes(invoice)).filter(({ changeType }) => changeType === 'PaymentStarted'),
     ).toHaveLength(1);
@@ -185,7 +187,7 @@ describeInBrowser('the checkout', () => {
     await other.frameLocator('iframe.challenge').getByLabel('Code from your bank').fill('1234');
     await other.frameLocator('iframe.challenge').getByRole('button', { name: 'Confirm' }).click();
     await other.getByRole('heading', { name: 'Paid' }).waitFor();
-    await reads('Paid');
+    await expectHeading('Paid');
     expect(
       (await world.changes(invoice)).filter(({ changeType }) => changeType === 'PaymentStarted'),
     ).toHaveLength(1);
@@ -194,10 +196,10 @@ describeInBrowser('the checkout', () => {
   test('who goes back after paying is not asked to pay again', async () => {
     await openNew();
     await pay(good);
-    await reads('Paid');
+    await expectHeading('Paid');
     await page.goto(`${world.address}/health/live`);
     await page.goBack();
-    await reads('This is paid already');
+    await expectHeading('This is paid already');
     expect(await page.locator('#number').isVisible()).toBe(false);
   });
 
@@ -210,7 +212,7 @@ describeInBrowser('the checkout', () => {
       await route.abort('connectionreset');
     });
     await pay(good);
-    await reads('Paid');
+    await expectHeading('Paid');
     expect(lost).toBe(2);
     expect(
       (await world.changes(invoice)).filter(({ changeType }) => changeType === 'PaymentStarted'),
@@ -221,16 +223,16 @@ describeInBrowser('the checkout', () => {
     await openNew();
     await page.context().setOffline(true);
     await pay(good);
-    await says('could not be reached');
+    await expectNotice('could not be reached');
     await page.context().setOffline(false);
     await pay('4012888888881881');
     await bank().getByLabel('Code from your bank').waitFor();
     await page.context().setOffline(true);
-    await says('No connection');
+    await expectNotice('No connection');
     await page.context().setOffline(false);
     await expect.poll(() => notice().textContent(), soon).toBe('');
     await confirm();
-    await reads('Paid');
+    await expectHeading('Paid');
   });
 
   test.each<[string, (id: string, token: string) => Promise<string> | string]>([
@@ -245,7 +247,7 @@ describeInBrowser('the checkout', () => {
   ])('a token %s opens nothing', async (_, addressOf) => {
     const { id, token } = await world.invoice();
     page = await world.open(await addressOf(id, token));
-    await reads('This link no longer works');
+    await expectHeading('This link no longer works');
     expect(await page.locator('body').innerText()).not.toContain('60.00');
   });
 
@@ -253,7 +255,7 @@ describeInBrowser('the checkout', () => {
     await openNew();
     await page.route('**/payment-resources', (route) => route.fulfill({ status: 401 }));
     await pay(good);
-    await reads('This link no longer works');
+    await expectHeading('This link no longer works');
   });
 
   test('an invoice that was cancelled cannot be paid', async () => {
@@ -263,14 +265,14 @@ describeInBrowser('the checkout', () => {
       body: { reason: 'sold out' },
     });
     page = await world.open(world.link(invoice));
-    await reads('This can no longer be paid');
+    await expectHeading('This can no longer be paid');
   });
 
   test('a hold reserves, and says that it does', async () => {
     const invoice = await openNew({ paymentFlowHold: 'true', holdExpiration: 'capture' });
     expect(await payButton().textContent()).toBe('Reserve RUB\u00a060.00');
     await pay(good);
-    await reads('Reserved');
+    await expectHeading('Reserved');
     const { status, flow } = await world.payment(invoice);
     expect([status, flow.onHoldExpiration]).toEqual(['processed', 'capture']);
   });
@@ -287,7 +289,7 @@ describeInBrowser('the checkout', () => {
     expect(await box.isChecked()).toBe(false);
     await box.check();
     await payButton().click();
-    await reads('Paid');
+    await expectHeading('Paid');
     expect(await page.locator('#receipt').innerText()).toContain('Recurring transaction');
     expect((await world.payment(invoice)).makeRecurrent).toBe(true);
   });
@@ -306,7 +308,7 @@ describeInBrowser('the checkout', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Space');
     await page.keyboard.press('Enter');
-    await reads('Paid');
+    await expectHeading('Paid');
     expect(await heading().evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
   });
 
@@ -368,14 +370,14 @@ describeInBrowser('the checkout', () => {
       }, soon)
       .toBe(true);
     await pay(good);
-    await reads('Paid');
+    await expectHeading('Paid');
     expect(await page.getByRole('link', { name: 'Back to the shop' }).getAttribute('href')).toBe(
       'http://localhost:1/thanks',
     );
     await page.context().close();
     await openNew({ redirectUrl: 'http://evil.example/thanks' });
     await pay(good);
-    await reads('Paid');
+    await expectHeading('Paid');
     expect(await page.getByRole('link', { name: 'Back to the shop' }).isVisible()).toBe(false);
   });
 });

@@ -14,6 +14,8 @@ export type CheckoutWorld = PaymentWorld & {
   readonly browser: Browser;
   /** What a page has complained about, and what broke its policy. Requests that are refused or cut are the tests' own doing. */
   readonly complaints: string[];
+  /** After every test: a breach of its policy fails it, wherever it happens. */
+  requireNoComplaints(): void;
   invoice(more?: Record<string, unknown>): Promise<CreatedInvoice>;
   /** The plain link. */
   link(invoice: CreatedInvoice, more?: Record<string, string>): string;
@@ -34,6 +36,10 @@ export async function startCheckoutWorld(): Promise<CheckoutWorld> {
     address,
     browser,
     complaints,
+    requireNoComplaints() {
+      const found = complaints.splice(0);
+      if (found.length > 0) throw new Error(`a page complained:\n${found.join('\n')}`);
+    },
     invoice: (more = {}) => makeInvoice(world.service, world.merchant, more),
     link(invoice, more = {}) {
       const query = new URLSearchParams({
@@ -41,7 +47,7 @@ export async function startCheckoutWorld(): Promise<CheckoutWorld> {
         invoiceAccessToken: invoice.token,
         ...more,
       });
-      return `${address}/checkout?${query}`;
+      return `${address}/checkout?${query.toString()}`;
     },
     async open(url, options = {}) {
       const context = await browser.newContext({ viewport: desktop, locale: 'en-GB', ...options });
