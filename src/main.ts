@@ -23,7 +23,7 @@ program
 program
   .command('sandbox')
   .description('show the address, API key and shop of the sandbox in the data folder')
-  .argument('[fact]', 'only this one: apiUrl, apiKey, shopID or docsUrl')
+  .argument('[fact]', 'only this one: apiUrl, apiKey, shopID, docsUrl or demoUrl')
   .option('--json', 'as JSON, for scripts')
   .action(async (fact: string | undefined, options: { json?: true }) =>
     (await import('./commands/sandbox.ts')).showSandbox(fact, options),

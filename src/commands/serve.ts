@@ -21,13 +21,22 @@ export async function serve(): Promise<void> {
   const foundation = await layFoundation(config, log);
   let publicUrl = config.publicUrl;
   const service = buildService(foundation, () => publicUrl);
+  let apiKey: string | undefined;
   let closeBank: (() => Promise<void>) | undefined;
   let hurry: NodeJS.Timeout | undefined;
   try {
+    if (config.mode === 'sandbox') {
+      const { addDemoShop } = await import('../sandbox/demo-shop.ts');
+      addDemoShop(service.app, { apiKey: () => apiKey, shopId: 'TEST' });
+    }
     const address = await service.app.listen({ host: config.host, port: config.port });
     // With PORT=0 the address is known only now.
     if (config.port === 0) publicUrl = address;
-    if (config.mode === 'sandbox') closeBank = await openSandbox(foundation, service, publicUrl);
+    if (config.mode === 'sandbox') {
+      const sandbox = await openSandbox(foundation, service, publicUrl);
+      ({ apiKey } = sandbox.facts);
+      closeBank = sandbox.close;
+    }
     service.engine.start();
     log.info({ address, mode: config.mode, pid: process.pid }, 'ready');
 
@@ -54,12 +63,12 @@ async function endAfter(closed: Promise<void>): Promise<never> {
   process.exit(1);
 }
 
-/** The world around a sandbox: its merchant, and a bank unless there is one outside. Answers what closes the bank. */
+/** The world around a sandbox: its merchant, and a bank unless there is one outside. */
 async function openSandbox(
   foundation: Foundation,
   service: RunningService,
   publicUrl: string,
-): Promise<() => Promise<void>> {
+): Promise<{ facts: SandboxFacts; close: () => Promise<void> }> {
   const { config, database: db, apiKeys, ports, log } = foundation;
   const { bankSecretIn, openSimulatedBank } = await import('../sandbox/bank/simulated-bank.ts');
   const folder = join(config.dataFolder, 'bank');
@@ -78,7 +87,7 @@ async function openSandbox(
     publicUrl,
   });
   greet(facts);
-  return async () => bank?.stop();
+  return { facts, close: async () => bank?.stop() };
 }
 
 function readable(error: unknown, { host, port }: { host: string; port: number }): unknown {
@@ -99,6 +108,7 @@ function greet(facts: SandboxFacts): void {
 ${bold('Mandate is ready.')} This is a sandbox: everything works, no real money moves.
 
   API      ${facts.apiUrl}
+  Demo     ${facts.demoUrl}   a shop to buy from, with both sides shown
   Docs     ${facts.docsUrl}
   API key  ${facts.apiKey}
   Shops    ${sandboxShopIds.join(', ')}

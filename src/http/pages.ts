@@ -5,7 +5,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-type Page = { readonly name: string; readonly contentSecurityPolicy: string };
+type Page = {
+  readonly name: string;
+  readonly contentSecurityPolicy: string;
+  /** Not in live mode. */
+  readonly isForSandbox?: true;
+};
 export type ServedFile = {
   readonly type: string;
   readonly tag: string;
@@ -20,6 +25,13 @@ const pages: readonly Page[] = [
       "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
       "form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
   },
+  {
+    name: 'demo',
+    contentSecurityPolicy:
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+      "frame-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+    isForSandbox: true,
+  },
 ];
 
 const typeOfEnding: Record<string, string> = {
@@ -31,7 +43,7 @@ const typeOfEnding: Record<string, string> = {
 
 export function addPages(app: FastifyInstance, mode: 'sandbox' | 'live'): void {
   if (mode === 'sandbox') app.get('/', (_request, reply) => reply.redirect('docs'));
-  for (const page of pages) {
+  for (const page of pages.filter(({ isForSandbox }) => mode === 'sandbox' || !isForSandbox)) {
     const files = pageFiles(page.name);
     app.get(`/${page.name}`, async (request, reply) =>
       answer(page, await files(), 'index.html', request, reply),

@@ -22,10 +22,12 @@ export type CheckoutWorld = PaymentWorld & {
   open(url: string, options?: BrowserContextOptions): Promise<Page>;
 };
 
-export async function startCheckoutWorld(): Promise<CheckoutWorld> {
+export async function startCheckoutWorld(
+  prepare?: Parameters<typeof startPaymentWorld>[1],
+): Promise<CheckoutWorld> {
   const port = await freePort();
   const address = `http://127.0.0.1:${port}`;
-  const world = await startPaymentWorld({ PUBLIC_URL: address });
+  const world = await startPaymentWorld({ PUBLIC_URL: address }, prepare);
   await world.service.app.listen({ host: '127.0.0.1', port });
   const browser = await openBrowser();
   const complaints: string[] = [];
