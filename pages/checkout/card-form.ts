@@ -141,9 +141,7 @@ export function connectCardForm(facts: CheckoutFacts, email: string | undefined)
         },
         entered: {
           ...(address === '' ? {} : { email: address }),
-          ...(consent && tickedAt !== undefined && facts.consentText !== undefined
-            ? { consent: { text: facts.consentText, locale: facts.locale, tickedAt } }
-            : {}),
+          ...(tickedAt === undefined ? {} : { consentTickedAt: tickedAt }),
         },
       };
     },

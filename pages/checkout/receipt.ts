@@ -8,12 +8,11 @@ import type { Progress } from './progress.ts';
 import type { Ending } from './view-of.ts';
 
 export function showReceipt(facts: CheckoutFacts, { order, attempt }: Progress, ending: Ending): void {
-  const { done, consent } = facts.words;
+  const { done } = facts.words;
   existing('done-head', HTMLElement).textContent = done[ending];
   existing('done-lead', HTMLElement).textContent = done[`${ending}Lead`];
   const amountMinor = attempt?.amountMinor ?? order?.amountMinor;
   const time = attempt?.endedAt ?? attempt?.startedAt;
-  const recurring = { schedule: consent.schedule, until: consent.until };
   const rows: [string, string | undefined][] = [
     [
       done.amount,
@@ -29,7 +28,7 @@ export function showReceipt(facts: CheckoutFacts, { order, attempt }: Progress, 
       done.time,
       time && new Date(time).toLocaleString(facts.locale, { dateStyle: 'long', timeStyle: 'short' }),
     ],
-    [done.kind, attempt?.isRecurring ? fill(done.kindRecurring, recurring) : undefined],
+    [done.kind, attempt?.isRecurring && facts.consent ? fill(done.kindRecurring, facts.consent) : undefined],
     [done.reference, attempt && facts.kind === 'invoice' ? `${facts.id} / ${attempt.id}` : undefined],
   ];
   existing('receipt', HTMLElement).replaceChildren(

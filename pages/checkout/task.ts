@@ -8,10 +8,7 @@ import type { Session } from './session.ts';
 export type Resource = { readonly paymentToolToken: string; readonly paymentSession: string };
 
 /** What the payer entered beside the card. */
-export type Entered = { readonly email?: string; readonly consent?: Consent };
-
-/** What the payer agreed to, as evidence: the words he saw, and when he ticked them. */
-export type Consent = { readonly text: string; readonly locale: string; readonly tickedAt: string };
+export type Entered = { readonly email?: string; readonly consentTickedAt?: string };
 
 export type Task = {
   events(after: number): Promise<Answer<FeedEvent[]>>;
@@ -28,11 +25,12 @@ export function taskOf(facts: CheckoutFacts, session: Session, api: Api): Task {
     begin: (resource, entered, key) =>
       facts.kind === 'invoice'
         ? api.post(`${path}/payments`, paymentBody(facts, session, resource, entered), key)
-        : api.post(`${path}/bindings`, { paymentResource: resource }, key),
+        : api.post(`${path}/bindings`, { paymentResource: resource, ...termsOf(facts, entered) }, key),
   };
 }
 
-function paymentBody(facts: CheckoutFacts, session: Session, resource: Resource, { email }: Entered): object {
+function paymentBody(facts: CheckoutFacts, session: Session, resource: Resource, entered: Entered): object {
+  const { email } = entered;
   return {
     flow: facts.hold
       ? { type: 'PaymentFlowHold', onHoldExpiration: facts.hold }
@@ -44,6 +42,24 @@ function paymentBody(facts: CheckoutFacts, session: Session, resource: Resource,
       sessionInfo: { redirectUrl: session.returnUrl },
     },
     makeRecurrent: facts.recurring,
+    ...termsOf(facts, entered),
     ...(session.metadata === undefined ? {} : { metadata: session.metadata }),
+  };
+}
+
+/** What the payer agreed to, and the evidence: the words he saw, letter by letter, and when he ticked the box beside them. */
+function termsOf({ consent, schedule, until, locale }: CheckoutFacts, { consentTickedAt }: Entered): object {
+  if (!consent || consentTickedAt === undefined) return {};
+  return {
+    recurrentTerms: {
+      ...(schedule === undefined ? {} : { schedule }),
+      ...(until === undefined ? {} : { validUntil: until }),
+      consent: {
+        ticked: true,
+        tickedAt: consentTickedAt,
+        text: `${consent.text}\n${consent.howToStop}`,
+        locale,
+      },
+    },
   };
 }

@@ -22,7 +22,7 @@ const log = existing('log', HTMLOListElement);
 /** What each kind of order asks of the checkout, besides its invoice. */
 const wishes: Readonly<Record<string, Record<string, unknown>>> = {
   once: {},
-  subscribe: { recurring: true },
+  subscribe: { recurring: true, recurringSchedule: 'P1M' },
   hold: { paymentFlowHold: true, holdExpiration: 'cancel' },
 };
 

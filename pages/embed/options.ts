@@ -18,6 +18,8 @@ const shown = [
   'obscureCardCvv',
   'requireCardHolder',
   'recurring',
+  'recurringSchedule',
+  'recurringUntil',
   'paymentFlowHold',
   'holdExpiration',
   'redirectUrl',

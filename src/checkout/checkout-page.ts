@@ -1,6 +1,7 @@
 // The checkout as it is sent: what is paid, to whom and how much stands in it before any script runs. Its script and its
 // style come with it, named by their hashes in its policy, so that one answer is the whole page and nothing else can run.
 import { fill, wordsIn, type Words } from './words.ts';
+import { consentTextOf, type ConsentText } from './consent-text.ts';
 import type { CheckoutRequest } from './checkout-request.ts';
 import { escapeHtml as escape } from './html.ts';
 import { networkSigns } from './network-signs.ts';
@@ -50,8 +51,8 @@ export type CheckoutFacts = Omit<
   readonly minorDigits: number;
   readonly returnTo?: string;
   readonly shopOrigin?: string;
-  readonly consentText?: string;
-  readonly words: Pick<Words, 'problems' | 'notices' | 'waiting' | 'page' | 'done' | 'consent' | 'challenge'>;
+  readonly consent?: ConsentText;
+  readonly words: Pick<Words, 'problems' | 'notices' | 'waiting' | 'page' | 'done' | 'challenge'>;
 };
 
 export function checkoutPage(shown: CheckoutView, assets: { script: string; style: string }): string {
@@ -116,7 +117,7 @@ ${shop?.isTest ? `<p class="test"><span>${escape(words.page.testMode)}</span></p
 
 function cardForm({ request, shop, order }: CheckoutView, words: Words, shopName: string): string {
   const { page } = words;
-  const consent = consentOf(request, words, shopName);
+  const consent = consentTextOf(request, shopName);
   const isEmailNeeded = request.recurring;
   return `<form id="card-form" novalidate autocomplete="on">
 ${field('number', page.number, `<input id="number" inputmode="numeric" autocomplete="cc-number" placeholder="0000 0000 0000 0000" maxlength="30" required aria-describedby="number-network number-problem"><svg class="network" aria-hidden="true"><use id="network-sign" href="#sign-card"/></svg><span id="number-network" class="off-screen"></span>`)}
@@ -126,7 +127,7 @@ ${field('code', page.code, `<input id="code" ${request.obscureCardCvv ? 'type="p
 </div>
 ${request.requireCardHolder ? field('holder', page.holder, `<input id="holder" autocomplete="cc-name" autocapitalize="characters" maxlength="100" required aria-describedby="holder-problem">`) : ''}
 ${request.kind === 'customer' ? '' : field('email', isEmailNeeded ? page.email : page.emailOptional, `<input id="email" type="email" autocomplete="email" maxlength="100" ${isEmailNeeded ? 'required ' : ''}aria-describedby="email-problem">`)}
-${consent === undefined ? '' : consentField(consent, fill(words.consent.stop, { shop: shopName }))}
+${consent === undefined ? '' : consentField(consent)}
 ${request.hold ? `<p class="hint">${escape(page.holdNote)}</p>` : ''}
 <button id="pay" class="main" type="submit"${order === undefined && request.kind === 'invoice' ? ' aria-disabled="true"' : ''}>${escape(payLabel({ request, ...(shop ? { shop } : {}), ...(order ? { order } : {}) }, words))}</button>
 <p class="hint safe"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z"/></svg><span>${escape(page.safe)}</span></p>
@@ -145,13 +146,7 @@ function payLabel(
   });
 }
 
-function consentOf(request: CheckoutRequest, { consent }: Words, shop: string): string | undefined {
-  if (request.kind === 'invoice' && !request.recurring) return undefined;
-  const sentence = request.kind === 'customer' ? consent.bind : consent.recurring;
-  return fill(sentence, { shop, schedule: consent.schedule, until: consent.until });
-}
-
-function consentField(text: string, howToStop: string): string {
+function consentField({ text, howToStop }: ConsentText): string {
   return `<div class="field consent" id="consent-field">
 <label><input id="consent" type="checkbox" required aria-describedby="consent-stop consent-problem"><span>${escape(text)}</span></label>
 <p id="consent-stop" class="hint">${escape(howToStop)}</p>
@@ -207,18 +202,18 @@ function factsOf(
     description: _text,
     ...wanted
   } = request;
-  const { problems, notices, waiting, page, done, consent, challenge } = words;
-  const consentText = consentOf(request, words, shopName);
+  const { problems, notices, waiting, page, done, challenge } = words;
+  const consent = consentTextOf(request, shopName);
   return {
     ...wanted,
     view,
     shop: shopName,
     currency: shop?.currency ?? '',
     minorDigits: shop?.minorDigits ?? 0,
-    words: { problems, notices, waiting, page, done, consent, challenge },
+    words: { problems, notices, waiting, page, done, challenge },
     ...(rest.returnTo === undefined ? {} : { returnTo: rest.returnTo }),
     ...(rest.shopOrigin === undefined ? {} : { shopOrigin: rest.shopOrigin }),
-    ...(consentText === undefined ? {} : { consentText }),
+    ...(consent === undefined ? {} : { consent }),
   };
 }
 

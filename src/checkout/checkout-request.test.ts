@@ -1,5 +1,6 @@
 // What the address of a checkout says: every member, what is passed over, and whose language is spoken.
 import { describe, expect, test } from 'vitest';
+import { consentTextOf } from './consent-text.ts';
 import { isReturnAllowed, readCheckoutRequest } from './checkout-request.ts';
 import { printMoney, sizeOfPrinted } from './printed-money.ts';
 import { wordsIn } from './words.ts';
@@ -30,6 +31,8 @@ describe('an address', () => {
       obscureCardCvv: 'true',
       requireCardHolder: 'true',
       recurring: 'true',
+      recurringSchedule: 'P1M',
+      recurringUntil: '2030-12-31',
       paymentFlowHold: 'true',
       holdExpiration: 'capture',
       redirectUrl: 'https://shop.example/thanks',
@@ -48,6 +51,8 @@ describe('an address', () => {
       obscureCardCvv: true,
       requireCardHolder: true,
       recurring: true,
+      schedule: 'P1M',
+      until: '2030-12-31',
       hold: 'capture',
       redirectUrl: 'https://shop.example/thanks',
       payButtonLabel: 'Go',
@@ -73,6 +78,7 @@ describe('an address', () => {
       theme: 'neon',
       locale: 'tlh',
       recurring: 'yes',
+      recurringUntil: '2030-02-31T',
       redirectUrl: 'javascript:alert(1)',
       shopOrigin: 'null',
       name: 'x'.repeat(201),
@@ -134,4 +140,37 @@ test('both languages leave the same gaps to be filled', () => {
     );
   expect(gaps('ru')).toEqual(gaps('en'));
   expect(gaps('en').length).toBeGreaterThan(80);
+});
+
+describe('the sentence beside the box', () => {
+  const textOf = (query: Record<string, string>) => {
+    const request = readCheckoutRequest(query);
+    return request && consentTextOf(request, 'Bean & Leaf');
+  };
+
+  test.each([
+    [{}, 'as agreed with the shop', 'until I cancel'],
+    [{ recurringSchedule: 'P1M' }, 'every month', 'until I cancel'],
+    [
+      { recurringSchedule: 'on delivery', recurringUntil: '2030-12-31' },
+      'on delivery',
+      'until December 31, 2030',
+    ],
+    [
+      { locale: 'ru', recurringSchedule: 'P1Y', recurringUntil: '2030-12-31' },
+      'каждый год',
+      'до 31 декабря 2030 г.',
+    ],
+  ])('of %j says how often and for how long', (more, schedule, until) => {
+    const consent = textOf({ invoiceID: 'I1', recurring: 'true', ...more });
+    expect(consent).toMatchObject({ schedule, until });
+    expect(consent?.text).toContain(`Bean & Leaf`);
+    expect(consent?.text).toContain(`: ${schedule}, ${until}.`);
+    expect(consent?.howToStop).toContain('Bean & Leaf');
+  });
+
+  test('is there for a binding, and for no other payment', () => {
+    expect(textOf({ customerID: 'C1' })?.text).toContain('when I buy again');
+    expect(textOf({ invoiceID: 'I1' })).toBeUndefined();
+  });
 });

@@ -21,6 +21,10 @@ export type CheckoutRequest = {
   readonly obscureCardCvv: boolean;
   readonly requireCardHolder: boolean;
   readonly recurring: boolean;
+  /** How often a kept card will be charged: an ISO 8601 period, or words. */
+  readonly schedule?: string;
+  /** The last day on which it may be, `2030-12-31`. */
+  readonly until?: string;
   readonly hold?: 'cancel' | 'capture';
   /** Where to go after success. */
   readonly redirectUrl?: string;
@@ -60,6 +64,8 @@ export function readCheckoutRequest(query: Query, acceptLanguage = ''): Checkout
     ...(isOn('paymentFlowHold')
       ? { hold: text('holdExpiration') === 'capture' ? ('capture' as const) : ('cancel' as const) }
       : {}),
+    ...given('schedule', text('recurringSchedule')),
+    ...given('until', dayOf(text('recurringUntil'))),
     ...given('redirectUrl', originOf(address ?? '') === undefined ? undefined : address),
     ...given('shopOrigin', shopOrigin),
   };
@@ -72,6 +78,11 @@ function localeOf(wanted: string | undefined, acceptLanguage: string): Locale {
     .map((language) => language.trim().slice(0, 2))
     .find((code) => /^(en|ru)$/.test(code));
   return known === 'ru' ? 'ru' : 'en';
+}
+
+function dayOf(text: string | undefined): string | undefined {
+  const isDay = text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text);
+  return isDay && !Number.isNaN(Date.parse(text)) ? text : undefined;
 }
 
 /** What of an address only its own tab may know. */

@@ -14,6 +14,7 @@ const rooms: Record<string, readonly string[]> = {
   checkout: [
     'checkout-page',
     'checkout-request',
+    'consent-text',
     'html',
     'network-signs',
     'printed-money',

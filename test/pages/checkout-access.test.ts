@@ -234,7 +234,10 @@ describeInBrowser('for everybody, the checkout', () => {
     expect(sent).toHaveLength(2);
     expect(sent[0]).toEqual({
       token: 'Bearer a.b.c',
-      body: { paymentResource: { paymentToolToken: 'v1.t', paymentSession: 's1.s' } },
+      body: {
+        paymentResource: { paymentToolToken: 'v1.t', paymentSession: 's1.s' },
+        recurrentTerms: { consent: expect.objectContaining({ ticked: true, locale: 'en' }) },
+      },
       key: expect.stringMatching(/^[0-9a-f]{32}$/),
     });
     expect(sent[1]?.key).not.toBe(sent[0]?.key);

@@ -171,6 +171,19 @@ describeInBrowser('the checkout on a site', () => {
     expect(window.isClosed()).toBe(true);
   });
 
+  test('two on one page do not hear each other', async () => {
+    const [first, second] = [await world.invoice(), await world.invoice({ amount: 7000 })];
+    const other = `<script>
+      const options = { invoiceID: '${second.id}', invoiceAccessToken: '${second.token}' };
+      MandateCheckout.configure({ ...options, opened: () => told.push('other'), finished: () => told.push('other') });
+    </script>`;
+    await visit(opener(first) + other);
+    await page.locator('#buy').click();
+    await frame().getByText('RUB 60.00', { exact: true }).waitFor();
+    await pay(frame());
+    await expect.poll(told, soon).toEqual(['opened', 'finished']);
+  });
+
   test('a shop that names neither invoice nor customer is told so at once', async () => {
     await visit(opener({ id: '', token: '' }));
     expect(world.complaints.splice(0).join()).toContain('Unrecognized integration type');
@@ -245,7 +258,8 @@ describeInBrowser('the checkout on a site', () => {
       .poll(() => page.evaluate('messages.some(({ type }) => type === "finished")'), soon)
       .toBe(true);
     expect(await told()).toEqual(['opened']);
-    // Nor can it send the shop's page somewhere else.
+    // Nor can it send the shop's page somewhere else, even when the payer has just touched it.
+    await bank.getByLabel('Code from your bank').click();
     const escape = await issuer?.evaluate<string>(
       `(() => { try { top.location.href = 'about:blank'; return 'gone'; } catch (error) { return error.name; } })()`,
     );
