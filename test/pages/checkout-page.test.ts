@@ -1,5 +1,6 @@
 // The checkout as it is sent: its policy, its size, what it says before any script runs, and what of an address is never kept.
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeInvoice, payInvoice, type CreatedInvoice } from '../support/invoices.ts';
@@ -185,6 +186,15 @@ describe('the script for shops', () => {
       'access-control-allow-origin': '*',
     });
   });
+});
+
+test('the guide names every option of the script', () => {
+  const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+  const lists = [...read('pages/embed/options.ts').matchAll(/^const (?:shown|hidden) = \[([^\]]*)\]/gm)];
+  const options = lists.flatMap(([, names = '']) => [...names.matchAll(/'(\w+)'/g)].map(([, name]) => name));
+  expect(options.length).toBeGreaterThan(12);
+  const guide = read('docs/guide/checkout.md');
+  expect(options.filter((name) => !guide.includes(`\`${name}\``))).toEqual([]);
 });
 
 describe('the pages on the way to the bank and back', () => {
