@@ -150,7 +150,10 @@ export async function findInvoice(
 }
 
 /** Whoever it belongs to: for who is not a caller of the API, and may see nothing of it by its id alone. */
-export async function loadInvoice(db: Pick<Database, 'run'>, invoiceId: string): Promise<Invoice | undefined> {
+export async function loadInvoice(
+  db: Pick<Database, 'run'>,
+  invoiceId: string,
+): Promise<Invoice | undefined> {
   const [row] = await db.run(readInvoice, { invoice_id: invoiceId });
   return row && storedFromRow(row).invoice;
 }
