@@ -128,7 +128,7 @@ export async function shopOrigins(
 
 function checkedOrigin(text: string, mode: 'sandbox' | 'live'): string {
   const origin = originOf(text);
-  if (origin === undefined || origin !== text.replace(/\/$/, '')) {
+  if (origin === undefined || origin !== text.toLowerCase().replace(/\/$/, '')) {
     throw new Error(`${text} is no origin; write it like https://shop.example, without a path`);
   }
   if (mode === 'live' && !origin.startsWith('https:')) {

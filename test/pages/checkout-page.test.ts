@@ -145,6 +145,23 @@ describe('the page', () => {
     expect(directive(page, 'frame-ancestors')).toMatch(/^('none'|https:\/\/shop\.example .*)$/);
   });
 
+  test.each([
+    'invoiceID=a&invoiceID=b',
+    '__proto__=x&constructor=y&invoiceID=%00',
+    'invoiceID=%F0%28%8C%BC&name=%ED%A0%80',
+    'invoiceID=..%2f..%2fetc&theme=__proto__&locale[]=ru',
+    `invoiceID=x&description=${'%0d%0aSet-Cookie:%20a=b'.repeat(50)}`,
+    `customerID=C1&customerAccessToken=${'a.'.repeat(1_000)}`,
+    'invoiceID=x&redirectUrl=http%3A%2F%2F%5B%3A%3A&shopOrigin=https%3A%2F%2F%20',
+  ])('makes nothing of %s', async (query) => {
+    const page = await service.call('GET', `/checkout?${query}`, {
+      headers: { 'accept-language': 'x'.repeat(2_000), host: "evil'; script-src *" },
+    });
+    expect([page.status, viewOf(page)]).toEqual([404, 'dead']);
+    expect(policyOf(page)).not.toContain('*');
+    expect(page.headers['set-cookie']).toBeUndefined();
+  });
+
   test('knows what has become of the invoice', async () => {
     const paid = await makeInvoice(service, merchant);
     await payInvoice(service, merchant, paid.id);
