@@ -581,6 +581,7 @@ create table shop (
   is_suspended boolean default false not null,
   created_at timestamp with time zone not null,
   fees json default '{}'::json not null,
+  origins text default ''::text not null,
   constraint shop_pkey primary key (party_id, shop_id),
   constraint shop_category_id_fkey foreign key (category_id) references category(category_id),
   constraint shop_currency_check check (currency ~ '^[A-Z]{3}$'::text),

@@ -7,6 +7,7 @@ import { openHttpBank } from './bank/http/http-bank.ts';
 import { limitCards, unlimitedCards } from './cards/card-testing.ts';
 import { openVault, type Vault } from './cards/vault.ts';
 import { epochMsOf, laterBy, systemClock, type Clock, type Instant } from './clock.ts';
+import { addCheckoutRoutes } from './checkout/checkout-routes.ts';
 import type { Config } from './config.ts';
 import { connectDatabase, type OpenedDatabase } from './database/connect.ts';
 import type { DatabasePool } from './database/database.ts';
@@ -21,7 +22,7 @@ import { rateLimit } from './http/rate-limit.ts';
 import { buildServer } from './http/server.ts';
 import { addSystemRoutes } from './http/system-routes.ts';
 import { randomIds, type Ids } from './ids.ts';
-import { takeNextStep } from './invoices/invoice.store.ts';
+import { loadInvoice, takeNextStep } from './invoices/invoice.store.ts';
 import { accessTokens } from './keys/access-token.ts';
 import { openKeyring, type Keyring } from './keys/keyring.ts';
 import { localMasterKey, sandboxMasterKey } from './keys/master-key.ts';
@@ -286,6 +287,12 @@ export function buildService(
   });
   addVisitorRoutes(app, { db: database, banks, engine });
   addWithdrawPage(app, { db: database, recurring, merchants });
+  addCheckoutRoutes(app, {
+    mode: config.mode,
+    tokens,
+    merchants,
+    invoiceOf: (id) => loadInvoice(database.lookups, id),
+  });
   addPages(app, config.mode);
   metrics.gauge('mandate_database_connections', 'Open connections', () => database.connections().total);
   metrics.gauge(

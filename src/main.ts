@@ -23,7 +23,7 @@ program
 program
   .command('sandbox')
   .description('show the address, API key and shop of the sandbox in the data folder')
-  .argument('[fact]', 'only this one: apiUrl, apiKey, shopID or docsUrl')
+  .argument('[fact]', 'only this one: apiUrl, apiKey, shopID, docsUrl or demoUrl')
   .option('--json', 'as JSON, for scripts')
   .action(async (fact: string | undefined, options: { json?: true }) =>
     (await import('./commands/sandbox.ts')).showSandbox(fact, options),
@@ -175,6 +175,15 @@ shop
   .option('--payment <schedule>', 'of what is captured: 2.5%, 10, 2.5%+10, 2.5%+10,least=30,most=5000, or 0')
   .option('--refund <schedule>', 'of what is given back, likewise; amounts are in minor units')
   .action(async (id: string, options) => (await import('./commands/fees.ts')).shopFees(id, options));
+const several = (text: string, before: string[] = []) => [...before, text];
+shop
+  .command('origins')
+  .description('show, or change, which sites may have the checkout in a frame and get payers back')
+  .requiredOption('--party <id>')
+  .option('--add <origin>', 'like https://shop.example; may be given several times', several)
+  .option('--remove <origin>', 'may be given several times', several)
+  .argument('<shopID>')
+  .action(async (id: string, options) => (await import('./commands/merchants.ts')).shopOrigins(id, options));
 
 const bank = program
   .command('bank')

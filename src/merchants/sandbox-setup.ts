@@ -15,6 +15,7 @@ export type SandboxFacts = {
   readonly shopID: string;
   readonly bankUrl: string;
   readonly docsUrl: string;
+  readonly demoUrl: string;
 };
 
 const partyId = 'SANDBOX';
@@ -57,6 +58,7 @@ export async function setUpSandbox(options: {
     shopID: 'TEST',
     bankUrl: bank.url,
     docsUrl: `${publicUrl}/docs`,
+    demoUrl: `${publicUrl}/demo`,
   };
   writeFacts(dataFolder, facts);
   return facts;

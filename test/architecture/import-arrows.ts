@@ -11,6 +11,17 @@ const roomMayImport = ['http', 'keys', 'events', 'engine', 'ledger', 'database',
 /** The rooms of the business, and the pure files of each: one bears the name of each aggregate, others hold a part of it. */
 const rooms: Record<string, readonly string[]> = {
   cards: ['card', 'payment-resource'],
+  checkout: [
+    'checkout-page',
+    'checkout-request',
+    'consent-text',
+    'html',
+    'network-signs',
+    'printed-money',
+    'words',
+    'words.en',
+    'words.ru',
+  ],
   invoices: ['invoice', 'invoice-json', 'invoice.notices'],
   merchants: ['party'],
   payments: [
@@ -73,6 +84,8 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
     may: ['invoices', 'cards', 'merchants', 'recurring', ...roomMayImport],
     types: ['bank', 'service'],
   },
+  // Its page uses the API; the room itself only looks at what is to be paid, and to whom.
+  checkout: { may: ['invoices', 'merchants', ...roomMayImport], types: ['service'] },
   wallets: { may: roomMayImport },
   webhooks: { may: roomMayImport, types: ['service', 'log'] },
   recurring: { may: ['cards', 'merchants', ...roomMayImport], types: ['service'] },
@@ -95,7 +108,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
 const packages: Record<string, { readonly may: readonly string[]; readonly types?: readonly string[] }> = {
   commander: { may: ['main'] },
   esbuild: { may: ['http'] },
-  fastify: { may: ['http', 'sandbox'], types: ['compose', 'payments', 'recurring'] },
+  fastify: { may: ['http', 'sandbox'], types: ['checkout', 'compose', 'payments', 'recurring'] },
   pg: { may: ['database'] },
   pino: { may: ['log'], types: ['engine', 'http'] },
   'prom-client': { may: ['http'] },
