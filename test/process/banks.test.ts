@@ -60,4 +60,4 @@ test('in live mode a merchant takes a payment through a bank that was added by t
   await answered(400);
   expect(await node.stop()).toBe(0);
   expect(printed + node.output() + bank.output()).not.toContain(secret);
-}, 90_000);
+}, 180_000);
