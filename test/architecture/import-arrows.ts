@@ -59,8 +59,14 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
   },
   config: { may: ['keys'] },
   routes: { may: Object.keys(rooms), types: ['http'] },
-  service: { may: [], types: ['merchants', 'cards', 'bank', 'recurring', 'engine', 'keys', 'database', ...words] },
-  payments: { may: ['invoices', 'cards', 'merchants', 'recurring', ...roomMayImport], types: ['bank', 'service'] },
+  service: {
+    may: [],
+    types: ['merchants', 'cards', 'bank', 'recurring', 'engine', 'keys', 'database', ...words],
+  },
+  payments: {
+    may: ['invoices', 'cards', 'merchants', 'recurring', ...roomMayImport],
+    types: ['bank', 'service'],
+  },
   recurring: { may: ['cards', 'merchants', ...roomMayImport], types: ['service'] },
   invoices: { may: ['merchants', ...roomMayImport], types: ['service'] },
   cards: { may: roomMayImport, types: ['service'] },
