@@ -32,6 +32,9 @@ import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
 import { addVisitorRoutes, callbackUrlOf, returnUrlOf } from './payments/visitors.ts';
 import { routes, sandboxRoutes } from './routes.ts';
 import type { Service } from './service.ts';
+import { stepDestination } from './wallets/destination.step.ts';
+import { openPayoutRules, type PayoutRules } from './wallets/payout-rules.ts';
+import { stepWithdrawal } from './wallets/withdrawal.step.ts';
 
 /** What comes from outside the program and is replaced in tests and simulations. */
 export type Ports = { readonly clock: Clock; readonly ids: Ids };
@@ -53,6 +56,7 @@ export type RunningService = {
   readonly app: FastifyInstance;
   readonly engine: Engine;
   readonly banks: Banks;
+  readonly payouts: PayoutRules;
   /** Stops taking requests, lets what runs finish, and leaves the foundation to its owner. */
   stop(): Promise<void>;
 };
@@ -159,6 +163,12 @@ export function buildService(
     returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
   };
 
+  const payouts = openPayoutRules({
+    lookups: database.lookups,
+    realm: config.mode === 'live' ? 'live' : 'test',
+    openingDepositMinor: config.openingDepositMinor,
+  });
+
   const engine = openEngine({
     db: database,
     clock,
@@ -169,6 +179,17 @@ export function buildService(
         table: 'payment',
         keys: ['invoice_id', 'payment_id'],
         step: (key, now, attempt) => stepPayment(paymentSteps, key, now, attempt),
+      },
+      {
+        table: 'destination',
+        keys: ['destination_id'],
+        step: (key, now, attempt) => stepDestination({ db: database, banks }, key, now, attempt),
+      },
+      {
+        table: 'withdrawal',
+        keys: ['withdrawal_id'],
+        step: (key, now, attempt) =>
+          stepWithdrawal({ db: database, clock, banks, realm: payouts.realm }, key, now, attempt),
       },
     ],
     chores: [
@@ -192,6 +213,7 @@ export function buildService(
     cards: vault.cards,
     cardTesting: config.cardTestingLimits ? limitCards(monotonicMs) : unlimitedCards,
     banks,
+    payouts,
     engine,
   };
   const endpoints = config.mode === 'sandbox' ? [...routes, ...sandboxRoutes] : routes;
@@ -206,6 +228,7 @@ export function buildService(
       apiKeys,
       tokens,
       idempotency: answers,
+      publicUrl,
       keyRate: rateLimit(config.requestsPerSecond, config.requestsPerSecond * 2, monotonicMs),
       failedAuthenticationRate: rateLimit(
         config.failedAuthenticationsPerMinute / 60,
@@ -242,6 +265,7 @@ export function buildService(
     app,
     engine,
     banks,
+    payouts,
     async stop() {
       // A client that sends its request byte by byte is not waited for longer than this.
       const impatience = setTimeout(() => app.server.closeAllConnections(), drainMs);

@@ -24,6 +24,8 @@ export type Config = {
   readonly bankUrl: string | undefined;
   readonly bankSecret: string | undefined;
   readonly bankPort: number;
+  /** What a wallet of the test provider opens with. */
+  readonly openingDepositMinor: bigint;
   readonly metricsToken: string | undefined;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 };
@@ -115,6 +117,11 @@ export const settings = [
     meaning: 'Sandbox only: the port of the simulated bank.',
   },
   {
+    name: 'OPENING_DEPOSIT',
+    byDefault: '100000000',
+    meaning: 'Sandbox only: what a new wallet has on it, in minor units; 0 for nothing.',
+  },
+  {
     name: 'METRICS_TOKEN',
     byDefault: 'open in the sandbox, closed in live mode',
     meaning: 'The bearer token that /metrics asks for.',
@@ -202,6 +209,7 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     bankUrl: text('BANK_URL'),
     bankSecret: text('BANK_SECRET'),
     bankPort: integer('BANK_PORT', 0, 65_535, 0),
+    openingDepositMinor: BigInt(integer('OPENING_DEPOSIT', 0, 999_999_999, 100_000_000)),
     metricsToken: text('METRICS_TOKEN'),
     logLevel: oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
   };

@@ -26,6 +26,13 @@ export function isKnownCurrency(code: string): code is Currency {
   return Object.hasOwn(exponents, code);
 }
 
+/** How many digits its minor unit has. */
+export function exponentOfCurrency(currency: Currency): number {
+  const exponent = exponents[currency];
+  if (exponent === undefined) throw new Error(`${currency} is no currency we know`);
+  return exponent;
+}
+
 function exponentOf(exponent: number, codes: string): Record<string, number> {
   return Object.fromEntries(codes.split(' ').map((code) => [code, exponent]));
 }

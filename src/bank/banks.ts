@@ -1,5 +1,5 @@
-// Which bank serves whom. A shop has terminals, each with a bank; the first by priority whose bank is not known to be away is
-// used. Banks are rows, their secrets sealed; adapters are opened when they are first needed.
+// Which bank serves whom. A shop has terminals, each with a bank, and a party has some for its payouts; the first by priority
+// is used. Banks are rows, their secrets sealed; adapters are opened when they are first needed.
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { recentReads } from '../database/recent-reads.ts';
@@ -16,6 +16,11 @@ export type Banks = {
   /** Adds a bank, or changes where it is. */
   putBank(bank: { id: string; url: string; secret: string }): Promise<void>;
   putTerminal(terminal: NewTerminal): Promise<void>;
+  /** How a party's payouts leave the house. Undefined when no bank pays out for it. */
+  payoutRouteOf(
+    partyId: string,
+  ): Promise<{ readonly bankId: string; readonly terminal: Terminal } | undefined>;
+  putPayoutTerminal(terminal: NewPayoutTerminal): Promise<void>;
   /** The bank a callback claims to come from. */
   bankNamed(id: string): Promise<Bank | undefined>;
   stop(): Promise<void>;
@@ -27,6 +32,8 @@ export type NewTerminal = Terminal & {
   readonly bankId: string;
   readonly priority: number;
 };
+
+export type NewPayoutTerminal = Omit<NewTerminal, 'shopId'>;
 
 const maxAgeMs = 1_000;
 
@@ -83,6 +90,33 @@ const upsertTerminal = statement({
                descriptor = excluded.descriptor, priority = excluded.priority`,
 });
 
+const readPayoutTerminals = statement({
+  name: 'read_payout_terminals',
+  parameters: { party_id: 'text' },
+  row: { terminal_id: 'text', bank_id: 'text', merchant_id: 'text', descriptor: 'text' },
+  text: `select terminal_id, bank_id, merchant_id, descriptor from payout_terminal
+         where party_id = :party_id order by priority, terminal_id`,
+});
+
+const upsertPayoutTerminal = statement({
+  name: 'upsert_payout_terminal',
+  parameters: {
+    party_id: 'text',
+    terminal_id: 'text',
+    bank_id: 'text',
+    merchant_id: 'text',
+    descriptor: 'text',
+    priority: 'int4',
+    created_at: 'timestamptz',
+  },
+  row: {},
+  text: `insert into payout_terminal (party_id, terminal_id, bank_id, merchant_id, descriptor, priority, created_at)
+         values (:party_id, :terminal_id, :bank_id, :merchant_id, :descriptor, :priority, :created_at)
+         on conflict (party_id, terminal_id) do update
+           set bank_id = excluded.bank_id, merchant_id = excluded.merchant_id,
+               descriptor = excluded.descriptor, priority = excluded.priority`,
+});
+
 export function openBanks(options: {
   db: Database;
   /** On connections nobody holds. */
@@ -102,6 +136,11 @@ export function openBanks(options: {
       const [party_id, shop_id] = JSON.parse(name) as [string, string];
       return lookups.run(readTerminals, { party_id, shop_id });
     },
+  });
+  const payoutTerminals = recentReads({
+    maxAgeMs,
+    entriesMost: 10_000,
+    load: (party_id: string) => lookups.run(readPayoutTerminals, { party_id }),
   });
   const banks = recentReads({ maxAgeMs, entriesMost: 1_000, load: bankWith });
 
@@ -157,6 +196,24 @@ export function openBanks(options: {
         created_at: clock.now(),
       });
       terminals.forget(JSON.stringify([terminal.partyId, terminal.shopId]));
+    },
+    async payoutRouteOf(partyId) {
+      const [first] = await payoutTerminals.get(partyId);
+      if (!first) return undefined;
+      const { terminal_id: id, merchant_id: merchantId, descriptor } = first;
+      return { bankId: first.bank_id, terminal: { id, merchantId, descriptor } };
+    },
+    async putPayoutTerminal(terminal) {
+      await db.run(upsertPayoutTerminal, {
+        party_id: terminal.partyId,
+        terminal_id: terminal.id,
+        bank_id: terminal.bankId,
+        merchant_id: terminal.merchantId,
+        descriptor: terminal.descriptor,
+        priority: terminal.priority,
+        created_at: clock.now(),
+      });
+      payoutTerminals.forget(terminal.partyId);
     },
     bankNamed: (id) => banks.get(id),
     async stop() {

@@ -19,6 +19,7 @@ import {
   type Fingerprint,
   type MadeFor,
   type PaymentResource,
+  type Purpose,
 } from './payment-resource.ts';
 import { openCard, sealCard } from './sealed-card.ts';
 import { openSecurityCodes } from './security-codes.ts';
@@ -36,6 +37,8 @@ import {
 
 export type NewCard = {
   readonly partyId: string;
+  /** To be charged, where nothing is said. */
+  readonly purpose?: Purpose;
   readonly madeFor?: MadeFor;
   readonly card: Card;
   readonly securityCode?: string;
@@ -58,6 +61,13 @@ export type Cards = {
     handles: { readonly token: string; readonly session?: string },
     now: Instant,
   ): Promise<Outcome<PaymentResource, 'invalidPaymentToolToken' | 'invalidPaymentSession'>>;
+  /** A card to be paid out to, by the token the same party had for it; undefined when the token is good for nothing. */
+  findForPayout(
+    db: Database,
+    partyId: string,
+    token: string,
+    now: Instant,
+  ): Promise<PaymentResource | undefined>;
   /**
    * Belongs into the transaction that makes what refers to the card. False when the sweep was quicker: then the token has
    * expired. Whatever the answer, the token itself is accepted no longer than before.
@@ -68,7 +78,7 @@ export type Cards = {
   /** Under the newest key. */
   fingerprint(number: string): Fingerprint;
   /** Under the first key, which the hashes that are kept for ever were made with. */
-  identityHash(card: { readonly number: string; readonly expiry: string }): Promise<Buffer>;
+  identityHash(card: { readonly number: string; readonly expiry?: string }): Promise<Buffer>;
 };
 
 export type Vault = {
@@ -100,7 +110,7 @@ export function openVault(options: {
     return { generation, hash: numberHash(secret, number) };
   }
 
-  async function identityHashOf(card: { number: string; expiry: string }): Promise<Buffer> {
+  async function identityHashOf(card: { number: string; expiry?: string }): Promise<Buffer> {
     const key = await keyring.find('card_fingerprint', 1);
     if (!key) throw new Error('the first key of card fingerprints is missing');
     return identityHash(key.secret, card);
@@ -129,6 +139,7 @@ export function openVault(options: {
       session_id: owner.sessionId,
       made_for_kind: madeFor?.kind ?? null,
       made_for_id: madeFor?.id ?? null,
+      purpose: given.purpose ?? 'payment',
       stored_at: clock.now(),
       valid_until: laterBy(now, resourceLifetimeMs),
       payment_system: system,
@@ -159,6 +170,13 @@ export function openVault(options: {
       const cardId = cardIdOf(token);
       if (cardId === undefined) return refuse('invalidPaymentToolToken');
       return decideUse(await findCard(db, caller.partyId, cardId), caller, session, now);
+    },
+    async findForPayout(db, partyId, token, now) {
+      const cardId = cardIdOf(token);
+      const resource = cardId === undefined ? undefined : await findCard(db, partyId, cardId);
+      return resource?.token === token && resource.purpose === 'payout' && now < resource.validUntil
+        ? resource
+        : undefined;
     },
     async keep(db, partyId, token) {
       const cardId = cardIdOf(token);

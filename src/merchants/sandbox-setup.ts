@@ -45,6 +45,14 @@ export async function setUpSandbox(options: {
     const terminal = { id: 'SIMULATED', merchantId: shop.shop_id, descriptor: shop.name };
     await banks.putTerminal({ ...terminal, partyId, shopId: shop.shop_id, bankId, priority: 1 });
   }
+  await banks.putPayoutTerminal({
+    id: 'SIMULATED',
+    merchantId: 'PAYOUTS',
+    descriptor: 'Sandbox',
+    partyId,
+    bankId,
+    priority: 1,
+  });
   await banks.putBank({ id: bankId, ...bank });
   const known = readSandboxFacts(dataFolder)?.apiKey;
   const works = known !== undefined && (await apiKeys.authenticate(known)) !== undefined;

@@ -5,7 +5,7 @@ import { cardBody, paymentResourcesUrl } from './cards.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from './invoices.ts';
 import { startTestService, type Answer, type Merchant, type TestService } from './test-service.ts';
 
-const secret = 'a secret of the tests that is long enough';
+export const secret = 'a secret of the tests that is long enough';
 
 export type Paying = CreatedInvoice & { readonly created: Answer };
 
@@ -46,6 +46,14 @@ export async function startPaymentWorld(environment: Record<string, string> = {}
         priority: 1,
       });
     }
+    await banks.putPayoutTerminal({
+      id: 'P1',
+      merchantId: 'PAYOUTS',
+      descriptor: 'TEST PAYOUTS',
+      partyId: merchant.partyId,
+      bankId: 'BANK',
+      priority: 1,
+    });
     return merchant;
   }
 
