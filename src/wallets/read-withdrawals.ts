@@ -6,11 +6,8 @@ import { accept, refuse } from '../refusal.ts';
 import { ContinuationToken, Limit, pageBody, pageOf } from './page.ts';
 import { Moments, rangeOf } from './search.ts';
 import { AnyID, AssetParams, Named } from './shapes.wire.ts';
-import {
-  findWithdrawal as readOne,
-  findWithdrawalNamed,
-  listWithdrawals as readList,
-} from './withdrawal.store.ts';
+import { findWithdrawal as readOne, findWithdrawalNamed } from './withdrawal.store.ts';
+import { listWithdrawals as readList } from './withdrawal-search.store.ts';
 import { withdrawalBody, WithdrawalPath, WithdrawalSchema, WithdrawalStatus } from './withdrawals.wire.ts';
 
 export const getWithdrawal = endpoint({

@@ -16,24 +16,22 @@ import type { Currency } from '../money.ts';
 import type { Refusal } from '../refusal.ts';
 import { useGrant } from './grant.store.ts';
 import type { Named } from './made-once.ts';
-import type { Page } from './page.ts';
 import { insufficientFunds, noRoute, type PayoutFailure } from './payout-failure.ts';
 import { periodsOf, requireTurnover, type PayoutLimits, type TurnoverRefusal } from './payout-limits.ts';
-import { claimName, listOf, onPage, pageParameters, placesOf } from './store-parts.ts';
+import { claimName, listOf, placesOf } from './store-parts.ts';
 import {
   evolve,
   type Withdrawal,
   type WithdrawalEnd,
   type WithdrawalFact,
   type WithdrawalState,
-  type WithdrawalStatus,
   type WithdrawalTerms,
 } from './withdrawal.ts';
 
 export type StoredWithdrawal = { readonly withdrawal: Withdrawal; readonly version: number };
 export type Realm = 'test' | 'live';
 
-const columns = {
+export const withdrawalColumns = {
   withdrawal_id: 'text',
   party_id: 'text',
   wallet_id: 'text',
@@ -49,6 +47,7 @@ const columns = {
   result: 'json?',
   external_id: 'text?',
 } as const;
+const columns = withdrawalColumns;
 const columnList = listOf(columns);
 
 const insertWithdrawal = statement({
@@ -135,35 +134,6 @@ const readWithdrawalNamed = statement({
   text: `select ${listOf(columns, 'withdrawal')}, claimed.fingerprint
          from external_id as claimed join withdrawal on withdrawal_id = entity_id
          where claimed.party_id = :party_id and operation = 'createWithdrawal' and claimed.external_id = :external_id`,
-});
-
-const listWithdrawalRows = statement({
-  name: 'list_withdrawals',
-  parameters: {
-    party_id: 'text',
-    wallet_id: 'text?',
-    identity_id: 'text?',
-    withdrawal_id: 'text?',
-    destination_id: 'text?',
-    status: 'text?',
-    currency: 'text?',
-    created_from: 'timestamptz?',
-    created_to: 'timestamptz?',
-    amount_from: 'int8?',
-    amount_to: 'int8?',
-    ...pageParameters,
-  },
-  row: columns,
-  text: `select ${columnList} from withdrawal
-         where party_id = :party_id and (:wallet_id is null or wallet_id = :wallet_id)
-           and (:identity_id is null or identity_id = :identity_id)
-           and (:withdrawal_id is null or withdrawal_id = :withdrawal_id)
-           and (:destination_id is null or destination_id = :destination_id)
-           and (:status is null or status = :status) and (:currency is null or currency = :currency)
-           and (:created_from is null or created_at >= :created_from)
-           and (:created_to is null or created_at < :created_to)
-           and (:amount_from is null or amount_minor >= :amount_from)
-           and (:amount_to is null or amount_minor <= :amount_to) ${onPage('withdrawal', 'withdrawal_id')}`,
 });
 
 /** The attempts go on counting: by them the engine knows when an operator has to look. */
@@ -303,42 +273,6 @@ export async function findWithdrawalNamed(
   return row && { value: storedFromRow(row).withdrawal, fingerprint: row.fingerprint };
 }
 
-export type WithdrawalFilter = {
-  readonly partyId: string;
-  readonly walletId?: string;
-  readonly identityId?: string;
-  readonly withdrawalId?: string;
-  readonly destinationId?: string;
-  readonly status?: WithdrawalStatus;
-  readonly currency?: string;
-  readonly from?: Instant;
-  readonly to?: Instant;
-  readonly amountFrom?: bigint;
-  readonly amountTo?: bigint;
-};
-
-export async function listWithdrawals(
-  db: Database,
-  filter: WithdrawalFilter,
-  page: Page,
-): Promise<Withdrawal[]> {
-  const rows = await db.run(listWithdrawalRows, {
-    party_id: filter.partyId,
-    wallet_id: filter.walletId ?? null,
-    identity_id: filter.identityId ?? null,
-    withdrawal_id: filter.withdrawalId ?? null,
-    destination_id: filter.destinationId ?? null,
-    status: filter.status ?? null,
-    currency: filter.currency ?? null,
-    created_from: filter.from ?? null,
-    created_to: filter.to ?? null,
-    amount_from: filter.amountFrom ?? null,
-    amount_to: filter.amountTo ?? null,
-    ...page,
-  });
-  return rows.map((row) => storedFromRow(row).withdrawal);
-}
-
 export async function lookAgainAt(
   db: Database,
   { withdrawal, version }: StoredWithdrawal,
@@ -391,7 +325,7 @@ function factToJson({ type, terms }: WithdrawalFact & { type: 'withdrawal_starte
   return { type, terms: { ...told, ...money } };
 }
 
-function storedFromRow(row: Values<typeof columns>): StoredWithdrawal {
+export function storedFromRow(row: Values<typeof columns>): StoredWithdrawal {
   const terms = row.terms as TermsJson;
   return {
     version: row.version,

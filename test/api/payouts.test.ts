@@ -33,7 +33,11 @@ test('the flow: identity, wallet, card, destination, withdrawal, Succeeded', asy
   expect(identity.headers['location']).toBe(`http://127.0.0.1:8080/wallet/v0/identities/${identityId}`);
   expect((await get(`/wallet/v0/identities/${identityId}`)).body).toEqual(identity.body);
 
-  const wallet = await post('/wallet/v0/wallets', { name: 'Worldwide', identity: identityId, currency: 'RUB' });
+  const wallet = await post('/wallet/v0/wallets', {
+    name: 'Worldwide',
+    identity: identityId,
+    currency: 'RUB',
+  });
   expect(wallet.status).toBe(201);
   expect(wallet.body).toEqual({
     id: expect.stringMatching(/^\w{23}$/),

@@ -187,6 +187,7 @@ export const promisesOfMoney: readonly Check[] = [
       const answer = await approved(bank, id, bank.verify());
       expectSame(await bank.put(id, bank.verify()), answer, 'the repeat');
       expectSame(await bank.get(id), answer, 'the inquiry');
+      bank.expectNoEntry(id);
       await expectEntries(bank, id, 0);
     },
   },
