@@ -25,7 +25,7 @@ export function refusalAnswer(side: Side, refusal: Refusal<RefusalCode>): Stored
   if (status === 404) return { status, body: '' };
   if (status !== 400) return { status, body: JSON.stringify({ ...named, ...details, message }) };
   const errorType = 'errorType' in entry ? entry.errorType : 'SchemaViolated';
-  return { status, body: JSON.stringify({ errorType, ...details, description: message, ...named }) };
+  return { status, body: JSON.stringify({ ...named, errorType, ...details, description: message }) };
 }
 
 /** About a parameter of the address, a header, or the body. */
