@@ -29,6 +29,8 @@ type Contender = {
   readonly name: string;
   readonly write: () => Promise<unknown>;
   readonly latenciesMs: number[];
+  /** How many do it at once. */
+  readonly clients: number;
 };
 
 const { folder, remove } = temporaryFolder();
@@ -38,13 +40,14 @@ try {
   await migrate(db);
   await db.withClient((client) => client.query('create table bare (bare_id text primary key)'));
   const unlimited = {};
+  const bare = () => db.transaction((tx) => tx.run(insertBareRow, { bare_id: randomIds.next() }));
   const contenders = [
-    contender('bare transaction of one row', () =>
-      db.transaction((tx) => tx.run(insertBareRow, { bare_id: randomIds.next() })),
-    ),
+    contender('bare transaction of one row', bare),
     await payouts('100 wallets', 100, 'RUB', unlimited),
     await payouts('1 wallet', 1, 'USD', unlimited),
     await payouts('1 wallet, with a limit of the day', 1, 'EUR', { perDayMinor: 10n ** 12n }),
+    // What must happen one after the other cannot be quicker than this.
+    contender('bare transactions one after the other', bare, 1),
   ];
   for (let round = 0; round < rounds; round++) {
     for (const one of contenders) await race(one);
@@ -56,8 +59,8 @@ try {
   await remove();
 }
 
-function contender(name: string, write: () => Promise<unknown>): Contender {
-  return { name, write, latenciesMs: [] };
+function contender(name: string, write: () => Promise<unknown>, atOnce = clients): Contender {
+  return { name, write, latenciesMs: [], clients: atOnce };
 }
 
 async function payouts(
@@ -117,7 +120,7 @@ async function fill(on: Database, wallet: Parameters<typeof depositFromBank>[1])
   );
 }
 
-async function race({ write, latenciesMs }: Contender): Promise<void> {
+async function race({ write, latenciesMs, clients: atOnce }: Contender): Promise<void> {
   const end = performance.now() + roundMs;
   const client = async () => {
     for (let start = performance.now(); start < end; start = performance.now()) {
@@ -125,13 +128,13 @@ async function race({ write, latenciesMs }: Contender): Promise<void> {
       latenciesMs.push(performance.now() - start);
     }
   };
-  await Promise.all(Array.from({ length: clients }, client));
+  await Promise.all(Array.from({ length: atOnce }, client));
   await sleep(100); // what the server still flushes is not the next one's
 }
 
 function print(contenders: readonly Contender[]): void {
   const perSecond = contenders.map(({ latenciesMs }) => latenciesMs.length / ((rounds * roundMs) / 1_000));
-  const [bare = 1, spread = 1, hot = 0, limited = 0] = perSecond;
+  const [bare = 1, spread = 1, hot = 0, limited = 0, oneByOne = 1] = perSecond;
   console.log(`${clients} clients, ${rounds} rounds of ${roundMs} ms each\n`);
   console.log('| | withdrawals/s | of the bare one | p50 ms | p99 ms |\n| --- | ---: | ---: | ---: | ---: |');
   for (const [index, { name, latenciesMs }] of contenders.entries()) {
@@ -143,5 +146,6 @@ function print(contenders: readonly Contender[]): void {
     );
   }
   console.log(`\none hot wallet against a hundred: ${(hot / spread).toFixed(2)}`);
+  console.log(`one hot wallet against bare transactions one after the other: ${(hot / oneByOne).toFixed(2)}`);
   console.log(`with a limit of the day against without: ${(limited / hot).toFixed(2)}`);
 }

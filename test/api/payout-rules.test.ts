@@ -183,7 +183,7 @@ describe('identities and wallets', () => {
 });
 
 describe('cards and destinations', () => {
-  test.each([
+  test.each<[string, { cardNumber?: string; expDate?: string; cvv?: string }, string, string]>([
     ['of no network', { cardNumber: '9999999999999995' }, 'unsupportedCard', 'Unsupported card'],
     [
       'with a wrong last digit',
