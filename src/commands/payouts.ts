@@ -9,7 +9,6 @@ import {
   findIdentity,
   listIdentities as readIdentities,
   storeIdentityFact,
-  type StoredIdentity,
 } from '../wallets/identity.store.ts';
 import { depositFromBank, depositFromShop } from '../wallets/deposit.ts';
 import { operatorDecided } from '../wallets/payout-failure.ts';
@@ -44,7 +43,7 @@ export async function decideIdentification(
   id: string,
   decision: { readonly isPassed: true } | { readonly isPassed: false; readonly reason: string },
 ): Promise<void> {
-  const level = await changeIdentity(id, async (tx, stored) => {
+  const level = await changeIdentity(id, async (tx) => {
     const [challenge] = await findChallenges(tx, id, { status: 'pending' });
     if (!challenge) throw new Error(`identity ${id} has no identification under way`);
     if (decision.isPassed) {
@@ -75,16 +74,13 @@ export async function blockIdentity(id: string, isBlocked: boolean): Promise<voi
 }
 
 /** Answers the level afterwards. */
-function changeIdentity(
-  id: string,
-  decide: (tx: Database, stored: StoredIdentity) => Promise<IdentityFact>,
-): Promise<Level> {
+function changeIdentity(id: string, decide: (tx: Database) => Promise<IdentityFact>): Promise<Level> {
   return withFoundation(({ database, ports }) =>
     database.transaction(async (tx) => {
       const stored = await findIdentity(tx, null, id);
       if (!stored)
         throw new Error(`there is no identity ${id}; mandate identity list shows those of a party`);
-      const fact = await decide(tx, stored);
+      const fact = await decide(tx);
       const isStored = await storeIdentityFact(tx, stored, fact, ports.clock.now());
       if (!isStored) throw new Error(`identity ${id} was changed by somebody else; try again`);
       return evolve(stored.identity, fact).level;

@@ -212,7 +212,7 @@ function responsesOf(endpoint: AnyEndpoint, components: Json): Json {
   for (const [status, codes] of refusalsByStatus(refusalsOf(endpoint))) {
     responses[status] = {
       description: codes.map((code) => `\`${code}\`: ${refusals[code].message}.`).join('\n\n'),
-      ...(schemaOfError(sideOf(endpoint.path), status, codes) ?? {}),
+      ...schemaOfError(sideOf(endpoint.path), status, codes),
     };
   }
   return responses;

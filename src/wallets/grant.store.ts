@@ -1,7 +1,6 @@
 // Grants in SQL: leave to use another's wallet, once, or to pay out to another's destination. The token is shown once; what is
 // kept is its hash, which is found by the grant's own id inside the token.
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
 import { randomText } from '../ids.ts';

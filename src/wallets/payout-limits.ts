@@ -13,7 +13,7 @@ export type PayoutLimits = {
 };
 
 /** Whatever was agreed: the smallest payout card networks take. */
-export const smallestPayoutMinor = 100n;
+const smallestPayoutMinor = 100n;
 
 /** A sandbox is for trying out: nothing but the bounds of the test cards. */
 const sandboxLimits: PayoutLimits = { perPayoutMinor: 60_000_000n };

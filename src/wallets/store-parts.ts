@@ -34,13 +34,3 @@ export function placesOf(columns: Columns): string {
     .map((name) => `:${name}`)
     .join(', ');
 }
-
-type Optional<C> = {
-  [K in keyof C]: C[K] extends `${string}?` ? C[K] : C[K] extends string ? `${C[K]}?` : never;
-};
-
-/** The same columns as they come from the far side of a left join. */
-export function optional<C extends Readonly<Record<string, string>>>(of: C): Optional<C> {
-  const entries = Object.entries(of).map(([name, type]) => [name, type.endsWith('?') ? type : `${type}?`]);
-  return Object.fromEntries(entries) as Optional<C>;
-}

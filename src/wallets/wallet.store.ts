@@ -23,7 +23,7 @@ const columns = {
 } as const;
 
 /** With what a wallet has of its identity. */
-export const walletColumns = { ...columns, is_blocked: 'bool', provider: 'text', level: 'text' } as const;
+const walletColumns = { ...columns, is_blocked: 'bool', provider: 'text', level: 'text' } as const;
 const walletList = `${listOf(columns, 'wallet')}, is_blocked, provider, level`;
 const walletSource = 'wallet join identity using (identity_id)';
 
@@ -229,7 +229,7 @@ export async function listDeposits(db: Database, filter: DepositFilter, page: Pa
   }));
 }
 
-export function walletFromRow(row: Values<typeof walletColumns>): Wallet {
+function walletFromRow(row: Values<typeof walletColumns>): Wallet {
   return {
     id: row.wallet_id,
     partyId: row.party_id,
