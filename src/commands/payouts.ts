@@ -1,6 +1,5 @@
 // mandate identity, mandate wallet, mandate payout: what an operator decides about payouts.
 import type { Foundation } from '../compose.ts';
-import type { Database } from '../database/database.ts';
 import { isKnownCurrency } from '../money.ts';
 import { completed, evolve, type IdentityFact } from '../wallets/identity.ts';
 import {
@@ -17,6 +16,8 @@ import { levels, type Level } from '../wallets/provider.ts';
 import { findWallet } from '../wallets/wallet.store.ts';
 import { findWithdrawal, storeEnd } from '../wallets/withdrawal.store.ts';
 import { printTable, withFoundation } from './foundation.ts';
+
+type Transaction = Parameters<Parameters<Foundation['database']['transaction']>[0]>[0];
 
 const realmOf = ({ config }: Foundation) => (config.mode === 'live' ? 'live' : 'test');
 
@@ -74,7 +75,7 @@ export async function blockIdentity(id: string, isBlocked: boolean): Promise<voi
 }
 
 /** Answers the level afterwards. */
-function changeIdentity(id: string, decide: (tx: Database) => Promise<IdentityFact>): Promise<Level> {
+function changeIdentity(id: string, decide: (tx: Transaction) => Promise<IdentityFact>): Promise<Level> {
   return withFoundation(({ database, ports }) =>
     database.transaction(async (tx) => {
       const stored = await findIdentity(tx, null, id);

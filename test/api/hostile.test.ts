@@ -101,7 +101,7 @@ beforeAll(async () => {
     const found = find(method, url);
     return typeof found === 'string' ? found : found.operationId;
   };
-});
+}, 120_000);
 afterAll(() => payments.close());
 
 /** What must never be seen by others: the victim's invoices in every state, with a marker in every free field. */
@@ -179,13 +179,15 @@ async function plantPayouts(by: Merchant, names: number): Promise<void> {
   const body = { amount: 6_000, currency: 'RUB' };
   const moved = await make('/wallet/v0/w2w/transfers', { sender: wallet, receiver: second.id, body });
   const resource = { type: 'BankCardDestinationResource', token };
-  for (let number = 1; number < names; number++) {
-    const externalID = `name-${number}`;
-    const of = { name: 'Own', identity, currency: 'RUB', externalID };
-    await make('/wallet/v0/destinations', { ...of, resource });
-    await make('/wallet/v0/wallets', of);
-    await make('/wallet/v0/withdrawals', { wallet, destination, body, externalID });
-  }
+  const others = Array.from({ length: names - 1 }, (_, number) => `name-${number + 1}`);
+  await Promise.all(
+    others.map(async (externalID) => {
+      const of = { name: 'Own', identity, currency: 'RUB', externalID };
+      await make('/wallet/v0/destinations', { ...of, resource });
+      await make('/wallet/v0/wallets', of);
+      await make('/wallet/v0/withdrawals', { wallet, destination, body, externalID });
+    }),
+  );
   known.identity.push(identity);
   known.identityID.push(identity);
   known.challengeID.push(challenge.id);
