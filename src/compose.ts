@@ -6,7 +6,7 @@ import { openBanks, type Banks } from './bank/banks.ts';
 import { openHttpBank } from './bank/http/http-bank.ts';
 import { limitCards, unlimitedCards } from './cards/card-testing.ts';
 import { openVault, type Vault } from './cards/vault.ts';
-import { epochMsOf, laterBy, systemClock, type Clock, type Instant } from './clock.ts';
+import { laterBy, systemClock, type Clock } from './clock.ts';
 import { addCheckoutRoutes } from './checkout/checkout-routes.ts';
 import type { Config } from './config.ts';
 import { connectDatabase, type OpenedDatabase } from './database/connect.ts';
@@ -14,6 +14,7 @@ import type { DatabasePool } from './database/database.ts';
 import { isMigrated, migrate } from './database/migrate.ts';
 import { openEngine, type Engine } from './engine/engine.ts';
 import type { Topic } from './events/topic.ts';
+import { addGauges } from './gauges.ts';
 import { idempotency, idempotencyKeyLifetimeMs } from './http/idempotency.ts';
 import { openMetrics } from './http/metrics.ts';
 import { openApiDocument } from './http/openapi.ts';
@@ -30,10 +31,10 @@ import type { Logger } from './log.ts';
 import { openApiKeys, type ApiKeys } from './merchants/api-key.ts';
 import { countActiveKeysOfRealm } from './merchants/api-key.store.ts';
 import { openMerchants } from './merchants/merchants.ts';
-import { checkLedger, countUnbalancedAccounts } from './ledger/check-ledger.ts';
+import { checkLedger } from './ledger/check-ledger.ts';
 import { ledgerInvariants, type Invariant } from './ledger/invariants.ts';
 import { paymentInvariants } from './payments/payment.invariants.ts';
-import { oldestUnknownSeconds } from './payments/oldest-unknown.store.ts';
+import { paymentOfOperation } from './payments/payment.ts';
 import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
 import { addVisitorRoutes, callbackUrlOf, returnUrlOf } from './payments/visitors.ts';
 import { openRecurring } from './recurring/recurring.ts';
@@ -41,10 +42,15 @@ import { addWithdrawPage } from './recurring/withdraw-page.ts';
 import { invoicesTopic } from './payments/payment.notices.ts';
 import { routes, sandboxRoutes } from './routes.ts';
 import type { Service } from './service.ts';
-import { lags, parkedQueues, sweep as sweepWebhooks } from './webhooks/inspect.store.ts';
+import { sweep as sweepWebhooks } from './webhooks/inspect.store.ts';
 import { destinationsTopic, withdrawalsTopic } from './wallets/payout.notices.ts';
 import { usualDelaysSeconds } from './webhooks/delivery.ts';
 import { openWebhooks, type Webhooks } from './webhooks/webhooks.ts';
+import { stepDestination } from './wallets/destination.step.ts';
+import { openPayoutRules, type PayoutRules } from './wallets/payout-rules.ts';
+import { whatIsMissing } from './wallets/told-owner.ts';
+import { withdrawalOfOperation } from './wallets/withdrawal.ts';
+import { stepWithdrawal } from './wallets/withdrawal.step.ts';
 
 /** What comes from outside the program and is replaced in tests and simulations. */
 export type Ports = { readonly clock: Clock; readonly ids: Ids };
@@ -67,6 +73,7 @@ export type RunningService = {
   readonly engine: Engine;
   readonly banks: Banks;
   readonly webhooks: Webhooks;
+  readonly payouts: PayoutRules;
   /** Stops taking requests, lets what runs finish, and leaves the foundation to its owner. */
   stop(): Promise<void>;
 };
@@ -80,12 +87,16 @@ export const everyInvariant: readonly Invariant[] = [...ledgerInvariants, ...pay
 /** What merchants are told: each room says it of its own aggregates. */
 export const topics: readonly Topic[] = [invoicesTopic, withdrawalsTopic, destinationsTopic];
 
-/** Identities cannot be made yet, so no merchant has a wrong one; one that is not there is never told anything. */
-const noIdentityIsMissing = () => Promise.resolve(undefined);
+/** Which due work an operation at a bank belongs to. */
+function workOf(operationId: string): readonly [table: string, key: readonly string[]] | undefined {
+  const withdrawal = withdrawalOfOperation(operationId);
+  if (withdrawal) return ['withdrawal', withdrawal];
+  const payment = paymentOfOperation(operationId);
+  return payment && ['payment', payment];
+}
 
 /** How long attempts and bodies of deliveries are kept. */
 const deliveriesKeptMs = 30 * 24 * 3_600_000;
-const webhooksInMetricsMost = 20;
 
 /** How long requests under way may take when the service stops. */
 const drainMs = 10_000;
@@ -189,6 +200,12 @@ export function buildService(
     returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
   };
 
+  const payouts = openPayoutRules({
+    lookups: database.lookups,
+    realm: config.mode === 'live' ? 'live' : 'test',
+    openingDepositMinor: config.openingDepositMinor,
+  });
+
   const engine = openEngine({
     db: database,
     clock,
@@ -201,6 +218,17 @@ export function buildService(
         step: (key, now, attempt) => stepPayment(paymentSteps, key, now, attempt),
       },
       { table: 'series', keys: ['series_id'], step: ([id = ''], now) => recurring.step(database, id, now) },
+      {
+        table: 'destination',
+        keys: ['destination_id'],
+        step: (key, now, attempt) => stepDestination({ db: database, banks }, key, now, attempt),
+      },
+      {
+        table: 'withdrawal',
+        keys: ['withdrawal_id'],
+        step: (key, now, attempt) =>
+          stepWithdrawal({ db: database, clock, banks, realm: payouts.realm }, key, now, attempt),
+      },
     ],
     chores: [
       {
@@ -237,7 +265,7 @@ export function buildService(
     rule: config.webhookAddresses,
     delaysSeconds: config.webhookDelaysSeconds ?? usualDelaysSeconds,
     timeoutMs: config.webhookTimeoutMs,
-    whatIsMissing: noIdentityIsMissing,
+    whatIsMissing,
     countDelivery: metrics.countDelivery,
   });
 
@@ -252,6 +280,7 @@ export function buildService(
     cardTesting: config.cardTestingLimits ? limitCards(monotonicMs) : unlimitedCards,
     banks,
     recurring,
+    payouts,
     engine,
     webhooks,
   };
@@ -267,6 +296,7 @@ export function buildService(
       apiKeys,
       tokens,
       idempotency: answers,
+      publicUrl,
       keyRate: rateLimit(config.requestsPerSecond, config.requestsPerSecond * 2, monotonicMs),
       failedAuthenticationRate: rateLimit(
         config.failedAuthenticationsPerMinute / 60,
@@ -285,7 +315,7 @@ export function buildService(
         : 'closed',
     notReady: () => whatIsNotReady(database),
   });
-  addVisitorRoutes(app, { db: database, banks, engine });
+  addVisitorRoutes(app, { db: database, banks, engine, workOf });
   addWithdrawPage(app, { db: database, recurring, merchants });
   addCheckoutRoutes(app, {
     mode: config.mode,
@@ -294,60 +324,14 @@ export function buildService(
     invoiceOf: (id) => loadInvoice(database.lookups, id),
   });
   addPages(app, config.mode);
-  metrics.gauge('mandate_database_connections', 'Open connections', () => database.connections().total);
-  metrics.gauge(
-    'mandate_database_waiting',
-    'Requests waiting for a connection',
-    () => database.connections().waiting,
-  );
-  metrics.gauge(
-    'mandate_ledger_unbalanced',
-    'Accounts and sums of the ledger that are wrong, from the balances alone; anything but 0 is an alarm',
-    () => countUnbalancedAccounts(database),
-  );
-  metrics.gauge(
-    'mandate_ledger_broken',
-    'Cases that broke a rule of the ledger in the latest check of recent transfers; anything but 0 is an alarm',
-    () => brokenCases,
-  );
-  metrics.gauge(
-    'mandate_payment_oldest_unknown_seconds',
-    'How long the oldest payment has waited for its bank to say what became of it; 0 when none waits',
-    () => oldestUnknownSeconds(database, clock.now()),
-  );
-  metrics.gauge(
-    'mandate_webhook_parked_queues',
-    'Queues of webhooks that are given up until somebody resumes them',
-    () => parkedQueues(database),
-  );
-  metrics.gauge(
-    'mandate_webhook_oldest_undelivered_seconds',
-    'How long what waits longest for a webhook has waited',
-    async () => {
-      const [worst] = await lags(database, 1);
-      return worst ? secondsSince(worst.oldest, clock) : 0;
-    },
-  );
-  metrics.gaugeBy(
-    'mandate_webhook_lag_seconds',
-    'How long each of the latest webhooks has had something waiting; the others are left out',
-    'webhook',
-    async () =>
-      (await lags(database, webhooksInMetricsMost)).map(
-        ({ webhook_id, oldest }) => [webhook_id, secondsSince(oldest, clock)] as const,
-      ),
-  );
-  metrics.gauge(
-    'mandate_engine_stuck',
-    'Due work that waits for an operator',
-    async () => (await engine.stuck()).length,
-  );
+  addGauges(metrics, { database, engine, clock, brokenCases: () => brokenCases });
 
   return {
     app,
     engine,
     banks,
     webhooks,
+    payouts,
     async stop() {
       // A client that sends its request byte by byte is not waited for longer than this.
       const impatience = setTimeout(() => app.server.closeAllConnections(), drainMs);
@@ -358,10 +342,6 @@ export function buildService(
       await banks.stop();
     },
   };
-}
-
-function secondsSince(then: Instant, clock: Clock): number {
-  return Math.max(0, (epochMsOf(clock.now()) - epochMsOf(then)) / 1_000);
 }
 
 async function whatIsNotReady(database: DatabasePool): Promise<string[]> {

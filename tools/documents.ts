@@ -42,8 +42,13 @@ in one case than in another.
 | 409      | \`externalID\`, \`id\`, \`message\` | Decide which of the two requests you meant; \`id\` was made by the first.        |
 | 413      | \`message\`                   | Send less.                                                                     |
 | 429      | \`message\`                   | Wait for the seconds in \`Retry-After\`, then repeat the request as it is.       |
+| 501      | \`message\`                   | It is not offered.                                                             |
 | 500, 504 | empty                       | Nobody knows whether it was done. Repeat it with the same \`externalID\` or \`Idempotency-Key\`. |
 | 503      | empty                       | Certainly nothing was done. Repeat it after the seconds in \`Retry-After\`.      |
+
+The wallets' side (\`/wallet/v0\` and \`/payres/v0\`) has manners of its own: a 400 has \`errorType\`, \`name\` (the parameter, the
+header, or the schema of the body) and \`description\` beside the \`code\`, a 404 has no body, and a 422 about a limit says in
+\`retryAfter\` when there is room again.
 
 ${statuses.map(errorsOfStatus).join('\n\n')}
 `;

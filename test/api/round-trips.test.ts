@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { makeInvoice } from '../support/invoices.ts';
-import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
+import { startPayoutWorld, type PayoutWorld } from '../support/payout-world.ts';
 import type { Merchant, TestService } from '../support/test-service.ts';
 
 const invoices = '/v2/processing/invoices';
@@ -14,13 +14,13 @@ const order = {
   product: 'Order',
 };
 
-let world: PaymentWorld;
+let world: PayoutWorld;
 let service: TestService;
 let merchant: Merchant;
 let sent: string[];
 
 beforeAll(async () => {
-  world = await startPaymentWorld();
+  world = await startPayoutWorld();
   ({ service, merchant } = world);
 });
 afterAll(() => world.close());
@@ -139,6 +139,40 @@ test('reading payments is one', async () => {
     await service.call('GET', `${invoices}${path}`, { token: merchant.apiKey });
     expect(sent).toEqual(['read_payments_of_invoice']);
   }
+});
+
+test('creating a withdrawal is six, and its step with the bank six more', async () => {
+  const { id: destination } = await world.destinationFor('4242424242424242');
+  await world.withdraw(1_000, destination);
+  await service.engine.settled();
+  sent = [];
+  expect((await world.withdraw(1_000, destination)).status).toBe(202);
+  await service.engine.settled();
+  expect(sent.slice(0, 6)).toEqual([
+    'read_wallet',
+    'read_destination',
+    'begin',
+    'insert_withdrawal',
+    'post_journal',
+    'commit',
+  ]);
+  expect(sent.slice(6)).toEqual([
+    'read_withdrawal',
+    'take_card_and_security_code',
+    'begin',
+    'end_withdrawal',
+    'post_journal',
+    'commit',
+  ]);
+});
+
+test('reading a withdrawal is one', async () => {
+  const { id: destination } = await world.destinationFor('4242424242424242');
+  const { id } = (await world.withdraw(1_000, destination)).body;
+  await service.engine.settled();
+  sent = [];
+  await world.get(`/wallet/v0/withdrawals/${id}`);
+  expect(sent).toEqual(['read_withdrawal']);
 });
 
 test('a request that is refused at the door is none', async () => {

@@ -10,8 +10,8 @@ import { cardBody, paymentResourcesUrl } from './cards.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from './invoices.ts';
 import { startTestService, type Answer, type Merchant, type TestService } from './test-service.ts';
 
-const secret = 'a secret of the tests that is long enough';
 const currencies: Record<string, Currency> = { TEST_USD: 'USD' as Currency, TEST_EUR: 'EUR' as Currency };
+export const secret = 'a secret of the tests that is long enough';
 
 export type Paying = CreatedInvoice & { readonly created: Answer };
 
@@ -56,6 +56,14 @@ export async function startPaymentWorld(...how: Parameters<typeof startTestServi
         priority: 1,
       });
     }
+    await banks.putPayoutTerminal({
+      id: 'P1',
+      merchantId: 'PAYOUTS',
+      descriptor: 'TEST PAYOUTS',
+      partyId: merchant.partyId,
+      bankId: 'BANK',
+      priority: 1,
+    });
     return merchant;
   }
 
