@@ -18,6 +18,8 @@ export type Paying = CreatedInvoice & { readonly created: Answer };
 export type PaymentWorld = {
   readonly service: TestService;
   readonly bank: SimulatedBank;
+  /** What the bank and the service sign their messages with. */
+  readonly bankSecret: string;
   readonly merchant: Merchant;
   /** A merchant whose shops have a terminal with the bank. */
   createMerchant(): Promise<Merchant>;
@@ -101,6 +103,7 @@ export async function startPaymentWorld(environment: Record<string, string> = {}
   return {
     service,
     bank,
+    bankSecret: secret,
     merchant,
     createMerchant,
     tokenize,
