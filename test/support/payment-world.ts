@@ -31,7 +31,9 @@ export type PaymentWorld = {
   payment(invoice: CreatedInvoice, id?: string): Promise<any>;
   /** The changes of the invoice's feed, flat. */
   changes(invoice: CreatedInvoice): Promise<any[]>;
-  /** What a payer does on the issuer's page; then the browser comes back to us. */
+  /** What a payer does on the issuer's page. */
+  decide(invoice: CreatedInvoice, decision: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
+  /** The same; then the browser comes back to us. */
   authenticate(invoice: CreatedInvoice, decision: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
   /** Where the bank's book, our payments and our ledger differ: nowhere, when all is over. */
   differences(): Promise<string[]>;
@@ -100,6 +102,27 @@ export async function startPaymentWorld(environment: Record<string, string> = {}
     return body.flatMap((event: { changes: unknown[] }) => event.changes);
   }
 
+  async function decide(invoice: CreatedInvoice, decision: string): Promise<void> {
+    const asked = (await changes(invoice)).find(
+      ({ changeType }) => changeType === 'PaymentInteractionRequested',
+    );
+    const { request } = asked.userInteraction;
+    const form = Object.fromEntries((request.form ?? []).map(({ key, template }: any) => [key, template]));
+    const page =
+      request.requestType === 'BrowserGetRequest'
+        ? await fetch(request.uriTemplate)
+        : await fetch(request.uriTemplate, { method: 'POST', body: new URLSearchParams(form) });
+    const hidden = [...(await page.text()).matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)];
+    const fields = Object.fromEntries(
+      hidden.map(([, name, value]) => [name!, value!.replaceAll('&amp;', '&')]),
+    );
+    await fetch(`${bank.url}/issuer/decision`, {
+      method: 'POST',
+      body: new URLSearchParams({ ...fields, otp: '1234', decision }),
+      redirect: 'manual',
+    });
+  }
+
   return {
     service,
     bank,
@@ -115,25 +138,9 @@ export async function startPaymentWorld(environment: Record<string, string> = {}
     },
     payment,
     changes,
+    decide,
     async authenticate(invoice, decision) {
-      const asked = (await changes(invoice)).find(
-        ({ changeType }) => changeType === 'PaymentInteractionRequested',
-      );
-      const { request } = asked.userInteraction;
-      const form = Object.fromEntries((request.form ?? []).map(({ key, template }: any) => [key, template]));
-      const page =
-        request.requestType === 'BrowserGetRequest'
-          ? await fetch(request.uriTemplate)
-          : await fetch(request.uriTemplate, { method: 'POST', body: new URLSearchParams(form) });
-      const hidden = [...(await page.text()).matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)];
-      const fields = Object.fromEntries(
-        hidden.map(([, name, value]) => [name!, value!.replaceAll('&amp;', '&')]),
-      );
-      await fetch(`${bank.url}/issuer/decision`, {
-        method: 'POST',
-        body: new URLSearchParams({ ...fields, otp: '1234', decision }),
-        redirect: 'manual',
-      });
+      await decide(invoice, decision);
       await service.call('GET', `/payer/return/${invoice.id}/1`);
       await engine.settled();
     },
