@@ -1,8 +1,7 @@
 // The comparison of the books, tried on books that are wrong: whatever is planted in one of them is found.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { epochMsOf } from '../../src/clock.ts';
 import type { BookEntry } from '../../src/bank/http/messages.ts';
-import { differences, readBook, unfinished } from './books.ts';
+import { differences, unfinished } from './books.ts';
 import { invoicesUrl } from './invoices.ts';
 import { startPaymentWorld, type Paying, type PaymentWorld } from './payment-world.ts';
 
@@ -19,7 +18,7 @@ let declined: Paying;
 /** One payment of each kind of ending, and a refund. */
 beforeAll(async () => {
   world = await startPaymentWorld();
-  const { service, merchant, bank } = world;
+  const { service, merchant } = world;
   const post = async (paying: Paying, path: string, body: object) => {
     const url = `${invoicesUrl}/${paying.id}/payments/1/${path}`;
     const { status, text } = await service.call('POST', url, { token: merchant.apiKey, body });
@@ -33,7 +32,7 @@ beforeAll(async () => {
   released = await world.paid(card, hold);
   await post(released, 'cancel', { reason: 'gone' });
   declined = await world.paid('4000000000000002');
-  book = await readBook(bank.url, world.bankSecret, epochMsOf(service.clock.now()));
+  book = await world.book();
 });
 afterAll(() => world.close());
 

@@ -1,10 +1,15 @@
 // A service with a bank: the simulated one, in memory, behind real HTTP, with the clock of the test. What a merchant's server
 // and a payer's browser do to each other is a function here.
 import { epochMsOf } from '../../src/clock.ts';
+import type { BookEntry } from '../../src/bank/http/messages.ts';
 import { settlementAccount } from '../../src/ledger/account.ts';
 import { readBalance } from '../../src/ledger/ledger.store.ts';
 import type { Currency } from '../../src/money.ts';
-import { openSimulatedBank, type SimulatedBank } from '../../src/sandbox/bank/simulated-bank.ts';
+import {
+  openSimulatedBank,
+  type SimulatedBank,
+  type SimulatedBankOptions,
+} from '../../src/sandbox/bank/simulated-bank.ts';
 import { differences, readBook } from './books.ts';
 import { cardBody, paymentResourcesUrl } from './cards.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from './invoices.ts';
@@ -35,6 +40,8 @@ export type PaymentWorld = {
   decide(invoice: CreatedInvoice, decision: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
   /** The same; then the browser comes back to us. */
   authenticate(invoice: CreatedInvoice, decision: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
+  /** What the bank has booked, in order. */
+  book(): Promise<BookEntry[]>;
   /** Where the bank's book, our payments and our ledger differ: nowhere, when all is over. */
   differences(): Promise<string[]>;
   /** What a shop has, and what of it is free to be given back. */
@@ -42,10 +49,13 @@ export type PaymentWorld = {
   close(): Promise<void>;
 };
 
-export async function startPaymentWorld(environment: Record<string, string> = {}): Promise<PaymentWorld> {
+export async function startPaymentWorld(
+  environment: Record<string, string> = {},
+  bankOptions: Partial<SimulatedBankOptions> = {},
+): Promise<PaymentWorld> {
   const service = await startTestService(environment);
   const { clock, banks, engine } = service;
-  const bank = await openSimulatedBank({ clock, secret, log: { warn: () => {} } });
+  const bank = await openSimulatedBank({ clock, secret, log: { warn: () => {} }, ...bankOptions });
   await banks.putBank({ id: 'BANK', url: bank.url, secret });
 
   async function createMerchant(): Promise<Merchant> {
@@ -123,6 +133,8 @@ export async function startPaymentWorld(environment: Record<string, string> = {}
     });
   }
 
+  const book = () => readBook(bank.url, secret, epochMsOf(clock.now()));
+
   return {
     service,
     bank,
@@ -144,8 +156,9 @@ export async function startPaymentWorld(environment: Record<string, string> = {}
       await service.call('GET', `/payer/return/${invoice.id}/1`);
       await engine.settled();
     },
+    book,
     async differences() {
-      return differences(service.database, await readBook(bank.url, secret, epochMsOf(clock.now())));
+      return differences(service.database, await book());
     },
     async balance(shopId = 'TEST') {
       const account = settlementAccount({
