@@ -12,6 +12,7 @@ import {
 } from '../../src/sandbox/bank/simulated-bank.ts';
 import { differences, readBook } from './books.ts';
 import { cardBody, paymentResourcesUrl } from './cards.ts';
+import { visitIssuer } from './issuer-page.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from './invoices.ts';
 import { startTestService, type Answer, type Merchant, type TestService } from './test-service.ts';
 
@@ -112,25 +113,11 @@ export async function startPaymentWorld(
     return body.flatMap((event: { changes: unknown[] }) => event.changes);
   }
 
-  async function decide(invoice: CreatedInvoice, decision: string): Promise<void> {
+  async function decide(invoice: CreatedInvoice, decision: 'confirm' | 'refuse' | 'cancel'): Promise<void> {
     const asked = (await changes(invoice)).find(
       ({ changeType }) => changeType === 'PaymentInteractionRequested',
     );
-    const { request } = asked.userInteraction;
-    const form = Object.fromEntries((request.form ?? []).map(({ key, template }: any) => [key, template]));
-    const page =
-      request.requestType === 'BrowserGetRequest'
-        ? await fetch(request.uriTemplate)
-        : await fetch(request.uriTemplate, { method: 'POST', body: new URLSearchParams(form) });
-    const hidden = [...(await page.text()).matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)];
-    const fields = Object.fromEntries(
-      hidden.map(([, name, value]) => [name!, value!.replaceAll('&amp;', '&')]),
-    );
-    await fetch(`${bank.url}/issuer/decision`, {
-      method: 'POST',
-      body: new URLSearchParams({ ...fields, otp: '1234', decision }),
-      redirect: 'manual',
-    });
+    await visitIssuer(asked.userInteraction.request, decision);
   }
 
   const book = () => readBook(bank.url, secret, epochMsOf(clock.now()));
