@@ -140,8 +140,10 @@ const flows: Record<string, Flow> = {
     ends: { status: 'refunded' },
     moments: [
       ...instantly,
-      ...['after a commit', ...swept('refund', 'end_refund')],
-      ...['after a commit', ...swept('refund', 'end_refund')],
+      'after a commit',
+      ...swept('refund', 'end_refund'),
+      'after a commit',
+      ...swept('refund', 'end_refund'),
     ],
     async act(invoice, token) {
       await pay(invoice, token, 'PaymentFlowInstant');
@@ -176,8 +178,9 @@ const flows: Record<string, Flow> = {
     ends: { status: 'failed', error: { subError: { code: 'processing_deadline_reached' } } },
     moments: [
       ...instantly.slice(0, -1),
-      ...['after postpone_payment', 'after claim_due_payment', 'before inquiry', 'after inquiry'],
-      ...['after change_payment', 'before reverse', 'after reverse', 'after change_payment'],
+      'after postpone_payment',
+      ...swept('inquiry'),
+      ...swept('reverse').slice(1),
     ],
     async act(invoice, token) {
       world.bank.faults.order({ kind: 'reset-after-booking', rate: 1, operationKind: 'authorise' });
