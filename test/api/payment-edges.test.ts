@@ -214,6 +214,19 @@ describe('a hold', () => {
   });
 });
 
+describe('a payer who opens the issuer’s page again', () => {
+  test.each(['4012888888881881', '4556418324571052', '4929172190150505', '4556724110260093'])(
+    'with the card %s cannot change what he has decided',
+    async (challengedCard) => {
+      const invoice = await world.pay(challengedCard);
+      await world.service.engine.settled();
+      await world.decide(invoice, 'refuse');
+      await world.authenticate(invoice, 'confirm');
+      expect(await world.payment(invoice)).toMatchObject({ status: 'failed' });
+    },
+  );
+});
+
 describe('a clock that goes backwards', () => {
   test('between the message to the bank and its answer, or before a refund, leaves the books right', async () => {
     const { clock } = world.service;

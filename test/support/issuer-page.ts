@@ -16,20 +16,34 @@ export async function visitIssuer(
   decision: 'confirm' | 'refuse' | 'cancel',
 ): Promise<WayBack> {
   const fields = Object.fromEntries(form.map(({ key, template }) => [key, template]));
-  const page = await (requestType === 'BrowserGetRequest' ? fetch(uriTemplate) : submit(uriTemplate, fields));
-  const question = formOf(await page.text(), uriTemplate);
-  const decided = await submit(question.action, { ...question.fields, otp: '1234', decision });
-  const location = decided.headers.get('location');
-  if (location !== null) return () => fetch(location);
-  const back = formOf(await decided.text(), question.action);
-  return () => submit(back.action, back.fields);
+  const page =
+    requestType === 'BrowserGetRequest'
+      ? await fetch(uriTemplate, { redirect: 'manual' })
+      : await submit(uriTemplate, fields);
+  const asked = await nextPage(page, uriTemplate);
+  // Whoever opens the page again, or too late, is on his way back already.
+  if (typeof asked === 'function' || !asked.action.endsWith('/decision')) return wayBack(asked);
+  const decided = await submit(asked.action, { ...asked.fields, otp: '1234', decision });
+  return wayBack(await nextPage(decided, asked.action));
+}
+
+type Form = { readonly action: string; readonly fields: Record<string, string> };
+
+/** The form that is shown, or where the browser is sent. */
+async function nextPage(answer: Response, base: string): Promise<Form | WayBack> {
+  const location = answer.headers.get('location');
+  return location === null ? formOf(await answer.text(), base) : () => fetch(location);
+}
+
+function wayBack(next: Form | WayBack): WayBack {
+  return typeof next === 'function' ? next : () => submit(next.action, next.fields);
 }
 
 function submit(url: string, fields: Record<string, string>): Promise<Response> {
   return fetch(url, { method: 'POST', body: new URLSearchParams(fields), redirect: 'manual' });
 }
 
-function formOf(html: string, base: string): { action: string; fields: Record<string, string> } {
+function formOf(html: string, base: string): Form {
   const [, action] = /<form [^>]*action="([^"]*)"/.exec(html) ?? [];
   if (action === undefined) throw new Error(`there is no form on the page: ${html}`);
   const hidden = [...html.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)];
