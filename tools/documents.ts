@@ -6,6 +6,7 @@ import { takesIdempotencyKey, type AnyEndpoint } from '../src/http/endpoint.ts';
 import { refusalsOf } from '../src/http/openapi.ts';
 import { refusals, type RefusalCode } from '../src/http/refusals.ts';
 import { routes, sandboxRoutes } from '../src/routes.ts';
+import { capturedPartMinor, cardResultRows, heldMinor, refundedPartMinor } from './card-results.ts';
 
 const endpoints = [...routes, ...sandboxRoutes];
 
@@ -15,6 +16,7 @@ export async function documents(): Promise<Map<string, string>> {
     'docs/guide/errors.md': errorsText(),
     'docs/guide/access.md': accessText(),
     'docs/operations/configuration.md': configurationText(),
+    'docs/test-cards-results.md': cardResultsText(),
   };
   const style = await resolveConfig(import.meta.filename);
   const formatted = Object.entries(texts).map(
@@ -126,6 +128,24 @@ Every setting comes from the environment. An empty one counts as not set. The pr
 else and names every fault at once; \`mandate config\` shows what is in force.
 
 ${table(['Setting', 'By default', 'Meaning'], rows)}
+`;
+}
+
+function cardResultsText(): string {
+  const [headings = [], ...rows] = cardResultRows();
+  return `# What becomes of each test card
+
+${printedFrom('tools/card-results.ts')}
+
+Every card of [the simulated bank](simulated-bank.md) in both flows, with an invoice of ${heldMinor} and every way to go on. A test
+does all of it over the API of a \`mandate serve\`, with a \`mandate bank\` of its own and the payer at the issuer's page, and
+compares: the payment, the invoice, the error, and the bank's book.
+
+A cell is the status of the payment and what the bank has of it in the end. _refused_: the merchant's wish was answered
+\`invalidPaymentStatus\` and changed nothing. _capture part_ captures ${capturedPartMinor}, _refund part_ gives ${refundedPartMinor} back; a hold is captured in full
+before it is refunded. The invoice is \`paid\` where the payment is \`captured\` or \`refunded\`, else \`unpaid\`.
+
+${table(headings, rows)}
 `;
 }
 

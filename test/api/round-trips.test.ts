@@ -98,6 +98,35 @@ test('tokenizing a card is one', async () => {
   expect(sent).toEqual(['insert_card']);
 });
 
+/** Every statement that writes, outside of a transaction, is a transaction of its own; a commit is one in any case. */
+function writeTransactions(names: readonly string[]): string[] {
+  let isInTransaction = false;
+  return names.filter((name) => {
+    if (name === 'begin') isInTransaction = true;
+    if (name === 'commit') isInTransaction = false;
+    return name === 'commit' || (!isInTransaction && !/^(begin|read_|find_|moved_)/.test(name));
+  });
+}
+
+test('a charge is three transactions that write, and so is a refund beside the sweep that finds it', async () => {
+  await world.paid('4242424242424242');
+  const { id } = await makeInvoice(service, merchant);
+  const { token: paymentToolToken } = await world.tokenize('4242424242424242');
+  sent = [];
+  const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
+  await service.call('POST', `${invoices}/${id}/payments`, { token: merchant.apiKey, body: { payer } });
+  await service.engine.settled();
+  expect((await world.payment({ id, token: '' })).status).toBe('captured');
+  expect(writeTransactions(sent)).toEqual(['commit', 'take_card_and_security_code', 'change_payment']);
+
+  sent = [];
+  await service.call('POST', `${invoices}/${id}/payments/1/refunds`, { token: merchant.apiKey, body: {} });
+  await service.engine.settled();
+  const ofRefund = writeTransactions(sent).filter((name) => !/^claim_due_(?!payment$)/.test(name));
+  // The sweep looks until it finds no more.
+  expect([...new Set(ofRefund)]).toEqual(['commit', 'claim_due_payment', 'end_refund']);
+});
+
 test('creating a payment is six, and its step with the bank three more', async () => {
   await world.paid('4242424242424242');
   const { id } = await makeInvoice(service, merchant);
