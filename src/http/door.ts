@@ -137,7 +137,11 @@ async function perform(
   reply: FastifyReply,
 ): Promise<StoredAnswer> {
   const outcome = await endpoint.handle(request, service);
-  if (!outcome.ok) return refusalAnswer(outcome.refusal);
+  if (!outcome.ok) {
+    const { waitSeconds } = outcome.refusal;
+    if (waitSeconds !== undefined) reply.header('Retry-After', String(waitSeconds));
+    return refusalAnswer(outcome.refusal);
+  }
   if (!endpoint.answer) return { status: endpoint.status, body: '' };
   const serialize = reply.getSerializationFunction(String(endpoint.status)) ?? JSON.stringify;
   return { status: endpoint.status, body: serialize(outcome.value as object) as string };
