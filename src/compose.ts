@@ -9,6 +9,11 @@ import { openVault, type Vault } from './cards/vault.ts';
 import { laterBy, systemClock, type Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { connectDatabase, type OpenedDatabase } from './database/connect.ts';
+import { bindingInvariants } from './customers/binding.invariants.ts';
+import { stepBinding, type BindingSteps } from './customers/binding.step.ts';
+import { bindingOfOperation } from './customers/binding.ts';
+import { countOwedReturns, resumeOwedReturns } from './customers/returns.store.ts';
+import { addBindingReturn, bindingReturnUrlOf } from './customers/visitors.ts';
 import type { DatabasePool } from './database/database.ts';
 import { isMigrated, migrate } from './database/migrate.ts';
 import { openEngine, type Engine } from './engine/engine.ts';
@@ -65,7 +70,14 @@ const version = (
 ).version;
 
 /** What must be true of the books, and between them and the rooms that post to them. */
-export const everyInvariant: readonly Invariant[] = [...ledgerInvariants, ...paymentInvariants];
+export const everyInvariant: readonly Invariant[] = [
+  ...ledgerInvariants,
+  ...paymentInvariants,
+  ...bindingInvariants,
+];
+
+/** How long a return to a payer waits for an operator before the bank is asked again anyway. */
+const resumeReturnsMs = 60 * 60_000;
 
 /** How long requests under way may take when the service stops. */
 const drainMs = 10_000;
@@ -165,6 +177,13 @@ export function buildService(
     returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
   };
 
+  const bindingSteps: BindingSteps = {
+    db: database,
+    clock,
+    bankOf: (binding) => banks.bankOf(binding.terminal),
+    returnUrlOf: (binding) => bindingReturnUrlOf(publicUrl(), binding),
+  };
+
   const engine = openEngine({
     db: database,
     clock,
@@ -176,6 +195,11 @@ export function buildService(
         keys: ['invoice_id', 'payment_id'],
         step: (key, now, attempt) => stepPayment(paymentSteps, key, now, attempt),
       },
+      {
+        table: 'binding',
+        keys: ['customer_id', 'binding_id'],
+        step: (key, now, attempt) => stepBinding(bindingSteps, key, now, attempt),
+      },
     ],
     chores: [
       {
@@ -184,6 +208,7 @@ export function buildService(
         run: () => answers.forgetOld(laterBy(clock.now(), -idempotencyKeyLifetimeMs)),
       },
       { name: 'sweep the vault', everyMs: 60_000, run: () => vault.sweep() },
+      { name: 'look after returns to payers', everyMs: 60_000, run: () => lookAfterReturns() },
       { name: 'check the books', everyMs: 60_000, run: () => checkBooks() },
     ],
     countStep: metrics.countStep,
@@ -198,6 +223,15 @@ export function buildService(
     brokenCases = broken.reduce((sum, finding) => sum + Number(finding.broken), 0);
   }
 
+  async function lookAfterReturns(): Promise<void> {
+    const now = clock.now();
+    const { owed, overdue } = await countOwedReturns(database, now);
+    if (overdue > 0)
+      log.error({ owed, overdue }, 'payers wait for test charges to come back: mandate bindings owed');
+    const resumed = await resumeOwedReturns(database, now, laterBy(now, -resumeReturnsMs));
+    if (resumed > 0) log.warn({ resumed }, 'returns that had been given up are asked for again');
+  }
+
   const monotonicMs = () => performance.now();
   const service: Service = {
     db: database,
@@ -208,6 +242,11 @@ export function buildService(
     cards: vault.cards,
     cardTesting: config.cardTestingLimits ? limitCards(monotonicMs) : unlimitedCards,
     banks,
+    bindingRules: {
+      testChargeMinor: config.bindingTestCharges,
+      ...(config.bindingsPerCustomer === 0 ? {} : { perCustomerMost: config.bindingsPerCustomer }),
+      ...(config.bindingsPerCard === 0 ? {} : { perCardMost: config.bindingsPerCard }),
+    },
     engine,
   };
   const endpoints = config.mode === 'sandbox' ? [...routes, ...sandboxRoutes] : routes;
@@ -240,7 +279,8 @@ export function buildService(
         : 'closed',
     notReady: () => whatIsNotReady(database),
   });
-  addVisitorRoutes(app, { db: database, banks, engine });
+  addVisitorRoutes(app, { db: database, banks, engine, bindingOfOperation });
+  addBindingReturn(app, { db: database, engine });
   addPages(app, config.mode);
   metrics.gauge('mandate_database_connections', 'Open connections', () => database.connections().total);
   metrics.gauge(
@@ -257,6 +297,16 @@ export function buildService(
     'mandate_ledger_broken',
     'Cases that broke a rule of the ledger in the latest check of recent transfers; anything but 0 is an alarm',
     () => brokenCases,
+  );
+  metrics.gauge(
+    'mandate_bindings_owed',
+    'Test charges on their way back to payers',
+    async () => (await countOwedReturns(database, clock.now())).owed,
+  );
+  metrics.gauge(
+    'mandate_bindings_owed_overdue',
+    'Those of them the bank should have confirmed by now; anything but 0 is an alarm',
+    async () => (await countOwedReturns(database, clock.now())).overdue,
   );
   metrics.gauge(
     'mandate_engine_stuck',

@@ -73,7 +73,7 @@ function tooSoon(oldestCounted: Instant | undefined, now: Instant, what: string)
  * no party and no shop whether they may trade: who takes his card back is not refused.
  */
 export function decideWithdraw(
-  customer: Customer,
+  customer: Pick<Customer, 'state'>,
   binding: Binding,
   boundBefore: string | undefined,
   now: Instant,
@@ -85,10 +85,7 @@ export function decideWithdraw(
 }
 
 /** Only for a test charge whose return the bank does not confirm, when somebody has made sure the payer has his money. */
-export function decideClose(
-  binding: Binding,
-  reason: string,
-): Outcome<BindingFact, 'invalidBindingStatus'> {
+export function decideClose(binding: Binding, reason: string): Outcome<BindingFact, 'invalidBindingStatus'> {
   const { state } = binding;
   switch (state.name) {
     case 'reversing':

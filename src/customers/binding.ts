@@ -91,7 +91,11 @@ export const bindingLifecycle = {
   },
   reversing: { binding_failed: 'failed' },
   // It has failed after all where the customer was deleted meanwhile, or an operator closed it.
-  returning: { binding_refund_started: 'refunding', binding_succeeded: 'succeeded', binding_failed: 'failed' },
+  returning: {
+    binding_refund_started: 'refunding',
+    binding_succeeded: 'succeeded',
+    binding_failed: 'failed',
+  },
   refunding: { binding_succeeded: 'succeeded', binding_failed: 'failed' },
   succeeded: { binding_withdrawn: 'withdrawn' },
   withdrawn: {},

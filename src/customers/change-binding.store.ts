@@ -10,7 +10,7 @@ import type { StoredBinding } from './binding.store.ts';
 import { journalOf } from './binding.postings.ts';
 import { evolveBinding, wakeOf, type Binding, type BindingFact } from './binding.ts';
 import { bindingFactToJson, customerFactToJson, isBindingFact } from './customer-json.ts';
-import { activeBindingOf, evolveCustomer, type Customer, type CustomerFact } from './customer.ts';
+import { activeBindingOf, customerStateAfter, type Customer, type CustomerFact } from './customer.ts';
 
 const changeBinding = statement({
   name: 'change_binding',
@@ -88,7 +88,7 @@ type Both = { readonly binding: Binding; readonly customer: Pick<Customer, 'stat
 function after({ binding, customer }: Both, fact: BindingFact | CustomerFact): Both {
   return isBindingFact(fact)
     ? { binding: evolveBinding(binding, fact), customer }
-    : { binding, customer: evolveCustomer(customer as Customer, fact) };
+    : { binding, customer: { state: customerStateAfter(customer.state, fact) } };
 }
 
 export async function lookAgainAt(db: Database, stored: StoredBinding, at: Instant | null): Promise<void> {

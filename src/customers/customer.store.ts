@@ -7,7 +7,8 @@ import { appendEvent, appendParameters } from '../events/log.ts';
 import { customerFactToJson } from './customer-json.ts';
 import {
   activeBindingOf,
-  evolveCustomer,
+  customerStateAfter,
+  newCustomer,
   type ContactInfo,
   type Customer,
   type CustomerFact,
@@ -100,7 +101,7 @@ export async function storeNewCustomer(
   created: CustomerFact & { type: 'customer_created' },
   fingerprint: Buffer,
 ): Promise<boolean> {
-  const customer = evolveCustomer(undefined, created);
+  const customer = newCustomer(created);
   const rows = await db.run(insertCustomer, {
     customer_id: customer.id,
     party_id: customer.partyId,
@@ -123,7 +124,8 @@ export async function storeNewCustomer(
 /** False when somebody else has changed him since he was read. */
 export async function storeDeletion(db: Database, stored: StoredCustomer, now: Instant): Promise<boolean> {
   const deleted: CustomerFact = { type: 'customer_deleted' };
-  const { id } = evolveCustomer(stored.customer, deleted);
+  const { id, state } = stored.customer;
+  customerStateAfter(state, deleted);
   const rows = await db.run(deleteCustomer, {
     customer_id: id,
     version: stored.version,

@@ -51,6 +51,10 @@ export const customerLifecycle = {
 
 export type CreateCustomer = Omit<CustomerTerms, 'partyId' | 'createdAt'> & { readonly partyId?: string };
 
+export function newCustomer(created: CustomerFact & { type: 'customer_created' }): Customer {
+  return { ...created.terms, state: customerStateAfter(undefined, created), bindingsMade: 0 };
+}
+
 export function decideCreate(
   party: Party,
   shop: Shop | undefined,
@@ -89,19 +93,14 @@ export function afterWithdrawn(
   return [{ type: 'active_binding_changed', bindingId: boundBefore }];
 }
 
-/** The customer after a fact. A fact the lifecycle does not allow is a bug, here or in the data, and stops the step. */
-export function evolveCustomer(customer: Customer | undefined, fact: CustomerFact): Customer {
-  const from = customer?.state.name ?? 'absent';
+/** The state after a fact. A fact the lifecycle does not allow is a bug, here or in the data, and stops the step. */
+export function customerStateAfter(state: CustomerState | undefined, fact: CustomerFact): CustomerState {
+  const from = state?.name ?? 'absent';
   const moves: Partial<Record<CustomerFact['type'], CustomerStateName>> = customerLifecycle[from];
   if (moves[fact.type] === undefined) throw new Error(`a customer that is ${from} cannot have ${fact.type}`);
-  if (fact.type === 'customer_created')
-    return { ...fact.terms, state: { name: 'unready' }, bindingsMade: 0 };
-  if (!customer) throw new Error(`${fact.type} without a customer`);
-  return { ...customer, state: stateAfter(fact) };
-}
-
-function stateAfter(fact: Exclude<CustomerFact, { type: 'customer_created' }>): CustomerState {
   switch (fact.type) {
+    case 'customer_created':
+      return { name: 'unready' };
     case 'customer_ready':
     case 'active_binding_changed':
       return { name: 'ready', activeBindingId: fact.bindingId };

@@ -139,10 +139,7 @@ export function isGivenBack(answer: BankAnswer): boolean {
   return answer.outcome === 'declined' && ['21', '25', '79'].includes(answer.code);
 }
 
-export function unfinished(
-  answer: BankAnswer,
-  now: Instant,
-): Exclude<Meaning, { readonly events: unknown }> {
+export function unfinished(answer: BankAnswer, now: Instant): Exclude<Meaning, { readonly events: unknown }> {
   switch (answer.outcome) {
     case 'pending':
       return { again: laterBy(now, askAgainMs) };

@@ -11,6 +11,7 @@ const roomMayImport = ['http', 'keys', 'events', 'engine', 'ledger', 'database',
 /** The rooms of the business, and the pure files of each: one bears the name of each aggregate, others hold a part of it. */
 const rooms: Record<string, readonly string[]> = {
   cards: ['card', 'payment-resource'],
+  customers: ['binding', 'binding.bank', 'binding.commands', 'binding.postings', 'customer', 'customer-json'],
   invoices: ['invoice', 'invoice-json'],
   merchants: ['party'],
   payments: [
@@ -56,9 +57,13 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
     ],
     types: ['service'],
   },
-  config: { may: ['keys'] },
+  config: { may: ['keys', 'money'] },
   routes: { may: Object.keys(rooms), types: ['http'] },
-  service: { may: [], types: ['merchants', 'cards', 'bank', 'engine', 'keys', 'database', ...words] },
+  service: {
+    may: [],
+    types: ['merchants', 'cards', 'customers', 'bank', 'engine', 'keys', 'database', ...words],
+  },
+  customers: { may: ['payments', 'cards', 'merchants', ...roomMayImport], types: ['bank', 'service'] },
   payments: { may: ['invoices', 'cards', 'merchants', ...roomMayImport], types: ['bank', 'service'] },
   invoices: { may: ['merchants', ...roomMayImport], types: ['service'] },
   cards: { may: roomMayImport, types: ['service'] },
@@ -79,7 +84,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
 const packages: Record<string, { readonly may: readonly string[]; readonly types?: readonly string[] }> = {
   commander: { may: ['main'] },
   esbuild: { may: ['http'] },
-  fastify: { may: ['http', 'sandbox'], types: ['compose', 'payments'] },
+  fastify: { may: ['http', 'sandbox'], types: ['compose', 'customers', 'payments'] },
   pg: { may: ['database'] },
   pino: { may: ['log'], types: ['engine', 'http'] },
   'prom-client': { may: ['http'] },

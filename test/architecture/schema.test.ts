@@ -16,8 +16,10 @@ afterAll(() => db.drop());
 const distributedBy: Record<string, string> = {
   api_key: 'key_id',
   bank: 'bank_id',
+  binding: 'customer_id',
   card: 'card_id',
   category: 'category_id',
+  customer: 'customer_id',
   data_key: 'purpose',
   event: 'aggregate_id',
   external_id: 'party_id',

@@ -32,6 +32,8 @@ export async function readBook(url: string, secret: string, nowMs: number): Prom
   }
 }
 
+type BindingRow = { customer_id: string; binding_id: string; status: string; amount_minor: bigint };
+
 type PaymentRow = {
   invoice_id: string;
   payment_id: string;
@@ -50,11 +52,17 @@ export async function differences(database: DatabasePool, book: readonly BookEnt
         )
       ).rows,
   );
+  const bindings = await database.withClient(
+    async (client) =>
+      (await client.query<BindingRow>('select customer_id, binding_id, status, amount_minor from binding'))
+        .rows,
+  );
   const findings = await checkLedger(database, 'all', everyInvariant);
   return [
     ...bookedTwice(book),
     ...payments.flatMap((payment) => differencesOf(payment, book)),
-    ...unknownTo(payments, book),
+    ...bindings.flatMap((binding) => differencesOfBinding(binding, book)),
+    ...unknownTo([...payments.map(nameOfPayment), ...bindings.map(nameOfBinding)], book),
     ...findings.flatMap(({ id, says, broken, examples }) =>
       broken === 0n ? [] : [`${id}: not ${says}: ${JSON.stringify(examples)}`],
     ),
@@ -68,8 +76,31 @@ function bookedTwice(book: readonly BookEntry[]): string[] {
     .map((id) => `${id} is in the bank's book more than once`);
 }
 
+const nameOfPayment = (payment: PaymentRow) => `${payment.invoice_id}.${payment.payment_id}`;
+const nameOfBinding = (binding: BindingRow) => `${binding.customer_id}.${binding.binding_id}`;
+
+/** What was charged to try a card is back when its binding is over, and is with us only while we know that we owe it. */
+function differencesOfBinding(binding: BindingRow, book: readonly BookEntry[]): string[] {
+  const name = nameOfBinding(binding);
+  const entries = book.filter(({ operationId }) => operationId.startsWith(`${name}.`));
+  const atBank = entries.reduce((sum, { sign: direction, amount }) => sum + direction * amount, 0);
+  const isBound = ['succeeded', 'withdrawn'].includes(binding.status);
+  const isOver = isBound || binding.status === 'failed';
+  const charges = entries.filter(({ kind, sign: direction }) => kind === 'authorise' && direction === 1);
+  return [
+    ...(isOver && atBank !== 0
+      ? [`${name} is ${binding.status}, and the bank has ${atBank} of its payer`]
+      : []),
+    ...(atBank < 0 ? [`${name} was given back more than was charged`] : []),
+    ...(isBound && charges.length !== 1 ? [`${name} is bound after ${charges.length} charges`] : []),
+    ...(charges.some(({ amount }) => BigInt(amount) !== BigInt(binding.amount_minor))
+      ? [`${name} was charged another sum`]
+      : []),
+  ];
+}
+
 function differencesOf(payment: PaymentRow, book: readonly BookEntry[]): string[] {
-  const name = `${payment.invoice_id}.${payment.payment_id}`;
+  const name = nameOfPayment(payment);
   const entries = book.filter(({ operationId }) => operationId.startsWith(`${name}.`));
   const atBank = entries.reduce((sum, { sign: direction, amount }) => sum + direction * amount, 0);
   const isTaken = ['captured', 'refunding', 'refunded'].includes(payment.status);
@@ -86,8 +117,8 @@ function differencesOf(payment: PaymentRow, book: readonly BookEntry[]): string[
   ];
 }
 
-function unknownTo(payments: readonly PaymentRow[], book: readonly BookEntry[]): string[] {
-  const known = new Set(payments.map(({ invoice_id, payment_id }) => `${invoice_id}.${payment_id}`));
+function unknownTo(names: readonly string[], book: readonly BookEntry[]): string[] {
+  const known = new Set(names);
   return book
     .filter(({ operationId }) => !known.has(operationId.split('.').slice(0, 2).join('.')))
     .map(({ operationId }) => `nobody here knows ${operationId}, which is in the bank's book`);

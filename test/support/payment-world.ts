@@ -31,6 +31,8 @@ export type PaymentWorld = {
   changes(invoice: CreatedInvoice): Promise<any[]>;
   /** What a payer does on the issuer's page; then the browser comes back to us. */
   authenticate(invoice: CreatedInvoice, decision: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
+  /** The same on the page behind a request for an interaction. */
+  decideAtIssuer(request: any, decision: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
   /** Where the bank's book, our payments and our ledger differ: nowhere, when all is over. */
   differences(): Promise<string[]>;
   /** What a shop has, and what of it is free to be given back. */
@@ -98,6 +100,23 @@ export async function startPaymentWorld(environment: Record<string, string> = {}
     return body.flatMap((event: { changes: unknown[] }) => event.changes);
   }
 
+  async function decideAtIssuer(request: any, decision: string): Promise<void> {
+    const form = Object.fromEntries((request.form ?? []).map(({ key, template }: any) => [key, template]));
+    const page =
+      request.requestType === 'BrowserGetRequest'
+        ? await fetch(request.uriTemplate)
+        : await fetch(request.uriTemplate, { method: 'POST', body: new URLSearchParams(form) });
+    const hidden = [...(await page.text()).matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)];
+    const fields = Object.fromEntries(
+      hidden.map(([, name, value]) => [name!, value!.replaceAll('&amp;', '&')]),
+    );
+    await fetch(`${bank.url}/issuer/decision`, {
+      method: 'POST',
+      body: new URLSearchParams({ ...fields, otp: '1234', decision }),
+      redirect: 'manual',
+    });
+  }
+
   return {
     service,
     bank,
@@ -112,25 +131,12 @@ export async function startPaymentWorld(environment: Record<string, string> = {}
     },
     payment,
     changes,
+    decideAtIssuer,
     async authenticate(invoice, decision) {
       const asked = (await changes(invoice)).find(
         ({ changeType }) => changeType === 'PaymentInteractionRequested',
       );
-      const { request } = asked.userInteraction;
-      const form = Object.fromEntries((request.form ?? []).map(({ key, template }: any) => [key, template]));
-      const page =
-        request.requestType === 'BrowserGetRequest'
-          ? await fetch(request.uriTemplate)
-          : await fetch(request.uriTemplate, { method: 'POST', body: new URLSearchParams(form) });
-      const hidden = [...(await page.text()).matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)];
-      const fields = Object.fromEntries(
-        hidden.map(([, name, value]) => [name!, value!.replaceAll('&amp;', '&')]),
-      );
-      await fetch(`${bank.url}/issuer/decision`, {
-        method: 'POST',
-        body: new URLSearchParams({ ...fields, otp: '1234', decision }),
-        redirect: 'manual',
-      });
+      await decideAtIssuer(asked.userInteraction.request, decision);
       await service.call('GET', `/payer/return/${invoice.id}/1`);
       await engine.settled();
     },

@@ -1,0 +1,102 @@
+// A service with a bank, and what a merchant and a payer do to bind a card: each step is a function here.
+import { startPaymentWorld, type PaymentWorld } from './payment-world.ts';
+import type { Answer, Merchant } from './test-service.ts';
+
+export const customersUrl = '/v2/processing/customers';
+
+export type MadeCustomer = { readonly id: string; readonly token: string };
+export type MadeBinding = MadeCustomer & { readonly bindingId: string; readonly created: Answer };
+
+export type CustomerWorld = PaymentWorld & {
+  createCustomer(more?: Record<string, unknown>, by?: Merchant): Promise<MadeCustomer>;
+  /** A binding of that card, answered but not yet decided by the bank. */
+  bind(customer: MadeCustomer, cardNumber: string, more?: Record<string, unknown>): Promise<MadeBinding>;
+  /** The same, when the bank has been heard and nothing more happens by itself. */
+  bound(customer: MadeCustomer, cardNumber: string): Promise<MadeBinding>;
+  customer(customer: MadeCustomer): Promise<any>;
+  binding(binding: MadeBinding, token?: string): Promise<any>;
+  /** The changes of the customer's feed, flat. */
+  customerChanges(customer: MadeCustomer): Promise<any[]>;
+  withdraw(binding: MadeBinding, token?: string): Promise<Answer>;
+  /** What a payer does on the issuer's page; then the browser comes back to us. */
+  authenticateBinding(binding: MadeBinding, decision: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
+  /** Lets time pass, and everything that falls due with it. */
+  later(ms: number): Promise<void>;
+  /** A value at /metrics. */
+  metric(name: string): Promise<number>;
+};
+
+export async function startCustomerWorld(environment: Record<string, string> = {}): Promise<CustomerWorld> {
+  const world = await startPaymentWorld(environment);
+  const { service, merchant, bank } = world;
+  const token = merchant.apiKey;
+
+  async function createCustomer(more: Record<string, unknown> = {}, by = merchant): Promise<MadeCustomer> {
+    const body = { shopID: 'TEST', contactInfo: { email: 'payer@example.com' }, metadata: {}, ...more };
+    const created = await service.call('POST', customersUrl, { token: by.apiKey, body });
+    if (created.status !== 201) throw new Error(`no customer was made: ${created.status} ${created.text}`);
+    return { id: created.body.customer.id, token: created.body.customerAccessToken.payload };
+  }
+
+  async function bind(
+    customer: MadeCustomer,
+    cardNumber: string,
+    more: Record<string, unknown> = {},
+  ): Promise<MadeBinding> {
+    const card = await world.tokenize(cardNumber, customer.token);
+    const paymentResource = { paymentToolToken: card.token, paymentSession: card.session };
+    const url = `${customersUrl}/${customer.id}/bindings`;
+    const created = await service.call('POST', url, {
+      token: customer.token,
+      body: { paymentResource, ...more },
+    });
+    return { ...customer, bindingId: created.body?.id, created };
+  }
+
+  async function customerChanges({ id }: MadeCustomer): Promise<any[]> {
+    const { body } = await service.call('GET', `${customersUrl}/${id}/events?limit=1000`, { token });
+    return body.flatMap((event: { changes: unknown[] }) => event.changes);
+  }
+
+  const urlOf = ({ id, bindingId }: MadeBinding) => `${customersUrl}/${id}/bindings/${bindingId}`;
+
+  return {
+    ...world,
+    createCustomer,
+    bind,
+    async bound(customer, cardNumber) {
+      const made = await bind(customer, cardNumber);
+      if (made.created.status !== 201) throw new Error(`nothing is bound: ${made.created.text}`);
+      await service.engine.settled();
+      return made;
+    },
+    async customer({ id }) {
+      return (await service.call('GET', `${customersUrl}/${id}`, { token })).body;
+    },
+    async binding(binding, by = token) {
+      return (await service.call('GET', urlOf(binding), { token: by })).body;
+    },
+    customerChanges,
+    withdraw: (binding, by = token) => service.call('DELETE', urlOf(binding), { token: by }),
+    async authenticateBinding(binding, decision) {
+      const asked = (await customerChanges(binding)).findLast(
+        ({ changeType, customerBindingID }) =>
+          changeType === 'CustomerBindingInteractionRequested' && customerBindingID === binding.bindingId,
+      );
+      await world.decideAtIssuer(asked.userInteraction.request, decision);
+      await service.call('GET', `/payer/return/customers/${binding.id}/${binding.bindingId}`);
+      await service.engine.settled();
+    },
+    async later(ms) {
+      service.clock.advance(ms);
+      service.engine.wake();
+      await service.engine.settled();
+    },
+    async metric(name) {
+      const { text } = await service.call('GET', '/metrics');
+      const [, value] = new RegExp(`^${name} (\\S+)$`, 'm').exec(text) ?? [];
+      if (value === undefined) throw new Error(`there is no metric ${name}`);
+      return Number(value);
+    },
+  };
+}
