@@ -12,7 +12,8 @@ import { connectDatabase, type OpenedDatabase } from './database/connect.ts';
 import { bindingInvariants } from './customers/binding.invariants.ts';
 import { stepBinding, type BindingSteps } from './customers/binding.step.ts';
 import { bindingOfOperation } from './customers/binding.ts';
-import { countOwedReturns, resumeOwedReturns } from './customers/returns.store.ts';
+import { countOwedReturns } from './customers/returns.store.ts';
+import { lookAfterReturns } from './customers/returns.ts';
 import { addBindingReturn, bindingReturnUrlOf } from './customers/visitors.ts';
 import type { DatabasePool } from './database/database.ts';
 import { isMigrated, migrate } from './database/migrate.ts';
@@ -75,9 +76,6 @@ export const everyInvariant: readonly Invariant[] = [
   ...paymentInvariants,
   ...bindingInvariants,
 ];
-
-/** How long a return to a payer waits for an operator before the bank is asked again anyway. */
-const resumeReturnsMs = 60 * 60_000;
 
 /** How long requests under way may take when the service stops. */
 const drainMs = 10_000;
@@ -208,7 +206,11 @@ export function buildService(
         run: () => answers.forgetOld(laterBy(clock.now(), -idempotencyKeyLifetimeMs)),
       },
       { name: 'sweep the vault', everyMs: 60_000, run: () => vault.sweep() },
-      { name: 'look after returns to payers', everyMs: 60_000, run: () => lookAfterReturns() },
+      {
+        name: 'look after returns to payers',
+        everyMs: 60_000,
+        run: () => lookAfterReturns(database, clock.now(), log),
+      },
       { name: 'check the books', everyMs: 60_000, run: () => checkBooks() },
     ],
     countStep: metrics.countStep,
@@ -221,15 +223,6 @@ export function buildService(
     const broken = findings.filter((finding) => finding.broken > 0n);
     for (const { id, says, examples } of broken) log.error({ id, says, examples }, 'the ledger is wrong');
     brokenCases = broken.reduce((sum, finding) => sum + Number(finding.broken), 0);
-  }
-
-  async function lookAfterReturns(): Promise<void> {
-    const now = clock.now();
-    const { owed, overdue } = await countOwedReturns(database, now);
-    if (overdue > 0)
-      log.error({ owed, overdue }, 'payers wait for test charges to come back: mandate bindings owed');
-    const resumed = await resumeOwedReturns(database, now, laterBy(now, -resumeReturnsMs));
-    if (resumed > 0) log.warn({ resumed }, 'returns that had been given up are asked for again');
   }
 
   const monotonicMs = () => performance.now();

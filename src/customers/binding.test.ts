@@ -256,7 +256,7 @@ describe('what is asked of the bank', () => {
 });
 
 describe('what an answer means', () => {
-  const meaning = (name: BindingStateName, answer: BankAnswer, state = unready, when = now) =>
+  const meaning = (name: BindingStateName, answer: BankAnswer, state: CustomerState = unready, when = now) =>
     meaningOf(inState(name), { state }, answer, when);
   const inDay = laterBy(now, 24 * hour);
 

@@ -45,7 +45,9 @@ const resumeOwed = statement({
   parameters: { now: 'timestamptz', stuck_before: 'timestamptz' },
   row: { binding_id: 'text' },
   text: `update binding set wake_at = :now, attempts = 1, stuck_at = null, stuck_reason = null
-         where return_by is not null and stuck_at < :stuck_before returning binding_id`,
+         where return_by is not null and stuck_at < :stuck_before + coalesce((
+           select offset_ms from test_clock where test_clock.party_id = binding.party_id), 0) * interval '1 ms'
+         returning binding_id`,
 });
 
 /** How many returns the bank has not confirmed, and of how many the date is past. */

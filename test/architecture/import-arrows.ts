@@ -63,7 +63,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
     may: [],
     types: ['merchants', 'cards', 'customers', 'bank', 'engine', 'keys', 'database', ...words],
   },
-  customers: { may: ['payments', 'cards', 'merchants', ...roomMayImport], types: ['bank', 'service'] },
+  customers: { may: ['payments', 'cards', 'merchants', ...roomMayImport], types: ['bank', 'service', 'log'] },
   payments: { may: ['invoices', 'cards', 'merchants', ...roomMayImport], types: ['bank', 'service'] },
   invoices: { may: ['merchants', ...roomMayImport], types: ['service'] },
   cards: { may: roomMayImport, types: ['service'] },

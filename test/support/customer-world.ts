@@ -1,4 +1,10 @@
 // A service with a bank, and what a merchant and a payer do to bind a card: each step is a function here.
+import { closeOwedReturn } from '../../src/customers/returns.store.ts';
+import { lookAfterReturns } from '../../src/customers/returns.ts';
+import { bindingClearing } from '../../src/ledger/account.ts';
+import { readBalance } from '../../src/ledger/ledger.store.ts';
+import { insertShop } from '../../src/merchants/party.store.ts';
+import type { Currency } from '../../src/money.ts';
 import { startPaymentWorld, type PaymentWorld } from './payment-world.ts';
 import type { Answer, Merchant } from './test-service.ts';
 
@@ -22,6 +28,15 @@ export type CustomerWorld = PaymentWorld & {
   authenticateBinding(binding: MadeBinding, decision: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
   /** Lets time pass, and everything that falls due with it. */
   later(ms: number): Promise<void>;
+  /** Another shop of the merchant, with a terminal unless it is said not to have one. */
+  openShop(id: string, currency: string, more?: { terminal: boolean }): Promise<void>;
+  /** What stands in the database, where the API says no more. */
+  row(customer: { id: string }, bindingId: string): Promise<unknown>;
+  /** What the house does about returns once a minute. */
+  lookAfterReturns(): Promise<void>;
+  closeReturn(name: { customerId: string; bindingId: string }, reason: string): Promise<boolean>;
+  /** What is on the clearing account of test charges, and what of it is on its way back. */
+  bindingClearing(currency: string): Promise<{ own: number; returning: number }>;
   /** A value at /metrics. */
   metric(name: string): Promise<number>;
 };
@@ -91,6 +106,41 @@ export async function startCustomerWorld(environment: Record<string, string> = {
       service.clock.advance(ms);
       service.engine.wake();
       await service.engine.settled();
+    },
+    async openShop(id, currency, { terminal } = { terminal: true }) {
+      await service.database.run(insertShop, {
+        party_id: merchant.partyId,
+        realm: 'test',
+        url: 'https://shop.example',
+        category_id: 1,
+        shop_id: id,
+        name: id,
+        currency,
+        created_at: service.clock.now(),
+      });
+      if (!terminal) return;
+      const names = { id: 'T1', merchantId: id, descriptor: id, bankId: 'BANK', priority: 1 };
+      await service.banks.putTerminal({ ...names, partyId: merchant.partyId, shopId: id });
+    },
+    async row({ id }, bindingId) {
+      const { rows } = await service.database.withClient((client) =>
+        client.query(
+          `select customer.status as customer, active_binding_id as active, binding.status as binding,
+             return_by as owed
+           from customer join binding using (customer_id) where customer_id = $1 and binding_id = $2`,
+          [id, bindingId],
+        ),
+      );
+      return rows[0];
+    },
+    async lookAfterReturns() {
+      await lookAfterReturns(service.database, service.clock.now(), service.log);
+    },
+    closeReturn: (name, reason) => closeOwedReturn(service.database, service.clock, name, reason),
+    async bindingClearing(currency) {
+      const account = bindingClearing({ realm: 'test', currency: currency as Currency });
+      const balance = await readBalance(service.database, account);
+      return { own: Number(balance.own), returning: Number(balance.own - balance.available) };
     },
     async metric(name) {
       const { text } = await service.call('GET', '/metrics');

@@ -1,5 +1,7 @@
 // A service with a bank: the simulated one, in memory, behind real HTTP, with the clock of the test. What a merchant's server
 // and a payer's browser do to each other is a function here.
+import type { BookEntry } from '../../src/bank/http/messages.ts';
+import { protocolVersion, sign, signatureHeader, versionHeader } from '../../src/bank/http/signature.ts';
 import { epochMsOf } from '../../src/clock.ts';
 import { settlementAccount } from '../../src/ledger/account.ts';
 import { readBalance } from '../../src/ledger/ledger.store.ts';
@@ -33,6 +35,10 @@ export type PaymentWorld = {
   authenticate(invoice: CreatedInvoice, decision: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
   /** The same on the page behind a request for an interaction. */
   decideAtIssuer(request: any, decision: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
+  /** The bank's own account of what moved money. */
+  book(): Promise<BookEntry[]>;
+  /** The bank says that something has changed; heard, and done with. */
+  callback(operationId: string): Promise<void>;
   /** Where the bank's book, our payments and our ledger differ: nowhere, when all is over. */
   differences(): Promise<string[]>;
   /** What a shop has, and what of it is free to be given back. */
@@ -138,6 +144,21 @@ export async function startPaymentWorld(environment: Record<string, string> = {}
       );
       await decideAtIssuer(asked.userInteraction.request, decision);
       await service.call('GET', `/payer/return/${invoice.id}/1`);
+      await engine.settled();
+    },
+    book: () => readBook(bank.url, secret, epochMsOf(clock.now())),
+    async callback(operationId) {
+      const target = '/bank/callbacks/BANK';
+      const text = JSON.stringify({ operationId });
+      const message = { method: 'POST', target, body: Buffer.from(text) };
+      const signature = sign(secret, message, Math.floor(epochMsOf(clock.now()) / 1_000));
+      const headers = {
+        [versionHeader]: protocolVersion,
+        [signatureHeader]: signature,
+        'content-type': 'application/json',
+      };
+      const heard = await service.call('POST', target, { body: text, headers });
+      if (heard.status !== 204) throw new Error(`the callback was answered ${heard.status}`);
       await engine.settled();
     },
     async differences() {
