@@ -77,10 +77,14 @@ const readBindings = statement({
   parameters: { customer_id: 'text', party_id: 'text', after: 'int4', most: 'int4' },
   row: { found: 'bool', ...optional(bindingColumns), ...ofCustomer },
   text: `select binding.binding_id is not null as found, ${bindingList}, ${customerList}
-         from customer left join binding on binding.customer_id = customer.customer_id and number > :after
+         from customer left join lateral (
+           select * from binding
+           where binding.customer_id = customer.customer_id and number > :after
+           order by number limit :most
+         ) as binding on true
          where customer.customer_id = :customer_id and customer.party_id = :party_id
            and customer.status <> 'deleted'
-         order by number limit :most`,
+         order by number`,
 });
 
 /** The same for one of them, and the one that would be charged without it. */

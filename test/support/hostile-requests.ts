@@ -55,7 +55,7 @@ function requestOf(
     id: idOf(path, known),
     innerId: mostly(
       8,
-      fc.constant('1'),
+      fc.constantFrom(...(known[innerNameOf(path)] ?? ['1'])).map(String),
       hostileText.map((text) => encodeURIComponent(text.toWellFormed())),
     ),
     query: queryOf(
@@ -96,6 +96,11 @@ const otherType = fc.constantFrom(
   'application/json; charset=utf-8',
 );
 const smallKey = fc.nat({ max: 300 }).map((number) => `key-${number}`);
+
+/** What the second thing in an address is called. */
+function innerNameOf(path: string): string {
+  return [...path.matchAll(/\{(\w+)\}/g)][1]?.[1] ?? '';
+}
 
 /** Of an entity whose ids the world knows by their name, or of an invoice. */
 function idOf(path: string, known: Known): fc.Arbitrary<IdChoice> {
