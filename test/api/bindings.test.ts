@@ -1,6 +1,6 @@
 // Bindings over the API, with the simulated bank behind real HTTP: what a payer's card goes through before it is bound, and
 // that what was charged to try it always comes back.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   customersUrl,
   startCustomerWorld,
@@ -60,7 +60,6 @@ describe('a card that is bound', () => {
       status: 'pending',
       isActive: false,
     });
-    expect(await isReady(customer)).toBe(false);
     await world.service.engine.settled();
   });
 
@@ -320,6 +319,46 @@ describe('the return of the test charge', () => {
     expect(await world.bindingClearing('RUB')).toEqual({ own: 0, returning: 0 });
     expect(await world.closeReturn(name, 'again')).toBe(false);
   });
+});
+
+describe('while the bank is being asked', () => {
+  const remove = (customer: MadeCustomer) =>
+    world.service.call('DELETE', `${customersUrl}/${customer.id}`, { token: world.merchant.apiKey });
+
+  test.each(['authorise', 'reverse'] as const)(
+    'to %s, the customer may be deleted: he stays deleted, nothing is bound, the money is back',
+    async (kind) => {
+      const customer = await world.createCustomer();
+      bank.meanwhile(kind, () => remove(customer));
+      const made = await world.bound(customer, good);
+      await world.later(minute);
+      expect(await world.row(customer, made.bindingId)).toEqual({
+        customer: 'deleted',
+        active: null,
+        binding: 'failed',
+        owed: null,
+      });
+    },
+  );
+
+  test('another card may be bound: both are, and the one that was confirmed last is active', async () => {
+    const customer = await world.createCustomer();
+    let quick: { bindingId: string } | undefined;
+    bank.meanwhile('reverse', async () => {
+      quick = await world.bind(customer, '5555555555554444');
+      await untilBound(customer, quick.bindingId);
+    });
+    const slow = await world.bound(customer, good);
+    expect(await world.binding(slow)).toMatchObject({ status: 'succeeded', isActive: true });
+    expect((await world.withdraw(slow)).status).toBe(204);
+    expect(await world.row(customer, quick?.bindingId ?? '')).toMatchObject({ active: quick?.bindingId });
+  });
+
+  async function untilBound(customer: MadeCustomer, bindingId: string): Promise<void> {
+    const isBound = async () =>
+      ((await world.row(customer, bindingId)) as { binding: string }).binding === 'succeeded';
+    await vi.waitUntil(isBound, { interval: 20, timeout: 10_000 });
+  }
 });
 
 describe('a charge of unknown outcome', () => {

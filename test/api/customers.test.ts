@@ -217,6 +217,18 @@ describe('the card that is charged', () => {
   });
 });
 
+test('all cards withdrawn at once leave a customer who is unready, however they meet', async () => {
+  for (let round = 0; round < 3; round++) {
+    const customer = await world.createCustomer();
+    const made: MadeBinding[] = [];
+    for (let number = 0; number < 5; number++) made.push(await world.bound(customer, good));
+    const answers = await Promise.all(made.map((binding) => world.withdraw(binding)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(204));
+    expect(await world.customer(customer)).toMatchObject({ status: 'unready' });
+    expect(await world.differences()).toEqual([]);
+  }
+});
+
 describe('a customer who is deleted', () => {
   test('is found by nobody any more, by no operation and no token', async () => {
     const customer = await world.createCustomer({ externalID: 'gone' });

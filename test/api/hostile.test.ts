@@ -83,7 +83,7 @@ beforeAll(async () => {
     const found = find(method, url);
     return typeof found === 'string' ? found : found.operationId;
   };
-});
+}, 120_000);
 afterAll(() => payments.close());
 
 /** What must never be seen by others: the victim's invoices in every state, with a marker in every free field. */
@@ -156,13 +156,16 @@ async function plantCustomers(by: Merchant): Promise<void> {
       by.partyId,
     ]),
   );
-  for (let number = 1; number < 120; number++) {
-    const person = { shopID: 'TEST', contactInfo: {}, externalID: `name-${number}` };
-    known.customerID.push(kept, await makeCustomer(by, person));
-    if (number > 40) continue;
-    const { token, session } = await payments.tokenize('4242424242424242', by.apiKey);
-    known.paymentResource.push({ paymentToolToken: token, paymentSession: session });
-  }
+  const numbers = Array.from({ length: 120 }, (_, number) => number + 1);
+  await Promise.all(
+    numbers.map(async (number) => {
+      const person = { shopID: 'TEST', contactInfo: {}, externalID: `name-${number}` };
+      known.customerID.push(kept, await makeCustomer(by, person));
+      if (number > 40) return;
+      const { token, session } = await payments.tokenize('4242424242424242', by.apiKey);
+      known.paymentResource.push({ paymentToolToken: token, paymentSession: session });
+    }),
+  );
 }
 
 async function makeWorld(): Promise<typeof world> {

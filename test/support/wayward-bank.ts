@@ -13,6 +13,8 @@ export type WaywardBank = {
   readonly asked: Asked[];
   /** For the coming ones of that kind, one after the other; then they go through again. */
   happens(kind: Asked, ...mishaps: readonly Mishap[]): void;
+  /** Something else happens while the next message of that kind is on its way. */
+  meanwhile(kind: Asked, what: () => Promise<unknown>): void;
   /** Every message of that kind, until it is told otherwise. */
   always(kind: Asked, mishap: Mishap | undefined): void;
 };
@@ -20,10 +22,14 @@ export type WaywardBank = {
 export function waylay(banks: Banks): WaywardBank {
   const asked: Asked[] = [];
   const coming = new Map<Asked, Mishap[]>();
+  const besides = new Map<Asked, () => Promise<unknown>>();
   const lasting = new Map<Asked, Mishap>();
 
   async function pass(kind: Asked, go: () => Promise<BankAnswer>): Promise<BankAnswer> {
     asked.push(kind);
+    const what = besides.get(kind);
+    besides.delete(kind);
+    await what?.();
     const mishap = coming.get(kind)?.shift() ?? lasting.get(kind);
     if (mishap === undefined) return go();
     if (mishap === 'answer lost') await go();
@@ -41,6 +47,7 @@ export function waylay(banks: Banks): WaywardBank {
   return {
     asked,
     happens: (kind, ...mishaps) => void coming.set(kind, [...mishaps]),
+    meanwhile: (kind, what) => void besides.set(kind, what),
     always: (kind, mishap) => void (mishap === undefined ? lasting.delete(kind) : lasting.set(kind, mishap)),
   };
 }
