@@ -268,6 +268,33 @@ create table card (
 create index card_by_generation on card using btree (seal_generation, card_id);
 create index card_unkept on card using btree (stored_at) where not is_kept;
 
+create table card_decline (
+  card_key bytea not null,
+  invoice_id id not null,
+  payment_id id not null,
+  party_id id not null,
+  shop_id id not null,
+  amount_minor bigint not null,
+  currency text not null,
+  by_merchant boolean not null,
+  attempted_at timestamp with time zone not null,
+  constraint card_decline_pkey primary key (card_key, invoice_id, payment_id)
+);
+create index card_decline_age on card_decline using btree (card_key, attempted_at);
+
+create table card_stop (
+  card_key bytea not null,
+  invoice_id id not null,
+  payment_id id not null,
+  party_id id not null,
+  shop_id id not null,
+  everywhere boolean not null,
+  stopped_at timestamp with time zone not null,
+  rule text not null,
+  pack text not null,
+  constraint card_stop_pkey primary key (card_key, invoice_id, payment_id)
+);
+
 create table category (
   category_id integer not null,
   name text not null,
@@ -308,9 +335,12 @@ create table event (
   party_id id not null,
   created_at timestamp with time zone not null,
   facts json not null,
+  written_in xid8 default pg_current_xact_id() not null,
   constraint event_pkey primary key (aggregate_id, sequence),
   constraint event_sequence_check check (sequence >= 1)
 );
+create index event_time on event using brin (created_at) with (pages_per_range='32');
+create index event_written_in on event using btree (written_in);
 create trigger event_is_append_only before delete or update on event for each row execute function refuse_change();
 
 create table external_id (
@@ -499,6 +529,13 @@ create table payment (
 create index payment_due on payment using btree (wake_at) where wake_at is not null;
 create index payment_stuck on payment using btree (stuck_at) where stuck_at is not null;
 
+create table recurring_settings (
+  party_id id not null,
+  shop_id id not null,
+  settings json not null,
+  constraint recurring_settings_pkey primary key (party_id, shop_id)
+);
+
 create table refund (
   invoice_id id not null,
   payment_id id not null,
@@ -537,6 +574,52 @@ create table security_code_key (
   constraint security_code_key_pkey primary key (half_hour)
 );
 
+create table series (
+  series_id id not null,
+  party_id id not null,
+  shop_id id not null,
+  version integer not null,
+  state text not null,
+  card_key bytea not null,
+  card_token id not null,
+  chain text not null,
+  terms json not null,
+  standing json not null,
+  wake_at timestamp with time zone,
+  attempts integer default 0 not null,
+  stuck_at timestamp with time zone,
+  stuck_reason text,
+  constraint series_pkey primary key (series_id),
+  constraint series_state_check check (state = any (array['active'::text, 'stopped'::text, 'withdrawn'::text]))
+);
+create index series_due on series using btree (wake_at) where wake_at is not null;
+create index series_of_card on series using btree (card_key) where state = 'active'::text;
+create index series_stuck on series using btree (stuck_at) where stuck_at is not null;
+
+create table series_attempt (
+  series_id id not null,
+  invoice_id id not null,
+  payment_id id not null,
+  created_at timestamp with time zone not null,
+  amount_minor bigint not null,
+  currency text not null,
+  is_retry boolean not null,
+  outcome text not null,
+  packs text not null,
+  ended_at timestamp with time zone,
+  network text,
+  code text,
+  advice text,
+  effect text,
+  rule text,
+  pack text,
+  constraint series_attempt_pkey primary key (series_id, invoice_id, payment_id),
+  constraint series_attempt_check check ((ended_at is null) = (outcome = 'pending'::text)),
+  constraint series_attempt_outcome_check check (outcome = any (array['pending'::text, 'approved'::text, 'declined'::text, 'lost'::text, 'unsent'::text]))
+);
+create index series_attempt_age on series_attempt using btree (series_id, created_at);
+create index series_attempt_pending on series_attempt using btree (series_id) where outcome = 'pending'::text;
+
 create table shop (
   party_id id not null,
   shop_id id not null,
@@ -550,6 +633,7 @@ create table shop (
   is_suspended boolean default false not null,
   created_at timestamp with time zone not null,
   fees json default '{}'::json not null,
+  origins text default ''::text not null,
   constraint shop_pkey primary key (party_id, shop_id),
   constraint shop_category_id_fkey foreign key (category_id) references category(category_id),
   constraint shop_currency_check check (currency ~ '^[A-Z]{3}$'::text),
@@ -565,6 +649,7 @@ create table terminal (
   descriptor text not null,
   priority integer default 1 not null,
   created_at timestamp with time zone not null,
+  retired_at timestamp with time zone,
   constraint terminal_pkey primary key (party_id, shop_id, terminal_id)
 );
 
@@ -573,4 +658,95 @@ create table test_clock (
   offset_ms bigint not null,
   constraint test_clock_pkey primary key (party_id),
   constraint test_clock_offset_ms_check check (offset_ms >= 0)
+);
+
+create table webhook (
+  webhook_id id not null,
+  party_id id not null,
+  topic text not null,
+  owner_id id not null,
+  part_id id,
+  event_types text not null,
+  url text not null,
+  created_at timestamp with time zone not null,
+  written_in xid8 default pg_current_xact_id() not null,
+  constraint webhook_pkey primary key (webhook_id),
+  constraint webhook_topic_check check (topic = any (array['InvoicesTopic'::text, 'CustomersTopic'::text, 'WithdrawalsTopic'::text, 'DestinationsTopic'::text])),
+  constraint webhook_url_check check (length(url) <= 1000)
+);
+create index webhook_of_party on webhook using btree (party_id);
+
+create table webhook_attempt (
+  webhook_id id not null,
+  attempted_at timestamp with time zone not null,
+  aggregate_id id not null,
+  "position" bigint not null,
+  attempt integer not null,
+  event_type text not null,
+  duration_ms integer not null,
+  status integer,
+  failure text,
+  constraint webhook_attempt_pkey primary key (webhook_id, attempted_at, aggregate_id, "position", attempt)
+);
+create index webhook_attempt_age on webhook_attempt using btree (attempted_at);
+
+create table webhook_feed (
+  only_row boolean default true not null,
+  seen text not null,
+  constraint webhook_feed_pkey primary key (only_row),
+  constraint webhook_feed_only_row_check check (only_row)
+);
+
+create table webhook_key (
+  webhook_id id not null,
+  generation integer not null,
+  public_key text not null,
+  signing_public_key text not null,
+  sealed bytea not null,
+  seal_generation integer not null,
+  signs_from timestamp with time zone not null,
+  constraint webhook_key_pkey primary key (webhook_id, generation)
+);
+
+create table webhook_message (
+  aggregate_id id not null,
+  "position" bigint not null,
+  body text not null,
+  created_at timestamp with time zone not null,
+  constraint webhook_message_pkey primary key (aggregate_id, "position")
+);
+create index webhook_message_age on webhook_message using btree (created_at);
+
+create table webhook_queue (
+  aggregate_id id not null,
+  webhook_id id not null,
+  next_position bigint not null,
+  last_position bigint not null,
+  replay_until bigint,
+  resume_at bigint,
+  waiting_since timestamp with time zone,
+  last_failure text,
+  wake_at timestamp with time zone,
+  attempts integer default 0 not null,
+  stuck_at timestamp with time zone,
+  stuck_reason text,
+  constraint webhook_queue_pkey primary key (aggregate_id, webhook_id),
+  constraint webhook_queue_check check ((replay_until is null) = (resume_at is null))
+);
+create index webhook_queue_due on webhook_queue using btree (webhook_id, wake_at) where wake_at is not null;
+create index webhook_queue_stuck on webhook_queue using btree (webhook_id, stuck_at) where stuck_at is not null;
+
+create table webhook_series (
+  aggregate_id id not null,
+  chunk integer not null,
+  base bigint not null,
+  constraint webhook_series_pkey primary key (aggregate_id, chunk),
+  constraint webhook_series_base_key unique (base)
+);
+
+create table webhook_series_counter (
+  only_row boolean default true not null,
+  last_base bigint not null,
+  constraint webhook_series_counter_pkey primary key (only_row),
+  constraint webhook_series_counter_only_row_check check (only_row)
 );

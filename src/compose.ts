@@ -7,18 +7,20 @@ import { openHttpBank } from './bank/http/http-bank.ts';
 import { limitCards, unlimitedCards } from './cards/card-testing.ts';
 import { openVault, type Vault } from './cards/vault.ts';
 import { laterBy, systemClock, type Clock } from './clock.ts';
+import { addCheckoutRoutes } from './checkout/checkout-routes.ts';
 import type { Config } from './config.ts';
 import { connectDatabase, type OpenedDatabase } from './database/connect.ts';
 import { bindingInvariants } from './customers/binding.invariants.ts';
 import { stepBinding, type BindingSteps } from './customers/binding.step.ts';
 import { bindingOfOperation } from './customers/binding.ts';
-import { countOwedReturns } from './customers/returns.store.ts';
 import { lookAfterReturns } from './customers/returns.ts';
 import { addBindingReturn, bindingReturnUrlOf } from './customers/visitors.ts';
 import type { DatabasePool } from './database/database.ts';
 import { isMigrated, migrate } from './database/migrate.ts';
 import { openEngine, type Engine } from './engine/engine.ts';
+import type { Topic } from './events/topic.ts';
 import { idempotency, idempotencyKeyLifetimeMs } from './http/idempotency.ts';
+import { addGauges } from './gauges.ts';
 import { openMetrics } from './http/metrics.ts';
 import { openApiDocument } from './http/openapi.ts';
 import { addPages } from './http/pages.ts';
@@ -26,7 +28,7 @@ import { rateLimit } from './http/rate-limit.ts';
 import { buildServer } from './http/server.ts';
 import { addSystemRoutes } from './http/system-routes.ts';
 import { randomIds, type Ids } from './ids.ts';
-import { takeNextStep } from './invoices/invoice.store.ts';
+import { loadInvoice, takeNextStep } from './invoices/invoice.store.ts';
 import { accessTokens } from './keys/access-token.ts';
 import { openKeyring, type Keyring } from './keys/keyring.ts';
 import { localMasterKey, sandboxMasterKey } from './keys/master-key.ts';
@@ -34,13 +36,20 @@ import type { Logger } from './log.ts';
 import { openApiKeys, type ApiKeys } from './merchants/api-key.ts';
 import { countActiveKeysOfRealm } from './merchants/api-key.store.ts';
 import { openMerchants } from './merchants/merchants.ts';
-import { checkLedger, countUnbalancedAccounts } from './ledger/check-ledger.ts';
+import { checkLedger } from './ledger/check-ledger.ts';
 import { ledgerInvariants, type Invariant } from './ledger/invariants.ts';
 import { paymentInvariants } from './payments/payment.invariants.ts';
 import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
 import { addVisitorRoutes, callbackUrlOf, returnUrlOf } from './payments/visitors.ts';
+import { openRecurring } from './recurring/recurring.ts';
+import { addWithdrawPage } from './recurring/withdraw-page.ts';
+import { invoicesTopic } from './payments/payment.notices.ts';
 import { routes, sandboxRoutes } from './routes.ts';
 import type { Service } from './service.ts';
+import { sweep as sweepWebhooks } from './webhooks/inspect.store.ts';
+import { destinationsTopic, withdrawalsTopic } from './wallets/payout.notices.ts';
+import { usualDelaysSeconds } from './webhooks/delivery.ts';
+import { openWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
 /** What comes from outside the program and is replaced in tests and simulations. */
 export type Ports = { readonly clock: Clock; readonly ids: Ids };
@@ -62,6 +71,7 @@ export type RunningService = {
   readonly app: FastifyInstance;
   readonly engine: Engine;
   readonly banks: Banks;
+  readonly webhooks: Webhooks;
   /** Stops taking requests, lets what runs finish, and leaves the foundation to its owner. */
   stop(): Promise<void>;
 };
@@ -76,6 +86,14 @@ export const everyInvariant: readonly Invariant[] = [
   ...paymentInvariants,
   ...bindingInvariants,
 ];
+/** What merchants are told: each room says it of its own aggregates. */
+export const topics: readonly Topic[] = [invoicesTopic, withdrawalsTopic, destinationsTopic];
+
+/** Identities cannot be made yet, so no merchant has a wrong one; one that is not there is never told anything. */
+const noIdentityIsMissing = () => Promise.resolve(undefined);
+
+/** How long attempts and bodies of deliveries are kept. */
+const deliveriesKeptMs = 30 * 24 * 3_600_000;
 
 /** How long requests under way may take when the service stops. */
 const drainMs = 10_000;
@@ -167,11 +185,15 @@ export function buildService(
         callbackUrl: callbackUrlOf(publicUrl(), id),
         ...(config.mode === 'sandbox' ? { allowPlainHttp: true } : {}),
       }),
+    observe: (bankId, asked, { outcome }, seconds) => metrics.observeBank(bankId, asked, outcome, seconds),
   });
+  const recurring = openRecurring({ cards: vault.cards, keyring, publicUrl });
   const paymentSteps: PaymentSteps = {
     db: database,
     clock,
+    recurring,
     bankOf: (payment) => banks.bankOf(payment.terminal),
+    terminalElsewhere: (payment) => banks.terminalElsewhere(payment),
     returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
   };
 
@@ -198,12 +220,18 @@ export function buildService(
         keys: ['customer_id', 'binding_id'],
         step: (key, now, attempt) => stepBinding(bindingSteps, key, now, attempt),
       },
+      { table: 'series', keys: ['series_id'], step: ([id = ''], now) => recurring.step(database, id, now) },
     ],
     chores: [
       {
         name: 'forget old Idempotency-Keys',
         everyMs: 60_000,
         run: () => answers.forgetOld(laterBy(clock.now(), -idempotencyKeyLifetimeMs)),
+      },
+      {
+        name: 'sweep old deliveries',
+        everyMs: 60_000,
+        run: () => sweepWebhooks(database, laterBy(clock.now(), -deliveriesKeptMs)),
       },
       { name: 'sweep the vault', everyMs: 60_000, run: () => vault.sweep() },
       {
@@ -224,6 +252,19 @@ export function buildService(
     for (const { id, says, examples } of broken) log.error({ id, says, examples }, 'the ledger is wrong');
     brokenCases = broken.reduce((sum, finding) => sum + Number(finding.broken), 0);
   }
+  const webhooks = openWebhooks({
+    db: database,
+    clock,
+    ids: ports.ids,
+    log,
+    keyring,
+    topics,
+    rule: config.webhookAddresses,
+    delaysSeconds: config.webhookDelaysSeconds ?? usualDelaysSeconds,
+    timeoutMs: config.webhookTimeoutMs,
+    whatIsMissing: noIdentityIsMissing,
+    countDelivery: metrics.countDelivery,
+  });
 
   const monotonicMs = () => performance.now();
   const service: Service = {
@@ -240,7 +281,9 @@ export function buildService(
       ...(config.bindingsPerCustomer === 0 ? {} : { perCustomerMost: config.bindingsPerCustomer }),
       ...(config.bindingsPerCard === 0 ? {} : { perCardMost: config.bindingsPerCard }),
     },
+    recurring,
     engine,
+    webhooks,
   };
   const endpoints = config.mode === 'sandbox' ? [...routes, ...sandboxRoutes] : routes;
   const app = buildServer({
@@ -274,49 +317,28 @@ export function buildService(
   });
   addVisitorRoutes(app, { db: database, banks, engine, bindingOfOperation });
   addBindingReturn(app, { db: database, engine });
+  addWithdrawPage(app, { db: database, recurring, merchants });
+  addCheckoutRoutes(app, {
+    mode: config.mode,
+    tokens,
+    merchants,
+    invoiceOf: (id) => loadInvoice(database.lookups, id),
+  });
   addPages(app, config.mode);
-  metrics.gauge('mandate_database_connections', 'Open connections', () => database.connections().total);
-  metrics.gauge(
-    'mandate_database_waiting',
-    'Requests waiting for a connection',
-    () => database.connections().waiting,
-  );
-  metrics.gauge(
-    'mandate_ledger_unbalanced',
-    'Accounts and sums of the ledger that are wrong, from the balances alone; anything but 0 is an alarm',
-    () => countUnbalancedAccounts(database),
-  );
-  metrics.gauge(
-    'mandate_ledger_broken',
-    'Cases that broke a rule of the ledger in the latest check of recent transfers; anything but 0 is an alarm',
-    () => brokenCases,
-  );
-  metrics.gauge(
-    'mandate_bindings_owed',
-    'Test charges on their way back to payers',
-    async () => (await countOwedReturns(database, clock.now())).owed,
-  );
-  metrics.gauge(
-    'mandate_bindings_owed_overdue',
-    'Those of them the bank should have confirmed by now; anything but 0 is an alarm',
-    async () => (await countOwedReturns(database, clock.now())).overdue,
-  );
-  metrics.gauge(
-    'mandate_engine_stuck',
-    'Due work that waits for an operator',
-    async () => (await engine.stuck()).length,
-  );
+  addGauges(metrics, { database, engine, clock, brokenCases: () => brokenCases });
 
   return {
     app,
     engine,
     banks,
+    webhooks,
     async stop() {
       // A client that sends its request byte by byte is not waited for longer than this.
       const impatience = setTimeout(() => app.server.closeAllConnections(), drainMs);
       await app.close();
       clearTimeout(impatience);
       await engine.stop();
+      await webhooks.stop();
       await banks.stop();
     },
   };

@@ -30,6 +30,11 @@ export type Config = {
   readonly bankUrl: string | undefined;
   readonly bankSecret: string | undefined;
   readonly bankPort: number;
+  /** Where merchants may have themselves told: only outside, or on this machine too. */
+  readonly webhookAddresses: 'outside' | 'anywhere';
+  readonly webhookTimeoutMs: number;
+  /** Between the attempts of a delivery, where they are not the usual ones. */
+  readonly webhookDelaysSeconds: readonly number[] | undefined;
   readonly metricsToken: string | undefined;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 };
@@ -52,7 +57,8 @@ export const settings = [
   {
     name: 'PUBLIC_URL',
     byDefault: 'http://HOST:PORT',
-    meaning: 'How clients reach the service, if that is through a proxy.',
+    meaning:
+      'How clients and payers reach the service, if that is through a proxy or HOST is all addresses of a machine.',
   },
   {
     name: 'MANDATE_DATA',
@@ -96,7 +102,9 @@ export const settings = [
   {
     name: 'FAILED_AUTHENTICATIONS_PER_MINUTE',
     byDefault: '600',
-    meaning: 'For each address and node; 0 for no limit.',
+    meaning:
+      'For each address and node; 0 for no limit. Beyond it keys that have not worked on that node yet are not looked up: ' +
+      'behind a proxy, set TRUSTED_PROXIES.',
   },
   {
     name: 'CARD_TESTING_LIMITS',
@@ -128,13 +136,32 @@ export const settings = [
   {
     name: 'BANK_SECRET',
     byDefault: 'made in the data folder',
-    meaning: 'Sandbox only: what that bank and the service sign their messages with.',
+    meaning:
+      'What a bank and the service sign their messages with: of the bank outside in a sandbox, and for `mandate bank add` ' +
+      'and `conformance`.',
     secret: true,
   },
   {
     name: 'BANK_PORT',
     byDefault: 'a free one',
     meaning: 'Sandbox only: the port of the simulated bank.',
+  },
+  {
+    name: 'WEBHOOK_ADDRESSES',
+    byDefault: 'anywhere in the sandbox, outside in live mode',
+    meaning:
+      '`outside`: webhooks go to public https addresses alone, checked at every connection. `anywhere`: also into your own network.',
+  },
+  {
+    name: 'WEBHOOK_TIMEOUT_SECONDS',
+    byDefault: '10',
+    meaning: 'How long a receiver of webhooks has to answer, from connecting to the head of its answer.',
+  },
+  {
+    name: 'WEBHOOK_DELAYS_SECONDS',
+    byDefault: '30, 300, 900, then 3600 for a day',
+    meaning:
+      'The seconds before the second attempt of a delivery, the third and so on, separated by commas. After the last one the queue is parked.',
   },
   {
     name: 'METRICS_TOKEN',
@@ -176,6 +203,17 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     return byDefault;
   }
 
+  function secondsList(name: Name): number[] | undefined {
+    const value = text(name);
+    if (value === undefined) return undefined;
+    const numbers = value
+      .split(',')
+      .map((part) => (/^\s*\d{1,6}(\.\d{1,3})?\s*$/.test(part) ? Number(part) : NaN));
+    if (numbers.length <= 100 && !numbers.some(Number.isNaN)) return numbers;
+    faults.push(`${name} is ${value}; it must be seconds separated by commas, at most 100 of them`);
+    return undefined;
+  }
+
   const mode = oneOf('MANDATE_MODE', ['sandbox', 'live'], 'sandbox');
   const host = text('HOST') ?? '127.0.0.1';
   const port = integer('PORT', 0, 65_535, 8080);
@@ -197,6 +235,11 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     faults.push(
       'live mode needs MANDATE_MASTER_KEY; `openssl rand -base64 32` makes one, keep it apart from the backups',
     );
+  }
+
+  const publicUrl = text('PUBLIC_URL') ?? `http://${reachable(host)}:${port}`;
+  if (!/^https?:\/\//.test(publicUrl) || !URL.canParse(publicUrl)) {
+    faults.push(`PUBLIC_URL is ${publicUrl}; it must be an address that begins with http:// or https://`);
   }
 
   const trustedProxies = (text('TRUSTED_PROXIES') ?? '').split(',').flatMap((entry) => entry.trim() || []);
@@ -223,10 +266,7 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     mode,
     host,
     port,
-    publicUrl: (text('PUBLIC_URL') ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`).replace(
-      /\/$/,
-      '',
-    ),
+    publicUrl: publicUrl.replace(/\/$/, ''),
     dataFolder: isAbsolute(dataFolder) ? dataFolder : resolve(workingFolder, dataFolder),
     databaseUrl,
     postgresBin: text('MANDATE_POSTGRES_BIN'),
@@ -242,11 +282,25 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     bankUrl: text('BANK_URL'),
     bankSecret: text('BANK_SECRET'),
     bankPort: integer('BANK_PORT', 0, 65_535, 0),
+    webhookAddresses: oneOf(
+      'WEBHOOK_ADDRESSES',
+      ['outside', 'anywhere'],
+      mode === 'live' ? 'outside' : 'anywhere',
+    ),
+    webhookTimeoutMs: integer('WEBHOOK_TIMEOUT_SECONDS', 1, 15, 10) * 1_000,
+    webhookDelaysSeconds: secondsList('WEBHOOK_DELAYS_SECONDS'),
     metricsToken: text('METRICS_TOKEN'),
     logLevel: oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
   };
   if (faults.length > 0) throw new ConfigurationFault(faults);
   return config;
+}
+
+/** Who listens on all addresses is reached on this one, from the same machine. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 function isNetwork(text: string): boolean {

@@ -30,8 +30,30 @@ import {
   listChargebacks,
   listRefunds,
 } from './payments/read-refunds.ts';
+import { getReceipt } from './payments/get-receipt.ts';
+import {
+  getConsentBundle,
+  getRecurring,
+  listRecurringEvents,
+  withdrawConsent,
+} from './payments/recurring-of-payment.ts';
 import { getCategory, getMe, getShop, listCategories, listShops } from './merchants/read-merchants.ts';
 import { advanceTestClock, getTestClock } from './merchants/test-clock.ts';
+import {
+  listWebhookAttempts,
+  listWebhookQueues,
+  replayWebhook,
+  resumeWebhook,
+  rotateWebhookKeys,
+  testWebhook,
+} from './webhooks/inspect-webhook.ts';
+import { createWebhook, deleteWebhook, getWebhook, listWebhooks } from './webhooks/manage-webhooks.ts';
+import {
+  createWalletWebhook,
+  deleteWalletWebhook,
+  getWalletWebhook,
+  listWalletWebhooks,
+} from './webhooks/wallet-webhooks.ts';
 
 export const routes: readonly AnyEndpoint[] = [
   createInvoice, //           POST /v2/processing/invoices
@@ -70,6 +92,27 @@ export const routes: readonly AnyEndpoint[] = [
   withdrawBinding, //         DELETE …/customers/{customerID}/bindings/{customerBindingID}
   listCustomerEvents, //      GET  /v2/processing/customers/{customerID}/events
   listCustomerPaymentMethods, // GET …/customers/{customerID}/payment-methods
+
+  getRecurring, //            GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring
+  listRecurringEvents, //     GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/events
+  getConsentBundle, //        GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/consent
+  withdrawConsent, //         POST /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/withdraw
+  getReceipt, //              GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/receipt
+
+  createWebhook, //           POST /v2/processing/webhooks
+  listWebhooks, //            GET  /v2/processing/webhooks
+  getWebhook, //              GET  /v2/processing/webhooks/{webhookID}
+  deleteWebhook, //           DELETE /v2/processing/webhooks/{webhookID}
+  listWebhookQueues, //       GET  /v2/processing/webhooks/{webhookID}/queues
+  listWebhookAttempts, //     GET  /v2/processing/webhooks/{webhookID}/attempts
+  testWebhook, //             POST /v2/processing/webhooks/{webhookID}/test
+  resumeWebhook, //           POST /v2/processing/webhooks/{webhookID}/resume
+  replayWebhook, //           POST /v2/processing/webhooks/{webhookID}/replay
+  rotateWebhookKeys, //       POST /v2/processing/webhooks/{webhookID}/rotate-keys
+  createWalletWebhook, //     POST /wallet/v0/webhooks
+  listWalletWebhooks, //      GET  /wallet/v0/webhooks?identityID=
+  getWalletWebhook, //        GET  /wallet/v0/webhooks/{webhookID}?identityID=
+  deleteWalletWebhook, //     DELETE /wallet/v0/webhooks/{webhookID}?identityID=
 
   getMe, //                   GET  /v2/processing/me
   listShops, //               GET  /v2/processing/shops

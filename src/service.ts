@@ -9,6 +9,8 @@ import type { Ids } from './ids.ts';
 import type { AccessTokens } from './keys/access-token.ts';
 import type { Engine } from './engine/engine.ts';
 import type { Merchants } from './merchants/merchants.ts';
+import type { Recurring } from './recurring/recurring.ts';
+import type { Webhooks } from './webhooks/webhooks.ts';
 
 export type Service = {
   /** The pool, or the transaction a request with an Idempotency-Key runs in. */
@@ -22,5 +24,8 @@ export type Service = {
   readonly cardTesting: CardTesting;
   readonly banks: Banks;
   readonly bindingRules: BindingRules;
+  /** Whether a card may be charged without its payer, and what came of it. */
+  readonly recurring: Recurring;
   readonly engine: Engine;
+  readonly webhooks: Webhooks;
 };

@@ -21,14 +21,28 @@ export async function serve(): Promise<void> {
   const foundation = await layFoundation(config, log);
   let publicUrl = config.publicUrl;
   const service = buildService(foundation, () => publicUrl);
+  let apiKey: string | undefined;
   let closeBank: (() => Promise<void>) | undefined;
   let hurry: NodeJS.Timeout | undefined;
   try {
+    if (config.mode === 'sandbox') {
+      await openGate(service);
+      const { addDemoShop } = await import('../sandbox/demo-shop.ts');
+      addDemoShop(service.app, { apiKey: () => apiKey, shopId: 'TEST' });
+    }
     const address = await service.app.listen({ host: config.host, port: config.port });
     // With PORT=0 the address is known only now.
-    if (config.port === 0) publicUrl = address;
-    if (config.mode === 'sandbox') closeBank = await openSandbox(foundation, service, publicUrl);
+    if (new URL(publicUrl).port === '0') publicUrl = address;
+    if (isForAll(config.host) && isLoopback(publicUrl)) {
+      log.warn({ publicUrl }, 'payers elsewhere do not find this address: set PUBLIC_URL to one they do');
+    }
+    if (config.mode === 'sandbox') {
+      const sandbox = await openSandbox(foundation, service, publicUrl);
+      ({ apiKey } = sandbox.facts);
+      closeBank = sandbox.close;
+    }
     service.engine.start();
+    service.webhooks.start();
     log.info({ address, mode: config.mode, pid: process.pid }, 'ready');
 
     log.info({ signal: await signal }, 'stopping: no new requests, what runs may finish');
@@ -54,31 +68,46 @@ async function endAfter(closed: Promise<void>): Promise<never> {
   process.exit(1);
 }
 
-/** The world around a sandbox: its merchant, and a bank unless there is one outside. Answers what closes the bank. */
+/** Before the service listens: a path cannot be added afterwards. */
+async function openGate({ app, banks }: RunningService): Promise<void> {
+  const { addIssuerGate } = await import('../sandbox/issuer-gate.ts');
+  addIssuerGate(app, async (bankId) => (await banks.settingsOf(bankId))?.url);
+}
+
+/** The world around a sandbox: its merchant, and a bank unless there is one outside. */
 async function openSandbox(
   foundation: Foundation,
   service: RunningService,
   publicUrl: string,
-): Promise<() => Promise<void>> {
+): Promise<{ facts: SandboxFacts; close: () => Promise<void> }> {
   const { config, database: db, apiKeys, ports, log } = foundation;
-  const { bankSecretIn, openSimulatedBank } = await import('../sandbox/bank/simulated-bank.ts');
+  const { bankIdIn, bankSecretIn, openSimulatedBank } = await import('../sandbox/bank/simulated-bank.ts');
+  const { issuerUrlOf, simulatedBankIdOf } = await import('../sandbox/issuer-gate.ts');
   const folder = join(config.dataFolder, 'bank');
   const secret = config.bankSecret ?? bankSecretIn(folder);
-  const bank =
-    config.bankUrl === undefined
-      ? await openSimulatedBank({ clock: ports.clock, secret, log, folder, port: config.bankPort })
-      : undefined;
+  const { bankPort: port, bankUrl } = config;
+  const id = bankUrl === undefined ? simulatedBankIdOf(bankIdIn(folder)) : 'OUTSIDE';
+  const simulated = { clock: ports.clock, secret, log, folder, port, publicUrl: issuerUrlOf(publicUrl, id) };
+  const bank = bankUrl === undefined ? await openSimulatedBank(simulated) : undefined;
   const facts = await setUpSandbox({
     db,
     clock: ports.clock,
     apiKeys,
     banks: service.banks,
-    bank: { url: config.bankUrl ?? bank?.url ?? '', secret },
+    bank: { id, url: bankUrl ?? bank?.url ?? '', secret },
     dataFolder: config.dataFolder,
     publicUrl,
   });
   greet(facts);
-  return async () => bank?.stop();
+  return { facts, close: async () => bank?.stop() };
+}
+
+function isForAll(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}
+
+function isLoopback(url: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 }
 
 function readable(error: unknown, { host, port }: { host: string; port: number }): unknown {
@@ -99,6 +128,7 @@ function greet(facts: SandboxFacts): void {
 ${bold('Mandate is ready.')} This is a sandbox: everything works, no real money moves.
 
   API      ${facts.apiUrl}
+  Demo     ${facts.demoUrl}   a shop to buy from, with both sides shown
   Docs     ${facts.docsUrl}
   API key  ${facts.apiKey}
   Shops    ${sandboxShopIds.join(', ')}

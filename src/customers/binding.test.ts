@@ -31,6 +31,7 @@ const shop: Shop = {
   categoryId: 1,
   currency: 'RUB' as Currency,
   fees: {},
+  origins: [],
   isBlocked: false,
   isSuspended: false,
   createdAt: now,

@@ -24,6 +24,7 @@ const shop: Shop = {
   categoryId: 1,
   currency: 'RUB' as Currency,
   fees: {},
+  origins: [],
   isBlocked: false,
   isSuspended: false,
   createdAt: now,

@@ -4,8 +4,17 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 export type Metrics = {
   observeRequest(operation: string, status: number, seconds: number): void;
   countStep(work: string, outcome: 'done' | 'failed' | 'stuck'): void;
+  observeBank(bank: string, operation: string, outcome: string, seconds: number): void;
+  countDelivery(outcome: 'delivered' | 'failed' | 'parked'): void;
   /** A value asked for when somebody looks. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
+  /** The same by one label; what is not answered is not shown. */
+  gaugeBy(
+    name: string,
+    help: string,
+    label: string,
+    read: () => Promise<readonly (readonly [string, number])[]>,
+  ): void;
   render(): Promise<{ contentType: string; text: string }>;
 };
 
@@ -25,11 +34,37 @@ export function openMetrics(): Metrics {
     labelNames: ['work', 'outcome'],
     registers: [registry],
   });
+  // Two, because a histogram for each outcome would be most of what is read here.
+  const bankOperations = new Counter({
+    name: 'mandate_bank_operations_total',
+    help: 'What banks were asked, by what they answered',
+    labelNames: ['bank', 'operation', 'outcome'],
+    registers: [registry],
+  });
+  const bankDurations = new Histogram({
+    name: 'mandate_bank_operation_duration_seconds',
+    help: 'Time from asking a bank to its answer, or to giving up',
+    labelNames: ['bank', 'operation'],
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 45],
+    registers: [registry],
+  });
+
+  const deliveries = new Counter({
+    name: 'mandate_webhook_deliveries_total',
+    help: 'Attempts to deliver to webhooks by what became of them',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
 
   return {
+    observeBank(bank, operation, outcome, seconds) {
+      bankOperations.labels(bank, operation, outcome).inc();
+      bankDurations.labels(bank, operation).observe(seconds);
+    },
     observeRequest: (operation, status, seconds) =>
       requests.labels(operation, String(status)).observe(seconds),
     countStep: (work, outcome) => steps.labels(work, outcome).inc(),
+    countDelivery: (outcome) => deliveries.labels(outcome).inc(),
     gauge(name, help, read) {
       const gauge: Gauge = new Gauge({
         name,
@@ -42,6 +77,19 @@ export function openMetrics(): Metrics {
           } catch {
             gauge.remove();
           }
+        },
+      });
+    },
+    gaugeBy(name, help, label, read) {
+      const gauge: Gauge = new Gauge({
+        name,
+        help,
+        labelNames: [label],
+        registers: [registry],
+        collect: async () => {
+          const values = await read().catch(() => []);
+          gauge.reset();
+          for (const [of, value] of values) gauge.labels(of).set(value);
         },
       });
     },

@@ -92,6 +92,53 @@ export const refusals = {
     message: 'Invalid binding status',
     advice: 'Read the binding: only one that has `succeeded` is withdrawn.',
   },
+  invalidRecurrentParent: {
+    status: 400,
+    message: 'Specified recurrent parent is invalid',
+    advice:
+      'Name a captured payment of the same shop that was made with `makeRecurrent: true`; best the latest of its chain.',
+  },
+  recurrentStopped: {
+    status: 400,
+    message: 'Recurring charges of this card have been stopped for good',
+    advice:
+      'The issuer or the payer has ended it. Ask the payer to pay again himself, with 3-D Secure and `makeRecurrent`.',
+  },
+  recurrentConsentRevoked: {
+    status: 400,
+    message: 'The payer or the merchant has withdrawn the consent',
+    advice: 'Charge no more. Only a new payment by the payer himself gives a new consent.',
+  },
+  recurrentConsentExpired: {
+    status: 400,
+    message: 'The consent of the payer has ended',
+    advice: 'It was given until a day that is over. Ask the payer for a new payment.',
+  },
+  recurrentCardExpired: {
+    status: 400,
+    message: 'The card has expired',
+    advice: 'Ask the payer to pay again himself with his new card.',
+  },
+  recurrentRetryWindowExpired: {
+    status: 400,
+    message: 'The 31 days in which this invoice could be tried again are over',
+    advice: 'It is not charged any more. A later invoice may be.',
+  },
+  recurrentRetryTooEarly: {
+    status: 400,
+    message: 'After a failure recurring charges are tried once a day, or later where the issuer says so',
+    advice: 'Wait until `retryAfter`; without one a charge is still pending: follow that.',
+  },
+  recurrentRetryLimitReached: {
+    status: 400,
+    message: 'The card has been declined so often that the card network forbids another attempt for now',
+    advice: 'Wait until `retryAfter`, or ask the payer to pay himself.',
+  },
+  recurrentParentStale: {
+    status: 400,
+    message: 'The last charge was more than six months ago',
+    advice: 'The shop does not charge after so long a gap. Ask the payer for a new payment.',
+  },
   inconsistentCaptureCurrency: {
     status: 400,
     message: 'The currency differs from that of the payment',
@@ -122,6 +169,16 @@ export const refusals = {
     message: 'Insufficient account balance',
     advice:
       'The shop’s balance cannot bear the refund and its fee. Take payments first, or ask the operator.',
+  },
+  webhookEventNotFound: {
+    status: 400,
+    message: 'No notice has this eventID',
+    advice: 'Send the `eventID` of a notice you were sent, or `since`.',
+  },
+  webhookRotationInProgress: {
+    status: 400,
+    message: 'The keys are being changed already',
+    advice: 'Wait until a day after the next keys have taken over: `GET` the webhook shows when that is.',
   },
   invalidTestClock: {
     status: 400,
@@ -158,6 +215,16 @@ export const refusals = {
     message: 'Customer binding not found',
     advice: 'Check the id; the list of bindings shows what the customer has.',
   },
+  recurringNotFound: {
+    status: 404,
+    message: 'The payment belongs to no series',
+    advice: 'Name a captured payment that was made with `makeRecurrent`, or a recurring payment.',
+  },
+  webhookNotFound: {
+    status: 404,
+    message: 'Webhook not found',
+    advice: 'Check the id; `GET /v2/processing/webhooks` lists yours.',
+  },
   shopNotFound: {
     status: 404,
     message: 'Shop not found',
@@ -173,6 +240,21 @@ export const refusals = {
     message: "This 'externalID' has been used by another request",
     advice:
       'The id in the answer was made with this externalID and other fields. Use a new externalID for a new entity.',
+  },
+  noSuchIdentity: {
+    status: 422,
+    message: 'No such identity',
+    advice: 'Use the id of one of your identities.',
+  },
+  noSuchWallet: {
+    status: 422,
+    message: 'No such wallet',
+    advice: 'Use one of the wallets of the identity.',
+  },
+  tooManyWalletWebhooks: {
+    status: 422,
+    message: 'Webhook limit exceeded',
+    advice: 'There are at most 10 webhooks for each identity. Delete one first.',
   },
   requestTooLarge: {
     status: 413,
@@ -190,6 +272,11 @@ export const refusals = {
     advice:
       'Somebody may be trying out cards. Wait for the seconds in Retry-After; the message says whether it is the ' +
       'customer or the card.',
+  },
+  webhookLimitExceeded: {
+    status: 429,
+    message: 'Webhook limit exceeded',
+    advice: 'There are at most 10 webhooks for each shop. Delete one first.',
   },
   tooManyRequests: {
     status: 429,

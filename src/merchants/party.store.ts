@@ -37,11 +37,13 @@ export const listParties = statement({
          from party left join test_clock using (party_id) order by party.created_at`,
 });
 
-export const setPartyBlocked = statement({
-  name: 'set_party_blocked',
-  parameters: { party_id: 'text', is_blocked: 'bool' },
+export const setPartyFlags = statement({
+  name: 'set_party_flags',
+  parameters: { party_id: 'text', is_blocked: 'bool?', is_suspended: 'bool?' },
   row: { party_id: 'text' },
-  text: `update party set is_blocked = :is_blocked where party_id = :party_id returning party_id`,
+  text: `update party set is_blocked = coalesce(:is_blocked, is_blocked),
+                          is_suspended = coalesce(:is_suspended, is_suspended)
+         where party_id = :party_id returning party_id`,
 });
 
 const shopColumns = {
@@ -57,6 +59,7 @@ const shopColumns = {
   is_blocked: 'bool',
   is_suspended: 'bool',
   created_at: 'timestamptz',
+  origins: 'text',
 } as const;
 const shopColumnList = Object.keys(shopColumns).join(', ');
 
@@ -108,6 +111,13 @@ export const setShopFees = statement({
   text: `update shop set fees = :fees where party_id = :party_id and shop_id = :shop_id returning shop_id`,
 });
 
+export const setShopOrigins = statement({
+  name: 'set_shop_origins',
+  parameters: { party_id: 'text', shop_id: 'text', origins: 'text' },
+  row: { shop_id: 'text' },
+  text: `update shop set origins = :origins where party_id = :party_id and shop_id = :shop_id returning shop_id`,
+});
+
 export const readCategories = statement({
   name: 'read_categories',
   parameters: {},
@@ -139,5 +149,6 @@ export function shopFromRow(row: Values<typeof shopColumns>): Shop {
     isBlocked: row.is_blocked,
     isSuspended: row.is_suspended,
     createdAt: row.created_at,
+    origins: row.origins.split(' ').filter((origin) => origin !== ''),
   };
 }

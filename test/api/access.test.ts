@@ -10,6 +10,7 @@ import { customersUrl } from '../support/customer-world.ts';
 import { forgedTokens } from '../support/forged-tokens.ts';
 import { invoicesUrl, makeInvoice, makeInvoiceThatIs, order } from '../support/invoices.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
+import { copyWebhook, makeWebhook, nowhere, webhooksUrl } from '../support/webhooks.ts';
 import type { Answer, Merchant, TestService } from '../support/test-service.ts';
 
 const threeDaysMs = 3 * 24 * 3_600_000;
@@ -22,6 +23,8 @@ const scopes = [
   'payments:read',
   'payments:write',
   'shops:read',
+  'webhooks:read',
+  'webhooks:write',
   'sandbox',
 ] as const;
 const entities = ['own', 'foreign', 'unknown'] as const;
@@ -54,6 +57,7 @@ type Names = Record<
     externalId: string;
     shopId: string;
     categoryId: string;
+    webhookId: string;
     /** A card the merchant of the walk tokenized; the same for every entity. */
     cardToken: string;
     cardSession: string;
@@ -63,10 +67,12 @@ type Names = Record<
 const unauthorized: Expected = { status: 401 };
 const done: Expected = { status: 200 };
 const noInvoice: Expected = { status: 404, body: { message: 'Invoice not found' } };
+const noSeries: Expected = { status: 404, body: { message: 'The payment belongs to no series' } };
 const noRefund: Expected = { status: 404, body: { message: 'Refund not found' } };
 const noPayment: Expected = { status: 404, body: { message: 'Payment not found' } };
 const noCustomer: Expected = { status: 404, body: { message: 'Customer not found' } };
 const noShop: Expected = { status: 404, body: { message: 'Shop not found' } };
+const noWebhook: Expected = { status: 404, body: { message: 'Webhook not found' } };
 const noCategory: Expected = { status: 404, body: { message: 'Category not found' } };
 const refusal = (code: string, message: string): Expected => ({ status: 400, body: { code, message } });
 // The invoices of the walk are rescinded and their payments cancelled: that is answered to who may call, and changes
@@ -75,6 +81,7 @@ const wrongStatus = refusal('invalidInvoiceStatus', 'Invalid invoice status');
 const wrongPaymentStatus = refusal('invalidPaymentStatus', 'Invalid payment status');
 const noCard = refusal('invalidPaymentToolToken', 'Specified payment tool token is invalid');
 
+const byWebhook = (own: Expected) => ({ own, foreign: noWebhook, unknown: noWebhook });
 const byInvoice = (own: Expected) => ({ own, foreign: noInvoice, unknown: noInvoice });
 const byCustomer = (own: Expected) => ({ own, foreign: noCustomer, unknown: noCustomer });
 const always = (answer: Expected) => ({ own: answer, foreign: answer, unknown: answer });
@@ -83,6 +90,101 @@ const remove = (url: string): Request => ({ method: 'DELETE', url });
 const get = (url: string): Request => ({ method: 'GET', url });
 
 const expectations: Record<string, Row> = {
+  createWebhook: {
+    scope: 'webhooks:write',
+    request: ({ shopId }) => post(webhooksUrl, webhook(shopId)),
+    toKey: {
+      // There are ten of them already.
+      own: { status: 429, body: { message: 'Webhook limit exceeded' } },
+      foreign: refusal('invalidShopID', 'Shop not found'),
+      unknown: refusal('invalidShopID', 'Shop not found'),
+    },
+    toOtherTokens: unauthorized,
+  },
+  listWebhooks: {
+    scope: 'webhooks:read',
+    request: () => get(webhooksUrl),
+    toKey: always(done),
+    toOtherTokens: unauthorized,
+  },
+  getWebhook: {
+    scope: 'webhooks:read',
+    request: ({ webhookId }) => get(`${webhooksUrl}/${webhookId}`),
+    toKey: byWebhook(done),
+    toOtherTokens: unauthorized,
+  },
+  listWebhookQueues: {
+    scope: 'webhooks:read',
+    request: ({ webhookId }) => get(`${webhooksUrl}/${webhookId}/queues?limit=5`),
+    toKey: byWebhook(done),
+    toOtherTokens: unauthorized,
+  },
+  listWebhookAttempts: {
+    scope: 'webhooks:read',
+    request: ({ webhookId }) => get(`${webhooksUrl}/${webhookId}/attempts?limit=5`),
+    toKey: byWebhook(done),
+    toOtherTokens: unauthorized,
+  },
+  testWebhook: {
+    scope: 'webhooks:write',
+    request: ({ webhookId }) => post(`${webhooksUrl}/${webhookId}/test`),
+    toKey: byWebhook(done),
+    toOtherTokens: unauthorized,
+  },
+  resumeWebhook: {
+    scope: 'webhooks:write',
+    request: ({ webhookId }) => post(`${webhooksUrl}/${webhookId}/resume`, {}),
+    toKey: byWebhook(done),
+    toOtherTokens: unauthorized,
+  },
+  replayWebhook: {
+    scope: 'webhooks:write',
+    request: ({ webhookId }) => post(`${webhooksUrl}/${webhookId}/replay`, { since: '2026-01-19T10:00:00Z' }),
+    toKey: byWebhook(done),
+    toOtherTokens: unauthorized,
+  },
+  rotateWebhookKeys: {
+    scope: 'webhooks:write',
+    request: ({ webhookId }) => post(`${webhooksUrl}/${webhookId}/rotate-keys`, {}),
+    // They were changed a moment before the walk.
+    toKey: byWebhook(refusal('webhookRotationInProgress', 'The keys are being changed already')),
+    toOtherTokens: unauthorized,
+  },
+  createWalletWebhook: {
+    scope: 'webhooks:write',
+    request: () => post('/wallet/v0/webhooks', { ...walletWebhook, url: 'ftp://nowhere' }),
+    toKey: always(refusal('invalidRequest', 'url: must be an absolute http or https address')),
+    toOtherTokens: unauthorized,
+  },
+  listWalletWebhooks: {
+    scope: 'webhooks:read',
+    request: () => get('/wallet/v0/webhooks?identityID=some'),
+    toKey: always(done),
+    toOtherTokens: unauthorized,
+  },
+  getWalletWebhook: {
+    scope: 'webhooks:read',
+    // A webhook of a shop is none of an identity.
+    request: ({ webhookId }) => get(`/wallet/v0/webhooks/${webhookId}?identityID=some`),
+    toKey: always(noWebhook),
+    toOtherTokens: unauthorized,
+  },
+  deleteWalletWebhook: {
+    scope: 'webhooks:write',
+    request: ({ webhookId }) => ({
+      method: 'DELETE',
+      url: `/wallet/v0/webhooks/${webhookId}?identityID=some`,
+    }),
+    toKey: always(noWebhook),
+    toOtherTokens: unauthorized,
+  },
+  // Whom it lets in takes the webhook away: walked by itself below.
+  deleteWebhook: {
+    scope: 'webhooks:write',
+    request: ({ webhookId }) => ({ method: 'DELETE', url: `${webhooksUrl}/${webhookId}x` }),
+    toKey: always(noWebhook),
+    toOtherTokens: unauthorized,
+  },
   createInvoice: {
     scope: 'invoices:write',
     request: ({ shopId }) => post(invoicesUrl, { ...order, shopID: shopId }),
@@ -311,6 +413,37 @@ const expectations: Record<string, Row> = {
     toItsToken: always(done),
     toOtherTokens: noCustomer,
   },
+  getRecurring: {
+    scope: 'payments:read',
+    request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/recurring`),
+    toKey: byInvoice(noSeries),
+    toOtherTokens: noInvoice,
+  },
+  listRecurringEvents: {
+    scope: 'payments:read',
+    request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/recurring/events?limit=10`),
+    toKey: byInvoice(noSeries),
+    toOtherTokens: noInvoice,
+  },
+  getConsentBundle: {
+    scope: 'payments:read',
+    request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/recurring/consent`),
+    toKey: byInvoice(noSeries),
+    toOtherTokens: noInvoice,
+  },
+  getReceipt: {
+    scope: 'payments:read',
+    request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/receipt`),
+    toKey: byInvoice(noSeries),
+    toOtherTokens: noInvoice,
+  },
+  withdrawConsent: {
+    scope: 'payments:write',
+    request: ({ invoiceId }) =>
+      post(`${invoicesUrl}/${invoiceId}/payments/1/recurring/withdraw`, { reason: 'x' }),
+    toKey: byInvoice(noSeries),
+    toOtherTokens: unauthorized,
+  },
   getMe: {
     scope: 'shops:read',
     request: () => get('/v2/processing/me'),
@@ -373,7 +506,10 @@ beforeAll(async () => {
   world = await startPaymentWorld();
   ({ service, merchant } = world);
   const other = await world.createMerchant();
-  const [own, foreign] = [await ended(merchant, 'own'), await ended(other, 'foreign')];
+  const ownWebhookId = await webhookOf(merchant, undefined);
+  const own = { ...(await ended(merchant, 'own')), webhookId: ownWebhookId };
+  const foreign = { ...(await ended(other, 'foreign')), webhookId: await webhookOf(other, ownWebhookId) };
+
   const { token: cardToken, session: cardSession } = await world.tokenize('4242424242424242');
   const [ownCustomer, foreignCustomer] = [
     await withdrawn(merchant, 'own'),
@@ -389,6 +525,7 @@ beforeAll(async () => {
       invoiceId: own.id,
       customerId: ownCustomer.id,
       bindingId: ownCustomer.bindingId,
+      webhookId: own.webhookId,
       externalId: 'own',
       shopId: 'TEST',
       categoryId: '1',
@@ -399,6 +536,7 @@ beforeAll(async () => {
       invoiceId: foreign.id,
       customerId: foreignCustomer.id,
       bindingId: foreignCustomer.bindingId,
+      webhookId: foreign.webhookId,
       externalId: 'foreign',
       shopId: 'ONLY_OTHERS',
       categoryId: '998',
@@ -409,6 +547,7 @@ beforeAll(async () => {
       invoiceId: '1Cg2mCUVy4m',
       customerId: '1DEpdIW9Y9o',
       bindingId: '1DEpdIW9Y9p',
+      webhookId: '107498',
       externalId: 'unknown',
       shopId: 'NOWHERE',
       categoryId: '999',
@@ -419,6 +558,28 @@ beforeAll(async () => {
   callers = await allCallers({ own, foreign, ownCustomer, foreignCustomer });
 });
 afterAll(() => world.close());
+
+/** As many webhooks as there may be; this one is changing its keys. */
+async function webhookOf(by: Merchant, first: string | undefined): Promise<string> {
+  const { partyId, apiKey: token } = by;
+  const owner = { partyId, shopId: 'TEST' };
+  const id = first ?? (await makeWebhook(service, by));
+  const ids = await copyWebhook(service, id, owner, first ? 10 : 9);
+  const changing = ids[0]!;
+  const rotated = await service.call('POST', `${webhooksUrl}/${changing}/rotate-keys`, { token, body: {} });
+  expect(rotated.status).toBe(200);
+  return changing;
+}
+
+const walletWebhook = {
+  identityID: 'some',
+  scope: { topic: 'DestinationsTopic', eventTypes: ['DestinationAuthorized'] },
+  url: nowhere,
+};
+
+function webhook(shopID: string) {
+  return { scope: { topic: 'InvoicesTopic', shopID, eventTypes: ['InvoicePaid'] }, url: nowhere };
+}
 
 /** An invoice that is rescinded, with one payment, that was held and cancelled; both have that name. */
 async function ended(by: Merchant, externalID: string): Promise<{ id: string; token: string }> {
@@ -637,6 +798,28 @@ describe.each(operations.map(({ operation }) => operation))('%s', (operation) =>
       expect({ caller: caller.name, ...seen(foreign) }).toEqual({ caller: caller.name, ...seen(unknown) });
     }
   });
+});
+
+test('a webhook is deleted by a key of its own party with the scope for it, and by nobody else', async () => {
+  const { own, foreign } = names;
+  const remove = (webhookId: string, authorization: string | undefined) =>
+    call({ method: 'DELETE', url: `${webhooksUrl}/${webhookId}` }, authorization);
+  for (const { name, authorization, ...caller } of callers) {
+    const mayCall = caller.kind === 'key' && caller.scopes.includes('webhooks:write');
+    if (mayCall) continue;
+    expect({ name, status: (await remove(own.webhookId, authorization)).status }).toEqual({
+      name,
+      status: 401,
+    });
+  }
+  const key = `Bearer ${merchant.apiKey}`;
+  expect(await remove(foreign.webhookId, key)).toMatchObject({
+    status: 404,
+    body: { message: 'Webhook not found' },
+  });
+  expect((await remove(own.webhookId, key)).status).toBe(204);
+  expect((await remove(own.webhookId, key)).status).toBe(404);
+  expect((await call(get(`${webhooksUrl}/${own.webhookId}`), key)).status).toBe(404);
 });
 
 test('the scheme may be written in any case', async () => {

@@ -28,6 +28,15 @@ async function refunded(paying: Paying, body: Record<string, unknown> = {}): Pro
   return (await read(`${refundsOf(paying)}/${asked.body.id}`)).body;
 }
 
+/** From now on, of new payments in dollars. */
+async function chargeRefunds(): Promise<void> {
+  await world.service.database.run(setShopFees, {
+    party_id: world.merchant.partyId,
+    shop_id: 'TEST_USD',
+    fees: { processing: { basisPoints: 250, fixedMinor: 10 }, refund: { basisPoints: 0, fixedMinor: 5 } },
+  });
+}
+
 describe('a refund', () => {
   test('is answered pending at once, with everything that was asked, and has then succeeded', async () => {
     const paying = await world.paid(card);
@@ -165,14 +174,7 @@ describe('a refund', () => {
 
 describe('the balance of the shop', () => {
   test('pays the fees that were agreed when the payment was made, and a refund needs its fee too', async () => {
-    const other = await world.createMerchant();
-    const mine = world.merchant;
-    await world.service.database.run(setShopFees, {
-      party_id: mine.partyId,
-      shop_id: 'TEST_USD',
-      fees: { processing: { basisPoints: 250, fixedMinor: 10 }, refund: { basisPoints: 0, fixedMinor: 5 } },
-    });
-    expect(other.partyId).not.toBe(mine.partyId);
+    await chargeRefunds();
     const paying = await world.pay(card, {}, { shopID: 'TEST_USD', currency: 'USD' });
     await world.service.engine.settled();
     expect(await world.balance('TEST_USD')).toEqual({ own: 5840, available: 5840 });
@@ -222,18 +224,23 @@ describe('repeating a refund', () => {
     expect((await ask(elsewhere, body)).status).toBe(409);
   });
 
-  test('with an Idempotency-Key answers the same bytes, a refusal for lack of money included', async () => {
-    const paying = await world.paid(card);
-    const send = (body: object) =>
+  test('with an Idempotency-Key answers the same bytes, also where the money is lacking', async () => {
+    await chargeRefunds();
+    const paying = await world.pay(card, {}, { shopID: 'TEST_USD', currency: 'USD' });
+    await world.service.engine.settled();
+    const send = (amount: number, key: string) =>
       world.service.call('POST', refundsOf(paying), {
         token: world.merchant.apiKey,
-        body,
-        headers: { 'idempotency-key': 'refund-key' },
+        body: { amount },
+        headers: { 'idempotency-key': key },
       });
-    const first = await send({ amount: 20 });
+    const refused = await send(6000, 'too-much');
+    expect(refused).toMatchObject({ status: 400, body: { code: 'insufficentAccountBalance' } });
+    const first = await send(20, 'enough');
     expect(first.status).toBe(201);
     await world.service.engine.settled();
-    expect((await send({ amount: 20 })).text).toBe(first.text);
+    expect((await send(20, 'enough')).text).toBe(first.text);
+    expect((await send(6000, 'too-much')).body).toEqual(refused.body);
     expect((await read(refundsOf(paying))).body).toHaveLength(1);
   });
 });

@@ -46,8 +46,8 @@ export type PaymentWorld = {
   close(): Promise<void>;
 };
 
-export async function startPaymentWorld(environment: Record<string, string> = {}): Promise<PaymentWorld> {
-  const service = await startTestService(environment);
+export async function startPaymentWorld(...how: Parameters<typeof startTestService>): Promise<PaymentWorld> {
+  const service = await startTestService(...how);
   const { clock, banks, engine } = service;
   const bank = await openSimulatedBank({ clock, secret, log: { warn: () => {} } });
   await banks.putBank({ id: 'BANK', url: bank.url, secret });

@@ -40,7 +40,11 @@ export type CallOptions = {
 
 export type TestClock = Clock & { advance(ms: number): void; set(epochMs: number): void };
 
-export async function startTestService(environment: Record<string, string> = {}): Promise<TestService> {
+export async function startTestService(
+  environment: Record<string, string> = {},
+  /** What is added to it before it answers. */
+  prepare: (service: RunningService) => void = () => {},
+): Promise<TestService> {
   const testDatabase = await createTestDatabase();
   const logged: string[] = [];
   const log = openLog({
@@ -66,6 +70,7 @@ export async function startTestService(environment: Record<string, string> = {})
     { clock, ids: randomIds },
   );
   const service = buildService(foundation);
+  prepare(service);
   await service.app.ready();
 
   return {
