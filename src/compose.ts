@@ -10,12 +10,17 @@ import { laterBy, systemClock, type Clock } from './clock.ts';
 import { addCheckoutRoutes } from './checkout/checkout-routes.ts';
 import type { Config } from './config.ts';
 import { connectDatabase, type OpenedDatabase } from './database/connect.ts';
+import { bindingInvariants } from './customers/binding.invariants.ts';
+import { stepBinding, type BindingSteps } from './customers/binding.step.ts';
+import { bindingOfOperation } from './customers/binding.ts';
+import { lookAfterReturns } from './customers/returns.ts';
+import { addBindingReturn, bindingReturnUrlOf } from './customers/visitors.ts';
 import type { DatabasePool } from './database/database.ts';
 import { isMigrated, migrate } from './database/migrate.ts';
 import { openEngine, type Engine } from './engine/engine.ts';
 import type { Topic } from './events/topic.ts';
-import { addGauges } from './gauges.ts';
 import { idempotency, idempotencyKeyLifetimeMs } from './http/idempotency.ts';
+import { addGauges } from './gauges.ts';
 import { openMetrics } from './http/metrics.ts';
 import { openApiDocument } from './http/openapi.ts';
 import { addPages } from './http/pages.ts';
@@ -83,7 +88,11 @@ const version = (
 ).version;
 
 /** What must be true of the books, and between them and the rooms that post to them. */
-export const everyInvariant: readonly Invariant[] = [...ledgerInvariants, ...paymentInvariants];
+export const everyInvariant: readonly Invariant[] = [
+  ...ledgerInvariants,
+  ...paymentInvariants,
+  ...bindingInvariants,
+];
 /** What merchants are told: each room says it of its own aggregates. */
 export const topics: readonly Topic[] = [invoicesTopic, withdrawalsTopic, destinationsTopic];
 
@@ -91,6 +100,8 @@ export const topics: readonly Topic[] = [invoicesTopic, withdrawalsTopic, destin
 function workOf(operationId: string): readonly [table: string, key: readonly string[]] | undefined {
   const withdrawal = withdrawalOfOperation(operationId);
   if (withdrawal) return ['withdrawal', withdrawal];
+  const binding = bindingOfOperation(operationId);
+  if (binding) return ['binding', binding];
   const payment = paymentOfOperation(operationId);
   return payment && ['payment', payment];
 }
@@ -206,6 +217,13 @@ export function buildService(
     openingDepositMinor: config.openingDepositMinor,
   });
 
+  const bindingSteps: BindingSteps = {
+    db: database,
+    clock,
+    bankOf: (binding) => banks.bankOf(binding.terminal),
+    returnUrlOf: (binding) => bindingReturnUrlOf(publicUrl(), binding),
+  };
+
   const engine = openEngine({
     db: database,
     clock,
@@ -216,6 +234,11 @@ export function buildService(
         table: 'payment',
         keys: ['invoice_id', 'payment_id'],
         step: (key, now, attempt) => stepPayment(paymentSteps, key, now, attempt),
+      },
+      {
+        table: 'binding',
+        keys: ['customer_id', 'binding_id'],
+        step: (key, now, attempt) => stepBinding(bindingSteps, key, now, attempt),
       },
       { table: 'series', keys: ['series_id'], step: ([id = ''], now) => recurring.step(database, id, now) },
       {
@@ -242,6 +265,11 @@ export function buildService(
         run: () => sweepWebhooks(database, laterBy(clock.now(), -deliveriesKeptMs)),
       },
       { name: 'sweep the vault', everyMs: 60_000, run: () => vault.sweep() },
+      {
+        name: 'look after returns to payers',
+        everyMs: 60_000,
+        run: () => lookAfterReturns(database, clock.now(), log),
+      },
       { name: 'check the books', everyMs: 60_000, run: () => checkBooks() },
     ],
     countStep: metrics.countStep,
@@ -279,6 +307,11 @@ export function buildService(
     cards: vault.cards,
     cardTesting: config.cardTestingLimits ? limitCards(monotonicMs) : unlimitedCards,
     banks,
+    bindingRules: {
+      testChargeMinor: config.bindingTestCharges,
+      ...(config.bindingsPerCustomer === 0 ? {} : { perCustomerMost: config.bindingsPerCustomer }),
+      ...(config.bindingsPerCard === 0 ? {} : { perCardMost: config.bindingsPerCard }),
+    },
     recurring,
     payouts,
     engine,
@@ -316,6 +349,7 @@ export function buildService(
     notReady: () => whatIsNotReady(database),
   });
   addVisitorRoutes(app, { db: database, banks, engine, workOf });
+  addBindingReturn(app, { db: database, engine });
   addWithdrawPage(app, { db: database, recurring, merchants });
   addCheckoutRoutes(app, {
     mode: config.mode,

@@ -11,7 +11,7 @@ import { merchantError, payerError, type PaymentFailure } from './payment-failur
 
 const optionalText = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
 
-const ContactInfo = Type.Object(
+export const ContactInfo = Type.Object(
   {
     email: Type.Optional(Type.String({ format: 'email', maxLength: 100 })),
     phoneNumber: Type.Optional(Type.String({ pattern: '^\\+?\\d{4,15}$' })),
@@ -210,7 +210,7 @@ const BrowserRequest = Type.Object(
   { title: 'BrowserRequest' },
 );
 
-const UserInteraction = Type.Object(
+export const UserInteraction = Type.Object(
   { interactionType: Type.Enum(['Redirect']), request: BrowserRequest },
   { title: 'UserInteraction' },
 );
@@ -315,7 +315,7 @@ export function paymentChangeBody(fact: PaymentFact, paymentId: string, caller: 
       return {
         changeType: 'PaymentInteractionRequested',
         paymentID: paymentId,
-        userInteraction: { interactionType: 'Redirect', request: browserRequest(fact.interaction) },
+        userInteraction: userInteractionBody(fact.interaction),
       };
     case 'payment_processed':
       return changed('processed');
@@ -330,6 +330,10 @@ export function paymentChangeBody(fact: PaymentFact, paymentId: string, caller: 
     default:
       return undefined;
   }
+}
+
+export function userInteractionBody(interaction: Interaction): Static<typeof UserInteraction> {
+  return { interactionType: 'Redirect', request: browserRequest(interaction) };
 }
 
 function browserRequest(interaction: Interaction): Static<typeof BrowserRequest> {

@@ -22,6 +22,7 @@ const rooms: Record<string, readonly string[]> = {
     'words.en',
     'words.ru',
   ],
+  customers: ['binding', 'binding.bank', 'binding.commands', 'binding.postings', 'customer', 'customer-json'],
   invoices: ['invoice', 'invoice-json', 'invoice.notices'],
   merchants: ['party'],
   payments: [
@@ -86,14 +87,15 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
     ],
     types: ['service'],
   },
-  gauges: { may: ['ledger', 'payments', 'webhooks', ...words], types: ['database', 'engine', 'http'] },
-  config: { may: ['keys'] },
+  gauges: { may: ['ledger', ...Object.keys(rooms), ...words], types: ['http', 'engine', 'database'] },
+  config: { may: ['keys', 'money'] },
   routes: { may: Object.keys(rooms), types: ['http'] },
   service: {
     may: [],
     types: [
       'merchants',
       'cards',
+      'customers',
       'bank',
       'recurring',
       'wallets',
@@ -104,6 +106,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
       ...words,
     ],
   },
+  customers: { may: ['payments', 'cards', 'merchants', ...roomMayImport], types: ['bank', 'service', 'log'] },
   payments: {
     may: ['invoices', 'cards', 'merchants', 'recurring', ...roomMayImport],
     types: ['bank', 'service'],
@@ -132,7 +135,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
 const packages: Record<string, { readonly may: readonly string[]; readonly types?: readonly string[] }> = {
   commander: { may: ['main', 'commands'] },
   esbuild: { may: ['http'] },
-  fastify: { may: ['http', 'sandbox'], types: ['checkout', 'compose', 'payments', 'recurring'] },
+  fastify: { may: ['http', 'sandbox'], types: ['checkout', 'compose', 'customers', 'payments', 'recurring'] },
   pg: { may: ['database'] },
   pino: { may: ['log'], types: ['engine', 'http'] },
   'prom-client': { may: ['http'] },
