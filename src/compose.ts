@@ -13,6 +13,7 @@ import { connectDatabase, type OpenedDatabase } from './database/connect.ts';
 import { bindingInvariants } from './customers/binding.invariants.ts';
 import { stepBinding, type BindingSteps } from './customers/binding.step.ts';
 import { bindingOfOperation } from './customers/binding.ts';
+import { customers } from './customers/customers.ts';
 import { lookAfterReturns } from './customers/returns.ts';
 import { addBindingReturn, bindingReturnUrlOf } from './customers/visitors.ts';
 import type { DatabasePool } from './database/database.ts';
@@ -220,6 +221,7 @@ export function buildService(
   const bindingSteps: BindingSteps = {
     db: database,
     clock,
+    recurring,
     bankOf: (binding) => banks.bankOf(binding.terminal),
     returnUrlOf: (binding) => bindingReturnUrlOf(publicUrl(), binding),
   };
@@ -307,6 +309,7 @@ export function buildService(
     cards: vault.cards,
     cardTesting: config.cardTestingLimits ? limitCards(monotonicMs) : unlimitedCards,
     banks,
+    customers,
     bindingRules: {
       testChargeMinor: config.bindingTestCharges,
       ...(config.bindingsPerCustomer === 0 ? {} : { perCustomerMost: config.bindingsPerCustomer }),

@@ -4,6 +4,7 @@ import type { CardTesting } from './cards/card-testing.ts';
 import type { Cards } from './cards/vault.ts';
 import type { Clock } from './clock.ts';
 import type { BindingRules } from './customers/binding.commands.ts';
+import type { Customers } from './customers/customers.ts';
 import type { Database } from './database/database.ts';
 import type { Ids } from './ids.ts';
 import type { AccessTokens } from './keys/access-token.ts';
@@ -24,6 +25,7 @@ export type Service = {
   readonly cards: Cards;
   readonly cardTesting: CardTesting;
   readonly banks: Banks;
+  readonly customers: Customers;
   readonly bindingRules: BindingRules;
   /** Whether a card may be charged without its payer, and what came of it. */
   readonly recurring: Recurring;

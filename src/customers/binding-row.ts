@@ -21,11 +21,18 @@ export const bindingColumns = {
   return_by: 'timestamptz?',
 } as const;
 
-type TermsJson = Pick<Binding, 'card' | 'email' | 'deadline' | 'terminal' | 'realm'>;
+type TermsJson = Pick<Binding, 'card' | 'email' | 'recurrentTerms' | 'deadline' | 'terminal' | 'realm'>;
 
 export function rowOf(binding: Binding, version: number): Values<typeof bindingColumns> {
-  const { card, email, deadline, terminal, realm } = binding;
-  const terms: TermsJson = { card, deadline, terminal, realm, ...(email === undefined ? {} : { email }) };
+  const { card, email, recurrentTerms, deadline, terminal, realm } = binding;
+  const terms: TermsJson = {
+    card,
+    deadline,
+    terminal,
+    realm,
+    ...(email === undefined ? {} : { email }),
+    ...(recurrentTerms === undefined ? {} : { recurrentTerms }),
+  };
   return {
     customer_id: binding.customerId,
     binding_id: binding.id,

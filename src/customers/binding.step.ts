@@ -3,7 +3,9 @@
 import type { Bank, BankAnswer } from '../bank/bank.ts';
 import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
+import type { Service } from '../service.ts';
 import { meaningOf, nextOf, type NextStep } from './binding.bank.ts';
+import { seriesChangeOf } from './binding.series.ts';
 import { bindingOperationId, type Binding } from './binding.ts';
 import { loadBinding, type StoredBinding } from './binding.store.ts';
 import { lookAgainAt, storeBindingFacts } from './change-binding.store.ts';
@@ -17,6 +19,7 @@ const writeTries = 10;
 export type BindingSteps = {
   readonly db: Database;
   readonly clock: Clock;
+  readonly recurring: Pick<Service['recurring'], 'bind' | 'declined'>;
   readonly bankOf: (binding: Binding) => Promise<Bank>;
   /** Where the payer's browser returns to after a challenge. */
   readonly returnUrlOf: (binding: Binding) => string;
@@ -57,6 +60,7 @@ async function takeStep(
     stored,
     ({ binding, customer }) => meaningOf(binding, customer, answer, answeredAt),
     answeredAt,
+    answer,
   );
 }
 
@@ -65,10 +69,11 @@ async function takeStep(
  * asked. Then it is decided again with him as he is now, as long as the binding is as it was.
  */
 async function write(
-  { db }: BindingSteps,
+  { db, recurring }: BindingSteps,
   read: StoredBinding,
   decide: (stored: StoredBinding) => ReturnType<typeof meaningOf>,
   now: Instant,
+  answer?: BankAnswer,
 ): Promise<StoredBinding | undefined> {
   let stored = read;
   for (let tries = 0; tries < writeTries; tries++) {
@@ -76,7 +81,8 @@ async function write(
     if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown);
     if ('again' in meaning) return void (await lookAgainAt(db, stored, meaning.again));
     if (meaning.facts.length === 0) return undefined;
-    const written = await storeBindingFacts(db, stored, meaning.facts, now);
+    const beside = seriesChangeOf(stored.binding, meaning.facts, answer, now, recurring);
+    const written = await storeBindingFacts(db, stored, meaning.facts, now, beside);
     if (written) {
       const { state } = written.binding;
       return 'returnBy' in state ? written : undefined;

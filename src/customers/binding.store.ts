@@ -243,7 +243,7 @@ type Optional<C> = {
 };
 
 /** The same columns as they come from the far side of a left join. */
-function optional<C extends Readonly<Record<string, string>>>(of: C): Optional<C> {
+export function optional<C extends Readonly<Record<string, string>>>(of: C): Optional<C> {
   const entries = Object.entries(of).map(([name, type]) => [name, type.endsWith('?') ? type : `${type}?`]);
   return Object.fromEntries(entries) as Optional<C>;
 }

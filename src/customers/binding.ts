@@ -7,6 +7,7 @@ import type { ClientInfo } from '../cards/payment-resource.ts';
 import { laterBy, type Instant } from '../clock.ts';
 import type { Realm } from '../merchants/party.ts';
 import type { Money } from '../money.ts';
+import type { MandateGiven } from '../recurring/mandate.ts';
 import type { PaymentFailure } from '../payments/payment-failure.ts';
 import { askAgainMs, earliest, type Approval } from '../payments/payment.ts';
 
@@ -28,6 +29,8 @@ export type BindingTerms = {
     readonly clientInfo: ClientInfo;
   };
   readonly email?: string;
+  /** What the payer agreed to, where it was sent. */
+  readonly recurrentTerms?: MandateGiven;
   readonly externalId?: string;
   /** Until when the charge must be decided. */
   readonly deadline: Instant;

@@ -5,6 +5,7 @@ import { ClientInfo, PaymentToolDetails, paymentToolDetailsBody } from '../cards
 import type { Caller } from '../http/caller.ts';
 import { DateTime, EntityID, ExternalID } from '../http/schemas.ts';
 import { payerError, type PaymentFailure } from '../payments/payment-failure.ts';
+import { RecurrentTerms } from '../recurring/series.wire.ts';
 import { UserInteraction, userInteractionBody } from '../payments/payment.wire.ts';
 import { bindingStatus, type Binding, type BindingFact, type BindingStatus } from './binding.ts';
 import { activeBindingOf, type Customer } from './customer.ts';
@@ -19,6 +20,7 @@ export const BindingParams = Type.Object(
       },
       { title: 'BindingPaymentResourceParams' },
     ),
+    recurrentTerms: Type.Optional(RecurrentTerms),
   },
   { title: 'CustomerBindingParams' },
 );

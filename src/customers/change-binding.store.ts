@@ -54,12 +54,19 @@ const rescheduleBinding = statement({
          where customer_id = :customer_id and binding_id = :binding_id and version = :version`,
 });
 
-/** The facts are one event. Undefined when somebody else changed the customer, or the binding, since it was read. */
+/** Somebody else changed the customer since he was read: what was to be written beside the change is taken back. */
+class CustomerHasMoved extends Error {}
+
+/**
+ * The facts are one event. Undefined when somebody else changed the customer, or the binding, since it was read. What is
+ * written beside them is written first, in a transaction with them: the journal comes last.
+ */
 export async function storeBindingFacts(
   db: Database,
   stored: StoredBinding,
   facts: readonly (BindingFact | CustomerFact)[],
   now: Instant,
+  beside?: (tx: Database) => Promise<void>,
 ): Promise<StoredBinding | undefined> {
   const { binding, customer } = facts.reduce(after, stored);
   const journal = journalOf(stored.binding, facts);
@@ -77,7 +84,17 @@ export async function storeBindingFacts(
     ),
     ...journalValues(journal),
   };
-  const rows = await recording(db, journal, () => db.run(changeBinding, values));
+  const writeBeside = async (tx: Database) => {
+    await beside?.(tx);
+    const written = await tx.run(changeBinding, values);
+    if (written.length === 0) throw new CustomerHasMoved();
+    return written;
+  };
+  const write = () => (beside ? db.transaction(writeBeside) : db.run(changeBinding, values));
+  const rows = await recording(db, journal, write).catch((error: unknown) => {
+    if (error instanceof CustomerHasMoved) return [];
+    throw error;
+  });
   if (rows === 'insufficient') throw new Error('what draws on no account was refused for lack of money');
   const [row] = rows;
   return row && { binding, customer, version: row.version, customerVersion: row.version };

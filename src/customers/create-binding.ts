@@ -6,6 +6,7 @@ import { isNameTaken } from '../database/database.ts';
 import { bornClaimed } from '../engine/engine.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { requireTrading } from '../merchants/party.ts';
+import { mandateGiven, recurrentTermsProblem } from '../recurring/series.wire.ts';
 import { accept, refuse } from '../refusal.ts';
 import { decideStart } from './binding.commands.ts';
 import { findBinding, findBindingNamed, findEarlierBindings, storeNewBinding } from './binding.store.ts';
@@ -29,6 +30,7 @@ export const createBinding = endpoint({
   params: CustomerPath,
   body: BindingParams,
   bodyExample: bindingExample,
+  bodyProblem: ({ recurrentTerms }) => recurrentTerms && recurrentTermsProblem(recurrentTerms),
   status: 201,
   answer: BindingSchema,
   refusals: [
@@ -83,6 +85,9 @@ export const createBinding = endpoint({
           clientInfo: card.clientInfo,
         },
         ...(body.externalID === undefined ? {} : { externalId: body.externalID }),
+        ...(body.recurrentTerms === undefined
+          ? {}
+          : { recurrentTerms: mandateGiven(body.recurrentTerms, sha256) }),
       };
       const decision = decideStart(stored.customer, shop.value, command, bindingRules, others, now);
       if (!decision.ok) return decision;
@@ -119,6 +124,10 @@ export const createBinding = endpoint({
     }
   },
 });
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
 
 /** What makes two requests the same request: this customer, this card, entered on this occasion. */
 function fingerprintOf(customerId: string, { identityHash, session }: PaymentResource): Buffer {

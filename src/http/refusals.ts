@@ -93,6 +93,12 @@ export const refusals = {
     message: 'Invalid binding status',
     advice: 'Read the binding: only one that has `succeeded` is withdrawn.',
   },
+  customerNotReady: {
+    status: 400,
+    message: 'Specified customer is not ready',
+    advice:
+      'Bind a card to the customer first; he is `ready` when one has succeeded and none is charged before.',
+  },
   invalidRecurrentParent: {
     status: 400,
     message: 'Specified recurrent parent is invalid',

@@ -78,11 +78,22 @@ const RecurrentPayerParams = Type.Object(
   { title: 'RecurrentPayerParams' },
 );
 
+const CustomerPayerParams = Type.Object(
+  {
+    payerType: Type.Literal('CustomerPayer'),
+    customerID: { ...EntityID, description: 'A customer of the same shop who is `ready`.' },
+    sessionInfo: Type.Optional(SessionInfo),
+  },
+  { title: 'CustomerPayerParams' },
+);
+
 export const PaymentParams = Type.Object(
   {
     externalID: Type.Optional(ExternalID),
     flow: Type.Optional(FlowParams),
-    payer: Type.Union([PaymentResourcePayerParams, RecurrentPayerParams], { title: 'PayerParams' }),
+    payer: Type.Union([PaymentResourcePayerParams, RecurrentPayerParams, CustomerPayerParams], {
+      title: 'PayerParams',
+    }),
     makeRecurrent: Type.Optional(
       Type.Boolean({
         default: false,
@@ -172,6 +183,15 @@ export const PaymentSchema = Type.Object(
           },
           { title: 'RecurrentPayer' },
         ),
+        Type.Object(
+          {
+            payerType: Type.Literal('CustomerPayer'),
+            customerID: EntityID,
+            paymentToolDetails: PaymentToolDetails,
+            sessionInfo: Type.Optional(SessionInfo),
+          },
+          { title: 'CustomerPayer' },
+        ),
       ],
       { title: 'Payer' },
     ),
@@ -257,7 +277,7 @@ export function paymentBody(payment: Payment, caller: Caller): PaymentBody {
             heldUntil: shortInstant(flow.heldUntil),
           },
     payer: payerBody(payer),
-    ...(payer.type === 'recurrent' && payer.warnings.length > 0
+    ...('warnings' in payer && payer.warnings.length > 0
       ? { warnings: payer.warnings as NonNullable<PaymentBody['warnings']> }
       : {}),
     makeRecurrent: payment.makeRecurrent,
@@ -273,7 +293,12 @@ export function paymentBody(payment: Payment, caller: Caller): PaymentBody {
 
 function payerBody(payer: Payment['payer']): PaymentBody['payer'] {
   const { contactInfo, redirectUrl } = payer;
-  const contact = { contactInfo, ...(redirectUrl === undefined ? {} : { sessionInfo: { redirectUrl } }) };
+  const session = redirectUrl === undefined ? {} : { sessionInfo: { redirectUrl } };
+  if (payer.type === 'customer') {
+    const paymentToolDetails = paymentToolDetailsBody(payer.card);
+    return { payerType: 'CustomerPayer', customerID: payer.customerId, paymentToolDetails, ...session };
+  }
+  const contact = { contactInfo, ...session };
   if (payer.type === 'recurrent') {
     const { invoiceId: invoiceID, paymentId: paymentID } = payer.parent;
     return { payerType: 'RecurrentPayer', recurrentParentPayment: { invoiceID, paymentID }, ...contact };

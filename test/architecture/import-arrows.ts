@@ -106,7 +106,10 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
       ...words,
     ],
   },
-  customers: { may: ['payments', 'cards', 'merchants', ...roomMayImport], types: ['bank', 'service', 'log'] },
+  customers: {
+    may: ['payments', 'cards', 'merchants', 'recurring', ...roomMayImport],
+    types: ['bank', 'service', 'log'],
+  },
   payments: {
     may: ['invoices', 'cards', 'merchants', 'recurring', ...roomMayImport],
     types: ['bank', 'service'],
