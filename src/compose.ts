@@ -43,6 +43,7 @@ import { paymentInvariants } from './payments/payment.invariants.ts';
 import { paymentOfOperation } from './payments/payment.ts';
 import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
 import { addVisitorRoutes, callbackUrlOf, returnUrlOf } from './payments/visitors.ts';
+import { customersTopic } from './customers/customer.notices.ts';
 import { openRecurring } from './recurring/recurring.ts';
 import { addWithdrawPage } from './recurring/withdraw-page.ts';
 import { invoicesTopic } from './payments/payment.notices.ts';
@@ -95,7 +96,7 @@ export const everyInvariant: readonly Invariant[] = [
   ...bindingInvariants,
 ];
 /** What merchants are told: each room says it of its own aggregates. */
-export const topics: readonly Topic[] = [invoicesTopic, withdrawalsTopic, destinationsTopic];
+export const topics: readonly Topic[] = [invoicesTopic, customersTopic, withdrawalsTopic, destinationsTopic];
 
 /** Which due work an operation at a bank belongs to. */
 function workOf(operationId: string): readonly [table: string, key: readonly string[]] | undefined {
