@@ -22,7 +22,15 @@ const rooms: Record<string, readonly string[]> = {
     'words.en',
     'words.ru',
   ],
-  customers: ['binding', 'binding.bank', 'binding.commands', 'binding.postings', 'customer', 'customer-json', 'customer.notices'],
+  customers: [
+    'binding',
+    'binding.bank',
+    'binding.commands',
+    'binding.postings',
+    'customer',
+    'customer-json',
+    'customer.notices',
+  ],
   invoices: ['invoice', 'invoice-json', 'invoice.notices'],
   merchants: ['party'],
   payments: [
