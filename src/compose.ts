@@ -13,6 +13,8 @@ import { connectDatabase, type OpenedDatabase } from './database/connect.ts';
 import { bindingInvariants } from './customers/binding.invariants.ts';
 import { stepBinding, type BindingSteps } from './customers/binding.step.ts';
 import { bindingOfOperation } from './customers/binding.ts';
+import { loadCustomer } from './customers/customer.store.ts';
+import { customersTopic } from './customers/customer.notices.ts';
 import { customers } from './customers/customers.ts';
 import { lookAfterReturns } from './customers/returns.ts';
 import { addBindingReturn, bindingReturnUrlOf } from './customers/visitors.ts';
@@ -88,7 +90,7 @@ export const everyInvariant: readonly Invariant[] = [
   ...bindingInvariants,
 ];
 /** What merchants are told: each room says it of its own aggregates. */
-export const topics: readonly Topic[] = [invoicesTopic, withdrawalsTopic, destinationsTopic];
+export const topics: readonly Topic[] = [invoicesTopic, customersTopic, withdrawalsTopic, destinationsTopic];
 
 /** Identities cannot be made yet, so no merchant has a wrong one; one that is not there is never told anything. */
 const noIdentityIsMissing = () => Promise.resolve(undefined);
@@ -326,6 +328,7 @@ export function buildService(
     tokens,
     merchants,
     invoiceOf: (id) => loadInvoice(database.lookups, id),
+    customerOf: (id) => loadCustomer(database.lookups, id),
   });
   addPages(app, config.mode);
   addGauges(metrics, { database, engine, clock, brokenCases: () => brokenCases });

@@ -82,6 +82,13 @@ const readCustomer = statement({
          where customer_id = :customer_id and party_id = :party_id and status <> 'deleted'`,
 });
 
+const readAnyCustomer = statement({
+  name: 'read_customer',
+  parameters: { customer_id: 'text' },
+  row: customerColumns,
+  text: `select ${columnList} from customer where customer_id = :customer_id and status <> 'deleted'`,
+});
+
 /** A deleted one too: his name is not free again. */
 const readCustomerByExternalId = statement({
   name: 'read_customer_by_external_id',
@@ -142,6 +149,12 @@ export async function findCustomer(
 ): Promise<StoredCustomer | undefined> {
   const [row] = await db.run(readCustomer, { customer_id: id, party_id: partyId });
   return row && storedFromRow(row);
+}
+
+/** Whoever's he is. */
+export async function loadCustomer(db: Pick<Database, 'run'>, id: string): Promise<Customer | undefined> {
+  const [row] = await db.run(readAnyCustomer, { customer_id: id });
+  return row && storedFromRow(row).customer;
 }
 
 export async function findCustomerNamed(

@@ -22,7 +22,15 @@ const rooms: Record<string, readonly string[]> = {
     'words.en',
     'words.ru',
   ],
-  customers: ['binding', 'binding.bank', 'binding.commands', 'binding.postings', 'customer', 'customer-json'],
+  customers: [
+    'binding',
+    'binding.bank',
+    'binding.commands',
+    'binding.postings',
+    'customer',
+    'customer-json',
+    'customer.notices',
+  ],
   invoices: ['invoice', 'invoice-json', 'invoice.notices'],
   merchants: ['party'],
   payments: [
@@ -95,7 +103,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
     ],
   },
   customers: {
-    may: ['payments', 'cards', 'merchants', 'recurring', ...roomMayImport],
+    may: ['payments', 'invoices', 'cards', 'merchants', 'recurring', ...roomMayImport],
     types: ['bank', 'service', 'log'],
   },
   payments: {
