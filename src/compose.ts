@@ -13,6 +13,7 @@ import { connectDatabase, type OpenedDatabase } from './database/connect.ts';
 import { bindingInvariants } from './customers/binding.invariants.ts';
 import { stepBinding, type BindingSteps } from './customers/binding.step.ts';
 import { bindingOfOperation } from './customers/binding.ts';
+import { loadCustomer } from './customers/customer.store.ts';
 import { customers } from './customers/customers.ts';
 import { lookAfterReturns } from './customers/returns.ts';
 import { addBindingReturn, bindingReturnUrlOf } from './customers/visitors.ts';
@@ -360,6 +361,7 @@ export function buildService(
     tokens,
     merchants,
     invoiceOf: (id) => loadInvoice(database.lookups, id),
+    customerOf: (id) => loadCustomer(database.lookups, id),
   });
   addPages(app, config.mode);
   addGauges(metrics, { database, engine, clock, brokenCases: () => brokenCases });

@@ -20,7 +20,10 @@ export type CheckoutPorts = {
   readonly tokens: Pick<Service['tokens'], 'verify'>;
   readonly merchants: Pick<Service['merchants'], 'shop'>;
   readonly invoiceOf: (id: string) => Promise<Invoice | undefined>;
+  readonly customerOf: (id: string) => Promise<Owned | undefined>;
 };
+
+type Owned = { readonly id: string; readonly partyId: string; readonly shopId: string };
 
 /** Where a task is asked for: from the page that has its files, and from the site of the shop. */
 type Place = { readonly ownOrigin: string | undefined; readonly returned: boolean };
@@ -66,13 +69,16 @@ export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): v
 /** What is to be seen first, and who may have it in a frame. What cannot be found is nobody's. */
 async function lookAt(
   wanted: CheckoutRequest | undefined,
-  { mode, tokens, merchants, invoiceOf }: CheckoutPorts,
+  { mode, tokens, merchants, invoiceOf, customerOf }: CheckoutPorts,
   { ownOrigin, returned }: Place,
 ): Promise<{ view: CheckoutView; origins: readonly string[] }> {
   const invoice =
     wanted?.kind === 'invoice' && isKeepable(wanted.id) ? await invoiceOf(wanted.id) : undefined;
-  const shop = invoice && (await merchants.shop(invoice.partyId, invoice.shopId));
-  if (!wanted || !invoice || !shop) {
+  const customer =
+    wanted?.kind === 'customer' && isKeepable(wanted.id) ? await customerOf(wanted.id) : undefined;
+  const subjectOfTask: Owned | undefined = invoice ?? customer;
+  const shop = subjectOfTask && (await merchants.shop(subjectOfTask.partyId, subjectOfTask.shopId));
+  if (!wanted || !subjectOfTask || !shop) {
     const request = wanted ?? { ...nothingWanted, locale: 'en' };
     return { view: { request, view: 'dead' }, origins: [] };
   }
@@ -80,7 +86,7 @@ async function lookAt(
   const origins = mode === 'sandbox' && ownOrigin ? [...shop.origins, ownOrigin] : shop.origins;
   const { token, redirectUrl, shopOrigin } = wanted;
   const subject = token === undefined ? undefined : await tokens.verify(token);
-  const isGood = subject?.kind === 'invoice' && subject.entityId === invoice.id;
+  const isGood = subject?.kind === wanted.kind && subject.entityId === subjectOfTask.id;
   const view: CheckoutView = {
     request: wanted,
     shop: {
@@ -89,8 +95,8 @@ async function lookAt(
       currency: shop.currency,
       minorDigits: decimalsOf(shop.currency),
     },
-    view: firstView(wanted, isGood ? invoice : undefined, returned),
-    ...(isGood ? { order: orderOf(invoice) } : {}),
+    view: firstView(wanted, isGood ? (invoice ?? 'customer') : undefined, returned),
+    ...(isGood && invoice ? { order: orderOf(invoice) } : {}),
     ...(redirectUrl !== undefined && isReturnAllowed(redirectUrl, origins) ? { returnTo: redirectUrl } : {}),
     ...(shopOrigin !== undefined && origins.includes(shopOrigin) ? { shopOrigin } : {}),
   };
@@ -106,7 +112,13 @@ const nothingWanted = {
   recurring: false,
 } as const;
 
-function firstView(wanted: CheckoutRequest, invoice: Invoice | undefined, returned: boolean): View {
+function firstView(
+  wanted: CheckoutRequest,
+  found: Invoice | 'customer' | undefined,
+  returned: boolean,
+): View {
+  if (found === 'customer') return returned ? 'loading' : 'form';
+  const invoice = found;
   if (invoice?.status === 'unpaid' && !invoice.paymentInProgress) return 'form';
   if (invoice?.status === 'cancelled') return 'cancelled';
   if (invoice) return 'loading';

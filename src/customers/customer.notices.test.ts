@@ -1,101 +1,95 @@
-// What is told of a customer follows from his log, and what is looked at to route it agrees with what is made to be sent.
 import { expect, test } from 'vitest';
-import { instantAt } from '../clock.ts';
+import { parseInstant, type Instant } from '../clock.ts';
 import type { Currency } from '../money.ts';
 import type { BindingFact, BindingTerms } from './binding.ts';
 import { bindingFactToJson, customerFactToJson } from './customer-json.ts';
 import { customersTopic } from './customer.notices.ts';
+import type { CustomerFact, CustomerTerms } from './customer.ts';
 
-const at = instantAt(Date.UTC(2026, 0, 19));
-const approval = { reference: '406109123456' };
-const terms = (id: string): BindingTerms => ({
+const at = parseInstant('2026-01-19T10:00:00.123456Z') as Instant;
+const terms: CustomerTerms = {
+  id: 'C',
+  partyId: 'P',
+  shopId: 'SHOP',
+  createdAt: at,
+  contactInfo: { email: 'payer@example.com', firstName: 'Not told' },
+  metadata: { client: '42' },
+};
+const bindingTerms: BindingTerms = {
   customerId: 'C',
-  id,
+  id: 'B',
   number: 1,
   partyId: 'P',
   shopId: 'SHOP',
   createdAt: at,
   amount: { minor: 1_000n, currency: 'RUB' as Currency },
   card: {
-    token: 'v1.secret-token',
-    session: 's1.secret-session',
+    token: 'v1.secret',
+    session: 's1.secret',
     details: { bin: '424242', lastDigits: '4242', mask: '424242******4242', paymentSystem: 'visa' },
-    clientInfo: { fingerprint: 'browser', ip: '203.0.113.7' },
+    clientInfo: { fingerprint: 'f', ip: '192.0.2.1' },
   },
   deadline: at,
   terminal: { id: 'T', bankId: 'BANK', merchantId: 'M', descriptor: 'SHOP' },
   realm: 'test',
-});
-const of = (id: string, fact: BindingFact) => bindingFactToJson(fact, id);
-const start = (id: string) => of(id, { type: 'binding_started', terms: terms(id) });
-
-/** One card is bound, another fails, the first is withdrawn, and the customer goes. */
-const wholeLife: unknown[][] = [
-  [
-    customerFactToJson({
-      type: 'customer_created',
-      terms: {
-        id: 'C',
-        partyId: 'P',
-        shopId: 'SHOP',
-        createdAt: at,
-        contactInfo: { email: 'a@b.example' },
-        metadata: {},
-      },
-    }),
-  ],
-  [start('one')],
-  [of('one', { type: 'binding_charged', approval, returnBy: at })],
-  [
-    of('one', { type: 'binding_succeeded' }),
-    customerFactToJson({ type: 'customer_ready', bindingId: 'one' }),
-  ],
-  [start('two')],
-  [of('two', { type: 'binding_failed', failure: ['preauthorization_failed', 'three_ds_failed'] })],
-  [of('one', { type: 'binding_withdrawn', at }), customerFactToJson({ type: 'customer_unready' })],
-  [customerFactToJson({ type: 'customer_deleted' })],
+};
+const ofCustomer = (fact: CustomerFact) => customerFactToJson(fact);
+const ofBinding = (fact: BindingFact) => bindingFactToJson(fact, 'B');
+const approval = { reference: '900000000001' };
+const story = [
+  [ofCustomer({ type: 'customer_created', terms })],
+  [ofBinding({ type: 'binding_started', terms: bindingTerms })],
+  [ofBinding({ type: 'binding_charged', approval, returnBy: at })],
+  [ofBinding({ type: 'binding_succeeded' }), ofCustomer({ type: 'customer_ready', bindingId: 'B' })],
+  [ofBinding({ type: 'binding_withdrawn', at }), ofCustomer({ type: 'customer_unready' })],
+  [ofCustomer({ type: 'customer_deleted' })],
 ];
-const log = wholeLife.map((facts, index) => ({ sequence: index + 1, createdAt: at, facts }));
-
-test('a whole life is told with the state of each moment', () => {
-  const told = customersTopic.noticesOf(log).map(({ sequence, place, eventType, members }) => {
-    const { customer, binding } = members as Record<
-      string,
-      { id: string; status: string; error?: { message: string } }
-    >;
-    return [
-      `${sequence}.${place}`,
-      eventType,
-      customer?.status,
-      binding?.id,
-      binding?.status,
-      binding?.error?.message,
-    ]
-      .filter((part) => part !== undefined)
-      .join(' ');
-  });
-  expect(told).toEqual([
-    '1.0 CustomerCreated unready',
-    '2.0 CustomerBindingStarted unready one pending',
-    '4.0 CustomerBindingSucceeded unready one succeeded',
-    '4.1 CustomerReady ready',
-    '5.0 CustomerBindingStarted ready two pending',
-    '6.0 CustomerBindingFailed ready two failed three_ds_failed',
-    '8.0 CustomerDeleted unready',
-  ]);
+const log = story.map((facts, index) => ({ sequence: index + 1, createdAt: at, facts }));
+const customer = (status: string) => ({
+  id: 'C',
+  shopID: 'SHOP',
+  status,
+  contactInfo: { email: 'payer@example.com' },
+  metadata: { client: '42' },
+});
+const binding = (status: string) => ({
+  id: 'B',
+  status,
+  paymentResource: {
+    paymentToolDetails: expect.objectContaining({ bin: '424242', cardNumberMask: '424242******4242' }),
+    clientInfo: { fingerprint: 'f', ip: '192.0.2.1' },
+  },
 });
 
-test('the types an event is routed by are those of the notices that are made of it, in order', () => {
+test('a first binding is told in the order of the contract, each notice with the state right after its own fact', () => {
   const notices = customersTopic.noticesOf(log);
-  wholeLife.forEach((facts, index) => {
-    const ofEvent = notices.filter(({ sequence }) => sequence === index + 1);
-    expect(customersTopic.typesOf(facts)).toEqual(ofEvent.map(({ subscribedAs }) => subscribedAs));
-  });
-  expect(customersTopic.ownersOf(wholeLife[0]!)).toEqual([{ id: 'SHOP' }]);
+  expect(
+    notices.map(({ sequence, place, eventType, members }) => [sequence, place, eventType, members]),
+  ).toEqual([
+    [1, 0, 'CustomerCreated', { customer: customer('unready') }],
+    [2, 0, 'CustomerBindingStarted', { customer: customer('unready'), binding: binding('pending') }],
+    [4, 0, 'CustomerBindingSucceeded', { customer: customer('unready'), binding: binding('succeeded') }],
+    [4, 1, 'CustomerReady', { customer: customer('ready') }],
+    [6, 0, 'CustomerDeleted', { customer: customer('unready') }],
+  ]);
+  for (const { sequence, facts } of log) {
+    const told = notices.filter((notice) => notice.sequence === sequence);
+    expect(customersTopic.typesOf(facts)).toEqual(told.map(({ subscribedAs }) => subscribedAs));
+  }
+  expect(customersTopic.ownersOf(story[0]!)).toEqual([{ id: 'SHOP' }]);
 });
 
-test('nothing that could be used to charge a card is in any notice', () => {
-  const text = JSON.stringify(customersTopic.noticesOf(log));
-  expect(text).not.toMatch(/secret/);
-  expect(text).toContain('424242******4242');
+test('a failed binding says why, and nothing says how to charge the card', () => {
+  const failed = { type: 'binding_failed', failure: ['authorization_failed', 'insufficient_funds'] } as const;
+  const notices = customersTopic.noticesOf([...log.slice(0, 2), { ...log[2]!, facts: [ofBinding(failed)] }]);
+  expect(notices.at(-1)).toMatchObject({
+    eventType: 'CustomerBindingFailed',
+    members: {
+      binding: {
+        status: 'failed',
+        error: { code: 'authorization_failed', message: 'authorization_failed:insufficient_funds' },
+      },
+    },
+  });
+  expect(JSON.stringify([customersTopic.noticesOf(log), notices])).not.toContain('secret');
 });

@@ -1,15 +1,14 @@
-// What merchants are told about a customer and the cards he binds. They are one log, so they are one queue: its facts are followed
+// What merchants are told about a customer and his bindings. They are one log, so they are one queue: its facts are followed
 // one by one, and each notice shows the state right after its own.
-import type { CardDetails } from '../cards/card.ts';
 import { filled, type Notice, type Topic } from '../events/topic.ts';
 import { hasMembers } from '../invoices/invoice.notices.ts';
-import { merchantError } from '../payments/payment-failure.ts';
+import { cardInNotice, contactInNotice } from '../payments/payment.notices.ts';
 import { bindingStatus, evolveBinding, type Binding, type BindingFact } from './binding.ts';
+import { customerFactFromJson, isBindingFact } from './customer-json.ts';
 import { customerStateAfter, newCustomer, type Customer, type CustomerFact } from './customer.ts';
-import { customerFactFromJson } from './customer-json.ts';
 
-/** What a fact is told as; what is not here is internal. */
-const toldAs: Partial<Record<(CustomerFact | BindingFact)['type'], string>> = {
+/** What is not here is internal: nobody is told. */
+const toldOf: Partial<Record<(BindingFact | CustomerFact)['type'], string>> = {
   customer_created: 'CustomerCreated',
   customer_ready: 'CustomerReady',
   customer_deleted: 'CustomerDeleted',
@@ -18,16 +17,16 @@ const toldAs: Partial<Record<(CustomerFact | BindingFact)['type'], string>> = {
   binding_failed: 'CustomerBindingFailed',
 };
 
-/** The customer with his cards, after some of his facts. */
+/** The customer with his bindings, after some of the facts. */
 type Story = { readonly customer?: Customer; readonly bindings: Readonly<Record<string, Binding>> };
 
 export const customersTopic: Topic = {
   name: 'CustomersTopic',
   nameInNotices: 'CustomersTopic',
   aggregate: 'customer',
-  eventTypes: Object.values(toldAs),
+  eventTypes: Object.values(toldOf),
   eventId: 'number',
-  typesOf: (facts) => facts.flatMap((json) => toldAs[customerFactFromJson(json).fact.type] ?? []),
+  typesOf: (facts) => facts.flatMap((json) => toldOf[customerFactFromJson(json).fact.type] ?? []),
   ownersOf: ([first]) => {
     const { fact } = customerFactFromJson(first);
     if (fact.type !== 'customer_created')
@@ -40,11 +39,14 @@ export const customersTopic: Topic = {
     for (const { sequence, createdAt: happenedAt, facts } of log) {
       let place = 0;
       for (const json of facts) {
+        const before = story.customer;
         story = after(story, json);
-        const type = toldAs[customerFactFromJson(json).fact.type];
-        if (type === undefined) continue;
-        const members = membersOf(story, json);
-        notices.push({ sequence, place: place++, subscribedAs: type, eventType: type, happenedAt, members });
+        const told = toldOf[customerFactFromJson(json).fact.type];
+        if (told === undefined) continue;
+        // Of a deletion: as he was before.
+        const customer = told === 'CustomerDeleted' ? before : story.customer;
+        const members = membersOf({ ...story, ...(customer ? { customer } : {}) }, json);
+        notices.push({ sequence, place: place++, subscribedAs: told, eventType: told, happenedAt, members });
       }
     }
     return notices;
@@ -54,13 +56,14 @@ export const customersTopic: Topic = {
 function after({ customer, bindings }: Story, json: unknown): Story {
   const read = customerFactFromJson(json);
   if ('bindingId' in read) {
-    const { bindingId, fact } = read;
-    const binding = evolveBinding(bindings[bindingId], fact);
-    return { ...(customer ? { customer } : {}), bindings: { ...bindings, [bindingId]: binding } };
+    const binding = evolveBinding(bindings[read.bindingId], read.fact);
+    return { ...(customer ? { customer } : {}), bindings: { ...bindings, [read.bindingId]: binding } };
   }
-  if (read.fact.type === 'customer_created') return { customer: newCustomer(read.fact), bindings };
-  if (!customer) throw new Error(`${read.fact.type} without a customer`);
-  return { customer: { ...customer, state: customerStateAfter(customer.state, read.fact) }, bindings };
+  const { fact } = read;
+  if (isBindingFact(fact)) throw new Error('a fact of a binding without its name');
+  if (fact.type === 'customer_created') return { customer: newCustomer(fact), bindings };
+  if (!customer) throw new Error(`${fact.type} without a customer`);
+  return { customer: { ...customer, state: customerStateAfter(customer.state, fact) }, bindings };
 }
 
 function membersOf({ customer, bindings }: Story, json: unknown): Record<string, unknown> {
@@ -74,41 +77,25 @@ function membersOf({ customer, bindings }: Story, json: unknown): Record<string,
 }
 
 function customerInNotice({ id, shopId, state, contactInfo, metadata }: Customer): Record<string, unknown> {
-  return filled({
+  return {
     id,
     shopID: shopId,
     status: state.name === 'ready' ? 'ready' : 'unready',
-    contactInfo,
-    metadata: hasMembers(metadata) ? metadata : undefined,
-  });
+    contactInfo: contactInNotice(contactInfo),
+    ...(hasMembers(metadata) ? { metadata } : {}),
+  };
 }
 
 /** Neither token nor session: nobody may charge a card with what a notice says. */
-function bindingInNotice({ id, state, card }: Binding): Record<string, unknown> {
-  const { ip, fingerprint } = card.clientInfo;
+function bindingInNotice({ id, card, state }: Binding): Record<string, unknown> {
+  const { fingerprint, ip } = card.clientInfo;
   return filled({
     id,
     status: bindingStatus[state.name],
-    error: state.name === 'failed' ? errorInNotice(state.failure) : undefined,
+    error: state.name === 'failed' ? { code: state.failure[0], message: state.failure.join(':') } : undefined,
     paymentResource: {
       paymentToolDetails: cardInNotice(card.details),
-      clientInfo: filled({ ip, fingerprint }),
+      clientInfo: filled({ fingerprint, ip }),
     },
   });
-}
-
-function errorInNotice(failure: Parameters<typeof merchantError>[0]): Record<string, unknown> {
-  const [code, ...inner] = failure;
-  return { code, message: inner.length === 0 ? code : inner.join(':') };
-}
-
-function cardInNotice({ bin, lastDigits, paymentSystem }: CardDetails): Record<string, unknown> {
-  return {
-    detailsType: 'PaymentToolDetailsBankCard',
-    bin,
-    lastDigits,
-    // Six stars whatever the true length.
-    cardNumberMask: `${bin}******${lastDigits}`,
-    paymentSystem,
-  };
 }

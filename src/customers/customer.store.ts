@@ -82,6 +82,13 @@ const readCustomer = statement({
          where customer_id = :customer_id and party_id = :party_id and status <> 'deleted'`,
 });
 
+const readAnyCustomer = statement({
+  name: 'read_customer',
+  parameters: { customer_id: 'text' },
+  row: customerColumns,
+  text: `select ${columnList} from customer where customer_id = :customer_id and status <> 'deleted'`,
+});
+
 /** A deleted one too: his name is not free again. */
 const readCustomerByExternalId = statement({
   name: 'read_customer_by_external_id',
@@ -144,6 +151,12 @@ export async function findCustomer(
   return row && storedFromRow(row);
 }
 
+/** Whoever's he is. */
+export async function loadCustomer(db: Pick<Database, 'run'>, id: string): Promise<Customer | undefined> {
+  const [row] = await db.run(readAnyCustomer, { customer_id: id });
+  return row && storedFromRow(row).customer;
+}
+
 export async function findCustomerNamed(
   db: Database,
   partyId: string,
@@ -153,7 +166,7 @@ export async function findCustomerNamed(
   return row && { customer: storedFromRow(row).customer, fingerprint: row.fingerprint };
 }
 
-export function storedFromRow(row: Values<typeof customerColumns>): StoredCustomer {
+function storedFromRow(row: Values<typeof customerColumns>): StoredCustomer {
   return {
     version: row.version,
     customer: {

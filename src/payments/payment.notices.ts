@@ -175,11 +175,14 @@ function payerInNotice(payer: Payer): Record<string, unknown> {
 }
 
 /** Where the payer can be reached, and no more of him than that. */
-function contactInNotice({ email, phoneNumber }: Readonly<Record<string, string>>): Record<string, unknown> {
+export function contactInNotice({
+  email,
+  phoneNumber,
+}: Readonly<Record<string, string>>): Record<string, unknown> {
   return filled({ email, phoneNumber });
 }
 
-function cardInNotice({ bin, lastDigits, paymentSystem }: CardDetails): Record<string, unknown> {
+export function cardInNotice({ bin, lastDigits, paymentSystem }: CardDetails): Record<string, unknown> {
   return {
     detailsType: 'PaymentToolDetailsBankCard',
     bin,

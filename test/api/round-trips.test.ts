@@ -204,6 +204,57 @@ test('reading a withdrawal is one', async () => {
   expect(sent).toEqual(['read_withdrawal']);
 });
 
+test('a customer is made in one, read in one, and found with his bindings and events in one each', async () => {
+  const customers = '/v2/processing/customers';
+  const body = { shopID: 'TEST', contactInfo: {} };
+  const { body: made } = await service.call('POST', customers, { token: merchant.apiKey, body });
+  expect(sent).toEqual(['insert_customer']);
+  const reads = {
+    '': 'read_customer_of_party',
+    '/bindings': 'read_bindings_of_customer',
+    '/bindings/1': 'read_binding_of_customer',
+    '/events?limit=9': 'read_customer_events',
+  };
+  for (const [path, name] of Object.entries(reads)) {
+    sent = [];
+    await service.call('GET', `${customers}/${made.customer.id}${path}`, { token: merchant.apiKey });
+    expect(sent).toEqual([name]);
+  }
+});
+
+test('binding a card is six, its charge three more, and its return a transaction with the series it begins', async () => {
+  const customers = '/v2/processing/customers';
+  const person = { shopID: 'TEST', contactInfo: {} };
+  const { body: made } = await service.call('POST', customers, { token: merchant.apiKey, body: person });
+  const bind = async () => {
+    const card = await world.tokenize('4242424242424242');
+    const body = { paymentResource: { paymentToolToken: card.token, paymentSession: card.session } };
+    sent = [];
+    const url = `${customers}/${made.customer.id}/bindings`;
+    expect((await service.call('POST', url, { token: merchant.apiKey, body })).status).toBe(201);
+    await service.engine.settled();
+  };
+  await bind();
+  await bind();
+  expect(sent.slice(0, 6)).toEqual([
+    'read_card_of_party',
+    'read_customer_of_party',
+    'begin',
+    'keep_card',
+    'insert_binding',
+    'commit',
+  ]);
+  const step = sent.slice(6).filter((name) => /binding|security_code/.test(name) && !/due/.test(name));
+  expect(step).toEqual([
+    'read_binding',
+    'take_card_and_security_code',
+    'change_binding',
+    // Of the card alone: the series goes by its number.
+    'take_card_and_security_code',
+    'change_binding',
+  ]);
+});
+
 test('a request that is refused at the door is none', async () => {
   await service.call('POST', invoices, { token: merchant.apiKey, body: { ...order, amount: 0 } });
   await service.call('POST', invoices, { token: 'garbage', body: order });

@@ -115,7 +115,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
     ],
   },
   customers: {
-    may: ['payments', 'cards', 'merchants', 'recurring', ...roomMayImport],
+    may: ['payments', 'invoices', 'cards', 'merchants', 'recurring', ...roomMayImport],
     types: ['bank', 'service', 'log'],
   },
   payments: {

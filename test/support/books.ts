@@ -171,7 +171,7 @@ function differencesOfBinding(binding: BindingRow, entries: readonly BookEntry[]
       : []),
     ...(atBank < 0 ? [`${name} was given back more than was charged`] : []),
     ...(isBound && charges.length !== 1 ? [`${name} is bound after ${charges.length} charges`] : []),
-    ...(charges.some(({ amount }) => BigInt(amount) !== BigInt(binding.amount_minor))
+    ...(charges.some(({ amount }) => amount !== Number(binding.amount_minor))
       ? [`${name} was charged another sum`]
       : []),
   ];

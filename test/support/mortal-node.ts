@@ -1,9 +1,10 @@
 // A node that can be killed inside a test: between two things it says to the database or to the bank, everything it does from
 // then on comes to nothing, also the clearing up. What is left is what another node finds: rows, a lease, and the bank's book.
 import type { Bank } from '../../src/bank/bank.ts';
+import type { Database } from '../../src/database/database.ts';
 import type { TestService } from './test-service.ts';
 
-export class Killed extends Error {}
+class Killed extends Error {}
 
 export type MortalNode = {
   /** What was said so far, in order: `bank authorise`, `database change_binding`. */
@@ -35,15 +36,29 @@ export function mortalNode(service: TestService, statements: readonly string[]):
   }
 
   const { database, banks } = service;
-  const { run } = database;
-  Object.assign(database, {
-    run: (statement: any, values: any) => {
-      if (statements.includes(statement.name))
-        return say(`database ${statement.name}`, () => run.call(database, statement, values));
-      if (isDead) return Promise.reject(new Killed(statement.name));
-      return run.call(database, statement, values);
-    },
-  });
+  const { run, transaction } = database;
+
+  function runOn(go: Database['run'], noticed: () => void = () => {}): Database['run'] {
+    return (statement, values) => {
+      if (statements.includes(statement.name)) {
+        noticed();
+        return say(`database ${statement.name}`, () => go(statement, values));
+      }
+      return isDead ? Promise.reject(new Killed(statement.name)) : go(statement, values);
+    };
+  }
+
+  /** Who dies inside a transaction has written nothing; who dies behind its commit, everything. */
+  async function dyingTransaction<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+    if (isDead) throw new Killed('begin');
+    let isNoticed = false;
+    const value = await transaction.call(database, (tx) =>
+      work({ ...tx, run: runOn(tx.run, () => void (isNoticed = true)) }),
+    );
+    return isNoticed ? say('database commit', () => Promise.resolve(value as T)) : (value as T);
+  }
+
+  Object.assign(database, { run: runOn(run), transaction: dyingTransaction });
   const { bankOf } = banks;
   const mortal = (bank: Bank): Bank => ({
     send: (operation) => say(`bank ${operation.kind}`, () => bank.send(operation)),
