@@ -106,7 +106,8 @@ export const deleteBank = statement({
   parameters: { bank_id: 'text' },
   row: { is_deleted: 'bool', terminals: 'int8' },
   text: `with kept as (
-           select count(*) as terminals from terminal where bank_id = :bank_id
+           select (select count(*) from terminal where bank_id = :bank_id)
+             + (select count(*) from payout_terminal where bank_id = :bank_id) as terminals
          ), gone as (
            delete from bank where bank_id = :bank_id and (select terminals from kept) = 0 returning bank_id
          )
@@ -136,6 +137,6 @@ export const upsertPayoutTerminal = statement({
   text: `insert into payout_terminal (party_id, terminal_id, bank_id, merchant_id, descriptor, priority, created_at)
          values (:party_id, :terminal_id, :bank_id, :merchant_id, :descriptor, :priority, :created_at)
          on conflict (party_id, terminal_id) do update
-           set bank_id = excluded.bank_id, merchant_id = excluded.merchant_id,
-               descriptor = excluded.descriptor, priority = excluded.priority`,
+           set merchant_id = excluded.merchant_id, descriptor = excluded.descriptor, priority = excluded.priority
+           where payout_terminal.bank_id = excluded.bank_id`,
 });

@@ -26,9 +26,10 @@ export function addBindingReturn(
       request.operation = 'payerReturn';
       const { customerId, bindingId } = request.params;
       const canBe = isKeepable(customerId) && isKeepable(bindingId);
-      if (canBe && (await loadBinding(db, { customerId, bindingId }))) {
+      const stored = canBe ? await loadBinding(db, { customerId, bindingId }) : undefined;
+      // Who comes at any other moment comes from no challenge.
+      if (stored?.binding.state.name === 'challenged')
         await engine.hasten('binding', [customerId, bindingId]);
-      }
       return sendDonePage(reply);
     },
   });

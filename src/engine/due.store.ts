@@ -78,12 +78,14 @@ function statementsFor(table: string, keys: readonly string[]) {
       row: { wake_at: 'timestamptz?' },
       text: `select min(wake_at) as wake_at from ${table} where party_id = :party_id and wake_at <= :before`,
     }),
-    // Something may have happened outside: look sooner than planned. What is not due at all stays so.
+    // Something may have happened outside: look sooner than planned. What is not due at all stays so. Such a look uses up none
+    // of the attempts after which an operator has to look, and is never the first.
     hasten: statement({
       name: `hasten_${table}`,
       parameters: { key: 'json', now: 'timestamptz' },
       row: { key: 'json' },
-      text: `update ${table} set wake_at = :now where ${isTheRow} and wake_at > :now returning ${key}`,
+      text: `update ${table} set wake_at = :now, attempts = case when attempts > 2 then attempts - 1 else attempts end
+             where ${isTheRow} and wake_at > :now returning ${key}`,
     }),
     // A row that was claimed again, or changed, in the meantime is somebody else's.
     postpone: statement({
@@ -112,7 +114,7 @@ function statementsFor(table: string, keys: readonly string[]) {
       name: `retry_stuck_${table}`,
       parameters: { key: 'json', now: 'timestamptz' },
       row: { key: 'json' },
-      text: `update ${table} set wake_at = :now, attempts = 1, stuck_at = null, stuck_reason = null
+      text: `update ${table} set wake_at = :now, attempts = 2, stuck_at = null, stuck_reason = null
              where ${isTheRow} and stuck_at is not null returning ${key}`,
     }),
   };

@@ -356,6 +356,27 @@ describe("moving a party's clock", () => {
   });
 });
 
+test('a step that waits for a slow bank does not hold up what falls due meanwhile', async () => {
+  for (let number = 0; number < 8; number++) await addTask(`slow ${number}`, clock.now());
+  const bank = gate();
+  const done = gate();
+  const engine = node(async (id) => {
+    if (id.startsWith('slow')) await bank.pass();
+    await finish(id);
+    if (id === 'quick') void done.pass();
+  });
+  engine.start();
+  await bank.reached;
+  await addTask('quick', clock.now());
+  engine.wake();
+  await done.reached;
+  bank.open();
+  done.open();
+  await engine.settled();
+  const rows = await sql('select count(*)::int as left from task where done = 0');
+  expect(rows).toEqual([{ left: 0 }]);
+});
+
 test('a wish to look for work is heard at every moment, also when a sweep is just ending', async () => {
   for (let turns = 0; turns < 20; turns++) {
     let sweeps = 0;

@@ -58,9 +58,12 @@ export type StuckWork = {
 };
 
 const sweepEveryMs = 1_000;
-const leaseMs = 60_000; // longer than any bank is waited for
+/** Longer than a bank is usually waited for. Whoever comes after it has run out asks under the same id. */
+const leaseMs = 60_000;
 const claimedAtOnce = 100;
 const stepsAtOnce = 8;
+/** Of each table: steps wait for banks most of the time, and one slow bank must not hold up the others. */
+const slotsOfTable = 64;
 /** After this many failures in a row (about an hour and a half with the delays below) an operator has to look. */
 const attemptsMost = 15;
 const firstRetryMs = 1_000;
@@ -80,6 +83,9 @@ export function openEngine(options: {
   const timers: NodeJS.Timeout[] = [];
   const advancing = new Map<string, Promise<void>>();
   const running = new Set<Promise<void>>();
+  const busySlots = new Map<string, number>();
+  /** Tables of which more was due than there were slots for. */
+  const hungry = new Set<string>();
   let stopping = false;
   let wanted = false;
   let sweeping: Promise<void> | undefined;
@@ -105,21 +111,43 @@ export function openEngine(options: {
 
   async function sweep(): Promise<void> {
     const now = clock.now();
-    for (const { work, sql } of works) await runAllDue(work, sql, now);
+    for (const { work, sql } of works) await startDue(work, sql, now);
     // Parties whose test clock runs ahead have work that is due for them alone.
     for (const { party_id, offset_ms } of await db.run(movedClocks, {})) {
       if (advancing.has(party_id)) continue;
       const theirs = laterBy(now, Number(offset_ms));
-      for (const { work, sql } of works) await runAllDue(work, sql, theirs, party_id);
+      for (const { work, sql } of works) await startDue(work, sql, theirs, party_id);
     }
   }
 
-  async function runAllDue(work: DueWork, sql: DueStatements, now: Instant, partyId?: string): Promise<void> {
+  /** Claims no more than it begins at once, so that no lease runs out while a row waits for its turn. */
+  async function startDue(work: DueWork, sql: DueStatements, now: Instant, partyId?: string): Promise<void> {
+    const { table } = work;
+    const free = slotsOfTable - (busySlots.get(table) ?? 0);
+    const rows = free > 0 ? await claim(sql, now, free, partyId) : [];
+    if (rows.length === free) hungry.add(table);
+    for (const row of rows) {
+      busySlots.set(table, (busySlots.get(table) ?? 0) + 1);
+      const doing = runClaimed(work, sql, row).finally(() => {
+        running.delete(doing);
+        busySlots.set(table, (busySlots.get(table) ?? 1) - 1);
+        if (hungry.delete(table)) wake();
+      });
+      running.add(doing);
+    }
+  }
+
+  function claim(sql: DueStatements, now: Instant, most: number, partyId?: string): Promise<ClaimedRow[]> {
+    const wish = { now, lease_ms: BigInt(leaseMs), most };
+    return partyId === undefined
+      ? db.run(sql.claim, wish)
+      : db.run(sql.claimOfParty, { ...wish, party_id: partyId });
+  }
+
+  /** For a party's clock: what is due at one moment is over before it moves on. */
+  async function runAllDue(work: DueWork, sql: DueStatements, now: Instant, partyId: string): Promise<void> {
     for (;;) {
-      const claim = { now, lease_ms: BigInt(leaseMs), most: claimedAtOnce };
-      const rows = await (partyId === undefined
-        ? db.run(sql.claim, claim)
-        : db.run(sql.claimOfParty, { ...claim, party_id: partyId }));
+      const rows = await claim(sql, now, claimedAtOnce, partyId);
       await inParallel(rows, stepsAtOnce, (row) => runClaimed(work, sql, row));
       if (rows.length < claimedAtOnce || stopping) return;
     }

@@ -101,14 +101,14 @@ export const createPayment = endpoint({
       if (!payable || !party) return refuse('invoiceNotFound');
       const shop = requireTrading(party, await merchants.shop(party.id, payable.invoice.shopId));
       if (!shop.ok) return shop;
-      const terminal = await banks.terminalOf(shop.value);
-      if (!terminal) return refuse('operationNotPermitted', { message: 'No bank takes cards for this shop' });
       const { realm, fees } = shop.value;
       const { invoice, version: invoiceVersion } = payable;
       const mayStart = requirePayable(invoice, command, now);
       if (!mayStart.ok) return mayStart;
       const unwanted = await unwantedByShop(shop.value);
       if (unwanted) return refuse('operationNotPermitted', { message: unwanted });
+      const terminal = await banks.terminalOf(shop.value);
+      if (!terminal) return refuse('operationNotPermitted', { message: 'No bank takes cards for this shop' });
       // From here on the payment is made, if its card may be charged, unless the invoice has moved or the name was taken.
       const made = await db
         .transaction(async (tx) => {

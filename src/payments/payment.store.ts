@@ -99,8 +99,8 @@ const reschedulePayment = statement({
   name: 'reschedule_payment',
   parameters: { invoice_id: 'text', payment_id: 'text', version: 'int4', wake_at: 'timestamptz?' },
   row: {},
-  // An answer was had: the delays start anew with the next silence.
-  text: `update payment set wake_at = :wake_at, attempts = 1
+  // An answer was had: the delays start anew with the next silence. Never as the first attempt, which alone may go elsewhere.
+  text: `update payment set wake_at = :wake_at, attempts = least(attempts, 2)
          where invoice_id = :invoice_id and payment_id = :payment_id and version = :version`,
 });
 

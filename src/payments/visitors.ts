@@ -58,7 +58,8 @@ export function addVisitorRoutes(
       const { invoiceId, paymentId } = request.params;
       const canBe = isKeepable(invoiceId) && isKeepable(paymentId);
       const stored = canBe ? await loadPayment(db, { invoiceId, paymentId }) : undefined;
-      if (stored) await engine.hasten('payment', [invoiceId, paymentId]);
+      // Who comes at any other moment comes from no challenge, and must not break into the work of whoever has the payment.
+      if (stored?.payment.state.name === 'challenged') await engine.hasten('payment', [invoiceId, paymentId]);
       const address = stored && redirectAddress(stored.payment.payer.redirectUrl);
       if (address !== undefined) return reply.redirect(address, 303);
       return sendDonePage(reply);

@@ -6,6 +6,7 @@ import { laterBy } from '../../src/clock.ts';
 import { openSimulatedBank, type SimulatedBank } from '../../src/sandbox/bank/simulated-bank.ts';
 import type { Teller } from '../../src/sandbox/bank/teller.ts';
 import { stepPayment, type PaymentSteps } from '../../src/payments/payment.step.ts';
+import { deleteBank } from '../../src/bank/bank.store.ts';
 import { openRecurring } from '../../src/recurring/recurring.ts';
 import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from '../support/invoices.ts';
@@ -84,9 +85,10 @@ async function settled(): Promise<CreatedInvoice> {
 
 async function paymentOf(invoice: CreatedInvoice, on = service) {
   const { rows } = await on.database.withClient((client) =>
-    client.query('select status, version, terms, attempts, wake_at from payment where invoice_id = $1', [
-      invoice.id,
-    ]),
+    client.query(
+      'select status, version, terms, attempts, wake_at, stuck_at from payment where invoice_id = $1',
+      [invoice.id],
+    ),
   );
   return rows[0];
 }
@@ -209,6 +211,64 @@ describe('a payment stays with the first bank when that', () => {
   );
 });
 
+test('a request that is refused does not use up the try that finds a bank back', async () => {
+  const token = merchant.apiKey;
+  await takeAway(names.first);
+  const paid = await settled();
+  await service.banks.putBank({ id: names.first, url: banks.first.url, secret });
+  service.clock.advance(10_000);
+  const card = await service.call('POST', paymentResourcesUrl, { token, body: cardBody() });
+  const payer = {
+    payerType: 'PaymentResourcePayer',
+    paymentToolToken: card.body.paymentToolToken,
+    contactInfo: {},
+  };
+  const refused = await service.call('POST', `${invoicesUrl}/${paid.id}/payments`, {
+    token,
+    body: { payer },
+  });
+  expect(refused).toMatchObject({ status: 400, body: { code: 'invalidInvoiceStatus' } });
+  expect((await paymentOf(await settled())).terms.terminal).toEqual(at(first));
+});
+
+test('a bank that pays out stays, and so does the bank of a terminal for payouts', async () => {
+  await service.banks.putBank({ id: 'PAYS_OUT', url: banks.first.url, secret });
+  const terminal = { ...first, id: 'P1', partyId: merchant.partyId, priority: 1 };
+  await service.banks.putPayoutTerminal({ ...terminal, bankId: 'PAYS_OUT' });
+  const [kept] = await service.database.run(deleteBank, { bank_id: 'PAYS_OUT' });
+  expect(kept).toMatchObject({ is_deleted: false, terminals: 1n });
+  await service.banks.putPayoutTerminal({ ...terminal, bankId: names.first });
+  const { rows } = await service.database.withClient((client) =>
+    client.query('select bank_id from payout_terminal where terminal_id = $1', ['P1']),
+  );
+  expect(rows).toEqual([{ bank_id: 'PAYS_OUT' }]);
+});
+
+test('a payer who reloads the page he came back to cannot make his payment wait for an operator', async () => {
+  const token = merchant.apiKey;
+  const invoice = await makeInvoice(service, merchant);
+  const body = cardBody({ cardNumber: '4012888888881881' });
+  const card = await service.call('POST', paymentResourcesUrl, { token, body });
+  const payer = {
+    payerType: 'PaymentResourcePayer',
+    paymentToolToken: card.body.paymentToolToken,
+    contactInfo: {},
+  };
+  await service.call('POST', `${invoicesUrl}/${invoice.id}/payments`, { token, body: { payer } });
+  await service.engine.settled();
+  await takeAway(names.first);
+  for (let visit = 0; visit < 20; visit++) {
+    await service.call('GET', `/payer/return/${invoice.id}/1`);
+    await service.engine.settled();
+  }
+  expect(await paymentOf(invoice)).toMatchObject({ status: 'challenged', stuck_at: null });
+  await service.banks.putBank({ id: names.first, url: banks.first.url, secret });
+  service.clock.advance(3 * 3_600_000);
+  service.engine.wake();
+  await service.engine.settled();
+  expect(await paymentOf(invoice)).toMatchObject({ status: 'failed' });
+});
+
 describe('a step', () => {
   const away: BankAnswer = { outcome: 'notSent', why: 'ECONNREFUSED', nothingLeft: true };
   const approved: BankAnswer = { outcome: 'approved', reference: '900000000001' };
@@ -289,6 +349,28 @@ describe('a step', () => {
       { terminal: 'T2', asked: 'inquire' },
       { terminal: 'T2', asked: 'authorise' },
     ]);
+  });
+
+  test('that another node has taken over and finished does not move the payment, although the bank was asked anew', async () => {
+    const invoice = await pay(still, his);
+    const other = toolsWith(() => ({ outcome: 'pending' }));
+    const tools = toolsWith(async () => {
+      await still.database.withClient((client) =>
+        client.query('update payment set attempts = attempts + 1 where invoice_id = $1', [invoice.id]),
+      );
+      await step(other, invoice, 2);
+      return away;
+    });
+    await expect(step(tools, invoice, 1)).rejects.toThrow();
+    expect(await paymentOf(invoice, still)).toMatchObject({ terms: { terminal: first } });
+    expect(tools.asked.map(({ terminal }) => terminal)).toEqual(['T1']);
+  });
+
+  test('is left alone by who visits the address payers come back to before any challenge', async () => {
+    const invoice = await pay(still, his);
+    const before = await paymentOf(invoice, still);
+    expect((await still.call('GET', `/payer/return/${invoice.id}/1`)).status).toBe(200);
+    expect((await paymentOf(invoice, still)).wake_at).toEqual(before.wake_at);
   });
 
   test('of a later attempt stays, although nothing of it has left', async () => {
