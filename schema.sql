@@ -260,10 +260,12 @@ create table card (
   fingerprint bytea not null,
   fingerprint_generation integer not null,
   identity_hash bytea not null,
+  purpose text default 'payment'::text not null,
   constraint card_pkey primary key (card_id),
   constraint card_check check ((made_for_kind is null) = (made_for_id is null)),
   constraint card_made_for_kind_check check (made_for_kind = any (array['invoice'::text, 'customer'::text])),
-  constraint card_mask_check check (mask ~ '^\d{6}\*{2,9}\d{4}$'::text)
+  constraint card_mask_check check (mask ~ '^\d{6}\*{2,9}\d{4}$'::text),
+  constraint card_purpose_check check (purpose = any (array['payment'::text, 'payout'::text]))
 );
 create index card_by_generation on card using btree (seal_generation, card_id);
 create index card_unkept on card using btree (stored_at) where not is_kept;
@@ -328,6 +330,49 @@ create table data_key (
   constraint data_key_pkey primary key (purpose, generation)
 );
 
+create table deposit (
+  deposit_id id not null,
+  party_id id not null,
+  wallet_id id not null,
+  identity_id id not null,
+  source_id id not null,
+  created_at timestamp with time zone not null,
+  amount_minor bigint not null,
+  currency text not null,
+  description text,
+  constraint deposit_pkey primary key (deposit_id),
+  constraint deposit_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
+  constraint deposit_currency_check check (currency ~ '^[A-Z]{3}$'::text)
+);
+create index deposit_of_party on deposit using btree (party_id, created_at, deposit_id);
+
+create table destination (
+  destination_id id not null,
+  party_id id not null,
+  identity_id id not null,
+  version integer not null,
+  name text not null,
+  currency text not null,
+  status text not null,
+  created_at timestamp with time zone not null,
+  card_token text not null,
+  card json not null,
+  failure json,
+  metadata json,
+  external_id text,
+  wake_at timestamp with time zone,
+  attempts integer default 0 not null,
+  stuck_at timestamp with time zone,
+  stuck_reason text,
+  constraint destination_pkey primary key (destination_id),
+  constraint destination_check check ((failure is not null) = (status = 'refused'::text)),
+  constraint destination_currency_check check (currency ~ '^[A-Z]{3}$'::text),
+  constraint destination_status_check check (status = any (array['checking'::text, 'authorized'::text, 'refused'::text]))
+);
+create index destination_due on destination using btree (wake_at) where wake_at is not null;
+create index destination_of_party on destination using btree (party_id, created_at, destination_id);
+create index destination_stuck on destination using btree (stuck_at) where stuck_at is not null;
+
 create table event (
   aggregate_id id not null,
   sequence integer not null,
@@ -363,6 +408,38 @@ create table idempotency_key (
   constraint idempotency_key_pkey primary key (owner_id, idempotency_key)
 );
 create index idempotency_key_age on idempotency_key using btree (created_at);
+
+create table identity (
+  identity_id id not null,
+  party_id id not null,
+  version integer not null,
+  name text not null,
+  provider text not null,
+  class text not null,
+  level text not null,
+  is_blocked boolean default false not null,
+  created_at timestamp with time zone not null,
+  metadata json,
+  external_id text,
+  effective_challenge id,
+  constraint identity_pkey primary key (identity_id),
+  constraint identity_level_check check (level = any (array['anonymous'::text, 'partial'::text, 'identified'::text]))
+);
+create index identity_of_party on identity using btree (party_id, created_at, identity_id);
+
+create table identity_challenge (
+  identity_id id not null,
+  challenge_id id not null,
+  type text not null,
+  proofs json not null,
+  status text not null,
+  created_at timestamp with time zone not null,
+  failure_reason text,
+  constraint identity_challenge_pkey primary key (identity_id, challenge_id),
+  constraint identity_challenge_check check ((failure_reason is not null) = (status = 'failed'::text)),
+  constraint identity_challenge_status_check check (status = any (array['pending'::text, 'completed'::text, 'failed'::text]))
+);
+create unique index identity_challenge_under_way on identity_challenge using btree (identity_id) where status = 'pending'::text;
 
 create table invoice (
   invoice_id id not null,
@@ -529,6 +606,67 @@ create table payment (
 create index payment_due on payment using btree (wake_at) where wake_at is not null;
 create index payment_stuck on payment using btree (stuck_at) where stuck_at is not null;
 
+create table payout_fee (
+  party_id id not null,
+  currency text not null,
+  basis_points bigint not null,
+  fixed_minor bigint not null,
+  constraint payout_fee_pkey primary key (party_id, currency),
+  constraint payout_fee_basis_points_check check (basis_points >= 0 and basis_points <= 10000),
+  constraint payout_fee_currency_check check (currency ~ '^[A-Z]{3}$'::text),
+  constraint payout_fee_fixed_minor_check check (fixed_minor >= 0)
+);
+
+create table payout_grant (
+  grant_id id not null,
+  token_hash bytea not null,
+  kind text not null,
+  entity_id id not null,
+  amount_minor bigint,
+  currency text,
+  valid_until timestamp with time zone not null,
+  used_by id,
+  constraint payout_grant_pkey primary key (grant_id),
+  constraint payout_grant_check check ((kind = 'wallet'::text) = (amount_minor is not null) and (amount_minor is null) = (currency is null)),
+  constraint payout_grant_kind_check check (kind = any (array['wallet'::text, 'destination'::text]))
+);
+
+create table payout_limit (
+  party_id id not null,
+  level text not null,
+  currency text not null,
+  per_payout_minor bigint,
+  per_day_minor bigint,
+  per_month_minor bigint,
+  payouts_per_day bigint,
+  constraint payout_limit_pkey primary key (party_id, level, currency),
+  constraint payout_limit_currency_check check (currency ~ '^[A-Z]{3}$'::text),
+  constraint payout_limit_level_check check (level = any (array['anonymous'::text, 'partial'::text, 'identified'::text])),
+  constraint payout_limit_payouts_per_day_check check (payouts_per_day >= 0),
+  constraint payout_limit_per_day_minor_check check (per_day_minor >= 0),
+  constraint payout_limit_per_month_minor_check check (per_month_minor >= 0),
+  constraint payout_limit_per_payout_minor_check check (per_payout_minor >= 0)
+);
+
+create table payout_terminal (
+  party_id id not null,
+  terminal_id id not null,
+  bank_id id not null,
+  merchant_id text not null,
+  descriptor text not null,
+  priority integer default 1 not null,
+  created_at timestamp with time zone not null,
+  constraint payout_terminal_pkey primary key (party_id, terminal_id)
+);
+
+create table payout_turnover (
+  wallet_id id not null,
+  period text collate "C" not null,
+  amount_minor bigint not null,
+  payouts bigint not null,
+  constraint payout_turnover_pkey primary key (wallet_id, period)
+);
+
 create table recurring_settings (
   party_id id not null,
   shop_id id not null,
@@ -660,6 +798,36 @@ create table test_clock (
   constraint test_clock_offset_ms_check check (offset_ms >= 0)
 );
 
+create table wallet (
+  wallet_id id not null,
+  party_id id not null,
+  identity_id id not null,
+  name text not null,
+  currency text not null,
+  created_at timestamp with time zone not null,
+  metadata json,
+  external_id text,
+  constraint wallet_pkey primary key (wallet_id),
+  constraint wallet_currency_check check (currency ~ '^[A-Z]{3}$'::text)
+);
+create index wallet_of_party on wallet using btree (party_id, created_at, wallet_id);
+
+create table wallet_transfer (
+  transfer_id id not null,
+  party_id id not null,
+  sender_id id not null,
+  receiver_id id not null,
+  created_at timestamp with time zone not null,
+  amount_minor bigint not null,
+  currency text not null,
+  status text not null,
+  external_id text,
+  constraint wallet_transfer_pkey primary key (transfer_id),
+  constraint wallet_transfer_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
+  constraint wallet_transfer_currency_check check (currency ~ '^[A-Z]{3}$'::text),
+  constraint wallet_transfer_status_check check (status = any (array['succeeded'::text, 'failed'::text]))
+);
+
 create table webhook (
   webhook_id id not null,
   party_id id not null,
@@ -750,3 +918,33 @@ create table webhook_series_counter (
   constraint webhook_series_counter_pkey primary key (only_row),
   constraint webhook_series_counter_only_row_check check (only_row)
 );
+
+create table withdrawal (
+  withdrawal_id id not null,
+  party_id id not null,
+  wallet_id id not null,
+  destination_id id not null,
+  identity_id id not null,
+  version integer not null,
+  status text not null,
+  created_at timestamp with time zone not null,
+  amount_minor bigint not null,
+  fee_minor bigint not null,
+  currency text not null,
+  terms json not null,
+  result json,
+  external_id text,
+  wake_at timestamp with time zone,
+  attempts integer default 0 not null,
+  stuck_at timestamp with time zone,
+  stuck_reason text,
+  constraint withdrawal_pkey primary key (withdrawal_id),
+  constraint withdrawal_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
+  constraint withdrawal_check check ((result is not null) = (status <> 'sending'::text)),
+  constraint withdrawal_currency_check check (currency ~ '^[A-Z]{3}$'::text),
+  constraint withdrawal_fee_minor_check check (fee_minor >= 0),
+  constraint withdrawal_status_check check (status = any (array['sending'::text, 'succeeded'::text, 'failed'::text]))
+);
+create index withdrawal_due on withdrawal using btree (wake_at) where wake_at is not null;
+create index withdrawal_of_party on withdrawal using btree (party_id, created_at, withdrawal_id);
+create index withdrawal_stuck on withdrawal using btree (stuck_at) where stuck_at is not null;

@@ -14,7 +14,6 @@ import { bindingInvariants } from './customers/binding.invariants.ts';
 import { stepBinding, type BindingSteps } from './customers/binding.step.ts';
 import { bindingOfOperation } from './customers/binding.ts';
 import { loadCustomer } from './customers/customer.store.ts';
-import { customersTopic } from './customers/customer.notices.ts';
 import { customers } from './customers/customers.ts';
 import { lookAfterReturns } from './customers/returns.ts';
 import { addBindingReturn, bindingReturnUrlOf } from './customers/visitors.ts';
@@ -42,8 +41,10 @@ import { openMerchants } from './merchants/merchants.ts';
 import { checkLedger } from './ledger/check-ledger.ts';
 import { ledgerInvariants, type Invariant } from './ledger/invariants.ts';
 import { paymentInvariants } from './payments/payment.invariants.ts';
+import { paymentOfOperation } from './payments/payment.ts';
 import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
 import { addVisitorRoutes, callbackUrlOf, returnUrlOf } from './payments/visitors.ts';
+import { customersTopic } from './customers/customer.notices.ts';
 import { openRecurring } from './recurring/recurring.ts';
 import { addWithdrawPage } from './recurring/withdraw-page.ts';
 import { invoicesTopic } from './payments/payment.notices.ts';
@@ -53,6 +54,11 @@ import { sweep as sweepWebhooks } from './webhooks/inspect.store.ts';
 import { destinationsTopic, withdrawalsTopic } from './wallets/payout.notices.ts';
 import { usualDelaysSeconds } from './webhooks/delivery.ts';
 import { openWebhooks, type Webhooks } from './webhooks/webhooks.ts';
+import { stepDestination } from './wallets/destination.step.ts';
+import { openPayoutRules, type PayoutRules } from './wallets/payout-rules.ts';
+import { whatIsMissing } from './wallets/told-owner.ts';
+import { withdrawalOfOperation } from './wallets/withdrawal.ts';
+import { stepWithdrawal } from './wallets/withdrawal.step.ts';
 
 /** What comes from outside the program and is replaced in tests and simulations. */
 export type Ports = { readonly clock: Clock; readonly ids: Ids };
@@ -75,6 +81,7 @@ export type RunningService = {
   readonly engine: Engine;
   readonly banks: Banks;
   readonly webhooks: Webhooks;
+  readonly payouts: PayoutRules;
   /** Stops taking requests, lets what runs finish, and leaves the foundation to its owner. */
   stop(): Promise<void>;
 };
@@ -92,8 +99,15 @@ export const everyInvariant: readonly Invariant[] = [
 /** What merchants are told: each room says it of its own aggregates. */
 export const topics: readonly Topic[] = [invoicesTopic, customersTopic, withdrawalsTopic, destinationsTopic];
 
-/** Identities cannot be made yet, so no merchant has a wrong one; one that is not there is never told anything. */
-const noIdentityIsMissing = () => Promise.resolve(undefined);
+/** Which due work an operation at a bank belongs to. */
+function workOf(operationId: string): readonly [table: string, key: readonly string[]] | undefined {
+  const withdrawal = withdrawalOfOperation(operationId);
+  if (withdrawal) return ['withdrawal', withdrawal];
+  const binding = bindingOfOperation(operationId);
+  if (binding) return ['binding', binding];
+  const payment = paymentOfOperation(operationId);
+  return payment && ['payment', payment];
+}
 
 /** How long attempts and bodies of deliveries are kept. */
 const deliveriesKeptMs = 30 * 24 * 3_600_000;
@@ -200,6 +214,12 @@ export function buildService(
     returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
   };
 
+  const payouts = openPayoutRules({
+    lookups: database.lookups,
+    realm: config.mode === 'live' ? 'live' : 'test',
+    openingDepositMinor: config.openingDepositMinor,
+  });
+
   const bindingSteps: BindingSteps = {
     db: database,
     clock,
@@ -225,6 +245,17 @@ export function buildService(
         step: (key, now, attempt) => stepBinding(bindingSteps, key, now, attempt),
       },
       { table: 'series', keys: ['series_id'], step: ([id = ''], now) => recurring.step(database, id, now) },
+      {
+        table: 'destination',
+        keys: ['destination_id'],
+        step: (key, now, attempt) => stepDestination({ db: database, banks }, key, now, attempt),
+      },
+      {
+        table: 'withdrawal',
+        keys: ['withdrawal_id'],
+        step: (key, now, attempt) =>
+          stepWithdrawal({ db: database, clock, banks, realm: payouts.realm }, key, now, attempt),
+      },
     ],
     chores: [
       {
@@ -266,7 +297,7 @@ export function buildService(
     rule: config.webhookAddresses,
     delaysSeconds: config.webhookDelaysSeconds ?? usualDelaysSeconds,
     timeoutMs: config.webhookTimeoutMs,
-    whatIsMissing: noIdentityIsMissing,
+    whatIsMissing,
     countDelivery: metrics.countDelivery,
   });
 
@@ -287,6 +318,7 @@ export function buildService(
       ...(config.bindingsPerCard === 0 ? {} : { perCardMost: config.bindingsPerCard }),
     },
     recurring,
+    payouts,
     engine,
     webhooks,
   };
@@ -302,6 +334,7 @@ export function buildService(
       apiKeys,
       tokens,
       idempotency: answers,
+      publicUrl,
       keyRate: rateLimit(config.requestsPerSecond, config.requestsPerSecond * 2, monotonicMs),
       failedAuthenticationRate: rateLimit(
         config.failedAuthenticationsPerMinute / 60,
@@ -320,7 +353,7 @@ export function buildService(
         : 'closed',
     notReady: () => whatIsNotReady(database),
   });
-  addVisitorRoutes(app, { db: database, banks, engine, bindingOfOperation });
+  addVisitorRoutes(app, { db: database, banks, engine, workOf });
   addBindingReturn(app, { db: database, engine });
   addWithdrawPage(app, { db: database, recurring, merchants });
   addCheckoutRoutes(app, {
@@ -338,6 +371,7 @@ export function buildService(
     engine,
     banks,
     webhooks,
+    payouts,
     async stop() {
       // A client that sends its request byte by byte is not waited for longer than this.
       const impatience = setTimeout(() => app.server.closeAllConnections(), drainMs);

@@ -35,6 +35,8 @@ export type Config = {
   readonly webhookTimeoutMs: number;
   /** Between the attempts of a delivery, where they are not the usual ones. */
   readonly webhookDelaysSeconds: readonly number[] | undefined;
+  /** What a wallet of the test provider opens with. */
+  readonly openingDepositMinor: bigint;
   readonly metricsToken: string | undefined;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 };
@@ -164,6 +166,11 @@ export const settings = [
       'The seconds before the second attempt of a delivery, the third and so on, separated by commas. After the last one the queue is parked.',
   },
   {
+    name: 'OPENING_DEPOSIT',
+    byDefault: '100000000',
+    meaning: 'Sandbox only: what a new wallet has on it, in minor units; 0 for nothing.',
+  },
+  {
     name: 'METRICS_TOKEN',
     byDefault: 'open in the sandbox, closed in live mode',
     meaning: 'The bearer token that /metrics asks for.',
@@ -289,6 +296,7 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     ),
     webhookTimeoutMs: integer('WEBHOOK_TIMEOUT_SECONDS', 1, 15, 10) * 1_000,
     webhookDelaysSeconds: secondsList('WEBHOOK_DELAYS_SECONDS'),
+    openingDepositMinor: BigInt(integer('OPENING_DEPOSIT', 0, 999_999_999, 100_000_000)),
     metricsToken: text('METRICS_TOKEN'),
     logLevel: oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
   };

@@ -1,4 +1,4 @@
-// What an operator's monitoring is told beside requests and steps: each value is asked for when somebody looks.
+// What operators watch, beside counts of requests: values that are asked for when somebody looks at /metrics.
 import { epochMsOf, type Clock, type Instant } from './clock.ts';
 import { countOwedReturns } from './customers/returns.store.ts';
 import type { DatabasePool } from './database/database.ts';

@@ -1,4 +1,5 @@
 // Every operation of the API, on one page. Who may call which is in http/access.ts.
+import { getBankCard, storeBankCard } from './cards/bank-cards.ts';
 import { createPaymentResource } from './cards/create-payment-resource.ts';
 import { createBinding } from './customers/create-binding.ts';
 import { createCustomer } from './customers/create-customer.ts';
@@ -54,6 +55,28 @@ import {
   getWalletWebhook,
   listWalletWebhooks,
 } from './webhooks/wallet-webhooks.ts';
+
+import { getChallenge, listChallenges, startChallenge } from './wallets/challenges.ts';
+import { createDestination } from './wallets/create-destination.ts';
+import { createIdentity } from './wallets/create-identity.ts';
+import { createWallet } from './wallets/create-wallet.ts';
+import { createWithdrawal } from './wallets/create-withdrawal.ts';
+import { listDeposits, makeTestDeposit } from './wallets/deposits.ts';
+import { grantDestination, grantWallet } from './wallets/grants.ts';
+import { getWithdrawalEvent, listDestinationEvents, listWithdrawalEvents } from './wallets/list-events.ts';
+import { findDestination, getDestination, listDestinations } from './wallets/read-destinations.ts';
+import { getIdentity, listIdentities } from './wallets/read-identities.ts';
+import { findWallet, getWallet, getWalletAccount, listWallets } from './wallets/read-wallets.ts';
+import { createQuote, findWithdrawal, getWithdrawal, listWithdrawals } from './wallets/read-withdrawals.ts';
+import {
+  getCurrency,
+  getIdentityClass,
+  getProvider,
+  getResidence,
+  listIdentityClasses,
+  listProviders,
+} from './wallets/references.ts';
+import { createTransfer, getTransfer } from './wallets/transfers.ts';
 
 export const routes: readonly AnyEndpoint[] = [
   createInvoice, //           POST /v2/processing/invoices
@@ -114,6 +137,47 @@ export const routes: readonly AnyEndpoint[] = [
   getWalletWebhook, //        GET  /wallet/v0/webhooks/{webhookID}?identityID=
   deleteWalletWebhook, //     DELETE /wallet/v0/webhooks/{webhookID}?identityID=
 
+  createIdentity, //          POST /wallet/v0/identities
+  listIdentities, //          GET  /wallet/v0/identities
+  getIdentity, //             GET  /wallet/v0/identities/{identityID}
+  startChallenge, //          POST /wallet/v0/identities/{identityID}/challenges
+  listChallenges, //          GET  /wallet/v0/identities/{identityID}/challenges
+  getChallenge, //            GET  /wallet/v0/identities/{identityID}/challenges/{challengeID}
+
+  createWallet, //            POST /wallet/v0/wallets
+  listWallets, //             GET  /wallet/v0/wallets
+  getWallet, //               GET  /wallet/v0/wallets/{walletID}
+  getWalletAccount, //        GET  /wallet/v0/wallets/{walletID}/account
+  findWallet, //              GET  /wallet/v0/external/wallets?externalID=
+  grantWallet, //             POST /wallet/v0/wallets/{walletID}/grants
+  listDeposits, //            GET  /wallet/v0/deposits
+  createTransfer, //          POST /wallet/v0/w2w/transfers
+  getTransfer, //             GET  /wallet/v0/w2w/transfers/{w2wTransferID}
+
+  storeBankCard, //           POST /payres/v0/bank-cards
+  getBankCard, //             GET  /payres/v0/bank-cards/{token}
+  createDestination, //       POST /wallet/v0/destinations
+  listDestinations, //        GET  /wallet/v0/destinations
+  getDestination, //          GET  /wallet/v0/destinations/{destinationID}
+  findDestination, //         GET  /wallet/v0/external-ids/destinations/{externalID}
+  listDestinationEvents, //   GET  /wallet/v0/destinations/{destinationID}/events
+  grantDestination, //        POST /wallet/v0/destinations/{destinationID}/grants
+
+  createWithdrawal, //        POST /wallet/v0/withdrawals
+  listWithdrawals, //         GET  /wallet/v0/withdrawals
+  getWithdrawal, //           GET  /wallet/v0/withdrawals/{withdrawalID}
+  findWithdrawal, //          GET  /wallet/v0/external-ids/withdrawals/{externalID}
+  listWithdrawalEvents, //    GET  /wallet/v0/withdrawals/{withdrawalID}/events
+  getWithdrawalEvent, //      GET  /wallet/v0/withdrawals/{withdrawalID}/events/{eventID}
+  createQuote, //             POST /wallet/v0/withdrawal-quotes
+
+  listProviders, //           GET  /wallet/v0/providers
+  getProvider, //             GET  /wallet/v0/providers/{providerID}
+  listIdentityClasses, //     GET  /wallet/v0/providers/{providerID}/identity-classes
+  getIdentityClass, //        GET  /wallet/v0/providers/{providerID}/identity-classes/{identityClassID}
+  getResidence, //            GET  /wallet/v0/residences/{residence}
+  getCurrency, //             GET  /wallet/v0/currencies/{currencyID}
+
   getMe, //                   GET  /v2/processing/me
   listShops, //               GET  /v2/processing/shops
   getShop, //                 GET  /v2/processing/shops/{shopID}
@@ -125,4 +189,5 @@ export const routes: readonly AnyEndpoint[] = [
 export const sandboxRoutes: readonly AnyEndpoint[] = [
   getTestClock, //            GET  /sandbox/clock
   advanceTestClock, //        POST /sandbox/clock
+  makeTestDeposit, //         POST /wallet/v0/test/deposits
 ];

@@ -28,8 +28,8 @@ export const bindingList = qualified(bindingColumns, 'binding');
 const ofCustomer = { customer_status: 'text', active_binding_id: 'text?', customer_version: 'int4' } as const;
 const customerList =
   'customer.status as customer_status, customer.active_binding_id, customer.version as customer_version';
-export const storedColumns = { ...bindingColumns, ...ofCustomer } as const;
-export const storedList = `${bindingList}, ${customerList}`;
+const storedColumns = { ...bindingColumns, ...ofCustomer } as const;
+const storedList = `${bindingList}, ${customerList}`;
 
 /** Nothing is written when the customer has moved since he was read. A name used before breaks the whole statement. */
 const insertBinding = statement({
@@ -228,7 +228,7 @@ export async function findEarlierBindings(
 
 type StoredRow = Values<typeof storedColumns>;
 
-export function storedBindingFromRow(row: StoredRow): StoredBinding {
+function storedBindingFromRow(row: StoredRow): StoredBinding {
   const { customer_status: status, active_binding_id } = row;
   return {
     binding: bindingFromRow(row),

@@ -79,7 +79,7 @@ export type BindingFact =
   | { readonly type: 'binding_withdrawn'; readonly at: Instant };
 
 /** Every move there is; what is not in this table cannot happen. */
-export const bindingLifecycle = {
+const bindingLifecycle = {
   absent: { binding_started: 'authorising' },
   authorising: {
     binding_interaction_requested: 'challenged',

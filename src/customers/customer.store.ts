@@ -166,7 +166,7 @@ export async function findCustomerNamed(
   return row && { customer: storedFromRow(row).customer, fingerprint: row.fingerprint };
 }
 
-export function storedFromRow(row: Values<typeof customerColumns>): StoredCustomer {
+function storedFromRow(row: Values<typeof customerColumns>): StoredCustomer {
   return {
     version: row.version,
     customer: {

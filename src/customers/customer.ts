@@ -39,7 +39,7 @@ export type CustomerFact =
   | { readonly type: 'customer_deleted' };
 
 /** Every move there is; what is not in this table cannot happen. */
-export const customerLifecycle = {
+const customerLifecycle = {
   absent: { customer_created: 'unready' },
   unready: { customer_ready: 'ready', customer_deleted: 'deleted' },
   ready: { active_binding_changed: 'ready', customer_unready: 'unready', customer_deleted: 'deleted' },

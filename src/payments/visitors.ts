@@ -7,7 +7,7 @@ import type { Database } from '../database/database.ts';
 import type { Engine } from '../engine/engine.ts';
 import { sendDonePage } from '../http/done-page.ts';
 import { isKeepable } from '../http/json-body.ts';
-import { paymentOfOperation, type Payment } from './payment.ts';
+import type { Payment } from './payment.ts';
 import { loadPayment } from './payment.store.ts';
 
 const callbackPath = '/bank/callbacks';
@@ -28,13 +28,13 @@ export function addVisitorRoutes(
     db,
     banks,
     engine,
-    bindingOfOperation,
+    workOf,
   }: {
     db: Database;
     banks: Banks;
     engine: Engine;
-    /** The bank calls back about these as well. */
-    bindingOfOperation: (operationId: string) => readonly string[] | undefined;
+    /** What is due sooner when a bank calls back about one of our operations: the table, and the key of the row. */
+    workOf: (operationId: string) => readonly [table: string, key: readonly string[]] | undefined;
   },
 ): void {
   app.post<{ Params: { bankId: string } }>(`${callbackPath}/:bankId`, async (request, reply) => {
@@ -44,10 +44,8 @@ export function addVisitorRoutes(
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     const operationId = bank?.verifyCallback(request.headers, body);
     if (operationId === undefined) return reply.code(401).send();
-    const binding = bindingOfOperation(operationId);
-    if (binding) await engine.hasten('binding', binding);
-    const payment = binding ? undefined : paymentOfOperation(operationId);
-    if (payment) await engine.hasten('payment', payment);
+    const work = workOf(operationId);
+    if (work) await engine.hasten(...work);
     return reply.code(204).send();
   });
 

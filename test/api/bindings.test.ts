@@ -28,7 +28,8 @@ afterEach(async () => {
   }
   bank.asked.length = 0;
   // Whatever the test was about: no kopeck of a payer stays with us, in our books or the bank's.
-  expect(await world.differences()).toEqual([]);
+  const found = await world.differences();
+  if (found.length > 0) throw new Error(found.join('\n'));
 });
 
 const statuses = (changes: any[]) =>
@@ -98,7 +99,13 @@ describe('a card that is bound', () => {
     Object.assign(world.service.banks, {
       bankOf: async (terminal: never) => {
         const real = await bankOf(terminal);
-        return { ...real, send: (operation: any) => (sent.push(operation), real.send(operation)) };
+        return {
+          ...real,
+          send(operation: any) {
+            sent.push(operation);
+            return real.send(operation);
+          },
+        };
       },
     });
     const made = await world.bound(await world.createCustomer(), good);

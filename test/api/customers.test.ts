@@ -1,7 +1,12 @@
 // Customers over the API: made, found, deleted; which of their cards is charged; who may do what, and how often.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { customersUrl, startCustomerWorld, type CustomerWorld } from '../support/customer-world.ts';
-import type { MadeBinding, MadeCustomer } from '../support/customer-world.ts';
+import {
+  customersUrl,
+  startCustomerWorld,
+  type CustomerWorld,
+  type MadeBinding,
+  type MadeCustomer,
+} from '../support/customer-world.ts';
 import { setTradingFlag, tradingFlags } from '../support/trading.ts';
 
 const good = '4242424242424242';

@@ -1,7 +1,12 @@
 // A customer with a hundred thousand bindings: what is asked of him is answered as quickly as of one with three.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { customersUrl, startCustomerWorld, type CustomerWorld } from '../support/customer-world.ts';
-import type { MadeBinding, MadeCustomer } from '../support/customer-world.ts';
+import {
+  customersUrl,
+  startCustomerWorld,
+  type CustomerWorld,
+  type MadeBinding,
+  type MadeCustomer,
+} from '../support/customer-world.ts';
 import type { Answer } from '../support/test-service.ts';
 
 const many = 100_000;

@@ -23,11 +23,11 @@ export type CheckoutWorld = PaymentWorld & {
 };
 
 export async function startCheckoutWorld(
-  prepare?: Parameters<typeof startPaymentWorld>[1],
+  prepare?: Parameters<typeof startPaymentWorld>[2],
 ): Promise<CheckoutWorld> {
   const port = await freePort();
   const address = `http://127.0.0.1:${port}`;
-  const world = await startPaymentWorld({ PUBLIC_URL: address }, prepare);
+  const world = await startPaymentWorld({ PUBLIC_URL: address }, {}, prepare);
   await world.service.app.listen({ host: '127.0.0.1', port });
   const browser = await openBrowser();
   const complaints: string[] = [];

@@ -43,7 +43,7 @@ export type CustomerWorld = PaymentWorld & {
 
 export async function startCustomerWorld(environment: Record<string, string> = {}): Promise<CustomerWorld> {
   const world = await startPaymentWorld(environment);
-  const { service, merchant, bank } = world;
+  const { service, merchant } = world;
   const token = merchant.apiKey;
 
   async function createCustomer(more: Record<string, unknown> = {}, by = merchant): Promise<MadeCustomer> {

@@ -4,7 +4,7 @@ import type { Bank } from '../../src/bank/bank.ts';
 import type { Database } from '../../src/database/database.ts';
 import type { TestService } from './test-service.ts';
 
-export class Killed extends Error {}
+class Killed extends Error {}
 
 export type MortalNode = {
   /** What was said so far, in order: `bank authorise`, `database change_binding`. */
