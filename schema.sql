@@ -207,6 +207,21 @@ create table bank (
   constraint bank_pkey primary key (bank_id)
 );
 
+create table bank_line (
+  run_id id not null,
+  aggregate_id text collate "C" not null,
+  operation_id text collate "C" not null,
+  sequence bigint not null,
+  kind text not null,
+  original_id text collate "C",
+  amount_minor bigint not null,
+  currency text not null,
+  sign integer not null,
+  booked_at timestamp with time zone not null,
+  card_mask text,
+  constraint bank_line_pkey primary key (run_id, aggregate_id, operation_id, sequence)
+);
+
 create table card (
   card_id id not null,
   party_id id not null,

@@ -31,8 +31,10 @@ import { openMerchants } from './merchants/merchants.ts';
 import { checkLedger, countUnbalancedAccounts } from './ledger/check-ledger.ts';
 import { ledgerInvariants, type Invariant } from './ledger/invariants.ts';
 import { paymentInvariants } from './payments/payment.invariants.ts';
+import { paymentsAtBank, refundsAtBank } from './payments/payment.expected.ts';
 import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
 import { addVisitorRoutes, callbackUrlOf, returnUrlOf } from './payments/visitors.ts';
+import { comparisonWith } from './reconciliation/compare.store.ts';
 import { routes, sandboxRoutes } from './routes.ts';
 import type { Service } from './service.ts';
 
@@ -66,6 +68,9 @@ const version = (
 
 /** What must be true of the books, and between them and the rooms that post to them. */
 export const everyInvariant: readonly Invariant[] = [...ledgerInvariants, ...paymentInvariants];
+
+/** What every room that asks banks for anything expects in their books. */
+export const bankComparison = comparisonWith([paymentsAtBank, refundsAtBank]);
 
 /** How long requests under way may take when the service stops. */
 const drainMs = 10_000;

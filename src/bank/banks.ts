@@ -14,12 +14,18 @@ export type Banks = {
   /** Where an operation is, once its terminal is chosen: a terminal that moves to another bank does not take it along. */
   bankOf(terminal: Terminal): Promise<Bank>;
   /** Adds a bank, or changes where it is. */
-  putBank(bank: { id: string; url: string; secret: string }): Promise<void>;
+  putBank(bank: BankSettings): Promise<void>;
+  /** Where a bank is and what it signs with. Not for showing. */
+  settingsOf(id: string): Promise<BankSettings | undefined>;
+  /** Every bank there is. */
+  addresses(): Promise<readonly Omit<BankSettings, 'secret'>[]>;
   putTerminal(terminal: NewTerminal): Promise<void>;
   /** The bank a callback claims to come from. */
   bankNamed(id: string): Promise<Bank | undefined>;
   stop(): Promise<void>;
 };
+
+export type BankSettings = { readonly id: string; readonly url: string; readonly secret: string };
 
 export type NewTerminal = Terminal & {
   readonly partyId: string;
@@ -42,6 +48,13 @@ const readBank = statement({
   parameters: { bank_id: 'text' },
   row: { url: 'text', sealed_secret: 'bytea', seal_generation: 'int4' },
   text: 'select url, sealed_secret, seal_generation from bank where bank_id = :bank_id',
+});
+
+const listBankAddresses = statement({
+  name: 'list_bank_addresses',
+  parameters: {},
+  row: { bank_id: 'text', url: 'text' },
+  text: 'select bank_id, url from bank order by bank_id',
 });
 
 const upsertBank = statement({
@@ -89,7 +102,7 @@ export function openBanks(options: {
   clock: Clock;
   keyring: Keyring;
   /** Opens the adapter for a bank's address and secret. */
-  adapterFor: (bank: { id: string; url: string; secret: string }) => Bank;
+  adapterFor: (bank: BankSettings) => Bank;
 }): Banks {
   const { db, lookups, clock, keyring, adapterFor } = options;
   const adapters = new Map<string, { readonly url: string; readonly secret: string; readonly bank: Bank }>();
@@ -104,18 +117,24 @@ export function openBanks(options: {
   });
   const banks = recentReads({ maxAgeMs, entriesMost: 1_000, load: bankWith });
 
-  async function bankWith(id: string): Promise<Bank | undefined> {
+  async function settingsOf(id: string): Promise<BankSettings | undefined> {
     const [row] = await lookups.run(readBank, { bank_id: id });
     if (!row) return undefined;
     const key = await keyring.find('bank_secret', row.seal_generation);
     if (!key) throw new Error(`the secret of bank ${id} cannot be opened`);
-    const secret = open(key.secret, row.sealed_secret, id).toString();
+    return { id, url: row.url, secret: open(key.secret, row.sealed_secret, id).toString() };
+  }
+
+  async function bankWith(id: string): Promise<Bank | undefined> {
+    const settings = await settingsOf(id);
+    if (!settings) return undefined;
+    const { url, secret } = settings;
     const known = adapters.get(id);
-    if (known?.url === row.url && known.secret === secret) return known.bank;
+    if (known?.url === url && known.secret === secret) return known.bank;
     // What is under way on the old connections ends there.
     void known?.bank.stop();
-    const bank = adapterFor({ id, url: row.url, secret });
-    adapters.set(id, { url: row.url, secret, bank });
+    const bank = adapterFor(settings);
+    adapters.set(id, { url, secret, bank });
     return bank;
   }
 
@@ -161,6 +180,10 @@ export function openBanks(options: {
         created_at: clock.now(),
       });
       terminals.forget(JSON.stringify([terminal.partyId, terminal.shopId]));
+    },
+    settingsOf,
+    async addresses() {
+      return (await db.run(listBankAddresses, {})).map(({ bank_id: id, url }) => ({ id, url }));
     },
     bankNamed: (id) => banks.get(id),
     async stop() {

@@ -16,6 +16,7 @@ afterAll(() => db.drop());
 const distributedBy: Record<string, string> = {
   api_key: 'key_id',
   bank: 'bank_id',
+  bank_line: 'run_id',
   card: 'card_id',
   category: 'category_id',
   data_key: 'purpose',

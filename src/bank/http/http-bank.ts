@@ -154,7 +154,10 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
   };
 }
 
-function addressOf({ url: text, allowPlainHttp }: HttpBankOptions): URL {
+export function addressOf({
+  url: text,
+  allowPlainHttp,
+}: Pick<HttpBankOptions, 'url' | 'allowPlainHttp'>): URL {
   const url = new URL(text);
   const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && (isLoopback || allowPlainHttp))) {
