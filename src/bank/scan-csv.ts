@@ -45,7 +45,7 @@ function valueOf(name: string, text: string): string | number {
 function fieldsOf(line: string, separator: string): string[] {
   const field = new RegExp(`(?:"((?:[^"]|"")*)"|([^"${separator}]*))(${separator}|$)`, 'y');
   const fields: string[] = [];
-  for (let end = separator; end === separator; ) {
+  for (let end = separator; end === separator;) {
     const match = field.exec(line);
     if (!match) throw new Error('it has a line whose quotes do not match');
     const [, quoted, plain = '', after = ''] = match;

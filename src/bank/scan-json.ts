@@ -18,8 +18,7 @@ export function openJsonScanner(): Scanner {
   let entriesDepth: number | undefined;
 
   /** Where objects are entries, or pages of them. */
-  const isBetween = () =>
-    text === undefined && (open === '' || open === '[' || open.length === entriesDepth);
+  const isBetween = () => text === undefined && (open === '' || open === '[' || open.length === entriesDepth);
 
   return {
     push(piece) {

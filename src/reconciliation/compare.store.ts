@@ -25,8 +25,7 @@ const rowsOfPage = 2_000;
 export const beforeAllIds = ' ';
 export const afterAllIds = '~';
 
-const instant = (column: string) =>
-  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+const instant = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 const digitsShown = (mask: string) => `left(${mask}, 6) || right(${mask}, 4)`;
 
 /** To be called once in a program: its statements have names. */

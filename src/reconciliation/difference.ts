@@ -62,7 +62,8 @@ export const differenceClasses = {
   },
   unknown_here: {
     means: 'Nobody here knows the operation.',
-    advice: 'Ask the bank where it comes from. If it is another service’s, that one must have its own secret.',
+    advice:
+      'Ask the bank where it comes from. If it is another service’s, that one must have its own secret.',
   },
   duplicate: {
     means: 'The bank has booked one operation again.',

@@ -39,7 +39,18 @@ const pureFiles: Record<string, readonly string[]> = {
 const parts: Record<string, { readonly may: readonly string[]; readonly types?: readonly string[] }> = {
   main: { may: ['commands'] },
   commands: {
-    may: ['compose', 'config', 'log', 'http', 'bank', 'sandbox', ...Object.keys(rooms), ...words, 'ledger', 'reconciliation'],
+    may: [
+      'compose',
+      'config',
+      'log',
+      'http',
+      'bank',
+      'sandbox',
+      ...Object.keys(rooms),
+      ...words,
+      'ledger',
+      'reconciliation',
+    ],
   },
   compose: {
     may: [
