@@ -207,7 +207,7 @@ create table bank (
   constraint bank_pkey primary key (bank_id)
 );
 
-create table bank_line (
+create unlogged table bank_line (
   run_id id not null,
   aggregate_id text collate "C" not null,
   operation_id text collate "C" not null,
@@ -484,7 +484,7 @@ create table refund (
   constraint refund_status_check check (status = any (array['pending'::text, 'succeeded'::text, 'failed'::text]))
 );
 
-create table security_code (
+create unlogged table security_code (
   session_id id not null,
   card_id id not null,
   half_hour integer not null,
@@ -494,7 +494,7 @@ create table security_code (
 );
 create index security_code_expiry on security_code using btree (expires_at);
 
-create table security_code_key (
+create unlogged table security_code_key (
   half_hour integer not null,
   wrapped bytea not null,
   constraint security_code_key_pkey primary key (half_hour)

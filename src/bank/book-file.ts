@@ -50,7 +50,8 @@ export async function* readBookFile(path: string): AsyncGenerator<readonly FileE
       scanner ??= /^[[{]/.test(text) ? openJsonScanner() : openCsvScanner();
       yield scanner.push(text).map(check);
     }
-    scanner?.end();
+    if (!scanner) throw new Error('it is empty');
+    scanner.end();
   } catch (error) {
     throw new Error(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,

@@ -1,14 +1,11 @@
 // mandate reconcile: a bank's book beside ours, and what to do about each difference.
-import { existsSync } from 'node:fs';
 import { styleText } from 'node:util';
-import { readBookFile } from '../bank/book-file.ts';
-import { openBookReader, type BookReaderOptions } from '../bank/http/read-book.ts';
-import type { BankSettings } from '../bank/banks.ts';
 import { parseInstant, type Instant } from '../clock.ts';
-import { bankComparison, buildService, type Foundation } from '../compose.ts';
+import { bankComparison, buildService } from '../compose.ts';
 import { differenceClasses, type Difference } from '../reconciliation/difference.ts';
-import { reconcile, type Book, type Progress, type Reconciliation } from '../reconciliation/reconcile.ts';
+import { reconcile, type Progress, type Reconciliation } from '../reconciliation/reconcile.ts';
 import type { Sum } from '../reconciliation/tally.ts';
+import { openBankBook, type BankBook } from './bank-book.ts';
 import { printTable, withFoundation } from './foundation.ts';
 
 export type ReconcileCommand = {
@@ -20,8 +17,6 @@ export type ReconcileCommand = {
   readonly list: string;
   readonly json?: true;
 };
-
-type OpenedBook = Book & { readonly bankId: string; readonly name: string; stop(): Promise<void> };
 
 export async function reconcileWithBank(options: ReconcileCommand): Promise<void> {
   // Whatever breaks from here on has found nothing out.
@@ -36,15 +31,15 @@ export async function reconcileWithBank(options: ReconcileCommand): Promise<void
 
   const { book, result } = await withFoundation(async (foundation) => {
     const { database: db, ports } = foundation;
-    const book = await openBook(foundation, options);
-    const { bankId } = book;
+    const { banks } = buildService(foundation);
+    const book = await openBankBook({ banks, config: foundation.config, clock: ports.clock }, options);
     try {
       const result = await reconcile({
         db,
         clock: ports.clock,
         comparison: bankComparison,
         book,
-        bankId,
+        bankId: book.bankId,
         period,
         openHours,
         listMost,
@@ -61,59 +56,7 @@ export async function reconcileWithBank(options: ReconcileCommand): Promise<void
   process.exitCode = result.sums.length > 0 ? 1 : 0;
 }
 
-async function openBook(foundation: Foundation, { bank, of }: ReconcileCommand): Promise<OpenedBook> {
-  const { banks } = buildService(foundation);
-  const all = await banks.addresses();
-  const known = (id: string) => {
-    if (all.some((one) => one.id === id)) return id;
-    throw new Error(
-      `there is no bank ${id}; there are ${all.map((one) => one.id).join(', ') || 'none at all'}`,
-    );
-  };
-  const whose = () => {
-    if (of !== undefined) return known(of);
-    const [only, ...more] = all;
-    if (only && more.length === 0) return only.id;
-    throw new Error(`say whose book it is: --of with one of ${all.map(({ id }) => id).join(', ')}`);
-  };
-  const overHttp = (bankId: string, settings: Omit<BankSettings, 'id'>): OpenedBook => {
-    const { config, ports } = foundation;
-    const reading: BookReaderOptions = {
-      ...settings,
-      clock: ports.clock,
-      ...(config.mode === 'sandbox' ? { allowPlainHttp: true } : {}),
-    };
-    return { bankId, name: settings.url, grows: true, ...openBookReader(reading) };
-  };
-
-  const named = await banks.settingsOf(bank);
-  if (named) return overHttp(of === undefined ? named.id : known(of), named);
-  if (/^https?:\/\//.test(bank)) {
-    const url = bank.replace(/\/$/, '');
-    const there = all.find((one) => one.url.replace(/\/$/, '') === url);
-    const settings = there && (await banks.settingsOf(there.id));
-    if (settings) return overHttp(of === undefined ? settings.id : known(of), settings);
-    const { bankSecret: secret } = foundation.config;
-    if (secret === undefined)
-      throw new Error(`no bank here has the address ${url}; set BANK_SECRET to what it signs with`);
-    return overHttp(whose(), { url, secret });
-  }
-  if (!existsSync(bank)) {
-    const ids = all.map(({ id }) => id).join(', ') || 'none';
-    throw new Error(
-      `${bank} is no file here, no address with https:// and no bank’s id; banks there are: ${ids}`,
-    );
-  }
-  return {
-    bankId: whose(),
-    name: bank,
-    grows: false,
-    entriesAfter: () => readBookFile(bank),
-    stop: () => Promise.resolve(),
-  };
-}
-
-function print({ bankId, name }: OpenedBook, result: Reconciliation): void {
+function print({ bankId, name }: BankBook, result: Reconciliation): void {
   const { period, lines, linesOutside, equal, open, edge, sums, differences } = result;
   const { from, to } = period;
   const between = [...(from ? [` from ${from}`] : []), ...(to ? [` to ${to}`] : [])].join('');
@@ -173,7 +116,7 @@ function amountText(minor: bigint, currency: string): string {
 }
 
 /** Amounts are far below 2^53; sums may in theory not be, and are text. */
-function toJson({ bankId, name }: OpenedBook, { sums, differences, ...counts }: Reconciliation) {
+function toJson({ bankId, name }: BankBook, { sums, differences, ...counts }: Reconciliation) {
   return {
     bankID: bankId,
     book: name,

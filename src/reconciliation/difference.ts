@@ -116,7 +116,7 @@ export type DifferenceClass = keyof typeof differenceClasses;
 export type Difference = {
   readonly class: DifferenceClass;
   readonly operationId: string;
-  /** What the bank has for us beyond our own books; below zero, what it has less. */
+  /** What the bank has for us beyond our own books; below zero, what it has less. Of what is under way, all of it. */
   readonly atStakeMinor: bigint;
   readonly currency: string;
   readonly ours?: Expected;
@@ -179,7 +179,7 @@ function judgeContent(pair: Pair, ours: Expected, line: BankLine): Judgement {
   if (line.currency !== ours.currency) return difference('currency', pair, -worth(ours), ours);
   if (line.kind !== ours.kind || line.sign !== ours.sign) {
     const moved = BigInt(line.sign) * line.minor - BigInt(ours.sign) * ours.minor;
-    return difference('kind', pair, moved === 0n ? worth(line) - worth(ours) : moved, line);
+    return difference('kind', pair, line.sign === 0 ? -worth(ours) : moved, line);
   }
   if (line.minor !== ours.minor) return difference('amount', pair, worth(line) - worth(ours), line);
   if (line.originalId !== undefined && line.originalId !== ours.originalId)

@@ -67,6 +67,7 @@ test.each([
     'alter table party add constraint one foreign key (party_id) references party',
     'constraint one for',
   ],
+  ['that it is not logged', 'alter table test_clock set unlogged', 'create unlogged table test_clock'],
   ['an index', 'create index party_age on party (created_at)', 'create index party_age on party using btree'],
   [
     'a trigger',
