@@ -248,6 +248,33 @@ create table card (
 create index card_by_generation on card using btree (seal_generation, card_id);
 create index card_unkept on card using btree (stored_at) where not is_kept;
 
+create table card_decline (
+  card_key bytea not null,
+  invoice_id id not null,
+  payment_id id not null,
+  party_id id not null,
+  shop_id id not null,
+  amount_minor bigint not null,
+  currency text not null,
+  by_merchant boolean not null,
+  attempted_at timestamp with time zone not null,
+  constraint card_decline_pkey primary key (card_key, invoice_id, payment_id)
+);
+create index card_decline_age on card_decline using btree (card_key, attempted_at);
+
+create table card_stop (
+  card_key bytea not null,
+  invoice_id id not null,
+  payment_id id not null,
+  party_id id not null,
+  shop_id id not null,
+  everywhere boolean not null,
+  stopped_at timestamp with time zone not null,
+  rule text not null,
+  pack text not null,
+  constraint card_stop_pkey primary key (card_key, invoice_id, payment_id)
+);
+
 create table category (
   category_id integer not null,
   name text not null,
@@ -462,6 +489,13 @@ create table payment (
 create index payment_due on payment using btree (wake_at) where wake_at is not null;
 create index payment_stuck on payment using btree (stuck_at) where stuck_at is not null;
 
+create table recurring_settings (
+  party_id id not null,
+  shop_id id not null,
+  settings json not null,
+  constraint recurring_settings_pkey primary key (party_id, shop_id)
+);
+
 create table refund (
   invoice_id id not null,
   payment_id id not null,
@@ -500,6 +534,52 @@ create unlogged table security_code_key (
   constraint security_code_key_pkey primary key (half_hour)
 );
 
+create table series (
+  series_id id not null,
+  party_id id not null,
+  shop_id id not null,
+  version integer not null,
+  state text not null,
+  card_key bytea not null,
+  card_token id not null,
+  chain text not null,
+  terms json not null,
+  standing json not null,
+  wake_at timestamp with time zone,
+  attempts integer default 0 not null,
+  stuck_at timestamp with time zone,
+  stuck_reason text,
+  constraint series_pkey primary key (series_id),
+  constraint series_state_check check (state = any (array['active'::text, 'stopped'::text, 'withdrawn'::text]))
+);
+create index series_due on series using btree (wake_at) where wake_at is not null;
+create index series_of_card on series using btree (card_key) where state = 'active'::text;
+create index series_stuck on series using btree (stuck_at) where stuck_at is not null;
+
+create table series_attempt (
+  series_id id not null,
+  invoice_id id not null,
+  payment_id id not null,
+  created_at timestamp with time zone not null,
+  amount_minor bigint not null,
+  currency text not null,
+  is_retry boolean not null,
+  outcome text not null,
+  packs text not null,
+  ended_at timestamp with time zone,
+  network text,
+  code text,
+  advice text,
+  effect text,
+  rule text,
+  pack text,
+  constraint series_attempt_pkey primary key (series_id, invoice_id, payment_id),
+  constraint series_attempt_check check ((ended_at is null) = (outcome = 'pending'::text)),
+  constraint series_attempt_outcome_check check (outcome = any (array['pending'::text, 'approved'::text, 'declined'::text, 'lost'::text, 'unsent'::text]))
+);
+create index series_attempt_age on series_attempt using btree (series_id, created_at);
+create index series_attempt_pending on series_attempt using btree (series_id) where outcome = 'pending'::text;
+
 create table shop (
   party_id id not null,
   shop_id id not null,
@@ -528,6 +608,7 @@ create table terminal (
   descriptor text not null,
   priority integer default 1 not null,
   created_at timestamp with time zone not null,
+  retired_at timestamp with time zone,
   constraint terminal_pkey primary key (party_id, shop_id, terminal_id)
 );
 

@@ -32,8 +32,11 @@ import { checkLedger, countUnbalancedAccounts } from './ledger/check-ledger.ts';
 import { ledgerInvariants, type Invariant } from './ledger/invariants.ts';
 import { paymentInvariants } from './payments/payment.invariants.ts';
 import { paymentsAtBank, refundsAtBank } from './payments/payment.expected.ts';
+import { oldestUnknownSeconds } from './payments/oldest-unknown.store.ts';
 import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
 import { addVisitorRoutes, callbackUrlOf, returnUrlOf } from './payments/visitors.ts';
+import { openRecurring } from './recurring/recurring.ts';
+import { addWithdrawPage } from './recurring/withdraw-page.ts';
 import { comparisonWith } from './reconciliation/compare.store.ts';
 import { routes, sandboxRoutes } from './routes.ts';
 import type { Service } from './service.ts';
@@ -162,11 +165,15 @@ export function buildService(
         callbackUrl: callbackUrlOf(publicUrl(), id),
         ...(config.mode === 'sandbox' ? { allowPlainHttp: true } : {}),
       }),
+    observe: (bankId, asked, { outcome }, seconds) => metrics.observeBank(bankId, asked, outcome, seconds),
   });
+  const recurring = openRecurring({ cards: vault.cards, keyring, publicUrl });
   const paymentSteps: PaymentSteps = {
     db: database,
     clock,
+    recurring,
     bankOf: (payment) => banks.bankOf(payment.terminal),
+    terminalElsewhere: (payment) => banks.terminalElsewhere(payment),
     returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
   };
 
@@ -181,6 +188,7 @@ export function buildService(
         keys: ['invoice_id', 'payment_id'],
         step: (key, now, attempt) => stepPayment(paymentSteps, key, now, attempt),
       },
+      { table: 'series', keys: ['series_id'], step: ([id = ''], now) => recurring.step(database, id, now) },
     ],
     chores: [
       {
@@ -213,6 +221,7 @@ export function buildService(
     cards: vault.cards,
     cardTesting: config.cardTestingLimits ? limitCards(monotonicMs) : unlimitedCards,
     banks,
+    recurring,
     engine,
   };
   const endpoints = config.mode === 'sandbox' ? [...routes, ...sandboxRoutes] : routes;
@@ -246,6 +255,7 @@ export function buildService(
     notReady: () => whatIsNotReady(database),
   });
   addVisitorRoutes(app, { db: database, banks, engine });
+  addWithdrawPage(app, { db: database, recurring, merchants });
   addPages(app, config.mode);
   metrics.gauge('mandate_database_connections', 'Open connections', () => database.connections().total);
   metrics.gauge(
@@ -262,6 +272,11 @@ export function buildService(
     'mandate_ledger_broken',
     'Cases that broke a rule of the ledger in the latest check of recent transfers; anything but 0 is an alarm',
     () => brokenCases,
+  );
+  metrics.gauge(
+    'mandate_payment_oldest_unknown_seconds',
+    'How long the oldest payment has waited for its bank to say what became of it; 0 when none waits',
+    () => oldestUnknownSeconds(database, clock.now()),
   );
   metrics.gauge(
     'mandate_engine_stuck',

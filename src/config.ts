@@ -46,7 +46,8 @@ export const settings = [
   {
     name: 'PUBLIC_URL',
     byDefault: 'http://HOST:PORT',
-    meaning: 'How clients reach the service, if that is through a proxy.',
+    meaning:
+      'How clients and payers reach the service, if that is through a proxy or HOST is all addresses of a machine.',
   },
   {
     name: 'MANDATE_DATA',
@@ -90,7 +91,9 @@ export const settings = [
   {
     name: 'FAILED_AUTHENTICATIONS_PER_MINUTE',
     byDefault: '600',
-    meaning: 'For each address and node; 0 for no limit.',
+    meaning:
+      'For each address and node; 0 for no limit. Beyond it keys that have not worked on that node yet are not looked up: ' +
+      'behind a proxy, set TRUSTED_PROXIES.',
   },
   {
     name: 'CARD_TESTING_LIMITS',
@@ -106,7 +109,9 @@ export const settings = [
   {
     name: 'BANK_SECRET',
     byDefault: 'made in the data folder',
-    meaning: 'Sandbox only: what that bank and the service sign their messages with.',
+    meaning:
+      'What a bank and the service sign their messages with: of the bank outside in a sandbox, and for `mandate bank add` ' +
+      'and `conformance`.',
     secret: true,
   },
   {
@@ -177,6 +182,11 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     );
   }
 
+  const publicUrl = text('PUBLIC_URL') ?? `http://${reachable(host)}:${port}`;
+  if (!/^https?:\/\//.test(publicUrl) || !URL.canParse(publicUrl)) {
+    faults.push(`PUBLIC_URL is ${publicUrl}; it must be an address that begins with http:// or https://`);
+  }
+
   const trustedProxies = (text('TRUSTED_PROXIES') ?? '').split(',').flatMap((entry) => entry.trim() || []);
   for (const entry of trustedProxies.filter((entry) => !isNetwork(entry))) {
     faults.push(`TRUSTED_PROXIES has ${entry}; it must be an address or a network like 10.0.0.0/8`);
@@ -186,10 +196,7 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     mode,
     host,
     port,
-    publicUrl: (text('PUBLIC_URL') ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`).replace(
-      /\/$/,
-      '',
-    ),
+    publicUrl: publicUrl.replace(/\/$/, ''),
     dataFolder: isAbsolute(dataFolder) ? dataFolder : resolve(workingFolder, dataFolder),
     databaseUrl,
     postgresBin: text('MANDATE_POSTGRES_BIN'),
@@ -207,6 +214,13 @@ export function readConfig(environment: Environment, workingFolder: string): Con
   };
   if (faults.length > 0) throw new ConfigurationFault(faults);
   return config;
+}
+
+/** Who listens on all addresses is reached on this one, from the same machine. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 function isNetwork(text: string): boolean {

@@ -71,6 +71,23 @@ keys
   .description('sign new access tokens with a new key; those issued before stay good')
   .action(async () => (await import('./commands/keys.ts')).rotateSigningKey());
 
+const consent = program.command('consent').description('what there is to show for the consent of a payer');
+consent
+  .command('verify')
+  .description('check that a consent bundle is as it was sealed')
+  .argument('<file>')
+  .option(
+    '--sealed-by <publicKey>',
+    'who must have sealed it; `mandate consent key` shows the key of this service',
+  )
+  .action(async (file: string, options) =>
+    (await import('./commands/consent.ts')).verifyConsent(file, options),
+  );
+consent
+  .command('key')
+  .description('show the public key this service seals consent bundles with')
+  .action(async () => (await import('./commands/consent.ts')).showConsentKey());
+
 const vault = program.command('vault').description('the stored cards');
 vault
   .command('rotate')
@@ -89,16 +106,18 @@ party
   .command('list')
   .description('list all merchants')
   .action(async () => (await import('./commands/merchants.ts')).listAllParties());
-party
-  .command('block')
-  .description('refuse every write of a merchant')
-  .argument('<partyID>')
-  .action(async (id: string) => (await import('./commands/merchants.ts')).blockParty(id, true));
-party
-  .command('unblock')
-  .description('let a blocked merchant trade again')
-  .argument('<partyID>')
-  .action(async (id: string) => (await import('./commands/merchants.ts')).blockParty(id, false));
+for (const [verb, flags, meaning] of [
+  ['block', { is_blocked: true }, 'refuse every write of a merchant'],
+  ['unblock', { is_blocked: false }, 'let a blocked merchant trade again'],
+  ['suspend', { is_suspended: true }, 'stop a merchant at his own wish'],
+  ['activate', { is_suspended: false }, 'let a suspended merchant trade again'],
+] as const) {
+  party
+    .command(verb)
+    .description(meaning)
+    .argument('<partyID>')
+    .action(async (id: string) => (await import('./commands/merchants.ts')).setParty(id, flags));
+}
 
 const shop = program.command('shop').description('shops of merchants');
 shop
@@ -117,6 +136,19 @@ shop
   .description('list the shops of a merchant')
   .requiredOption('--party <id>')
   .action(async (options) => (await import('./commands/merchants.ts')).listShops(options));
+const yesOrNo = (flags: string, meaning: string) => new Option(flags, meaning).choices(['yes', 'no']);
+shop
+  .command('recurring')
+  .description('show or set what a shop wants of recurring charges beside the rules')
+  .requiredOption('--party <id>')
+  .argument('<shopID>')
+  .option('--schedule <text>', 'of consents whose payment says nothing: P1M, or words')
+  .option('--valid-until <day>', 'the last day of such consents, 2030-12-31')
+  .option('--contact <text>', 'where payers can ask, on their receipts')
+  .addOption(yesOrNo('--enforce-max-gap <yes|no>', 'refuse a charge after six months without one'))
+  .addOption(yesOrNo('--require-consent-evidence <yes|no>', 'store no card without the consent'))
+  .addOption(yesOrNo('--needs-api-key <yes|no>', 'no charge with the token of an invoice'))
+  .action(async (id: string, options) => (await import('./commands/recurring.ts')).setRecurring(id, options));
 for (const [verb, flags, meaning] of [
   ['block', { is_blocked: true }, 'refuse every write of a shop'],
   ['unblock', { is_blocked: false }, 'let a blocked shop trade again'],
@@ -147,10 +179,49 @@ shop
 const bank = program
   .command('bank')
   .enablePositionalOptions()
-  .description('run the simulated bank alone; in a sandbox serve has one of its own')
+  .description(
+    'the banks that take cards; alone it runs the simulated one, of which a sandbox has one inside',
+  )
   .option('--public-url <url>', 'how payers reach its issuer’s page, if that is through a proxy')
   .option('--seed <number>', 'for the faults that are ordered by rate', '1')
   .action(async (options) => (await import('./commands/bank.ts')).runBank(options));
+const secretFile = [
+  '--secret-file <file>',
+  'where its secret is, - for standard input; else it is taken from BANK_SECRET',
+] as const;
+bank
+  .command('add')
+  .description('make a bank known; its secret is sealed and never shown')
+  .argument('<bankID>', 'a name of your choice, which stands in the address of its callbacks')
+  .requiredOption('--url <url>', 'where its operations are')
+  .option(...secretFile)
+  .action(async (id: string, options) => (await import('./commands/banks.ts')).addBank(id, options));
+bank
+  .command('change')
+  .description('the same bank at another address, or with a new secret')
+  .argument('<bankID>')
+  .option('--url <url>', 'where its operations are now')
+  .option('--new-secret', 'with the secret in BANK_SECRET; --secret-file says it too')
+  .option(...secretFile)
+  .action(async (id: string, options) => (await import('./commands/banks.ts')).changeBank(id, options));
+bank
+  .command('list')
+  .description('list the banks, without their secrets')
+  .option('--json', 'as JSON')
+  .action(async (options) => (await import('./commands/banks.ts')).listAllBanks(options));
+bank
+  .command('check')
+  .description(
+    'ask a bank about an operation that never was: proves its address and the secret, moves nothing',
+  )
+  .argument('<bankID>')
+  .option('--json', 'as JSON')
+  .action(async (id: string, options) => (await import('./commands/banks.ts')).checkBank(id, options));
+bank
+  .command('remove')
+  .description('forget a bank that no terminal has ever used')
+  .argument('<bankID>')
+  .action(async (id: string) => (await import('./commands/banks.ts')).removeBank(id));
 bank
   .command('conformance')
   .description('check whether a bank keeps the open bank protocol; BANK_SECRET is what it signs with')
@@ -161,6 +232,36 @@ bank
   .option('--challenge-card <number>', 'one whose payer must confirm', '4012888888881881')
   .option('--currency <code>', 'in which it works', 'RUB')
   .action(async (options) => (await import('./commands/bank.ts')).checkConformance(options));
+
+const terminal = program
+  .command('terminal')
+  .description('through which banks a shop takes cards, and under which name there');
+terminal
+  .command('add')
+  .description('add one to a shop, or change it; the bank of one that exists stays')
+  .argument('<terminalID>', 'as the bank calls it')
+  .requiredOption('--party <id>')
+  .requiredOption('--shop <id>')
+  .requiredOption('--bank <id>', 'see mandate bank list')
+  .requiredOption('--merchant <id>', 'the shop’s name with that bank')
+  .requiredOption('--descriptor <text>', 'what payers read on their statements')
+  .option('--priority <number>', 'of several the lowest is used whose bank answers', '1')
+  .action(async (id: string, options) => (await import('./commands/terminals.ts')).addTerminal(id, options));
+terminal
+  .command('list')
+  .description('list the terminals of a merchant’s shops')
+  .requiredOption('--party <id>')
+  .option('--json', 'as JSON')
+  .action(async (options) => (await import('./commands/terminals.ts')).listAllTerminals(options));
+terminal
+  .command('remove')
+  .description('no new payments through it; those that went through it can still be captured and refunded')
+  .argument('<terminalID>')
+  .requiredOption('--party <id>')
+  .requiredOption('--shop <id>')
+  .action(async (id: string, options) =>
+    (await import('./commands/terminals.ts')).removeTerminal(id, options),
+  );
 
 const stuck = program
   .command('stuck')

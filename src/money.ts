@@ -1,5 +1,5 @@
 // Money is an integer count of minor units and a currency. Nothing here rounds, and nothing here knows how to print
-// an amount for people: that is the pages' business.
+// an amount for people: that is the business of pages and receipts.
 
 export type Currency = string & { readonly brand: 'Currency' };
 export type Money = { readonly minor: bigint; readonly currency: Currency };
@@ -24,6 +24,11 @@ const exponents: Record<string, number> = {
 
 export function isKnownCurrency(code: string): code is Currency {
   return Object.hasOwn(exponents, code);
+}
+
+/** How many digits of minor units stand behind the point. */
+export function decimalsOf(currency: Currency): number {
+  return exponents[currency] ?? 2;
 }
 
 function exponentOf(exponent: number, codes: string): Record<string, number> {

@@ -18,6 +18,13 @@ import {
   listChargebacks,
   listRefunds,
 } from './payments/read-refunds.ts';
+import { getReceipt } from './payments/get-receipt.ts';
+import {
+  getConsentBundle,
+  getRecurring,
+  listRecurringEvents,
+  withdrawConsent,
+} from './payments/recurring-of-payment.ts';
 import { getCategory, getMe, getShop, listCategories, listShops } from './merchants/read-merchants.ts';
 import { advanceTestClock, getTestClock } from './merchants/test-clock.ts';
 
@@ -46,6 +53,12 @@ export const routes: readonly AnyEndpoint[] = [
   findRefundByExternalId, //  GET  /v2/processing/refunds?externalID=
   listChargebacks, //         GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/chargebacks
   getChargeback, //           GET  …/payments/{paymentID}/chargebacks/{chargebackID}
+
+  getRecurring, //            GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring
+  listRecurringEvents, //     GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/events
+  getConsentBundle, //        GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/consent
+  withdrawConsent, //         POST /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/withdraw
+  getReceipt, //              GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/receipt
 
   getMe, //                   GET  /v2/processing/me
   listShops, //               GET  /v2/processing/shops

@@ -8,6 +8,7 @@ import type { Ids } from './ids.ts';
 import type { AccessTokens } from './keys/access-token.ts';
 import type { Engine } from './engine/engine.ts';
 import type { Merchants } from './merchants/merchants.ts';
+import type { Recurring } from './recurring/recurring.ts';
 
 export type Service = {
   /** The pool, or the transaction a request with an Idempotency-Key runs in. */
@@ -20,5 +21,7 @@ export type Service = {
   readonly cards: Cards;
   readonly cardTesting: CardTesting;
   readonly banks: Banks;
+  /** Whether a card may be charged without its payer, and what came of it. */
+  readonly recurring: Recurring;
   readonly engine: Engine;
 };

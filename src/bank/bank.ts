@@ -113,8 +113,11 @@ export type BankAnswer =
   | { readonly outcome: 'notFound' }
   /** Time ran out, the connection broke, or the answer makes no sense: nobody knows whether it was done. */
   | { readonly outcome: 'unknown'; readonly why: string }
-  /** Certainly not sent: the circuit is open or nobody listens. It may be sent again, or elsewhere. */
-  | { readonly outcome: 'notSent'; readonly why: string };
+  /**
+   * Certainly not done. With `nothingLeft` not a byte of it has left for the bank, because nobody listens there or the
+   * circuit is open: then it may be sent elsewhere too. Without, the bank was told of it and says that it did nothing.
+   */
+  | { readonly outcome: 'notSent'; readonly why: string; readonly nothingLeft?: true };
 
 export type Bank = {
   /** Safe to repeat with the same operation id: the bank answers what it answered before. Never throws. */

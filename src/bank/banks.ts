@@ -1,25 +1,37 @@
 // Which bank serves whom. A shop has terminals, each with a bank; the first by priority whose bank is not known to be away is
 // used. Banks are rows, their secrets sealed; adapters are opened when they are first needed.
-import type { Clock } from '../clock.ts';
+import { epochMsOf, type Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { recentReads } from '../database/recent-reads.ts';
-import { statement } from '../database/statement.ts';
+import type { Values } from '../database/statement.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import { open, seal } from '../keys/master-key.ts';
 import type { Bank, Terminal } from './bank.ts';
+import { openBankHealth } from './bank-health.ts';
+import { watched, type Listener } from './watched-bank.ts';
+import { putTerminalsFirst, readBank, readTerminals, upsertBank, upsertTerminal } from './bank.store.ts';
 
 export type Banks = {
-  /** Undefined when no bank takes cards for the shop. */
+  /** Undefined when no bank takes cards for the shop. When all its banks are away, one of them. */
   terminalOf(shop: { readonly partyId: string; readonly id: string }): Promise<Terminal | undefined>;
+  /** Undefined when all its banks are away. Asked after one of them was found to be. */
+  terminalElsewhere(shop: {
+    readonly partyId: string;
+    readonly shopId: string;
+  }): Promise<Terminal | undefined>;
   /** Where an operation is, once its terminal is chosen: a terminal that moves to another bank does not take it along. */
   bankOf(terminal: Terminal): Promise<Bank>;
   /** Adds a bank, or changes where it is. */
   putBank(bank: BankSettings): Promise<void>;
-  /** Where a bank is and what it signs with. Not for showing. */
+  /** Where a bank is and what it signs with, to change one and keep the other. Not for showing. */
   settingsOf(id: string): Promise<BankSettings | undefined>;
-  /** Every bank there is. */
-  addresses(): Promise<readonly Omit<BankSettings, 'secret'>[]>;
-  putTerminal(terminal: NewTerminal): Promise<void>;
+  /** Adds a terminal, or changes it. False when it is there with another bank, which may know payments made through it. */
+  putTerminal(terminal: NewTerminal): Promise<boolean>;
+  /** Lets the sandbox's own terminals with a bank go before those with others; they come after all an operator has added. */
+  putSandboxTerminals(
+    terminals: readonly Omit<NewTerminal, 'priority'>[],
+    bank: { readonly id: string; readonly partyId: string },
+  ): Promise<void>;
   /** The bank a callback claims to come from. */
   bankNamed(id: string): Promise<Bank | undefined>;
   stop(): Promise<void>;
@@ -34,66 +46,7 @@ export type NewTerminal = Terminal & {
 };
 
 const maxAgeMs = 1_000;
-
-const readTerminals = statement({
-  name: 'read_terminals',
-  parameters: { party_id: 'text', shop_id: 'text' },
-  row: { terminal_id: 'text', bank_id: 'text', merchant_id: 'text', descriptor: 'text' },
-  text: `select terminal_id, bank_id, merchant_id, descriptor from terminal
-         where party_id = :party_id and shop_id = :shop_id order by priority, terminal_id`,
-});
-
-const readBank = statement({
-  name: 'read_bank',
-  parameters: { bank_id: 'text' },
-  row: { url: 'text', sealed_secret: 'bytea', seal_generation: 'int4' },
-  text: 'select url, sealed_secret, seal_generation from bank where bank_id = :bank_id',
-});
-
-const listBankAddresses = statement({
-  name: 'list_bank_addresses',
-  parameters: {},
-  row: { bank_id: 'text', url: 'text' },
-  text: 'select bank_id, url from bank order by bank_id',
-});
-
-const upsertBank = statement({
-  name: 'upsert_bank',
-  parameters: {
-    bank_id: 'text',
-    url: 'text',
-    sealed_secret: 'bytea',
-    seal_generation: 'int4',
-    created_at: 'timestamptz',
-  },
-  row: {},
-  text: `insert into bank (bank_id, url, sealed_secret, seal_generation, created_at)
-         values (:bank_id, :url, :sealed_secret, :seal_generation, :created_at)
-         on conflict (bank_id) do update set url = excluded.url, sealed_secret = excluded.sealed_secret,
-                                             seal_generation = excluded.seal_generation`,
-});
-
-const upsertTerminal = statement({
-  name: 'upsert_terminal',
-  parameters: {
-    party_id: 'text',
-    shop_id: 'text',
-    terminal_id: 'text',
-    bank_id: 'text',
-    merchant_id: 'text',
-    descriptor: 'text',
-    priority: 'int4',
-    created_at: 'timestamptz',
-  },
-  row: {},
-  text: `insert into terminal
-           (party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, created_at)
-         values
-           (:party_id, :shop_id, :terminal_id, :bank_id, :merchant_id, :descriptor, :priority, :created_at)
-         on conflict (party_id, shop_id, terminal_id) do update
-           set bank_id = excluded.bank_id, merchant_id = excluded.merchant_id,
-               descriptor = excluded.descriptor, priority = excluded.priority`,
-});
+const sandboxPriority = 100;
 
 export function openBanks(options: {
   db: Database;
@@ -103,8 +56,11 @@ export function openBanks(options: {
   keyring: Keyring;
   /** Opens the adapter for a bank's address and secret. */
   adapterFor: (bank: BankSettings) => Bank;
+  /** Told of everything a bank was asked. */
+  observe: (bankId: string, ...heard: Parameters<Listener>) => void;
 }): Banks {
-  const { db, lookups, clock, keyring, adapterFor } = options;
+  const { db, lookups, clock, keyring, adapterFor, observe } = options;
+  const health = openBankHealth(() => epochMsOf(clock.now()));
   const adapters = new Map<string, { readonly url: string; readonly secret: string; readonly bank: Bank }>();
 
   const terminals = recentReads({
@@ -120,9 +76,15 @@ export function openBanks(options: {
   async function settingsOf(id: string): Promise<BankSettings | undefined> {
     const [row] = await lookups.run(readBank, { bank_id: id });
     if (!row) return undefined;
+    const { url } = row;
     const key = await keyring.find('bank_secret', row.seal_generation);
-    if (!key) throw new Error(`the secret of bank ${id} cannot be opened`);
-    return { id, url: row.url, secret: open(key.secret, row.sealed_secret, id).toString() };
+    if (!key) throw new Error(`the key of the secret of bank ${id} is missing`);
+    try {
+      return { id, url, secret: open(key.secret, row.sealed_secret, sealContext({ id, url })).toString() };
+    } catch (error) {
+      const remedy = `mandate bank change ${id} --url … --new-secret sets both anew`;
+      throw new Error(`the secret of bank ${id} was not sealed for ${url}: ${remedy}`, { cause: error });
+    }
   }
 
   async function bankWith(id: string): Promise<Bank | undefined> {
@@ -133,24 +95,43 @@ export function openBanks(options: {
     if (known?.url === url && known.secret === secret) return known.bank;
     // What is under way on the old connections ends there.
     void known?.bank.stop();
-    const bank = adapterFor(settings);
+    const bank = watched(adapterFor(settings), (asked, answer, seconds) => {
+      health.hear(id, answer);
+      observe(id, asked, answer, seconds);
+    });
     adapters.set(id, { url, secret, bank });
     return bank;
   }
 
   const terminalsOf = (partyId: string, shopId: string) => terminals.get(JSON.stringify([partyId, shopId]));
+  const terminalsInUse = async (partyId: string, shopId: string) =>
+    (await terminalsOf(partyId, shopId)).filter(({ is_retired }) => !is_retired);
+
+  async function putTerminal(terminal: NewTerminal): Promise<boolean> {
+    const rows = await db.run(upsertTerminal, {
+      party_id: terminal.partyId,
+      shop_id: terminal.shopId,
+      terminal_id: terminal.id,
+      bank_id: terminal.bankId,
+      merchant_id: terminal.merchantId,
+      descriptor: terminal.descriptor,
+      priority: terminal.priority,
+      created_at: clock.now(),
+    });
+    terminals.forget(JSON.stringify([terminal.partyId, terminal.shopId]));
+    return rows.length > 0;
+  }
 
   return {
     async terminalOf(shop) {
-      const [first] = await terminalsOf(shop.partyId, shop.id);
-      return (
-        first && {
-          id: first.terminal_id,
-          bankId: first.bank_id,
-          merchantId: first.merchant_id,
-          descriptor: first.descriptor,
-        }
-      );
+      const inUse = await terminalsInUse(shop.partyId, shop.id);
+      const row = inUse.find(({ bank_id }) => health.mayTry(bank_id)) ?? inUse[0];
+      return row && terminalFrom(row);
+    },
+    async terminalElsewhere(shop) {
+      const inUse = await terminalsInUse(shop.partyId, shop.shopId);
+      const row = inUse.find(({ bank_id }) => health.mayTry(bank_id));
+      return row && terminalFrom(row);
     },
     async bankOf({ bankId }) {
       const bank = await banks.get(bankId);
@@ -162,32 +143,35 @@ export function openBanks(options: {
       await db.run(upsertBank, {
         bank_id: id,
         url,
-        sealed_secret: seal(key.secret, Buffer.from(secret), id),
+        sealed_secret: seal(key.secret, Buffer.from(secret), sealContext({ id, url })),
         seal_generation: key.generation,
         created_at: clock.now(),
       });
       banks.forget(id);
     },
-    async putTerminal(terminal) {
-      await db.run(upsertTerminal, {
-        party_id: terminal.partyId,
-        shop_id: terminal.shopId,
-        terminal_id: terminal.id,
-        bank_id: terminal.bankId,
-        merchant_id: terminal.merchantId,
-        descriptor: terminal.descriptor,
-        priority: terminal.priority,
-        created_at: clock.now(),
-      });
-      terminals.forget(JSON.stringify([terminal.partyId, terminal.shopId]));
+    putTerminal,
+    async putSandboxTerminals(made, { id, partyId }) {
+      for (const terminal of made) await putTerminal({ ...terminal, priority: sandboxPriority });
+      await db.run(putTerminalsFirst, { party_id: partyId, bank_id: id, first: sandboxPriority });
     },
     settingsOf,
-    async addresses() {
-      return (await db.run(listBankAddresses, {})).map(({ bank_id: id, url }) => ({ id, url }));
-    },
     bankNamed: (id) => banks.get(id),
     async stop() {
       await Promise.all([...adapters.values()].map(({ bank }) => bank.stop()));
     },
   };
+}
+
+function terminalFrom(row: Values<typeof readTerminals.row>): Terminal {
+  return {
+    id: row.terminal_id,
+    bankId: row.bank_id,
+    merchantId: row.merchant_id,
+    descriptor: row.descriptor,
+  };
+}
+
+/** Who can write to the database alone cannot make us send card numbers to another address. */
+function sealContext({ id, url }: { id: string; url: string }): string {
+  return JSON.stringify(['bank', id, url]);
 }

@@ -30,6 +30,8 @@ export const createPaymentResource = endpoint({
     "payer's browser straight to here, so that it never touches your server.",
   body: PaymentResourceParams,
   bodyExample: paymentResourceExample,
+  // Of no use a quarter of an hour later, and few enough to be tried: a hash of it would be a copy kept for days.
+  notRemembered: ['paymentTool.cvv'],
   status: 201,
   answer: PaymentResourceSchema,
   refusals: ['externalIDConflict'],

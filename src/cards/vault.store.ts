@@ -83,6 +83,14 @@ const insertCodeAlone = statement({
   text: insertCode('security_code_key'),
 });
 
+/** Of a card that is still there. */
+const insertCodeAgain = statement({
+  name: 'return_security_code',
+  parameters: { session_id: 'text', card_id: 'text', ...codeParameters },
+  row: { session_id: 'text' },
+  text: insertCode('security_code_key join card on card.card_id = :card_id'),
+});
+
 const readCard = statement({
   name: 'read_card_of_party',
   parameters: { card_id: 'text', party_id: 'text' },
@@ -179,6 +187,14 @@ export async function storeCode(
   const { sessionId: session_id, cardId: card_id } = owner;
   const rows = await db.run(insertCodeAlone, { session_id, card_id, ...codeColumns(code) });
   return rows.length > 0;
+}
+
+export async function returnCode(
+  db: Database,
+  { sessionId: session_id, cardId: card_id }: { sessionId: string; cardId: string },
+  code: SealedCode,
+): Promise<void> {
+  await db.run(insertCodeAgain, { session_id, card_id, ...codeColumns(code) });
 }
 
 export async function findCard(

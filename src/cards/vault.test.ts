@@ -139,7 +139,8 @@ describe('a security code', () => {
     const { token, session } = await tokenise();
     const other = await tokenise();
     expect(await vault.reveal({ token, session: other.session })).toEqual(given.card);
-    expect(await vault.reveal({ token, session })).toEqual({ ...given.card, securityCode: '737' });
+    const first = await vault.reveal({ token, session });
+    expect(first).toEqual({ ...given.card, securityCode: '737', giveBack: expect.any(Function) });
     expect(await vault.reveal({ token, session })).toEqual(given.card);
     expect(await vault.reveal({ token: other.token, session: other.session })).toHaveProperty('securityCode');
     expect(await codesLeft()).toBe(0);
@@ -152,6 +153,53 @@ describe('a security code', () => {
       Array.from({ length: 10 }, (_, each) => nodes[each % 2]!.reveal(card)),
     );
     expect(revealed.filter(({ securityCode }) => securityCode !== undefined)).toHaveLength(1);
+  });
+
+  test('that is given back goes out again, once, for the rest of its time', async () => {
+    const card = await tokenise();
+    const taken = await vault.reveal(card);
+    expect(await codesLeft(), 'while it may be under way it is stored nowhere').toBe(0);
+    await taken.giveBack?.();
+    expect(await node().reveal(card)).toHaveProperty('securityCode', '737');
+    await taken.giveBack?.();
+    expect(await vault.reveal(card), 'given back a second time, by whoever had it first').toEqual(given.card);
+
+    const late = await tokenise();
+    clock.advance(15 * minute - 1);
+    const lateTaken = await vault.reveal(late);
+    await lateTaken.giveBack?.();
+    clock.advance(1);
+    expect(await vault.reveal(late)).toEqual(given.card);
+  });
+
+  test('is not given back when its time is over, its card is gone, or its key is', async () => {
+    const taken = async () => {
+      const card = await tokenise();
+      return { token: card.token, ...(await vault.reveal(card)) };
+    };
+    const forgotten = await taken();
+    await vault.cards.forget(db.database, 'P', forgotten.token);
+    await forgotten.giveBack?.();
+    expect(await codesLeft()).toBe(0);
+
+    const slow = await taken();
+    clock.advance(15 * minute);
+    await slow.giveBack?.();
+    expect(await codesLeft()).toBe(0);
+
+    const keyless = await taken();
+    await sql('truncate security_code_key');
+    await keyless.giveBack?.();
+    expect(await codesLeft()).toBe(0);
+  });
+
+  test('is given back by itself when the card it goes with cannot be read', async () => {
+    const card = await tokenise();
+    const [row] = await sql('select sealed from card where card_id = $1', [card.token.slice(3)]);
+    await sql('update card set sealed = $1', [randomBytes(80)]);
+    await expect(vault.reveal(card)).rejects.toThrow();
+    await sql('update card set sealed = $1', [row?.['sealed']]);
+    expect(await vault.reveal(card)).toHaveProperty('securityCode', '737');
   });
 
   test('is not there where none was given', async () => {

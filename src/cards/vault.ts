@@ -21,7 +21,8 @@ import {
   type PaymentResource,
 } from './payment-resource.ts';
 import { openCard, sealCard } from './sealed-card.ts';
-import { openSecurityCodes } from './security-codes.ts';
+import type { SealedCode } from './security-codes.store.ts';
+import { openSecurityCodes, type CodeOwner } from './security-codes.ts';
 import {
   findCard,
   findCardNamed,
@@ -29,6 +30,7 @@ import {
   removeCard,
   removeUnkept,
   resourceFromRow,
+  returnCode,
   storeCard,
   storeCode,
   takeCardOut,
@@ -44,7 +46,14 @@ export type NewCard = {
 };
 
 /** A card in the clear, on its way into a message to the bank. */
-export type RevealedCard = Card & { readonly securityCode?: string };
+export type RevealedCard = Card & {
+  readonly securityCode?: string;
+  /** There with a code. For when certainly not a byte of the message has left: it waits again, for the rest of its time. */
+  readonly giveBack?: () => Promise<void>;
+};
+
+/** `expiry` is `2030-12`. */
+export type Credential = { readonly numberHash: Buffer; readonly expiry: string };
 
 /** What every room may ask. Each verb works on the connection it is given, inside a transaction or not. */
 export type Cards = {
@@ -67,6 +76,8 @@ export type Cards = {
   forget(db: Database, partyId: string, token: string): Promise<boolean>;
   /** Under the newest key. */
   fingerprint(number: string): Fingerprint;
+  /** What must be known of a card that is charged again without its payer. The hash is the same for every token of it. */
+  credential(db: Database, partyId: string, token: string): Promise<Credential | undefined>;
   /** Under the first key, which the hashes that are kept for ever were made with. */
   identityHash(card: { readonly number: string; readonly expiry: string }): Promise<Buffer>;
 };
@@ -74,8 +85,8 @@ export type Cards = {
 export type Vault = {
   readonly cards: Cards;
   /**
-   * The number, and the security code that waits under the session, which is taken out by this and never comes again: a
-   * message that is sent a second time goes without it.
+   * The number, and the security code that waits under the session, which is taken out by this and never comes again unless
+   * it is given back: a message that is sent a second time goes without it.
    */
   reveal(card: { readonly token: string; readonly session?: string }): Promise<RevealedCard>;
   /** Deletes cards nobody has kept, security codes whose time is over, and keys that are older still. */
@@ -100,10 +111,14 @@ export function openVault(options: {
     return { generation, hash: numberHash(secret, number) };
   }
 
-  async function identityHashOf(card: { number: string; expiry: string }): Promise<Buffer> {
+  async function firstHashKey(): Promise<DataKey> {
     const key = await keyring.find('card_fingerprint', 1);
     if (!key) throw new Error('the first key of card fingerprints is missing');
-    return identityHash(key.secret, card);
+    return key;
+  }
+
+  async function identityHashOf(card: { number: string; expiry: string }): Promise<Buffer> {
+    return identityHash((await firstHashKey()).secret, card);
   }
 
   /** Another node may have made it a moment ago, and the ring is read again once a second at most. */
@@ -152,6 +167,25 @@ export function openVault(options: {
     return resourceFromRow(row);
   }
 
+  async function opened(card: {
+    cardId: string;
+    partyId: string;
+    sealed: Buffer;
+    generation: number;
+  }): Promise<Card> {
+    return openCard(await cardKey(card.generation), card, card.sealed);
+  }
+
+  /** Taken out before it is used, so that a crash loses it at worst; put back once, by whoever knows that it was not. */
+  function givingBack(owner: CodeOwner, code: SealedCode): () => Promise<void> {
+    let isBack = false;
+    return async () => {
+      if (isBack || code.expiresAt <= clock.now()) return;
+      isBack = true;
+      await returnCode(options.db, owner, code);
+    };
+  }
+
   const cards: Cards = {
     tokenise,
     findNamed: findCardNamed,
@@ -169,6 +203,13 @@ export function openVault(options: {
       return cardId !== undefined && removeCard(db, partyId, cardId);
     },
     fingerprint,
+    async credential(db, partyId, token) {
+      const cardId = cardIdOf(token);
+      const taken = cardId === undefined ? undefined : await takeCardOut(db, cardId, undefined);
+      if (cardId === undefined || taken?.partyId !== partyId) return undefined;
+      const card = openCard(await cardKey(taken.generation), { cardId, partyId }, taken.sealed);
+      return { numberHash: numberHash((await firstHashKey()).secret, card.number), expiry: card.expiry };
+    },
     identityHash: identityHashOf,
   };
 
@@ -182,11 +223,14 @@ export function openVault(options: {
       const taken = await takeCardOut(options.db, cardId, sessionId);
       if (!taken) throw new Error('the card asked for is not in the vault');
       const { partyId, sealed, generation, code } = taken;
-      const key = await cardKey(generation);
-      const card = openCard(key, { cardId, partyId }, sealed);
       const owner = sessionId === undefined ? undefined : { cardId, sessionId, partyId };
+      const giveBack = owner && code ? givingBack(owner, code) : undefined;
+      const card = await opened({ cardId, partyId, sealed, generation }).catch(async (error: unknown) => {
+        await giveBack?.();
+        throw error;
+      });
       const securityCode = owner && code ? await codes.open(owner, code) : undefined;
-      return { ...card, ...(securityCode === undefined ? {} : { securityCode }) };
+      return { ...card, ...(securityCode === undefined || !giveBack ? {} : { securityCode, giveBack }) };
     },
     async sweep() {
       await codes.sweep(options.db);

@@ -15,11 +15,10 @@ async function open(
   config: { mode: 'sandbox' | 'live'; bankSecret: string | undefined } = { mode: 'live', bankSecret: secret },
 ): Promise<string> {
   const banks = {
-    addresses: () => Promise.resolve(all),
     settingsOf: (id: string) => Promise.resolve(all.find((bank) => bank.id === id)),
   };
   try {
-    const book = await openBankBook({ banks, config, clock: systemClock }, asked);
+    const book = await openBankBook({ banks, all, config, clock: systemClock }, asked);
     await book.stop();
     return `${book.bankId} at ${book.name}${book.grows ? '' : ', finished'}`;
   } catch (error) {

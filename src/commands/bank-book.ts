@@ -15,16 +15,17 @@ export type BankBook = Book & {
 };
 
 type Tools = {
-  readonly banks: Pick<Banks, 'settingsOf' | 'addresses'>;
+  readonly banks: Pick<Banks, 'settingsOf'>;
+  /** Every bank there is. */
+  readonly all: readonly Omit<BankSettings, 'secret'>[];
   readonly config: Pick<Config, 'mode' | 'bankSecret'>;
   readonly clock: Clock;
 };
 
 export async function openBankBook(
-  { banks, config, clock }: Tools,
+  { banks, all, config, clock }: Tools,
   { bank, of }: { readonly bank: string; readonly of?: string },
 ): Promise<BankBook> {
-  const all = await banks.addresses();
   const ids = all.map(({ id }) => id).join(', ') || 'none at all';
 
   /** The bank that was named with --of, or the one that follows from what was asked for, or the only one. */

@@ -7,7 +7,7 @@ import {
   listShopsOf,
   readCategories,
   readParty,
-  setPartyBlocked,
+  setPartyFlags,
   setShopFlags,
 } from '../merchants/party.store.ts';
 import { printTable, withFoundation } from './foundation.ts';
@@ -33,12 +33,19 @@ export async function listAllParties(): Promise<void> {
   );
 }
 
-export async function blockParty(id: string, isBlocked: boolean): Promise<void> {
+export async function setParty(
+  id: string,
+  flags: { is_blocked?: boolean; is_suspended?: boolean },
+): Promise<void> {
   const rows = await withFoundation(({ database }) =>
-    database.run(setPartyBlocked, { party_id: id, is_blocked: isBlocked }),
+    database.run(setPartyFlags, {
+      party_id: id,
+      is_blocked: flags.is_blocked ?? null,
+      is_suspended: flags.is_suspended ?? null,
+    }),
   );
   if (rows.length === 0) throw new Error(`there is no party ${id}; mandate party list shows all`);
-  console.log(`${id} is ${isBlocked ? 'blocked' : 'no longer blocked'}.`);
+  console.log(`${id} is changed; every node knows within a second.`);
 }
 
 export async function createShop(options: {

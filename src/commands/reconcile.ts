@@ -1,5 +1,6 @@
 // mandate reconcile: a bank's book beside ours, and what to do about each difference.
 import { styleText } from 'node:util';
+import { listBanks } from '../bank/bank.store.ts';
 import { parseInstant, type Instant } from '../clock.ts';
 import { bankComparison, buildService } from '../compose.ts';
 import { differenceClasses, type Difference } from '../reconciliation/difference.ts';
@@ -32,7 +33,8 @@ export async function reconcileWithBank(options: ReconcileCommand): Promise<void
   const { book, result } = await withFoundation(async (foundation) => {
     const { database: db, ports } = foundation;
     const { banks } = buildService(foundation);
-    const book = await openBankBook({ banks, config: foundation.config, clock: ports.clock }, options);
+    const all = (await db.run(listBanks, {})).map(({ bank_id: id, url }) => ({ id, url }));
+    const book = await openBankBook({ banks, all, config: foundation.config, clock: ports.clock }, options);
     try {
       const result = await reconcile({
         db,

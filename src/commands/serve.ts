@@ -21,12 +21,16 @@ export async function serve(): Promise<void> {
   const foundation = await layFoundation(config, log);
   let publicUrl = config.publicUrl;
   const service = buildService(foundation, () => publicUrl);
+  if (config.mode === 'sandbox') await openGate(service);
   let closeBank: (() => Promise<void>) | undefined;
   let hurry: NodeJS.Timeout | undefined;
   try {
     const address = await service.app.listen({ host: config.host, port: config.port });
     // With PORT=0 the address is known only now.
-    if (config.port === 0) publicUrl = address;
+    if (new URL(publicUrl).port === '0') publicUrl = address;
+    if (isForAll(config.host) && isLoopback(publicUrl)) {
+      log.warn({ publicUrl }, 'payers elsewhere do not find this address: set PUBLIC_URL to one they do');
+    }
     if (config.mode === 'sandbox') closeBank = await openSandbox(foundation, service, publicUrl);
     service.engine.start();
     log.info({ address, mode: config.mode, pid: process.pid }, 'ready');
@@ -54,6 +58,12 @@ async function endAfter(closed: Promise<void>): Promise<never> {
   process.exit(1);
 }
 
+/** Before the service listens: a path cannot be added afterwards. */
+async function openGate({ app, banks }: RunningService): Promise<void> {
+  const { addIssuerGate } = await import('../sandbox/issuer-gate.ts');
+  addIssuerGate(app, async (bankId) => (await banks.settingsOf(bankId))?.url);
+}
+
 /** The world around a sandbox: its merchant, and a bank unless there is one outside. Answers what closes the bank. */
 async function openSandbox(
   foundation: Foundation,
@@ -61,24 +71,33 @@ async function openSandbox(
   publicUrl: string,
 ): Promise<() => Promise<void>> {
   const { config, database: db, apiKeys, ports, log } = foundation;
-  const { bankSecretIn, openSimulatedBank } = await import('../sandbox/bank/simulated-bank.ts');
+  const { bankIdIn, bankSecretIn, openSimulatedBank } = await import('../sandbox/bank/simulated-bank.ts');
+  const { issuerUrlOf, simulatedBankIdOf } = await import('../sandbox/issuer-gate.ts');
   const folder = join(config.dataFolder, 'bank');
   const secret = config.bankSecret ?? bankSecretIn(folder);
-  const bank =
-    config.bankUrl === undefined
-      ? await openSimulatedBank({ clock: ports.clock, secret, log, folder, port: config.bankPort })
-      : undefined;
+  const { bankPort: port, bankUrl } = config;
+  const id = bankUrl === undefined ? simulatedBankIdOf(bankIdIn(folder)) : 'OUTSIDE';
+  const simulated = { clock: ports.clock, secret, log, folder, port, publicUrl: issuerUrlOf(publicUrl, id) };
+  const bank = bankUrl === undefined ? await openSimulatedBank(simulated) : undefined;
   const facts = await setUpSandbox({
     db,
     clock: ports.clock,
     apiKeys,
     banks: service.banks,
-    bank: { url: config.bankUrl ?? bank?.url ?? '', secret },
+    bank: { id, url: bankUrl ?? bank?.url ?? '', secret },
     dataFolder: config.dataFolder,
     publicUrl,
   });
   greet(facts);
   return async () => bank?.stop();
+}
+
+function isForAll(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}
+
+function isLoopback(url: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 }
 
 function readable(error: unknown, { host, port }: { host: string; port: number }): unknown {

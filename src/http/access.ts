@@ -77,6 +77,11 @@ export const access = {
   findRefund: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'refundNotFound' },
   listChargebacks: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
   getChargeback: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
+  getRecurring: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
+  listRecurringEvents: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
+  getConsentBundle: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
+  getReceipt: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
+  withdrawConsent: { apiKey: 'payments:write', tokens: [] },
   createPaymentResource: {
     apiKey: 'payment-resources:write',
     tokens: ['invoice', 'customer'],

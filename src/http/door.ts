@@ -15,7 +15,13 @@ import { clientAddress } from './address.ts';
 import type { Caller } from './caller.ts';
 import { longestWaitMs, waitMsOf } from './deadline.ts';
 import { takesIdempotencyKey, type AnyEndpoint, type EndpointRequest } from './endpoint.ts';
-import { idempotencyKeyPattern, type Idempotency, type Repeated, type StoredAnswer } from './idempotency.ts';
+import {
+  idempotencyKeyPattern,
+  withoutMembers,
+  type Idempotency,
+  type Repeated,
+  type StoredAnswer,
+} from './idempotency.ts';
 import { isKeepable, parseJson } from './json-body.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { refusals, type RefusalCode } from './refusals.ts';
@@ -50,13 +56,10 @@ export async function admit(
   const waitMs = waitMsOf(headerText(request, 'x-request-deadline'), door.clock.now());
   // A deadline that cannot be read is refused below, once it is known who calls.
   const waitsUntilMs = performance.now() + (waitMs ?? longestWaitMs);
-  const caller = await within(waitsUntilMs, authenticate(door, request.headers.authorization));
+  const caller = await within(waitsUntilMs, authenticate(door, request.headers.authorization, request.ip));
   if (caller === 'too-late') return void sendTooLate(reply);
-  if (!caller) {
-    const waitSeconds = door.failedAuthenticationRate.take(request.ip);
-    if (waitSeconds !== undefined) return void sendTooMany(reply, waitSeconds);
-    return void sendUnauthorized(reply);
-  }
+  if (!caller) return void sendUnauthorized(reply);
+  if ('waitSeconds' in caller) return void sendTooMany(reply, caller.waitSeconds);
   const row: AccessRow = access[endpoint.operation];
   const refused = refusalOfAccess(row, caller, request.params as Record<string, string>);
   if (refused === 'unauthorized') return void sendUnauthorized(reply);
@@ -162,7 +165,7 @@ async function performOnce(
       key,
       method: endpoint.method,
       path: canonicalPath(request.url),
-      body: endpointRequest.body ?? null,
+      body: withoutMembers(endpointRequest.body ?? null, endpoint.notRemembered ?? []),
       now: door.clock.now(),
     },
     (tx) => perform(endpoint, endpointRequest, { ...door.service, db: tx }, reply),
@@ -174,11 +177,35 @@ function canonicalPath(url: string): string {
   return url.replace(/^\/v1\//, '/v2/');
 }
 
-async function authenticate(door: Door, header: string | undefined): Promise<Caller | undefined> {
+/**
+ * Each address may fail so often. A key that has never worked here has to be looked up, so it counts as a failure from the
+ * start, until it has worked: a flood of made-up keys does not reach the database.
+ */
+async function authenticate(
+  { apiKeys, tokens, failedAuthenticationRate: failures }: Door,
+  header: string | undefined,
+  address: string,
+): Promise<Caller | { readonly waitSeconds: number } | undefined> {
+  const tooMany = () => {
+    const waitSeconds = failures.take(address);
+    return waitSeconds === undefined ? undefined : { waitSeconds };
+  };
   const token = /^Bearer ([\x21-\x7e]+)$/i.exec(header ?? '')?.[1];
-  if (!token) return undefined;
-  if (token.startsWith('mandate_')) return door.apiKeys.authenticate(token);
-  return door.tokens.verify(token);
+  if (!token) return tooMany();
+  if (!token.startsWith('mandate_')) return (await tokens.verify(token)) ?? tooMany();
+  if (apiKeys.hasWorked(token)) return (await apiKeys.authenticate(token)) ?? tooMany();
+
+  const refused = tooMany();
+  if (refused) return refused;
+  let hasFailed = false;
+  try {
+    const caller = await apiKeys.authenticate(token);
+    hasFailed = caller === undefined;
+    return caller;
+  } finally {
+    // Also when the database is away, which is no fault of his.
+    if (!hasFailed) failures.giveBack(address);
+  }
 }
 
 function refusalOfAccess(

@@ -50,6 +50,11 @@ export type Endpoint<
   readonly refusals: readonly Code[];
   /** For the rare write that is no single transaction; it must be harmless when repeated. */
   readonly ignoresIdempotencyKey?: true;
+  /**
+   * Members of the body that leave no trace under an Idempotency-Key, not even in its hash, as `paymentTool.cvv`. A request
+   * that differs in nothing else is the same request.
+   */
+  readonly notRemembered?: readonly string[];
   /** The seconds this caller has to wait, if any. Asked before everything that is kept: it is answered with 429. */
   readonly limit?: (
     request: EndpointRequest<Declared<Params>, Declared<Query>, Declared<Body>>,

@@ -118,10 +118,26 @@ export function idempotency(db: Database, keyring: Keyring): Idempotency {
   };
 }
 
-/** Keyed, so that nothing in a body (a card number) can be found again by trying. Order of members does not matter. */
+/**
+ * Keyed, so that nothing in a body (a card number) can be found again by trying, unless with the master key, which opens the
+ * cards themselves. Order of members does not matter.
+ */
 function hashOf(request: RepeatableRequest, key: Buffer): Buffer {
   const canonical = JSON.stringify([request.method, request.path, sorted(request.body)]);
   return createHmac('sha256', key).update(canonical).digest();
+}
+
+/** A copy without those members, each named by its path. */
+export function withoutMembers(body: unknown, paths: readonly string[]): unknown {
+  return paths.reduce((rest, path) => without(rest, path.split('.')), body);
+}
+
+function without(value: unknown, [name = '', ...deeper]: readonly string[]): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const { [name]: member, ...others } = value as Record<string, unknown>;
+  return deeper.length === 0 || member === undefined
+    ? others
+    : { ...others, [name]: without(member, deeper) };
 }
 
 function sorted(value: unknown): unknown {

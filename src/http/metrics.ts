@@ -4,6 +4,7 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 export type Metrics = {
   observeRequest(operation: string, status: number, seconds: number): void;
   countStep(work: string, outcome: 'done' | 'failed' | 'stuck'): void;
+  observeBank(bank: string, operation: string, outcome: string, seconds: number): void;
   /** A value asked for when somebody looks. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
   render(): Promise<{ contentType: string; text: string }>;
@@ -25,8 +26,26 @@ export function openMetrics(): Metrics {
     labelNames: ['work', 'outcome'],
     registers: [registry],
   });
+  // Two, because a histogram for each outcome would be most of what is read here.
+  const bankOperations = new Counter({
+    name: 'mandate_bank_operations_total',
+    help: 'What banks were asked, by what they answered',
+    labelNames: ['bank', 'operation', 'outcome'],
+    registers: [registry],
+  });
+  const bankDurations = new Histogram({
+    name: 'mandate_bank_operation_duration_seconds',
+    help: 'Time from asking a bank to its answer, or to giving up',
+    labelNames: ['bank', 'operation'],
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 45],
+    registers: [registry],
+  });
 
   return {
+    observeBank(bank, operation, outcome, seconds) {
+      bankOperations.labels(bank, operation, outcome).inc();
+      bankDurations.labels(bank, operation).observe(seconds);
+    },
     observeRequest: (operation, status, seconds) =>
       requests.labels(operation, String(status)).observe(seconds),
     countStep: (work, outcome) => steps.labels(work, outcome).inc(),

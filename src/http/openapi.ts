@@ -96,6 +96,13 @@ const errorSchemas = {
     properties: {
       code: { type: 'string', description: 'Switch on this.' },
       message: { type: 'string', description: 'For people.' },
+      retryAfter: {
+        type: 'string',
+        format: 'date-time',
+        description: 'Of a recurring charge: the first moment it would be accepted, if nothing else happens.',
+      },
+      rule: { type: 'string', description: 'Of a recurring charge, to API keys: what stands in the way.' },
+      rulePack: { type: 'string', description: 'Whose rule that is, and since when.' },
     },
   },
   GeneralError: { type: 'object', required: ['message'], properties: { message: { type: 'string' } } },

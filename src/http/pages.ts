@@ -22,6 +22,9 @@ const pages: readonly Page[] = [
   },
 ];
 
+/** A browser or a checker of links may ask for the head alone. */
+const asked = { exposeHeadRoute: true };
+
 const typeOfEnding: Record<string, string> = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
@@ -30,7 +33,7 @@ const typeOfEnding: Record<string, string> = {
 };
 
 export function addPages(app: FastifyInstance, mode: 'sandbox' | 'live'): void {
-  if (mode === 'sandbox') app.get('/', (_request, reply) => reply.redirect('docs'));
+  if (mode === 'sandbox') app.get('/', asked, (_request, reply) => reply.redirect('docs'));
   for (const page of pages) {
     // The first who asks has it read; a fault is forgotten, so that the next one who asks tries again.
     let reading: Promise<Map<string, ServedFile>> | undefined;
@@ -39,10 +42,10 @@ export function addPages(app: FastifyInstance, mode: 'sandbox' | 'live'): void {
         reading = undefined;
         throw error;
       }));
-    app.get(`/${page.name}`, async (request, reply) =>
+    app.get(`/${page.name}`, asked, async (request, reply) =>
       answer(page, await files(), 'index.html', request, reply),
     );
-    app.get<{ Params: { file: string } }>(`/${page.name}/:file`, async (request, reply) =>
+    app.get<{ Params: { file: string } }>(`/${page.name}/:file`, asked, async (request, reply) =>
       answer(page, await files(), request.params.file, request, reply),
     );
   }

@@ -24,6 +24,19 @@ test('whoever has to wait is told whole seconds after which he passes', () => {
   expect(limit.take('a')).toBeUndefined();
 });
 
+test('what is given back can be taken again, and never makes more than the burst', () => {
+  const limit = rateLimit(1, 2, () => 0);
+  limit.giveBack('a');
+  for (const _ of [1, 2]) expect(limit.take('a')).toBeUndefined();
+  expect(limit.take('a')).toBe(1);
+  limit.giveBack('a');
+  expect(limit.take('a')).toBeUndefined();
+  expect(limit.take('a')).toBe(1);
+  for (const _ of [1, 2, 3]) limit.giveBack('a');
+  const passes = [1, 2, 3].map(() => limit.take('a') === undefined);
+  expect(passes).toEqual([true, true, false]);
+});
+
 test('a rate of 0 is no limit', () => {
   const limit = rateLimit(0, 0, () => 0);
   expect(Array.from({ length: 1_000 }, () => limit.take('a'))).toEqual(Array(1_000).fill(undefined));

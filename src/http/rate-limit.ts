@@ -4,6 +4,8 @@
 export type RateLimit = {
   /** Undefined when it may pass, else the seconds to wait. */
   take(name: string): number | undefined;
+  /** What was taken for something that turned out not to count. */
+  giveBack(name: string): void;
 };
 
 const bucketsMost = 100_000;
@@ -12,6 +14,10 @@ export function rateLimit(perSecond: number, burst: number, nowMs: () => number)
   const buckets = new Map<string, { tokens: number; atMs: number }>();
 
   return {
+    giveBack(name) {
+      const bucket = buckets.get(name);
+      if (bucket) bucket.tokens = Math.min(burst, bucket.tokens + 1);
+    },
     take(name) {
       if (perSecond <= 0) return undefined; // switched off
       const at = nowMs();

@@ -87,6 +87,53 @@ export const refusals = {
     message: 'Operation not permitted',
     advice: 'The shop or the payment does not allow it; the message says more.',
   },
+  invalidRecurrentParent: {
+    status: 400,
+    message: 'Specified recurrent parent is invalid',
+    advice:
+      'Name a captured payment of the same shop that was made with `makeRecurrent: true`; best the latest of its chain.',
+  },
+  recurrentStopped: {
+    status: 400,
+    message: 'Recurring charges of this card have been stopped for good',
+    advice:
+      'The issuer or the payer has ended it. Ask the payer to pay again himself, with 3-D Secure and `makeRecurrent`.',
+  },
+  recurrentConsentRevoked: {
+    status: 400,
+    message: 'The payer or the merchant has withdrawn the consent',
+    advice: 'Charge no more. Only a new payment by the payer himself gives a new consent.',
+  },
+  recurrentConsentExpired: {
+    status: 400,
+    message: 'The consent of the payer has ended',
+    advice: 'It was given until a day that is over. Ask the payer for a new payment.',
+  },
+  recurrentCardExpired: {
+    status: 400,
+    message: 'The card has expired',
+    advice: 'Ask the payer to pay again himself with his new card.',
+  },
+  recurrentRetryWindowExpired: {
+    status: 400,
+    message: 'The 31 days in which this invoice could be tried again are over',
+    advice: 'It is not charged any more. A later invoice may be.',
+  },
+  recurrentRetryTooEarly: {
+    status: 400,
+    message: 'After a failure recurring charges are tried once a day, or later where the issuer says so',
+    advice: 'Wait until `retryAfter`; without one a charge is still pending: follow that.',
+  },
+  recurrentRetryLimitReached: {
+    status: 400,
+    message: 'The card has been declined so often that the card network forbids another attempt for now',
+    advice: 'Wait until `retryAfter`, or ask the payer to pay himself.',
+  },
+  recurrentParentStale: {
+    status: 400,
+    message: 'The last charge was more than six months ago',
+    advice: 'The shop does not charge after so long a gap. Ask the payer for a new payment.',
+  },
   inconsistentCaptureCurrency: {
     status: 400,
     message: 'The currency differs from that of the payment',
@@ -142,6 +189,11 @@ export const refusals = {
     status: 404,
     message: 'Invoice payment chargeback not found',
     advice: 'Check the id; the list shows what there is.',
+  },
+  recurringNotFound: {
+    status: 404,
+    message: 'The payment belongs to no series',
+    advice: 'Name a captured payment that was made with `makeRecurrent`, or a recurring payment.',
   },
   shopNotFound: {
     status: 404,

@@ -15,18 +15,20 @@ export function addSystemRoutes(
   },
 ): void {
   const openApiText = JSON.stringify(options.openApi);
+  // Load balancers and monitoring ask for the head alone.
+  const asked = { exposeHeadRoute: true };
 
-  app.get('/openapi.json', (request, reply) => {
+  app.get('/openapi.json', asked, (request, reply) => {
     request.operation = 'openapi';
     return reply.type('application/json; charset=utf-8').send(openApiText);
   });
 
-  app.get('/health/live', (request, reply) => {
+  app.get('/health/live', asked, (request, reply) => {
     request.operation = 'health';
     return reply.send({ status: 'ok' });
   });
 
-  app.get('/health/ready', async (request, reply) => {
+  app.get('/health/ready', asked, async (request, reply) => {
     request.operation = 'health';
     const notReady = await options.notReady();
     return reply
@@ -34,7 +36,7 @@ export function addSystemRoutes(
       .send(notReady.length === 0 ? { status: 'ok' } : { status: 'unavailable', notReady });
   });
 
-  app.get('/metrics', async (request, reply) => {
+  app.get('/metrics', asked, async (request, reply) => {
     request.operation = 'metrics';
     const { metricsAccess } = options;
     if (metricsAccess === 'closed') return reply.callNotFound();

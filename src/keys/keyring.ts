@@ -13,6 +13,7 @@ export const keyPurposes = [
   'card',
   'card_fingerprint',
   'bank_secret',
+  'consent_seal',
 ] as const;
 export type KeyPurpose = (typeof keyPurposes)[number];
 export type DataKey = { readonly generation: number; readonly secret: Buffer };

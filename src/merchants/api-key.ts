@@ -31,10 +31,13 @@ export type ApiKeys = {
   revoke(keyId: string): Promise<boolean>;
   list(partyId: string): Promise<ApiKey[]>;
   authenticate(text: string): Promise<Caller | undefined>;
+  /** Whether this node has seen that key work before; whether it still does is not said. Looks nowhere. */
+  hasWorked(text: string): boolean;
 };
 
 const keyText = /^mandate_(test|live)_([0-9A-Za-z]{12})_([0-9A-Za-z]{43})([0-9a-f]{6})$/;
 const maxAgeMs = 1_000;
+const workedMost = 10_000;
 
 export function openApiKeys(options: {
   db: Database;
@@ -50,6 +53,17 @@ export function openApiKeys(options: {
     entriesMost: 10_000,
     load: async (keyId: string) => (await options.lookups.run(readApiKey, { key_id: keyId }))[0],
   });
+  /** The ids of keys that worked on this node, the longest known first. */
+  const worked = new Set<string>();
+
+  function hasWorkedNow(keyId: string): void {
+    if (worked.has(keyId)) return;
+    worked.add(keyId);
+    for (const oldest of worked) {
+      if (worked.size <= workedMost) return;
+      worked.delete(oldest);
+    }
+  }
 
   async function create(
     key: { partyId: string; name: string; scopes: readonly string[] },
@@ -107,6 +121,11 @@ export function openApiKeys(options: {
       }));
     },
 
+    hasWorked(text) {
+      const keyId = keyText.exec(text)?.[2];
+      return keyId !== undefined && worked.has(keyId);
+    },
+
     async authenticate(text) {
       const [, keyRealm, keyId, secret, checksum] = keyText.exec(text) ?? [];
       if (keyRealm !== realm || !keyId || !secret) return undefined;
@@ -117,6 +136,7 @@ export function openApiKeys(options: {
       if (!hashKey || !timingSafeEqual(hashOf(secret, hashKey.secret), row.secret_hash)) return undefined;
       const now = clock.now();
       if (row.revoked_at !== null || (row.expires_at !== null && row.expires_at <= now)) return undefined;
+      hasWorkedNow(keyId);
       return { kind: 'apiKey', keyId, partyId: row.party_id, scopes: row.scopes.split(' ') };
     },
   };

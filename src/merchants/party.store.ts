@@ -37,11 +37,13 @@ export const listParties = statement({
          from party left join test_clock using (party_id) order by party.created_at`,
 });
 
-export const setPartyBlocked = statement({
-  name: 'set_party_blocked',
-  parameters: { party_id: 'text', is_blocked: 'bool' },
+export const setPartyFlags = statement({
+  name: 'set_party_flags',
+  parameters: { party_id: 'text', is_blocked: 'bool?', is_suspended: 'bool?' },
   row: { party_id: 'text' },
-  text: `update party set is_blocked = :is_blocked where party_id = :party_id returning party_id`,
+  text: `update party set is_blocked = coalesce(:is_blocked, is_blocked),
+                          is_suspended = coalesce(:is_suspended, is_suspended)
+         where party_id = :party_id returning party_id`,
 });
 
 const shopColumns = {

@@ -18,7 +18,6 @@ export type SandboxFacts = {
 };
 
 const partyId = 'SANDBOX';
-const bankId = 'SIMULATED';
 const shops = [
   { shop_id: 'TEST', name: 'Test shop', currency: 'RUB' },
   { shop_id: 'TEST_USD', name: 'Test shop in dollars', currency: 'USD' },
@@ -32,7 +31,7 @@ export async function setUpSandbox(options: {
   clock: Clock;
   apiKeys: ApiKeys;
   banks: Banks;
-  bank: { url: string; secret: string };
+  bank: { id: string; url: string; secret: string };
   dataFolder: string;
   publicUrl: string;
 }): Promise<SandboxFacts> {
@@ -42,10 +41,13 @@ export async function setUpSandbox(options: {
   for (const shop of shops) {
     const url = 'https://shop.example';
     await db.run(insertShop, { ...shop, party_id: partyId, realm: 'test', url, category_id: 1, created_at });
-    const terminal = { id: 'SIMULATED', merchantId: shop.shop_id, descriptor: shop.name };
-    await banks.putTerminal({ ...terminal, partyId, shopId: shop.shop_id, bankId, priority: 1 });
   }
-  await banks.putBank({ id: bankId, ...bank });
+  await banks.putBank(bank);
+  // Named after the bank, as a terminal never goes to another: of several nodes each may bring its own.
+  const terminals = shops.map(({ shop_id: shopId, name: descriptor }) => {
+    return { id: bank.id, bankId: bank.id, partyId, shopId, merchantId: shopId, descriptor };
+  });
+  await banks.putSandboxTerminals(terminals, { id: bank.id, partyId });
   const known = readSandboxFacts(dataFolder)?.apiKey;
   const works = known !== undefined && (await apiKeys.authenticate(known)) !== undefined;
   const apiKey = works ? known : await apiKeys.create({ partyId, name: 'sandbox', scopes: [everyScope] });

@@ -93,25 +93,42 @@ const endRefund = statement({
     )`),
 });
 
-/** Undefined when somebody else changed the payment since it was read. */
+/** Somebody else changed the payment since it was read: what was to be written beside the change is taken back. */
+class PaymentHasMoved extends Error {}
+
+/**
+ * Undefined when somebody else changed the payment since it was read. What is written beside it is written first, in a
+ * transaction with it: the journal comes last.
+ */
 export async function storeEvents(
   db: Database,
   stored: StoredPayment,
   events: readonly (readonly PaymentFact[])[],
   now: Instant,
+  beside?: (tx: Database) => Promise<void>,
 ): Promise<Payment | undefined> {
   const { payment, values, journal } = changeOf(stored, events, now);
   const ended = events.flat().find(({ type }) => type === 'refund_succeeded' || type === 'refund_failed');
-  const write = () =>
+  const writeOn = (on: Database) =>
     ended && 'refundId' in ended
-      ? db.run(endRefund, {
+      ? on.run(endRefund, {
           ...values,
           refund_id: ended.refundId,
           refund_status: ended.type === 'refund_failed' ? 'failed' : 'succeeded',
           failure: ended.type === 'refund_failed' ? ended.failure : null,
         })
-      : db.run(changePayment, values);
-  const rows = await recording(db, journal, write);
+      : on.run(changePayment, values);
+  const writeBeside = async (tx: Database) => {
+    await beside?.(tx);
+    const written = await writeOn(tx);
+    if (written.length === 0) throw new PaymentHasMoved();
+    return written;
+  };
+  const write = () => (beside ? db.transaction(writeBeside) : writeOn(db));
+  const rows = await recording(db, journal, write).catch((error: unknown) => {
+    if (error instanceof PaymentHasMoved) return [];
+    throw error;
+  });
   if (rows === 'insufficient') throw new Error('what is no refund was refused for lack of money');
   return rows.length > 0 ? payment : undefined;
 }

@@ -1,16 +1,18 @@
-// POST …/payments: a payer is present with a card. The payment is written and answered; the bank is asked afterwards, and
-// what comes of it is read from the payment or from the invoice's events.
+// POST …/payments: a payer with a card, or a charge without him. The payment is written and answered; the bank is asked
+// afterwards, and what comes of it is read from the payment or from the invoice's events.
 import { createHash } from 'node:crypto';
 import { epochMsOf, laterBy, parseInstant, type Instant } from '../clock.ts';
-import type { PaymentResource } from '../cards/payment-resource.ts';
 import { bornClaimed } from '../engine/engine.ts';
 import { isNameTaken } from '../database/database.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { metadataProblem } from '../http/schemas.ts';
+import { complaint } from '../http/validate.ts';
 import { InvoicePath } from '../invoices/invoice.wire.ts';
-import { requireTrading } from '../merchants/party.ts';
+import { requireTrading, type Shop } from '../merchants/party.ts';
+import { mandateGiven, recurrentTermsProblem } from '../recurring/series.wire.ts';
 import { accept, refuse } from '../refusal.ts';
-import { decideStart, type StartPayment } from './payment.commands.ts';
+import { sourceOf, type PayerSource } from './payer-sources.ts';
+import { decideStart, requirePayable, type StartPayment } from './payment.commands.ts';
 import { findPayableInvoice, findPaymentNamed, storeNewPayment } from './payment.store.ts';
 import { paymentBody, paymentExample, PaymentParams, PaymentSchema } from './payment.wire.ts';
 
@@ -29,7 +31,12 @@ export const createPayment = endpoint({
   params: InvoicePath,
   body: PaymentParams,
   bodyExample: paymentExample,
-  bodyProblem: ({ metadata }) => metadataProblem(metadata ?? {}),
+  bodyProblem: ({ metadata, recurrentTerms, makeRecurrent, payer }) =>
+    metadataProblem(metadata ?? {}) ??
+    (recurrentTerms && recurrentTermsProblem(recurrentTerms)) ??
+    (recurrentTerms && !(makeRecurrent && payer.payerType === 'PaymentResourcePayer')
+      ? complaint('recurrentTerms', 'no_match', 'goes with makeRecurrent and a payer who is present')
+      : undefined),
   status: 201,
   answer: PaymentSchema,
   refusals: [
@@ -44,25 +51,32 @@ export const createPayment = endpoint({
     'invalidInvoiceStatus',
     'invoicePaymentPending',
     'operationNotPermitted',
+    'invalidRecurrentParent',
+    'recurrentStopped',
+    'recurrentConsentRevoked',
+    'recurrentConsentExpired',
+    'recurrentCardExpired',
+    'recurrentRetryWindowExpired',
+    'recurrentRetryTooEarly',
+    'recurrentRetryLimitReached',
+    'recurrentParentStale',
   ],
   handle: async ({ caller, params, body, now }, service) => {
     const deadline = deadlineOf(body.processingDeadline, now);
     if (deadline === 'unreadable') return refuse('invalidProcessingDeadline');
 
-    const { db, merchants, cards, banks, engine } = service;
-    const { payer } = body;
-    const handles = {
-      token: payer.paymentToolToken,
-      ...(payer.paymentSession === undefined ? {} : { session: payer.paymentSession }),
-    };
-    const resource = await cards.use(db, caller, handles, now);
-    if (!resource.ok) return resource;
-    const fingerprint = fingerprintOf(params.invoiceID, body, resource.value);
+    const { db, merchants, banks, recurring, engine } = service;
+    const source = await sourceOf({ caller, payer: body.payer, now }, service);
+    if (!source.ok) return source;
+    const payerSource = source.value;
+    const fingerprint = fingerprintOf(params.invoiceID, body, payerSource);
 
-    const command: Omit<StartPayment, 'terminal' | 'realm' | 'fees'> = {
+    const command: Omit<StartPayment, 'terminal' | 'realm' | 'fees' | 'payer'> = {
       flow: flowOf(body.flow),
-      payer: payerOf(payer, resource.value),
       makeRecurrent: body.makeRecurrent ?? false,
+      ...(body.recurrentTerms === undefined
+        ? {}
+        : { recurrentTerms: mandateGiven(body.recurrentTerms, sha256) }),
       ...(deadline === undefined ? {} : { deadline }),
       ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
       ...(body.externalID === undefined ? {} : { externalId: body.externalID }),
@@ -88,27 +102,48 @@ export const createPayment = endpoint({
       const terminal = await banks.terminalOf(shop.value);
       if (!terminal) return refuse('operationNotPermitted', { message: 'No bank takes cards for this shop' });
       const { realm, fees } = shop.value;
-      const decision = decideStart(payable.invoice, { ...command, terminal, realm, fees }, now);
-      if (!decision.ok) return decision;
-      // From here on the payment is made, unless the invoice has moved or the name was taken meanwhile.
-      const { terms } = decision.value;
-      const stored = await db
+      const { invoice, version: invoiceVersion } = payable;
+      const mayStart = requirePayable(invoice, command, now);
+      if (!mayStart.ok) return mayStart;
+      const unwanted = await unwantedByShop(shop.value);
+      if (unwanted) return refuse('operationNotPermitted', { message: unwanted });
+      // From here on the payment is made, if its card may be charged, unless the invoice has moved or the name was taken.
+      const made = await db
         .transaction(async (tx) => {
-          if (!(await cards.keep(tx, caller.partyId, handles.token))) return 'expired';
-          return storeNewPayment(tx, decision.value, {
-            invoiceVersion: payable.version,
+          const taken = await payerSource.take(tx, invoice);
+          if (!taken.ok) return taken;
+          const { payer, beside } = taken.value;
+          const decision = decideStart(invoice, { ...command, payer, terminal, realm, fees }, now);
+          if (!decision.ok) return decision;
+          const stored = await storeNewPayment(tx, decision.value, {
+            invoiceVersion,
             fingerprint: body.externalID === undefined ? null : fingerprint,
             claim: bornClaimed(now),
           });
+          if (!stored) return 'invoice has moved';
+          await beside?.(tx, decision.value.terms);
+          return accept(decision.value.terms);
         })
         .catch((error: unknown) => {
-          if (isNameTaken(error)) return false;
+          if (isNameTaken(error)) return 'invoice has moved' as const;
           throw error;
         });
-      if (stored === 'expired') return refuse('invalidPaymentToolToken');
-      if (!stored) return 'invoice has moved';
+      if (made === 'invoice has moved' || !made.ok) return made;
+      const terms = made.value;
       db.afterCommit(() => engine.run('payment', [terms.invoiceId, terms.id], now));
       return accept(paymentBody({ ...terms, state: { name: 'authorising' } }, caller));
+    }
+
+    /** What the shop has forbidden itself. Most payments need not ask. */
+    async function unwantedByShop({ partyId, id: shopId }: Shop): Promise<string | undefined> {
+      const isCharge = body.payer.payerType === 'RecurrentPayer';
+      if (!isCharge && !command.makeRecurrent) return undefined;
+      const settings = await recurring.settings(db, { partyId, shopId });
+      if (isCharge && settings.needsApiKey && caller.kind !== 'apiKey')
+        return 'The shop charges without the payer by API key alone';
+      if (!isCharge && settings.requireConsentEvidence && !body.recurrentTerms?.consent)
+        return 'The shop stores no card without the consent in recurrentTerms';
+      return undefined;
     }
 
     async function answerToRepeat() {
@@ -121,6 +156,10 @@ export const createPayment = endpoint({
     }
   },
 });
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
 
 /** Like X-Request-Deadline, but of the payment, and not bounded. */
 function deadlineOf(text: string | undefined, now: Instant): Instant | 'unreadable' | undefined {
@@ -137,29 +176,15 @@ function flowOf(flow: PaymentParams['flow']): StartPayment['flow'] {
     : { type: 'instant' };
 }
 
-function payerOf(payer: PaymentParams['payer'], resource: PaymentResource): StartPayment['payer'] {
-  const redirectUrl = payer.sessionInfo?.redirectUrl;
-  return {
-    type: 'resource',
-    token: resource.token,
-    session: resource.session,
-    card: resource.card,
-    clientInfo: resource.clientInfo,
-    contactInfo: payer.contactInfo,
-    ...(redirectUrl === undefined ? {} : { redirectUrl }),
-  };
-}
-
 /** What makes two requests the same request: the same card in another token is still the same card. */
-function fingerprintOf(invoiceId: string, body: PaymentParams, resource: PaymentResource): Buffer {
+function fingerprintOf(invoiceId: string, body: PaymentParams, { identity }: PayerSource): Buffer {
   const flow = flowOf(body.flow);
   const significant = [
     invoiceId,
     flow.type,
     flow.type === 'hold' ? flow.onExpiration : null,
     body.makeRecurrent ?? false,
-    body.payer.payerType,
-    resource.identityHash.toString('hex'),
+    ...identity,
   ];
   return createHash('sha256').update(JSON.stringify(significant)).digest();
 }

@@ -26,6 +26,7 @@ export const paymentColumns = {
 type TermsJson = Pick<Payment, 'flow' | 'payer' | 'makeRecurrent' | 'deadline' | 'terminal' | 'realm'> & {
   fees: FeesJson;
   metadata?: unknown;
+  recurrentTerms?: Payment['recurrentTerms'];
 };
 
 export function rowOf(payment: Payment, version: number): Values<typeof paymentColumns> {
@@ -39,6 +40,7 @@ export function rowOf(payment: Payment, version: number): Values<typeof paymentC
     realm,
     fees: feesToJson(payment.fees),
     ...(metadata === undefined ? {} : { metadata }),
+    ...(payment.recurrentTerms === undefined ? {} : { recurrentTerms: payment.recurrentTerms }),
   };
   return {
     invoice_id: payment.invoiceId,
@@ -72,7 +74,7 @@ function stateToJson(state: PaymentState): unknown {
 const undefinedMoney = { amount: undefined, refundedMinor: undefined, refund: undefined };
 
 export function storedFromRow(row: Values<typeof paymentColumns>): StoredPayment {
-  const { metadata, fees, ...terms } = row.terms as TermsJson;
+  const { metadata, recurrentTerms, fees, ...terms } = row.terms as TermsJson;
   const amount = money(row.amount_minor, row.currency);
   return {
     version: row.version,
@@ -80,6 +82,7 @@ export function storedFromRow(row: Values<typeof paymentColumns>): StoredPayment
       ...terms,
       fees: feesFromJson(fees),
       ...(metadata === undefined ? {} : { metadata }),
+      ...(recurrentTerms === undefined ? {} : { recurrentTerms }),
       ...(row.external_id === null ? {} : { externalId: row.external_id }),
       invoiceId: row.invoice_id,
       id: row.payment_id,

@@ -17,6 +17,7 @@ export type PayableInvoice = {
   readonly dueDate: Instant;
   readonly paymentInProgress: boolean;
   readonly paymentsMade: number;
+  readonly createdAt: Instant;
 };
 
 export type StartPayment = Omit<
@@ -28,17 +29,27 @@ export type StartPayment = Omit<
   readonly deadline?: Instant;
 };
 
+type RefusalToStart = 'invalidInvoiceStatus' | 'invoicePaymentPending' | 'invalidProcessingDeadline';
+
+/** What is asked before it is asked who pays. */
+export function requirePayable(
+  invoice: PayableInvoice,
+  { deadline }: Pick<StartPayment, 'deadline'>,
+  now: Instant,
+): Outcome<undefined, RefusalToStart> {
+  if (deadline !== undefined && deadline <= now) return refuse('invalidProcessingDeadline');
+  if (invoice.status !== 'unpaid' || invoice.dueDate <= now) return refuse('invalidInvoiceStatus');
+  if (invoice.paymentInProgress) return refuse('invoicePaymentPending');
+  return accept(undefined);
+}
+
 export function decideStart(
   invoice: PayableInvoice,
   command: StartPayment,
   now: Instant,
-): Outcome<
-  PaymentFact & { type: 'payment_started' },
-  'invalidInvoiceStatus' | 'invoicePaymentPending' | 'invalidProcessingDeadline'
-> {
-  if (command.deadline !== undefined && command.deadline <= now) return refuse('invalidProcessingDeadline');
-  if (invoice.status !== 'unpaid' || invoice.dueDate <= now) return refuse('invalidInvoiceStatus');
-  if (invoice.paymentInProgress) return refuse('invoicePaymentPending');
+): Outcome<PaymentFact & { type: 'payment_started' }, RefusalToStart> {
+  const payable = requirePayable(invoice, command, now);
+  if (!payable.ok) return payable;
   const { id: invoiceId, partyId, shopId, amount } = invoice;
   const { flow } = command;
   return accept({

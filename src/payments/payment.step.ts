@@ -1,13 +1,17 @@
 // The engine's step of a payment: look what is next, ask the bank without holding a connection, write what its answer means.
 // Running it twice is harmless: the bank knows each operation by its id, and every write is guarded by the version.
-import type { Bank, BankAnswer, BankOperation } from '../bank/bank.ts';
+import type { Bank, BankAnswer, BankOperation, Terminal } from '../bank/bank.ts';
 import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { meaningOf, nextOf, type NextStep } from './payment.bank.ts';
 import { operationIdOf, type Payment } from './payment.ts';
 import { storeEvents } from './change-payment.store.ts';
+import type { Service } from '../service.ts';
 import type { StoredPayment } from './payment-row.ts';
+import { seriesChangeOf } from './payment.series.ts';
 import { loadPayment, lookAgainAt } from './payment.store.ts';
+import { storeMove } from './payment.terminal.store.ts';
+import { mayMove, movedTo } from './payment.terminal.ts';
 
 /** The bank said nothing that proves anything. Tried again later and later, then in the operator's list. */
 class OutcomeUnknown extends Error {}
@@ -17,7 +21,10 @@ const stepsInARow = 5;
 export type PaymentSteps = {
   readonly db: Database;
   readonly clock: Clock;
+  readonly recurring: Service['recurring'];
   readonly bankOf: (payment: Payment) => Promise<Bank>;
+  /** Another terminal of the shop, whose bank is not known to be away. */
+  readonly terminalElsewhere: (payment: Payment) => Promise<Terminal | undefined>;
   /** Where the payer's browser returns to after a challenge. */
   readonly returnUrlOf: (payment: Payment) => string;
 };
@@ -52,31 +59,38 @@ async function takeStep(
       await lookAgainAt(db, stored, next.until);
       return undefined;
     case 'write':
-      return afterEvents(db, stored, [[next.fact]], now);
+      return afterEvents(tools, stored, [[next.fact]], now);
     default: {
       const askedAt = tools.clock.now();
       const answer = await ask(tools, stored.payment, next, now, attempt);
       // A bank may take its time; what it says is true from when it says it.
       const answeredAt = laterBy(now, epochMsOf(tools.clock.now()) - epochMsOf(askedAt));
+      if (mayMove(stored.payment, answer, attempt, answeredAt)) {
+        const terminal = await tools.terminalElsewhere(stored.payment);
+        const moved = terminal && (await storeMove(db, stored, movedTo(terminal, answer), answeredAt));
+        if (moved) return moved;
+      }
       const meaning = meaningOf(stored.payment, answer, answeredAt);
       if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown);
       if ('again' in meaning) {
         await lookAgainAt(db, stored, meaning.again);
         return undefined;
       }
-      return afterEvents(db, stored, meaning.events, answeredAt);
+      return afterEvents(tools, stored, meaning.events, answeredAt, answer);
     }
   }
 }
 
 async function afterEvents(
-  db: Database,
+  { db, recurring }: PaymentSteps,
   stored: StoredPayment,
   events: Parameters<typeof storeEvents>[2],
   now: Instant,
+  answer?: BankAnswer,
 ): Promise<StoredPayment | undefined> {
+  const beside = seriesChangeOf(stored.payment, events.flat(), answer, now, recurring);
   // Whoever was quicker has written what comes next, and does it.
-  const payment = await storeEvents(db, stored, events, now);
+  const payment = await storeEvents(db, stored, events, now, beside);
   const goesOn = payment && ['reversing', 'capturing', 'cancelling'].includes(payment.state.name);
   return goesOn ? { payment, version: stored.version + 1 } : undefined;
 }
@@ -131,20 +145,36 @@ async function ask(
 function authorisationOf(payment: Payment, operationId: string, returnUrl: string): BankOperation {
   const { payer, amount, terminal, flow, makeRecurrent } = payment;
   const { email } = payer.contactInfo;
-  return {
+  const contact = email === undefined ? {} : { email };
+  const common = {
     kind: 'authorise',
     operationId,
     terminal,
     amount,
-    card: { token: payer.token, session: payer.session },
     capture: flow.type === 'instant',
+    returnUrl,
+  } as const;
+  if (payer.type === 'recurrent') {
+    const { token, rootNetworkTransactionId: root, previousNetworkTransactionId: previous } = payer;
+    return {
+      ...common,
+      card: { token },
+      initiation: {
+        by: 'merchant',
+        reason: 'recurring',
+        ...(root === undefined ? {} : { rootNetworkTransactionId: root }),
+        ...(previous === undefined ? {} : { previousNetworkTransactionId: previous }),
+      },
+      authentication: 'none',
+      payer: contact,
+    };
+  }
+  const { ip, fingerprint } = payer.clientInfo;
+  return {
+    ...common,
+    card: { token: payer.token, session: payer.session },
     initiation: { by: 'payer', storesCard: makeRecurrent },
     authentication: makeRecurrent ? 'required' : 'preferred',
-    returnUrl,
-    payer: {
-      ip: payer.clientInfo.ip,
-      fingerprint: payer.clientInfo.fingerprint,
-      ...(email === undefined ? {} : { email }),
-    },
+    payer: { ip, fingerprint, ...contact },
   };
 }

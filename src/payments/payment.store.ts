@@ -89,8 +89,9 @@ const readPayableInvoice = statement({
     due_date: 'timestamptz',
     payment_in_progress: 'bool',
     payments_made: 'int4',
+    created_at: 'timestamptz',
   },
-  text: `select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made
+  text: `select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, created_at
          from invoice where invoice_id = :invoice_id and party_id = :party_id`,
 });
 
@@ -121,6 +122,7 @@ export async function findPayableInvoice(
         dueDate: row.due_date,
         paymentInProgress: row.payment_in_progress,
         paymentsMade: row.payments_made,
+        createdAt: row.created_at,
       },
     }
   );

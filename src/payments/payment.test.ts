@@ -33,6 +33,7 @@ const invoice: PayableInvoice = {
   dueDate: at('2026-01-20T10:00:00Z'),
   paymentInProgress: false,
   paymentsMade: 0,
+  createdAt: at('2026-01-19T09:00:00Z'),
 };
 const command: StartPayment = {
   flow: { type: 'instant' },
@@ -77,6 +78,7 @@ const refundStarted = (minor: bigint, id = '100', feeMinor = 0n): PaymentFact =>
   refund: { id, createdAt: now, amount: rub(minor), feeMinor },
 });
 
+const otherTerminal = { id: 'T2', bankId: 'BANK2', merchantId: 'M2', descriptor: 'SHOP' };
 const facts: Record<PaymentFact['type'], PaymentFact> = {
   payment_started: started(),
   payment_interaction_requested: {
@@ -84,6 +86,7 @@ const facts: Record<PaymentFact['type'], PaymentFact> = {
     interaction,
     until: laterBy(now, minute),
   },
+  payment_rerouted: { type: 'payment_rerouted', terminal: otherTerminal, why: 'ECONNREFUSED' },
   payment_reversal_started: { type: 'payment_reversal_started', failure },
   payment_processed: processed,
   payment_capture_started: { type: 'payment_capture_started', amount: rub(5_000n), reason: 'shipped' },
@@ -122,6 +125,7 @@ describe('every cell of the lifecycle', () => {
   const expected: Record<string, Record<string, PaymentStateName>> = {
     absent: { payment_started: 'authorising' },
     authorising: {
+      payment_rerouted: 'authorising',
       payment_interaction_requested: 'challenged',
       payment_processed: 'held',
       payment_failed: 'failed',

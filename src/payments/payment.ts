@@ -7,18 +7,33 @@ import { laterBy, type Instant } from '../clock.ts';
 import type { Fees } from '../ledger/fee.ts';
 import type { Realm } from '../merchants/party.ts';
 import type { Money } from '../money.ts';
+import type { MandateGiven } from '../recurring/mandate.ts';
 import type { PaymentFailure } from './payment-failure.ts';
 import type { RefundTerms } from './refund.ts';
 
 export type Payer = {
-  readonly type: 'resource';
+  /** Of the card in the vault. */
   readonly token: string;
-  readonly session: string;
-  readonly card: CardDetails;
-  readonly clientInfo: { readonly fingerprint: string; readonly ip: string; readonly url?: string };
   readonly contactInfo: Readonly<Record<string, string>>;
   readonly redirectUrl?: string;
-};
+} & (
+  | {
+      /** He is there, with a card. */
+      readonly type: 'resource';
+      readonly session: string;
+      readonly card: CardDetails;
+      readonly clientInfo: { readonly fingerprint: string; readonly ip: string; readonly url?: string };
+    }
+  | {
+      /** He is not; he agreed to it in an earlier payment. */
+      readonly type: 'recurrent';
+      readonly seriesId: string;
+      readonly parent: { readonly invoiceId: string; readonly paymentId: string };
+      readonly rootNetworkTransactionId?: string;
+      readonly previousNetworkTransactionId?: string;
+      readonly warnings: readonly string[];
+    }
+);
 
 export type Flow =
   | { readonly type: 'instant' }
@@ -36,10 +51,13 @@ export type PaymentTerms = {
   readonly flow: Flow;
   readonly payer: Payer;
   readonly makeRecurrent: boolean;
+  /** What the payer agreed to, where the payment says so. */
+  readonly recurrentTerms?: MandateGiven;
   readonly metadata?: unknown;
   readonly externalId?: string;
   /** Until when it must be authorised. */
   readonly deadline: Instant;
+  /** Becomes another one only before anything was sent. */
   readonly terminal: Terminal;
   readonly realm: Realm;
   /** What the shop is charged for it, as agreed when it was made. */
@@ -93,6 +111,8 @@ export type PublicStatus = 'pending' | 'processed' | 'captured' | 'cancelled' | 
 
 export type PaymentFact =
   | { readonly type: 'payment_started'; readonly terms: PaymentTerms }
+  /** Its bank was away, and nothing was sent there. */
+  | { readonly type: 'payment_rerouted'; readonly terminal: Terminal; readonly why: string }
   | {
       readonly type: 'payment_interaction_requested';
       readonly interaction: Interaction;
@@ -119,6 +139,7 @@ export type PaymentFact =
 const paymentLifecycle = {
   absent: { payment_started: 'authorising' },
   authorising: {
+    payment_rerouted: 'authorising',
     payment_interaction_requested: 'challenged',
     payment_processed: 'held',
     payment_failed: 'failed',
@@ -220,10 +241,14 @@ export function evolve(payment: Payment | undefined, fact: PaymentFact): Payment
   if (moves[fact.type] === undefined) throw new Error(`a payment that is ${from} cannot have ${fact.type}`);
   if (fact.type === 'payment_started') return { ...fact.terms, state: { name: 'authorising' } };
   if (!payment) throw new Error(`${fact.type} without a payment`);
+  if (fact.type === 'payment_rerouted') return { ...payment, terminal: fact.terminal };
   return { ...payment, state: stateAfter(payment, fact) };
 }
 
-function stateAfter(payment: Payment, fact: Exclude<PaymentFact, { type: 'payment_started' }>): PaymentState {
+function stateAfter(
+  payment: Payment,
+  fact: Exclude<PaymentFact, { type: 'payment_started' | 'payment_rerouted' }>,
+): PaymentState {
   switch (fact.type) {
     case 'payment_interaction_requested':
       return { name: 'challenged', interaction: fact.interaction, until: fact.until };

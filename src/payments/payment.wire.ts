@@ -5,6 +5,7 @@ import { ClientInfo, PaymentToolDetails, paymentToolDetailsBody } from '../cards
 import type { Instant } from '../clock.ts';
 import type { Caller } from '../http/caller.ts';
 import { Amount, CurrencyCode, DateTime, EntityID, ExternalID, Metadata } from '../http/schemas.ts';
+import { RecurrentTerms } from '../recurring/series.wire.ts';
 import { publicStatus, type Payment, type PaymentFact, type PaymentState } from './payment.ts';
 import { merchantError, payerError, type PaymentFailure } from './payment-failure.ts';
 
@@ -62,17 +63,33 @@ const PaymentResourcePayerParams = Type.Object(
   { title: 'PaymentResourcePayerParams' },
 );
 
+const ParentPayment = Type.Object(
+  { invoiceID: EntityID, paymentID: EntityID },
+  { title: 'PaymentRecurrentParent', description: 'A captured payment that was made with makeRecurrent.' },
+);
+
+const RecurrentPayerParams = Type.Object(
+  {
+    payerType: Type.Literal('RecurrentPayer'),
+    recurrentParentPayment: ParentPayment,
+    contactInfo: ContactInfo,
+    sessionInfo: Type.Optional(SessionInfo),
+  },
+  { title: 'RecurrentPayerParams' },
+);
+
 export const PaymentParams = Type.Object(
   {
     externalID: Type.Optional(ExternalID),
     flow: Type.Optional(FlowParams),
-    payer: PaymentResourcePayerParams,
+    payer: Type.Union([PaymentResourcePayerParams, RecurrentPayerParams], { title: 'PayerParams' }),
     makeRecurrent: Type.Optional(
       Type.Boolean({
         default: false,
         description: 'Makes it a possible parent of recurring payments once it is captured.',
       }),
     ),
+    recurrentTerms: Type.Optional(RecurrentTerms),
     processingDeadline: Type.Optional(
       Type.String({
         minLength: 1,
@@ -132,17 +149,36 @@ export const PaymentSchema = Type.Object(
       },
       { title: 'PaymentFlow' },
     ),
-    payer: Type.Object(
-      {
-        payerType: Type.Enum(['PaymentResourcePayer']),
-        paymentToolToken: Type.String(),
-        paymentSession: Type.String(),
-        paymentToolDetails: PaymentToolDetails,
-        clientInfo: ClientInfo,
-        contactInfo: ContactInfo,
-        sessionInfo: Type.Optional(SessionInfo),
-      },
-      { title: 'PaymentResourcePayer' },
+    payer: Type.Union(
+      [
+        Type.Object(
+          {
+            payerType: Type.Literal('PaymentResourcePayer'),
+            paymentToolToken: Type.String(),
+            paymentSession: Type.String(),
+            paymentToolDetails: PaymentToolDetails,
+            clientInfo: ClientInfo,
+            contactInfo: ContactInfo,
+            sessionInfo: Type.Optional(SessionInfo),
+          },
+          { title: 'PaymentResourcePayer' },
+        ),
+        Type.Object(
+          {
+            payerType: Type.Literal('RecurrentPayer'),
+            recurrentParentPayment: ParentPayment,
+            contactInfo: ContactInfo,
+            sessionInfo: Type.Optional(SessionInfo),
+          },
+          { title: 'RecurrentPayer' },
+        ),
+      ],
+      { title: 'Payer' },
+    ),
+    warnings: Type.Optional(
+      Type.Array(Type.Enum(['recurrentGapExceeded', 'recurrentParentNotLatest']), {
+        description: 'Of a recurring payment: it is made, but against the advice of the card networks.',
+      }),
     ),
     makeRecurrent: Type.Boolean(),
     metadata: Type.Optional(Metadata),
@@ -220,15 +256,10 @@ export function paymentBody(payment: Payment, caller: Caller): PaymentBody {
             onHoldExpiration: flow.onExpiration,
             heldUntil: shortInstant(flow.heldUntil),
           },
-    payer: {
-      payerType: 'PaymentResourcePayer',
-      paymentToolToken: payer.token,
-      paymentSession: payer.session,
-      paymentToolDetails: paymentToolDetailsBody(payer.card),
-      clientInfo: payer.clientInfo,
-      contactInfo: payer.contactInfo,
-      ...(payer.redirectUrl === undefined ? {} : { sessionInfo: { redirectUrl: payer.redirectUrl } }),
-    },
+    payer: payerBody(payer),
+    ...(payer.type === 'recurrent' && payer.warnings.length > 0
+      ? { warnings: payer.warnings as NonNullable<PaymentBody['warnings']> }
+      : {}),
     makeRecurrent: payment.makeRecurrent,
     status: publicStatus[state.name],
     ...(payment.externalId === undefined ? {} : { externalID: payment.externalId }),
@@ -237,6 +268,23 @@ export function paymentBody(payment: Payment, caller: Caller): PaymentBody {
       : { metadata: payment.metadata as NonNullable<PaymentBody['metadata']> }),
     ...transactionInfo(state),
     ...(state.name === 'failed' ? { error: errorBody(state.failure, caller) } : {}),
+  };
+}
+
+function payerBody(payer: Payment['payer']): PaymentBody['payer'] {
+  const { contactInfo, redirectUrl } = payer;
+  const contact = { contactInfo, ...(redirectUrl === undefined ? {} : { sessionInfo: { redirectUrl } }) };
+  if (payer.type === 'recurrent') {
+    const { invoiceId: invoiceID, paymentId: paymentID } = payer.parent;
+    return { payerType: 'RecurrentPayer', recurrentParentPayment: { invoiceID, paymentID }, ...contact };
+  }
+  return {
+    payerType: 'PaymentResourcePayer',
+    paymentToolToken: payer.token,
+    paymentSession: payer.session,
+    paymentToolDetails: paymentToolDetailsBody(payer.card),
+    clientInfo: payer.clientInfo,
+    ...contact,
   };
 }
 

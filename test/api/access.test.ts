@@ -55,6 +55,7 @@ type Names = Record<
 const unauthorized: Expected = { status: 401 };
 const done: Expected = { status: 200 };
 const noInvoice: Expected = { status: 404, body: { message: 'Invoice not found' } };
+const noSeries: Expected = { status: 404, body: { message: 'The payment belongs to no series' } };
 const noRefund: Expected = { status: 404, body: { message: 'Refund not found' } };
 const noPayment: Expected = { status: 404, body: { message: 'Payment not found' } };
 const noShop: Expected = { status: 404, body: { message: 'Shop not found' } };
@@ -209,6 +210,37 @@ const expectations: Record<string, Row> = {
     request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/chargebacks/1`),
     toKey: byInvoice({ status: 404, body: { message: 'Invoice payment chargeback not found' } }),
     toOtherTokens: noInvoice,
+  },
+  getRecurring: {
+    scope: 'payments:read',
+    request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/recurring`),
+    toKey: byInvoice(noSeries),
+    toOtherTokens: noInvoice,
+  },
+  listRecurringEvents: {
+    scope: 'payments:read',
+    request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/recurring/events?limit=10`),
+    toKey: byInvoice(noSeries),
+    toOtherTokens: noInvoice,
+  },
+  getConsentBundle: {
+    scope: 'payments:read',
+    request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/recurring/consent`),
+    toKey: byInvoice(noSeries),
+    toOtherTokens: noInvoice,
+  },
+  getReceipt: {
+    scope: 'payments:read',
+    request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/receipt`),
+    toKey: byInvoice(noSeries),
+    toOtherTokens: noInvoice,
+  },
+  withdrawConsent: {
+    scope: 'payments:write',
+    request: ({ invoiceId }) =>
+      post(`${invoicesUrl}/${invoiceId}/payments/1/recurring/withdraw`, { reason: 'x' }),
+    toKey: byInvoice(noSeries),
+    toOtherTokens: unauthorized,
   },
   getMe: {
     scope: 'shops:read',

@@ -1,6 +1,8 @@
 // When the service cannot do what it is asked: too slow for the caller, without its database, or asked too often.
-import { afterEach, describe, expect, inject, test } from 'vitest';
+import { crc32 } from 'node:zlib';
+import { afterEach, describe, expect, inject, test, vi } from 'vitest';
 import pg from 'pg';
+import { randomText } from '../../src/ids.ts';
 import { invoicesUrl, makeInvoice, order } from '../support/invoices.ts';
 import { startTestService, type Answer, type Merchant, type TestService } from '../support/test-service.ts';
 
@@ -289,6 +291,7 @@ describe('too many requests', () => {
 
   test('without a valid token from one address are refused, honest ones from there are not', async () => {
     const merchant = await start({ FAILED_AUTHENTICATIONS_PER_MINUTE: '5' });
+    expect((await me(merchant.apiKey)).status).toBe(200);
     const answers: Answer[] = [];
     for (const token of [undefined, '', 'x', 'mandate_test_x', 'a.b.c', 'x', 'x', 'x'])
       answers.push(await me(token));
@@ -296,6 +299,43 @@ describe('too many requests', () => {
     answers.slice(5).forEach(expectTooMany);
     expect(Number(answers[5]?.headers['retry-after'])).toBeLessThanOrEqual(12);
     expect((await me(merchant.apiKey)).status).toBe(200);
+  });
+
+  test('with made-up keys do not reach the database once there were too many', async () => {
+    const merchant = await start({ FAILED_AUTHENTICATIONS_PER_MINUTE: '5' });
+    const fresh = await service.createMerchant();
+    const lookups = vi.spyOn(service.database.lookups, 'run');
+    const invoice = await makeInvoice(service, merchant);
+    lookups.mockClear();
+    // All at once: none of them waits to see what becomes of the others.
+    const answers = await Promise.all(Array.from({ length: 100 }, () => me(madeUpKey())));
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(5);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(95);
+    expect(lookups).toHaveBeenCalledTimes(5);
+
+    expect((await me(merchant.apiKey)).status, 'a key that has worked here').toBe(200);
+    const { token } = invoice;
+    expect((await service.call('GET', `${invoicesUrl}/${invoice.id}`, { token })).status).toBe(200);
+    expectTooMany(await me(fresh.apiKey));
+  });
+
+  test('with a key that works use nothing up, also not by the way of a key that is new here', async () => {
+    await start({ FAILED_AUTHENTICATIONS_PER_MINUTE: '2' });
+    for (let times = 0; times < 5; times++) {
+      const { apiKey } = await service.createMerchant();
+      expect((await me(apiKey)).status).toBe(200);
+    }
+    expect([(await me('x')).status, (await me('x')).status, (await me('x')).status]).toEqual([401, 401, 429]);
+  });
+
+  test('with a revoked key count like any other failure', async () => {
+    const merchant = await start({ FAILED_AUTHENTICATIONS_PER_MINUTE: '2' });
+    expect((await me(merchant.apiKey)).status).toBe(200);
+    const [key] = await service.apiKeys.list(merchant.partyId);
+    await service.apiKeys.revoke(key!.keyId);
+    const statuses: number[] = [];
+    for (let times = 0; times < 4; times++) statuses.push((await me(merchant.apiKey)).status);
+    expect(statuses).toEqual([401, 401, 429, 429]);
   });
 
   test('are counted by the address a trusted proxy names, and by no other', async () => {
@@ -323,6 +363,12 @@ describe('too many requests', () => {
     expect(statuses).toEqual([401, 401, 429, 429]);
   });
 });
+
+/** With the right checksum, as everybody can make it who has seen one key. */
+function madeUpKey(): string {
+  const text = `mandate_test_${randomText(12)}_${randomText(43)}`;
+  return text + crc32(text).toString(16).padStart(8, '0').slice(2);
+}
 
 async function expectEventually(request: () => Promise<Answer>, status: number): Promise<Answer> {
   let last: Answer | undefined;

@@ -60,6 +60,10 @@ const known = {
   email: ['payer@example.com', undefined],
   processingDeadline: [undefined, undefined, '30m'],
   paymentSession: [undefined],
+  recurrentTerms: [undefined, undefined, { schedule: 'P1M', validUntil: '2040-12-31' }],
+  paymentID: ['1'],
+  /** Of payments that can be parents; filled in when they are there. */
+  invoiceID: [] as string[],
   /** Filled in when the cards are there. */
   paymentToolToken: [] as string[],
 };
@@ -145,11 +149,12 @@ async function makeWorld(): Promise<typeof world> {
     await hold(third, id, token, { externalID: `name-${number}` });
   }
   await service.engine.settled();
-  // Refunds that are there are read as well.
+  // Refunds and series that are there are read as well.
   for (let number = 1; number < 60; number += 2) {
     const { token } = await payments.tokenize('4242424242424242', third.apiKey);
     const id = own[own.length - number - 1] ?? '';
-    await hold(third, id, token, { flow: { type: 'PaymentFlowInstant' } });
+    await hold(third, id, token, { flow: { type: 'PaymentFlowInstant' }, makeRecurrent: true });
+    known.invoiceID.push(id);
     await service.engine.settled();
     const url = `${invoicesUrl}/${id}/payments/1/refunds`;
     await service.call('POST', url, {
@@ -257,7 +262,13 @@ describe('a storm of hostile requests', () => {
          group by invoice_id, version
          having count(sequence) <> version or min(sequence) <> 1 or max(sequence) <> version
          union all
-         select aggregate_id from event where not exists (select from invoice where invoice_id = aggregate_id)
+         select series_id from series left join event on aggregate_id = series_id
+         group by series_id, version
+         having count(sequence) <> version or min(sequence) <> 1 or max(sequence) <> version
+         union all
+         select aggregate_id from event where not exists (
+           select from invoice where invoice_id = aggregate_id
+           union all select from series where series_id = aggregate_id)
          union all
          select operation || ' ' || external_id from external_id where not exists (
            select from invoice where operation = 'createInvoice' and invoice_id = entity_id

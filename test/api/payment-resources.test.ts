@@ -348,7 +348,7 @@ test('an Idempotency-Key gives the first answer again, and what is stored for th
   const again = await tokenise({ headers, body: cardBody(card) });
   expect(first.status).toBe(201);
   expect([again.text, again.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
-  expect((await tokenise({ headers, body: cardBody({ ...card, cvv: '738' }) })).status).toBe(422);
+  expect((await tokenise({ headers, body: cardBody({ ...card, expDate: '11/30' }) })).status).toBe(422);
 
   const [row] = await sql(`select *, encode(sealed_body, 'escape') as text from idempotency_key`);
   expect(row.text).not.toContain(first.body.paymentToolToken);
@@ -357,6 +357,20 @@ test('an Idempotency-Key gives the first answer again, and what is stored for th
   expect(
     scanValues('idempotency_key', [row], { cardNumbers: [card.cardNumber], securityCodes: ['737'] }),
   ).toEqual([]);
+});
+
+test.each([
+  ['another security code', '738'],
+  ['none', undefined],
+])('under an Idempotency-Key %s makes no other request: the code leaves no trace', async (what, cvv) => {
+  const headers = { 'idempotency-key': `code.${what.replaceAll(' ', '-')}` };
+  const first = await tokenise({ headers, body: cardBody({ cvv: '737' }) });
+  const again = await tokenise({ headers, body: cardBody({ cvv }) });
+  expect([again.status, again.text]).toEqual([201, first.text]);
+  expect(again.headers['idempotent-replayed']).toBe('true');
+  const { paymentToolToken, paymentSession } = first.body;
+  const revealed = await service.vault.reveal({ token: paymentToolToken, session: paymentSession });
+  expect(revealed.securityCode, 'what came first counts').toBe('737');
 });
 
 describe('limits against trying out cards', () => {

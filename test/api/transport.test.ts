@@ -321,3 +321,19 @@ describe('a preflight', () => {
 function invoiceUrlOfNobody(): string {
   return `${invoicesUrl}/1Cg2mCUVy4m`;
 }
+
+test.each(['/health/live', '/health/ready', '/metrics', '/openapi.json', '/docs', '/'])(
+  'HEAD %s is answered like GET, without the content',
+  async (url) => {
+    const [head, get] = [await service.call('HEAD', url), await service.call('GET', url)];
+    const known = ({ status, headers }: Answer) => ({
+      status,
+      type: headers['content-type'],
+      policy: headers['content-security-policy'],
+      location: headers['location'],
+    });
+    expect(known(head)).toEqual(known(get));
+    expect(head.status).toBeLessThan(400);
+    expect(head.text).toBe('');
+  },
+);

@@ -40,6 +40,37 @@ function rowFaults({ operation, refusals, path }: AnyEndpoint, row: AccessRow | 
   return faults;
 }
 
+/** Security codes that would be remembered under an Idempotency-Key, and members said not to be that are none. */
+export function memoryFaults(endpoints: readonly AnyEndpoint[]): string[] {
+  return endpoints.flatMap(({ operation, body, notRemembered = [] }) => {
+    const members = membersOf(body);
+    const isCode = (path: string) => /(^|\.)(cvv|cvc|securityCode)$/i.test(path);
+    return [
+      ...members
+        .filter((path) => isCode(path) && !notRemembered.includes(path))
+        .map((path) => `${operation} remembers ${path}`),
+      ...notRemembered
+        .filter((path) => !members.includes(path))
+        .map((path) => `${operation} has no member ${path}`),
+    ];
+  });
+}
+
+/** Every member of a body by its path, through objects and unions. */
+function membersOf(schema: unknown): string[] {
+  const { properties = {}, anyOf = [] } = (schema ?? {}) as {
+    properties?: Record<string, unknown>;
+    anyOf?: unknown[];
+  };
+  return [
+    ...Object.entries(properties).flatMap(([name, member]) => [
+      name,
+      ...membersOf(member).map((deeper) => `${name}.${deeper}`),
+    ]),
+    ...anyOf.flatMap(membersOf),
+  ];
+}
+
 /** The names a function asks its environment for. */
 export function namesReadBy(read: (environment: Record<string, string | undefined>) => unknown): string[] {
   const names = new Set<string>();

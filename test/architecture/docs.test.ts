@@ -1,5 +1,6 @@
 // Documents say what the code does: those that are printed are current, those that are written point at what is there, and
 // what they are printed from fits together.
+import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import { readConfig, settings } from '../../src/config.ts';
 import { access, scopes, type AccessRow } from '../../src/http/access.ts';
@@ -8,7 +9,13 @@ import { refusalsOf } from '../../src/http/openapi.ts';
 import { refusals } from '../../src/http/refusals.ts';
 import { routes, sandboxRoutes } from '../../src/routes.ts';
 import { documents } from '../../tools/documents.ts';
-import { accessFaults, environmentFaults, namesReadBy, unusedRefusals } from './declarations.ts';
+import {
+  accessFaults,
+  environmentFaults,
+  memoryFaults,
+  namesReadBy,
+  unusedRefusals,
+} from './declarations.ts';
 import { brokenLinks, filesEndingIn, missingFiles, textOf } from './mentions.ts';
 
 const endpoints = [...routes, ...sandboxRoutes];
@@ -25,6 +32,16 @@ test('every refusal of the catalogue is answered by an operation', () => {
 
 test('every route has its row in the access table, and every row its route', () => {
   expect(accessFaults(access, endpoints)).toEqual([]);
+});
+
+test('no security code is remembered under an Idempotency-Key, and what is named for that is there', () => {
+  expect(memoryFaults(endpoints)).toEqual([]);
+  const body = Type.Object({ card: Type.Object({ cvv: Type.String() }), name: Type.String() });
+  const endpoint = { operation: 'createPayment', body } as unknown as AnyEndpoint;
+  expect(memoryFaults([endpoint])).toEqual(['createPayment remembers card.cvv']);
+  expect(memoryFaults([{ ...endpoint, notRemembered: ['card.cvv', 'card.ccv'] }])).toEqual([
+    'createPayment has no member card.ccv',
+  ]);
 });
 
 test('every scope opens something', () => {

@@ -18,10 +18,12 @@ const rooms: Record<string, readonly string[]> = {
     'payment.bank',
     'payment.commands',
     'payment.postings',
+    'payment.terminal',
     'payment-failure',
     'payment-json',
     'refund',
   ],
+  recurring: ['calendar', 'mandate', 'may-charge', 'notices', 'receipt', 'rule-packs', 'series'],
 };
 
 /** Outside the rooms: what a bank can be asked and can answer; what moves which money. */
@@ -71,8 +73,15 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
   },
   config: { may: ['keys'] },
   routes: { may: Object.keys(rooms), types: ['http'] },
-  service: { may: [], types: ['merchants', 'cards', 'bank', 'engine', 'keys', 'database', ...words] },
-  payments: { may: ['invoices', 'cards', 'merchants', ...roomMayImport], types: ['bank', 'service'] },
+  service: {
+    may: [],
+    types: ['merchants', 'cards', 'bank', 'recurring', 'engine', 'keys', 'database', ...words],
+  },
+  payments: {
+    may: ['invoices', 'cards', 'merchants', 'recurring', ...roomMayImport],
+    types: ['bank', 'service'],
+  },
+  recurring: { may: ['cards', 'merchants', ...roomMayImport], types: ['service'] },
   invoices: { may: ['merchants', ...roomMayImport], types: ['service'] },
   cards: { may: roomMayImport, types: ['service'] },
   merchants: { may: roomMayImport, types: ['bank', 'service'] },
@@ -93,7 +102,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
 const packages: Record<string, { readonly may: readonly string[]; readonly types?: readonly string[] }> = {
   commander: { may: ['main'] },
   esbuild: { may: ['http'] },
-  fastify: { may: ['http', 'sandbox'], types: ['compose', 'payments'] },
+  fastify: { may: ['http', 'sandbox'], types: ['compose', 'payments', 'recurring'] },
   pg: { may: ['database'] },
   pino: { may: ['log'], types: ['engine', 'http'] },
   'prom-client': { may: ['http'] },

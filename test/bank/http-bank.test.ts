@@ -184,7 +184,11 @@ describe('it was certainly not sent when', () => {
     const url = await listen(server);
     await new Promise((resolve) => server.close(resolve));
     const bank = open(url);
-    expect(await bank.send(authorise())).toEqual({ outcome: 'notSent', why: 'ECONNREFUSED' });
+    expect(await bank.send(authorise())).toEqual({
+      outcome: 'notSent',
+      why: 'ECONNREFUSED',
+      nothingLeft: true,
+    });
     expect(await bank.inquire('inv1.1.a', terminal)).toEqual({ outcome: 'unknown', why: 'ECONNREFUSED' });
   });
 
@@ -213,7 +217,11 @@ describe('it was certainly not sent when', () => {
     await eventually(async () => heard.length === 200 || undefined, 5_000, '200 at work');
 
     const answer = await bank.send(authorise({ operationId: 'inv2.1.a' }));
-    expect(answer).toEqual({ outcome: 'notSent', why: 'no answer within 150 ms' });
+    expect(answer).toEqual({
+      outcome: 'notSent',
+      why: 'no answer within 150 ms',
+      nothingLeft: true,
+    });
     for (const response of waiting) reply(response, 200, approval);
     expect((await Promise.all(patient)).every(({ outcome }) => outcome === 'approved')).toBe(true);
     await bank.send(authorise());
@@ -229,7 +237,8 @@ describe('it was certainly not sent when', () => {
     [401, { error: 'unauthorised' }, {}],
   ])('the bank says so with status %i', async (status, body, headers) => {
     const { url } = await serve((_heard, response) => reply(response, status, body, headers));
-    expect((await open(url).send(authorise())).outcome).toBe('notSent');
+    const answer = await open(url).send(authorise());
+    expect(answer).toEqual({ outcome: 'notSent', why: expect.any(String) });
   });
 
   test('the card cannot be read, and nothing of why comes out', async () => {
@@ -247,6 +256,62 @@ describe('it was certainly not sent when', () => {
       expect((await open(url).inquire(operationId, terminal)).outcome).toBe('unknown');
     }
     expect(heard).toEqual([]);
+  });
+});
+
+describe('the security code', () => {
+  /** Tells how often it was given back. */
+  function counting() {
+    let times = 0;
+    const giveBack = async () => void (times += 1);
+    return { revealCard: () => Promise.resolve({ ...card, giveBack }), givenBack: () => times };
+  }
+
+  test('is given back when nobody listens', async () => {
+    const { revealCard, givenBack } = counting();
+    const server = createTcpServer();
+    const url = await listen(server);
+    await new Promise((resolve) => server.close(resolve));
+    await open(url, { revealCard }).send(authorise());
+    expect(givenBack()).toBe(1);
+  });
+
+  test.each<[string, (heard: Heard, response: ServerResponse) => void]>([
+    ['no answer comes', () => {}],
+    ['the connection breaks', (_h, response) => void (response.socket as Socket).resetAndDestroy()],
+    [
+      'the bank is busy',
+      (_h, response) => reply(response, 503, { error: 'notDone' }, { 'retry-after': '1' }),
+    ],
+    ['the bank refuses our signature', (_h, response) => reply(response, 401, { error: 'unauthorised' })],
+    ['the bank approves', (_h, response) => reply(response, 200, approval)],
+  ])('is not given back when %s', async (_when, answer) => {
+    const { revealCard, givenBack } = counting();
+    const { url, heard } = await serve(answer);
+    await open(url, { revealCard }).send(authorise());
+    expect([heard.length, givenBack()]).toEqual([1, 0]);
+  });
+
+  test('is not given back before it is certain, while a connection is awaited', async () => {
+    // A machine that takes the connection and says nothing, not even in TLS.
+    const server = createTcpServer(() => {});
+    const url = (await listen(server)).replace('http:', 'https:');
+    const { revealCard, givenBack } = counting();
+    const sending = open(url, { revealCard }).send(authorise());
+    expect(givenBack()).toBe(0);
+    expect(await sending).toMatchObject({ outcome: 'notSent', nothingLeft: true });
+    expect(givenBack()).toBe(1);
+  });
+
+  test('that cannot be given back is lost, and the answer stays what it is', async () => {
+    const giveBack = () => Promise.reject(new Error(`no way to keep ${card.securityCode}`));
+    const server = createTcpServer();
+    const url = await listen(server);
+    await new Promise((resolve) => server.close(resolve));
+    const bank = open(url, { revealCard: () => Promise.resolve({ ...card, giveBack }) });
+    expect(await bank.send(authorise())).toMatchObject({ outcome: 'notSent', nothingLeft: true });
+    expect(JSON.stringify(logged.at(-1))).toContain('could not be given back');
+    expect(JSON.stringify(logged.at(-1))).not.toContain(card.securityCode);
   });
 });
 
@@ -340,6 +405,7 @@ describe('the circuit', () => {
     expect(await bank.send(authorise())).toEqual({
       outcome: 'notSent',
       why: 'the circuit to the bank is open',
+      nothingLeft: true,
     });
     expect(await bank.inquire('inv1.1.a', terminal)).toMatchObject({ outcome: 'unknown' });
     expect([heard.length, revealed]).toEqual([20, 20]);

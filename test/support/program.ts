@@ -17,14 +17,21 @@ export type Server = {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 };
 
-type Options = { runAs?: { uid: number; gid: number }; cwd?: string; file?: string };
+type Options = {
+  runAs?: { uid: number; gid: number };
+  cwd?: string;
+  file?: string;
+  /** What it reads on standard input. */
+  input?: string;
+};
 
 /** Starts `mandate serve` on a free port and waits until it says that it is ready. */
 export async function startServer(
   environment: Record<string, string>,
-  options: Options = {},
+  options: Options & { command?: 'serve' | 'bank' } = {},
 ): Promise<Server> {
-  const child = run(['serve'], { PORT: '0', LOG_LEVEL: 'info', ...environment }, options);
+  const command = options.command ?? 'serve';
+  const child = run([command], { PORT: '0', LOG_LEVEL: 'info', ...environment }, options);
   let output = '';
   const ready = new Promise<string>((resolve, reject) => {
     const read = (line: string) => {
@@ -57,6 +64,7 @@ export async function mandate(
   options: Options = {},
 ): Promise<{ code: number | null; output: string; errors: string }> {
   const child = run(args, environment, options);
+  child.stdin?.end(options.input);
   let output = '';
   let errors = '';
   child.stdout!.on('data', (text) => (output += String(text)));
@@ -72,7 +80,7 @@ function run(args: readonly string[], environment: Record<string, string>, optio
   const child = spawn(process.execPath, [file, ...args], {
     cwd,
     env: { PATH, HOME, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     ...runAs,
   });
   onTestFinished(() => void child.kill('SIGKILL'));

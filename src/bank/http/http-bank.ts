@@ -24,6 +24,8 @@ export type RevealedCard = {
   readonly expiry: string;
   readonly holder?: string;
   readonly securityCode?: string;
+  /** Where there is one: it may be used again, because certainly not a byte of it has left. */
+  readonly giveBack?: () => Promise<void>;
 };
 
 export type Timeouts = {
@@ -64,11 +66,8 @@ const notAnId = { outcome: 'notSent', why: 'no bank takes such an operation id' 
 
 export function openHttpBank(options: HttpBankOptions): HttpBank {
   const { secret, clock, log, revealCard, callbackUrl, timeouts = usualTimeouts } = options;
-  const url = addressOf(options);
+  const url = bankAddress(options);
   const base = url.pathname.replace(/\/$/, '');
-  if (secret.length < secretCharactersLeast) {
-    throw new Error(`the bank's secret must have ${secretCharactersLeast} characters or more`);
-  }
   const link = openLink(url.origin, timeouts.connectMs);
   const nowMs = () => epochMsOf(clock.now());
   const circuit = openCircuit(nowMs);
@@ -91,7 +90,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     if (exchange.came === 'nothing') {
       const { written, why } = exchange;
       settle('badly');
-      return { outcome: written ? 'unknown' : 'notSent', why };
+      return written ? { outcome: 'unknown', why } : { outcome: 'notSent', why, nothingLeft: true };
     }
     const { status } = exchange;
     if (status === 400 || status === 401 || status === 409) {
@@ -106,14 +105,29 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     return answer;
   }
 
+  async function giveBack(cards: readonly RevealedCard[], { operationId }: BankOperation): Promise<void> {
+    try {
+      for (const card of cards) await card.giveBack?.();
+    } catch {
+      // The next attempt goes without it. Not the error itself: it is about a card.
+      log.warn({ operationId }, 'a security code that was not sent could not be given back');
+    }
+  }
+
   return {
     async send(operation) {
       if (!operationId.test(operation.operationId)) return notAnId;
       const settle = circuit.admit();
-      if (!settle) return { outcome: 'notSent', why: 'the circuit to the bank is open' };
+      if (!settle) return { outcome: 'notSent', why: 'the circuit to the bank is open', nothingLeft: true };
       let body: Buffer | undefined;
+      const revealed: RevealedCard[] = [];
       try {
-        const message = await messageOf(operation, revealCard, callbackUrl);
+        const reveal = async (reference: CardReference) => {
+          const card = await revealCard(reference);
+          revealed.push(card);
+          return card;
+        };
+        const message = await messageOf(operation, reveal, callbackUrl);
         body = Buffer.from(JSON.stringify(message));
       } catch {
         // Not the error itself: it is about a card.
@@ -125,6 +139,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
       const answer = await ask({ method: 'PUT', body, asked, answerMs }, settle);
       // The strings it was made of are beyond our reach; this copy, the largest, is not.
       body.fill(0);
+      if (answer.outcome === 'notSent' && answer.nothingLeft) await giveBack(revealed, operation);
       return answer;
     },
 
@@ -154,16 +169,22 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
   };
 }
 
-export function addressOf({
-  url: text,
-  allowPlainHttp,
-}: Pick<HttpBankOptions, 'url' | 'allowPlainHttp'>): URL {
+/** Throws what is wrong with the settings of a bank, in words for an operator. */
+export function bankAddress(settings: Pick<HttpBankOptions, 'url' | 'secret' | 'allowPlainHttp'>): URL {
+  const { url: text, secret, allowPlainHttp } = settings;
+  if (!URL.canParse(text)) throw new Error(`${text} is no address; write it with https://`);
   const url = new URL(text);
   const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && (isLoopback || allowPlainHttp))) {
     throw new Error(`card numbers go to the bank: ${url.origin} must be https`);
   }
   if (url.search !== '' || url.hash !== '') throw new Error('the address of a bank has no ? and no #');
+  if (url.username !== '' || url.password !== '') {
+    throw new Error('the address of a bank has no name and no password: messages are signed');
+  }
+  if (secret.length < secretCharactersLeast) {
+    throw new Error(`the bank's secret must have ${secretCharactersLeast} characters or more`);
+  }
   return url;
 }
 

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Compile } from 'typebox/compile';
 import { epochMsOf, type Clock } from '../../clock.ts';
-import { addressOf } from './http-bank.ts';
+import { bankAddress } from './http-bank.ts';
 import { openLink, type Exchange } from './link.ts';
 import { BookPage, parseMessage, type BookEntry } from './messages.ts';
 import { protocolVersion, sign, signatureHeader, versionHeader } from './signature.ts';
@@ -31,7 +31,7 @@ const bookPage = Compile(BookPage);
 
 export function openBookReader(options: BookReaderOptions): BookReader {
   const { secret, clock, pausesMs = usualPausesMs } = options;
-  const url = addressOf(options);
+  const url = bankAddress(options);
   const base = url.pathname.replace(/\/$/, '');
   const link = openLink(url.origin, connectMs);
   const name = `the book at ${url.href.replace(/\/$/, '')}`;

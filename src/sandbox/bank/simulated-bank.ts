@@ -52,11 +52,24 @@ export function bankSecretIn(folder: string): string {
   return sandboxMasterKey(join(folder, 'secret')).toString('base64');
 }
 
+/** Tells this folder's bank from all others. */
+export function bankIdIn(folder: string): string {
+  return bankIdOf(keyIn(folder));
+}
+
+function keyIn(folder: string): Buffer {
+  return sandboxMasterKey(join(folder, 'key'));
+}
+
+function bankIdOf(key: Buffer): string {
+  return createHash('sha256').update('bank id|').update(key).digest('hex').slice(0, 16);
+}
+
 export async function openSimulatedBank(options: SimulatedBankOptions): Promise<SimulatedBank> {
   const { clock, secret, log, folder, host = '127.0.0.1', port = 0, seed = 1 } = options;
   if (folder !== undefined) mkdirSync(folder, { recursive: true });
-  const key = folder === undefined ? randomBytes(32) : sandboxMasterKey(join(folder, 'key'));
-  const bankId = createHash('sha256').update('bank id|').update(key).digest('hex').slice(0, 16);
+  const key = folder === undefined ? randomBytes(32) : keyIn(folder);
+  const bankId = bankIdOf(key);
   const faults = openFaults(seed);
   const callbacks = openCallbacks(secret, clock);
   let app: FastifyInstance | undefined;

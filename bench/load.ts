@@ -1,0 +1,51 @@
+// Load on a server: closed, where each of so many clients begins anew when it has finished, or open, where work arrives at a
+// rate whatever becomes of it, which alone shows how long people wait.
+export type Measured = {
+  /** Finished, a second. */
+  readonly rate: number;
+  readonly latenciesMs: readonly number[];
+};
+
+export type Work = () => Promise<unknown>;
+
+export async function closedLoop(work: Work, options: { clients: number; ms: number }): Promise<Measured> {
+  const latenciesMs: number[] = [];
+  const began = performance.now();
+  const until = began + options.ms;
+  const client = async () => {
+    while (performance.now() < until) {
+      const since = performance.now();
+      await work();
+      latenciesMs.push(performance.now() - since);
+    }
+  };
+  await Promise.all(Array.from({ length: options.clients }, client));
+  return { rate: latenciesMs.length / ((performance.now() - began) / 1_000), latenciesMs };
+}
+
+/** Latency counts from when work should have begun: a server that stops does not make the load wait for it. */
+export async function openLoop(work: Work, options: { rate: number; ms: number }): Promise<Measured> {
+  const latenciesMs: number[] = [];
+  const began = performance.now();
+  const running = new Set<Promise<void>>();
+  const total = Math.floor((options.rate * options.ms) / 1_000);
+  for (let number = 0; number < total; number++) {
+    const due = began + (number * 1_000) / options.rate;
+    const waitMs = due - performance.now();
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    const one = work().then(() => void latenciesMs.push(performance.now() - due));
+    running.add(one);
+    void one.finally(() => running.delete(one));
+  }
+  await Promise.all(running);
+  return { rate: latenciesMs.length / ((performance.now() - began) / 1_000), latenciesMs };
+}
+
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+export function median(values: readonly number[]): number {
+  return percentile(values, 0.5);
+}

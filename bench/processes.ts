@@ -1,0 +1,185 @@
+// What a measurement runs: one PostgreSQL that syncs to disk, the simulated bank, the service and the floor, each a process of
+// its own, all ended when the measurement ends.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { startEmbedded } from '../src/database/embedded/server.ts';
+import { openDatabase } from '../src/database/database.ts';
+import { migrate } from '../src/database/migrate.ts';
+import { temporaryFolder } from '../test/support/test-cluster.ts';
+
+const repository = fileURLToPath(new URL('..', import.meta.url));
+const secret = 'a secret of the measurement that is long enough';
+const connections = 10;
+
+export type Contender = {
+  readonly name: 'service' | 'floor';
+  readonly url: string;
+  readonly apiKey: string;
+  readonly pid: number;
+  readonly database: string;
+};
+
+export type Field = {
+  readonly service: Contender;
+  readonly floor: Contender;
+  readonly bankUrl: string;
+  /** A statement in one of the databases. */
+  query(database: string, text: string): Promise<Record<string, string>[]>;
+  postgresPids(): number[];
+  /** One more node of the service on the same database. */
+  addNode(): Promise<Contender>;
+  close(): Promise<void>;
+};
+
+/** Ends what was started when the rest cannot be. */
+export async function openField(): Promise<Field> {
+  const endings: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const end of endings.reverse()) await end();
+  };
+  try {
+    return await start(endings, close);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function start(endings: (() => Promise<void>)[], close: () => Promise<void>): Promise<Field> {
+  const { folder, remove } = temporaryFolder();
+  endings.push(remove);
+  const server = await startEmbedded({ dataFolder: folder, log: () => {}, machine: { openFolder: folder } });
+  endings.push(() => server.stop());
+  const { connection } = server;
+  const urlOf = (database: string) => {
+    const { host, port, user, password } = connection as {
+      host: string;
+      port: number;
+      user: string;
+      password: string;
+    };
+    return `postgres://${user}:${password}@/${database}?host=${encodeURIComponent(host)}&port=${port}`;
+  };
+  const withDatabase = async <T>(
+    database: string,
+    work: (run: (text: string) => Promise<any[]>) => Promise<T>,
+  ) => {
+    const db = openDatabase({ connection: { url: urlOf(database) }, connectionsMost: 3 });
+    try {
+      return await work((text) => db.withClient(async (client) => (await client.query(text)).rows));
+    } finally {
+      await db.end();
+    }
+  };
+
+  async function run(
+    name: string,
+    args: string[],
+    environment: Record<string, string>,
+  ): Promise<{ url: string; pid: number }> {
+    const { PATH = '', HOME = '' } = process.env;
+    const child = spawn(process.execPath, args, {
+      cwd: repository,
+      env: { PATH, HOME, NODE_ENV: 'production', LOG_LEVEL: 'warn', ...environment },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    endings.push(() => end(child));
+    const exited = once(child, 'exit').then(([code]) => {
+      throw new Error(`the ${name} ended with ${code}`);
+    });
+    exited.catch(() => undefined);
+    const address = (async () => {
+      for await (const line of createInterface(child.stdout)) {
+        const [, found] = /"address":"([^"]+)"/.exec(line) ?? [];
+        if (found) return found;
+      }
+      return exited;
+    })();
+    address.catch(() => undefined);
+    return { url: await Promise.race([address, exited]), pid: child.pid ?? 0 };
+  }
+
+  for (const database of ['service', 'floor']) {
+    await withDatabase('postgres', (run) => run(`create database ${database}`));
+  }
+  const floorDatabase = openDatabase({ connection: { url: urlOf('floor') }, connectionsMost: 3 });
+  await migrate(floorDatabase);
+  await floorDatabase.end();
+
+  const bank = await run('bank', ['bin/mandate.js', 'bank'], {
+    LOG_LEVEL: 'info',
+    MANDATE_DATA: join(folder, 'bank'),
+    BANK_SECRET: secret,
+  });
+  const node = async (number: number): Promise<Contender> => {
+    const data = join(folder, `node-${number}`);
+    const { url, pid } = await run('service', ['bin/mandate.js', 'serve'], {
+      LOG_LEVEL: 'info',
+      PORT: '0',
+      DATABASE_URL: urlOf('service'),
+      DATABASE_CONNECTIONS: String(connections),
+      MANDATE_DATA: data,
+      MANDATE_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
+      BANK_URL: bank.url,
+      BANK_SECRET: secret,
+      REQUESTS_PER_SECOND: '0',
+    });
+    const { apiKey } = JSON.parse(readFileSync(join(data, 'sandbox.json'), 'utf8')) as { apiKey: string };
+    return { name: 'service', url, pid, apiKey, database: 'service' };
+  };
+  const service = await node(1);
+  const tsx = join(repository, 'node_modules/tsx/dist/loader.mjs');
+  const floorStarted = await run('floor', ['--import', tsx, 'bench/floor/floor.ts'], {
+    DATABASE_URL: urlOf('floor'),
+    DATABASE_CONNECTIONS: String(connections),
+    BANK_URL: bank.url,
+    BANK_SECRET: secret,
+  });
+  let nodes = 1;
+
+  return {
+    service,
+    floor: { name: 'floor', ...floorStarted, apiKey: 'none', database: 'floor' },
+    bankUrl: bank.url,
+    query: (database, text) => withDatabase(database, (run) => run(text)),
+    postgresPids: () => childrenOf(folder),
+    addNode: () => node(++nodes),
+    close,
+  };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+}
+
+/** The postmaster of that folder and its processes. */
+function childrenOf(folder: string): number[] {
+  const pidFile = findFile(folder, 'postmaster.pid');
+  if (!pidFile || !existsSync('/proc')) return [];
+  const postmaster = Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
+  const parentOf = (pid: string) => {
+    try {
+      return Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]);
+    } catch {
+      return 0; // it has just ended
+    }
+  };
+  const children = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(name) === postmaster);
+  return [postmaster, ...children.map(Number)];
+}
+
+function findFile(folder: string, name: string): string | undefined {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.name === name) return path;
+    const deeper = entry.isDirectory() ? findFile(path, name) : undefined;
+    if (deeper) return deeper;
+  }
+  return undefined;
+}

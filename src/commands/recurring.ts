@@ -1,0 +1,47 @@
+// mandate shop recurring: what a shop wants of recurring charges beside the rules.
+import { isDate } from '../recurring/calendar.ts';
+import { findSettings, storeSettings, type RecurringSettings } from '../recurring/settings.store.ts';
+import { readShop } from '../merchants/party.store.ts';
+import { withFoundation } from './foundation.ts';
+
+type Options = {
+  party: string;
+  schedule?: string;
+  validUntil?: string;
+  contact?: string;
+  enforceMaxGap?: 'yes' | 'no';
+  requireConsentEvidence?: 'yes' | 'no';
+  needsApiKey?: 'yes' | 'no';
+};
+
+/** Changes what is given and leaves the rest; without anything given it only shows. */
+export async function setRecurring(shopId: string, options: Options): Promise<void> {
+  const { party: partyId, schedule, validUntil, contact } = options;
+  if (validUntil !== undefined && !isDate(validUntil))
+    throw new Error(`${validUntil} is no day; write 2030-12-31`);
+  await withFoundation(async ({ database }) => {
+    const [shop] = await database.run(readShop, { party_id: partyId, shop_id: shopId });
+    if (!shop) throw new Error(`party ${partyId} has no shop ${shopId}; mandate shop list shows its shops`);
+    const name = { partyId, shopId };
+    const before = await findSettings(database, name);
+    const terms = {
+      ...before.terms,
+      ...(schedule === undefined ? {} : { schedule }),
+      ...(validUntil === undefined ? {} : { validUntil }),
+    };
+    const settings: RecurringSettings = {
+      ...before,
+      ...(Object.keys(terms).length === 0 ? {} : { terms }),
+      ...(contact === undefined ? {} : { contact }),
+      ...flag('enforceMaxGap', options.enforceMaxGap),
+      ...flag('requireConsentEvidence', options.requireConsentEvidence),
+      ...flag('needsApiKey', options.needsApiKey),
+    };
+    await storeSettings(database, name, settings);
+    console.log(JSON.stringify(settings, null, 2));
+  });
+}
+
+function flag(name: keyof RecurringSettings, given: 'yes' | 'no' | undefined) {
+  return given === undefined ? {} : { [name]: given === 'yes' };
+}

@@ -1,0 +1,31 @@
+// For monitoring: how long the oldest payment has waited for its bank. Whoever waits is due within minutes or stuck, so two small
+// indexes find them all, however many holds there are. Where a sandbox has moved a party's clock its payments are left out.
+import { epochMsOf, laterBy, type Instant } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import { statement } from '../database/statement.ts';
+
+const waiting = `status in ('authorising', 'reversing', 'capturing', 'cancelling')`;
+
+/** The latest event of an invoice is the one since which its payment has waited. */
+const readOldestUnknown = statement({
+  name: 'read_oldest_unknown_payment',
+  parameters: { soon: 'timestamptz' },
+  row: { since: 'timestamptz?' },
+  text: `select min(event.created_at) as since
+         from (
+           select invoice_id from payment where wake_at <= :soon and ${waiting}
+           union all
+           select invoice_id from payment where stuck_at is not null and ${waiting}
+         ) as open
+         join invoice using (invoice_id)
+         join event on aggregate_id = invoice_id and sequence = invoice.version`,
+});
+
+/** Longer than any lease and any pause between two attempts. */
+const longestPauseMs = 15 * 60_000;
+
+export async function oldestUnknownSeconds(db: Database, now: Instant): Promise<number> {
+  const [row] = await db.run(readOldestUnknown, { soon: laterBy(now, longestPauseMs) });
+  if (!row?.since) return 0;
+  return Math.max(0, (epochMsOf(now) - epochMsOf(row.since)) / 1000);
+}

@@ -1,0 +1,130 @@
+// Where the card of a new payment comes from: from a payer who is present, with a token; or from an earlier payment, by the
+// rules of recurring charges. Both are asked inside the transaction that makes the payment.
+import type { PaymentResource } from '../cards/payment-resource.ts';
+import type { Instant } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import type { Caller } from '../http/caller.ts';
+import type { RefusalToCharge } from '../recurring/may-charge.ts';
+import { seriesIdOf } from '../recurring/series.ts';
+import { accept, refuse, type Outcome } from '../refusal.ts';
+import type { Service } from '../service.ts';
+import type { PayableInvoice } from './payment.commands.ts';
+import type { Payer, Payment, PaymentTerms } from './payment.ts';
+import { findPayments } from './payment.store.ts';
+import type { PaymentParams } from './payment.wire.ts';
+
+export type PayerRefusal =
+  'invalidPaymentToolToken' | 'invalidPaymentSession' | 'invalidRecurrentParent' | RefusalToCharge['code'];
+
+export type PayerSource = {
+  /** What makes two requests the same request. */
+  readonly identity: readonly unknown[];
+  /** Nothing is written when it refuses. */
+  take(tx: Database, invoice: PayableInvoice): Promise<Outcome<TakenPayer, PayerRefusal>>;
+};
+
+export type TakenPayer = {
+  readonly payer: Payer;
+  /** What is written with the payment, once it stands. */
+  readonly beside?: (tx: Database, terms: PaymentTerms) => Promise<void>;
+};
+
+type Asked = { readonly caller: Caller; readonly payer: PaymentParams['payer']; readonly now: Instant };
+
+export async function sourceOf(
+  { caller, payer, now }: Asked,
+  service: Service,
+): Promise<Outcome<PayerSource, PayerRefusal>> {
+  if (payer.payerType === 'RecurrentPayer')
+    return accept(fromParent({ caller, payer, now }, service.recurring));
+  const handles = {
+    token: payer.paymentToolToken,
+    ...(payer.paymentSession === undefined ? {} : { session: payer.paymentSession }),
+  };
+  const resource = await service.cards.use(service.db, caller, handles, now);
+  if (!resource.ok) return resource;
+  return accept(fromResource(caller.partyId, payer, resource.value, service.cards));
+}
+
+function fromResource(
+  partyId: string,
+  payer: PaymentParams['payer'] & { payerType: 'PaymentResourcePayer' },
+  resource: PaymentResource,
+  cards: Service['cards'],
+): PayerSource {
+  return {
+    identity: [payer.payerType, resource.identityHash.toString('hex')],
+    async take(tx) {
+      if (!(await cards.keep(tx, partyId, resource.token))) return refuse('invalidPaymentToolToken');
+      const { token, session, card, clientInfo } = resource;
+      return accept({ payer: { type: 'resource', token, session, card, clientInfo, ...contactOf(payer) } });
+    },
+  };
+}
+
+function fromParent(
+  { caller, payer, now }: Asked & { payer: { payerType: 'RecurrentPayer' } },
+  recurring: Service['recurring'],
+): PayerSource {
+  const { partyId } = caller;
+  const { invoiceID: invoiceId, paymentID: paymentId } = payer.recurrentParentPayment;
+  const parent = { invoiceId, paymentId };
+  return {
+    identity: [payer.payerType, invoiceId, paymentId],
+    async take(tx, invoice) {
+      const found = await findPayments(tx, { partyId, ...parent });
+      const payment = found?.[0]?.payment;
+      // Whose it is, or that there is none: the answer is the same.
+      if (!payment || !canBeParent(payment, invoice.shopId)) return refuse('invalidRecurrentParent');
+      const seriesId = payment.payer.type === 'recurrent' ? payment.payer.seriesId : seriesIdOf(parent);
+      const { id: ofInvoice, createdAt: invoiceCreatedAt, amount } = invoice;
+      const asked = { seriesId, invoiceId: ofInvoice, invoiceCreatedAt, amount, parent };
+      const admission = await recurring.admit(tx, asked, now);
+      if (!admission) return refuse('invalidRecurrentParent');
+      const { series, token, verdict } = admission;
+      if (!verdict.may) return refusalOf(verdict, caller);
+      const root = series.rootNetworkTransactionId;
+      const previous = networkTransactionIdOf(payment) ?? root;
+      return accept({
+        payer: {
+          type: 'recurrent',
+          token,
+          seriesId,
+          parent,
+          warnings: verdict.warnings,
+          ...(root === undefined ? {} : { rootNetworkTransactionId: root }),
+          ...(previous === undefined ? {} : { previousNetworkTransactionId: previous }),
+          ...contactOf(payer),
+        },
+        beside: (writing, terms) =>
+          recurring.start(writing, admission, { invoiceId: ofInvoice, paymentId: terms.id, amount, now }),
+      });
+    },
+  };
+}
+
+/** Captured, whatever was refunded since; meant to be a parent; of the same shop. */
+function canBeParent({ state, makeRecurrent, shopId }: Payment, ofShop: string): boolean {
+  return makeRecurrent && shopId === ofShop && ['captured', 'refunding', 'refunded'].includes(state.name);
+}
+
+function networkTransactionIdOf({ state }: Payment): string | undefined {
+  return 'approval' in state ? state.approval.networkTransactionId : undefined;
+}
+
+/**
+ * With the first moment it would be accepted. The rule names the bank's code, which helps whoever tries out stolen cards: it
+ * is for merchants alone.
+ */
+function refusalOf({ code, rule, pack, retryAfter }: RefusalToCharge, { kind }: Caller) {
+  const why = kind === 'apiKey' ? { rule, rulePack: pack } : {};
+  return refuse(code, { details: { ...why, ...(retryAfter ? { retryAfter } : {}) } });
+}
+
+function contactOf({
+  contactInfo,
+  sessionInfo,
+}: PaymentParams['payer']): Pick<Payer, 'contactInfo' | 'redirectUrl'> {
+  const redirectUrl = sessionInfo?.redirectUrl;
+  return { contactInfo, ...(redirectUrl === undefined ? {} : { redirectUrl }) };
+}

@@ -1,0 +1,119 @@
+// What a change of a payment means for the series it begins or belongs to. It is written in the same transaction, so that a
+// crash leaves both as they were, or both changed.
+import type { BankAnswer } from '../bank/bank.ts';
+import type { Instant } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import type { Ending } from '../recurring/series.ts';
+import type { Service } from '../service.ts';
+import { evolve, type Approval, type Payment, type PaymentFact } from './payment.ts';
+
+type Write = (tx: Database) => Promise<void>;
+
+/** Undefined when the change concerns no series and no counter. `answer` is what the bank said, where it led to the change. */
+export function seriesChangeOf(
+  payment: Payment,
+  facts: readonly PaymentFact[],
+  answer: BankAnswer | undefined,
+  now: Instant,
+  recurring: Service['recurring'],
+): Write | undefined {
+  const { payer, makeRecurrent, invoiceId, id: paymentId } = payment;
+  const member = { invoiceId, paymentId };
+  const writes: Write[] = [];
+  let after = payment;
+  for (const fact of facts) {
+    const ending = endingOf(after, fact, answer);
+    after = evolve(after, fact);
+    if (ending && payer.type === 'recurrent') {
+      writes.push((tx) => recurring.end(tx, payer.seriesId, member, ending, now));
+    } else if (ending && payer.type === 'resource' && isNetworksDecline(ending)) {
+      writes.push((tx) => recurring.declined(tx, { ...payment, ...member, token: payer.token }, now));
+    }
+    if (fact.type === 'payment_captured' && makeRecurrent) {
+      const approval = approvalOf(after);
+      writes.push((tx) => parentMade(tx, payment, approval, now, recurring));
+    }
+  }
+  if (writes.length === 0) return undefined;
+  return async (tx) => {
+    for (const write of writes) await write(tx);
+  };
+}
+
+function endingOf(payment: Payment, fact: PaymentFact, answer: BankAnswer | undefined): Ending | undefined {
+  switch (fact.type) {
+    case 'payment_processed':
+      return {
+        outcome: 'approved',
+        ...(answer?.outcome === 'approved' && answer.advice !== undefined ? { advice: answer.advice } : {}),
+      };
+    case 'payment_failed':
+      return answer?.outcome === 'declined' && payment.state.name !== 'reversing'
+        ? answer
+        : { outcome: 'lost' };
+    case 'payment_reversal_started':
+      // The bank has never seen it, and is told now that it must not do it any more.
+      return answer?.outcome === 'notFound' ? { outcome: 'unsent' } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Not by the bank alone, and not for the authentication before. */
+function isNetworksDecline(ending: Ending): boolean {
+  return ending.outcome === 'declined' && ending.network !== 'bank' && !ending.code.startsWith('3ds');
+}
+
+async function parentMade(
+  tx: Database,
+  payment: Payment,
+  approval: Approval,
+  now: Instant,
+  recurring: Service['recurring'],
+): Promise<void> {
+  const {
+    payer,
+    invoiceId,
+    id: paymentId,
+    partyId,
+    shopId,
+    realm,
+    recurrentTerms,
+    amount,
+    createdAt,
+  } = payment;
+  const member = { invoiceId, paymentId };
+  if (payer.type === 'recurrent') return recurring.addParent(tx, payer.seriesId, member, now);
+  const { ip, fingerprint, url } = payer.clientInfo;
+  await recurring.begin(
+    tx,
+    {
+      ...member,
+      partyId,
+      shopId,
+      realm,
+      card: { ...payer.card, token: payer.token },
+      ...(recurrentTerms === undefined ? {} : { given: recurrentTerms }),
+      evidence: {
+        payer: {
+          ip,
+          fingerprint,
+          ...(url === undefined ? {} : { page: url }),
+          contactInfo: payer.contactInfo,
+        },
+        payment: {
+          createdAt,
+          amountMinor: Number(amount.minor),
+          currency: amount.currency,
+          ...approval,
+        },
+      },
+    },
+    now,
+  );
+}
+
+function approvalOf({ state }: Payment): Approval {
+  if ('approval' in state) return state.approval;
+  throw new Error('a payment was captured without an approval');
+}

@@ -1,0 +1,112 @@
+// What a merchant shows in a dispute: everything that happened to a consent, each entry bound to the one before by a hash
+// that was computed when it was written, and the whole sealed with our signature. One changed byte and it does not verify.
+import { createHash, createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
+import type { Instant } from '../clock.ts';
+
+export type BundleEntry = {
+  readonly sequence: number;
+  readonly at: Instant;
+  readonly facts: readonly unknown[];
+  readonly hash: string;
+};
+
+export type Bundle = {
+  readonly format: 'mandate consent 1';
+  readonly seriesId: string;
+  readonly partyId: string;
+  readonly shopId: string;
+  readonly sealedAt: Instant;
+  readonly entries: readonly BundleEntry[];
+  /** Ed25519, base64url: who sealed it. */
+  readonly publicKey: string;
+  readonly signature: string;
+};
+
+export type Verified =
+  { readonly ok: true; readonly bundle: Bundle } | { readonly ok: false; readonly why: string };
+
+/** Of the entry, and of all before it. */
+export function linkOf(before: string, { sequence, at, facts }: Omit<BundleEntry, 'hash'>): string {
+  return createHash('sha256')
+    .update(JSON.stringify([before, sequence, at, facts]))
+    .digest('hex');
+}
+
+export function seal(secret: Buffer, content: Omit<Bundle, 'publicKey' | 'signature'>): Bundle {
+  const key = privateKeyOf(secret);
+  const signed = { ...content, publicKey: publicTextOf(createPublicKey(key)) };
+  return { ...signed, signature: sign(null, textOf(signed), key).toString('base64url') };
+}
+
+/** The ways to write a bundle: as the API answers it, or in lines for people. Other spaces are another file. */
+function isWrittenAsSealed(bundle: Bundle, file: string): boolean {
+  const text = file.endsWith('\n') ? file.slice(0, -1) : file;
+  return text === (text.includes('\n') ? JSON.stringify(bundle, null, 2) : JSON.stringify(bundle));
+}
+
+/** `sealedBy` is the public key it must bear; without one, whoever sealed it is believed to be who he should be. */
+export function verifyBundle(file: string, sealedBy?: string): Verified {
+  const bundle = parsed(file);
+  if (!bundle) return no('it is no consent bundle');
+  if (!isWrittenAsSealed(bundle, file)) return no('it is not written as it was sealed');
+  if (sealedBy !== undefined && bundle.publicKey !== sealedBy) return no('somebody else has sealed it');
+  const { signature, ...signed } = bundle;
+  const key = publicKeyOf(bundle.publicKey);
+  const bytes = Buffer.from(signature, 'base64url');
+  if (!key || bytes.toString('base64url') !== signature) return no('its seal cannot be read');
+  if (!verify(null, textOf(signed), key, bytes)) return no('the seal does not fit what it says');
+  let before = '';
+  for (const [place, entry] of bundle.entries.entries()) {
+    before = linkOf(before, entry);
+    if (entry.sequence !== place + 1 || entry.hash !== before)
+      return no(`entry ${place + 1} breaks the chain`);
+  }
+  return { ok: true, bundle };
+}
+
+function parsed(file: string): Bundle | undefined {
+  try {
+    const bundle = JSON.parse(file) as Bundle;
+    const isBundle =
+      bundle.format === 'mandate consent 1' &&
+      Array.isArray(bundle.entries) &&
+      bundle.entries.every((entry) => typeof entry === 'object' && entry !== null) &&
+      typeof bundle.publicKey === 'string' &&
+      typeof bundle.signature === 'string';
+    return isBundle ? bundle : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(signed: Omit<Bundle, 'signature'>): Buffer {
+  return Buffer.from(JSON.stringify(signed));
+}
+
+function no(why: string): Verified {
+  return { ok: false, why };
+}
+
+/** RFC 8410: what stands before the 32 bytes of a key. */
+const privatePrefix = Buffer.from('302e020100300506032b657004220420', 'hex');
+const publicPrefix = Buffer.from('302a300506032b6570032100', 'hex');
+
+function privateKeyOf(secret: Buffer): KeyObject {
+  const der = Buffer.concat([privatePrefix, secret.subarray(0, 32)]);
+  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+}
+
+/** What everybody may know of the key that seals. */
+export function publicKeyTextOf(secret: Buffer): string {
+  return publicTextOf(createPublicKey(privateKeyOf(secret)));
+}
+
+function publicTextOf(key: KeyObject): string {
+  return key.export({ format: 'der', type: 'spki' }).subarray(publicPrefix.length).toString('base64url');
+}
+
+function publicKeyOf(text: string): KeyObject | undefined {
+  const bytes = Buffer.from(text, 'base64url');
+  if (bytes.length !== 32 || bytes.toString('base64url') !== text) return undefined;
+  return createPublicKey({ key: Buffer.concat([publicPrefix, bytes]), format: 'der', type: 'spki' });
+}

@@ -1,0 +1,80 @@
+// Receipts: what each must have in every language and for every kind of mandate, and that the linter lets none out without.
+import { describe, expect, test } from 'vitest';
+import type { Instant } from '../clock.ts';
+import type { Currency } from '../money.ts';
+import type { AmountRule } from './mandate.ts';
+import { receiptLanguages, receiptOf, receiptProblems, type ReceiptFacts } from './receipt.ts';
+
+const facts: ReceiptFacts = {
+  language: 'en',
+  merchant: { name: 'A & B <Books>', site: 'https://books.example', contact: 'help@books.example' },
+  amount: { minor: 49_905n, currency: 'RUB' as Currency },
+  at: '2026-01-19T10:00:00.123000Z' as Instant,
+  mandate: { schedule: 'P1M' },
+  card: { paymentSystem: 'visa', lastDigits: '4242' },
+  invoiceId: '1Cg2mCUVy4m',
+  paymentId: '1',
+  reference: '900000000017',
+  approvalCode: '134623',
+  cancelUrl: 'https://pay.example/recurring/withdraw/x/y',
+};
+const rules: (AmountRule | undefined)[] = [
+  undefined,
+  { kind: 'fixed', amountMinor: 100 },
+  { kind: 'upTo', amountMinor: 100_000 },
+  { kind: 'variable', text: 'by the meter' },
+];
+
+describe.each(receiptLanguages)('a receipt in %s', (language) => {
+  const mandates = ['P1M', 'P2W', 'P1Y', 'as agreed with the merchant', 'on the 15th'].flatMap((schedule) =>
+    [undefined, '2030-12-31'].flatMap((validUntil) =>
+      rules.map((amountRule) => ({
+        schedule,
+        ...(validUntil === undefined ? {} : { validUntil }),
+        ...(amountRule === undefined ? {} : { amountRule }),
+      })),
+    ),
+  );
+
+  test.each(mandates)('has the three parts for %o', (mandate) => {
+    const { text, html } = receiptOf({ ...facts, language, mandate });
+    for (const receipt of [text, html]) {
+      expect(receipt).toContain('recurring transaction');
+      expect(receipt).toMatch(mandate.validUntil === undefined ? /until cancelled/ : /until 2030-12-31/);
+      expect(receiptProblems(receipt, language)).toEqual([]);
+    }
+    expect(text).toMatch(/^(Schedule|Расписание): \S/m);
+    expect(text).toContain('499.05 RUB');
+  });
+
+  test('is refused by the linter for each part it lacks', () => {
+    const { text } = receiptOf({ ...facts, language });
+    const [marker, , schedule, lifetime] = text.split('\n') as [string, string, string, string];
+    const cancel = text.trimEnd().split('\n').at(-1) as string;
+    for (const line of [marker, schedule, lifetime, cancel]) {
+      expect(receiptProblems(text.replace(line, ''), language), line).toHaveLength(1);
+    }
+    expect(receiptProblems(`${text}4242424242424242`, language)).toEqual(['it shows a card number']);
+  });
+});
+
+test('words of others stay words in the page', () => {
+  const { html } = receiptOf(facts);
+  expect(html).toContain('A &#38; B &#60;Books&#62;');
+  expect(html).not.toContain('<Books>');
+});
+
+test.each([
+  ['JPY', 500n, '500 JPY'],
+  ['KWD', 1n, '0.001 KWD'],
+  ['EUR', 5n, '0.05 EUR'],
+])('an amount in %s has the digits of its currency', (currency, minor, shown) => {
+  const { text } = receiptOf({ ...facts, amount: { minor, currency: currency as Currency } });
+  expect(text).toContain(`Amount: ${shown}`);
+});
+
+test('a receipt that would show a card number is not written', () => {
+  expect(() => receiptOf({ ...facts, mandate: { schedule: 'card 4242424242424242' } })).toThrow(
+    'a card number',
+  );
+});

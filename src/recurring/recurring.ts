@@ -1,0 +1,308 @@
+// What the other rooms may ask about charges without the payer. Each verb works inside the transaction it is given, so that
+// a series never says anything else than its payments do: whoever makes a charge holds the series from the question
+// whether it may be made until it stands there.
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { CardDetails } from '../cards/card.ts';
+import { laterBy, type Instant } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import type { LoggedEvent } from '../events/log.ts';
+import type { Keyring } from '../keys/keyring.ts';
+import type { Money } from '../money.ts';
+import type { Realm } from '../merchants/party.ts';
+import type { Service } from '../service.ts';
+import { endOfCard, endOfDay } from './calendar.ts';
+import {
+  findPendingAttempt,
+  readStanding,
+  storeAttempt,
+  storeCardStop,
+  storeDecline,
+  storeEnding,
+} from './attempt.store.ts';
+import { linkOf, seal, type Bundle } from './consent-bundle.ts';
+import { mandateOf, type Mandate, type MandateGiven } from './mandate.ts';
+import { mayCharge, type Charge, type Verdict } from './may-charge.ts';
+import { nextNotice } from './notices.ts';
+import {
+  countsAsDecline,
+  decideEnding,
+  seriesIdOf,
+  type Ending,
+  type Member,
+  type Series,
+  type SeriesFact,
+  type Withdrawn,
+} from './series.ts';
+import {
+  findSeries,
+  lockSeries,
+  lookAgainAt,
+  readSeriesEvents,
+  storeFacts,
+  storeNewSeries,
+  type StoredSeries,
+} from './series.store.ts';
+import { withdrawUrlOf } from './withdraw-page.ts';
+import { findSettings, type RecurringSettings } from './settings.store.ts';
+
+/** The payment with which a payer, present and authenticated, let his card be charged again. */
+export type Consent = Member & {
+  readonly partyId: string;
+  readonly shopId: string;
+  readonly realm: Realm;
+  readonly card: CardDetails & { readonly token: string };
+  /** What the payment brought with it of what the payer agreed to. */
+  readonly given?: MandateGiven;
+  readonly evidence: Pick<Mandate, 'payer' | 'payment'>;
+};
+
+export type ChargeAsked = {
+  readonly seriesId: string;
+  readonly invoiceId: string;
+  readonly invoiceCreatedAt: Instant;
+  readonly amount: Money;
+  readonly parent?: Member;
+};
+
+export type Admission = {
+  readonly series: Series;
+  /** Of the card to be charged. */
+  readonly token: string;
+  readonly verdict: Verdict;
+};
+
+export type Recurring = {
+  /** The series of a parent payment has its name. */
+  begin(tx: Database, consent: Consent, now: Instant): Promise<void>;
+  /** A charge of the series that was captured and can be a parent in turn. */
+  addParent(tx: Database, seriesId: string, member: Member, now: Instant): Promise<void>;
+  /** Holds the series until the transaction ends. Undefined when there is none. */
+  admit(tx: Database, asked: ChargeAsked, now: Instant): Promise<Admission | undefined>;
+  /** After `admit` said yes, in the same transaction, with the payment that is made. */
+  start(tx: Database, admission: Admission, payment: Member & { amount: Money; now: Instant }): Promise<void>;
+  /** What the bank said. Once: a charge that has ended does not end again. */
+  end(tx: Database, seriesId: string, member: Member, ending: Ending, now: Instant): Promise<void>;
+  /** A decline while the payer was present: the networks count those too. */
+  declined(
+    tx: Database,
+    payment: Member & {
+      readonly partyId: string;
+      readonly shopId: string;
+      readonly realm: Realm;
+      readonly amount: Money;
+      readonly token: string;
+    },
+    now: Instant,
+  ): Promise<void>;
+  /** The same answer as `admit`, without holding anything. */
+  ask(
+    db: Database,
+    seriesId: string,
+    charge: Charge & { invoiceId?: string; amount?: Money },
+    now: Instant,
+  ): Promise<Admission | undefined>;
+  /** How the shop wants it. */
+  settings(db: Database, shop: { partyId: string; shopId: string }): Promise<RecurringSettings>;
+  events(db: Database, seriesId: string, after: number, most: number): Promise<LoggedEvent<SeriesFact>[]>;
+  /** What there is to show for the consent, sealed. */
+  bundle(db: Database, seriesId: string, now: Instant): Promise<Bundle | undefined>;
+  /** The link by which a payer withdraws. */
+  withdrawUrlOf(seriesId: string): Promise<string>;
+  isLink(seriesId: string, secret: string): Promise<boolean>;
+  /** Harmless when it was withdrawn before. */
+  withdraw(tx: Database, seriesId: string, how: Withdrawn, now: Instant): Promise<Series | undefined>;
+  /** The engine's step of a series. */
+  step(db: Database, seriesId: string, now: Instant): Promise<void>;
+};
+
+/** Longer than any counter looks back. */
+const declinesCountMs = 31 * 24 * 3_600_000;
+
+export function openRecurring({
+  cards,
+  keyring,
+  publicUrl,
+}: Pick<Service, 'cards'> & {
+  readonly keyring: Pick<Keyring, 'find'>;
+  readonly publicUrl: () => string;
+}): Recurring {
+  async function credentialOf(
+    tx: Database,
+    { partyId, realm, token }: { partyId: string; realm: Realm; token: string },
+  ): Promise<{ key: Buffer; expiry: string } | undefined> {
+    const credential = await cards.credential(tx, partyId, token);
+    return credential && { key: cardKey(credential.numberHash, partyId, realm), expiry: credential.expiry };
+  }
+
+  // Always the first: a link in a receipt, and the seal of a bundle, are good for years.
+  const sealSecret = async () => {
+    const key = await keyring.find('consent_seal', 1);
+    if (!key) throw new Error('the key that seals consents is missing');
+    return key.secret;
+  };
+
+  return {
+    async begin(tx, consent, now) {
+      const { invoiceId, paymentId, partyId, shopId, realm, card, given, evidence } = consent;
+      const root = { invoiceId, paymentId };
+      const credential = await credentialOf(tx, { partyId, realm, token: card.token });
+      if (!credential) throw new Error('the card of a payment is not in the vault');
+      const { terms: shopTerms = {} } = await findSettings(tx, consent);
+      const mandate = mandateOf(given, shopTerms, evidence);
+      const { networkTransactionId } = evidence.payment;
+      const { paymentSystem, lastDigits } = card;
+      const terms = {
+        id: seriesIdOf(root),
+        partyId,
+        shopId,
+        kind: 'parent' as const,
+        root,
+        card: { paymentSystem, lastDigits, endsAt: endOfCard(credential.expiry) },
+        mandate,
+        consentedAt: now,
+        ...(networkTransactionId === undefined ? {} : { rootNetworkTransactionId: networkTransactionId }),
+        ...(mandate.validUntil === undefined ? {} : { endsAt: endOfDay(mandate.validUntil) }),
+      };
+      const handles = { token: card.token, key: credential.key };
+      await storeNewSeries(tx, { type: 'series_started', terms }, handles, now);
+    },
+
+    async addParent(tx, seriesId, { invoiceId, paymentId }, now) {
+      const stored = await held(tx, seriesId);
+      await storeFacts(tx, stored, [{ type: 'parent_added', invoiceId, paymentId }], now);
+    },
+
+    async admit(tx, asked, now) {
+      const stored = await lockSeries(tx, asked.seriesId);
+      if (!stored) return undefined;
+      const { enforceMaxGap = false } = await findSettings(tx, stored.series);
+      return verdictOn(tx, stored, { ...asked, enforceMaxGap }, now);
+    },
+
+    async start(tx, { series, verdict }, { invoiceId, paymentId, amount, now }) {
+      if (!verdict.may) throw new Error('a charge was started that may not be made');
+      const stored = await held(tx, series.id);
+      const { isRetry, packs, warnings } = verdict;
+      const attempt = { invoiceId, paymentId, createdAt: now, amount, isRetry };
+      await storeAttempt(tx, series.id, attempt, packs);
+      const member = { invoiceId, paymentId };
+      const fact = { type: 'recurring_charge_started', ...member, isRetry, packs, warnings } as const;
+      await storeFacts(tx, stored, [fact], now);
+    },
+
+    async end(tx, seriesId, member, ending, now) {
+      const stored = await held(tx, seriesId);
+      const attempt = await findPendingAttempt(tx, seriesId, member);
+      if (!attempt) return;
+      const { series } = stored;
+      const { facts, stop } = decideEnding(series, attempt, ending, now);
+      const failed = facts.find((fact) => fact.type === 'recurring_charge_failed');
+      const decided = stop
+        ? { effect: `stop ${stop.scope}`, rule: stop.rule, pack: stop.pack }
+        : failed?.notBefore
+          ? {
+              effect: `wait until ${failed.notBefore.at}`,
+              rule: failed.notBefore.rule,
+              pack: failed.notBefore.pack,
+            }
+          : {};
+      await storeEnding(tx, seriesId, attempt, ending, decided, now);
+      const { partyId, shopId } = series;
+      if (countsAsDecline(ending)) {
+        await storeDecline(tx, stored.handles.key, { ...attempt, partyId, shopId }, true);
+      }
+      await storeFacts(tx, stored, facts, now);
+      if (stop && stop.scope !== 'charge') await storeCardStop(tx, stored, attempt, stop, now);
+    },
+
+    async declined(tx, payment, now) {
+      const credential = await credentialOf(tx, payment);
+      if (credential) await storeDecline(tx, credential.key, { ...payment, createdAt: now }, false);
+    },
+
+    async ask(db, seriesId, charge, now) {
+      const stored = await findSeries(db, seriesId);
+      if (!stored) return undefined;
+      const { enforceMaxGap = false } = await findSettings(db, stored.series);
+      return verdictOn(db, stored, { ...charge, enforceMaxGap }, now);
+    },
+
+    settings: findSettings,
+    events: readSeriesEvents,
+
+    async bundle(db, seriesId, now) {
+      const stored = await findSeries(db, seriesId);
+      if (!stored) return undefined;
+      const { series, version, chain } = stored;
+      const events = await readSeriesEvents(db, seriesId, 0, version);
+      let hash = '';
+      const entries = events.map(({ sequence, createdAt: at, facts }) => {
+        hash = linkOf(hash, { sequence, at, facts });
+        return { sequence, at, facts, hash };
+      });
+      if (hash !== chain) throw new Error(`the log of series ${seriesId} is not what was written`);
+      const { partyId, shopId } = series;
+      const format = 'mandate consent 1' as const;
+      return seal(await sealSecret(), { format, seriesId, partyId, shopId, sealedAt: now, entries });
+    },
+
+    withdrawUrlOf: async (seriesId) =>
+      withdrawUrlOf(publicUrl(), seriesId, linkOfSeries(await sealSecret(), seriesId)),
+
+    async isLink(seriesId, secret) {
+      const right = Buffer.from(linkOfSeries(await sealSecret(), seriesId));
+      const given = Buffer.from(secret);
+      return given.length === right.length && timingSafeEqual(given, right);
+    },
+
+    async withdraw(tx, seriesId, how, now) {
+      const stored = await lockSeries(tx, seriesId);
+      if (!stored || stored.series.state.name === 'withdrawn') return stored?.series;
+      return storeFacts(tx, stored, [{ type: 'consent_withdrawn', ...how }], now);
+    },
+
+    async step(db, seriesId, now) {
+      await db.transaction(async (tx) => {
+        const stored = await lockSeries(tx, seriesId);
+        if (!stored) return;
+        const { series } = stored;
+        const { cardStop } = await readStanding(tx, stored, {}, now);
+        if (series.state.name === 'active' && cardStop && cardStop.at >= series.consentedAt) {
+          const { rule, pack } = cardStop;
+          await storeFacts(tx, stored, [{ type: 'series_stopped', rule, pack, scope: 'series' }], now);
+          return;
+        }
+        const notice = nextNotice(series);
+        if (notice && notice.at <= now) await storeFacts(tx, stored, [{ type: 'notice_due', notice }], now);
+        else await lookAgainAt(tx, stored, notice?.at ?? null);
+      });
+    },
+  };
+}
+
+async function verdictOn(
+  db: Database,
+  stored: StoredSeries,
+  charge: Charge & { invoiceId?: string; amount?: Money },
+  now: Instant,
+): Promise<Admission> {
+  const standing = await readStanding(db, stored, charge, laterBy(now, -declinesCountMs));
+  const { series, handles } = stored;
+  return { series, token: handles.token, verdict: mayCharge(standing, charge, now) };
+}
+
+async function held(tx: Database, seriesId: string) {
+  const stored = await lockSeries(tx, seriesId);
+  if (!stored) throw new Error(`there is no series ${seriesId}`);
+  return stored;
+}
+
+function linkOfSeries(secret: Buffer, seriesId: string): string {
+  return createHmac('sha256', secret).update(`withdraw|${seriesId}`).digest('base64url');
+}
+
+/** In a sandbox everybody uses the same few cards: there a card is another one for each party. */
+function cardKey(numberHash: Buffer, partyId: string, realm: Realm): Buffer {
+  const scope = realm === 'live' ? '' : partyId;
+  return createHash('sha256').update(numberHash).update(scope).digest();
+}

@@ -1,0 +1,235 @@
+// Series in SQL. Every change is made inside the transaction of the payment it belongs to, while the row of the series is
+// held: two charges of one series at once wait for each other here.
+import type { Instant } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import { statement, type Values } from '../database/statement.ts';
+import type { LoggedEvent } from '../events/log.ts';
+import { linkOf } from './consent-bundle.ts';
+import { nextNotice } from './notices.ts';
+import { evolve, type CardHandles, type Series, type SeriesFact } from './series.ts';
+
+export type StoredSeries = {
+  readonly series: Series;
+  readonly version: number;
+  readonly handles: CardHandles;
+  /** Of all that happened to it: the next entry is bound to it. */
+  readonly chain: string;
+};
+
+const columns = {
+  series_id: 'text',
+  party_id: 'text',
+  shop_id: 'text',
+  version: 'int4',
+  state: 'text',
+  card_key: 'bytea',
+  card_token: 'text',
+  chain: 'text',
+  terms: 'json',
+  standing: 'json',
+} as const;
+const columnList = Object.keys(columns).join(', ');
+
+/** Nothing when it was started before: then it goes on as it is. */
+const insertSeries = statement({
+  name: 'insert_series',
+  parameters: { ...columns, wake_at: 'timestamptz?', happened_at: 'timestamptz', facts: 'json' },
+  row: { series_id: 'text' },
+  text: `
+    with changed as (
+      insert into series (${columnList}, wake_at)
+      values (${Object.keys(columns)
+        .map((name) => `:${name}`)
+        .join(', ')}, :wake_at)
+      on conflict do nothing
+      returning series_id, party_id, version
+    ), logged as (
+      insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+      select series_id, version, 'series', party_id, :happened_at, :facts from changed
+    )
+    select series_id from changed`,
+});
+
+const changeSeriesRow = statement({
+  name: 'change_series',
+  parameters: {
+    series_id: 'text',
+    version: 'int4',
+    state: 'text',
+    card_key: 'bytea',
+    card_token: 'text',
+    chain: 'text',
+    terms: 'json',
+    standing: 'json',
+    wake_at: 'timestamptz?',
+    happened_at: 'timestamptz',
+    facts: 'json',
+  },
+  row: { version: 'int4' },
+  text: `
+    with changed as (
+      update series
+      set version = version + 1, state = :state, card_key = :card_key, card_token = :card_token, chain = :chain,
+          terms = :terms, standing = :standing, wake_at = :wake_at, attempts = 0, stuck_at = null, stuck_reason = null
+      where series_id = :series_id and version = :version
+      returning series_id, party_id, version
+    ), logged as (
+      insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+      select series_id, version, 'series', party_id, :happened_at, :facts from changed
+    )
+    select version from changed`,
+});
+
+const readSeries = statement({
+  name: 'read_series',
+  parameters: { series_id: 'text' },
+  row: columns,
+  text: `select ${columnList} from series where series_id = :series_id`,
+});
+
+const lockSeriesRow = statement({
+  name: 'lock_series',
+  parameters: { series_id: 'text' },
+  row: columns,
+  text: `select ${columnList} from series where series_id = :series_id for update`,
+});
+
+const rescheduleSeries = statement({
+  name: 'reschedule_series',
+  parameters: { series_id: 'text', version: 'int4', wake_at: 'timestamptz?' },
+  row: {},
+  text: `update series set wake_at = :wake_at, attempts = 0 where series_id = :series_id and version = :version`,
+});
+
+/** False when there is one already. */
+export async function storeNewSeries(
+  db: Database,
+  started: SeriesFact & { type: 'series_started' },
+  handles: CardHandles,
+  now: Instant,
+): Promise<boolean> {
+  const series = evolve(undefined, started, now);
+  const chain = linkOf('', { sequence: 1, at: now, facts: [started] });
+  const rows = await db.run(insertSeries, {
+    ...rowOf({ series, version: 1, handles, chain }),
+    wake_at: wakeOf(series),
+    happened_at: now,
+    facts: [started],
+  });
+  return rows.length > 0;
+}
+
+/** Guarded by the version; whoever holds the row cannot fail. */
+export async function storeFacts(
+  db: Database,
+  stored: StoredSeries,
+  facts: readonly SeriesFact[],
+  now: Instant,
+): Promise<Series | undefined> {
+  const { version } = stored;
+  const after = facts.reduce((before, fact) => evolve(before, fact, now), stored.series);
+  const chain = linkOf(stored.chain, { sequence: version + 1, at: now, facts });
+  const { party_id: _, shop_id: __, ...row } = rowOf({ ...stored, series: after, chain });
+  const rows = await db.run(changeSeriesRow, {
+    ...row,
+    wake_at: wakeOf(after),
+    happened_at: now,
+    facts,
+  });
+  return rows.length > 0 ? after : undefined;
+}
+
+export async function findSeries(db: Database, seriesId: string): Promise<StoredSeries | undefined> {
+  const [row] = await db.run(readSeries, { series_id: seriesId });
+  return row && seriesFromRow(row);
+}
+
+/** Held until the transaction ends. */
+export async function lockSeries(db: Database, seriesId: string): Promise<StoredSeries | undefined> {
+  const [row] = await db.run(lockSeriesRow, { series_id: seriesId });
+  return row && seriesFromRow(row);
+}
+
+export async function lookAgainAt(db: Database, stored: StoredSeries, at: Instant | null): Promise<void> {
+  await db.run(rescheduleSeries, { series_id: stored.series.id, version: stored.version, wake_at: at });
+}
+
+function wakeOf(series: Series): Instant | null {
+  return nextNotice(series)?.at ?? null;
+}
+
+type Fixed = 'kind' | 'root' | 'rootNetworkTransactionId' | 'card' | 'mandate' | 'consentedAt' | 'endsAt';
+type TermsJson = Pick<Series, Fixed>;
+type StandingJson = Omit<Series, Fixed | 'id' | 'partyId' | 'shopId'>;
+
+function rowOf({ series, version, handles, chain }: StoredSeries): Values<typeof columns> {
+  const {
+    id,
+    partyId,
+    shopId,
+    kind,
+    root,
+    rootNetworkTransactionId,
+    card,
+    mandate,
+    consentedAt,
+    endsAt,
+    ...rest
+  } = series;
+  const terms: TermsJson = {
+    kind,
+    root,
+    card,
+    mandate,
+    consentedAt,
+    ...(rootNetworkTransactionId === undefined ? {} : { rootNetworkTransactionId }),
+    ...(endsAt === undefined ? {} : { endsAt }),
+  };
+  const standing: StandingJson = rest;
+  return {
+    series_id: id,
+    party_id: partyId,
+    shop_id: shopId,
+    version,
+    state: series.state.name,
+    card_key: handles.key,
+    card_token: handles.token,
+    chain,
+    terms,
+    standing,
+  };
+}
+
+function seriesFromRow(row: Values<typeof columns>): StoredSeries {
+  const terms = row.terms as TermsJson;
+  const standing = row.standing as StandingJson;
+  const { series_id: id, party_id: partyId, shop_id: shopId } = row;
+  return {
+    version: row.version,
+    handles: { token: row.card_token, key: row.card_key },
+    chain: row.chain,
+    series: { ...terms, ...standing, id, partyId, shopId },
+  };
+}
+
+const readLog = statement({
+  name: 'read_series_events',
+  parameters: { series_id: 'text', after: 'int4', most: 'int4' },
+  row: { sequence: 'int4', created_at: 'timestamptz', facts: 'json' },
+  text: `select sequence, created_at, facts from event
+         where aggregate_id = :series_id and sequence > :after order by sequence limit :most`,
+});
+
+export async function readSeriesEvents(
+  db: Database,
+  seriesId: string,
+  after: number,
+  most: number,
+): Promise<LoggedEvent<SeriesFact>[]> {
+  const rows = await db.run(readLog, { series_id: seriesId, after, most });
+  return rows.map((row) => ({
+    sequence: row.sequence,
+    createdAt: row.created_at,
+    facts: row.facts as SeriesFact[],
+  }));
+}

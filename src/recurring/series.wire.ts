@@ -1,0 +1,281 @@
+// A series as the API shows it: whether it may be charged now, and if not, why and from when on; and what has happened to it.
+import { Type, type Static } from 'typebox';
+import { Amount, DateTime, EntityID } from '../http/schemas.ts';
+import type { LoggedEvent } from '../events/log.ts';
+import { isDate } from './calendar.ts';
+import type { MandateGiven } from './mandate.ts';
+import type { Verdict } from './may-charge.ts';
+import type { Series, SeriesFact } from './series.ts';
+import { parseInstant, type Instant } from '../clock.ts';
+
+const LocalDate = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: 'A day, `2030-12-31`.' });
+
+const AmountRuleSchema = Type.Union(
+  [
+    Type.Object({ kind: Type.Enum(['fixed', 'upTo']), amount: Amount }, { title: 'AmountAgreed' }),
+    Type.Object(
+      { kind: Type.Literal('variable'), text: Type.String({ maxLength: 500 }) },
+      { title: 'AmountByRule' },
+    ),
+  ],
+  { title: 'AmountRule' },
+);
+
+export const RecurrentTerms = Type.Object(
+  {
+    schedule: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'How often: an ISO 8601 period such as `P1M`, or words. It stands on the receipts.',
+      }),
+    ),
+    validUntil: Type.Optional({
+      ...LocalDate,
+      description: 'The last day it may be charged. None: until the payer cancels it.',
+    }),
+    amountRule: Type.Optional(AmountRuleSchema),
+    consent: Type.Optional(
+      Type.Object(
+        {
+          ticked: Type.Literal(true, { description: 'The payer ticked the box himself.' }),
+          tickedAt: DateTime,
+          text: Type.Optional(
+            Type.String({ maxLength: 10_000, description: 'What stood beside the box, letter by letter.' }),
+          ),
+          textHash: Type.Optional(
+            Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of it, when you keep the text.' }),
+          ),
+          checkbox: Type.Optional(Type.String({ maxLength: 200 })),
+          locale: Type.Optional(Type.String({ maxLength: 35 })),
+          version: Type.Optional(Type.String({ maxLength: 100 })),
+        },
+        { title: 'RecurrentConsent' },
+      ),
+    ),
+  },
+  {
+    title: 'RecurrentTerms',
+    description: 'What the payer agreed to, and what there is to show for it. Goes with `makeRecurrent`.',
+  },
+);
+export type RecurrentTerms = Static<typeof RecurrentTerms>;
+
+/** What the schema cannot say. */
+export function recurrentTermsProblem(terms: RecurrentTerms): string | undefined {
+  const says = (where: string, description: string) =>
+    `Request parameter: recurrentTerms.${where}, error type: no_match, description: ${description}`;
+  const { validUntil, consent } = terms;
+  if (validUntil !== undefined && !isDate(validUntil)) return says('validUntil', 'there is no such day');
+  if (consent && consent.text === undefined && consent.textHash === undefined)
+    return says('consent', 'send the text, or its hash');
+  return undefined;
+}
+
+export function mandateGiven(terms: RecurrentTerms, hashOf: (text: string) => string): MandateGiven {
+  const { schedule, validUntil, amountRule, consent } = terms;
+  return {
+    ...(schedule === undefined ? {} : { schedule }),
+    ...(validUntil === undefined ? {} : { validUntil }),
+    ...(amountRule === undefined
+      ? {}
+      : {
+          amountRule:
+            amountRule.kind === 'variable'
+              ? amountRule
+              : { kind: amountRule.kind, amountMinor: amountRule.amount },
+        }),
+    ...(consent === undefined
+      ? {}
+      : {
+          consent: {
+            ...consent,
+            tickedAt: parseInstant(consent.tickedAt) as Instant,
+            textHash: consent.text === undefined ? (consent.textHash ?? '') : hashOf(consent.text),
+          },
+        }),
+  };
+}
+
+const PaymentName = Type.Object({ invoiceID: EntityID, paymentID: EntityID });
+
+export const RecurringSchema = Type.Object(
+  {
+    mayCharge: Type.Boolean({ description: 'Now, on a new invoice.' }),
+    refusal: Type.Optional(
+      Type.Object(
+        {
+          code: Type.String(),
+          rule: Type.String(),
+          rulePack: Type.String(),
+          retryAfter: Type.Optional({
+            ...DateTime,
+            description: 'The first moment it may be charged, if nothing else happens until then.',
+          }),
+        },
+        { title: 'RecurringRefusal' },
+      ),
+    ),
+    warnings: Type.Array(Type.String()),
+    status: Type.Enum(['active', 'stopped', 'withdrawn']),
+    rootPayment: PaymentName,
+    latestParent: { ...PaymentName, description: 'Best named as the parent of the next charge.' },
+    card: Type.Object({
+      paymentSystem: Type.String(),
+      lastDigits: Type.String(),
+      goodUntil: { ...DateTime, description: 'From then on it has expired, wherever on earth.' },
+    }),
+    terms: Type.Object({
+      schedule: Type.String(),
+      validUntil: Type.Optional(LocalDate),
+      amountRule: Type.Optional(AmountRuleSchema),
+    }),
+    consentEvidence: Type.Enum(['attestedByMerchant', 'missing']),
+    consentedAt: DateTime,
+    lastSuccessAt: DateTime,
+    failingSince: Type.Optional(DateTime),
+    chargesMade: Type.Integer(),
+  },
+  { title: 'Recurring' },
+);
+
+export function recurringBody(series: Series, verdict: Verdict): Static<typeof RecurringSchema> {
+  const { root, latest, card, mandate, failingSince } = series;
+  const { schedule, validUntil, amountRule } = mandate;
+  return {
+    mayCharge: verdict.may,
+    ...(verdict.may
+      ? {}
+      : {
+          refusal: {
+            code: verdict.code,
+            rule: verdict.rule,
+            rulePack: verdict.pack,
+            ...(verdict.retryAfter === undefined ? {} : { retryAfter: verdict.retryAfter }),
+          },
+        }),
+    warnings: verdict.may ? [...verdict.warnings] : [],
+    status: series.state.name,
+    rootPayment: { invoiceID: root.invoiceId, paymentID: root.paymentId },
+    latestParent: { invoiceID: latest.invoiceId, paymentID: latest.paymentId },
+    card: { paymentSystem: card.paymentSystem, lastDigits: card.lastDigits, goodUntil: card.endsAt },
+    terms: {
+      schedule,
+      ...(validUntil === undefined ? {} : { validUntil }),
+      ...(amountRule === undefined
+        ? {}
+        : {
+            amountRule:
+              amountRule.kind === 'variable'
+                ? amountRule
+                : { kind: amountRule.kind, amount: amountRule.amountMinor },
+          }),
+    },
+    consentEvidence: mandate.evidence,
+    consentedAt: series.consentedAt,
+    lastSuccessAt: series.lastSuccessAt,
+    ...(failingSince === undefined ? {} : { failingSince }),
+    chargesMade: series.chargesMade,
+  };
+}
+
+export const RecurringEvent = Type.Object(
+  {
+    id: Type.Integer({ minimum: 1 }),
+    createdAt: DateTime,
+    changes: Type.Array(
+      Type.Object(
+        {
+          changeType: Type.Enum([
+            'SeriesStarted',
+            'RecurringChargeStarted',
+            'RecurringChargeSucceeded',
+            'RecurringChargeFailed',
+            'RecurringChargeUnsent',
+            'SeriesStopped',
+            'ConsentWithdrawn',
+            'ConsentRenewed',
+            'ParentAdded',
+            'NoticeDue',
+          ]),
+          payment: Type.Optional(PaymentName),
+          notBefore: Type.Optional(DateTime),
+          rule: Type.Optional(Type.String()),
+          rulePack: Type.Optional(Type.String()),
+          warnings: Type.Optional(Type.Array(Type.String())),
+          by: Type.Optional(Type.String()),
+          reason: Type.Optional(Type.String()),
+          notice: Type.Optional(Type.String()),
+          about: Type.Optional(DateTime),
+        },
+        { title: 'RecurringChange' },
+      ),
+    ),
+  },
+  { title: 'RecurringEvent' },
+);
+type Change = Static<typeof RecurringEvent>['changes'][number];
+
+export function recurringEventBody(event: LoggedEvent<SeriesFact>): Static<typeof RecurringEvent> {
+  return { id: event.sequence, createdAt: event.createdAt, changes: event.facts.map(changeBody) };
+}
+
+function changeBody(fact: SeriesFact): Change {
+  const payment =
+    'invoiceId' in fact ? { payment: { invoiceID: fact.invoiceId, paymentID: fact.paymentId } } : {};
+  switch (fact.type) {
+    case 'series_started':
+      return { changeType: 'SeriesStarted' };
+    case 'recurring_charge_started':
+      return { changeType: 'RecurringChargeStarted', ...payment, warnings: [...fact.warnings] };
+    case 'recurring_charge_succeeded':
+      return { changeType: 'RecurringChargeSucceeded', ...payment };
+    case 'recurring_charge_failed': {
+      const { notBefore } = fact;
+      return {
+        changeType: 'RecurringChargeFailed',
+        ...payment,
+        ...(notBefore ? { notBefore: notBefore.at, rule: notBefore.rule, rulePack: notBefore.pack } : {}),
+      };
+    }
+    case 'recurring_charge_unsent':
+      return { changeType: 'RecurringChargeUnsent', ...payment };
+    case 'series_stopped':
+      return { changeType: 'SeriesStopped', rule: fact.rule, rulePack: fact.pack };
+    case 'consent_withdrawn':
+      return {
+        changeType: 'ConsentWithdrawn',
+        by: fact.by,
+        ...(fact.reason === undefined ? {} : { reason: fact.reason }),
+      };
+    case 'consent_renewed':
+      return { changeType: 'ConsentRenewed' };
+    case 'parent_added':
+      return { changeType: 'ParentAdded', ...payment };
+    case 'notice_due':
+      return { changeType: 'NoticeDue', notice: fact.notice.kind, about: fact.notice.about };
+  }
+}
+
+const Unknown = Type.Unknown();
+/** In the order it is sealed in. */
+export const ConsentBundle = Type.Object(
+  {
+    format: Type.String(),
+    seriesId: Type.String(),
+    partyId: Type.String(),
+    shopId: Type.String(),
+    sealedAt: DateTime,
+    entries: Type.Array(
+      Type.Object({
+        sequence: Type.Integer(),
+        at: DateTime,
+        facts: Type.Array(Unknown),
+        hash: Type.String(),
+      }),
+    ),
+    publicKey: Type.String(),
+    signature: Type.String(),
+  },
+  { title: 'ConsentBundle' },
+);

@@ -1,0 +1,383 @@
+// The consent behind recurring charges: what the payer agreed to, what there is to show for it, how it ends, and what the
+// payer gets to read. Over the API, with the simulated bank and a clock under the test's control.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { laterBy, type Instant } from '../../src/clock.ts';
+import { verifyBundle } from '../../src/recurring/consent-bundle.ts';
+import { storeSettings, type RecurringSettings } from '../../src/recurring/settings.store.ts';
+import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
+import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
+import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
+import { insufficientFunds, recurringWorld, type Parent, type RecurringWorld } from '../support/recurring.ts';
+import type { Merchant } from '../support/test-service.ts';
+
+let world: PaymentWorld;
+let recurring: RecurringWorld;
+let merchant: Merchant;
+
+beforeAll(async () => {
+  world = await startPaymentWorld();
+  recurring = recurringWorld(world);
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  world.service.clock.set(Date.UTC(2026, 0, 19, 10));
+  merchant = await world.createMerchant();
+});
+
+const day = 24 * 3_600_000;
+const agreed = {
+  schedule: 'P1M',
+  validUntil: '2026-12-31',
+  amountRule: { kind: 'upTo', amount: 100_000 },
+  consent: {
+    ticked: true,
+    tickedAt: '2026-01-19T09:59:00Z',
+    text: 'I agree to be charged every month.',
+    checkbox: 'recurring',
+    locale: 'en',
+  },
+};
+
+async function startPayment(recurrentTerms: object | undefined, more: object = {}) {
+  const invoice = await makeInvoice(world.service, merchant);
+  const { token: paymentToolToken } = await world.tokenize('4242424242424242', merchant.apiKey);
+  const payer = {
+    payerType: 'PaymentResourcePayer',
+    paymentToolToken,
+    contactInfo: { email: 'payer@example.com' },
+  };
+  const body = { payer, makeRecurrent: true, ...(recurrentTerms ? { recurrentTerms } : {}), ...more };
+  const url = `${invoicesUrl}/${invoice.id}/payments`;
+  const answer = await world.service.call('POST', url, { token: merchant.apiKey, body });
+  await world.service.engine.settled();
+  return { answer, parent: { invoiceID: invoice.id, paymentID: '1' }, invoice };
+}
+const parentWith = async (terms?: object) => (await startPayment(terms)).parent;
+const read = (parent: Parent, what: string) =>
+  world.service.call('GET', `${invoicesUrl}/${parent.invoiceID}/payments/${parent.paymentID}/${what}`, {
+    token: merchant.apiKey,
+  });
+const withdraw = (parent: Parent) =>
+  world.service.call(
+    'POST',
+    `${invoicesUrl}/${parent.invoiceID}/payments/${parent.paymentID}/recurring/withdraw`,
+    {
+      token: merchant.apiKey,
+      body: { reason: 'asked us by phone' },
+    },
+  );
+const charge = (parent: Parent, amount?: number) => recurring.charge(parent, amount, { by: merchant });
+const set = (settings: RecurringSettings) =>
+  storeSettings(world.service.database, { partyId: merchant.partyId, shopId: 'TEST' }, settings);
+const changesOf = async (parent: Parent): Promise<any[]> =>
+  (await read(parent, 'recurring/events?limit=100')).body.flatMap((event: any) => event.changes);
+
+describe('may it be charged', () => {
+  test('is answered as creating the charge would be', async () => {
+    const parent = await parentWith(agreed);
+    expect((await read(parent, 'recurring')).body).toEqual({
+      mayCharge: true,
+      warnings: [],
+      status: 'active',
+      rootPayment: parent,
+      latestParent: parent,
+      card: { paymentSystem: 'visa', lastDigits: '4242', goodUntil: '2031-01-01T12:00:00.000000Z' },
+      terms: { schedule: 'P1M', validUntil: '2026-12-31', amountRule: { kind: 'upTo', amount: 100_000 } },
+      consentEvidence: 'attestedByMerchant',
+      consentedAt: world.service.clock.now(),
+      lastSuccessAt: world.service.clock.now(),
+      chargesMade: 0,
+    });
+    const failedAt = world.service.clock.now();
+    expect(await recurring.charged(parent, insufficientFunds, { by: merchant })).toBe('failed');
+    world.service.clock.advance(3_600_000);
+    const { code, retryAfter, rule, rulePack } = (await charge(parent)).body;
+    expect(retryAfter).toBe(laterBy(failedAt, day));
+    expect((await read(parent, 'recurring')).body).toMatchObject({
+      mayCharge: false,
+      refusal: { code, retryAfter, rule, rulePack },
+      failingSince: failedAt,
+    });
+  });
+
+  test('is answered for every member of a chain, and for no other payment', async () => {
+    const parent = await parentWith();
+    const made = await charge(parent, 100);
+    await world.service.engine.settled();
+    const charged = { invoiceID: made.body.invoiceID, paymentID: '1' };
+    expect((await read(charged, 'recurring')).body).toMatchObject({ rootPayment: parent, chargesMade: 1 });
+    const { parent: plain } = await startPayment(undefined, { makeRecurrent: false });
+    expect((await read(plain, 'recurring')).status).toBe(404);
+  });
+});
+
+describe('the terms', () => {
+  test("are the payment's, else the shop's, else the plainest", async () => {
+    await set({ terms: { schedule: 'P1W', validUntil: '2027-06-30' } });
+    const terms = async (parent: Parent) => (await read(parent, 'recurring')).body.terms;
+    expect(await terms(await parentWith({ schedule: 'P1Y' }))).toEqual({ schedule: 'P1Y' });
+    expect(await terms(await parentWith())).toEqual({ schedule: 'P1W', validUntil: '2027-06-30' });
+    await set({});
+    expect(await terms(await parentWith())).toEqual({ schedule: 'as agreed with the merchant' });
+  });
+
+  test.each([
+    [{ validUntil: '2026-02-30' }, 'recurrentTerms.validUntil'],
+    [{ consent: { ticked: true, tickedAt: '2026-01-01T00:00:00Z' } }, 'recurrentTerms.consent'],
+    [{ consent: { ...agreed.consent, ticked: false } }, 'recurrentTerms.consent.ticked'],
+  ])('that make no sense are refused: %o', async (terms, where) => {
+    const { answer } = await startPayment(terms);
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalidRequest' } });
+    expect(answer.body.message).toContain(where);
+  });
+
+  test('go with a payment that stores the card, and with no other', async () => {
+    const { answer } = await startPayment(agreed, { makeRecurrent: false });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalidRequest' } });
+  });
+
+  test('may be charged through their last day and not a moment longer', async () => {
+    const parent = await parentWith({ schedule: 'P1D', validUntil: world.service.clock.now().slice(0, 10) });
+    const midnight = Date.parse(`${world.service.clock.now().slice(0, 10)}T23:59:59.999Z`);
+    world.service.clock.set(midnight);
+    expect(await recurring.charged(parent, 100, { by: merchant })).toBe('captured');
+    world.service.clock.advance(1);
+    expect(await charge(parent)).toMatchObject({ status: 400, body: { code: 'recurrentConsentExpired' } });
+  });
+});
+
+describe('a shop may want more than the rules', () => {
+  test('no card is stored without the consent', async () => {
+    await set({ requireConsentEvidence: true });
+    const { answer } = await startPayment({ schedule: 'P1M' });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'operationNotPermitted' } });
+    expect((await startPayment(agreed)).answer.status).toBe(201);
+  });
+
+  test('no charge with the token of an invoice', async () => {
+    await set({ needsApiKey: true });
+    const parent = await parentWith();
+    const invoice = await recurring.invoice(100, {}, merchant);
+    const body = { payer: { payerType: 'RecurrentPayer', recurrentParentPayment: parent, contactInfo: {} } };
+    const url = `${invoicesUrl}/${invoice.id}/payments`;
+    const byToken = await world.service.call('POST', url, { token: invoice.token, body });
+    expect(byToken).toMatchObject({ status: 400, body: { code: 'operationNotPermitted' } });
+    await set({});
+    expect((await world.service.call('POST', url, { token: invoice.token, body })).status).toBe(201);
+    await world.service.engine.settled();
+  });
+
+  test('no charge after half a year without one', async () => {
+    const parent = await parentWith();
+    world.service.clock.set(Date.parse('2026-07-20T12:00:00Z'));
+    await set({ enforceMaxGap: true });
+    expect(await charge(parent)).toMatchObject({ body: { code: 'recurrentParentStale' } });
+    await set({});
+    expect(await charge(parent)).toMatchObject({ status: 201, body: { warnings: ['recurrentGapExceeded'] } });
+    await world.service.engine.settled();
+  });
+});
+
+describe('withdrawing', () => {
+  test('by the merchant ends it at once, and again changes nothing', async () => {
+    const parent = await parentWith();
+    expect((await withdraw(parent)).status).toBe(204);
+    expect(await charge(parent)).toMatchObject({ status: 400, body: { code: 'recurrentConsentRevoked' } });
+    expect((await withdraw(parent)).status).toBe(204);
+    const withdrawals = (await changesOf(parent)).filter(
+      ({ changeType }) => changeType === 'ConsentWithdrawn',
+    );
+    expect(withdrawals).toEqual([
+      { changeType: 'ConsentWithdrawn', by: 'merchant', reason: 'asked us by phone' },
+    ]);
+  });
+
+  test('by the payer needs one button and no script; opening the link alone changes nothing', async () => {
+    const parent = await parentWith();
+    const { text } = (await read(parent, 'receipt')).body;
+    const link = new URL(/open (\S+)/.exec(text)![1]!).pathname;
+    const page = await world.service.call('GET', link);
+    expect(page).toMatchObject({ status: 200, text: expect.stringContaining('<form method="post">') });
+    expect(page.text).not.toContain('<script');
+    expect(page.headers['content-security-policy']).toContain("default-src 'none'");
+    expect(await recurring.charged(parent, 100, { by: merchant })).toBe('captured');
+
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    for (const _ of ['once', 'again']) {
+      const ended = await world.service.call('POST', link, { headers, body: '' });
+      expect(ended).toMatchObject({ status: 200, text: expect.stringContaining('Ended') });
+    }
+    expect(await charge(parent)).toMatchObject({ status: 400, body: { code: 'recurrentConsentRevoked' } });
+    const withdrawals = (await changesOf(parent)).filter(
+      ({ changeType }) => changeType === 'ConsentWithdrawn',
+    );
+    expect(withdrawals).toEqual([{ changeType: 'ConsentWithdrawn', by: 'payer' }]);
+  });
+
+  test('by a link nobody sent is not possible', async () => {
+    const parent = await parentWith();
+    const { text } = (await read(parent, 'receipt')).body;
+    const link = new URL(/open (\S+)/.exec(text)![1]!).pathname;
+    const wrong = link.slice(0, -1) + (link.endsWith('A') ? 'B' : 'A');
+    const another = link.replace(parent.invoiceID, (await parentWith()).invoiceID);
+    for (const each of [wrong, another, `${link}x`]) {
+      expect((await world.service.call('POST', each)).status).toBe(404);
+    }
+    expect((await read(parent, 'recurring')).body.status).toBe('active');
+  });
+});
+
+describe('the bundle', () => {
+  test('holds the consent and every charge, without the card, and verifies', async () => {
+    const parent = await parentWith(agreed);
+    await recurring.charged(parent, 100, { by: merchant });
+    await withdraw(parent);
+    const { text, body } = await read(parent, 'recurring/consent');
+    expect(verifyBundle(text)).toMatchObject({ ok: true });
+    expect(verifyBundle(JSON.stringify(body, null, 2) + '\n')).toMatchObject({ ok: true });
+    const [started] = body.entries[0].facts;
+    expect(started.terms.mandate).toMatchObject({
+      evidence: 'attestedByMerchant',
+      consent: { text: agreed.consent.text, textHash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      payer: { ip: '127.0.0.1', fingerprint: 'a browser' },
+      payment: { amountMinor: 6_000, currency: 'RUB', eci: '05', reference: expect.any(String) },
+    });
+    expect(body.entries.flatMap((entry: any) => entry.facts.map(({ type }: any) => type))).toEqual([
+      'series_started',
+      'recurring_charge_started',
+      'recurring_charge_succeeded',
+      'consent_withdrawn',
+    ]);
+    expect(text).not.toContain('v1.');
+    expect(verifyBundle(text, 'A'.repeat(43))).toEqual({ ok: false, why: 'somebody else has sealed it' });
+  });
+
+  test('that was changed anywhere does not: 10,000 changes, each found', async () => {
+    const parent = await parentWith(agreed);
+    for (const amount of [100, insufficientFunds]) await recurring.charged(parent, amount, { by: merchant });
+    const { text } = await read(parent, 'recurring/consent');
+    let state = 7;
+    const random = (below: number) => (state = (state * 48_271) % 2_147_483_647) % below;
+    const letters = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ "{}[]:,-_.';
+    const unfound: string[] = [];
+    for (let each = 0; each < 10_000; each++) {
+      const place = random(text.length);
+      const letter = letters[random(letters.length)]!;
+      const [before, after] = [text.slice(0, place), text.slice(place)];
+      const tampered = [before + letter + after.slice(1), before + letter + after, before + after.slice(1)][
+        each % 3
+      ]!;
+      if (tampered !== text && verifyBundle(tampered).ok) unfound.push(`${place}: ${letter}`);
+    }
+    expect(unfound).toEqual([]);
+  }, 60_000);
+
+  test('whose entries were changed with their hashes, or left out, or put in another order, does not', async () => {
+    const parent = await parentWith(agreed);
+    await recurring.charged(parent, 100, { by: merchant });
+    const { body } = await read(parent, 'recurring/consent');
+    const { entries } = body;
+    const changes = [
+      { ...body, entries: entries.slice(1) },
+      { ...body, entries: entries.slice(0, -1) },
+      { ...body, entries: [entries[1], entries[0], ...entries.slice(2)] },
+      { ...body, entries: [] },
+      { ...body, shopId: 'ANOTHER' },
+      { ...body, extra: true },
+    ];
+    for (const changed of changes) expect(verifyBundle(JSON.stringify(changed)).ok).toBe(false);
+  });
+
+  test('is not sealed when the log behind it is not what was written', async () => {
+    const parent = await parentWith(agreed);
+    await world.service.database.withClient(async (client) => {
+      await client.query('alter table event disable trigger event_is_append_only');
+      await client.query(
+        `update event set facts = replace(facts::text, '2026-12-31', '2027-12-31')::json where aggregate_id = $1`,
+        [`${parent.invoiceID}.1`],
+      );
+      await client.query('alter table event enable trigger event_is_append_only');
+    });
+    expect((await read(parent, 'recurring/consent')).status).toBe(500);
+  });
+});
+
+describe('what the merchant hears beforehand', () => {
+  test('the card expires, the gap grows, the consent ends: each once, at its time', async () => {
+    const parent = await parentWith({ schedule: 'P1M', validUntil: '2027-03-31' });
+    const url = '/sandbox/clock';
+    for (const now of ['2027-05-01T00:00:00Z', '2031-02-01T00:00:00Z']) {
+      const moved = await world.service.call('POST', url, { token: merchant.apiKey, body: { now } });
+      expect(moved.status).toBe(200);
+    }
+    const { body } = await read(parent, 'recurring/events?limit=100');
+    const notices = body.flatMap(({ createdAt, changes }: any) =>
+      changes
+        .filter(({ changeType }: any) => changeType === 'NoticeDue')
+        .map(({ notice }: any) => `${createdAt.slice(0, 10)} ${notice}`),
+    );
+    expect(notices).toEqual([
+      '2026-07-05 gapNearing',
+      '2027-03-18 consentEnding',
+      '2027-03-29 consentEnding',
+      '2027-04-01 consentEnded',
+      '2030-11-02 cardExpiring',
+      '2030-12-02 cardExpiring',
+      '2030-12-25 cardExpiring',
+    ]);
+  });
+});
+
+describe('the receipt', () => {
+  test.each(['en', 'ru'])('in %s has the marker, the schedule and the lifetime', async (language) => {
+    const parent = await parentWith(agreed);
+    const made = await charge(parent, 123_456);
+    await world.service.engine.settled();
+    for (const payment of [parent, { invoiceID: made.body.invoiceID, paymentID: '1' }]) {
+      const { status, body } = await read(payment, `receipt?language=${language}`);
+      expect(status).toBe(200);
+      for (const receipt of [body.text, body.html]) {
+        expect(receipt).toContain('recurring transaction');
+        expect(receipt).toMatch(/every month|каждый месяц/);
+        expect(receipt).toContain('until 2026-12-31');
+        expect(receipt).toContain('4242');
+        expect(receipt).not.toContain('424242');
+      }
+    }
+  });
+
+  test('is there for captured recurring payments alone', async () => {
+    const parent = await parentWith();
+    const failed = await charge(parent, insufficientFunds);
+    await world.service.engine.settled();
+    expect((await read({ invoiceID: failed.body.invoiceID, paymentID: '1' }, 'receipt')).status).toBe(404);
+    const { parent: plain } = await startPayment(undefined, { makeRecurrent: false });
+    expect((await read(plain, 'receipt')).status).toBe(404);
+  });
+});
+
+test('a card number that was declined with the payer there counts with the others: nine a day', async () => {
+  const parent = await parentWith();
+  for (let times = 0; times < 9; times++) {
+    const invoice = await makeInvoice(world.service, merchant, {
+      amount: insufficientFunds + times * 100_000,
+    });
+    const body = cardBody();
+    const card = await world.service.call('POST', paymentResourcesUrl, { token: merchant.apiKey, body });
+    const payer = {
+      payerType: 'PaymentResourcePayer',
+      paymentToolToken: card.body.paymentToolToken,
+      contactInfo: {},
+    };
+    const url = `${invoicesUrl}/${invoice.id}/payments`;
+    await world.service.call('POST', url, { token: merchant.apiKey, body: { payer } });
+    await world.service.engine.settled();
+  }
+  expect(await charge(parent)).toMatchObject({
+    body: {
+      code: 'recurrentRetryLimitReached',
+      rule: 'declinesOfCardIn24Hours',
+      retryAfter: laterBy(world.service.clock.now() as Instant, day),
+    },
+  });
+});

@@ -1,0 +1,308 @@
+// A shop with two banks, of which one is away: payments go to the other, but never one that may have reached the first.
+import { createServer, type AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Bank, BankAnswer, BankOperation } from '../../src/bank/bank.ts';
+import { laterBy } from '../../src/clock.ts';
+import { openSimulatedBank, type SimulatedBank } from '../../src/sandbox/bank/simulated-bank.ts';
+import type { Teller } from '../../src/sandbox/bank/teller.ts';
+import { stepPayment, type PaymentSteps } from '../../src/payments/payment.step.ts';
+import { openRecurring } from '../../src/recurring/recurring.ts';
+import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
+import { invoicesUrl, makeInvoice, type CreatedInvoice } from '../support/invoices.ts';
+import { startTestService, type Merchant, type TestService } from '../support/test-service.ts';
+
+const secret = 'a secret of the tests that is long enough';
+const log = { warn: () => {} };
+const first = { id: 'T1', bankId: 'A', merchantId: 'M1', descriptor: 'SHOP' };
+const second = { id: 'T2', bankId: 'B', merchantId: 'M2', descriptor: 'SHOP' };
+/** At whichever bank of that test. */
+const at = (terminal: typeof first) => ({ ...terminal, bankId: expect.any(String) });
+
+let service: TestService;
+let merchant: Merchant;
+/** Of this test alone, so that what is known of banks is its own. */
+let names: { first: string; second: string };
+let banks: { first: SimulatedBank; second: SimulatedBank };
+let tests = 0;
+
+beforeAll(async () => {
+  service = await startTestService();
+  const open = () => openSimulatedBank({ clock: service.clock, secret, log, employ: listening });
+  banks = { first: await open(), second: await open() };
+});
+afterAll(async () => {
+  await service.close();
+  await Promise.all([banks.first.stop(), banks.second.stop()]);
+});
+beforeEach(async () => {
+  tests += 1;
+  names = { first: `FIRST_${tests}`, second: `SECOND_${tests}` };
+  merchant = await service.createMerchant();
+  await service.banks.putBank({ id: names.first, url: banks.first.url, secret });
+  await service.banks.putBank({ id: names.second, url: banks.second.url, secret });
+  const shop = { partyId: merchant.partyId, shopId: 'TEST' };
+  await service.banks.putTerminal({ ...shop, ...first, bankId: names.first, priority: 1 });
+  await service.banks.putTerminal({ ...shop, ...second, bankId: names.second, priority: 2 });
+});
+
+/** The security codes that reached a bank, by invoice; an empty text where a message had none. */
+const codes = new Map<string, string[]>();
+function listening(teller: Teller): Teller {
+  return {
+    ...teller,
+    perform(id, read) {
+      const [invoiceId = ''] = id.split('.');
+      if ('message' in read && read.message.kind === 'authorise') {
+        const code = read.message.card.securityCode ?? '';
+        codes.set(invoiceId, [...(codes.get(invoiceId) ?? []), code]);
+      }
+      return teller.perform(id, read);
+    },
+  };
+}
+
+async function pay(on: TestService = service, by = merchant): Promise<CreatedInvoice> {
+  const token = by.apiKey;
+  const invoice = await makeInvoice(on, by);
+  const card = await on.call('POST', paymentResourcesUrl, { token, body: cardBody() });
+  const payer = {
+    payerType: 'PaymentResourcePayer',
+    paymentToolToken: card.body.paymentToolToken,
+    contactInfo: {},
+  };
+  const body = { payer, metadata: { z: 1, a: [2, 1.5] } };
+  const made = await on.call('POST', `${invoicesUrl}/${invoice.id}/payments`, { token, body });
+  expect(made.status, made.text).toBe(201);
+  return invoice;
+}
+
+async function settled(): Promise<CreatedInvoice> {
+  const invoice = await pay();
+  await service.engine.settled();
+  return invoice;
+}
+
+async function paymentOf(invoice: CreatedInvoice, on = service) {
+  const { rows } = await on.database.withClient((client) =>
+    client.query('select status, version, terms, attempts, wake_at from payment where invoice_id = $1', [
+      invoice.id,
+    ]),
+  );
+  return rows[0];
+}
+
+async function factsOf(invoice: CreatedInvoice, on = service): Promise<any[]> {
+  const { rows } = await on.database.withClient((client) =>
+    client.query('select facts from event where aggregate_id = $1 order by sequence', [invoice.id]),
+  );
+  return rows.flatMap((row) => row.facts);
+}
+const typesOf = (facts: any[]) => facts.map(({ type }) => type);
+
+/** An address where nobody listens. */
+async function nowhere(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${port}`;
+}
+const takeAway = async (id: string) => service.banks.putBank({ id, url: await nowhere(), secret });
+
+describe('when the first bank is away', () => {
+  test('a payment goes to the second, once, and keeps all that was asked', async () => {
+    await takeAway(names.first);
+    const invoice = await settled();
+    const { status, terms } = await paymentOf(invoice);
+    expect([status, terms.terminal]).toEqual(['captured', at(second)]);
+    expect(codes.get(invoice.id), 'with the security code, which had not left').toEqual(['123']);
+    const facts = await factsOf(invoice);
+    expect(typesOf(facts)).toEqual([
+      'invoice_created',
+      'payment_started',
+      'payment_rerouted',
+      'payment_processed',
+      'payment_captured',
+      'invoice_paid',
+    ]);
+    expect(facts[2]).toEqual({
+      type: 'payment_rerouted',
+      terminal: at(second),
+      why: 'ECONNREFUSED',
+      paymentId: '1',
+    });
+    const token = merchant.apiKey;
+    const { text } = await service.call('GET', `${invoicesUrl}/${invoice.id}/payments/1`, { token });
+    expect(text, 'as it was written').toContain('"metadata":{"z":1,"a":[2,1.5]}');
+    const events = await service.call('GET', `${invoicesUrl}/${invoice.id}/events?limit=100`, { token });
+    expect(events.text, 'which bank it was is no business of the merchant').not.toContain('erout');
+  });
+
+  test('the next ones go there directly, until one tries the first again and finds it back', async () => {
+    await takeAway(names.first);
+    await settled();
+    const direct = await settled();
+    expect((await paymentOf(direct)).terms.terminal).toEqual(at(second));
+    expect(typesOf(await factsOf(direct))).not.toContain('payment_rerouted');
+
+    service.clock.advance(10_000);
+    const tried = await settled();
+    expect(typesOf(await factsOf(tried)), 'it is still away').toContain('payment_rerouted');
+    await service.banks.putBank({ id: names.first, url: banks.first.url, secret });
+    service.clock.advance(10_000);
+    for (const times of [1, 2]) {
+      const back = await settled();
+      expect((await paymentOf(back)).terms.terminal, `after it is back, ${times}`).toEqual(at(first));
+    }
+  });
+
+  test('and the second too, the payment waits where it is, and is asked about before it is sent', async () => {
+    await takeAway(names.first);
+    await takeAway(names.second);
+    const invoice = await settled();
+    const { status, terms } = await paymentOf(invoice);
+    expect([status, terms.terminal]).toEqual(['authorising', at(second)]);
+    await service.banks.putBank({ id: names.second, url: banks.second.url, secret });
+    await service.banks.putBank({ id: names.first, url: banks.first.url, secret });
+    service.clock.advance(60_000);
+    service.engine.wake();
+    await service.engine.settled();
+    expect((await paymentOf(invoice)).status).toBe('captured');
+    expect(codes.get(invoice.id), 'with the security code, which had never left').toEqual(['123']);
+  });
+
+  test('it does not move to a terminal that was removed, nor to another one of the same bank', async () => {
+    const shop = { partyId: merchant.partyId, shopId: 'TEST' };
+    await service.banks.putTerminal({ ...shop, ...first, id: 'T1B', bankId: names.first, priority: 1 });
+    await service.database.withClient((client) =>
+      client.query(`update terminal set retired_at = now() where terminal_id = 'T2' and party_id = $1`, [
+        merchant.partyId,
+      ]),
+    );
+    await service.banks.putTerminal({ ...shop, ...first, id: 'T1', bankId: names.first, priority: 1 });
+    await takeAway(names.first);
+    const invoice = await settled();
+    expect((await paymentOf(invoice)).terms.terminal.id).toBe('T1');
+    expect(typesOf(await factsOf(invoice))).toEqual(['invoice_created', 'payment_started']);
+  });
+});
+
+describe('a payment stays with the first bank when that', () => {
+  test.each(['reset-before-booking', 'reset-after-booking', 'not-done', 'too-many-requests'])(
+    'may have been told of it: %s',
+    async (kind) => {
+      banks.first.faults.order({ kind, next: 1, operationKind: 'authorise' });
+      const invoice = await settled();
+      expect(await paymentOf(invoice)).toMatchObject({
+        status: 'authorising',
+        terms: { terminal: at(first) },
+      });
+      service.clock.advance(60_000);
+      service.engine.wake();
+      await service.engine.settled();
+      expect(await paymentOf(invoice)).toMatchObject({ status: 'captured', terms: { terminal: at(first) } });
+      // Where the bank had done it already, nothing was sent a second time.
+      expect(codes.get(invoice.id), 'the security code does not go out twice').toEqual([
+        kind === 'reset-after-booking' ? '123' : '',
+      ]);
+    },
+  );
+});
+
+describe('a step', () => {
+  const away: BankAnswer = { outcome: 'notSent', why: 'ECONNREFUSED', nothingLeft: true };
+  const approved: BankAnswer = { outcome: 'approved', reference: '900000000001' };
+  const lost: BankAnswer = { outcome: 'unknown', why: 'ECONNRESET' };
+  let still: TestService;
+  let his: Merchant;
+
+  beforeAll(async () => {
+    still = await startTestService();
+    // Payments are made and claimed, and nobody works on them.
+    await still.engine.stop();
+    his = await still.createMerchant();
+    await still.banks.putBank({ id: 'A', url: 'https://a.example', secret });
+    await still.banks.putTerminal({
+      ...first,
+      partyId: his.partyId,
+      shopId: 'TEST',
+      bankId: 'A',
+      priority: 1,
+    });
+  });
+  afterAll(() => still.close());
+
+  type Sent = { terminal: string; asked: string };
+  function toolsWith(answer: (operation: BankOperation) => BankAnswer | Promise<BankAnswer>) {
+    const asked: Sent[] = [];
+    const bank: Bank = {
+      async send(operation) {
+        asked.push({ terminal: operation.terminal.id, asked: operation.kind });
+        return answer(operation);
+      },
+      async inquire(_id, terminal) {
+        asked.push({ terminal: terminal.id, asked: 'inquire' });
+        return { outcome: 'notFound' };
+      },
+      stop: () => Promise.resolve(),
+    };
+    const tools: PaymentSteps = {
+      db: still.database,
+      clock: still.clock,
+      recurring: openRecurring({ cards: still.vault.cards, keyring: still.keyring, publicUrl: () => '' }),
+      bankOf: () => Promise.resolve(bank),
+      terminalElsewhere: ({ terminal }) => Promise.resolve(terminal.id === 'T1' ? second : first),
+      returnUrlOf: () => 'https://pay.example/return',
+    };
+    return { tools, asked };
+  }
+  const step = ({ tools }: ReturnType<typeof toolsWith>, invoice: CreatedInvoice, attempt: number) =>
+    stepPayment(tools, [invoice.id, '1'], still.clock.now(), attempt);
+
+  test('that is interrupted by another node does not move the payment, however sure it is', async () => {
+    const invoice = await pay(still, his);
+    const tools = toolsWith(async () => {
+      // As a sweep of the other node does when the lease has run out; it may be sending at this moment.
+      await still.database.withClient((client) =>
+        client.query('update payment set attempts = attempts + 1 where invoice_id = $1', [invoice.id]),
+      );
+      return away;
+    });
+    await expect(step(tools, invoice, 1)).rejects.toThrow('ECONNREFUSED');
+    expect(await paymentOf(invoice, still)).toMatchObject({ version: 1, terms: { terminal: first } });
+    expect(tools.asked).toEqual([{ terminal: 'T1', asked: 'authorise' }]);
+  });
+
+  test('that moves a payment claims it anew, so that whoever comes later is not the first', async () => {
+    const invoice = await pay(still, his);
+    still.clock.advance(30_000);
+    const tools = toolsWith(({ terminal }) => (terminal.id === 'T1' ? away : lost));
+    await expect(step(tools, invoice, 1)).rejects.toThrow('ECONNRESET');
+    const payment = await paymentOf(invoice, still);
+    expect(payment).toMatchObject({ version: 2, attempts: 1, terms: { terminal: second } });
+    expect(payment.wake_at).toBe(laterBy(still.clock.now(), 60_000));
+
+    // It may have reached the second: it is asked there, and never sent anywhere else.
+    const later = toolsWith(() => approved);
+    await step(later, invoice, 2);
+    expect(later.asked).toEqual([
+      { terminal: 'T2', asked: 'inquire' },
+      { terminal: 'T2', asked: 'authorise' },
+    ]);
+  });
+
+  test('of a later attempt stays, although nothing of it has left', async () => {
+    const invoice = await pay(still, his);
+    const tools = toolsWith(() => away);
+    await expect(step(tools, invoice, 2)).rejects.toThrow('ECONNREFUSED');
+    expect(await paymentOf(invoice, still)).toMatchObject({ version: 1, terms: { terminal: first } });
+  });
+
+  test('goes round a few times at most, when banks are away one after the other', async () => {
+    const invoice = await pay(still, his);
+    const tools = toolsWith(() => away);
+    await step(tools, invoice, 1);
+    expect(tools.asked.length).toBe(5);
+    expect((await paymentOf(invoice, still)).attempts).toBe(1);
+  });
+});

@@ -1,0 +1,143 @@
+// Sandboxes with a simulated bank inside, as payers and several nodes meet it: the issuer's page is reached through the
+// service's own address, and nodes that bring a bank each do not take each other's away.
+import { expect, onTestFinished, test } from 'vitest';
+import { cardBody } from '../support/cards.ts';
+import { order } from '../support/invoices.ts';
+import { eventually, mandate, request, startServer, type Server } from '../support/program.ts';
+import { temporaryFolder } from '../support/test-cluster.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+
+type Environment = Record<string, string>;
+const hold = { flow: { type: 'PaymentFlowHold' } };
+
+async function environments(count: number): Promise<Environment[]> {
+  const testDatabase = await createTestDatabase();
+  onTestFinished(() => testDatabase.drop());
+  const MANDATE_MASTER_KEY = Buffer.alloc(32, 9).toString('base64');
+  return Array.from({ length: count }, () => {
+    const { folder, remove } = temporaryFolder();
+    onTestFinished(remove);
+    return { MANDATE_DATA: folder, DATABASE_URL: testDatabase.url, MANDATE_MASTER_KEY };
+  });
+}
+
+async function keyOf(environment: Environment): Promise<string> {
+  return (await mandate(['sandbox', 'apiKey'], environment)).output.trim();
+}
+
+/** A payment as a shop's server makes it; answers where it can be read. */
+async function pay(node: Server, token: string, more: object = {}, cardNumber = '4242424242424242') {
+  const api = (path: string) => `${node.url}/v2/processing/${path}`;
+  const { body } = await request('POST', api('invoices'), { token, body: order });
+  const card = await request('POST', api('payment-resources'), { token, body: cardBody({ cardNumber }) });
+  const { paymentToolToken } = card.body;
+  const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
+  const path = `invoices/${body.invoice.id}/payments`;
+  const made = await request('POST', api(path), { token, body: { payer, ...more } });
+  expect(made).toMatchObject({ status: 201 });
+  return { path: `${path}/1`, invoice: `invoices/${body.invoice.id}` };
+}
+
+function reaches(node: Server, token: string, path: string, status: string): Promise<true> {
+  const look = async () => {
+    const { body } = await request('GET', `${node.url}/v2/processing/${path}`, { token });
+    return body.status === status || undefined;
+  };
+  return eventually(look, 20_000, `${path} is ${status}`);
+}
+
+test('a payer far away reaches the issuer’s page under the address of the service, on any node', async () => {
+  const [one, two] = (await environments(2)) as [Environment, Environment];
+  const publicUrl = 'https://pay.example/mandate';
+  const nodes = [
+    await startServer({ ...one, PUBLIC_URL: publicUrl }),
+    await startServer({ ...two, PUBLIC_URL: publicUrl }),
+  ] as const;
+  const token = await keyOf(one);
+  const { invoice, path } = await pay(nodes[0], token, {}, '4012888888881881');
+  const asked = await eventually(
+    async () => {
+      const { body } = await request('GET', `${nodes[0].url}/v2/processing/${invoice}/events?limit=100`, {
+        token,
+      });
+      return body
+        .flatMap(({ changes }: any) => changes)
+        .find(({ changeType }: any) => changeType === 'PaymentInteractionRequested')?.userInteraction.request;
+    },
+    10_000,
+    'the payer is asked for',
+  );
+  expect(asked.uriTemplate).toMatch(
+    /^https:\/\/pay\.example\/mandate\/sandbox\/banks\/SIMULATED_[0-9a-f]{8}\/issuer\/challenge$/,
+  );
+
+  // The proxy in front cuts its prefix off and takes either node.
+  const at = (node: Server, url: string) => url.replace(publicUrl, node.url);
+  const form = new URLSearchParams(
+    Object.fromEntries(asked.form.map(({ key, template }: any) => [key, template])),
+  );
+  const challenge = at(nodes[0], asked.uriTemplate);
+  const page = await fetch(challenge, { method: 'POST', body: form });
+  const html = await page.text();
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+  expect(html).toContain('4012888888881881'.slice(0, 6));
+  const hidden = [...html.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)];
+  const decision = new URLSearchParams(
+    Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value])),
+  );
+  decision.set('otp', '1234');
+  decision.set('decision', 'confirm');
+  const target = new URL('decision', at(nodes[1], asked.uriTemplate));
+  const back = await fetch(target, { method: 'POST', body: decision });
+  expect(await back.text()).toContain('You are on your way back to the merchant');
+  await reaches(nodes[0], token, path, 'captured');
+
+  for (const wrong of [
+    'SIMULATED_00000000/issuer/challenge',
+    'OUTSIDE/issuer/challenge',
+    '../../issuer/faults',
+  ]) {
+    expect((await fetch(`${nodes[0].url}/sandbox/banks/${wrong}`)).status, wrong).toBe(404);
+  }
+  const elsewhere = challenge.replace('/issuer/challenge', '/issuer/health');
+  expect((await fetch(elsewhere)).status, 'nothing but the pages').toBe(404);
+  expect(await nodes[1].stop()).toBe(0);
+  expect(await nodes[0].stop()).toBe(0);
+}, 90_000);
+
+test('of two nodes with a bank each, one can die: what it knows waits for it, the rest goes on', async () => {
+  const [one, two] = (await environments(2)) as [Environment, Environment];
+  const first = await startServer(one);
+  const token = await keyOf(one);
+  const early = await pay(first, token, hold);
+  await reaches(first, token, early.path, 'processed');
+
+  // The last to start brings its bank to the front, and the first uses it too.
+  const second = await startServer(two);
+  const { output } = await mandate(['terminal', 'list', '--party', 'SANDBOX', '--json'], two);
+  const own = (await mandate(['sandbox', 'bankUrl'], two)).output.trim();
+  const banks = JSON.parse((await mandate(['bank', 'list', '--json'], two)).output);
+  const ownId = banks.find(({ url }: any) => url === own).bankId;
+  for (const { bankId, priority } of JSON.parse(output)) expect(priority).toBe(bankId === ownId ? 100 : 101);
+  const held = await pay(first, token, hold);
+  await reaches(second, token, held.path, 'processed');
+  const end = (node: Server, path: string) =>
+    request('POST', `${node.url}/v2/processing/${path}/capture`, { token, body: { reason: 'shipped' } });
+  expect((await end(second, early.path)).status).toBe(202);
+  await reaches(second, token, early.path, 'captured');
+
+  await second.stop('SIGKILL');
+  const after = await pay(first, token);
+  await reaches(first, token, after.path, 'captured');
+  expect((await end(first, held.path)).status).toBe(202);
+  expect((await request('GET', `${first.url}/v2/processing/${held.path}`, { token })).body.status).toBe(
+    'processed',
+  );
+
+  // Its book is in its folder: with that it is back, and its own payments go on.
+  const again = await startServer(two);
+  await reaches(first, token, held.path, 'captured');
+  expect(await again.stop()).toBe(0);
+  expect(await first.stop()).toBe(0);
+}, 120_000);

@@ -1,0 +1,313 @@
+// Random histories of recurring charges: what the rules allow is exactly what a second, independent reading of them allows,
+// and the time they give is the first at which that reading agrees.
+import { expect, test } from 'vitest';
+import { instantAt, epochMsOf, type Instant } from '../../src/clock.ts';
+import type { Currency } from '../../src/money.ts';
+import { mayCharge, type CardStop, type Decline } from '../../src/recurring/may-charge.ts';
+import {
+  countsAsDecline,
+  decideEnding,
+  evolve,
+  type Attempt,
+  type Ending,
+  type Series,
+} from '../../src/recurring/series.ts';
+import { isLegal, turningPoints, type Asked, type Happened, type Told } from './charge-checker.ts';
+
+const histories = 200_000;
+const hour = 3_600_000;
+const day = 24 * hour;
+const shops = ['one shop', 'another shop'];
+const systems = { visa: 'visa', mastercard: 'mastercard', mir: 'nspkmir' } as const;
+const codes = [
+  '51',
+  '05',
+  '51',
+  '05',
+  '91',
+  '51',
+  '62',
+  '83',
+  '5C',
+  '57',
+  '41',
+  '12',
+  '78',
+  '79',
+  'R0',
+  'R1',
+  'R3',
+  '30',
+];
+const advices = ['02', '24', '25', '27', '30', '40', '03', '21'];
+const moves = [
+  1,
+  hour,
+  23 * hour,
+  day - 1,
+  day,
+  day + 1,
+  25 * hour,
+  2 * day,
+  4 * day,
+  7 * day,
+  29 * day,
+  30 * day,
+  31 * day - 1,
+  31 * day,
+  31 * day + 1,
+  32 * day,
+];
+
+/** A series as the program keeps it, with what the program would read beside it. */
+type Kept = { series: Series; attempts: (Attempt & { outcome: 'pending' | Ending['outcome'] })[] };
+
+test(`${histories} random histories: allowed if and only if legal, and retryAfter is the first legal moment`, () => {
+  const seen = { allowed: 0, refused: 0, withRetryAfter: 0 } as Record<string, number>;
+  for (let seed = 1; seed <= histories; seed++) play(seed, seen);
+  // Histories that never reach a rule would prove nothing about it.
+  expect(seen).toMatchObject({
+    allowed: expect.any(Number),
+    recurrentStopped: expect.any(Number),
+    recurrentConsentRevoked: expect.any(Number),
+    recurrentConsentExpired: expect.any(Number),
+    recurrentCardExpired: expect.any(Number),
+    recurrentRetryWindowExpired: expect.any(Number),
+    recurrentRetryTooEarly: expect.any(Number),
+    recurrentRetryLimitReached: expect.any(Number),
+  });
+  for (const [what, times] of Object.entries(seen)) expect(times, what).toBeGreaterThan(300);
+  if (process.env['SHOW_COUNTS']) console.log(seen);
+}, 120_000);
+
+function play(seed: number, seen: Record<string, number>): void {
+  const random = randomOf(seed);
+  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
+  let now = Date.UTC(2026, 0, 1) + Math.floor(random() * 400) * day + Math.floor(random() * day);
+  const network = pick(['visa', 'visa', 'mastercard', 'mir'] as const);
+  const cardGoodUntil = now + (random() < 0.1 ? Math.floor(random() * 60) * day : 3_000 * day);
+  const told: Told[] = [];
+  const kept: Kept[] = [];
+  for (let number = 0; number < pick([1, 1, 2, 3]); number++) {
+    const shop = pick(shops);
+    const agreedUntil = random() < 0.15 ? now + Math.floor(random() * 60) * day : undefined;
+    told.push({
+      shop,
+      network,
+      agreedAt: now,
+      cardGoodUntil,
+      ...(agreedUntil === undefined ? {} : { agreedUntil }),
+    });
+    kept.push({ series: seriesOf(told[number] as Told, number), attempts: [] });
+  }
+  const log: Happened[] = [];
+  const stops: (CardStop & { shop: string; everywhere: boolean })[] = [];
+  const chargeStops: (CardStop & { series: number; invoice: number })[] = [];
+  const declines: { at: Instant; shop: string; amount: number }[] = [];
+  const invoices: number[] = [];
+  let charges = 0;
+
+  for (let steps = pick([4, 8, 12]); steps > 0; steps--) {
+    const move = random();
+    if (move < 0.35) now += pick(moves);
+    else if (move < 0.75) charge(random() < 0.05 ? 16 : 1);
+    else if (move < 0.97) end(random() < 0.4 ? 16 : 1);
+    else renewOrWithdraw();
+  }
+
+  function charge(most: number): void {
+    const number = Math.floor(random() * kept.length);
+    const { shop } = told[number] as Told;
+    const isNew = invoices.length === 0 || random() < 0.6;
+    const invoice = isNew ? invoices.push(now) - 1 : Math.floor(random() * invoices.length);
+    const amount = random() < 0.8 ? 100 : 200;
+    for (let left = most; left > 0; left--) {
+      const { series, attempts } = kept[number] as Kept;
+      const asked: Asked = {
+        series: number,
+        invoice,
+        invoiceMadeAt: random() < 0.1 ? 'then' : (invoices[invoice] as number),
+        amount,
+      };
+      const lastAttemptAt = attempts.findLast(({ outcome }) => outcome !== 'unsent')?.createdAt;
+      const cardStop = stops.filter((stop) => stop.everywhere || stop.shop === shop).at(-1);
+      const chargeStop = chargeStops.find((stop) => stop.series === number && stop.invoice === invoice);
+      const standing = {
+        series,
+        isAttemptPending: attempts.some(({ outcome }) => outcome === 'pending'),
+        declines: declines.map((each): Decline => ({
+          at: each.at,
+          isOfCharge: each.shop === shop && each.amount === amount,
+        })),
+        ...(cardStop ? { cardStop } : {}),
+        ...(chargeStop && asked.invoiceMadeAt !== 'then' ? { chargeStop } : {}),
+        ...(lastAttemptAt ? { lastAttemptAt } : {}),
+      };
+      const invoiceCreatedAt = asked.invoiceMadeAt === 'then' ? 'then' : instantAt(asked.invoiceMadeAt);
+      const verdict = mayCharge(standing, { invoiceCreatedAt }, instantAt(now));
+      // Of many at once the last is as good as all: they differ in nothing.
+      const legal = left > 1 && verdict.may ? true : isLegal(told, log, asked, now);
+      if (verdict.may !== legal) fail(verdict, asked, legal ? 'it is legal' : 'it is not legal');
+      count(verdict.may ? 'allowed' : verdict.code);
+      if (!verdict.may) {
+        checkTime(asked, verdict);
+        return;
+      }
+      if (asked.invoiceMadeAt === 'then') continue;
+      const id = charges++;
+      log.push({
+        at: now,
+        what: 'charged',
+        series: number,
+        id,
+        invoice,
+        invoiceMadeAt: asked.invoiceMadeAt,
+        amount,
+      });
+      const member = { invoiceId: String(invoice), paymentId: String(id) };
+      const { isRetry, packs, warnings } = verdict;
+      const started = { type: 'recurring_charge_started', ...member, isRetry, packs, warnings } as const;
+      (kept[number] as Kept).series = evolve(series, started, instantAt(now));
+      const money = { minor: BigInt(amount), currency: 'RUB' as Currency };
+      attempts.push({ ...member, createdAt: instantAt(now), amount: money, isRetry, outcome: 'pending' });
+    }
+  }
+
+  function checkTime(asked: Asked, verdict: { rule: string; retryAfter?: string }): void {
+    const points = [...new Set(turningPoints(told, log))].filter((point) => point > now);
+    const { retryAfter } = verdict;
+    if (retryAfter === undefined) {
+      // Its end decides, which is sooner than any moment that could be named.
+      if (verdict.rule === 'attemptPending') return count('attemptPending');
+      const legal = points.find((point) => isLegal(told, log, asked, point));
+      if (legal !== undefined) fail(verdict, asked, `it is legal at ${instantAt(legal)}`);
+      return;
+    }
+    count('withRetryAfter');
+    const first = epochMsOf(retryAfter as never);
+    if (!isLegal(told, log, asked, first)) fail(verdict, asked, 'it is not legal then');
+    const earlier = points.filter((point) => point < first);
+    for (const point of [...earlier, first - 1]) {
+      if (isLegal(told, log, asked, point))
+        fail(verdict, asked, `it is legal at ${instantAt(point)} already`);
+    }
+  }
+
+  function end(most: number): void {
+    const pending = kept.flatMap(({ attempts }, number) =>
+      attempts.filter(({ outcome }) => outcome === 'pending').map((attempt) => ({ number, attempt })),
+    );
+    const ending = endingOf();
+    for (const { number, attempt } of pending.slice(0, most)) {
+      const mine = kept[number] as Kept;
+      const { shop } = told[number] as Told;
+      const id = Number(attempt.paymentId);
+      const { facts, stop } = decideEnding(mine.series, attempt, ending, instantAt(now));
+      for (const fact of facts) mine.series = evolve(mine.series, fact, instantAt(now));
+      attempt.outcome = ending.outcome;
+      log.push({ at: now, what: 'ended', id, how: ending });
+      if (countsAsDecline(ending)) {
+        declines.push({ at: attempt.createdAt, shop, amount: Number(attempt.amount.minor) });
+        declines.sort((a, b) => (a.at < b.at ? -1 : 1));
+      }
+      const at = instantAt(now);
+      if (stop?.scope === 'charge') {
+        chargeStops.push({
+          at,
+          rule: stop.rule,
+          pack: stop.pack,
+          series: number,
+          invoice: Number(attempt.invoiceId),
+        });
+      } else if (stop) {
+        stops.push({ at, rule: stop.rule, pack: stop.pack, shop, everywhere: stop.scope === 'card' });
+      }
+    }
+  }
+
+  function endingOf(): Ending {
+    const kind = random();
+    const advice = random() < 0.15 ? { advice: pick(advices) } : {};
+    if (kind < 0.2) return { outcome: 'approved', ...(random() < 0.1 ? advice : {}) };
+    if (kind < 0.27) return { outcome: 'lost' };
+    if (kind < 0.34) return { outcome: 'unsent' };
+    const code = random() < 0.6 ? '51' : pick(codes);
+    return { outcome: 'declined', network: random() < 0.05 ? 'bank' : network, code, ...advice };
+  }
+
+  function renewOrWithdraw(): void {
+    const number = Math.floor(random() * kept.length);
+    const mine = kept[number] as Kept;
+    // What happens at the same moment has no order among the rules; nothing does here.
+    now += 1;
+    const isRenewed = random() < 0.6;
+    log.push({ at: now, what: isRenewed ? 'renewed' : 'withdrawn', series: number });
+    const { card, endsAt } = mine.series;
+    mine.series = evolve(
+      mine.series,
+      isRenewed
+        ? { type: 'consent_renewed', card, ...(endsAt === undefined ? {} : { endsAt }) }
+        : { type: 'consent_withdrawn', by: 'payer' },
+      instantAt(now),
+    );
+  }
+
+  function count(what: string): void {
+    seen[what] = (seen[what] ?? 0) + 1;
+    if (what !== 'allowed' && what !== 'withRetryAfter') seen['refused'] = (seen['refused'] ?? 0) + 1;
+  }
+
+  function fail(verdict: object, asked: Asked, why: string): never {
+    const story = log.map((each) => `${instantAt(each.at)} ${JSON.stringify({ ...each, at: undefined })}`);
+    throw new Error(
+      [
+        `seed ${seed}: ${why}`,
+        JSON.stringify(verdict),
+        JSON.stringify({ ...asked, now: instantAt(now) }),
+        JSON.stringify(told),
+        ...story,
+      ].join('\n'),
+    );
+  }
+}
+
+function seriesOf({ agreedAt, agreedUntil, cardGoodUntil, shop, network }: Told, number: number): Series {
+  return evolve(
+    undefined,
+    {
+      type: 'series_started',
+      terms: {
+        id: `series ${number}`,
+        partyId: 'party',
+        shopId: shop,
+        kind: 'parent',
+        root: { invoiceId: `root ${number}`, paymentId: '1' },
+        card: {
+          paymentSystem: systems[network],
+          lastDigits: '4242',
+          endsAt: instantAt(cardGoodUntil),
+        },
+        mandate: {
+          schedule: 'P1M',
+          evidence: 'missing',
+          payer: { contactInfo: {} },
+          payment: { createdAt: instantAt(agreedAt), amountMinor: 1, currency: 'RUB', reference: '1' },
+        },
+        consentedAt: instantAt(agreedAt),
+        ...(agreedUntil === undefined ? {} : { endsAt: instantAt(agreedUntil) }),
+      },
+    },
+    instantAt(agreedAt),
+  );
+}
+
+/** Small and quick; the same numbers for the same seed. */
+function randomOf(seed: number): () => number {
+  let state = seed * 0x9e3779b1;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
