@@ -302,7 +302,10 @@ ledger
 const reconcile = program
   .command('reconcile')
   .description('compare a bank’s book or clearing file with payments and refunds here; changes nothing')
-  .requiredOption('--bank <bank>', 'id or address of a bank, or a file: JSON as GET /book gives it, or CSV')
+  .option(
+    '--bank <bank>',
+    'id or address of a bank, or a file: JSON as GET /book gives it, or CSV; else the only bank there is',
+  )
   .option('--of <bankID>', 'whose book it is, where that does not follow; else the only bank there is')
   .option('--from <time>', 'only from that moment on: 2026-11-20 or 2026-11-20T00:00:00+03:00')
   .option('--to <time>', 'only before that moment; a file ends with its last line anyway')
@@ -314,8 +317,8 @@ const reconcile = program
     `
 Ends with 0 when all is equal, 1 when something differs, 2 when it could not be found out.
 
-  mandate reconcile --bank SIMULATED
-  mandate reconcile --bank clearing-2026-11-20.csv --of SIMULATED --from 2026-11-20 --to 2026-11-21`,
+  mandate reconcile --bank ACME
+  mandate reconcile --bank clearing-2026-11-20.csv --of ACME --from 2026-11-20 --to 2026-11-21`,
   )
   .action(async (options) => (await import('./commands/reconcile.ts')).reconcileWithBank(options));
 // What it was asked for wrongly must not look like a difference.

@@ -10,7 +10,7 @@ const one = [{ id: 'ONE', url: 'https://one.example/bank', secret }];
 const two = [...one, { id: 'TWO', url: 'https://two.example', secret }];
 
 async function open(
-  asked: { bank: string; of?: string },
+  asked: { bank?: string; of?: string },
   all = two,
   config: { mode: 'sandbox' | 'live'; bankSecret: string | undefined } = { mode: 'live', bankSecret: secret },
 ): Promise<string> {
@@ -35,6 +35,8 @@ test.each<[string, { bank: string; of?: string }, string]>([
 ])('%s is found', async (_, asked, book) => expect(await open(asked)).toBe(book));
 
 test('where there is one bank, it is meant', async () => {
+  expect(await open({}, one)).toBe('ONE at https://one.example/bank');
+  expect(await open({}, two)).toBe('say with --bank which book; the banks are ONE, TWO');
   expect(await open({ bank: file }, one)).toBe(`ONE at ${file}, finished`);
   expect(await open({ bank: 'https://x.example' }, one)).toBe('ONE at https://x.example');
 });

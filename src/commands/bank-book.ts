@@ -24,14 +24,16 @@ type Tools = {
 
 export async function openBankBook(
   { banks, all, config, clock }: Tools,
-  { bank, of }: { readonly bank: string; readonly of?: string },
+  { bank: wanted, of }: { readonly bank?: string; readonly of?: string },
 ): Promise<BankBook> {
   const ids = all.map(({ id }) => id).join(', ') || 'none at all';
+  const only = all.length === 1 ? all[0]?.id : undefined;
+  const bank = wanted ?? only;
+  if (bank === undefined) throw new Error(`say with --bank which book; the banks are ${ids}`);
 
   /** The bank that was named with --of, or the one that follows from what was asked for, or the only one. */
   function whose(follows?: string): string {
-    const [only, ...more] = all;
-    const id = of ?? follows ?? (more.length === 0 ? only?.id : undefined);
+    const id = of ?? follows ?? only;
     if (id === undefined) throw new Error(`say with --of whose book it is; the banks are ${ids}`);
     if (!all.some((one) => one.id === id)) throw new Error(`there is no bank ${id}; the banks are ${ids}`);
     return id;

@@ -10,7 +10,7 @@ import { openBankBook, type BankBook } from './bank-book.ts';
 import { printTable, withFoundation } from './foundation.ts';
 
 export type ReconcileCommand = {
-  readonly bank: string;
+  readonly bank?: string;
   readonly of?: string;
   readonly from?: string;
   readonly to?: string;

@@ -10,8 +10,8 @@ import { expectedColumns, type ExpectedAtBank } from './expected.ts';
 export type Page = { readonly first: string; readonly last: string };
 
 export type Comparison = {
-  /** The page that begins there. */
-  pageFrom(db: Database, runId: string, first: string): Promise<Page>;
+  /** The page that begins there: of each table so many rows, or all of one aggregate where that has more. */
+  pageFrom(db: Database, from: { runId: string; first: string; rows: number }): Promise<Page>;
   compare(
     db: Database,
     run: { readonly runId: string; readonly bankId: string },
@@ -19,8 +19,6 @@ export type Comparison = {
   ): Promise<{ readonly equal: number; readonly pairs: readonly Pair[] }>;
 };
 
-/** Of each table that many rows, or all of one aggregate where that has more. */
-const rowsOfPage = 2_000;
 /** Ids are made of letters, digits, dots, dashes and underscores. */
 export const beforeAllIds = ' ';
 export const afterAllIds = '~';
@@ -88,8 +86,8 @@ export function comparisonWith(rooms: readonly ExpectedAtBank[]): Comparison {
   });
 
   return {
-    async pageFrom(db, runId, first) {
-      const [row] = await db.run(findPageEnd, { run_id: runId, first, rows: rowsOfPage });
+    async pageFrom(db, { runId, first, rows }) {
+      const [row] = await db.run(findPageEnd, { run_id: runId, first, rows });
       return { first, last: row?.last ?? afterAllIds };
     },
     async compare(db, { runId, bankId }, { first, last }) {

@@ -43,10 +43,13 @@ export type ReconcileOptions = {
   readonly openHours: number;
   /** Of each class so many differences are listed; all are counted. */
   readonly listMost: number;
+  /** Smaller in a test of it. */
+  readonly rowsOfPage?: number;
   readonly report: (progress: Progress) => void;
 };
 
 const linesOfBatch = 1_000;
+const usualRowsOfPage = 2_000;
 const hourMs = 3_600_000;
 /** What a run left behind that died is deleted by one that starts so much later. */
 const longestRunMs = 24 * hourMs;
@@ -117,7 +120,8 @@ type Run = {
   readonly tally: ReturnType<typeof openTally>;
 };
 
-async function walk({ db, comparison, book, report }: ReconcileOptions, run: Run): Promise<void> {
+async function walk(options: ReconcileOptions, run: Run): Promise<void> {
+  const { db, comparison, book, rowsOfPage: rows = usualRowsOfPage, report } = options;
   const { runId, scope, readOn, tally } = run;
   const look = async (page: Page) => {
     const { equal, pairs } = await comparison.compare(db, { runId, bankId: scope.bankId }, page);
@@ -125,7 +129,7 @@ async function walk({ db, comparison, book, report }: ReconcileOptions, run: Run
   };
   let lines = 0;
   for (let first = beforeAllIds, last = ''; last !== afterAllIds; first = `${last} `) {
-    const page = await comparison.pageFrom(db, runId, first);
+    const page = await comparison.pageFrom(db, { runId, first, rows });
     let seen = await look(page);
     const suspected = new Set(seen.judgements.filter(isDifference).map(nameOf));
     if (book.grows && suspected.size > 0) {

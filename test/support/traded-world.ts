@@ -1,6 +1,6 @@
 // A bank and a service with a few hundred payments behind them: every kind of life a payment can have, with answers that were
 // lost, reversals, refunds of all sorts, and things that are still under way, some of them since yesterday.
-import { openBookReader } from '../../src/bank/http/read-book.ts';
+import { openBookReader, type BookReader } from '../../src/bank/http/read-book.ts';
 import type { BookEntry } from '../../src/bank/http/messages.ts';
 import { seededRandom } from '../../src/sandbox/bank/random.ts';
 import { invoicesUrl, type CreatedInvoice } from './invoices.ts';
@@ -16,7 +16,9 @@ const hourMs = 60 * minuteMs;
 const neverCaptured = 199_914;
 
 export type TradedWorld = PaymentWorld & {
-  /** The bank's book as it is now. */
+  /** The bank's book, over HTTP. */
+  openBook(): BookReader;
+  /** All of it, as it is now. */
   readBook(): Promise<BookEntry[]>;
 };
 
@@ -120,10 +122,12 @@ export async function startTradedWorld(): Promise<TradedWorld> {
   await Promise.all(sold.slice(60, 66).map((one) => post(one, 'refunds', { amount: 500, currency: 'RUB' })));
   await engine.settled();
 
+  const openBook = () => openBookReader({ ...own, clock });
   return {
     ...world,
+    openBook,
     async readBook() {
-      const reader = openBookReader({ ...own, clock });
+      const reader = openBook();
       const all: BookEntry[] = [];
       for await (const entries of reader.entriesAfter(0)) all.push(...entries);
       await reader.stop();
