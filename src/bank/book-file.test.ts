@@ -33,11 +33,11 @@ const entry = (sequence: number, more: Record<string, unknown> = {}) => ({
 const entries = [entry(1), entry(7, { originalOperationId: 'inv7.1.a', kind: 'refund', sign: -1 }), entry(9)];
 const page = (list: unknown[], more = {}) => JSON.stringify({ ...more, entries: list, next: { list: [{}] } });
 const heading = 'sequence,operationId,kind,originalOperationId,amount,currency,sign,at,cardMask';
-const csvLine = (one: Record<string, unknown>, separator = ',') =>
+const csvLine = (one: Record<string, string | number>) =>
   heading
     .split(',')
-    .map((name) => String(one[name] ?? ''))
-    .join(separator);
+    .map((name) => one[name] ?? '')
+    .join(',');
 const csv = [heading, ...entries.map((one) => csvLine(one))].join('\n') + '\n';
 
 describe('is read', () => {

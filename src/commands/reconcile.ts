@@ -81,36 +81,30 @@ function printClass(name: Sum['class'], sums: readonly Sum[], differences: reado
   const listed = differences.filter((difference) => difference.class === name);
   const all = sums.filter((sum) => sum.class === name).reduce((count, sum) => count + sum.number, 0);
   console.log(`\n${process.stdout.isTTY ? styleText('bold', name) : name}: ${means}\n${advice}\n`);
-  printTable(
-    ['operation', 'at stake', 'here', 'at the bank'],
-    listed.map((difference) => [
-      difference.operationId,
-      amountText(difference.atStakeMinor, difference.currency),
-      oursText(difference),
-      lineText(difference),
-    ]),
-  );
-  if (all > listed.length)
-    console.log(`and ${all - listed.length} more; --list ${all} shows them, and so it does with --json`);
+  for (const difference of listed) {
+    const { operationId, atStakeMinor, currency } = difference;
+    console.log(`${operationId}  ${amountText(atStakeMinor, currency)}`);
+    console.log(`  here  ${oursText(difference)}\n  bank  ${lineText(difference)}`);
+  }
+  if (all > listed.length) console.log(`and ${all - listed.length} more; --list ${all} shows all`);
 }
 
 function oursText({ ours }: Difference): string {
-  if (!ours) return '-';
+  if (!ours) return 'not known';
   const { object, objectId, status, partyId, kind, sign, minor, currency, bankId } = ours;
   return `${object} ${objectId} of party ${partyId}, ${status}: ${movement(kind, sign, minor, currency)}${bankId === undefined ? '' : ` by ${bankId}`}`;
 }
 
 function lineText({ line }: Difference): string {
-  if (!line) return '-';
+  if (!line) return 'not in the book';
   const { sequence, kind, sign, minor, currency, at, originalId, cardMask } = line;
   const more = [originalId && `of ${originalId}`, cardMask].filter((text) => text !== undefined).join(' ');
   return `line ${sequence}, ${at.slice(0, 19)}: ${movement(kind, sign, minor, currency)} ${more}`.trimEnd();
 }
 
 function movement(kind: string, sign: number, minor: bigint, currency: string): string {
-  return sign === 0
-    ? `${kind}, ${minor} ${currency} held`
-    : `${kind} ${amountText(BigInt(sign) * minor, currency)}`;
+  if (sign !== 0) return `${kind} ${amountText(BigInt(sign) * minor, currency)}`;
+  return `${kind}, ${minor} ${currency} ${kind === 'reverse' ? 'let go' : 'held'}`;
 }
 
 function amountText(minor: bigint, currency: string): string {

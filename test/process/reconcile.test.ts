@@ -108,11 +108,8 @@ test('what the bank itself does wrong is told to people', { timeout: 60_000 }, a
   expect(output).toMatch(/ 5 lines\.\n4 equal, .* 1 different\.\n/);
   expect(output).toMatch(/\nduplicate +1 +\+199917 RUB\n/);
   expect(output).toContain('duplicate: The bank has booked one operation again.\nHave the bank take');
-  expect(output).toMatch(
-    new RegExp(
-      String.raw`\n${id}\.1\.a +\+199917 RUB +payment ${id}\.1 of party \w+, captured: authorise \+199917 RUB by BANK +line 5, \S+: authorise \+199917 RUB 424242\*{6}4242\n`,
-    ),
-  );
+  expect(output).toContain(`\n${id}.1.a  +199917 RUB\n  here  payment ${id}.1 of party `);
+  expect(output).toMatch(/, captured: authorise \+199917 RUB by BANK\n {2}bank {2}line 5, \S+: authorise /);
   expect(code).toBe(1);
 });
 

@@ -82,10 +82,10 @@ export async function startTradedWorld(): Promise<TradedWorld> {
   bank.faults.order({ kind: 'reset-after-booking', next: 5, operationKind: 'capture' });
   bank.faults.order({ kind: 'error-after-booking', next: 5, operationKind: 'reverse' });
   await Promise.all(
-    held.map((one, n) => {
-      if (n % 4 === 0) return undefined;
-      if (n % 4 === 1) return post(one, 'cancel', {});
-      return post(one, 'capture', n % 4 === 2 ? {} : { amount: 900, currency: 'RUB' });
+    held.flatMap((one, n) => {
+      if (n % 4 === 0) return [];
+      if (n % 4 === 1) return [post(one, 'cancel', {})];
+      return [post(one, 'capture', n % 4 === 2 ? {} : { amount: 900, currency: 'RUB' })];
     }),
   );
   await later(2 * minuteMs);
