@@ -240,10 +240,12 @@ create table card (
   fingerprint bytea not null,
   fingerprint_generation integer not null,
   identity_hash bytea not null,
+  purpose text default 'payment'::text not null,
   constraint card_pkey primary key (card_id),
   constraint card_check check ((made_for_kind is null) = (made_for_id is null)),
   constraint card_made_for_kind_check check (made_for_kind = any (array['invoice'::text, 'customer'::text])),
-  constraint card_mask_check check (mask ~ '^\d{6}\*{2,9}\d{4}$'::text)
+  constraint card_mask_check check (mask ~ '^\d{6}\*{2,9}\d{4}$'::text),
+  constraint card_purpose_check check (purpose = any (array['payment'::text, 'payout'::text]))
 );
 create index card_by_generation on card using btree (seal_generation, card_id);
 create index card_unkept on card using btree (stored_at) where not is_kept;
@@ -291,6 +293,49 @@ create table data_key (
   constraint data_key_pkey primary key (purpose, generation)
 );
 
+create table deposit (
+  deposit_id id not null,
+  party_id id not null,
+  wallet_id id not null,
+  identity_id id not null,
+  source_id id not null,
+  created_at timestamp with time zone not null,
+  amount_minor bigint not null,
+  currency text not null,
+  description text,
+  constraint deposit_pkey primary key (deposit_id),
+  constraint deposit_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
+  constraint deposit_currency_check check (currency ~ '^[A-Z]{3}$'::text)
+);
+create index deposit_of_party on deposit using btree (party_id, created_at, deposit_id);
+
+create table destination (
+  destination_id id not null,
+  party_id id not null,
+  identity_id id not null,
+  version integer not null,
+  name text not null,
+  currency text not null,
+  status text not null,
+  created_at timestamp with time zone not null,
+  card_token text not null,
+  card json not null,
+  failure json,
+  metadata json,
+  external_id text,
+  wake_at timestamp with time zone,
+  attempts integer default 0 not null,
+  stuck_at timestamp with time zone,
+  stuck_reason text,
+  constraint destination_pkey primary key (destination_id),
+  constraint destination_check check ((failure is not null) = (status = 'refused'::text)),
+  constraint destination_currency_check check (currency ~ '^[A-Z]{3}$'::text),
+  constraint destination_status_check check (status = any (array['checking'::text, 'authorized'::text, 'refused'::text]))
+);
+create index destination_due on destination using btree (wake_at) where wake_at is not null;
+create index destination_of_party on destination using btree (party_id, created_at, destination_id);
+create index destination_stuck on destination using btree (stuck_at) where stuck_at is not null;
+
 create table event (
   aggregate_id id not null,
   sequence integer not null,
@@ -298,9 +343,12 @@ create table event (
   party_id id not null,
   created_at timestamp with time zone not null,
   facts json not null,
+  written_in xid8 default pg_current_xact_id() not null,
   constraint event_pkey primary key (aggregate_id, sequence),
   constraint event_sequence_check check (sequence >= 1)
 );
+create index event_time on event using brin (created_at) with (pages_per_range='32');
+create index event_written_in on event using btree (written_in);
 create trigger event_is_append_only before delete or update on event for each row execute function refuse_change();
 
 create table external_id (
@@ -323,6 +371,38 @@ create table idempotency_key (
   constraint idempotency_key_pkey primary key (owner_id, idempotency_key)
 );
 create index idempotency_key_age on idempotency_key using btree (created_at);
+
+create table identity (
+  identity_id id not null,
+  party_id id not null,
+  version integer not null,
+  name text not null,
+  provider text not null,
+  class text not null,
+  level text not null,
+  is_blocked boolean default false not null,
+  created_at timestamp with time zone not null,
+  metadata json,
+  external_id text,
+  effective_challenge id,
+  constraint identity_pkey primary key (identity_id),
+  constraint identity_level_check check (level = any (array['anonymous'::text, 'partial'::text, 'identified'::text]))
+);
+create index identity_of_party on identity using btree (party_id, created_at, identity_id);
+
+create table identity_challenge (
+  identity_id id not null,
+  challenge_id id not null,
+  type text not null,
+  proofs json not null,
+  status text not null,
+  created_at timestamp with time zone not null,
+  failure_reason text,
+  constraint identity_challenge_pkey primary key (identity_id, challenge_id),
+  constraint identity_challenge_check check ((failure_reason is not null) = (status = 'failed'::text)),
+  constraint identity_challenge_status_check check (status = any (array['pending'::text, 'completed'::text, 'failed'::text]))
+);
+create unique index identity_challenge_under_way on identity_challenge using btree (identity_id) where status = 'pending'::text;
 
 create table invoice (
   invoice_id id not null,
@@ -489,6 +569,67 @@ create table payment (
 create index payment_due on payment using btree (wake_at) where wake_at is not null;
 create index payment_stuck on payment using btree (stuck_at) where stuck_at is not null;
 
+create table payout_fee (
+  party_id id not null,
+  currency text not null,
+  basis_points bigint not null,
+  fixed_minor bigint not null,
+  constraint payout_fee_pkey primary key (party_id, currency),
+  constraint payout_fee_basis_points_check check (basis_points >= 0 and basis_points <= 10000),
+  constraint payout_fee_currency_check check (currency ~ '^[A-Z]{3}$'::text),
+  constraint payout_fee_fixed_minor_check check (fixed_minor >= 0)
+);
+
+create table payout_grant (
+  grant_id id not null,
+  token_hash bytea not null,
+  kind text not null,
+  entity_id id not null,
+  amount_minor bigint,
+  currency text,
+  valid_until timestamp with time zone not null,
+  used_by id,
+  constraint payout_grant_pkey primary key (grant_id),
+  constraint payout_grant_check check ((kind = 'wallet'::text) = (amount_minor is not null) and (amount_minor is null) = (currency is null)),
+  constraint payout_grant_kind_check check (kind = any (array['wallet'::text, 'destination'::text]))
+);
+
+create table payout_limit (
+  party_id id not null,
+  level text not null,
+  currency text not null,
+  per_payout_minor bigint,
+  per_day_minor bigint,
+  per_month_minor bigint,
+  payouts_per_day bigint,
+  constraint payout_limit_pkey primary key (party_id, level, currency),
+  constraint payout_limit_currency_check check (currency ~ '^[A-Z]{3}$'::text),
+  constraint payout_limit_level_check check (level = any (array['anonymous'::text, 'partial'::text, 'identified'::text])),
+  constraint payout_limit_payouts_per_day_check check (payouts_per_day >= 0),
+  constraint payout_limit_per_day_minor_check check (per_day_minor >= 0),
+  constraint payout_limit_per_month_minor_check check (per_month_minor >= 0),
+  constraint payout_limit_per_payout_minor_check check (per_payout_minor >= 0)
+);
+
+create table payout_terminal (
+  party_id id not null,
+  terminal_id id not null,
+  bank_id id not null,
+  merchant_id text not null,
+  descriptor text not null,
+  priority integer default 1 not null,
+  created_at timestamp with time zone not null,
+  constraint payout_terminal_pkey primary key (party_id, terminal_id)
+);
+
+create table payout_turnover (
+  wallet_id id not null,
+  period text collate "C" not null,
+  amount_minor bigint not null,
+  payouts bigint not null,
+  constraint payout_turnover_pkey primary key (wallet_id, period)
+);
+
 create table recurring_settings (
   party_id id not null,
   shop_id id not null,
@@ -593,6 +734,7 @@ create table shop (
   is_suspended boolean default false not null,
   created_at timestamp with time zone not null,
   fees json default '{}'::json not null,
+  origins text default ''::text not null,
   constraint shop_pkey primary key (party_id, shop_id),
   constraint shop_category_id_fkey foreign key (category_id) references category(category_id),
   constraint shop_currency_check check (currency ~ '^[A-Z]{3}$'::text),
@@ -618,3 +760,154 @@ create table test_clock (
   constraint test_clock_pkey primary key (party_id),
   constraint test_clock_offset_ms_check check (offset_ms >= 0)
 );
+
+create table wallet (
+  wallet_id id not null,
+  party_id id not null,
+  identity_id id not null,
+  name text not null,
+  currency text not null,
+  created_at timestamp with time zone not null,
+  metadata json,
+  external_id text,
+  constraint wallet_pkey primary key (wallet_id),
+  constraint wallet_currency_check check (currency ~ '^[A-Z]{3}$'::text)
+);
+create index wallet_of_party on wallet using btree (party_id, created_at, wallet_id);
+
+create table wallet_transfer (
+  transfer_id id not null,
+  party_id id not null,
+  sender_id id not null,
+  receiver_id id not null,
+  created_at timestamp with time zone not null,
+  amount_minor bigint not null,
+  currency text not null,
+  status text not null,
+  external_id text,
+  constraint wallet_transfer_pkey primary key (transfer_id),
+  constraint wallet_transfer_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
+  constraint wallet_transfer_currency_check check (currency ~ '^[A-Z]{3}$'::text),
+  constraint wallet_transfer_status_check check (status = any (array['succeeded'::text, 'failed'::text]))
+);
+
+create table webhook (
+  webhook_id id not null,
+  party_id id not null,
+  topic text not null,
+  owner_id id not null,
+  part_id id,
+  event_types text not null,
+  url text not null,
+  created_at timestamp with time zone not null,
+  written_in xid8 default pg_current_xact_id() not null,
+  constraint webhook_pkey primary key (webhook_id),
+  constraint webhook_topic_check check (topic = any (array['InvoicesTopic'::text, 'CustomersTopic'::text, 'WithdrawalsTopic'::text, 'DestinationsTopic'::text])),
+  constraint webhook_url_check check (length(url) <= 1000)
+);
+create index webhook_of_party on webhook using btree (party_id);
+
+create table webhook_attempt (
+  webhook_id id not null,
+  attempted_at timestamp with time zone not null,
+  aggregate_id id not null,
+  "position" bigint not null,
+  attempt integer not null,
+  event_type text not null,
+  duration_ms integer not null,
+  status integer,
+  failure text,
+  constraint webhook_attempt_pkey primary key (webhook_id, attempted_at, aggregate_id, "position", attempt)
+);
+create index webhook_attempt_age on webhook_attempt using btree (attempted_at);
+
+create table webhook_feed (
+  only_row boolean default true not null,
+  seen text not null,
+  constraint webhook_feed_pkey primary key (only_row),
+  constraint webhook_feed_only_row_check check (only_row)
+);
+
+create table webhook_key (
+  webhook_id id not null,
+  generation integer not null,
+  public_key text not null,
+  signing_public_key text not null,
+  sealed bytea not null,
+  seal_generation integer not null,
+  signs_from timestamp with time zone not null,
+  constraint webhook_key_pkey primary key (webhook_id, generation)
+);
+
+create table webhook_message (
+  aggregate_id id not null,
+  "position" bigint not null,
+  body text not null,
+  created_at timestamp with time zone not null,
+  constraint webhook_message_pkey primary key (aggregate_id, "position")
+);
+create index webhook_message_age on webhook_message using btree (created_at);
+
+create table webhook_queue (
+  aggregate_id id not null,
+  webhook_id id not null,
+  next_position bigint not null,
+  last_position bigint not null,
+  replay_until bigint,
+  resume_at bigint,
+  waiting_since timestamp with time zone,
+  last_failure text,
+  wake_at timestamp with time zone,
+  attempts integer default 0 not null,
+  stuck_at timestamp with time zone,
+  stuck_reason text,
+  constraint webhook_queue_pkey primary key (aggregate_id, webhook_id),
+  constraint webhook_queue_check check ((replay_until is null) = (resume_at is null))
+);
+create index webhook_queue_due on webhook_queue using btree (webhook_id, wake_at) where wake_at is not null;
+create index webhook_queue_stuck on webhook_queue using btree (webhook_id, stuck_at) where stuck_at is not null;
+
+create table webhook_series (
+  aggregate_id id not null,
+  chunk integer not null,
+  base bigint not null,
+  constraint webhook_series_pkey primary key (aggregate_id, chunk),
+  constraint webhook_series_base_key unique (base)
+);
+
+create table webhook_series_counter (
+  only_row boolean default true not null,
+  last_base bigint not null,
+  constraint webhook_series_counter_pkey primary key (only_row),
+  constraint webhook_series_counter_only_row_check check (only_row)
+);
+
+create table withdrawal (
+  withdrawal_id id not null,
+  party_id id not null,
+  wallet_id id not null,
+  destination_id id not null,
+  identity_id id not null,
+  version integer not null,
+  status text not null,
+  created_at timestamp with time zone not null,
+  amount_minor bigint not null,
+  fee_minor bigint not null,
+  currency text not null,
+  terms json not null,
+  result json,
+  external_id text,
+  wake_at timestamp with time zone,
+  attempts integer default 0 not null,
+  stuck_at timestamp with time zone,
+  stuck_reason text,
+  constraint withdrawal_pkey primary key (withdrawal_id),
+  constraint withdrawal_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
+  constraint withdrawal_check check ((result is not null) = (status <> 'sending'::text)),
+  constraint withdrawal_currency_check check (currency ~ '^[A-Z]{3}$'::text),
+  constraint withdrawal_fee_minor_check check (fee_minor >= 0),
+  constraint withdrawal_status_check check (status = any (array['sending'::text, 'succeeded'::text, 'failed'::text]))
+);
+create index withdrawal_due on withdrawal using btree (wake_at) where wake_at is not null;
+create index withdrawal_of_party on withdrawal using btree (party_id, created_at, withdrawal_id);
+create index withdrawal_stuck on withdrawal using btree (stuck_at) where stuck_at is not null;

@@ -7,11 +7,14 @@ import { openHttpBank } from './bank/http/http-bank.ts';
 import { limitCards, unlimitedCards } from './cards/card-testing.ts';
 import { openVault, type Vault } from './cards/vault.ts';
 import { laterBy, systemClock, type Clock } from './clock.ts';
+import { addCheckoutRoutes } from './checkout/checkout-routes.ts';
 import type { Config } from './config.ts';
 import { connectDatabase, type OpenedDatabase } from './database/connect.ts';
 import type { DatabasePool } from './database/database.ts';
 import { isMigrated, migrate } from './database/migrate.ts';
 import { openEngine, type Engine } from './engine/engine.ts';
+import type { Topic } from './events/topic.ts';
+import { addGauges } from './gauges.ts';
 import { idempotency, idempotencyKeyLifetimeMs } from './http/idempotency.ts';
 import { openMetrics } from './http/metrics.ts';
 import { openApiDocument } from './http/openapi.ts';
@@ -20,7 +23,7 @@ import { rateLimit } from './http/rate-limit.ts';
 import { buildServer } from './http/server.ts';
 import { addSystemRoutes } from './http/system-routes.ts';
 import { randomIds, type Ids } from './ids.ts';
-import { takeNextStep } from './invoices/invoice.store.ts';
+import { loadInvoice, takeNextStep } from './invoices/invoice.store.ts';
 import { accessTokens } from './keys/access-token.ts';
 import { openKeyring, type Keyring } from './keys/keyring.ts';
 import { localMasterKey, sandboxMasterKey } from './keys/master-key.ts';
@@ -28,18 +31,29 @@ import type { Logger } from './log.ts';
 import { openApiKeys, type ApiKeys } from './merchants/api-key.ts';
 import { countActiveKeysOfRealm } from './merchants/api-key.store.ts';
 import { openMerchants } from './merchants/merchants.ts';
-import { checkLedger, countUnbalancedAccounts } from './ledger/check-ledger.ts';
+import { checkLedger } from './ledger/check-ledger.ts';
 import { ledgerInvariants, type Invariant } from './ledger/invariants.ts';
 import { paymentInvariants } from './payments/payment.invariants.ts';
 import { paymentsAtBank, refundsAtBank } from './payments/payment.expected.ts';
-import { oldestUnknownSeconds } from './payments/oldest-unknown.store.ts';
+import { paymentOfOperation } from './payments/payment.ts';
 import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
 import { addVisitorRoutes, callbackUrlOf, returnUrlOf } from './payments/visitors.ts';
 import { openRecurring } from './recurring/recurring.ts';
 import { addWithdrawPage } from './recurring/withdraw-page.ts';
 import { comparisonWith } from './reconciliation/compare.store.ts';
+import { invoicesTopic } from './payments/payment.notices.ts';
 import { routes, sandboxRoutes } from './routes.ts';
 import type { Service } from './service.ts';
+import { sweep as sweepWebhooks } from './webhooks/inspect.store.ts';
+import { destinationsTopic, withdrawalsTopic } from './wallets/payout.notices.ts';
+import { usualDelaysSeconds } from './webhooks/delivery.ts';
+import { openWebhooks, type Webhooks } from './webhooks/webhooks.ts';
+import { stepDestination } from './wallets/destination.step.ts';
+import { openPayoutRules, type PayoutRules } from './wallets/payout-rules.ts';
+import { whatIsMissing } from './wallets/told-owner.ts';
+import { payoutsAtBank } from './wallets/withdrawal.expected.ts';
+import { withdrawalOfOperation } from './wallets/withdrawal.ts';
+import { stepWithdrawal } from './wallets/withdrawal.step.ts';
 
 /** What comes from outside the program and is replaced in tests and simulations. */
 export type Ports = { readonly clock: Clock; readonly ids: Ids };
@@ -61,6 +75,8 @@ export type RunningService = {
   readonly app: FastifyInstance;
   readonly engine: Engine;
   readonly banks: Banks;
+  readonly webhooks: Webhooks;
+  readonly payouts: PayoutRules;
   /** Stops taking requests, lets what runs finish, and leaves the foundation to its owner. */
   stop(): Promise<void>;
 };
@@ -71,9 +87,22 @@ const version = (
 
 /** What must be true of the books, and between them and the rooms that post to them. */
 export const everyInvariant: readonly Invariant[] = [...ledgerInvariants, ...paymentInvariants];
+/** What merchants are told: each room says it of its own aggregates. */
+export const topics: readonly Topic[] = [invoicesTopic, withdrawalsTopic, destinationsTopic];
+
+/** Which due work an operation at a bank belongs to. */
+function workOf(operationId: string): readonly [table: string, key: readonly string[]] | undefined {
+  const withdrawal = withdrawalOfOperation(operationId);
+  if (withdrawal) return ['withdrawal', withdrawal];
+  const payment = paymentOfOperation(operationId);
+  return payment && ['payment', payment];
+}
+
+/** How long attempts and bodies of deliveries are kept. */
+const deliveriesKeptMs = 30 * 24 * 3_600_000;
 
 /** What every room that asks banks for anything expects in their books. */
-export const bankComparison = comparisonWith([paymentsAtBank, refundsAtBank]);
+export const bankComparison = comparisonWith([paymentsAtBank, refundsAtBank, payoutsAtBank]);
 
 /** How long requests under way may take when the service stops. */
 const drainMs = 10_000;
@@ -177,6 +206,12 @@ export function buildService(
     returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
   };
 
+  const payouts = openPayoutRules({
+    lookups: database.lookups,
+    realm: config.mode === 'live' ? 'live' : 'test',
+    openingDepositMinor: config.openingDepositMinor,
+  });
+
   const engine = openEngine({
     db: database,
     clock,
@@ -189,12 +224,28 @@ export function buildService(
         step: (key, now, attempt) => stepPayment(paymentSteps, key, now, attempt),
       },
       { table: 'series', keys: ['series_id'], step: ([id = ''], now) => recurring.step(database, id, now) },
+      {
+        table: 'destination',
+        keys: ['destination_id'],
+        step: (key, now, attempt) => stepDestination({ db: database, banks }, key, now, attempt),
+      },
+      {
+        table: 'withdrawal',
+        keys: ['withdrawal_id'],
+        step: (key, now, attempt) =>
+          stepWithdrawal({ db: database, clock, banks, realm: payouts.realm }, key, now, attempt),
+      },
     ],
     chores: [
       {
         name: 'forget old Idempotency-Keys',
         everyMs: 60_000,
         run: () => answers.forgetOld(laterBy(clock.now(), -idempotencyKeyLifetimeMs)),
+      },
+      {
+        name: 'sweep old deliveries',
+        everyMs: 60_000,
+        run: () => sweepWebhooks(database, laterBy(clock.now(), -deliveriesKeptMs)),
       },
       { name: 'sweep the vault', everyMs: 60_000, run: () => vault.sweep() },
       { name: 'check the books', everyMs: 60_000, run: () => checkBooks() },
@@ -210,6 +261,19 @@ export function buildService(
     for (const { id, says, examples } of broken) log.error({ id, says, examples }, 'the ledger is wrong');
     brokenCases = broken.reduce((sum, finding) => sum + Number(finding.broken), 0);
   }
+  const webhooks = openWebhooks({
+    db: database,
+    clock,
+    ids: ports.ids,
+    log,
+    keyring,
+    topics,
+    rule: config.webhookAddresses,
+    delaysSeconds: config.webhookDelaysSeconds ?? usualDelaysSeconds,
+    timeoutMs: config.webhookTimeoutMs,
+    whatIsMissing,
+    countDelivery: metrics.countDelivery,
+  });
 
   const monotonicMs = () => performance.now();
   const service: Service = {
@@ -222,7 +286,9 @@ export function buildService(
     cardTesting: config.cardTestingLimits ? limitCards(monotonicMs) : unlimitedCards,
     banks,
     recurring,
+    payouts,
     engine,
+    webhooks,
   };
   const endpoints = config.mode === 'sandbox' ? [...routes, ...sandboxRoutes] : routes;
   const app = buildServer({
@@ -236,6 +302,7 @@ export function buildService(
       apiKeys,
       tokens,
       idempotency: answers,
+      publicUrl,
       keyRate: rateLimit(config.requestsPerSecond, config.requestsPerSecond * 2, monotonicMs),
       failedAuthenticationRate: rateLimit(
         config.failedAuthenticationsPerMinute / 60,
@@ -254,46 +321,30 @@ export function buildService(
         : 'closed',
     notReady: () => whatIsNotReady(database),
   });
-  addVisitorRoutes(app, { db: database, banks, engine });
+  addVisitorRoutes(app, { db: database, banks, engine, workOf });
   addWithdrawPage(app, { db: database, recurring, merchants });
+  addCheckoutRoutes(app, {
+    mode: config.mode,
+    tokens,
+    merchants,
+    invoiceOf: (id) => loadInvoice(database.lookups, id),
+  });
   addPages(app, config.mode);
-  metrics.gauge('mandate_database_connections', 'Open connections', () => database.connections().total);
-  metrics.gauge(
-    'mandate_database_waiting',
-    'Requests waiting for a connection',
-    () => database.connections().waiting,
-  );
-  metrics.gauge(
-    'mandate_ledger_unbalanced',
-    'Accounts and sums of the ledger that are wrong, from the balances alone; anything but 0 is an alarm',
-    () => countUnbalancedAccounts(database),
-  );
-  metrics.gauge(
-    'mandate_ledger_broken',
-    'Cases that broke a rule of the ledger in the latest check of recent transfers; anything but 0 is an alarm',
-    () => brokenCases,
-  );
-  metrics.gauge(
-    'mandate_payment_oldest_unknown_seconds',
-    'How long the oldest payment has waited for its bank to say what became of it; 0 when none waits',
-    () => oldestUnknownSeconds(database, clock.now()),
-  );
-  metrics.gauge(
-    'mandate_engine_stuck',
-    'Due work that waits for an operator',
-    async () => (await engine.stuck()).length,
-  );
+  addGauges(metrics, { database, engine, clock, brokenCases: () => brokenCases });
 
   return {
     app,
     engine,
     banks,
+    webhooks,
+    payouts,
     async stop() {
       // A client that sends its request byte by byte is not waited for longer than this.
       const impatience = setTimeout(() => app.server.closeAllConnections(), drainMs);
       await app.close();
       clearTimeout(impatience);
       await engine.stop();
+      await webhooks.stop();
       await banks.stop();
     },
   };

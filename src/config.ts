@@ -24,6 +24,13 @@ export type Config = {
   readonly bankUrl: string | undefined;
   readonly bankSecret: string | undefined;
   readonly bankPort: number;
+  /** Where merchants may have themselves told: only outside, or on this machine too. */
+  readonly webhookAddresses: 'outside' | 'anywhere';
+  readonly webhookTimeoutMs: number;
+  /** Between the attempts of a delivery, where they are not the usual ones. */
+  readonly webhookDelaysSeconds: readonly number[] | undefined;
+  /** What a wallet of the test provider opens with. */
+  readonly openingDepositMinor: bigint;
   readonly metricsToken: string | undefined;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 };
@@ -120,6 +127,28 @@ export const settings = [
     meaning: 'Sandbox only: the port of the simulated bank.',
   },
   {
+    name: 'WEBHOOK_ADDRESSES',
+    byDefault: 'anywhere in the sandbox, outside in live mode',
+    meaning:
+      '`outside`: webhooks go to public https addresses alone, checked at every connection. `anywhere`: also into your own network.',
+  },
+  {
+    name: 'WEBHOOK_TIMEOUT_SECONDS',
+    byDefault: '10',
+    meaning: 'How long a receiver of webhooks has to answer, from connecting to the head of its answer.',
+  },
+  {
+    name: 'WEBHOOK_DELAYS_SECONDS',
+    byDefault: '30, 300, 900, then 3600 for a day',
+    meaning:
+      'The seconds before the second attempt of a delivery, the third and so on, separated by commas. After the last one the queue is parked.',
+  },
+  {
+    name: 'OPENING_DEPOSIT',
+    byDefault: '100000000',
+    meaning: 'Sandbox only: what a new wallet has on it, in minor units; 0 for nothing.',
+  },
+  {
     name: 'METRICS_TOKEN',
     byDefault: 'open in the sandbox, closed in live mode',
     meaning: 'The bearer token that /metrics asks for.',
@@ -157,6 +186,17 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     if (number >= least && number <= most) return number;
     faults.push(`${name} is ${value}; it must be a whole number from ${least} to ${most}`);
     return byDefault;
+  }
+
+  function secondsList(name: Name): number[] | undefined {
+    const value = text(name);
+    if (value === undefined) return undefined;
+    const numbers = value
+      .split(',')
+      .map((part) => (/^\s*\d{1,6}(\.\d{1,3})?\s*$/.test(part) ? Number(part) : NaN));
+    if (numbers.length <= 100 && !numbers.some(Number.isNaN)) return numbers;
+    faults.push(`${name} is ${value}; it must be seconds separated by commas, at most 100 of them`);
+    return undefined;
   }
 
   const mode = oneOf('MANDATE_MODE', ['sandbox', 'live'], 'sandbox');
@@ -209,6 +249,14 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     bankUrl: text('BANK_URL'),
     bankSecret: text('BANK_SECRET'),
     bankPort: integer('BANK_PORT', 0, 65_535, 0),
+    webhookAddresses: oneOf(
+      'WEBHOOK_ADDRESSES',
+      ['outside', 'anywhere'],
+      mode === 'live' ? 'outside' : 'anywhere',
+    ),
+    webhookTimeoutMs: integer('WEBHOOK_TIMEOUT_SECONDS', 1, 15, 10) * 1_000,
+    webhookDelaysSeconds: secondsList('WEBHOOK_DELAYS_SECONDS'),
+    openingDepositMinor: BigInt(integer('OPENING_DEPOSIT', 0, 999_999_999, 100_000_000)),
     metricsToken: text('METRICS_TOKEN'),
     logLevel: oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
   };

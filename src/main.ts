@@ -1,6 +1,8 @@
 // The program and its subcommands, a line each. Every subcommand loads what it needs when it runs, so that --help is quick.
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { readFileSync } from 'node:fs';
+import { addMerchantCommands } from './commands/merchants.line.ts';
+import { addPayoutCommands } from './commands/payouts.line.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -23,7 +25,7 @@ program
 program
   .command('sandbox')
   .description('show the address, API key and shop of the sandbox in the data folder')
-  .argument('[fact]', 'only this one: apiUrl, apiKey, shopID or docsUrl')
+  .argument('[fact]', 'only this one: apiUrl, apiKey, shopID, docsUrl or demoUrl')
   .option('--json', 'as JSON, for scripts')
   .action(async (fact: string | undefined, options: { json?: true }) =>
     (await import('./commands/sandbox.ts')).showSandbox(fact, options),
@@ -95,86 +97,8 @@ vault
   .option('--wait <seconds>', 'how long running nodes may take to learn of the new key; 0 if none runs', '65')
   .action(async (options) => (await import('./commands/vault.ts')).rotateVault(options));
 
-const party = program.command('party').description('merchants');
-party
-  .command('create')
-  .description('make a merchant; the answer is its id')
-  .requiredOption('--name <name>')
-  .option('--id <id>', 'an id of your choice instead of a random one')
-  .action(async (options) => (await import('./commands/merchants.ts')).createParty(options));
-party
-  .command('list')
-  .description('list all merchants')
-  .action(async () => (await import('./commands/merchants.ts')).listAllParties());
-for (const [verb, flags, meaning] of [
-  ['block', { is_blocked: true }, 'refuse every write of a merchant'],
-  ['unblock', { is_blocked: false }, 'let a blocked merchant trade again'],
-  ['suspend', { is_suspended: true }, 'stop a merchant at his own wish'],
-  ['activate', { is_suspended: false }, 'let a suspended merchant trade again'],
-] as const) {
-  party
-    .command(verb)
-    .description(meaning)
-    .argument('<partyID>')
-    .action(async (id: string) => (await import('./commands/merchants.ts')).setParty(id, flags));
-}
-
-const shop = program.command('shop').description('shops of merchants');
-shop
-  .command('create')
-  .description('make a shop; the answer is its id')
-  .requiredOption('--party <id>')
-  .requiredOption('--name <name>')
-  .requiredOption('--currency <code>', 'ISO 4217, RUB for instance')
-  .requiredOption('--url <url>', 'the address of the shop')
-  .addOption(new Option('--realm <realm>', 'test shops move no real money').choices(['test', 'live']))
-  .option('--category <id>', 'see GET /v2/processing/categories', '1')
-  .option('--id <id>', 'an id of your choice instead of a random one')
-  .action(async (options) => (await import('./commands/merchants.ts')).createShop(options));
-shop
-  .command('list')
-  .description('list the shops of a merchant')
-  .requiredOption('--party <id>')
-  .action(async (options) => (await import('./commands/merchants.ts')).listShops(options));
-const yesOrNo = (flags: string, meaning: string) => new Option(flags, meaning).choices(['yes', 'no']);
-shop
-  .command('recurring')
-  .description('show or set what a shop wants of recurring charges beside the rules')
-  .requiredOption('--party <id>')
-  .argument('<shopID>')
-  .option('--schedule <text>', 'of consents whose payment says nothing: P1M, or words')
-  .option('--valid-until <day>', 'the last day of such consents, 2030-12-31')
-  .option('--contact <text>', 'where payers can ask, on their receipts')
-  .addOption(yesOrNo('--enforce-max-gap <yes|no>', 'refuse a charge after six months without one'))
-  .addOption(yesOrNo('--require-consent-evidence <yes|no>', 'store no card without the consent'))
-  .addOption(yesOrNo('--needs-api-key <yes|no>', 'no charge with the token of an invoice'))
-  .action(async (id: string, options) => (await import('./commands/recurring.ts')).setRecurring(id, options));
-for (const [verb, flags, meaning] of [
-  ['block', { is_blocked: true }, 'refuse every write of a shop'],
-  ['unblock', { is_blocked: false }, 'let a blocked shop trade again'],
-  ['suspend', { is_suspended: true }, 'stop a shop at its owner’s wish'],
-  ['activate', { is_suspended: false }, 'let a suspended shop trade again'],
-] as const) {
-  shop
-    .command(verb)
-    .description(meaning)
-    .requiredOption('--party <id>')
-    .argument('<shopID>')
-    .action(async (id: string, options) =>
-      (await import('./commands/merchants.ts')).setShop(id, { ...options, ...flags }),
-    );
-}
-
-shop
-  .command('fees')
-  .description(
-    'show what a shop is charged for, or change it; payments made before keep what they were made with',
-  )
-  .requiredOption('--party <id>')
-  .argument('<shopID>')
-  .option('--payment <schedule>', 'of what is captured: 2.5%, 10, 2.5%+10, 2.5%+10,least=30,most=5000, or 0')
-  .option('--refund <schedule>', 'of what is given back, likewise; amounts are in minor units')
-  .action(async (id: string, options) => (await import('./commands/fees.ts')).shopFees(id, options));
+addMerchantCommands(program);
+addPayoutCommands(program);
 
 const bank = program
   .command('bank')
@@ -278,6 +202,44 @@ stuck
   .argument('<id>')
   .action(async (kind: string, id: string) => (await import('./commands/stuck.ts')).retryStuck(kind, id));
 
+const webhooks = program.command('webhooks').description('what merchants are told, and what became of it');
+webhooks
+  .command('list')
+  .description('list the webhooks of a merchant')
+  .requiredOption('--party <id>')
+  .option('--json', 'as JSON')
+  .action(async (options) => (await import('./commands/webhooks.ts')).listWebhooks(options));
+webhooks
+  .command('parked')
+  .description('list the queues of a webhook that are given up')
+  .argument('<webhookID>')
+  .option('--json', 'as JSON')
+  .action(async (id: string, options) => (await import('./commands/webhooks.ts')).listParked(id, options));
+webhooks
+  .command('resume')
+  .description('take up what is parked, and try now what waits for a later attempt')
+  .argument('<webhookID>')
+  .option('--object <id>', 'the queue of one invoice, customer, withdrawal or destination alone')
+  .action(async (id: string, options) => (await import('./commands/webhooks.ts')).resumeQueues(id, options));
+webhooks
+  .command('replay')
+  .description('send a stretch of time again, in order')
+  .argument('<webhookID>')
+  .requiredOption('--since <time>', 'a date-time, or how long ago: 30m, 24h, 7d')
+  .option('--until <time>', 'likewise; now by default')
+  .action(async (id: string, options) => (await import('./commands/webhooks.ts')).replay(id, options));
+webhooks
+  .command('listen')
+  .description('print what a merchant is told as it happens, and hand it on to a program on this machine')
+  .option('--party <id>', 'whose notices', 'SANDBOX')
+  .option('--shop <id>', 'of one shop alone')
+  .option('--forward <url>', 'where to send them, signed: http://localhost:3000/notices')
+  .action(async (options) => (await import('./commands/webhooks.ts')).listen(options));
+webhooks
+  .command('rebase')
+  .description('once after a dump was restored into another PostgreSQL, with no node running')
+  .action(async () => (await import('./commands/webhooks.ts')).rebase());
+
 const ledger = program.command('ledger').description('the books: double entry, checked');
 ledger
   .command('check')
@@ -301,7 +263,7 @@ ledger
 
 const reconcile = program
   .command('reconcile')
-  .description('compare a bank’s book or clearing file with payments and refunds here; changes nothing')
+  .description('compare a bank’s book or clearing file with payments, refunds and payouts here; changes nothing')
   .option(
     '--bank <bank>',
     'id or address of a bank, or a file: JSON as GET /book gives it, or CSV; else the only bank there is',

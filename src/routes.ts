@@ -1,4 +1,5 @@
 // Every operation of the API, on one page. Who may call which is in http/access.ts.
+import { getBankCard, storeBankCard } from './cards/bank-cards.ts';
 import { createPaymentResource } from './cards/create-payment-resource.ts';
 import type { AnyEndpoint } from './http/endpoint.ts';
 import { createInvoice } from './invoices/create-invoice.ts';
@@ -27,6 +28,43 @@ import {
 } from './payments/recurring-of-payment.ts';
 import { getCategory, getMe, getShop, listCategories, listShops } from './merchants/read-merchants.ts';
 import { advanceTestClock, getTestClock } from './merchants/test-clock.ts';
+import {
+  listWebhookAttempts,
+  listWebhookQueues,
+  replayWebhook,
+  resumeWebhook,
+  rotateWebhookKeys,
+  testWebhook,
+} from './webhooks/inspect-webhook.ts';
+import { createWebhook, deleteWebhook, getWebhook, listWebhooks } from './webhooks/manage-webhooks.ts';
+import {
+  createWalletWebhook,
+  deleteWalletWebhook,
+  getWalletWebhook,
+  listWalletWebhooks,
+} from './webhooks/wallet-webhooks.ts';
+
+import { getChallenge, listChallenges, startChallenge } from './wallets/challenges.ts';
+import { createDestination } from './wallets/create-destination.ts';
+import { createIdentity } from './wallets/create-identity.ts';
+import { createWallet } from './wallets/create-wallet.ts';
+import { createWithdrawal } from './wallets/create-withdrawal.ts';
+import { listDeposits, makeTestDeposit } from './wallets/deposits.ts';
+import { grantDestination, grantWallet } from './wallets/grants.ts';
+import { getWithdrawalEvent, listDestinationEvents, listWithdrawalEvents } from './wallets/list-events.ts';
+import { findDestination, getDestination, listDestinations } from './wallets/read-destinations.ts';
+import { getIdentity, listIdentities } from './wallets/read-identities.ts';
+import { findWallet, getWallet, getWalletAccount, listWallets } from './wallets/read-wallets.ts';
+import { createQuote, findWithdrawal, getWithdrawal, listWithdrawals } from './wallets/read-withdrawals.ts';
+import {
+  getCurrency,
+  getIdentityClass,
+  getProvider,
+  getResidence,
+  listIdentityClasses,
+  listProviders,
+} from './wallets/references.ts';
+import { createTransfer, getTransfer } from './wallets/transfers.ts';
 
 export const routes: readonly AnyEndpoint[] = [
   createInvoice, //           POST /v2/processing/invoices
@@ -60,6 +98,62 @@ export const routes: readonly AnyEndpoint[] = [
   withdrawConsent, //         POST /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/withdraw
   getReceipt, //              GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/receipt
 
+  createWebhook, //           POST /v2/processing/webhooks
+  listWebhooks, //            GET  /v2/processing/webhooks
+  getWebhook, //              GET  /v2/processing/webhooks/{webhookID}
+  deleteWebhook, //           DELETE /v2/processing/webhooks/{webhookID}
+  listWebhookQueues, //       GET  /v2/processing/webhooks/{webhookID}/queues
+  listWebhookAttempts, //     GET  /v2/processing/webhooks/{webhookID}/attempts
+  testWebhook, //             POST /v2/processing/webhooks/{webhookID}/test
+  resumeWebhook, //           POST /v2/processing/webhooks/{webhookID}/resume
+  replayWebhook, //           POST /v2/processing/webhooks/{webhookID}/replay
+  rotateWebhookKeys, //       POST /v2/processing/webhooks/{webhookID}/rotate-keys
+  createWalletWebhook, //     POST /wallet/v0/webhooks
+  listWalletWebhooks, //      GET  /wallet/v0/webhooks?identityID=
+  getWalletWebhook, //        GET  /wallet/v0/webhooks/{webhookID}?identityID=
+  deleteWalletWebhook, //     DELETE /wallet/v0/webhooks/{webhookID}?identityID=
+
+  createIdentity, //          POST /wallet/v0/identities
+  listIdentities, //          GET  /wallet/v0/identities
+  getIdentity, //             GET  /wallet/v0/identities/{identityID}
+  startChallenge, //          POST /wallet/v0/identities/{identityID}/challenges
+  listChallenges, //          GET  /wallet/v0/identities/{identityID}/challenges
+  getChallenge, //            GET  /wallet/v0/identities/{identityID}/challenges/{challengeID}
+
+  createWallet, //            POST /wallet/v0/wallets
+  listWallets, //             GET  /wallet/v0/wallets
+  getWallet, //               GET  /wallet/v0/wallets/{walletID}
+  getWalletAccount, //        GET  /wallet/v0/wallets/{walletID}/account
+  findWallet, //              GET  /wallet/v0/external/wallets?externalID=
+  grantWallet, //             POST /wallet/v0/wallets/{walletID}/grants
+  listDeposits, //            GET  /wallet/v0/deposits
+  createTransfer, //          POST /wallet/v0/w2w/transfers
+  getTransfer, //             GET  /wallet/v0/w2w/transfers/{w2wTransferID}
+
+  storeBankCard, //           POST /payres/v0/bank-cards
+  getBankCard, //             GET  /payres/v0/bank-cards/{token}
+  createDestination, //       POST /wallet/v0/destinations
+  listDestinations, //        GET  /wallet/v0/destinations
+  getDestination, //          GET  /wallet/v0/destinations/{destinationID}
+  findDestination, //         GET  /wallet/v0/external-ids/destinations/{externalID}
+  listDestinationEvents, //   GET  /wallet/v0/destinations/{destinationID}/events
+  grantDestination, //        POST /wallet/v0/destinations/{destinationID}/grants
+
+  createWithdrawal, //        POST /wallet/v0/withdrawals
+  listWithdrawals, //         GET  /wallet/v0/withdrawals
+  getWithdrawal, //           GET  /wallet/v0/withdrawals/{withdrawalID}
+  findWithdrawal, //          GET  /wallet/v0/external-ids/withdrawals/{externalID}
+  listWithdrawalEvents, //    GET  /wallet/v0/withdrawals/{withdrawalID}/events
+  getWithdrawalEvent, //      GET  /wallet/v0/withdrawals/{withdrawalID}/events/{eventID}
+  createQuote, //             POST /wallet/v0/withdrawal-quotes
+
+  listProviders, //           GET  /wallet/v0/providers
+  getProvider, //             GET  /wallet/v0/providers/{providerID}
+  listIdentityClasses, //     GET  /wallet/v0/providers/{providerID}/identity-classes
+  getIdentityClass, //        GET  /wallet/v0/providers/{providerID}/identity-classes/{identityClassID}
+  getResidence, //            GET  /wallet/v0/residences/{residence}
+  getCurrency, //             GET  /wallet/v0/currencies/{currencyID}
+
   getMe, //                   GET  /v2/processing/me
   listShops, //               GET  /v2/processing/shops
   getShop, //                 GET  /v2/processing/shops/{shopID}
@@ -71,4 +165,5 @@ export const routes: readonly AnyEndpoint[] = [
 export const sandboxRoutes: readonly AnyEndpoint[] = [
   getTestClock, //            GET  /sandbox/clock
   advanceTestClock, //        POST /sandbox/clock
+  makeTestDeposit, //         POST /wallet/v0/test/deposits
 ];

@@ -9,6 +9,8 @@ import type { AccessTokens } from './keys/access-token.ts';
 import type { Engine } from './engine/engine.ts';
 import type { Merchants } from './merchants/merchants.ts';
 import type { Recurring } from './recurring/recurring.ts';
+import type { Webhooks } from './webhooks/webhooks.ts';
+import type { PayoutRules } from './wallets/payout-rules.ts';
 
 export type Service = {
   /** The pool, or the transaction a request with an Idempotency-Key runs in. */
@@ -23,5 +25,8 @@ export type Service = {
   readonly banks: Banks;
   /** Whether a card may be charged without its payer, and what came of it. */
   readonly recurring: Recurring;
+  /** Limits, fees and providers of payouts. */
+  readonly payouts: PayoutRules;
   readonly engine: Engine;
+  readonly webhooks: Webhooks;
 };

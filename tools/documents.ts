@@ -6,6 +6,7 @@ import { takesIdempotencyKey, type AnyEndpoint } from '../src/http/endpoint.ts';
 import { refusalsOf } from '../src/http/openapi.ts';
 import { refusals, type RefusalCode } from '../src/http/refusals.ts';
 import { routes, sandboxRoutes } from '../src/routes.ts';
+import { capturedPartMinor, cardResultRows, heldMinor, refundedPartMinor } from './card-results.ts';
 
 const endpoints = [...routes, ...sandboxRoutes];
 
@@ -15,6 +16,7 @@ export async function documents(): Promise<Map<string, string>> {
     'docs/guide/errors.md': errorsText(),
     'docs/guide/access.md': accessText(),
     'docs/operations/configuration.md': configurationText(),
+    'docs/test-cards-results.md': cardResultsText(),
   };
   const style = await resolveConfig(import.meta.filename);
   const formatted = Object.entries(texts).map(
@@ -42,8 +44,13 @@ in one case than in another.
 | 409      | \`externalID\`, \`id\`, \`message\` | Decide which of the two requests you meant; \`id\` was made by the first.        |
 | 413      | \`message\`                   | Send less.                                                                     |
 | 429      | \`message\`                   | Wait for the seconds in \`Retry-After\`, then repeat the request as it is.       |
+| 501      | \`message\`                   | It is not offered.                                                             |
 | 500, 504 | empty                       | Nobody knows whether it was done. Repeat it with the same \`externalID\` or \`Idempotency-Key\`. |
 | 503      | empty                       | Certainly nothing was done. Repeat it after the seconds in \`Retry-After\`.      |
+
+The wallets' side (\`/wallet/v0\` and \`/payres/v0\`) has manners of its own: a 400 has \`errorType\`, \`name\` (the parameter, the
+header, or the schema of the body) and \`description\` beside the \`code\`, a 404 has no body, and a 422 about a limit says in
+\`retryAfter\` when there is room again.
 
 ${statuses.map(errorsOfStatus).join('\n\n')}
 `;
@@ -121,6 +128,24 @@ Every setting comes from the environment. An empty one counts as not set. The pr
 else and names every fault at once; \`mandate config\` shows what is in force.
 
 ${table(['Setting', 'By default', 'Meaning'], rows)}
+`;
+}
+
+function cardResultsText(): string {
+  const [headings = [], ...rows] = cardResultRows();
+  return `# What becomes of each test card
+
+${printedFrom('tools/card-results.ts')}
+
+Every card of [the simulated bank](simulated-bank.md) in both flows, with an invoice of ${heldMinor} and every way to go on. A test
+does all of it over the API of a \`mandate serve\`, with a \`mandate bank\` of its own and the payer at the issuer's page, and
+compares: the payment, the invoice, the error, and the bank's book.
+
+A cell is the status of the payment and what the bank has of it in the end. _refused_: the merchant's wish was answered
+\`invalidPaymentStatus\` and changed nothing. _capture part_ captures ${capturedPartMinor}, _refund part_ gives ${refundedPartMinor} back; a hold is captured in full
+before it is refunded. The invoice is \`paid\` where the payment is \`captured\` or \`refunded\`, else \`unpaid\`.
+
+${table(headings, rows)}
 `;
 }
 

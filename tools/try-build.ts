@@ -48,7 +48,14 @@ async function serve(): Promise<void> {
   }
   try {
     if (address === undefined) throw new Error('the built program ended before it was ready');
-    for (const path of ['/health/ready', '/openapi.json', '/docs', '/docs/docs.js']) {
+    for (const path of [
+      '/health/ready',
+      '/openapi.json',
+      '/docs',
+      '/docs/docs.js',
+      '/checkout.js',
+      '/demo',
+    ]) {
       const { status } = await fetch(address + path);
       if (status !== 200) throw new Error(`${path} of the built program answers ${status}`);
     }

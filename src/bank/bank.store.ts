@@ -112,3 +112,30 @@ export const deleteBank = statement({
          )
          select exists (select from gone) as is_deleted, terminals from kept`,
 });
+
+export const readPayoutTerminals = statement({
+  name: 'read_payout_terminals',
+  parameters: { party_id: 'text' },
+  row: { terminal_id: 'text', bank_id: 'text', merchant_id: 'text', descriptor: 'text' },
+  text: `select terminal_id, bank_id, merchant_id, descriptor from payout_terminal
+         where party_id = :party_id order by priority, terminal_id`,
+});
+
+export const upsertPayoutTerminal = statement({
+  name: 'upsert_payout_terminal',
+  parameters: {
+    party_id: 'text',
+    terminal_id: 'text',
+    bank_id: 'text',
+    merchant_id: 'text',
+    descriptor: 'text',
+    priority: 'int4',
+    created_at: 'timestamptz',
+  },
+  row: {},
+  text: `insert into payout_terminal (party_id, terminal_id, bank_id, merchant_id, descriptor, priority, created_at)
+         values (:party_id, :terminal_id, :bank_id, :merchant_id, :descriptor, :priority, :created_at)
+         on conflict (party_id, terminal_id) do update
+           set bank_id = excluded.bank_id, merchant_id = excluded.merchant_id,
+               descriptor = excluded.descriptor, priority = excluded.priority`,
+});

@@ -1,7 +1,7 @@
 // The port to acquirers: what the house asks a bank to do with money, and the few things a bank can answer. Each operation
 // has an id of ours, fixed and stored before it is first sent, so that it can be asked for again and is never done twice.
 // Adapters implement it; docs/bank-protocol.md is the one we speak ourselves.
-import type { Money } from '../money.ts';
+import type { Currency, Money } from '../money.ts';
 
 /** Under which contract with which bank a shop's operations run. */
 export type Terminal = {
@@ -75,6 +75,14 @@ export type BankOperation =
       readonly operationId: string;
       readonly terminal: Terminal;
       readonly amount: Money;
+      readonly card: CardReference;
+    }
+  | {
+      /** Whether a card takes payouts of that currency. It moves no money. */
+      readonly kind: 'verify';
+      readonly operationId: string;
+      readonly terminal: Terminal;
+      readonly currency: Currency;
       readonly card: CardReference;
     };
 

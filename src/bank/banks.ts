@@ -1,5 +1,5 @@
 // Which bank serves whom. A shop has terminals, each with a bank; the first by priority whose bank is not known to be away is
-// used. Banks are rows, their secrets sealed; adapters are opened when they are first needed.
+// used. A party has others for its payouts, of which the first is used. Banks are rows, their secrets sealed; adapters are opened when they are first needed.
 import { epochMsOf, type Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { recentReads } from '../database/recent-reads.ts';
@@ -9,7 +9,15 @@ import { open, seal } from '../keys/master-key.ts';
 import type { Bank, Terminal } from './bank.ts';
 import { openBankHealth } from './bank-health.ts';
 import { watched, type Listener } from './watched-bank.ts';
-import { putTerminalsFirst, readBank, readTerminals, upsertBank, upsertTerminal } from './bank.store.ts';
+import {
+  putTerminalsFirst,
+  readBank,
+  readPayoutTerminals,
+  readTerminals,
+  upsertBank,
+  upsertPayoutTerminal,
+  upsertTerminal,
+} from './bank.store.ts';
 
 export type Banks = {
   /** Undefined when no bank takes cards for the shop. When all its banks are away, one of them. */
@@ -32,6 +40,11 @@ export type Banks = {
     terminals: readonly Omit<NewTerminal, 'priority'>[],
     bank: { readonly id: string; readonly partyId: string },
   ): Promise<void>;
+  /** How a party's payouts leave the house. Undefined when no bank pays out for it. */
+  payoutRouteOf(
+    partyId: string,
+  ): Promise<{ readonly bankId: string; readonly terminal: Terminal } | undefined>;
+  putPayoutTerminal(terminal: NewPayoutTerminal): Promise<void>;
   /** The bank a callback claims to come from. */
   bankNamed(id: string): Promise<Bank | undefined>;
   stop(): Promise<void>;
@@ -44,6 +57,8 @@ export type NewTerminal = Terminal & {
   readonly shopId: string;
   readonly priority: number;
 };
+
+export type NewPayoutTerminal = Omit<NewTerminal, 'shopId'>;
 
 const maxAgeMs = 1_000;
 const sandboxPriority = 100;
@@ -70,6 +85,11 @@ export function openBanks(options: {
       const [party_id, shop_id] = JSON.parse(name) as [string, string];
       return lookups.run(readTerminals, { party_id, shop_id });
     },
+  });
+  const payoutTerminals = recentReads({
+    maxAgeMs,
+    entriesMost: 10_000,
+    load: (party_id: string) => lookups.run(readPayoutTerminals, { party_id }),
   });
   const banks = recentReads({ maxAgeMs, entriesMost: 1_000, load: bankWith });
 
@@ -155,6 +175,23 @@ export function openBanks(options: {
       await db.run(putTerminalsFirst, { party_id: partyId, bank_id: id, first: sandboxPriority });
     },
     settingsOf,
+    async payoutRouteOf(partyId) {
+      const [first] = await payoutTerminals.get(partyId);
+      if (!first) return undefined;
+      return { bankId: first.bank_id, terminal: terminalFrom(first) };
+    },
+    async putPayoutTerminal(terminal) {
+      await db.run(upsertPayoutTerminal, {
+        party_id: terminal.partyId,
+        terminal_id: terminal.id,
+        bank_id: terminal.bankId,
+        merchant_id: terminal.merchantId,
+        descriptor: terminal.descriptor,
+        priority: terminal.priority,
+        created_at: clock.now(),
+      });
+      payoutTerminals.forget(terminal.partyId);
+    },
     bankNamed: (id) => banks.get(id),
     async stop() {
       await Promise.all([...adapters.values()].map(({ bank }) => bank.stop()));
@@ -162,7 +199,7 @@ export function openBanks(options: {
   };
 }
 
-function terminalFrom(row: Values<typeof readTerminals.row>): Terminal {
+function terminalFrom(row: Values<typeof readPayoutTerminals.row>): Terminal {
   return {
     id: row.terminal_id,
     bankId: row.bank_id,

@@ -26,8 +26,8 @@ export type EnteredCard = {
 
 export type Card = {
   readonly number: string;
-  /** `2030-12`: year first, so that it compares with an instant. */
-  readonly expiry: string;
+  /** `2030-12`: year first, so that it compares with an instant. A card to be paid out to may lack it. */
+  readonly expiry?: string;
   readonly holder?: string;
 };
 
@@ -115,12 +115,12 @@ export function expiryOf(expDate: string): string {
 }
 
 /** What is embossed has two digits of a year, so there are cards of this century only. */
-function isExpiry(expiry: string): boolean {
+export function isExpiry(expiry: string): boolean {
   return /^20\d\d-(0[1-9]|1[0-2])$/.test(expiry);
 }
 
 /** A card is good until its month is over, in UTC. */
-function isPast(expiry: string, now: Instant): boolean {
+export function isPast(expiry: string, now: Instant): boolean {
   return expiry < now.slice(0, 7);
 }
 

@@ -18,7 +18,8 @@ const ofInvoice = (id: string): Caller => ({ kind: 'invoice', entityId: id, part
 const ofCustomer = (id: string): Caller => ({ kind: 'customer', entityId: id, partyId: 'P' });
 
 const byKey: PaymentResource = {
-  token: tokenOf('a'.repeat(23)),
+  purpose: 'payment',
+  token: tokenOf('a'.repeat(23), 'payment'),
   session: sessionOf('b'.repeat(23)),
   partyId: 'P',
   card: { bin: '424242', lastDigits: '4242', mask: '424242******4242', paymentSystem: 'visa' },
@@ -33,6 +34,12 @@ function use(resource: PaymentResource | undefined, caller: Caller, session?: st
   const decision = decideUse(resource, caller, session, when);
   return decision.ok ? 'used' : decision.refusal.code;
 }
+
+test('a card to be paid out to is never charged, not even for the API key that stored it', () => {
+  const forPayouts = { ...byKey, purpose: 'payout', token: tokenOf('a'.repeat(23), 'payout') } as const;
+  expect(use(forPayouts, apiKey)).toBe('invalidPaymentToolToken');
+  expect(cardIdOf(forPayouts.token)).toBe('a'.repeat(23));
+});
 
 describe('a payment resource', () => {
   test.each<[string, PaymentResource, Caller, string]>([

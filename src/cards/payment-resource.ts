@@ -14,7 +14,11 @@ export type MadeFor = { readonly kind: 'invoice' | 'customer'; readonly id: stri
 /** The same number has the same hash under the same generation, whoever the merchant is. Never shown to anyone. */
 export type Fingerprint = { readonly generation: number; readonly hash: Buffer };
 
+/** A card is stored to be charged or to be paid out to, and is never used for the other. */
+export type Purpose = 'payment' | 'payout';
+
 export type PaymentResource = {
+  readonly purpose: Purpose;
   /** Both opaque and random; the session stands for the security code and the surroundings. */
   readonly token: string;
   readonly session: string;
@@ -32,11 +36,11 @@ export type PaymentResource = {
 
 export const resourceLifetimeMs = 60 * 60_000;
 
-const tokenPrefix = 'v1.';
+const tokenPrefixes: Readonly<Record<Purpose, string>> = { payment: 'v1.', payout: 'r1.' };
 const sessionPrefix = 's1.';
 
-export function tokenOf(cardId: string): string {
-  return tokenPrefix + cardId;
+export function tokenOf(cardId: string, purpose: Purpose): string {
+  return tokenPrefixes[purpose] + cardId;
 }
 
 export function sessionOf(sessionId: string): string {
@@ -45,7 +49,7 @@ export function sessionOf(sessionId: string): string {
 
 /** Undefined for what cannot be a token of ours. */
 export function cardIdOf(token: string): string | undefined {
-  return idBehind(tokenPrefix, token);
+  return idBehind(tokenPrefixes.payment, token) ?? idBehind(tokenPrefixes.payout, token);
 }
 
 export function sessionIdOf(session: string): string | undefined {
@@ -71,7 +75,12 @@ export function decideUse(
   session: string | undefined,
   now: Instant,
 ): Outcome<PaymentResource, 'invalidPaymentToolToken' | 'invalidPaymentSession'> {
-  if (!resource || !mayUse(resource, caller) || now >= resource.validUntil) {
+  if (
+    !resource ||
+    resource.purpose !== 'payment' ||
+    !mayUse(resource, caller) ||
+    now >= resource.validUntil
+  ) {
     return refuse('invalidPaymentToolToken');
   }
   if (session !== undefined && session !== resource.session) return refuse('invalidPaymentSession');

@@ -10,6 +10,7 @@ import {
   type ClientInfo,
   type MadeFor,
   type PaymentResource,
+  type Purpose,
 } from './payment-resource.ts';
 import type { SealedCode, TakenCode } from './security-codes.store.ts';
 
@@ -19,6 +20,7 @@ const columns = {
   session_id: 'text',
   made_for_kind: 'text?',
   made_for_id: 'text?',
+  purpose: 'text',
   valid_until: 'timestamptz',
   payment_system: 'text',
   mask: 'text',
@@ -267,7 +269,8 @@ function codeColumns(code: SealedCode | undefined): Values<typeof codeParameters
 export function resourceFromRow(row: CardRow): PaymentResource {
   const { made_for_kind: kind, made_for_id: id } = row;
   return {
-    token: tokenOf(row.card_id),
+    purpose: row.purpose as Purpose,
+    token: tokenOf(row.card_id, row.purpose as Purpose),
     session: sessionOf(row.session_id),
     partyId: row.party_id,
     ...(kind === null || id === null ? {} : { madeFor: { kind: kind as MadeFor['kind'], id } }),

@@ -19,6 +19,7 @@ import {
   type Fingerprint,
   type MadeFor,
   type PaymentResource,
+  type Purpose,
 } from './payment-resource.ts';
 import { openCard, sealCard } from './sealed-card.ts';
 import type { SealedCode } from './security-codes.store.ts';
@@ -38,6 +39,8 @@ import {
 
 export type NewCard = {
   readonly partyId: string;
+  /** To be charged, where nothing is said. */
+  readonly purpose?: Purpose;
   readonly madeFor?: MadeFor;
   readonly card: Card;
   readonly securityCode?: string;
@@ -67,6 +70,13 @@ export type Cards = {
     handles: { readonly token: string; readonly session?: string },
     now: Instant,
   ): Promise<Outcome<PaymentResource, 'invalidPaymentToolToken' | 'invalidPaymentSession'>>;
+  /** A card to be paid out to, by the token the same party had for it; undefined when the token is good for nothing. */
+  findForPayout(
+    db: Database,
+    partyId: string,
+    token: string,
+    now: Instant,
+  ): Promise<PaymentResource | undefined>;
   /**
    * Belongs into the transaction that makes what refers to the card. False when the sweep was quicker: then the token has
    * expired. Whatever the answer, the token itself is accepted no longer than before.
@@ -79,7 +89,7 @@ export type Cards = {
   /** What must be known of a card that is charged again without its payer. The hash is the same for every token of it. */
   credential(db: Database, partyId: string, token: string): Promise<Credential | undefined>;
   /** Under the first key, which the hashes that are kept for ever were made with. */
-  identityHash(card: { readonly number: string; readonly expiry: string }): Promise<Buffer>;
+  identityHash(card: { readonly number: string; readonly expiry?: string }): Promise<Buffer>;
 };
 
 export type Vault = {
@@ -117,7 +127,7 @@ export function openVault(options: {
     return key;
   }
 
-  async function identityHashOf(card: { number: string; expiry: string }): Promise<Buffer> {
+  async function identityHashOf(card: { number: string; expiry?: string }): Promise<Buffer> {
     return identityHash((await firstHashKey()).secret, card);
   }
 
@@ -144,6 +154,7 @@ export function openVault(options: {
       session_id: owner.sessionId,
       made_for_kind: madeFor?.kind ?? null,
       made_for_id: madeFor?.id ?? null,
+      purpose: given.purpose ?? 'payment',
       stored_at: clock.now(),
       valid_until: laterBy(now, resourceLifetimeMs),
       payment_system: system,
@@ -194,6 +205,13 @@ export function openVault(options: {
       if (cardId === undefined) return refuse('invalidPaymentToolToken');
       return decideUse(await findCard(db, caller.partyId, cardId), caller, session, now);
     },
+    async findForPayout(db, partyId, token, now) {
+      const cardId = cardIdOf(token);
+      const resource = cardId === undefined ? undefined : await findCard(db, partyId, cardId);
+      return resource?.token === token && resource.purpose === 'payout' && now < resource.validUntil
+        ? resource
+        : undefined;
+    },
     async keep(db, partyId, token) {
       const cardId = cardIdOf(token);
       return cardId !== undefined && markKept(db, partyId, cardId);
@@ -208,6 +226,8 @@ export function openVault(options: {
       const taken = cardId === undefined ? undefined : await takeCardOut(db, cardId, undefined);
       if (cardId === undefined || taken?.partyId !== partyId) return undefined;
       const card = openCard(await cardKey(taken.generation), { cardId, partyId }, taken.sealed);
+      // A card that was stored to be paid out to has none, and cannot be charged.
+      if (card.expiry === undefined) return undefined;
       return { numberHash: numberHash((await firstHashKey()).secret, card.number), expiry: card.expiry };
     },
     identityHash: identityHashOf,

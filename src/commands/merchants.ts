@@ -8,8 +8,12 @@ import {
   readCategories,
   readParty,
   setPartyFlags,
+  setShopOrigins,
+  readShop,
+  shopFromRow,
   setShopFlags,
 } from '../merchants/party.store.ts';
+import { originOf, originsMost } from '../merchants/party.ts';
 import { printTable, withFoundation } from './foundation.ts';
 
 export async function createParty(options: { name: string; id?: string }): Promise<void> {
@@ -108,6 +112,36 @@ export async function setShop(
   );
   if (rows.length === 0) throw new Error(`party ${options.party} has no shop ${id}`);
   console.log(`${id} is changed; every node knows within a second.`);
+}
+
+/** Shows the origins of a shop, after changing them if that was asked for. */
+export async function shopOrigins(
+  id: string,
+  options: { party: string; add?: string[]; remove?: string[] },
+): Promise<void> {
+  const name = { party_id: options.party, shop_id: id };
+  await withFoundation(async ({ config, database }) => {
+    const [row] = await database.run(readShop, name);
+    if (!row) throw new Error(`party ${options.party} has no shop ${id}`);
+    const { origins } = shopFromRow(row);
+    const removed = (options.remove ?? []).map((text) => originOf(text) ?? text);
+    const added = (options.add ?? []).map((text) => checkedOrigin(text, config.mode));
+    const changed = [...new Set([...origins, ...added])].filter((origin) => !removed.includes(origin));
+    if (changed.length > originsMost) throw new Error(`a shop has at most ${originsMost} origins`);
+    await database.run(setShopOrigins, { ...name, origins: changed.join(' ') });
+    console.log(changed.length === 0 ? 'none' : changed.join('\n'));
+  });
+}
+
+function checkedOrigin(text: string, mode: 'sandbox' | 'live'): string {
+  const origin = originOf(text);
+  if (origin === undefined || origin !== text.toLowerCase().replace(/\/$/, '')) {
+    throw new Error(`${text} is no origin; write it like https://shop.example, without a path`);
+  }
+  if (mode === 'live' && !origin.startsWith('https:')) {
+    throw new Error(`${text} is not safe: in live mode an origin begins with https://`);
+  }
+  return origin;
 }
 
 function stateOf(row: { is_blocked: boolean; is_suspended: boolean }): string {

@@ -21,18 +21,28 @@ export async function serve(): Promise<void> {
   const foundation = await layFoundation(config, log);
   let publicUrl = config.publicUrl;
   const service = buildService(foundation, () => publicUrl);
-  if (config.mode === 'sandbox') await openGate(service);
+  let apiKey: string | undefined;
   let closeBank: (() => Promise<void>) | undefined;
   let hurry: NodeJS.Timeout | undefined;
   try {
+    if (config.mode === 'sandbox') {
+      await openGate(service);
+      const { addDemoShop } = await import('../sandbox/demo-shop.ts');
+      addDemoShop(service.app, { apiKey: () => apiKey, shopId: 'TEST' });
+    }
     const address = await service.app.listen({ host: config.host, port: config.port });
     // With PORT=0 the address is known only now.
     if (new URL(publicUrl).port === '0') publicUrl = address;
     if (isForAll(config.host) && isLoopback(publicUrl)) {
       log.warn({ publicUrl }, 'payers elsewhere do not find this address: set PUBLIC_URL to one they do');
     }
-    if (config.mode === 'sandbox') closeBank = await openSandbox(foundation, service, publicUrl);
+    if (config.mode === 'sandbox') {
+      const sandbox = await openSandbox(foundation, service, publicUrl);
+      ({ apiKey } = sandbox.facts);
+      closeBank = sandbox.close;
+    }
     service.engine.start();
+    service.webhooks.start();
     log.info({ address, mode: config.mode, pid: process.pid }, 'ready');
 
     log.info({ signal: await signal }, 'stopping: no new requests, what runs may finish');
@@ -64,12 +74,12 @@ async function openGate({ app, banks }: RunningService): Promise<void> {
   addIssuerGate(app, async (bankId) => (await banks.settingsOf(bankId))?.url);
 }
 
-/** The world around a sandbox: its merchant, and a bank unless there is one outside. Answers what closes the bank. */
+/** The world around a sandbox: its merchant, and a bank unless there is one outside. */
 async function openSandbox(
   foundation: Foundation,
   service: RunningService,
   publicUrl: string,
-): Promise<() => Promise<void>> {
+): Promise<{ facts: SandboxFacts; close: () => Promise<void> }> {
   const { config, database: db, apiKeys, ports, log } = foundation;
   const { bankIdIn, bankSecretIn, openSimulatedBank } = await import('../sandbox/bank/simulated-bank.ts');
   const { issuerUrlOf, simulatedBankIdOf } = await import('../sandbox/issuer-gate.ts');
@@ -89,7 +99,7 @@ async function openSandbox(
     publicUrl,
   });
   greet(facts);
-  return async () => bank?.stop();
+  return { facts, close: async () => bank?.stop() };
 }
 
 function isForAll(host: string): boolean {
@@ -118,6 +128,7 @@ function greet(facts: SandboxFacts): void {
 ${bold('Mandate is ready.')} This is a sandbox: everything works, no real money moves.
 
   API      ${facts.apiUrl}
+  Demo     ${facts.demoUrl}   a shop to buy from, with both sides shown
   Docs     ${facts.docsUrl}
   API key  ${facts.apiKey}
   Shops    ${sandboxShopIds.join(', ')}

@@ -355,3 +355,23 @@ describe("moving a party's clock", () => {
     expect(Date.parse(row.wake_at)).toBe(epochMsOf(start) + 60 * minute + leaseMs);
   });
 });
+
+test('a wish to look for work is heard at every moment, also when a sweep is just ending', async () => {
+  for (let turns = 0; turns < 20; turns++) {
+    let sweeps = 0;
+    const engine = openEngine({
+      db: { ...db.database, run: () => Promise.resolve((sweeps++, [])) },
+      clock,
+      log: openLog({ level: 'silent', human: false }),
+      works: [],
+      chores: [],
+      countStep: () => {},
+    });
+    engine.wake();
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    const before = sweeps;
+    engine.wake();
+    await engine.settled();
+    expect(sweeps, `${turns} turns later`).toBeGreaterThan(before);
+  }
+});

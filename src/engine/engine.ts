@@ -87,7 +87,7 @@ export function openEngine(options: {
   function wake(): void {
     wanted = true;
     if (stopping) return;
-    sweeping ??= sweepWhileWanted().finally(() => (sweeping = undefined));
+    sweeping ??= sweepWhileWanted();
   }
 
   async function sweepWhileWanted(): Promise<void> {
@@ -99,6 +99,8 @@ export function openEngine(options: {
         log.warn({ err: error }, 'a sweep for due work failed; the next one tries again');
       }
     }
+    // In the same turn in which nothing more was wanted, so that no wish falls in between.
+    sweeping = undefined;
   }
 
   async function sweep(): Promise<void> {

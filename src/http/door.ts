@@ -24,8 +24,9 @@ import {
 } from './idempotency.ts';
 import { isKeepable, parseJson } from './json-body.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { refusals, type RefusalCode } from './refusals.ts';
-import { compileCheck, complaint, type Check } from './validate.ts';
+import type { RefusalCode } from './refusals.ts';
+import { refusalAnswer, refusalOf, requestIdCharactersMost, sideOf, type Side } from './saying-no.ts';
+import { compileCheck, type Check, type Complaint } from './validate.ts';
 
 export type Door = {
   readonly service: Service;
@@ -35,6 +36,8 @@ export type Door = {
   readonly idempotency: Idempotency;
   readonly keyRate: RateLimit;
   readonly failedAuthenticationRate: RateLimit;
+  /** With what addresses of ours begin in answers. */
+  readonly publicUrl: () => string;
 };
 
 /** What the first half of the way, before the body is read, found out for the second. */
@@ -43,8 +46,6 @@ export type Admitted = {
   /** The end of the caller's patience, on the clock of `performance.now()`. */
   readonly waitsUntilMs: number;
 };
-
-const requestIdCharactersMost = 40;
 
 /** The first half: everything that can be known from the head of the request. Undefined when it was answered. */
 export async function admit(
@@ -63,17 +64,20 @@ export async function admit(
   const row: AccessRow = access[endpoint.operation];
   const refused = refusalOfAccess(row, caller, request.params as Record<string, string>);
   if (refused === 'unauthorized') return void sendUnauthorized(reply);
-  if (refused) return void sendRefusal(reply, { code: refused });
+  const side = sideOf(endpoint.path);
+  if (refused) return void sendRefusal(side, reply, { code: refused });
 
   const requestId = request.headers['x-request-id'];
-  if (typeof requestId !== 'string' || requestId.length > requestIdCharactersMost || requestId.length === 0) {
-    const type = requestId === undefined ? 'not_found' : 'wrong_length';
-    return void sendRefusal(reply, {
-      code: 'invalidRequest',
-      message: complaint('X-Request-ID', type, `send a header of 1 to ${requestIdCharactersMost} characters`),
-    });
+  const most = requestIdCharactersMost[side];
+  if (typeof requestId !== 'string' || requestId.length > most || requestId.length === 0) {
+    const keyword = requestId === undefined ? 'required' : 'maxLength';
+    const description = `send a header of 1 to ${most} characters`;
+    return void sendRefusal(side, reply, refusalOf(side, { where: 'X-Request-ID', keyword, description }));
   }
-  if (waitMs === undefined) return void sendRefusal(reply, { code: 'invalidDeadline' });
+  if (waitMs === undefined) {
+    const details = side === 'wallets' ? { details: { name: 'X-Request-Deadline' } } : {};
+    return void sendRefusal(side, reply, { code: 'invalidDeadline', ...details });
+  }
 
   const rateName = caller.kind === 'apiKey' ? caller.keyId : caller.entityId;
   const waitSeconds = door.keyRate.take(rateName);
@@ -89,16 +93,18 @@ export function answerer(
 ): (admitted: Admitted, request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   const read = requestReader(endpoint);
   const takesKey = takesIdempotencyKey(endpoint);
+  const side = sideOf(endpoint.path);
 
   return async (admitted, request, reply) => {
     const input = read(request);
     if ('unsupported' in input) return void reply.code(415).send();
-    if ('refusal' in input) return sendRefusal(reply, input.refusal);
+    if ('refusal' in input) return sendRefusal(side, reply, input.refusal);
 
     const key = takesKey ? headerText(request, 'idempotency-key') : undefined;
     if (key !== undefined && !idempotencyKeyPattern.test(key)) {
-      const message = complaint('Idempotency-Key', 'no_match', 'send 1 to 64 of A-Z a-z 0-9 . _ -');
-      return sendRefusal(reply, { code: 'invalidRequest', message });
+      const description = 'send 1 to 64 of A-Z a-z 0-9 . _ -';
+      const complaint = { where: 'Idempotency-Key', keyword: 'pattern', description };
+      return sendRefusal(side, reply, refusalOf(side, complaint));
     }
 
     const { caller, waitsUntilMs } = admitted;
@@ -124,10 +130,13 @@ export function answerer(
       work.catch((error: unknown) => logLateFailure(error, request));
       return sendTooLate(reply);
     }
-    if (result.kind === 'other-request') return sendRefusal(reply, { code: 'idempotencyKeyReused' });
+    if (result.kind === 'other-request') return sendRefusal(side, reply, { code: 'idempotencyKeyReused' });
     if (result.kind === 'replay') reply.header('Idempotent-Replayed', 'true');
     const { answer } = result;
     reply.code(answer.status);
+    if (endpoint.location && answer.status < 300) {
+      reply.header('Location', door.publicUrl() + endpoint.location(JSON.parse(answer.body)));
+    }
     if (answer.body === '') return void reply.send();
     return void reply.type('application/json; charset=utf-8').send(answer.body);
   };
@@ -140,7 +149,7 @@ async function perform(
   reply: FastifyReply,
 ): Promise<StoredAnswer> {
   const outcome = await endpoint.handle(request, service);
-  if (!outcome.ok) return refusalAnswer(outcome.refusal);
+  if (!outcome.ok) return refusalAnswer(sideOf(endpoint.path), outcome.refusal);
   if (!endpoint.answer) return { status: endpoint.status, body: '' };
   const serialize = reply.getSerializationFunction(String(endpoint.status)) ?? JSON.stringify;
   return { status: endpoint.status, body: serialize(outcome.value as object) as string };
@@ -232,6 +241,8 @@ function requestReader(endpoint: AnyEndpoint): (request: FastifyRequest) => Inpu
   const checks = (['params', 'query'] as const).map((part) => [part, checkOf(endpoint[part])] as const);
   const checkBody = checkOf(endpoint.body);
   const queryNumbers = integersOf(endpoint.query);
+  const side = sideOf(endpoint.path);
+  const title = (endpoint.body as { title?: string } | undefined)?.title ?? 'Body';
 
   return (request) => {
     const input = {
@@ -241,17 +252,22 @@ function requestReader(endpoint: AnyEndpoint): (request: FastifyRequest) => Inpu
     };
     for (const [part, check] of checks) {
       const problem = check?.(input[part]) ?? unkeepableText(input[part]);
-      if (problem) return { refusal: { code: 'invalidRequest', message: problem } };
+      if (problem) return { refusal: refusalOf(side, problem) };
     }
     if (!checkBody) return input;
     if (!jsonType.test(request.contentType)) return { unsupported: true };
-    const parsed = parseJson(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
+    const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+    const parsed = parseJson(bytes);
     if ('problem' in parsed) {
-      const message = complaint(parsed.problem.where, 'wrong_body', parsed.problem.what);
-      return { refusal: { code: 'invalidRequest', message } };
+      const { where, what: description } = parsed.problem;
+      const keyword = bytes.length === 0 ? 'absent' : 'unreadable';
+      return { refusal: refusalOf(side, { where, keyword, description }, { title }) };
     }
-    const problem = checkBody(parsed.value) ?? endpoint.bodyProblem?.(parsed.value);
-    if (problem) return { refusal: { code: 'invalidRequest', message: problem } };
+    const problem = checkBody(parsed.value);
+    if (problem) return { refusal: refusalOf(side, problem, { title }) };
+    const message = endpoint.bodyProblem?.(parsed.value);
+    const details = side === 'wallets' ? { details: { errorType: 'SchemaViolated', name: title } } : {};
+    if (message !== undefined) return { refusal: { code: 'invalidRequest', message, ...details } };
     return { ...input, body: parsed.value };
   };
 }
@@ -261,10 +277,10 @@ function checkOf(schema: TSchema | undefined): Check | undefined {
 }
 
 /** Text of the address reaches the database too. */
-function unkeepableText(values: unknown): string | undefined {
+function unkeepableText(values: unknown): Complaint | undefined {
   for (const [name, text] of Object.entries(values as Record<string, unknown>)) {
     if (typeof text === 'string' && !isKeepable(text))
-      return complaint(name, 'no_match', 'has a NUL character');
+      return { where: name, keyword: 'pattern', description: 'has a NUL character' };
   }
   return undefined;
 }
@@ -305,21 +321,17 @@ async function within<T>(untilMs: number, work: Promise<T>): Promise<T | 'too-la
   }
 }
 
-function refusalAnswer(refusal: Refusal<RefusalCode>): StoredAnswer {
-  const entry = refusals[refusal.code];
-  const message = refusal.message ?? entry.message;
-  const code = entry.status === 400 || entry.status === 422 ? { code: refusal.code } : {};
-  return { status: entry.status, body: JSON.stringify({ ...code, ...refusal.details, message }) };
-}
-
-export function sendRefusal(reply: FastifyReply, refusal: Refusal<RefusalCode>): void {
-  const answer = refusalAnswer(refusal);
-  void reply.code(answer.status).type('application/json; charset=utf-8').send(answer.body);
+export function sendRefusal(side: Side, reply: FastifyReply, refusal: Refusal<RefusalCode>): void {
+  const answer = refusalAnswer(side, refusal);
+  reply.code(answer.status);
+  if (answer.body === '') return void reply.send();
+  void reply.type('application/json; charset=utf-8').send(answer.body);
 }
 
 function sendTooMany(reply: FastifyReply, waitSeconds: number): void {
   reply.header('Retry-After', String(waitSeconds));
-  sendRefusal(reply, { code: 'tooManyRequests' });
+  // It looks the same on both sides.
+  sendRefusal('processing', reply, { code: 'tooManyRequests' });
 }
 
 function sendTooLate(reply: FastifyReply): void {

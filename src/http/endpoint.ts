@@ -47,6 +47,8 @@ export type Endpoint<
   readonly bodyExample?: unknown;
   readonly status: 200 | 201 | 202 | 204;
   readonly answer?: Answer;
+  /** The path of what was made, for the header Location. */
+  readonly location?: (answer: Declared<Answer>) => string;
   readonly refusals: readonly Code[];
   /** For the rare write that is no single transaction; it must be harmless when repeated. */
   readonly ignoresIdempotencyKey?: true;
@@ -67,7 +69,8 @@ export type Endpoint<
 };
 
 /** An endpoint among others, its own types forgotten: the door has checked what it hands over. */
-export type AnyEndpoint = Omit<Endpoint, 'handle' | 'limit' | 'bodyProblem'> & {
+export type AnyEndpoint = Omit<Endpoint, 'handle' | 'limit' | 'bodyProblem' | 'location'> & {
+  readonly location?: (answer: unknown) => string;
   readonly limit?: (request: EndpointRequest, service: Service) => number | undefined;
   readonly bodyProblem?: (body: unknown) => string | undefined;
   readonly handle: (request: EndpointRequest, service: Service) => Promise<Outcome<unknown, RefusalCode>>;

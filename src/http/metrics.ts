@@ -5,8 +5,16 @@ export type Metrics = {
   observeRequest(operation: string, status: number, seconds: number): void;
   countStep(work: string, outcome: 'done' | 'failed' | 'stuck'): void;
   observeBank(bank: string, operation: string, outcome: string, seconds: number): void;
+  countDelivery(outcome: 'delivered' | 'failed' | 'parked'): void;
   /** A value asked for when somebody looks. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
+  /** The same by one label; what is not answered is not shown. */
+  gaugeBy(
+    name: string,
+    help: string,
+    label: string,
+    read: () => Promise<readonly (readonly [string, number])[]>,
+  ): void;
   render(): Promise<{ contentType: string; text: string }>;
 };
 
@@ -41,6 +49,13 @@ export function openMetrics(): Metrics {
     registers: [registry],
   });
 
+  const deliveries = new Counter({
+    name: 'mandate_webhook_deliveries_total',
+    help: 'Attempts to deliver to webhooks by what became of them',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+
   return {
     observeBank(bank, operation, outcome, seconds) {
       bankOperations.labels(bank, operation, outcome).inc();
@@ -49,6 +64,7 @@ export function openMetrics(): Metrics {
     observeRequest: (operation, status, seconds) =>
       requests.labels(operation, String(status)).observe(seconds),
     countStep: (work, outcome) => steps.labels(work, outcome).inc(),
+    countDelivery: (outcome) => deliveries.labels(outcome).inc(),
     gauge(name, help, read) {
       const gauge: Gauge = new Gauge({
         name,
@@ -61,6 +77,19 @@ export function openMetrics(): Metrics {
           } catch {
             gauge.remove();
           }
+        },
+      });
+    },
+    gaugeBy(name, help, label, read) {
+      const gauge: Gauge = new Gauge({
+        name,
+        help,
+        labelNames: [label],
+        registers: [registry],
+        collect: async () => {
+          const values = await read().catch(() => []);
+          gauge.reset();
+          for (const [of, value] of values) gauge.labels(of).set(value);
         },
       });
     },

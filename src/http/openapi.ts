@@ -3,6 +3,7 @@
 import type { TSchema } from 'typebox';
 import { access, type AccessRow } from './access.ts';
 import { takesIdempotencyKey, type AnyEndpoint } from './endpoint.ts';
+import { requestIdCharactersMost, sideOf, type Side } from './saying-no.ts';
 import { refusals, refusalsOfEveryBody, refusalsOfEveryOperation, type RefusalCode } from './refusals.ts';
 
 type Json = Record<string, unknown>;
@@ -10,6 +11,10 @@ type Json = Record<string, unknown>;
 const tagDescriptions: Record<string, string> = {
   Invoices: 'What is to be paid, and what became of it.',
   Merchant: 'Your party and your shops.',
+  Identities: 'Who pays out, and how well he is known.',
+  Wallets: 'What payouts are made from.',
+  Destinations: 'The cards that are paid out to.',
+  Withdrawals: 'Payouts from a wallet to a card.',
   Sandbox: 'What only the sandbox can do.',
 };
 
@@ -89,6 +94,13 @@ const headerParameters = {
   },
 };
 
+/** The wallets' side takes longer ones. */
+function requestIdParameter(side: Side): Json {
+  const shared = headerParameters['X-Request-ID'];
+  if (side === 'processing') return { $ref: '#/components/parameters/X-Request-ID' };
+  return { ...shared, schema: { ...shared.schema, maxLength: requestIdCharactersMost[side] } };
+}
+
 const errorSchemas = {
   LogicError: {
     type: 'object',
@@ -103,6 +115,43 @@ const errorSchemas = {
       },
       rule: { type: 'string', description: 'Of a recurring charge, to API keys: what stands in the way.' },
       rulePack: { type: 'string', description: 'Whose rule that is, and since when.' },
+    },
+  },
+  BadRequest: {
+    type: 'object',
+    required: ['errorType', 'code'],
+    properties: {
+      errorType: {
+        type: 'string',
+        enum: [
+          'SchemaViolated',
+          'NotFound',
+          'WrongType',
+          'NotInRange',
+          'WrongSize',
+          'WrongLength',
+          'WrongArray',
+          'NoMatch',
+          'InvalidResourceToken',
+          'InvalidToken',
+        ],
+      },
+      name: { type: 'string', description: 'The parameter, the header, or the schema of the body.' },
+      description: { type: 'string', description: 'For people.' },
+      code: { type: 'string', description: 'For programs: see the catalogue of errors.' },
+    },
+  },
+  InvalidOperationParameters: {
+    type: 'object',
+    required: ['message', 'code'],
+    properties: {
+      message: { type: 'string', description: 'For people.' },
+      code: { type: 'string', description: 'For programs: see the catalogue of errors.' },
+      retryAfter: {
+        type: 'string',
+        format: 'date-time',
+        description: 'With a limit: when there is room again.',
+      },
     },
   },
   GeneralError: { type: 'object', required: ['message'], properties: { message: { type: 'string' } } },
@@ -132,7 +181,7 @@ function operationOf(endpoint: AnyEndpoint, components: Json): Json {
     parameters: [
       ...parametersOf(endpoint.params, 'path'),
       ...parametersOf(endpoint.query, 'query'),
-      { $ref: '#/components/parameters/X-Request-ID' },
+      requestIdParameter(sideOf(endpoint.path)),
       { $ref: '#/components/parameters/X-Request-Deadline' },
       ...(takesIdempotencyKey(endpoint) ? [{ $ref: '#/components/parameters/Idempotency-Key' }] : []),
     ],
@@ -170,7 +219,7 @@ function responsesOf(endpoint: AnyEndpoint, components: Json): Json {
   for (const [status, codes] of refusalsByStatus(refusalsOf(endpoint))) {
     responses[status] = {
       description: codes.map((code) => `\`${code}\`: ${refusals[code].message}.`).join('\n\n'),
-      content: { 'application/json': { schema: errorSchemaOf(status, codes) } },
+      ...schemaOfError(sideOf(endpoint.path), status, codes),
     };
   }
   return responses;
@@ -192,15 +241,23 @@ function refusalsByStatus(codes: readonly RefusalCode[]): Map<number, RefusalCod
   return byStatus;
 }
 
-function errorSchemaOf(status: number, codes: readonly RefusalCode[]): Json {
-  if (status === 409) return { $ref: '#/components/schemas/ExternalIDConflictError' };
-  if (status !== 400 && status !== 422) return { $ref: '#/components/schemas/GeneralError' };
-  return {
+/** Undefined where the answer has no body. */
+function schemaOfError(side: Side, status: number, codes: readonly RefusalCode[]): Json | undefined {
+  if (side === 'wallets' && status === 404) return undefined;
+  return { content: { 'application/json': { schema: errorSchemaOf(side, status, codes) } } };
+}
+
+function errorSchemaOf(side: Side, status: number, codes: readonly RefusalCode[]): Json {
+  const named = (schema: string) => ({
     allOf: [
-      { $ref: '#/components/schemas/LogicError' },
+      { $ref: `#/components/schemas/${schema}` },
       { properties: { code: { type: 'string', enum: codes } } },
     ],
-  };
+  });
+  if (codes.includes('externalIDConflict')) return { $ref: '#/components/schemas/ExternalIDConflictError' };
+  if (status !== 400 && status !== 422) return { $ref: '#/components/schemas/GeneralError' };
+  if (side === 'processing') return named('LogicError');
+  return named(status === 400 ? 'BadRequest' : 'InvalidOperationParameters');
 }
 
 function parametersOf(schema: TSchema | undefined, place: 'path' | 'query'): Json[] {

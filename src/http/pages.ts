@@ -5,8 +5,13 @@ import { readdir, readFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-type Page = { readonly name: string; readonly contentSecurityPolicy: string };
-type ServedFile = {
+type Page = {
+  readonly name: string;
+  readonly contentSecurityPolicy: string;
+  /** Not in live mode. */
+  readonly isForSandbox?: true;
+};
+export type ServedFile = {
   readonly type: string;
   readonly tag: string;
   readonly content: Buffer;
@@ -19,6 +24,13 @@ const pages: readonly Page[] = [
     contentSecurityPolicy:
       "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
       "form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+  },
+  {
+    name: 'demo',
+    contentSecurityPolicy:
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+      "frame-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+    isForSandbox: true,
   },
 ];
 
@@ -34,14 +46,8 @@ const typeOfEnding: Record<string, string> = {
 
 export function addPages(app: FastifyInstance, mode: 'sandbox' | 'live'): void {
   if (mode === 'sandbox') app.get('/', asked, (_request, reply) => reply.redirect('docs'));
-  for (const page of pages) {
-    // The first who asks has it read; a fault is forgotten, so that the next one who asks tries again.
-    let reading: Promise<Map<string, ServedFile>> | undefined;
-    const files = () =>
-      (reading ??= readPage(page.name).catch((error: unknown) => {
-        reading = undefined;
-        throw error;
-      }));
+  for (const page of pages.filter(({ isForSandbox }) => mode === 'sandbox' || !isForSandbox)) {
+    const files = pageFiles(page.name);
     app.get(`/${page.name}`, asked, async (request, reply) =>
       answer(page, await files(), 'index.html', request, reply),
     );
@@ -49,6 +55,16 @@ export function addPages(app: FastifyInstance, mode: 'sandbox' | 'live'): void {
       answer(page, await files(), request.params.file, request, reply),
     );
   }
+}
+
+/** The files of a page. The first who asks has it read; a fault is forgotten, so that the next one who asks tries again. */
+export function pageFiles(name: string): () => Promise<ReadonlyMap<string, ServedFile>> {
+  let reading: Promise<Map<string, ServedFile>> | undefined;
+  return () =>
+    (reading ??= readPage(name).catch((error: unknown) => {
+      reading = undefined;
+      throw error;
+    }));
 }
 
 function answer(
@@ -65,23 +81,23 @@ function answer(
     reply.callNotFound();
     return reply;
   }
-  // Asked for again each time and then answered without content: a new release is seen at once.
-  reply.headers({
-    'Cache-Control': 'no-cache',
-    ETag: file.tag,
-    Vary: 'Accept-Encoding',
-    'Content-Security-Policy': page.contentSecurityPolicy,
-  });
+  reply.header('Content-Security-Policy', page.contentSecurityPolicy);
+  return sendFile(file, request, reply);
+}
+
+/** Asked for again each time and then answered without content: a new release is seen at once. */
+export function sendFile(file: ServedFile, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  reply.headers({ 'Cache-Control': 'no-cache', ETag: file.tag, Vary: 'Accept-Encoding' });
   if (request.headers['if-none-match'] === file.tag) return reply.code(304).send();
   reply.type(file.type);
   if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(file.content);
   return reply.header('Content-Encoding', 'gzip').send(file.gzipped);
 }
 
-/** From a checkout it is bundled here and now; a built program has what tools/build-pages.ts wrote. */
+/** From the sources it is bundled here and now; a built program has what tools/build-pages.ts wrote. */
 async function readPage(name: string): Promise<Map<string, ServedFile>> {
-  const isCheckout = import.meta.url.endsWith('.ts');
-  const contents = isCheckout
+  const isSource = import.meta.url.endsWith('.ts');
+  const contents = isSource
     ? await (await import('./bundle-page.ts')).bundlePage(name)
     : await readFolder(new URL(`../pages/${name}/`, import.meta.url));
   return new Map([...contents].map(([file, content]) => [file, servedFile(file, content)]));

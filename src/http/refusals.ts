@@ -1,6 +1,7 @@
 // The catalogue of refusals: every name by which the service says no, the status it has on the wire, the sentence the
 // client gets when the place of refusal has none of its own, and what to do about it. Clients switch on the code;
-// the sentences are for people. docs/guide/errors.md is printed from this page.
+// the sentences are for people. docs/guide/errors.md is printed from this page and its second half.
+import { payoutRefusals } from './payout-refusals.ts';
 
 export const refusals = {
   invalidRequest: {
@@ -165,10 +166,38 @@ export const refusals = {
     advice:
       'The shop’s balance cannot bear the refund and its fee. Take payments first, or ask the operator.',
   },
+  webhookEventNotFound: {
+    status: 400,
+    message: 'No notice has this eventID',
+    advice: 'Send the `eventID` of a notice you were sent, or `since`.',
+  },
+  webhookRotationInProgress: {
+    status: 400,
+    message: 'The keys are being changed already',
+    advice: 'Wait until a day after the next keys have taken over: `GET` the webhook shows when that is.',
+  },
   invalidTestClock: {
     status: 400,
     message: 'The test clock only moves forward, by ten years at most',
     advice: 'Send a later `now`; `GET /sandbox/clock` shows the present one.',
+  },
+  invalidResourceToken: {
+    status: 400,
+    errorType: 'InvalidResourceToken',
+    message: 'Specified resource token is invalid',
+    advice: 'Store the card again: its token is good for an hour, and for your party alone.',
+  },
+  invalidContinuationToken: {
+    status: 400,
+    errorType: 'InvalidToken',
+    message: 'The continuation token is of another query',
+    advice: 'Send it with exactly the parameters of the page it came with, or begin again without one.',
+  },
+  invalidSearchRange: {
+    status: 400,
+    errorType: 'NoMatch',
+    message: 'createdAtFrom is later than createdAtTo',
+    advice: 'Turn them round.',
   },
   invoiceNotFound: {
     status: 404,
@@ -195,6 +224,11 @@ export const refusals = {
     message: 'The payment belongs to no series',
     advice: 'Name a captured payment that was made with `makeRecurrent`, or a recurring payment.',
   },
+  webhookNotFound: {
+    status: 404,
+    message: 'Webhook not found',
+    advice: 'Check the id; `GET /v2/processing/webhooks` lists yours.',
+  },
   shopNotFound: {
     status: 404,
     message: 'Shop not found',
@@ -204,6 +238,56 @@ export const refusals = {
     status: 404,
     message: 'Category not found',
     advice: 'Check the id; `GET /v2/processing/categories` lists them.',
+  },
+  identityNotFound: {
+    status: 404,
+    message: 'Identity not found',
+    advice: 'Check the id; `GET /wallet/v0/identities` lists yours.',
+  },
+  challengeNotFound: {
+    status: 404,
+    message: 'Identification not found',
+    advice: 'Check the id; the list of the identity shows them all.',
+  },
+  walletNotFound: {
+    status: 404,
+    message: 'Wallet not found',
+    advice: 'Check the id; `GET /wallet/v0/wallets` lists yours.',
+  },
+  bankCardNotFound: {
+    status: 404,
+    message: 'Bank card not found',
+    advice: 'The token is unknown or an hour old: store the card again.',
+  },
+  destinationNotFound: {
+    status: 404,
+    message: 'Destination not found',
+    advice: 'Check the id; `GET /wallet/v0/destinations` lists yours.',
+  },
+  withdrawalNotFound: {
+    status: 404,
+    message: 'Withdrawal not found',
+    advice: 'Check the id; `GET /wallet/v0/withdrawals` lists yours.',
+  },
+  transferNotFound: {
+    status: 404,
+    message: 'Transfer not found',
+    advice: 'Check the id.',
+  },
+  providerNotFound: {
+    status: 404,
+    message: 'Provider not found',
+    advice: '`GET /wallet/v0/providers` lists them.',
+  },
+  residenceNotFound: {
+    status: 404,
+    message: 'Residence not found',
+    advice: 'Providers say where they serve.',
+  },
+  currencyNotFound: {
+    status: 404,
+    message: 'Currency not found',
+    advice: 'Send a code of ISO 4217.',
   },
   externalIDConflict: {
     status: 409,
@@ -221,12 +305,18 @@ export const refusals = {
     message: 'This Idempotency-Key has been used with another request',
     advice: 'Use a new key for every new request; repeat a key only with the very same request.',
   },
+  webhookLimitExceeded: {
+    status: 429,
+    message: 'Webhook limit exceeded',
+    advice: 'There are at most 10 webhooks for each shop. Delete one first.',
+  },
   tooManyRequests: {
     status: 429,
     message: 'Too many requests',
     advice: 'Wait for the seconds in Retry-After.',
   },
-} as const satisfies Record<string, { status: number; message: string; advice: string }>;
+  ...payoutRefusals,
+} as const satisfies Record<string, { status: number; message: string; advice: string; errorType?: string }>;
 
 export type RefusalCode = keyof typeof refusals;
 

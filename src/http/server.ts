@@ -5,6 +5,7 @@ import type { Logger } from '../log.ts';
 import { admit, answerer, sendRefusal, statusOfFault, type Admitted, type Door } from './door.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import type { Metrics } from './metrics.ts';
+import { requestIdCharactersMost, sideOf } from './saying-no.ts';
 
 const bodyBytesMost = 256 * 1024;
 const requestTimeoutMs = 30_000;
@@ -101,10 +102,11 @@ export function buildServer(options: {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     // The framework's own complaints about the request, or a caller who hung up in the middle of it; everything else
     // is ours.
-    if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return sendRefusal(reply, { code: 'requestTooLarge' });
+    const side = sideOf(request.url);
+    if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return sendRefusal(side, reply, { code: 'requestTooLarge' });
     const isCutOff = request.raw.destroyed && !request.raw.complete;
     if (isCutOff || /^FST_ERR_(BAD_URL|MAX_PARAM_LENGTH|CTP_|ROUTE_MISSING|.*INVALID)/.test(code)) {
-      return sendRefusal(reply, { code: 'invalidRequest', message: 'The request cannot be read' });
+      return sendRefusal(side, reply, { code: 'invalidRequest', message: 'The request cannot be read' });
     }
     const status = statusOfFault(error);
     if (status === 503) reply.header('Retry-After', '1');
@@ -189,7 +191,11 @@ function answerWhatIsNoHttp(error: NodeJS.ErrnoException, socket: Socket): void 
 function addFixedHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.headers(fixedHeaders);
   const requestId = request.headers['x-request-id'];
-  if (typeof requestId === 'string' && /^[\x20-\x7e]{1,40}$/.test(requestId)) {
+  if (
+    typeof requestId === 'string' &&
+    /^[\x20-\x7e]+$/.test(requestId) &&
+    requestId.length <= requestIdCharactersMost[sideOf(request.url)]
+  ) {
     reply.header('X-Request-ID', requestId);
   }
 }

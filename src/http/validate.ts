@@ -8,8 +8,16 @@ import { parseInstant } from '../clock.ts';
 // One meaning of date-time everywhere: what the schema accepts is exactly what the business can read.
 Format.Set('date-time', (text) => parseInstant(text) !== undefined);
 
+/** What is wrong, and with what. */
+export type Complaint = {
+  readonly where: string;
+  /** Of JSON Schema, or a word for what no schema says. */
+  readonly keyword: string;
+  readonly description: string;
+};
+
 /** The complaint about a value that does not fit, or undefined when it does. */
-export type Check = (value: unknown) => string | undefined;
+export type Check = (value: unknown) => Complaint | undefined;
 
 const errorTypes: Record<string, string> = {
   required: 'not_found',
@@ -24,6 +32,8 @@ const errorTypes: Record<string, string> = {
   maxLength: 'wrong_length',
   minItems: 'wrong_size',
   maxItems: 'wrong_size',
+  unreadable: 'wrong_body',
+  absent: 'wrong_body',
 };
 
 export function compileCheck(schema: TSchema): Check {
@@ -31,14 +41,15 @@ export function compileCheck(schema: TSchema): Check {
   return (value) => {
     if (compiled.Check(value)) return undefined;
     const [first] = compiled.Errors(value);
-    if (!first) return complaint('body', 'schema_violated', 'does not fit the schema');
+    if (!first) return { where: 'body', keyword: 'schema', description: 'does not fit the schema' };
     const missing = first.keyword === 'required' ? `/${first.params.requiredProperties[0]}` : '';
-    return complaint(
-      readablePath(first.instancePath + missing),
-      errorTypes[first.keyword] ?? 'schema_violated',
-      first.message,
-    );
+    const where = readablePath(first.instancePath + missing);
+    return { where, keyword: first.keyword, description: first.message };
   };
+}
+
+export function sentenceOf({ where, keyword, description }: Complaint): string {
+  return complaint(where, errorTypes[keyword] ?? 'schema_violated', description);
 }
 
 const whereCharactersMost = 200;

@@ -149,6 +149,15 @@ export async function findInvoice(
   return row && storedFromRow(row);
 }
 
+/** Whoever it belongs to: for who is not a caller of the API, and may see nothing of it by its id alone. */
+export async function loadInvoice(
+  db: Pick<Database, 'run'>,
+  invoiceId: string,
+): Promise<Invoice | undefined> {
+  const [row] = await db.run(readInvoice, { invoice_id: invoiceId });
+  return row && storedFromRow(row).invoice;
+}
+
 export async function findInvoiceNamed(
   db: Database,
   partyId: string,

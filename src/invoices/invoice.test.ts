@@ -29,6 +29,7 @@ const shop: Shop = {
   currency: currency('RUB'),
   isBlocked: false,
   isSuspended: false,
+  origins: [],
   createdAt: now,
 };
 const command: CreateInvoice = {

@@ -14,6 +14,7 @@ export const keyPurposes = [
   'card_fingerprint',
   'bank_secret',
   'consent_seal',
+  'webhook_key',
 ] as const;
 export type KeyPurpose = (typeof keyPurposes)[number];
 export type DataKey = { readonly generation: number; readonly secret: Buffer };

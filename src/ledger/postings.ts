@@ -143,6 +143,27 @@ export function depositedFromShop(
   };
 }
 
+/** From one wallet to another, which may be another party's. */
+export function walletTransferred(
+  transfer: {
+    readonly realm: Realm;
+    readonly transferId: string;
+    readonly senderId: string;
+    readonly receiverId: string;
+  },
+  amount: Money,
+): DrawingJournal {
+  const kind = { realm: transfer.realm, currency: amount.currency };
+  const sender = walletAccount({ ...kind, walletId: transfer.senderId });
+  const receiver = walletAccount({ ...kind, walletId: transfer.receiverId });
+  return {
+    aggregateId: transfer.transferId,
+    operationId: 'transfer',
+    entries: [{ phase: 'single', step: 'transfer', debit: sender, credit: receiver, minor: amount.minor }],
+    draws: true,
+  };
+}
+
 export type LedgerWithdrawal = {
   readonly realm: Realm;
   readonly withdrawalId: string;

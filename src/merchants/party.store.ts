@@ -59,6 +59,7 @@ const shopColumns = {
   is_blocked: 'bool',
   is_suspended: 'bool',
   created_at: 'timestamptz',
+  origins: 'text',
 } as const;
 const shopColumnList = Object.keys(shopColumns).join(', ');
 
@@ -110,6 +111,13 @@ export const setShopFees = statement({
   text: `update shop set fees = :fees where party_id = :party_id and shop_id = :shop_id returning shop_id`,
 });
 
+export const setShopOrigins = statement({
+  name: 'set_shop_origins',
+  parameters: { party_id: 'text', shop_id: 'text', origins: 'text' },
+  row: { shop_id: 'text' },
+  text: `update shop set origins = :origins where party_id = :party_id and shop_id = :shop_id returning shop_id`,
+});
+
 export const readCategories = statement({
   name: 'read_categories',
   parameters: {},
@@ -141,5 +149,6 @@ export function shopFromRow(row: Values<typeof shopColumns>): Shop {
     isBlocked: row.is_blocked,
     isSuspended: row.is_suspended,
     createdAt: row.created_at,
+    origins: row.origins.split(' ').filter((origin) => origin !== ''),
   };
 }

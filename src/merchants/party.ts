@@ -29,7 +29,12 @@ export type Shop = {
   readonly isBlocked: boolean;
   readonly isSuspended: boolean;
   readonly createdAt: Instant;
+  /** Of its own pages: they may show the checkout in a frame, and get the payer back. */
+  readonly origins: readonly string[];
 };
+
+/** The most one shop may have: they stand in a header of every answer. */
+export const originsMost = 20;
 
 export type TradingRefusal = 'invalidPartyStatus' | 'invalidShopID' | 'invalidShopStatus';
 
@@ -39,4 +44,10 @@ export function requireTrading(party: Party, shop: Shop | undefined): Outcome<Sh
   if (party.isBlocked || party.isSuspended) return refuse('invalidPartyStatus');
   if (shop.isBlocked || shop.isSuspended) return refuse('invalidShopStatus');
   return accept(shop);
+}
+
+/** An origin as browsers write it, or undefined for what is none, or not one of the web. */
+export function originOf(address: string): string | undefined {
+  if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) return undefined;
+  return new URL(address).origin;
 }

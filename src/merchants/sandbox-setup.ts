@@ -15,6 +15,7 @@ export type SandboxFacts = {
   readonly shopID: string;
   readonly bankUrl: string;
   readonly docsUrl: string;
+  readonly demoUrl: string;
 };
 
 const partyId = 'SANDBOX';
@@ -48,6 +49,14 @@ export async function setUpSandbox(options: {
     return { id: bank.id, bankId: bank.id, partyId, shopId, merchantId: shopId, descriptor };
   });
   await banks.putSandboxTerminals(terminals, { id: bank.id, partyId });
+  await banks.putPayoutTerminal({
+    id: bank.id,
+    bankId: bank.id,
+    merchantId: 'PAYOUTS',
+    descriptor: 'Sandbox',
+    partyId,
+    priority: 1,
+  });
   const known = readSandboxFacts(dataFolder)?.apiKey;
   const works = known !== undefined && (await apiKeys.authenticate(known)) !== undefined;
   const apiKey = works ? known : await apiKeys.create({ partyId, name: 'sandbox', scopes: [everyScope] });
@@ -57,6 +66,7 @@ export async function setUpSandbox(options: {
     shopID: 'TEST',
     bankUrl: bank.url,
     docsUrl: `${publicUrl}/docs`,
+    demoUrl: `${publicUrl}/demo`,
   };
   writeFacts(dataFolder, facts);
   return facts;

@@ -6,7 +6,7 @@ import type { HttpBank } from '../bank/http/http-bank.ts';
 import type { Database } from '../database/database.ts';
 import type { Engine } from '../engine/engine.ts';
 import { isKeepable } from '../http/json-body.ts';
-import { paymentOfOperation, type Payment } from './payment.ts';
+import type { Payment } from './payment.ts';
 import { loadPayment } from './payment.store.ts';
 
 const callbackPath = '/bank/callbacks';
@@ -23,7 +23,18 @@ export function returnUrlOf(publicUrl: string, payment: Payment): string {
 
 export function addVisitorRoutes(
   app: FastifyInstance,
-  { db, banks, engine }: { db: Database; banks: Banks; engine: Engine },
+  {
+    db,
+    banks,
+    engine,
+    workOf,
+  }: {
+    db: Database;
+    banks: Banks;
+    engine: Engine;
+    /** What is due sooner when a bank calls back about one of our operations: the table, and the key of the row. */
+    workOf: (operationId: string) => readonly [table: string, key: readonly string[]] | undefined;
+  },
 ): void {
   app.post<{ Params: { bankId: string } }>(`${callbackPath}/:bankId`, async (request, reply) => {
     request.operation = 'bankCallback';
@@ -32,8 +43,8 @@ export function addVisitorRoutes(
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     const operationId = bank?.verifyCallback(request.headers, body);
     if (operationId === undefined) return reply.code(401).send();
-    const key = paymentOfOperation(operationId);
-    if (key) await engine.hasten('payment', key);
+    const work = workOf(operationId);
+    if (work) await engine.hasten(...work);
     return reply.code(204).send();
   });
 

@@ -119,13 +119,13 @@ export async function storeNewSeries(
   return rows.length > 0;
 }
 
-/** Guarded by the version; whoever holds the row cannot fail. */
+/** By whoever holds the row. That it moved all the same is a bug, and undoes the transaction. */
 export async function storeFacts(
   db: Database,
   stored: StoredSeries,
   facts: readonly SeriesFact[],
   now: Instant,
-): Promise<Series | undefined> {
+): Promise<Series> {
   const { version } = stored;
   const after = facts.reduce((before, fact) => evolve(before, fact, now), stored.series);
   const chain = linkOf(stored.chain, { sequence: version + 1, at: now, facts });
@@ -136,7 +136,8 @@ export async function storeFacts(
     happened_at: now,
     facts,
   });
-  return rows.length > 0 ? after : undefined;
+  if (rows.length === 0) throw new Error(`series ${after.id} was changed by somebody who did not hold it`);
+  return after;
 }
 
 export async function findSeries(db: Database, seriesId: string): Promise<StoredSeries | undefined> {

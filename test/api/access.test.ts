@@ -8,7 +8,8 @@ import { accessTokens, type TokenKind, type TokenSubject } from '../../src/keys/
 import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
 import { forgedTokens } from '../support/forged-tokens.ts';
 import { invoicesUrl, makeInvoice, makeInvoiceThatIs, order } from '../support/invoices.ts';
-import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
+import { card, startPayoutWorld, type PayoutWorld } from '../support/payout-world.ts';
+import { copyWebhook, makeWebhook, nowhere, webhooksUrl } from '../support/webhooks.ts';
 import type { Answer, Merchant, TestService } from '../support/test-service.ts';
 
 const threeDaysMs = 3 * 24 * 3_600_000;
@@ -18,14 +19,20 @@ const scopes = [
   'payment-resources:write',
   'payments:read',
   'payments:write',
+  'identities:write',
+  'payouts:read',
+  'payouts:write',
+  'wallets:write',
   'shops:read',
+  'webhooks:read',
+  'webhooks:write',
   'sandbox',
 ] as const;
 const entities = ['own', 'foreign', 'unknown'] as const;
 type Entity = (typeof entities)[number];
-type Request = { method: 'GET' | 'POST'; url: string; body?: unknown };
-/** `status` alone, or with the whole body. */
-type Expected = { readonly status: number; readonly body?: unknown };
+type Request = { method: 'GET' | 'POST' | 'DELETE'; url: string; body?: unknown };
+/** `status` alone, or with the whole body, or with none. */
+type Expected = { readonly status: number; readonly body?: unknown; readonly isEmpty?: true };
 
 /** What an operation asks for under each name, the scope of a key it needs, and its answers. */
 type Row = {
@@ -47,8 +54,19 @@ type Names = Record<
     externalId: string;
     shopId: string;
     categoryId: string;
+    webhookId: string;
     /** A card the merchant of the walk tokenized; the same for every entity. */
     cardToken: string;
+    identityId: string;
+    challengeId: string;
+    walletId: string;
+    /** Of a card stored to be paid out to. */
+    bankCard: string;
+    destinationId: string;
+    withdrawalId: string;
+    transferId: string;
+    provider: string;
+    currency: string;
   }
 >;
 
@@ -59,6 +77,7 @@ const noSeries: Expected = { status: 404, body: { message: 'The payment belongs 
 const noRefund: Expected = { status: 404, body: { message: 'Refund not found' } };
 const noPayment: Expected = { status: 404, body: { message: 'Payment not found' } };
 const noShop: Expected = { status: 404, body: { message: 'Shop not found' } };
+const noWebhook: Expected = { status: 404, body: { message: 'Webhook not found' } };
 const noCategory: Expected = { status: 404, body: { message: 'Category not found' } };
 const refusal = (code: string, message: string): Expected => ({ status: 400, body: { code, message } });
 // The invoices of the walk are rescinded and their payments cancelled: that is answered to who may call, and changes
@@ -67,12 +86,124 @@ const wrongStatus = refusal('invalidInvoiceStatus', 'Invalid invoice status');
 const wrongPaymentStatus = refusal('invalidPaymentStatus', 'Invalid payment status');
 const noCard = refusal('invalidPaymentToolToken', 'Specified payment tool token is invalid');
 
+const byWebhook = (own: Expected) => ({ own, foreign: noWebhook, unknown: noWebhook });
+/** The wallets' side has no body for what is not there. */
+const gone: Expected = { status: 404, isEmpty: true };
+const unacceptable = (code: string, message: string): Expected => ({ status: 422, body: { code, message } });
+const noIdentity = unacceptable('noSuchIdentity', 'No such identity');
+const noWallet = unacceptable('noSuchWallet', 'No such wallet');
+const invalidToken: Expected = { status: 400 };
+
+const ownAlone = (own: Expected, toOthers: Expected = gone) => ({
+  own,
+  foreign: toOthers,
+  unknown: toOthers,
+});
 const byInvoice = (own: Expected) => ({ own, foreign: noInvoice, unknown: noInvoice });
 const always = (answer: Expected) => ({ own: answer, foreign: answer, unknown: answer });
 const post = (url: string, body?: unknown): Request => ({ method: 'POST', url, body });
 const get = (url: string): Request => ({ method: 'GET', url });
 
+const asset = { amount: 1_000, currency: 'RUB' };
+const validUntil = '2030-01-01T00:00:00Z';
+
 const expectations: Record<string, Row> = {
+  createWebhook: {
+    scope: 'webhooks:write',
+    request: ({ shopId }) => post(webhooksUrl, webhook(shopId)),
+    toKey: {
+      // There are ten of them already.
+      own: { status: 429, body: { message: 'Webhook limit exceeded' } },
+      foreign: refusal('invalidShopID', 'Shop not found'),
+      unknown: refusal('invalidShopID', 'Shop not found'),
+    },
+    toOtherTokens: unauthorized,
+  },
+  listWebhooks: {
+    scope: 'webhooks:read',
+    request: () => get(webhooksUrl),
+    toKey: always(done),
+    toOtherTokens: unauthorized,
+  },
+  getWebhook: {
+    scope: 'webhooks:read',
+    request: ({ webhookId }) => get(`${webhooksUrl}/${webhookId}`),
+    toKey: byWebhook(done),
+    toOtherTokens: unauthorized,
+  },
+  listWebhookQueues: {
+    scope: 'webhooks:read',
+    request: ({ webhookId }) => get(`${webhooksUrl}/${webhookId}/queues?limit=5`),
+    toKey: byWebhook(done),
+    toOtherTokens: unauthorized,
+  },
+  listWebhookAttempts: {
+    scope: 'webhooks:read',
+    request: ({ webhookId }) => get(`${webhooksUrl}/${webhookId}/attempts?limit=5`),
+    toKey: byWebhook(done),
+    toOtherTokens: unauthorized,
+  },
+  testWebhook: {
+    scope: 'webhooks:write',
+    request: ({ webhookId }) => post(`${webhooksUrl}/${webhookId}/test`),
+    toKey: byWebhook(done),
+    toOtherTokens: unauthorized,
+  },
+  resumeWebhook: {
+    scope: 'webhooks:write',
+    request: ({ webhookId }) => post(`${webhooksUrl}/${webhookId}/resume`, {}),
+    toKey: byWebhook(done),
+    toOtherTokens: unauthorized,
+  },
+  replayWebhook: {
+    scope: 'webhooks:write',
+    request: ({ webhookId }) => post(`${webhooksUrl}/${webhookId}/replay`, { since: '2026-01-19T10:00:00Z' }),
+    toKey: byWebhook(done),
+    toOtherTokens: unauthorized,
+  },
+  rotateWebhookKeys: {
+    scope: 'webhooks:write',
+    request: ({ webhookId }) => post(`${webhooksUrl}/${webhookId}/rotate-keys`, {}),
+    // They were changed a moment before the walk.
+    toKey: byWebhook(refusal('webhookRotationInProgress', 'The keys are being changed already')),
+    toOtherTokens: unauthorized,
+  },
+  createWalletWebhook: {
+    scope: 'webhooks:write',
+    request: ({ identityId: identityID }) =>
+      post('/wallet/v0/webhooks', { ...walletWebhook, identityID, url: 'ftp://nowhere' }),
+    toKey: ownAlone({ status: 400 }, noIdentity),
+    toOtherTokens: unauthorized,
+  },
+  listWalletWebhooks: {
+    scope: 'webhooks:read',
+    request: ({ identityId }) => get(`/wallet/v0/webhooks?identityID=${identityId}`),
+    toKey: ownAlone(done, noIdentity),
+    toOtherTokens: unauthorized,
+  },
+  getWalletWebhook: {
+    scope: 'webhooks:read',
+    // A webhook of a shop is none of an identity.
+    request: ({ webhookId, identityId }) => get(`/wallet/v0/webhooks/${webhookId}?identityID=${identityId}`),
+    toKey: ownAlone(gone, noIdentity),
+    toOtherTokens: unauthorized,
+  },
+  deleteWalletWebhook: {
+    scope: 'webhooks:write',
+    request: ({ webhookId, identityId }) => ({
+      method: 'DELETE',
+      url: `/wallet/v0/webhooks/${webhookId}?identityID=${identityId}`,
+    }),
+    toKey: ownAlone(gone, noIdentity),
+    toOtherTokens: unauthorized,
+  },
+  // Whom it lets in takes the webhook away: walked by itself below.
+  deleteWebhook: {
+    scope: 'webhooks:write',
+    request: ({ webhookId }) => ({ method: 'DELETE', url: `${webhooksUrl}/${webhookId}x` }),
+    toKey: always(noWebhook),
+    toOtherTokens: unauthorized,
+  },
   createInvoice: {
     scope: 'invoices:write',
     request: ({ shopId }) => post(invoicesUrl, { ...order, shopID: shopId }),
@@ -242,6 +373,241 @@ const expectations: Record<string, Row> = {
     toKey: byInvoice(noSeries),
     toOtherTokens: unauthorized,
   },
+  createIdentity: {
+    scope: 'identities:write',
+    request: () => post('/wallet/v0/identities', { name: 'A', provider: 'test', class: 'person' }),
+    toKey: always({ status: 201 }),
+    toOtherTokens: unauthorized,
+  },
+  listIdentities: {
+    scope: 'payouts:read',
+    request: () => get('/wallet/v0/identities'),
+    toKey: always(done),
+    toOtherTokens: unauthorized,
+  },
+  getIdentity: {
+    scope: 'payouts:read',
+    request: ({ identityId }) => get(`/wallet/v0/identities/${identityId}`),
+    toKey: ownAlone(done),
+    toOtherTokens: unauthorized,
+  },
+  startChallenge: {
+    scope: 'identities:write',
+    request: ({ identityId }) =>
+      post(`/wallet/v0/identities/${identityId}/challenges`, { type: 'no-such', proofs: [] }),
+    toKey: ownAlone(unacceptable('noSuchChallengeType', 'No such challenge type')),
+    toOtherTokens: unauthorized,
+  },
+  listChallenges: {
+    scope: 'payouts:read',
+    request: ({ identityId }) => get(`/wallet/v0/identities/${identityId}/challenges`),
+    toKey: ownAlone(done),
+    toOtherTokens: unauthorized,
+  },
+  getChallenge: {
+    scope: 'payouts:read',
+    request: ({ identityId, challengeId }) =>
+      get(`/wallet/v0/identities/${identityId}/challenges/${challengeId}`),
+    toKey: ownAlone(done),
+    toOtherTokens: unauthorized,
+  },
+  createWallet: {
+    scope: 'wallets:write',
+    request: ({ identityId: identity }) =>
+      post('/wallet/v0/wallets', { name: 'W', identity, currency: 'RUB' }),
+    toKey: ownAlone({ status: 201 }, noIdentity),
+    toOtherTokens: unauthorized,
+  },
+  listWallets: {
+    scope: 'payouts:read',
+    request: () => get('/wallet/v0/wallets?limit=1'),
+    toKey: always(done),
+    toOtherTokens: unauthorized,
+  },
+  getWallet: {
+    scope: 'payouts:read',
+    request: ({ walletId }) => get(`/wallet/v0/wallets/${walletId}`),
+    toKey: ownAlone(done),
+    toOtherTokens: unauthorized,
+  },
+  getWalletAccount: {
+    scope: 'payouts:read',
+    request: ({ walletId }) => get(`/wallet/v0/wallets/${walletId}/account`),
+    toKey: ownAlone(done),
+    toOtherTokens: unauthorized,
+  },
+  findWallet: {
+    scope: 'payouts:read',
+    request: ({ externalId }) => get(`/wallet/v0/external/wallets?externalID=${externalId}`),
+    toKey: ownAlone(done),
+    toOtherTokens: unauthorized,
+  },
+  grantWallet: {
+    scope: 'payouts:write',
+    request: ({ walletId }) => post(`/wallet/v0/wallets/${walletId}/grants`, { asset, validUntil }),
+    toKey: ownAlone({ status: 201 }),
+    toOtherTokens: unauthorized,
+  },
+  listDeposits: {
+    scope: 'payouts:read',
+    request: () => get('/wallet/v0/deposits?limit=1'),
+    toKey: always(done),
+    toOtherTokens: unauthorized,
+  },
+  makeTestDeposit: {
+    scope: 'sandbox',
+    request: ({ walletId: wallet }) => post('/wallet/v0/test/deposits', { wallet, body: asset }),
+    toKey: ownAlone({ status: 202 }, noWallet),
+    toOtherTokens: unauthorized,
+  },
+  storeBankCard: {
+    scope: 'payouts:write',
+    request: () => post('/payres/v0/bank-cards', card('4242424242424242')),
+    toKey: always({ status: 201 }),
+    toOtherTokens: unauthorized,
+  },
+  getBankCard: {
+    scope: 'payouts:read',
+    request: ({ bankCard }) => get(`/payres/v0/bank-cards/${bankCard}`),
+    toKey: ownAlone(done),
+    toOtherTokens: unauthorized,
+  },
+  createDestination: {
+    scope: 'payouts:write',
+    request: ({ identityId: identity, bankCard: token }) =>
+      post('/wallet/v0/destinations', {
+        name: 'D',
+        identity,
+        currency: 'RUB',
+        resource: { type: 'BankCardDestinationResource', token },
+      }),
+    toKey: ownAlone({ status: 201 }, invalidToken),
+    toOtherTokens: unauthorized,
+  },
+  listDestinations: {
+    scope: 'payouts:read',
+    request: () => get('/wallet/v0/destinations?limit=1'),
+    toKey: always(done),
+    toOtherTokens: unauthorized,
+  },
+  getDestination: {
+    scope: 'payouts:read',
+    request: ({ destinationId }) => get(`/wallet/v0/destinations/${destinationId}`),
+    toKey: ownAlone(done),
+    toOtherTokens: unauthorized,
+  },
+  findDestination: {
+    scope: 'payouts:read',
+    request: ({ externalId }) => get(`/wallet/v0/external-ids/destinations/${externalId}`),
+    toKey: ownAlone(done),
+    toOtherTokens: unauthorized,
+  },
+  listDestinationEvents: {
+    scope: 'payouts:read',
+    request: ({ destinationId }) => get(`/wallet/v0/destinations/${destinationId}/events?limit=5`),
+    toKey: ownAlone(done),
+    toOtherTokens: unauthorized,
+  },
+  grantDestination: {
+    scope: 'payouts:write',
+    request: ({ destinationId }) => post(`/wallet/v0/destinations/${destinationId}/grants`, { validUntil }),
+    toKey: ownAlone({ status: 201 }),
+    toOtherTokens: unauthorized,
+  },
+  createWithdrawal: {
+    scope: 'payouts:write',
+    request: ({ walletId: wallet, destinationId: destination }) =>
+      post('/wallet/v0/withdrawals', { wallet, destination, body: asset }),
+    toKey: ownAlone({ status: 202 }, noWallet),
+    toOtherTokens: unauthorized,
+  },
+  listWithdrawals: {
+    scope: 'payouts:read',
+    request: () => get('/wallet/v0/withdrawals?limit=1'),
+    toKey: always(done),
+    toOtherTokens: unauthorized,
+  },
+  getWithdrawal: {
+    scope: 'payouts:read',
+    request: ({ withdrawalId }) => get(`/wallet/v0/withdrawals/${withdrawalId}`),
+    toKey: ownAlone(done),
+    toOtherTokens: unauthorized,
+  },
+  findWithdrawal: {
+    scope: 'payouts:read',
+    request: ({ externalId }) => get(`/wallet/v0/external-ids/withdrawals/${externalId}`),
+    toKey: ownAlone(done),
+    toOtherTokens: unauthorized,
+  },
+  listWithdrawalEvents: {
+    scope: 'payouts:read',
+    request: ({ withdrawalId }) => get(`/wallet/v0/withdrawals/${withdrawalId}/events?limit=5`),
+    toKey: ownAlone(done),
+    toOtherTokens: unauthorized,
+  },
+  getWithdrawalEvent: {
+    scope: 'payouts:read',
+    request: ({ withdrawalId }) => get(`/wallet/v0/withdrawals/${withdrawalId}/events/1`),
+    toKey: ownAlone(done),
+    toOtherTokens: unauthorized,
+  },
+  createQuote: {
+    scope: 'payouts:read',
+    request: ({ walletId: walletID }) =>
+      post('/wallet/v0/withdrawal-quotes', { walletID, currencyFrom: 'RUB', currencyTo: 'USD', cash: asset }),
+    toKey: always({ status: 501 }),
+    toOtherTokens: unauthorized,
+  },
+  createTransfer: {
+    scope: 'payouts:write',
+    request: ({ walletId: sender }) =>
+      post('/wallet/v0/w2w/transfers', { sender, receiver: names.foreign.walletId, body: asset }),
+    toKey: ownAlone({ status: 202 }, unacceptable('noSuchSender', 'No such wallet sender')),
+    toOtherTokens: unauthorized,
+  },
+  getTransfer: {
+    scope: 'payouts:read',
+    request: ({ transferId }) => get(`/wallet/v0/w2w/transfers/${transferId}`),
+    toKey: ownAlone(done),
+    toOtherTokens: unauthorized,
+  },
+  listProviders: {
+    scope: 'payouts:read',
+    request: () => get('/wallet/v0/providers'),
+    toKey: always(done),
+    toOtherTokens: unauthorized,
+  },
+  // What follows is everybody's: there is none of another party.
+  getProvider: {
+    scope: 'payouts:read',
+    request: ({ provider }) => get(`/wallet/v0/providers/${provider}`),
+    toKey: ownAlone(done),
+    toOtherTokens: unauthorized,
+  },
+  listIdentityClasses: {
+    scope: 'payouts:read',
+    request: ({ provider }) => get(`/wallet/v0/providers/${provider}/identity-classes`),
+    toKey: ownAlone(done),
+    toOtherTokens: unauthorized,
+  },
+  getIdentityClass: {
+    scope: 'payouts:read',
+    request: ({ provider }) => get(`/wallet/v0/providers/${provider}/identity-classes/person`),
+    toKey: ownAlone(done),
+    toOtherTokens: unauthorized,
+  },
+  getResidence: {
+    scope: 'payouts:read',
+    request: () => get('/wallet/v0/residences/RUS'),
+    toKey: always(done),
+    toOtherTokens: unauthorized,
+  },
+  getCurrency: {
+    scope: 'payouts:read',
+    request: ({ currency }) => get(`/wallet/v0/currencies/${currency}`),
+    toKey: ownAlone(done),
+    toOtherTokens: unauthorized,
+  },
   getMe: {
     scope: 'shops:read',
     request: () => get('/v2/processing/me'),
@@ -294,43 +660,90 @@ type CallerKind =
   | { readonly kind: 'token'; readonly of: TokenKind; readonly entity?: 'own' | 'foreign' };
 type Caller = CallerKind & { readonly name: string; readonly authorization: string | undefined };
 
-let world: PaymentWorld;
+let world: PayoutWorld;
 let service: TestService;
 let merchant: Merchant;
 let names: Names;
 let callers: Caller[];
 
 beforeAll(async () => {
-  world = await startPaymentWorld();
+  world = await startPayoutWorld();
   ({ service, merchant } = world);
   const other = await world.createMerchant();
-  const [own, foreign] = [await ended(merchant, 'own'), await ended(other, 'foreign')];
+  const ownWebhookId = await webhookOf(merchant, undefined);
+  const own = { ...(await ended(merchant, 'own')), webhookId: ownWebhookId };
+  const foreign = { ...(await ended(other, 'foreign')), webhookId: await webhookOf(other, ownWebhookId) };
+
   const { token: cardToken } = await world.tokenize('4242424242424242');
   await service.database.withClient((client) =>
     client.query(`update shop set shop_id = 'ONLY_OTHERS' where party_id = $1 and shop_id = 'TEST'`, [
       other.partyId,
     ]),
   );
+  const [payingOut, othersPayingOut] = [await paidOut(merchant, 'own'), await paidOut(other, 'foreign')];
   names = {
-    own: { invoiceId: own.id, externalId: 'own', shopId: 'TEST', categoryId: '1', cardToken },
+    own: {
+      ...payingOut,
+      invoiceId: own.id,
+      webhookId: own.webhookId,
+      externalId: 'own',
+      shopId: 'TEST',
+      categoryId: '1',
+      cardToken,
+    },
     foreign: {
       invoiceId: foreign.id,
+      webhookId: foreign.webhookId,
       externalId: 'foreign',
       shopId: 'ONLY_OTHERS',
       categoryId: '998',
       cardToken,
+      ...othersPayingOut,
+      provider: 'none',
+      currency: 'XXQ',
     },
     unknown: {
       invoiceId: '1Cg2mCUVy4m',
+      webhookId: '107498',
       externalId: 'unknown',
       shopId: 'NOWHERE',
       categoryId: '999',
       cardToken,
+      identityId: 'nobody',
+      challengeId: 'none',
+      walletId: 'nothing',
+      bankCard: `r1.${'x'.repeat(23)}`,
+      destinationId: 'nowhere',
+      withdrawalId: 'none',
+      transferId: 'none',
+      provider: 'none',
+      currency: 'XXQ',
     },
   };
   callers = await allCallers(own, foreign);
 });
 afterAll(() => world.close());
+
+/** As many webhooks as there may be; this one is changing its keys. */
+async function webhookOf(by: Merchant, first: string | undefined): Promise<string> {
+  const { partyId, apiKey: token } = by;
+  const owner = { partyId, shopId: 'TEST' };
+  const id = first ?? (await makeWebhook(service, by));
+  const ids = await copyWebhook(service, id, owner, first ? 10 : 9);
+  const changing = ids[0]!;
+  const rotated = await service.call('POST', `${webhooksUrl}/${changing}/rotate-keys`, { token, body: {} });
+  expect(rotated.status).toBe(200);
+  return changing;
+}
+
+const walletWebhook = {
+  scope: { topic: 'DestinationsTopic', eventTypes: ['DestinationAuthorized'] },
+  url: nowhere,
+};
+
+function webhook(shopID: string) {
+  return { scope: { topic: 'InvoicesTopic', shopID, eventTypes: ['InvoicePaid'] }, url: nowhere };
+}
 
 /** An invoice that is rescinded, with one payment, that was held and cancelled; both have that name. */
 async function ended(by: Merchant, externalID: string): Promise<{ id: string; token: string }> {
@@ -349,6 +762,47 @@ async function ended(by: Merchant, externalID: string): Promise<{ id: string; to
     await service.engine.settled();
   }
   return made;
+}
+
+/** A wallet from which something was paid out and transferred; all bear that name. */
+async function paidOut(by: Merchant, externalID: string) {
+  const make = async (path: string, body: object): Promise<any> => {
+    const answer = await world.post(path, body, by.apiKey);
+    expect({ path, status: answer.status < 300, text: answer.text }).toMatchObject({ path, status: true });
+    await service.engine.settled();
+    return answer.body;
+  };
+  const { identity, wallet } = await world.openWallet(by, { externalID });
+  const proofs = [{ type: 'RUSDomesticPassport', token: 'any' }];
+  const challenge = await make(`/wallet/v0/identities/${identity}/challenges`, { type: 'esia', proofs });
+  const named = await make('/wallet/v0/wallets', { name: 'W', identity, currency: 'RUB', externalID });
+  const bankCard = await world.storeCard('4242424242424242', by);
+  const destination = await make('/wallet/v0/destinations', {
+    name: 'D',
+    identity,
+    currency: 'RUB',
+    resource: { type: 'BankCardDestinationResource', token: bankCard },
+    externalID,
+  });
+  const body = asset;
+  const withdrawal = await make('/wallet/v0/withdrawals', {
+    wallet,
+    destination: destination.id,
+    body,
+    externalID,
+  });
+  const transfer = await make('/wallet/v0/w2w/transfers', { sender: wallet, receiver: named.id, body });
+  return {
+    identityId: identity,
+    challengeId: challenge.id as string,
+    walletId: wallet,
+    bankCard,
+    destinationId: destination.id as string,
+    withdrawalId: withdrawal.id as string,
+    transferId: transfer.id as string,
+    provider: 'test',
+    currency: 'RUB',
+  };
 }
 
 function payment(paymentToolToken: string) {
@@ -478,7 +932,8 @@ describe.each(operations.map(({ operation }) => operation))('%s', (operation) =>
         expect({ ...at, status, body: answer.body }).toEqual({
           ...at,
           status: expected.status,
-          body: expected.status === 401 ? undefined : (expected.body ?? expect.anything()),
+          body:
+            expected.status === 401 || expected.isEmpty ? undefined : (expected.body ?? expect.anything()),
         });
         if (status === 401)
           expect(answer).toMatchObject({ text: '', headers: { 'www-authenticate': 'Bearer' } });
@@ -502,6 +957,28 @@ describe.each(operations.map(({ operation }) => operation))('%s', (operation) =>
       expect({ caller: caller.name, ...seen(foreign) }).toEqual({ caller: caller.name, ...seen(unknown) });
     }
   });
+});
+
+test('a webhook is deleted by a key of its own party with the scope for it, and by nobody else', async () => {
+  const { own, foreign } = names;
+  const remove = (webhookId: string, authorization: string | undefined) =>
+    call({ method: 'DELETE', url: `${webhooksUrl}/${webhookId}` }, authorization);
+  for (const { name, authorization, ...caller } of callers) {
+    const mayCall = caller.kind === 'key' && caller.scopes.includes('webhooks:write');
+    if (mayCall) continue;
+    expect({ name, status: (await remove(own.webhookId, authorization)).status }).toEqual({
+      name,
+      status: 401,
+    });
+  }
+  const key = `Bearer ${merchant.apiKey}`;
+  expect(await remove(foreign.webhookId, key)).toMatchObject({
+    status: 404,
+    body: { message: 'Webhook not found' },
+  });
+  expect((await remove(own.webhookId, key)).status).toBe(204);
+  expect((await remove(own.webhookId, key)).status).toBe(404);
+  expect((await call(get(`${webhooksUrl}/${own.webhookId}`), key)).status).toBe(404);
 });
 
 test('the scheme may be written in any case', async () => {

@@ -381,7 +381,8 @@ describe('the prefix /v1', () => {
       const status = url.startsWith('/v2/processing/') ? 401 : 404;
       expect({
         url,
-        status: (await service.call(method, alias(url).replace(/^\/sandbox/, '/v1/sandbox'))).status,
+        status: (await service.call(method, alias(url).replace(/^\/(sandbox|wallet|payres)/, '/v1$&')))
+          .status,
       }).toEqual({
         url,
         status,

@@ -1,4 +1,4 @@
-// Reconciliation over a few hundred payments with all that can happen to them: a clean book has no difference, and of
+// Reconciliation over a few hundred payments and payouts with all that can happen to them: a clean book has no difference, and of
 // hundreds of mistakes of every class each is found, with the right class and the right money, and nothing else is.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BookEntry } from '../../src/bank/http/messages.ts';
@@ -59,13 +59,17 @@ async function leftLines(): Promise<number> {
   return Number(rows[0]?.count);
 }
 
-/** Captures of yesterday that the bank refuses. */
+/** Captures of yesterday that the bank refuses, and payouts it says nothing of. */
 const stuck = () =>
   lives
-    .filter(({ status }) => status === 'capturing')
-    .map(({ name, minor, currency }) =>
-      textOf({ class: 'open_too_long', operationId: `${name}.c`, atStake: minor, currency }),
-    );
+    .filter(({ status }) => status === 'capturing' || status === 'sending')
+    .map(({ of, name, minor, currency }) => {
+      const found =
+        of === 'payout'
+          ? { operationId: name, atStake: -minor }
+          : { operationId: `${name}.c`, atStake: minor };
+      return textOf({ class: 'open_too_long', currency, ...found });
+    });
 
 const textsOf = ({ differences }: Awaited<ReturnType<typeof run>>) =>
   differences.map(({ atStakeMinor, ...found }) => textOf({ ...found, atStake: atStakeMinor })).sort();

@@ -315,7 +315,18 @@ describe('after a failure', () => {
     await charged(parent, insufficientFunds);
     at(24);
     const retry = () => charge(parent, insufficientFunds);
-    const answers = await Promise.all([retry(), retry()]);
+    // Both have come as far as the series, which somebody else holds, before either goes on.
+    const { withClient } = world.service.database;
+    const both = await withClient(async (client) => {
+      await client.query('begin');
+      await client.query('select from series where series_id = $1 for update', [`${parent.invoiceID}.1`]);
+      const asked = [retry(), retry()];
+      const waiting = 'select count(*)::int as count from pg_locks where not granted';
+      while ((await client.query(waiting)).rows[0].count < 2) await new Promise(setImmediate);
+      await client.query('commit');
+      return asked;
+    });
+    const answers = await Promise.all(both);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
     expect(answers.find(({ status }) => status === 400)?.body).toMatchObject({
       code: 'recurrentRetryTooEarly',
@@ -338,6 +349,24 @@ describe('after a failure', () => {
       body: { code: 'recurrentRetryTooEarly', rule: 'attemptPending' },
     });
     expect(answer.body.retryAfter).toBeUndefined();
+  });
+
+  test('a charge that never reached the bank was no attempt; one that was lost on the way back was', async () => {
+    const outcomeOf = async (amount: number) => {
+      const parent = await parentOf();
+      const made = await charge(parent, amount);
+      await world.service.engine.settled();
+      world.service.clock.advance(31 * 60_000);
+      world.service.engine.wake();
+      await world.service.engine.settled();
+      const url = `${invoicesUrl}/${made.body.invoiceID}/payments/1`;
+      const { status } = (await world.service.call('GET', url, { token: merchant.apiKey })).body;
+      const next = await charge(parent, 100);
+      await world.service.engine.settled();
+      return [status, next.body.code ?? next.body.status];
+    };
+    expect(await outcomeOf(199_903)).toEqual(['failed', 'pending']);
+    expect(await outcomeOf(connectionBreaks)).toEqual(['captured', 'pending']);
   });
 
   test('ten charges at once of one invoice: it is charged once', async () => {

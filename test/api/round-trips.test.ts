@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { makeInvoice } from '../support/invoices.ts';
-import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
+import { startPayoutWorld, type PayoutWorld } from '../support/payout-world.ts';
 import type { Merchant, TestService } from '../support/test-service.ts';
 
 const invoices = '/v2/processing/invoices';
@@ -14,13 +14,13 @@ const order = {
   product: 'Order',
 };
 
-let world: PaymentWorld;
+let world: PayoutWorld;
 let service: TestService;
 let merchant: Merchant;
 let sent: string[];
 
 beforeAll(async () => {
-  world = await startPaymentWorld();
+  world = await startPayoutWorld();
   ({ service, merchant } = world);
 });
 afterAll(() => world.close());
@@ -98,6 +98,35 @@ test('tokenizing a card is one', async () => {
   expect(sent).toEqual(['insert_card']);
 });
 
+/** Every statement that writes, outside of a transaction, is a transaction of its own; a commit is one in any case. */
+function writeTransactions(names: readonly string[]): string[] {
+  let isInTransaction = false;
+  return names.filter((name) => {
+    if (name === 'begin') isInTransaction = true;
+    if (name === 'commit') isInTransaction = false;
+    return name === 'commit' || (!isInTransaction && !/^(begin|read_|find_|moved_)/.test(name));
+  });
+}
+
+test('a charge is three transactions that write, and so is a refund beside the sweep that finds it', async () => {
+  await world.paid('4242424242424242');
+  const { id } = await makeInvoice(service, merchant);
+  const { token: paymentToolToken } = await world.tokenize('4242424242424242');
+  sent = [];
+  const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
+  await service.call('POST', `${invoices}/${id}/payments`, { token: merchant.apiKey, body: { payer } });
+  await service.engine.settled();
+  expect((await world.payment({ id, token: '' })).status).toBe('captured');
+  expect(writeTransactions(sent)).toEqual(['commit', 'take_card_and_security_code', 'change_payment']);
+
+  sent = [];
+  await service.call('POST', `${invoices}/${id}/payments/1/refunds`, { token: merchant.apiKey, body: {} });
+  await service.engine.settled();
+  const ofRefund = writeTransactions(sent).filter((name) => !/^claim_due_(?!payment$)/.test(name));
+  // The sweep looks until it finds no more.
+  expect([...new Set(ofRefund)]).toEqual(['commit', 'claim_due_payment', 'end_refund']);
+});
+
 test('creating a payment is six, and its step with the bank three more', async () => {
   await world.paid('4242424242424242');
   const { id } = await makeInvoice(service, merchant);
@@ -139,6 +168,40 @@ test('reading payments is one', async () => {
     await service.call('GET', `${invoices}${path}`, { token: merchant.apiKey });
     expect(sent).toEqual(['read_payments_of_invoice']);
   }
+});
+
+test('creating a withdrawal is six, and its step with the bank six more', async () => {
+  const { id: destination } = await world.destinationFor('4242424242424242');
+  await world.withdraw(1_000, destination);
+  await service.engine.settled();
+  sent = [];
+  expect((await world.withdraw(1_000, destination)).status).toBe(202);
+  await service.engine.settled();
+  expect(sent.slice(0, 6)).toEqual([
+    'read_wallet',
+    'read_destination',
+    'begin',
+    'insert_withdrawal',
+    'post_journal',
+    'commit',
+  ]);
+  expect(sent.slice(6)).toEqual([
+    'read_withdrawal',
+    'take_card_and_security_code',
+    'begin',
+    'end_withdrawal',
+    'post_journal',
+    'commit',
+  ]);
+});
+
+test('reading a withdrawal is one', async () => {
+  const { id: destination } = await world.destinationFor('4242424242424242');
+  const { id } = (await world.withdraw(1_000, destination)).body;
+  await service.engine.settled();
+  sent = [];
+  await world.get(`/wallet/v0/withdrawals/${id}`);
+  expect(sent).toEqual(['read_withdrawal']);
 });
 
 test('a request that is refused at the door is none', async () => {

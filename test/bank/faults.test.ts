@@ -195,6 +195,21 @@ test('a slow bank does it after the wait: what gave up meanwhile can be taken ba
   expect(await bank.book()).toEqual([]);
 });
 
+test('a slow bank lets many wait at once, and warns nobody of them', async () => {
+  const warnings: string[] = [];
+  const listen = ({ message }: Error) => void warnings.push(message);
+  process.on('warning', listen);
+  onTestFinished(() => void process.off('warning', listen));
+  const bank = await startBank();
+  const adapter = adapterOf(bank, 5_000);
+  await order(bank, { kind: 'latency', curve: { shape: 'fixed', ms: 50 } });
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => adapter.send(authorise(`many-${n}`))),
+  );
+  expect(new Set(answers.map(({ outcome }) => outcome))).toEqual(new Set(['approved']));
+  expect(warnings).toEqual([]);
+});
+
 describe('chance', () => {
   test('is the same for the same seed, and another for another', () => {
     const run = (seed: number) => {

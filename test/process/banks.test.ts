@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { cardBody } from '../support/cards.ts';
 import { order } from '../support/invoices.ts';
-import { eventually, mandate, request, startServer } from '../support/program.ts';
+import { eventually, mandate, request, startServer, startBank } from '../support/program.ts';
 import { temporaryFolder } from '../support/test-cluster.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
@@ -14,7 +14,7 @@ test('in live mode a merchant takes a payment through a bank that was added by t
   onTestFinished(() => testDatabase.drop());
   const { folder, remove } = temporaryFolder();
   onTestFinished(remove);
-  const bank = await startServer({ MANDATE_DATA: folder }, { command: 'bank' });
+  const bank = await startBank({ MANDATE_DATA: folder });
   const secret = readFileSync(join(folder, 'bank/secret'), 'utf8').trim();
   const environment = {
     MANDATE_MODE: 'live',
@@ -60,4 +60,4 @@ test('in live mode a merchant takes a payment through a bank that was added by t
   await answered(400);
   expect(await node.stop()).toBe(0);
   expect(printed + node.output() + bank.output()).not.toContain(secret);
-}, 90_000);
+}, 180_000);

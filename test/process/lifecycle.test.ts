@@ -34,6 +34,14 @@ describe('the sandbox', () => {
     const facts = await factsOf(data);
     expect(facts).toMatchObject({ apiUrl: first.url, shopID: 'TEST', docsUrl: `${first.url}/docs` });
     expect(first.output()).toContain(facts.apiKey);
+    expect(first.output()).toContain(`${first.url}/demo`);
+    const bought = await request('POST', `${first.url}/demo/orders/once`, {
+      token: '',
+    });
+    expect(bought.body).toMatchObject({
+      status: 201,
+      answer: { invoice: { shopID: 'TEST', status: 'unpaid' } },
+    });
     expect(statSync(join(data, 'sandbox.json')).mode & 0o777).toBe(0o600);
     expect(statSync(join(data, 'master.key')).mode & 0o777).toBe(0o600);
 

@@ -104,7 +104,7 @@ test('a payer far away reaches the issuer’s page under the address of the serv
   expect((await fetch(elsewhere)).status, 'nothing but the pages').toBe(404);
   expect(await nodes[1].stop()).toBe(0);
   expect(await nodes[0].stop()).toBe(0);
-}, 90_000);
+}, 180_000);
 
 test('of two nodes with a bank each, one can die: what it knows waits for it, the rest goes on', async () => {
   const [one, two] = (await environments(2)) as [Environment, Environment];
@@ -140,4 +140,4 @@ test('of two nodes with a bank each, one can die: what it knows waits for it, th
   await reaches(first, token, held.path, 'captured');
   expect(await again.stop()).toBe(0);
   expect(await first.stop()).toBe(0);
-}, 120_000);
+}, 180_000);

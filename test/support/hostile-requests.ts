@@ -55,11 +55,15 @@ function requestOf(
     id: idOf(path, known),
     innerId: mostly(
       8,
-      fc.constant('1'),
+      innerIdOf(path, known),
       hostileText.map((text) => encodeURIComponent(text.toWellFormed())),
     ),
     query: queryOf(
-      parameters.map(({ name, schema }) => [name, valueOf(schema, document, known, name)] as const),
+      parameters.map(({ name, schema, required }) => ({
+        name,
+        value: valueOf(schema, document, known, name),
+        required,
+      })),
     ),
     body: bodySchema ? mostly(30, body, fc.constant(undefined)) : mostly(8, fc.constant(undefined), body),
     headers: fc.record({
@@ -107,6 +111,12 @@ function idOf(path: string, known: Known): fc.Arbitrary<IdChoice> {
   );
 }
 
+/** The first of anything, where the world knows nothing of that name. */
+function innerIdOf(path: string, known: Known): fc.Arbitrary<string> {
+  const [, inner = ''] = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
+  return fc.constantFrom(...(known[inner] ?? ['1'])).map(String);
+}
+
 const idChoice: fc.Arbitrary<IdChoice> = fc.oneof(
   {
     weight: 6,
@@ -130,10 +140,12 @@ const idChoice: fc.Arbitrary<IdChoice> = fc.oneof(
   },
 );
 
-function queryOf(parameters: readonly (readonly [string, fc.Arbitrary<unknown>])[]): fc.Arbitrary<string> {
+function queryOf(
+  parameters: readonly { name: string; value: fc.Arbitrary<unknown>; required: boolean }[],
+): fc.Arbitrary<string> {
   const hostilePart = hostileText.map((text) => encodeURIComponent(text.toWellFormed()));
-  const parts = parameters.map(([name, value]) =>
-    mostly(
+  const parts = parameters.map(({ name, value, required }) => {
+    const given = mostly(
       6,
       value.map((right) => `${name}=${encodeURIComponent(String(right).toWellFormed())}`),
       fc.oneof(
@@ -141,8 +153,9 @@ function queryOf(parameters: readonly (readonly [string, fc.Arbitrary<unknown>])
         hostilePart.map((text) => `${name}=${text}`),
         fc.constantFrom(`${name}`, `${name}=%`, `${name}=%00`, `${name}[]=1`, `${name}=1&${name}=2`),
       ),
-    ),
-  );
+    );
+    return required ? given : mostly(2, fc.constant(''), given);
+  });
   const extra = mostly(
     8,
     fc.constant(''),
@@ -154,11 +167,17 @@ function queryOf(parameters: readonly (readonly [string, fc.Arbitrary<unknown>])
 /** A value that fits the schema, preferring what the world knows under this name. */
 function valueOf(schema: Schema, document: Document, known: Known, name?: string): fc.Arbitrary<unknown> {
   const values = name === undefined ? undefined : known[name];
-  const fitting = fittingValue(resolved(schema, document), document, known);
+  const title = schema.$ref?.split('/').at(-1);
+  const fitting = fittingValue(resolved(schema, document), document, known, title);
   return values ? mostly(30, fc.constantFrom(...values), fitting) : fitting;
 }
 
-function fittingValue(schema: Schema, document: Document, known: Known): fc.Arbitrary<unknown> {
+function fittingValue(
+  schema: Schema,
+  document: Document,
+  known: Known,
+  title?: string,
+): fc.Arbitrary<unknown> {
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum) return fc.constantFrom(...schema.enum);
   if (schema.anyOf) return fc.oneof(...schema.anyOf.map((member) => valueOf(member, document, known)));
@@ -177,7 +196,11 @@ function fittingValue(schema: Schema, document: Document, known: Known): fc.Arbi
         return fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 });
       return fc.record(
         Object.fromEntries(
-          members.map(([member, inner]) => [member, valueOf(inner, document, known, member)]),
+          members.map(([member, inner]) => {
+            // Where a word means something else in this place, the world knows it with the name of the place.
+            const inPlace = `${title}.${member}`;
+            return [member, valueOf(inner, document, known, inPlace in known ? inPlace : member)];
+          }),
         ),
         { requiredKeys: [...(schema.required ?? [])] },
       );

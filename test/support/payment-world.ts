@@ -1,23 +1,31 @@
 // A service with a bank: the simulated one, in memory, behind real HTTP, with the clock of the test. What a merchant's server
 // and a payer's browser do to each other is a function here.
 import { epochMsOf } from '../../src/clock.ts';
+import type { BookEntry } from '../../src/bank/http/messages.ts';
 import { settlementAccount } from '../../src/ledger/account.ts';
 import { readBalance } from '../../src/ledger/ledger.store.ts';
 import type { Currency } from '../../src/money.ts';
-import { openSimulatedBank, type SimulatedBank } from '../../src/sandbox/bank/simulated-bank.ts';
+import {
+  openSimulatedBank,
+  type SimulatedBank,
+  type SimulatedBankOptions,
+} from '../../src/sandbox/bank/simulated-bank.ts';
 import { differences, readBook } from './books.ts';
 import { cardBody, paymentResourcesUrl } from './cards.ts';
+import { visitIssuer } from './issuer-page.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from './invoices.ts';
 import { startTestService, type Answer, type Merchant, type TestService } from './test-service.ts';
 
-const secret = 'a secret of the tests that is long enough';
 const currencies: Record<string, Currency> = { TEST_USD: 'USD' as Currency, TEST_EUR: 'EUR' as Currency };
+export const secret = 'a secret of the tests that is long enough';
 
 export type Paying = CreatedInvoice & { readonly created: Answer };
 
 export type PaymentWorld = {
   readonly service: TestService;
   readonly bank: SimulatedBank;
+  /** What the bank and the service sign their messages with. */
+  readonly bankSecret: string;
   readonly merchant: Merchant;
   /** A merchant whose shops have a terminal with the bank. */
   createMerchant(): Promise<Merchant>;
@@ -29,8 +37,12 @@ export type PaymentWorld = {
   payment(invoice: CreatedInvoice, id?: string): Promise<any>;
   /** The changes of the invoice's feed, flat. */
   changes(invoice: CreatedInvoice): Promise<any[]>;
-  /** What a payer does on the issuer's page; then the browser comes back to us. */
+  /** What a payer does on the issuer's page. */
+  decide(invoice: CreatedInvoice, decision: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
+  /** The same; then the browser comes back to us. */
   authenticate(invoice: CreatedInvoice, decision: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
+  /** What the bank has booked, in order. */
+  book(): Promise<BookEntry[]>;
   /** Where the bank's book, our payments and our ledger differ: nowhere, when all is over. */
   differences(): Promise<string[]>;
   /** What a shop has, and what of it is free to be given back. */
@@ -38,10 +50,14 @@ export type PaymentWorld = {
   close(): Promise<void>;
 };
 
-export async function startPaymentWorld(environment: Record<string, string> = {}): Promise<PaymentWorld> {
-  const service = await startTestService(environment);
+export async function startPaymentWorld(
+  environment: Record<string, string> = {},
+  bankOptions: Partial<SimulatedBankOptions> = {},
+  prepare?: Parameters<typeof startTestService>[1],
+): Promise<PaymentWorld> {
+  const service = await startTestService(environment, prepare);
   const { clock, banks, engine } = service;
-  const bank = await openSimulatedBank({ clock, secret, log: { warn: () => {} } });
+  const bank = await openSimulatedBank({ clock, secret, log: { warn: () => {} }, ...bankOptions });
   await banks.putBank({ id: 'BANK', url: bank.url, secret });
 
   async function createMerchant(): Promise<Merchant> {
@@ -56,6 +72,14 @@ export async function startPaymentWorld(environment: Record<string, string> = {}
         priority: 1,
       });
     }
+    await banks.putPayoutTerminal({
+      id: 'P1',
+      merchantId: 'PAYOUTS',
+      descriptor: 'TEST PAYOUTS',
+      partyId: merchant.partyId,
+      bankId: 'BANK',
+      priority: 1,
+    });
     return merchant;
   }
 
@@ -98,9 +122,19 @@ export async function startPaymentWorld(environment: Record<string, string> = {}
     return body.flatMap((event: { changes: unknown[] }) => event.changes);
   }
 
+  async function decide(invoice: CreatedInvoice, decision: 'confirm' | 'refuse' | 'cancel'): Promise<void> {
+    const asked = (await changes(invoice)).find(
+      ({ changeType }) => changeType === 'PaymentInteractionRequested',
+    );
+    await visitIssuer(asked.userInteraction.request, decision);
+  }
+
+  const book = () => readBook(bank.url, secret, epochMsOf(clock.now()));
+
   return {
     service,
     bank,
+    bankSecret: secret,
     merchant,
     createMerchant,
     tokenize,
@@ -112,30 +146,15 @@ export async function startPaymentWorld(environment: Record<string, string> = {}
     },
     payment,
     changes,
+    decide,
     async authenticate(invoice, decision) {
-      const asked = (await changes(invoice)).find(
-        ({ changeType }) => changeType === 'PaymentInteractionRequested',
-      );
-      const { request } = asked.userInteraction;
-      const form = Object.fromEntries((request.form ?? []).map(({ key, template }: any) => [key, template]));
-      const page =
-        request.requestType === 'BrowserGetRequest'
-          ? await fetch(request.uriTemplate)
-          : await fetch(request.uriTemplate, { method: 'POST', body: new URLSearchParams(form) });
-      const hidden = [...(await page.text()).matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)];
-      const fields = Object.fromEntries(
-        hidden.map(([, name, value]) => [name!, value!.replaceAll('&amp;', '&')]),
-      );
-      await fetch(`${bank.url}/issuer/decision`, {
-        method: 'POST',
-        body: new URLSearchParams({ ...fields, otp: '1234', decision }),
-        redirect: 'manual',
-      });
+      await decide(invoice, decision);
       await service.call('GET', `/payer/return/${invoice.id}/1`);
       await engine.settled();
     },
+    book,
     async differences() {
-      return differences(service.database, await readBook(bank.url, secret, epochMsOf(clock.now())));
+      return differences(service.database, await book());
     },
     async balance(shopId = 'TEST') {
       const account = settlementAccount({

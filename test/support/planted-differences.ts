@@ -6,6 +6,8 @@ import type { DifferenceClass } from '../../src/reconciliation/difference.ts';
 import { seededRandom } from '../../src/sandbox/bank/random.ts';
 
 type Row = {
+  readonly of: 'payment' | 'payout';
+  /** What its operations' ids begin with; of a payout, its one id. */
   readonly name: string;
   readonly status: string;
   readonly bank: string;
@@ -24,12 +26,16 @@ export type Planted = { readonly book: readonly BookEntry[]; readonly expected: 
 export async function livesIn(database: DatabasePool, book: readonly BookEntry[]): Promise<Life[]> {
   const { rows } = await database.withClient((client) =>
     client.query<Row>(`
-      select invoice_id || '.' || payment_id as name, payment.status, terms -> 'terminal' ->> 'bankId' as bank,
+      select 'payment' as of, invoice_id || '.' || payment_id as name, payment.status, terms -> 'terminal' ->> 'bankId' as bank,
         payment.currency, payment.amount_minor::int as minor, terms -> 'flow' ->> 'type' = 'instant' as is_instant,
-        coalesce(json_agg(json_build_array(refund_id, refund.amount_minor)) filter (where refund.status = 'failed'), '[]')
-          as failed_refunds
+        coalesce(json_agg(json_build_array(refund_id, refund.amount_minor))
+          filter (where refund.status = 'failed'), '[]') as failed_refunds
       from payment left join refund using (invoice_id, payment_id)
-      group by invoice_id, payment_id order by payment.created_at, minor, name`),
+      group by invoice_id, payment_id
+      union all
+      select 'payout', withdrawal_id || '.p', status, terms -> 'route' ->> 'bankId', currency, amount_minor::int, false, '[]'::json
+      from withdrawal
+      order by of, minor, name`),
   );
   const lines = groupedBy(book, ({ operationId }) => operationId.split('.').slice(0, 2).join('.'));
   return rows.map((row) => ({ ...row, lines: lines.get(row.name) ?? [] }));
@@ -48,7 +54,7 @@ type Change = {
 const mistakes: Readonly<Record<DifferenceClass, (life: Life, chance: () => number) => Change[]>> = {
   missing_at_bank: ({ status, lines }) =>
     // Of a hold that was let go, or of a charge that was taken back, more than one line would be wrong.
-    ['captured', 'refunded', 'held', 'capturing'].includes(status)
+    ['captured', 'refunded', 'held', 'capturing', 'succeeded'].includes(status)
       ? lines.map((line) => change('missing_at_bank', line, -worth(line), { removed: line }))
       : [],
   unknown_here: (life, chance) => {
@@ -69,7 +75,7 @@ const mistakes: Readonly<Record<DifferenceClass, (life: Life, chance: () => numb
   kind: ({ lines }) =>
     lines.flatMap((line) => {
       const { sign, amount, kind } = line;
-      if (kind === 'refund') return [altered('kind', line, { sign: 1 }, 2 * amount)];
+      if (kind === 'refund' || kind === 'payout') return [altered('kind', line, { sign: 1 }, 2 * amount)];
       if (kind === 'capture') return [altered('kind', line, { kind: 'authorise' }, 0)];
       if (kind === 'authorise' && sign === 1) return [altered('kind', line, { sign: 0 }, -amount)];
       if (kind === 'authorise') return [altered('kind', line, { sign: 1 }, amount)];
@@ -86,6 +92,11 @@ const mistakes: Readonly<Record<DifferenceClass, (life: Life, chance: () => numb
     const { status, name, is_instant, lines, failed_refunds } = life;
     const add = (suffix: string, kind: BookEntry['kind'], sign: BookEntry['sign'], minor = life.minor) =>
       extra('happened_though_failed', life, `${name}.${suffix}`, kind, sign, minor);
+    if (life.of === 'payout') {
+      return status === 'failed'
+        ? [extra('happened_though_failed', life, name, 'payout', -1, life.minor)]
+        : [];
+    }
     return [
       ...failed_refunds.map(([id, minor]) => add(id, 'refund', -1, minor)),
       ...(status === 'captured' && is_instant ? [add('r', 'reverse', -1), add('c', 'capture', 1)] : []),
@@ -96,15 +107,20 @@ const mistakes: Readonly<Record<DifferenceClass, (life: Life, chance: () => numb
       ...(status === 'failed' && lines.length === 0 ? [add('r', 'reverse', is_instant ? -1 : 0)] : []),
     ];
   },
-  not_taken_back: (life) => (life.is_instant ? notTakenBack('not_taken_back', life, 1) : []),
-  hold_left_open: (life) => (life.is_instant ? [] : notTakenBack('hold_left_open', life, 0)),
+  not_taken_back: (life) =>
+    life.of === 'payment' && life.is_instant ? notTakenBack('not_taken_back', life, 1) : [],
+  hold_left_open: (life) =>
+    life.of === 'payment' && !life.is_instant ? notTakenBack('hold_left_open', life, 0) : [],
   other_bank: ({ bank, lines }) =>
     bank === 'OTHER' ? lines.map((line) => change('other_bank', line, worth(line), { added: line })) : [],
-  decided_at_bank: (life) =>
-    life.status === 'capturing'
-      ? [extra('decided_at_bank', life, `${life.name}.c`, 'capture', 1, life.minor)]
-      : [],
-  // These are there by themselves: captures of yesterday.
+  decided_at_bank: (life) => {
+    if (life.status === 'capturing')
+      return [extra('decided_at_bank', life, `${life.name}.c`, 'capture', 1, life.minor)];
+    return life.status === 'sending'
+      ? [extra('decided_at_bank', life, life.name, 'payout', -1, life.minor)]
+      : [];
+  },
+  // These are there by themselves: captures and payouts of yesterday.
   open_too_long: () => [],
 };
 
@@ -124,7 +140,7 @@ function notTakenBack(
   return [{ class: name, operationId, atStake: minor, currency, removed: reversal }];
 }
 
-/** Some two thirds of the payments get a mistake that is possible for them, the rarer kinds first. */
+/** Most of the payments and payouts get a mistake that is possible for them, the rarer kinds first. */
 export function plant(lives: readonly Life[], clean: readonly BookEntry[], seed: number): Planted {
   const chance = seededRandom(seed);
   const book: BookEntry[] = [...clean];

@@ -26,12 +26,21 @@ type Options = {
 };
 
 /** Starts `mandate serve` on a free port and waits until it says that it is ready. */
-export async function startServer(
+export function startServer(environment: Record<string, string>, options: Options = {}): Promise<Server> {
+  return start('serve', { PORT: '0', ...environment }, options);
+}
+
+/** Starts `mandate bank`, on a free port or the one it had before in its folder. */
+export function startBank(environment: Record<string, string>, options: Options = {}): Promise<Server> {
+  return start('bank', environment, options);
+}
+
+async function start(
+  command: 'serve' | 'bank',
   environment: Record<string, string>,
-  options: Options & { command?: 'serve' | 'bank' } = {},
+  options: Options,
 ): Promise<Server> {
-  const command = options.command ?? 'serve';
-  const child = run([command], { PORT: '0', LOG_LEVEL: 'info', ...environment }, options);
+  const child = run([command], { LOG_LEVEL: 'info', ...environment }, options);
   let output = '';
   const ready = new Promise<string>((resolve, reject) => {
     const read = (line: string) => {

@@ -117,3 +117,9 @@ export const payout = (amount = 2_500, number = '4242424242424242') => ({
   currency: 'RUB',
   card: { number },
 });
+export const verify = (number = '4242424242424242') => ({
+  kind: 'verify',
+  merchant,
+  currency: 'RUB',
+  card: { number },
+});

@@ -40,7 +40,11 @@ export type CallOptions = {
 
 export type TestClock = Clock & { advance(ms: number): void; set(epochMs: number): void };
 
-export async function startTestService(environment: Record<string, string> = {}): Promise<TestService> {
+export async function startTestService(
+  environment: Record<string, string> = {},
+  /** What is added to it before it answers. */
+  prepare: (service: RunningService) => void = () => {},
+): Promise<TestService> {
   const testDatabase = await createTestDatabase();
   const logged: string[] = [];
   const log = openLog({
@@ -66,6 +70,7 @@ export async function startTestService(environment: Record<string, string> = {})
     { clock, ids: randomIds },
   );
   const service = buildService(foundation);
+  prepare(service);
   await service.app.ready();
 
   return {
@@ -75,32 +80,37 @@ export async function startTestService(environment: Record<string, string> = {})
     logged,
     testDatabase,
     createMerchant: () => createMerchant(foundation),
-    async call(method, url, { token, body, headers = {} } = {}) {
-      const usual: Record<string, string | undefined> = {
-        'x-request-id': 'test',
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      };
-      const sent = Object.fromEntries(Object.entries(usual).filter(([, value]) => value !== undefined));
-      const answer = await service.app.inject({
-        ...(method === undefined ? {} : { method }),
-        url,
-        headers: sent as Record<string, string>,
-        ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
-      });
-      const isJson = answer.body !== '' && String(answer.headers['content-type']).includes('json');
-      return {
-        status: answer.statusCode,
-        headers: answer.headers,
-        text: answer.body,
-        body: isJson ? JSON.parse(answer.body) : undefined,
-      };
-    },
+    call: callsTo(service),
     async close() {
       await service.stop();
       await foundation.close();
     },
+  };
+}
+
+/** Requests to a service without a socket, through all of its HTTP handling. */
+export function callsTo({ app }: Pick<RunningService, 'app'>): TestService['call'] {
+  return async (method, url, { token, body, headers = {} } = {}) => {
+    const usual: Record<string, string | undefined> = {
+      'x-request-id': 'test',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    };
+    const sent = Object.fromEntries(Object.entries(usual).filter(([, value]) => value !== undefined));
+    const answer = await app.inject({
+      ...(method === undefined ? {} : { method }),
+      url,
+      headers: sent as Record<string, string>,
+      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const isJson = answer.body !== '' && String(answer.headers['content-type']).includes('json');
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      text: answer.body,
+      body: isJson ? JSON.parse(answer.body) : undefined,
+    };
   };
 }
 

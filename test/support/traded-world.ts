@@ -1,10 +1,11 @@
-// A bank and a service with a few hundred payments behind them: every kind of life a payment can have, with answers that were
-// lost, reversals, refunds of all sorts, and things that are still under way, some of them since yesterday.
+// A bank and a service with a few hundred payments and payouts behind them: every kind of life they can have, with answers that
+// were lost, reversals, refunds of all sorts, and things that are still under way, some of them since yesterday.
 import { openBookReader, type BookReader } from '../../src/bank/http/read-book.ts';
 import type { BookEntry } from '../../src/bank/http/messages.ts';
 import { seededRandom } from '../../src/sandbox/bank/random.ts';
 import { invoicesUrl, type CreatedInvoice } from './invoices.ts';
-import { startPaymentWorld, type PaymentWorld } from './payment-world.ts';
+import type { PaymentWorld } from './payment-world.ts';
+import { startPayoutWorld } from './payout-world.ts';
 
 const good = '4242424242424242';
 const declined = '4000000000000002';
@@ -12,8 +13,9 @@ const challenged = '4012888888881881';
 const hold = { flow: { type: 'PaymentFlowHold', onHoldExpiration: 'cancel' } };
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** Its capture is declined, so that it stays under way. */
+/** Its capture is declined, so that it stays under way; so does this payout, of which the bank says nothing. */
 const neverCaptured = 199_914;
+const neverPaidOut = 99_916;
 
 export type TradedWorld = PaymentWorld & {
   /** The bank's book, over HTTP. */
@@ -23,7 +25,7 @@ export type TradedWorld = PaymentWorld & {
 };
 
 export async function startTradedWorld(): Promise<TradedWorld> {
-  const world = await startPaymentWorld();
+  const world = await startPayoutWorld();
   const { service, merchant, bank } = world;
   const { clock, engine, banks } = service;
   const token = merchant.apiKey;
@@ -63,10 +65,17 @@ export async function startTradedWorld(): Promise<TradedWorld> {
     await engine.settled();
   };
 
-  // Yesterday: captures that the bank refuses again and again.
+  const visa = (await world.destinationFor(good)).id as string;
+  const refusing = (await world.destinationFor(declined)).id as string;
+  const payOut = async (minor: number, destination = visa) => {
+    const answer = await world.withdraw(minor, destination);
+    if (answer.status !== 202) throw new Error(`a payout was refused: ${answer.status} ${answer.text}`);
+  };
+
+  // Yesterday: captures that the bank refuses again and again, and payouts nobody hears of.
   const stuck = await many(12, () => world.pay(good, hold, { amount: neverCaptured }));
   await Promise.all(stuck.map((one) => post(one, 'capture', {})));
-  await engine.settled();
+  await many(4, () => payOut(neverPaidOut));
   await later(25 * hourMs);
 
   // Sold, with answers that were lost; then asked about until they are known.
@@ -76,6 +85,11 @@ export async function startTradedWorld(): Promise<TradedWorld> {
   await later(2 * minuteMs);
   await many(24, () => world.pay(good, {}, { amount: amount(), shopID: 'TEST_EUR', currency: 'EUR' }));
   await many(16, () => world.pay(good, {}, { amount: amount(), shopID: 'TEST_USD', currency: 'USD' }));
+
+  // Paid out, or not.
+  bank.faults.order({ kind: 'reset-after-booking', next: 4, operationKind: 'payout' });
+  await many(24, (n) => payOut(1_000 + n, n % 4 === 3 ? refusing : visa));
+  await later(2 * minuteMs);
 
   // Held: left so, captured in full and in part, cancelled.
   const held = await many(80, () => world.pay(good, hold, { amount: amount() }));

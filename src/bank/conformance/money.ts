@@ -181,6 +181,17 @@ export const promisesOfMoney: readonly Check[] = [
     },
   },
   {
+    promise: 'says whether a card can be paid out to, and moves no money by that',
+    async tryIt(bank) {
+      const id = bank.newId();
+      const answer = await approved(bank, id, bank.verify());
+      expectSame(await bank.put(id, bank.verify()), answer, 'the repeat');
+      expectSame(await bank.get(id), answer, 'the inquiry');
+      bank.expectNoEntry(id);
+      await expectEntries(bank, id, 0);
+    },
+  },
+  {
     promise: 'pays out to a card, once',
     async tryIt(bank) {
       const id = bank.newId();

@@ -152,6 +152,7 @@ export function openProbe(options: ProbeOptions) {
       currency,
       card: { number: cards.approved },
     }),
+    verify: () => ({ kind: 'verify', merchant, currency, card: { number: cards.approved } }),
   };
 }
 

@@ -20,8 +20,8 @@ import {
 
 export type RevealedCard = {
   readonly number: string;
-  /** `2030-12`. */
-  readonly expiry: string;
+  /** `2030-12`. A card that is only paid out to may lack it. */
+  readonly expiry?: string;
   readonly holder?: string;
   readonly securityCode?: string;
   /** Where there is one: it may be used again, because certainly not a byte of it has left. */
@@ -229,16 +229,29 @@ async function messageOf(
     case 'reverse':
       return { kind: 'reverse', ...common, originalOperationId: operation.originalOperationId };
     case 'payout': {
-      const { number, expiry, holder } = await revealCard(operation.card);
-      const card = { number, expiry, ...(holder === undefined ? {} : { holder }) };
+      const card = receivingCardOf(await revealCard(operation.card));
       return { kind: 'payout', ...common, ...moneyOf(operation), card };
+    }
+    case 'verify': {
+      const card = receivingCardOf(await revealCard(operation.card));
+      return { kind: 'verify', ...common, currency: operation.currency, card };
     }
   }
 }
 
+/** To be paid out to, its number is enough. */
+function receivingCardOf({ number, expiry, holder }: RevealedCard) {
+  return {
+    number,
+    ...(expiry === undefined ? {} : { expiry }),
+    ...(holder === undefined ? {} : { holder }),
+  };
+}
+
 /** A merchant by himself never has a security code, whatever the vault says. */
-function cardOf(card: RevealedCard, initiation: Initiation): RevealedCard {
+function cardOf(card: RevealedCard, initiation: Initiation): RevealedCard & { expiry: string } {
   const { number, expiry, holder, securityCode } = card;
+  if (expiry === undefined) throw new Error('a card without an expiry cannot be charged');
   return {
     number,
     expiry,

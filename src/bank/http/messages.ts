@@ -81,23 +81,37 @@ const PayoutMessage = Type.Object({
   }),
 });
 
+const VerifyMessage = Type.Object({
+  kind: Type.Literal('verify'),
+  ...common,
+  currency: Currency,
+  card: Type.Object({
+    number: CardNumber,
+    expiry: Type.Optional(Expiry),
+    holder: Type.Optional(anyText(100)),
+  }),
+});
+
 export const operationSchemas = {
   authorise: AuthoriseMessage,
   capture: CaptureMessage,
   reverse: ReverseMessage,
   refund: RefundMessage,
   payout: PayoutMessage,
+  verify: VerifyMessage,
 } as const;
 export type OperationKind = keyof typeof operationSchemas;
 
 export type AuthoriseMessage = Static<typeof AuthoriseMessage>;
 export type PayoutMessage = Static<typeof PayoutMessage>;
+export type VerifyMessage = Static<typeof VerifyMessage>;
 export type OperationMessage =
   | AuthoriseMessage
   | Static<typeof CaptureMessage>
   | Static<typeof ReverseMessage>
   | Static<typeof RefundMessage>
-  | PayoutMessage;
+  | PayoutMessage
+  | VerifyMessage;
 
 const short = (most: number) => Type.String({ pattern: `^[A-Za-z0-9-]{1,${most}}$` });
 const FormField = Type.Object({

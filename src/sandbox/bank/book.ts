@@ -151,6 +151,8 @@ function enter(book: Book, booked: BookedOperation, at: Instant): void {
       return write(book, booked, original, at, -1);
     case 'payout':
       return write(book, booked, booked, at, -1);
+    case 'verify':
+      return;
     case 'reverse':
       if (!original) return void book.reversedUnseen.add(operation.originalOperationId ?? '');
       // Of a declined or already reversed one nothing is left to give back.
@@ -169,6 +171,7 @@ function write(
 ): void {
   const { operationId, kind, originalOperationId, amount } = booked.operation;
   const { card, currency } = original.operation;
+  if (kind === 'verify') throw new Error(`${operationId} moves no money`);
   if (!card || currency === undefined) throw new Error(`${operationId} has no card or currency`);
   for (let times = booked.isBookedTwice ? 2 : 1; times > 0; times--) {
     book.entries.push({

@@ -1,7 +1,12 @@
 // The rules of the simulated bank: what it answers to an operation it has not seen before. Pure: it looks at the book, the
 // message and the time, and changes nothing.
 import { laterBy, type Instant } from '../../clock.ts';
-import type { AuthoriseMessage, OperationMessage, PayoutMessage } from '../../bank/http/messages.ts';
+import type {
+  AuthoriseMessage,
+  OperationMessage,
+  PayoutMessage,
+  VerifyMessage,
+} from '../../bank/http/messages.ts';
 import type { Book, BookedOperation, Operation, Verdict, Waiting } from './book.ts';
 import { specialAmount } from './special-amounts.ts';
 import { cardForPayment, cardForPayout, type TestCard } from './test-cards.ts';
@@ -29,6 +34,7 @@ const invalidTransaction = '12';
 const invalidAmount = '13';
 const originalNotFound = '25';
 const expiredCard = '54';
+const transactionNotPermitted = '57';
 /** The issuer wants the payer there: nothing proves that he ever agreed to be charged without. */
 const authenticationWanted = '1A';
 
@@ -39,6 +45,8 @@ export function decide(book: Book, question: Question): Decision {
       return decideAuthorisation(book, question, message);
     case 'payout':
       return decidePayout(question, message);
+    case 'verify':
+      return { verdict: decideVerification(message) };
     case 'capture':
     case 'refund':
     case 'reverse':
@@ -97,6 +105,7 @@ function isAgreed(book: Book, message: AuthoriseMessage, fingerprint: string | u
 function decidePayout({ now }: Question, message: PayoutMessage): Decision {
   const card = cardForPayout(message.card.number);
   if (card.declined !== undefined) return { verdict: declined(card, card.declined) };
+  if (card.takesNoPayouts) return { verdict: declined(card, transactionNotPermitted) };
   const special = specialAmount(message.amount, 'payout');
   if (special?.declined !== undefined) return { verdict: declined(card, special.declined, special.advice) };
   const verdict = approved(undefined, special?.advice);
@@ -107,8 +116,16 @@ function decidePayout({ now }: Question, message: PayoutMessage): Decision {
   return { verdict, ...(special?.bookedTwice ? { bookedTwice: true } : {}) };
 }
 
+/** Whether it can be paid out to at all; what then becomes of a payout is another matter. */
+function decideVerification({ card: { number } }: VerifyMessage): Verdict {
+  const card = cardForPayout(number);
+  return card.takesNoPayouts ? declined(card, transactionNotPermitted) : approved();
+}
+
 function decideFollowUp(book: Book, { message, now, holdMs }: Question): Verdict {
-  if (message.kind === 'authorise' || message.kind === 'payout') throw new Error('it follows nothing');
+  if (message.kind === 'authorise' || message.kind === 'payout' || message.kind === 'verify') {
+    throw new Error('it follows nothing');
+  }
   const original = book.operations.get(message.originalOperationId);
   const isOurs = original?.operation.merchantId === message.merchant.id;
   if (!original || !isOurs) {

@@ -50,7 +50,7 @@ const Latency = Type.Union([
 ]);
 export type Latency = Static<typeof Latency>;
 
-const operationKinds = ['authorise', 'capture', 'reverse', 'refund', 'payout', 'inquire'] as const;
+const operationKinds = ['authorise', 'capture', 'reverse', 'refund', 'payout', 'verify', 'inquire'] as const;
 type Concerned = (typeof operationKinds)[number];
 
 const Order = Type.Union([

@@ -12,6 +12,7 @@ const checks = {
   reverse: Compile(operationSchemas.reverse),
   refund: Compile(operationSchemas.refund),
   payout: Compile(operationSchemas.payout),
+  verify: Compile(operationSchemas.verify),
 };
 
 export type Read = { readonly message: OperationMessage } | { readonly field: string };
@@ -49,6 +50,7 @@ export function operationOf(operationId: string, message: OperationMessage, key:
       : { card: { mask: maskOf(number), fingerprint, network: cardForPayment(number).network } }),
   };
   if (message.kind === 'reverse') return { ...common, originalOperationId: message.originalOperationId };
+  if (message.kind === 'verify') return { ...common, currency: message.currency };
   const { amount, currency } = message;
   const money = { amount, currency };
   switch (message.kind) {
@@ -91,6 +93,8 @@ function significant(message: OperationMessage): unknown[] {
     }
     case 'payout':
       return [...common, message.amount, message.currency, message.card.number];
+    case 'verify':
+      return [...common, message.currency, message.card.number];
     case 'reverse':
       return [...common, message.originalOperationId];
     case 'capture':

@@ -1,5 +1,6 @@
 // The simulated bank on HTTP: the open bank protocol with its signatures, the issuer's pages for payers, and a control desk for
 // faults. What goes wrong on demand goes wrong here; the teller behind it is always right.
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { epochMsOf, type Clock } from '../../clock.ts';
@@ -38,6 +39,8 @@ export function buildBankServer(options: BankServerOptions): FastifyInstance {
     exposeHeadRoutes: false,
   });
   const closing = new AbortController();
+  // Every delayed request listens to it, and a slow bank has many of those.
+  setMaxListeners(0, closing.signal);
   app.addHook('preClose', (done) => {
     closing.abort();
     done();

@@ -139,6 +139,7 @@ export function openTeller(options: TellerOptions): Teller {
 
     amountOf(message) {
       if ('amount' in message) return message.amount;
+      if (message.kind === 'verify') return 0;
       return book.operations.get(message.originalOperationId)?.operation.amount ?? 0;
     },
 

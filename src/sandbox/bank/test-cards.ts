@@ -7,6 +7,8 @@ export type TestCard = {
   readonly declined?: string;
   /** What the issuer's authentication does where it is asked for; `frictionless` where nothing is said. */
   readonly authentication?: 'fails' | 'times out' | Challenge;
+  /** Payments go through; it cannot be paid out to, and says so when it is asked about. */
+  readonly takesNoPayouts?: true;
 };
 
 /** How the payer's browser gets to the issuer's page, and in which dialect the two talk. */
@@ -54,6 +56,7 @@ export const testCards: readonly TestCard[] = [
   { number: '5000000000000009', network: 'visa', declined: undocumentedCode },
   { number: '2222405343248877', network: 'mastercard', declined: undocumentedCode },
   { number: '2223007648726984', network: 'mastercard', declined: undocumentedCode },
+  { number: '4000000000005704', network: 'visa', takesNoPayouts: true },
 ];
 
 const byNumber = new Map(testCards.map((card) => [card.number, card]));

@@ -1,0 +1,75 @@
+// The public API, as this page asks it: with the one access token it was given, and an answer that is a value whatever happens.
+import { baseUrl } from './session.ts';
+
+export type Answer<Body> =
+  | { readonly came: 'body'; readonly body: Body }
+  | { readonly came: 'refusal'; readonly code: string; readonly message: string }
+  | { readonly came: 'wait'; readonly seconds: number }
+  /** The token is no longer good, or never was, for this. */
+  | { readonly came: 'stranger' }
+  /** Nobody knows whether it was done. */
+  | { readonly came: 'nothing' };
+
+export type Api = {
+  get<Body>(path: string): Promise<Answer<Body>>;
+  /** With a key it can be sent again and is done once. */
+  post<Body>(path: string, body: unknown, idempotencyKey?: string): Promise<Answer<Body>>;
+};
+
+/** The service itself gives up after 30 seconds. */
+const patienceMs = 35_000;
+
+export function openApi(token: string): Api {
+  async function ask<Body>(
+    method: string,
+    path: string,
+    more: { readonly body?: string; readonly headers?: Readonly<Record<string, string>> },
+  ) {
+    let response: Response;
+    try {
+      response = await fetch(`${baseUrl}v2/processing/${path}`, {
+        ...more,
+        method,
+        cache: 'no-store',
+        credentials: 'omit',
+        signal: AbortSignal.timeout(patienceMs),
+        headers: { Authorization: `Bearer ${token}`, 'X-Request-ID': requestId(), ...more.headers },
+      });
+      return await answerOf<Body>(response);
+    } catch {
+      return { came: 'nothing' } as const;
+    }
+  }
+  return {
+    get: (path) => ask('GET', path, {}),
+    post: (path, body, idempotencyKey) =>
+      ask('POST', path, {
+        body: JSON.stringify(body),
+        headers: {
+          'Content-Type': 'application/json',
+          ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
+        },
+      }),
+  };
+}
+
+async function answerOf<Body>(response: Response): Promise<Answer<Body>> {
+  const { status } = response;
+  if (response.ok) return { came: 'body', body: (await response.json()) as Body };
+  if (status === 401 || status === 404) return { came: 'stranger' };
+  if (status === 429) return { came: 'wait', seconds: Number(response.headers.get('Retry-After') ?? 1) };
+  if (status >= 500) return { came: 'nothing' };
+  const { code = '', message = '' } = (await response.json()) as { code?: string; message?: string };
+  return { came: 'refusal', code, message };
+}
+
+/** Two groups of eight digits. */
+function requestId(): string {
+  return [randomHex(4), randomHex(4)].join('-');
+}
+
+export function randomHex(bytes: number): string {
+  return [...crypto.getRandomValues(new Uint8Array(bytes))]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('');
+}

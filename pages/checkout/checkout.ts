@@ -1,0 +1,243 @@
+// The page where people pay. It shows one view at a time; which one follows from what the service says has happened and from
+// what the payer is doing, so that a page that is loaded again, or opened twice, shows the truth.
+import type { CheckoutFacts, View } from '../../src/checkout/checkout-page.ts';
+import { printMoney, sizeOfPrinted } from '../../src/checkout/printed-money.ts';
+import { fill } from '../../src/checkout/words.ts';
+import { existing } from '../docs/elements.ts';
+import { openApi, randomHex } from './api.ts';
+import { fingerprint } from './browser-print.ts';
+import { connectCardForm } from './card-form.ts';
+import { connectChallenge } from './challenge.ts';
+import { follow } from './follow.ts';
+import { nothingYet, type Progress } from './progress.ts';
+import { showReceipt } from './receipt.ts';
+import { openSession } from './session.ts';
+import { hasShopPage, isInFrame, tellShop } from './shop-page.ts';
+import { taskOf, type Entered, type Resource } from './task.ts';
+import { viewOf, type Ending } from './view-of.ts';
+
+const backAfterMs = 5_000;
+const sendAgainMs = [500, 1_000, 2_000];
+const sendAgainLastMs = 4_000;
+
+const facts = JSON.parse(existing('facts', HTMLElement).textContent) as CheckoutFacts;
+const { words } = facts;
+const session = openSession(facts.kind, facts.id);
+const notice = existing('notice', HTMLElement);
+const amount = document.querySelector<HTMLElement>('#amount');
+
+let shown: View = facts.view;
+let progress: Progress = nothingYet;
+let hasHeard = false;
+/** Of this page's own making: */
+let isSending = false;
+let begunHere = false;
+let hasLeftChallenge = false;
+/** The payer has been to his bank about this attempt. */
+let confirmedAttempt: string | undefined;
+/** The attempt whose end the payer has been told of. */
+let toldAttempt: string | undefined;
+let isFinished = false;
+
+tellShop(facts, { type: 'opened' });
+const sheet = document.querySelector('.sheet') ?? document.body;
+new ResizeObserver(() => tellShop(facts, { type: 'resized', height: sheet.scrollHeight })).observe(sheet);
+if (hasShopPage(facts)) showCloseButton();
+if (session.token === undefined) show('dead');
+else if (shown !== 'dead' && shown !== 'cancelled') run(session.token);
+
+function run(token: string): void {
+  const api = openApi(token);
+  const task = taskOf(facts, session, api);
+  const form = connectCardForm(facts, session.email);
+  const challenge = connectChallenge(facts, () => {
+    confirmedAttempt = progress.attempt?.id;
+    draw();
+    follower.hurry();
+  });
+  const follower = follow(task, {
+    progressed(latest) {
+      if (!hasHeard) {
+        hasHeard = true;
+        // What began before this page did is taken up where it is.
+        begunHere = latest.attempt?.state === 'pending' || session.returned;
+        if (session.returned) confirmedAttempt = latest.attempt?.id;
+        if (!begunHere) toldAttempt = latest.attempt?.id;
+      }
+      progress = latest;
+      draw();
+    },
+    connected(isConnected) {
+      if (!isConnected) warn(words.notices.offline);
+      else if (notice.textContent === words.notices.offline) warn('');
+      const lead = isConnected ? words.waiting.lead : words.waiting.offlineLead;
+      existing('waiting-lead', HTMLElement).textContent = lead;
+    },
+    slow: () => void (existing('waiting-lead', HTMLElement).textContent = words.waiting.slow),
+    stranger: () => show('dead'),
+  });
+
+  existing('card-form', HTMLFormElement).addEventListener('submit', (event) => {
+    event.preventDefault();
+    void pay();
+  });
+  existing('leave', HTMLButtonElement).addEventListener('click', () => {
+    hasLeftChallenge = true;
+    draw();
+  });
+  existing('resume', HTMLButtonElement).addEventListener('click', () => {
+    hasLeftChallenge = false;
+    confirmedAttempt = undefined;
+    draw();
+  });
+  // What was typed does not wait in memory for whoever comes back to this tab.
+  addEventListener('pagehide', () => form.clearCard());
+  if (isInFrame && shown === 'form') form.focus();
+
+  async function pay(): Promise<void> {
+    // Nobody pays before he has seen how much.
+    if (isSending || amount?.textContent === '') return;
+    warn('');
+    const read = form.read();
+    if (!read) return;
+    isSending = true;
+    draw();
+    const attemptBefore = progress.attempt?.id;
+    const problem = await begin(read.paymentTool, read.entered);
+    form.clearCode();
+    isSending = problem === undefined && progress.attempt?.id === attemptBefore;
+    if (problem === undefined) begunHere = true;
+    draw();
+    if (problem === undefined) return follower.hurry();
+    warn(problem);
+    notice.focus();
+  }
+
+  /** Undefined when it has begun, as far as anybody knows; else what to say. */
+  async function begin(paymentTool: object, entered: Entered): Promise<string | undefined> {
+    const clientInfo = { fingerprint: fingerprint(), url: location.origin + location.pathname };
+    const made = await api.post<Resource>('payment-resources', { paymentTool, clientInfo });
+    if (made.came === 'nothing') return words.notices.unreachable;
+    if (made.came === 'wait') return fill(words.notices.tooMany, { seconds: String(made.seconds) });
+    if (made.came === 'refusal') return words.notices.tryAgain;
+    if (made.came === 'stranger') return void show('dead');
+
+    const { paymentToolToken, paymentSession } = made.body;
+    const resource = { paymentToolToken, paymentSession };
+    const key = randomHex(16);
+    // Asked again under one key it is done once, so a lost answer is no reason to give up.
+    for (let turn = 0; ; turn++) {
+      const begun = await task.begin(resource, entered, key);
+      if (begun.came === 'stranger') return void show('dead');
+      if (begun.came === 'refusal') return refusalSaid(begun.code);
+      if (begun.came === 'body') return undefined;
+      existing('waiting-lead', HTMLElement).textContent = words.waiting.offlineLead;
+      const pauseMs = begun.came === 'wait' ? begun.seconds * 1_000 : (sendAgainMs[turn] ?? sendAgainLastMs);
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  }
+
+  function draw(): void {
+    const { attempt } = progress;
+    // The service knows of it now: its events say the rest.
+    if (attempt && attempt.id !== toldAttempt && begunHere) isSending = false;
+    const doing = { isSending, begunHere, hasLeftChallenge, confirmedAttempt };
+    const { view, ending, declined } = viewOf(facts.kind, progress, doing);
+    if (view === 'challenge' && attempt?.interaction) challenge.show(attempt.interaction);
+    else challenge.hide();
+    showOrder();
+    form.lock(amount?.textContent === '');
+    if (ending) finish(ending);
+    if (view === 'form' || view === 'done' || view === 'cancelled') follower.rest();
+    show(view);
+    if (declined !== undefined && toldAttempt !== attempt?.id) {
+      toldAttempt = attempt?.id;
+      warn(declineSaid(declined));
+      notice.focus();
+    }
+  }
+}
+
+/** An accepted payment that is told to be impossible is one that was begun before, here or in another window. */
+function refusalSaid(code: string): string | undefined {
+  if (code === 'invalidInvoiceStatus' || code === 'invoicePaymentPending') return undefined;
+  const isCard = ['invalidRequest', 'invalidPaymentToolToken', 'invalidPaymentSession'].includes(code);
+  return isCard ? words.notices.tryAgain : words.notices.shopCannot;
+}
+
+function declineSaid(code: string): string {
+  const said: Readonly<Record<string, string>> = words.notices;
+  if (facts.kind === 'customer') return words.notices.bindFailed;
+  return said[code] ?? words.notices.declined;
+}
+
+function show(view: View): void {
+  // A link that does not work never works again.
+  if (view === shown || shown === 'dead') return;
+  const before = document.querySelector<HTMLElement>(`#${shown}`);
+  const section = existing(view, HTMLElement);
+  if (before) before.hidden = true;
+  section.hidden = false;
+  document.documentElement.dataset['view'] = view;
+  shown = view;
+  if (view !== 'form' && view !== 'loading') warn('');
+  // Who cannot see that the view has changed hears its heading.
+  section.querySelector<HTMLElement>('h2')?.focus();
+}
+
+function warn(text: string): void {
+  if (notice.textContent !== text) notice.textContent = text;
+  notice.classList.toggle('shown', text !== '');
+}
+
+/** Where the page was sent without it, for want of a token. */
+function showOrder(): void {
+  const { order } = progress;
+  if (!order || !amount || amount.textContent !== '') return;
+  const printed = printMoney({ ...facts, ...order }, facts.locale);
+  amount.textContent = printed;
+  amount.dataset['size'] = sizeOfPrinted(printed);
+  const product = existing('product', HTMLElement);
+  if (product.textContent === '') product.textContent = order.product;
+  if (facts.payButtonLabel !== undefined) return;
+  const label = facts.hold ? words.page.hold : words.page.pay;
+  existing('pay', HTMLElement).textContent = fill(label, { amount: printed });
+}
+
+function finish(ending: Ending): void {
+  if (isFinished) return;
+  isFinished = true;
+  showReceipt(facts, progress, ending);
+  const { attempt } = progress;
+  const status = ending === 'held' ? 'processed' : ending === 'bound' ? 'succeeded' : 'captured';
+  tellShop(facts, { type: 'finished', status, ...(attempt ? { paymentID: attempt.id } : {}) });
+  const { returnTo } = facts;
+  const back = existing('back', HTMLAnchorElement);
+  if (hasShopPage(facts)) {
+    back.hidden = false;
+    back.href = '#';
+    back.addEventListener('click', (event) => {
+      event.preventDefault();
+      leave();
+    });
+  } else if (returnTo !== undefined) {
+    back.hidden = false;
+    back.href = returnTo;
+    if (ending === 'already') return;
+    existing('back-soon', HTMLElement).textContent = words.done.backSoon;
+    setTimeout(() => location.assign(returnTo), backAfterMs);
+  }
+}
+
+function showCloseButton(): void {
+  const button = existing('close', HTMLButtonElement);
+  button.hidden = false;
+  button.addEventListener('click', leave);
+  addEventListener('keydown', ({ key }) => key === 'Escape' && leave());
+}
+
+/** A payment under way goes on without the page. */
+function leave(): void {
+  tellShop(facts, { type: 'closed' });
+  if (!isInFrame) window.close();
+}

@@ -1,0 +1,73 @@
+// Follows the events of the task while something is under way: at once, then every second, seldom when it takes long. What a
+// lost connection swallows is asked for again.
+import type { Progress } from './progress.ts';
+import { after, nothingYet } from './progress.ts';
+import type { Task } from './task.ts';
+
+export type Follower = {
+  /** Look now: something has probably happened. */
+  hurry(): void;
+  /** While nothing is under way there is nothing to look for. */
+  rest(): void;
+};
+
+/** Most banks answer within the first second. */
+const soonMs = 150;
+const everyMs = 1_000;
+/** After a minute in which nothing happened. */
+const slowEveryMs = 5_000;
+const roundMs = 60_000;
+
+export function follow(
+  task: Task,
+  told: {
+    progressed(progress: Progress): void;
+    /** Whether the service can be reached. */
+    connected(isConnected: boolean): void;
+    /** It takes longer than it should. */
+    slow(): void;
+    stranger(): void;
+  },
+): Follower {
+  let progress = nothingYet;
+  let timer: number | undefined;
+  let isAsking = false;
+  let isWanted = false;
+  let isResting = false;
+  let quietSinceMs = performance.now();
+  let pauseMs = soonMs;
+
+  async function look(): Promise<void> {
+    clearTimeout(timer);
+    isWanted = isAsking;
+    if (isAsking) return;
+    isAsking = true;
+    const answer = await task.events(progress.lastEventId);
+    isAsking = false;
+    if (answer.came === 'stranger') return told.stranger();
+    told.connected(answer.came !== 'nothing');
+    if (answer.came === 'body' && (answer.body.length > 0 || progress.lastEventId === 0)) {
+      progress = after(progress, answer.body);
+      quietSinceMs = performance.now();
+      told.progressed(progress);
+    }
+    const quietMs = performance.now() - quietSinceMs;
+    if (quietMs > roundMs) told.slow();
+    if (isWanted) return void look();
+    if (isResting && answer.came === 'body') return;
+    pauseMs = quietMs > roundMs ? slowEveryMs : Math.min(everyMs, pauseMs * 1.5);
+    timer = setTimeout(look, answer.came === 'body' ? pauseMs : Math.max(everyMs, pauseMs));
+  }
+
+  const hurry = () => {
+    isResting = false;
+    quietSinceMs = performance.now();
+    pauseMs = soonMs;
+    void look();
+  };
+  addEventListener('online', hurry);
+  // A page from the browser's memory of where it was shows what was, not what is.
+  addEventListener('pageshow', (event) => event.persisted && hurry());
+  void look();
+  return { hurry, rest: () => void (isResting = true) };
+}

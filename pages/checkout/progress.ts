@@ -1,0 +1,151 @@
+// What has become of an invoice or a binding, read from its events one after the other. Pure: the same events give the same
+// picture, however often the page is loaded.
+
+export type Interaction = {
+  readonly url: string;
+  /** Where it goes by POST. */
+  readonly form?: readonly { readonly name: string; readonly value: string }[];
+};
+
+/** One try with one card. */
+export type Attempt = {
+  readonly id: string;
+  readonly state: 'pending' | 'held' | 'succeeded' | 'failed' | 'cancelled';
+  readonly isHold: boolean;
+  readonly isRecurring: boolean;
+  readonly startedAt: string;
+  readonly endedAt?: string;
+  readonly card?: { readonly lastDigits: string; readonly paymentSystem: string };
+  readonly amountMinor?: number;
+  readonly interaction?: Interaction;
+  readonly errorCode?: string;
+};
+
+export type Progress = {
+  readonly lastEventId: number;
+  /** Of an invoice. */
+  readonly order?: { readonly amountMinor: number; readonly product: string };
+  readonly invoice?: 'unpaid' | 'paid' | 'cancelled';
+  readonly attempt?: Attempt;
+};
+
+export type FeedEvent = {
+  readonly id: number;
+  readonly createdAt: string;
+  readonly changes: readonly Change[];
+};
+type Change = { readonly changeType: string } & Readonly<Record<string, unknown>>;
+
+export const nothingYet: Progress = { lastEventId: 0 };
+
+export function after(progress: Progress, events: readonly FeedEvent[]): Progress {
+  return events.reduce(
+    (known, { id, createdAt, changes }) => ({
+      ...changes.reduce((before, change) => afterChange(before, change, createdAt), known),
+      lastEventId: id,
+    }),
+    progress,
+  );
+}
+
+/** Changes of an unknown kind are skipped. */
+function afterChange(progress: Progress, change: Change, at: string): Progress {
+  switch (change.changeType) {
+    case 'InvoiceCreated': {
+      const { amount, product } = change['invoice'] as { amount: number; product: string };
+      return { ...progress, invoice: 'unpaid', order: { amountMinor: amount, product } };
+    }
+    case 'InvoiceStatusChanged': {
+      const status = change['status'] as string;
+      return { ...progress, invoice: status === 'cancelled' || status === 'unpaid' ? status : 'paid' };
+    }
+    case 'PaymentStarted':
+      return { ...progress, attempt: paymentAttempt(change['payment'] as PaymentBody, at) };
+    case 'CustomerBindingStarted':
+      return { ...progress, attempt: bindingAttempt(change['customerBinding'] as BindingBody, at) };
+    case 'PaymentInteractionRequested':
+    case 'CustomerBindingInteractionRequested':
+      return changed(progress, change, { interaction: interactionOf(change['userInteraction']) });
+    case 'PaymentStatusChanged':
+    case 'CustomerBindingStatusChanged':
+      return changed(progress, change, ended(change, at));
+    default:
+      return progress;
+  }
+}
+
+/** What is told of an earlier attempt no longer matters. */
+function changed(progress: Progress, change: Change, members: Partial<Attempt>): Progress {
+  const id = change['paymentID'] ?? change['customerBindingID'];
+  const { attempt } = progress;
+  return attempt && attempt.id === id ? { ...progress, attempt: { ...attempt, ...members } } : progress;
+}
+
+const stateOfStatus: Readonly<Record<string, Attempt['state']>> = {
+  processed: 'held',
+  captured: 'succeeded',
+  succeeded: 'succeeded',
+  refunded: 'succeeded',
+  failed: 'failed',
+  cancelled: 'cancelled',
+};
+
+function ended(change: Change, at: string): Partial<Attempt> {
+  const state = stateOfStatus[change['status'] as string] ?? 'pending';
+  const { code } = (change['error'] ?? {}) as { code?: string };
+  return { state, endedAt: at, ...(code === undefined ? {} : { errorCode: code }) };
+}
+
+type ToolDetails = { readonly lastDigits?: string; readonly paymentSystem?: string };
+type PaymentBody = {
+  readonly id: string;
+  readonly amount: number;
+  readonly makeRecurrent?: boolean;
+  readonly flow: { readonly type: string };
+  readonly payer: { readonly paymentToolDetails?: ToolDetails };
+};
+type BindingBody = {
+  readonly id: string;
+  readonly paymentResource?: { readonly paymentToolDetails?: ToolDetails };
+};
+
+function paymentAttempt({ id, amount, makeRecurrent, flow, payer }: PaymentBody, at: string): Attempt {
+  return {
+    id,
+    state: 'pending',
+    isHold: flow.type === 'PaymentFlowHold',
+    isRecurring: makeRecurrent ?? false,
+    startedAt: at,
+    amountMinor: amount,
+    ...cardOf(payer.paymentToolDetails),
+  };
+}
+
+function bindingAttempt({ id, paymentResource }: BindingBody, at: string): Attempt {
+  const card = cardOf(paymentResource?.paymentToolDetails);
+  return { id, state: 'pending', isHold: false, isRecurring: false, startedAt: at, ...card };
+}
+
+function cardOf({ lastDigits, paymentSystem = '' }: ToolDetails = {}): Pick<Attempt, 'card'> {
+  return lastDigits === undefined ? {} : { card: { lastDigits, paymentSystem } };
+}
+
+type UserInteraction = {
+  readonly request: {
+    readonly requestType: string;
+    readonly uriTemplate: string;
+    readonly form?: readonly { readonly key: string; readonly template: string }[];
+  };
+};
+
+function interactionOf(userInteraction: unknown): Interaction {
+  const { requestType, uriTemplate, form = [] } = (userInteraction as UserInteraction).request;
+  const url = expanded(uriTemplate);
+  if (requestType === 'BrowserGetRequest') return { url };
+  return { url, form: form.map(({ key, template }) => ({ name: key, value: expanded(template) })) };
+}
+
+/** A template of RFC 6570 without values for its variables: they expand to nothing. */
+function expanded(template: string): string {
+  return template.replace(/\{[^}]*\}/g, '');
+}

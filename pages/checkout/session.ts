@@ -1,0 +1,80 @@
+// What only this tab may know: the access token, the payer's e-mail address, the payment's metadata. They come with the
+// address, behind its ? or its #, are taken out of it at once, and are kept until the tab is closed, so that the page can be
+// loaded again. Card data is never among them.
+import { privateNames } from '../../src/checkout/checkout-request.ts';
+
+export type Session = {
+  readonly token: string | undefined;
+  readonly email: string | undefined;
+  readonly metadata: unknown;
+  /** The browser has just come back from the payer's bank. */
+  readonly returned: boolean;
+  /** Where the payer's browser comes back to from his bank, if that takes the whole window. */
+  readonly returnUrl: string;
+};
+
+/** The most an address may have that the bank sends the browser back to. */
+const returnUrlMost = 2_000;
+/** What the page can do without, should there be too much of it. */
+const dispensable = ['description', 'payButtonLabel', 'name', 'redirectUrl'];
+
+export const baseUrl = new URL('.', location.href).href;
+
+export function openSession(kind: 'invoice' | 'customer', id: string): Session {
+  const asked = new URLSearchParams(location.search);
+  const given = new URLSearchParams(location.hash.slice(1));
+  const returned = asked.get('returned') === 'true';
+  const kept = recall(id);
+  const known: Record<string, string> = {};
+  for (const name of privateNames) {
+    const value = given.get(name) ?? asked.get(name) ?? kept[name];
+    if (value) known[name] = value;
+    asked.delete(name);
+  }
+  asked.delete('returned');
+  keep(id, known);
+  history.replaceState(null, '', `?${asked}`);
+  return {
+    token: known[`${kind}AccessToken`],
+    email: known['email'],
+    metadata: parsed(known['metadata']),
+    returned,
+    returnUrl: returnUrlOf(asked),
+  };
+}
+
+function returnUrlOf(asked: URLSearchParams): string {
+  const query = new URLSearchParams(asked);
+  const address = () => `${baseUrl}checkout/return?${query}`;
+  for (const name of dispensable) {
+    if (address().length > returnUrlMost) query.delete(name);
+  }
+  return address();
+}
+
+function recall(id: string): Readonly<Record<string, string>> {
+  try {
+    return JSON.parse(sessionStorage.getItem(storageKey(id)) ?? '{}') as Record<string, string>;
+  } catch {
+    return {};
+  }
+}
+
+function keep(id: string, known: Readonly<Record<string, string>>): void {
+  try {
+    sessionStorage.setItem(storageKey(id), JSON.stringify(known));
+  } catch {
+    // A browser that keeps nothing for a page in a frame: then it cannot be loaded again, which is all.
+  }
+}
+
+const storageKey = (id: string) => `mandate.checkout.${id}`;
+
+function parsed(text: string | undefined): unknown {
+  try {
+    const value: unknown = text === undefined ? undefined : JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,65 @@
+// What the page is for: to pay an invoice, or to bind a card to a customer. Both begin with a tokenized card and are then
+// followed by events; what differs is here.
+import type { CheckoutFacts } from '../../src/checkout/checkout-page.ts';
+import type { Answer, Api } from './api.ts';
+import type { FeedEvent } from './progress.ts';
+import type { Session } from './session.ts';
+
+export type Resource = { readonly paymentToolToken: string; readonly paymentSession: string };
+
+/** What the payer entered beside the card. */
+export type Entered = { readonly email?: string; readonly consentTickedAt?: string };
+
+export type Task = {
+  events(after: number): Promise<Answer<FeedEvent[]>>;
+  begin(resource: Resource, entered: Entered, idempotencyKey: string): Promise<Answer<unknown>>;
+};
+
+const eventsAtOnce = 1_000;
+
+export function taskOf(facts: CheckoutFacts, session: Session, api: Api): Task {
+  const path = `${facts.kind}s/${encodeURIComponent(facts.id)}`;
+  return {
+    events: (after) =>
+      api.get(`${path}/events?limit=${eventsAtOnce}${after === 0 ? '' : `&eventID=${after}`}`),
+    begin: (resource, entered, key) =>
+      facts.kind === 'invoice'
+        ? api.post(`${path}/payments`, paymentBody(facts, session, resource, entered), key)
+        : api.post(`${path}/bindings`, { paymentResource: resource, ...termsOf(facts, entered) }, key),
+  };
+}
+
+function paymentBody(facts: CheckoutFacts, session: Session, resource: Resource, entered: Entered): object {
+  const { email } = entered;
+  return {
+    flow: facts.hold
+      ? { type: 'PaymentFlowHold', onHoldExpiration: facts.hold }
+      : { type: 'PaymentFlowInstant' },
+    payer: {
+      payerType: 'PaymentResourcePayer',
+      ...resource,
+      contactInfo: email === undefined ? {} : { email },
+      sessionInfo: { redirectUrl: session.returnUrl },
+    },
+    makeRecurrent: facts.recurring,
+    ...termsOf(facts, entered),
+    ...(session.metadata === undefined ? {} : { metadata: session.metadata }),
+  };
+}
+
+/** What the payer agreed to, and the evidence: the words he saw, letter by letter, and when he ticked the box beside them. */
+function termsOf({ consent, schedule, until, locale }: CheckoutFacts, { consentTickedAt }: Entered): object {
+  if (!consent || consentTickedAt === undefined) return {};
+  return {
+    recurrentTerms: {
+      ...(schedule === undefined ? {} : { schedule }),
+      ...(until === undefined ? {} : { validUntil: until }),
+      consent: {
+        ticked: true,
+        tickedAt: consentTickedAt,
+        text: `${consent.text}\n${consent.howToStop}`,
+        locale,
+      },
+    },
+  };
+}

@@ -1,0 +1,107 @@
+// The script a shop puts on its page. It opens the checkout in a frame over that page, or in a window of its own, and tells the
+// shop what happens in it. It sees no card data; what it is told is a hint, and the shop's server asks the service for the truth.
+import { element, openFrame, type Opened } from './frame.ts';
+import { addressOf, readAttributes, type Options } from './options.ts';
+
+type Checkout = { open(overrides?: Options): void; close(): void };
+
+const script = document.currentScript as HTMLScriptElement | null;
+const baseUrl = new URL('.', script?.src ?? location.href);
+/** Narrower than this the frame would be the whole screen anyway. */
+const isSmall = () => matchMedia('(max-width: 34rem)').matches;
+/** A shop's form goes on by itself if the payer does not close the receipt. */
+const submitAfterMs = 5_000;
+
+function configure(options: Options): Checkout {
+  addressOf(options, baseUrl); // so that a mistake shows when the page is made, not when somebody wants to pay
+  let opened: Opened | undefined;
+  let isFinished = false;
+
+  addEventListener('message', ({ origin, source, data }) => {
+    if (origin !== baseUrl.origin || source === null || source !== opened?.window) return;
+    if (typeof data !== 'object' || data === null || data.source !== 'mandate-checkout') return;
+    if (data.type === 'opened') {
+      opened.isThere();
+      options.opened?.();
+    }
+    if (data.type === 'resized') opened.resize(Number(data.height));
+    if (data.type === 'finished' && !isFinished) {
+      isFinished = true;
+      options.finished?.();
+    }
+    if (data.type === 'closed') close();
+  });
+
+  function close(): void {
+    if (!opened) return;
+    const closing = opened;
+    opened = undefined;
+    closing.close();
+    options.closed?.();
+    if (isFinished && options.redirectUrl) location.assign(options.redirectUrl);
+  }
+
+  return {
+    open(overrides = {}) {
+      if (opened?.isOpen()) return;
+      isFinished = false;
+      const address = addressOf({ ...options, ...overrides }, baseUrl);
+      opened =
+        String(options.popupMode) === 'true' || isSmall() ? openWindow(address) : openFrame(address, close);
+    },
+    close,
+  };
+}
+
+/** Without a window the checkout takes the place of the page, and comes back by the redirectUrl. */
+function openWindow(address: string): Opened | undefined {
+  const window = open(address, '_blank');
+  if (!window) return void location.assign(address);
+  return {
+    window,
+    isOpen: () => !window.closed,
+    isThere() {},
+    resize() {},
+    close: () => window.close(),
+  };
+}
+
+/** The form a script stands in gets a button, and is sent when it is paid. */
+function serveForm(within: HTMLScriptElement, options: Options): void {
+  const form = within.closest('form');
+  let isPaid = false;
+  let timer: number | undefined;
+  const submit = () => {
+    clearTimeout(timer);
+    if (isPaid) form?.submit();
+  };
+  const checkout = configure({
+    ...options,
+    finished() {
+      isPaid = true;
+      timer = setTimeout(submit, submitAfterMs);
+    },
+    closed: submit,
+  });
+  const button = element('button', {
+    font: '600 16px/1.2 system-ui, sans-serif',
+    color: '#fff',
+    background: '#0b6b5c',
+    border: '0',
+    borderRadius: '10px',
+    padding: '14px 22px',
+    cursor: 'pointer',
+  });
+  button.type = 'button';
+  button.className = 'mandate-checkout-button';
+  button.textContent =
+    within.dataset['label'] ?? (/^ru/i.test(navigator.language) ? 'Оплатить картой' : 'Pay by card');
+  button.addEventListener('click', () => checkout.open());
+  within.after(button);
+}
+
+const checkouts = { configure };
+Object.assign(globalThis, { MandateCheckout: checkouts, RbkmoneyCheckout: checkouts });
+const isOfForm =
+  script && (script.closest('form') ?? /\b(mandate|rbkmoney)-checkout\b/.test(script.className));
+if (isOfForm) serveForm(script, readAttributes(script.dataset));

@@ -1,0 +1,55 @@
+// Two documents without looks that stand between the checkout and the payer's bank. One sends the browser there with the
+// fields the bank wants: it alone may post a form to anywhere, so the page that has the card fields need not. The other is
+// where the browser comes back to: it says so to the checkout around it, or goes there.
+import { createHash } from 'node:crypto';
+
+export type SmallPage = { readonly html: string; readonly contentSecurityPolicy: string };
+
+/** What to send comes in the window's name: it stays with the window on the way from our page to here, and no further. */
+const startScript = `
+const asked = JSON.parse(window.name || '{}');
+window.name = '';
+if (/^https?:\\/\\//i.test(asked.url)) {
+  if (!asked.form) location.replace(asked.url);
+  else {
+    const form = document.createElement('form');
+    form.method = 'post';
+    form.action = asked.url;
+    for (const { name, value } of asked.form) {
+      const field = document.createElement('input');
+      field.type = 'hidden';
+      field.name = name;
+      field.value = value;
+      form.append(field);
+    }
+    document.body.append(form);
+    HTMLFormElement.prototype.submit.call(form);
+  }
+} else if (parent === window) history.back();
+`;
+
+const returnScript = `
+if (parent !== window) parent.postMessage('challenge-finished', location.origin);
+else location.replace('../checkout' + location.search + (location.search ? '&' : '?') + 'returned=true');
+`;
+
+export function challengePages(mode: 'sandbox' | 'live'): { start: SmallPage; back: SmallPage } {
+  // A simulated bank has no certificate.
+  const anywhere = mode === 'sandbox' ? 'https: http:' : 'https:';
+  return { start: smallPage(startScript, anywhere), back: smallPage(returnScript, "'none'") };
+}
+
+function smallPage(script: string, formAction: string): SmallPage {
+  const hash = createHash('sha256').update(script).digest('base64');
+  return {
+    html: `<!doctype html>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer"><link rel="icon" href="data:,">
+<title>…</title><body><script>${script}</script>
+`,
+    // They carry nothing and show nothing: whose frame they are in does not matter.
+    contentSecurityPolicy:
+      `default-src 'none'; script-src 'sha256-${hash}'; img-src data:; form-action ${formAction}; ` +
+      `base-uri 'none'; frame-ancestors *`,
+  };
+}

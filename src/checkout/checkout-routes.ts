@@ -1,0 +1,187 @@
+// GET /checkout, the page where people pay; /checkout.js, by which shops open it; and the two small pages on the way to
+// the payer's bank and back. The page is a guest of the public API like any other: here is only what must stand in it before
+// it runs, and which sites may have it in a frame. No address is ever logged, for there may be a token in it.
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isKeepable } from '../http/json-body.ts';
+import { pageFiles, sendFile } from '../http/pages.ts';
+import type { Invoice } from '../invoices/invoice.ts';
+import { originOf } from '../merchants/party.ts';
+import { decimalsOf } from '../money.ts';
+import type { Service } from '../service.ts';
+import { challengePages, type SmallPage } from './challenge-pages.ts';
+import { checkoutPage, type CheckoutView, type View } from './checkout-page.ts';
+import { isReturnAllowed, readCheckoutRequest, type CheckoutRequest } from './checkout-request.ts';
+
+export type CheckoutPorts = {
+  readonly mode: 'sandbox' | 'live';
+  readonly tokens: Pick<Service['tokens'], 'verify'>;
+  readonly merchants: Pick<Service['merchants'], 'shop'>;
+  readonly invoiceOf: (id: string) => Promise<Invoice | undefined>;
+};
+
+/** Where a task is asked for: from the page that has its files, and from the site of the shop. */
+type Place = { readonly ownOrigin: string | undefined; readonly returned: boolean };
+
+const zip = promisify(gzip);
+
+export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): void {
+  const page = pageFiles('checkout');
+  const embed = pageFiles('embed');
+  const { start, back } = challengePages(ports.mode);
+
+  app.get<{ Querystring: Record<string, unknown> }>('/checkout', async (request, reply) => {
+    request.operation = 'checkout';
+    const wanted = readCheckoutRequest(request.query, request.headers['accept-language']);
+    const place: Place = {
+      ownOrigin: originOf(`${request.protocol}://${request.host}`),
+      returned: request.query['returned'] === 'true',
+    };
+    const { view, origins } = await lookAt(wanted, ports, place);
+    const files = await page();
+    const assets = { script: textOf(files.get('checkout.js')), style: textOf(files.get('checkout.css')) };
+    return sendPage(
+      checkoutPage(view, assets),
+      policyOf(assets, origins, ports.mode),
+      view.view,
+      request,
+      reply,
+    );
+  });
+
+  app.get('/checkout.js', async (request, reply) => {
+    request.operation = 'checkoutScript';
+    const file = (await embed()).get('embed.js');
+    if (!file) throw new Error('the script for shops is not there');
+    // Other sites load it, also those that want to be told by whoever they load from.
+    return sendFile(file, request, reply.header('Cross-Origin-Resource-Policy', 'cross-origin'));
+  });
+
+  app.get('/checkout/challenge', (request, reply) => sendSmall(start, request, reply));
+  app.get('/checkout/return', (request, reply) => sendSmall(back, request, reply));
+}
+
+/** What is to be seen first, and who may have it in a frame. What cannot be found is nobody's. */
+async function lookAt(
+  wanted: CheckoutRequest | undefined,
+  { mode, tokens, merchants, invoiceOf }: CheckoutPorts,
+  { ownOrigin, returned }: Place,
+): Promise<{ view: CheckoutView; origins: readonly string[] }> {
+  const invoice =
+    wanted?.kind === 'invoice' && isKeepable(wanted.id) ? await invoiceOf(wanted.id) : undefined;
+  const shop = invoice && (await merchants.shop(invoice.partyId, invoice.shopId));
+  if (!wanted || !invoice || !shop) {
+    const request = wanted ?? { ...nothingWanted, locale: 'en' };
+    return { view: { request, view: 'dead' }, origins: [] };
+  }
+  // The sandbox has a shop of its own at the same address.
+  const origins = mode === 'sandbox' && ownOrigin ? [...shop.origins, ownOrigin] : shop.origins;
+  const { token, redirectUrl, shopOrigin } = wanted;
+  const subject = token === undefined ? undefined : await tokens.verify(token);
+  const isGood = subject?.kind === 'invoice' && subject.entityId === invoice.id;
+  const view: CheckoutView = {
+    request: wanted,
+    shop: {
+      name: shop.name,
+      isTest: shop.realm === 'test',
+      currency: shop.currency,
+      minorDigits: decimalsOf(shop.currency),
+    },
+    view: firstView(wanted, isGood ? invoice : undefined, returned),
+    ...(isGood ? { order: orderOf(invoice) } : {}),
+    ...(redirectUrl !== undefined && isReturnAllowed(redirectUrl, origins) ? { returnTo: redirectUrl } : {}),
+    ...(shopOrigin !== undefined && origins.includes(shopOrigin) ? { shopOrigin } : {}),
+  };
+  return { view, origins };
+}
+
+const nothingWanted = {
+  kind: 'invoice',
+  id: '',
+  theme: 'main',
+  obscureCardCvv: false,
+  requireCardHolder: false,
+  recurring: false,
+} as const;
+
+function firstView(wanted: CheckoutRequest, invoice: Invoice | undefined, returned: boolean): View {
+  if (invoice?.status === 'unpaid' && !invoice.paymentInProgress) return 'form';
+  if (invoice?.status === 'cancelled') return 'cancelled';
+  if (invoice) return 'loading';
+  if (wanted.token !== undefined) return 'dead';
+  // A shop's page has just opened it: its token comes with the script.
+  return wanted.shopOrigin !== undefined && !returned ? 'form' : 'loading';
+}
+
+function orderOf({ amount, product, description }: Invoice): NonNullable<CheckoutView['order']> {
+  return {
+    amountMinor: Number(amount.minor),
+    product,
+    ...(description === undefined ? {} : { description }),
+  };
+}
+
+function policyOf(
+  { script, style }: { script: string; style: string },
+  origins: readonly string[],
+  mode: 'sandbox' | 'live',
+): Record<string, string> {
+  const policy = [
+    "default-src 'none'",
+    `script-src '${hashOf(script)}'`,
+    `style-src '${hashOf(style)}'`,
+    "connect-src 'self'",
+    'img-src data:',
+    // The bank's page is in a frame of ours, and which bank it is nobody knows before.
+    mode === 'sandbox' ? "frame-src 'self' https: http:" : "frame-src 'self' https:",
+    "form-action 'none'",
+    "base-uri 'none'",
+    `frame-ancestors ${origins.length === 0 ? "'none'" : origins.join(' ')}`,
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ];
+  return {
+    'Content-Security-Policy': policy.join('; '),
+    ...(origins.length === 0 ? { 'X-Frame-Options': 'DENY' } : {}),
+    'Permissions-Policy': 'camera=(), microphone=(), geolocation=(), usb=()',
+  };
+}
+
+async function sendPage(
+  html: string,
+  headers: Record<string, string>,
+  view: View,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  reply
+    .code(view === 'dead' ? 404 : 200)
+    .headers({ ...headers, Vary: 'Accept-Encoding, Accept-Language' })
+    .type('text/html; charset=utf-8');
+  if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(html);
+  return reply.header('Content-Encoding', 'gzip').send(await zip(html));
+}
+
+function sendSmall(
+  { html, contentSecurityPolicy }: SmallPage,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  request.operation = 'checkoutChallenge';
+  return reply
+    .header('Content-Security-Policy', contentSecurityPolicy)
+    .type('text/html; charset=utf-8')
+    .send(html);
+}
+
+function hashOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+}
+
+function textOf(file: { readonly content: Buffer } | undefined): string {
+  if (!file) throw new Error('a file of the checkout is not there');
+  // An empty line at the end is not part of what stands between the tags.
+  return file.content.toString().trimEnd();
+}

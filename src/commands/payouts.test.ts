@@ -1,0 +1,80 @@
+// What an operator decides about payouts, through the real program beside a service that runs.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startPayoutWorld, type PayoutWorld } from '../../test/support/payout-world.ts';
+import { mandate } from '../../test/support/program.ts';
+import { brokenInvariants } from '../../test/support/ledger.ts';
+
+let world: PayoutWorld;
+beforeAll(async () => void (world = await startPayoutWorld()));
+afterAll(() => world.close());
+
+const run = (...args: string[]) =>
+  mandate(args, {
+    DATABASE_URL: world.service.testDatabase.url,
+    MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+  });
+
+test(
+  'a deposit comes from a bank account, or from a shop that has the money',
+  { timeout: 120_000 },
+  async () => {
+    const before = await world.account();
+    const made = await run('wallet', 'deposit', world.wallet, '--amount', '5000', '--from-bank', 'NOSTRO');
+    expect(made).toMatchObject({ code: 0, errors: '' });
+    expect(await world.account()).toEqual({ own: before.own + 5_000, available: before.available + 5_000 });
+    const { body } = await world.get('/wallet/v0/deposits?limit=1&sourceID=NOSTRO');
+    expect(body.result).toEqual([expect.objectContaining({ id: made.output.trim(), source: 'NOSTRO' })]);
+
+    const poor = await run('wallet', 'deposit', world.wallet, '--amount', '5000', '--from-shop', 'TEST');
+    expect(poor.code).toBe(1);
+    expect(poor.errors).toContain('nothing was done');
+    expect((await world.get('/wallet/v0/deposits?limit=9&sourceID=TEST')).body.result).toEqual([]);
+  },
+);
+
+test('limits and fees are agreed with a merchant', { timeout: 120_000 }, async () => {
+  const party = ['--party', world.merchant.partyId, '--currency', 'RUB'];
+  await run('payout', 'limits', ...party, '--level', 'anonymous', '--per-payout', '700');
+  await run('payout', 'fee', ...party, '--fixed', '20');
+  world.service.payouts.forget(world.merchant.partyId);
+  const { id } = await world.destinationFor('4242424242424242');
+  expect((await world.withdraw(701, id)).body.code).toBe('payoutLimitPerPayout');
+  expect((await world.withdraw(700, id)).body.fee).toEqual({ amount: 20, currency: 'RUB' });
+  await world.service.engine.settled();
+});
+
+test.each([
+  ['succeeded', 'Succeeded'],
+  ['failed', 'Failed'],
+])('a withdrawal whose outcome nobody knows is settled as %s', { timeout: 120_000 }, async (as, status) => {
+  const { id: destination } = await world.destinationFor('4242424242424242');
+  world.bank.faults.order({ kind: 'reset-before-booking', next: 1, operationKind: 'payout' });
+  const { id } = (await world.withdraw(600, destination)).body;
+  await world.service.engine.settled();
+  const before = await world.account();
+  const settled = await run('payout', 'settle', id, '--as', as, '--reason', 'the clearing file of 3 May');
+  expect(settled).toMatchObject({ code: 0, errors: '' });
+  expect((await world.get(`/wallet/v0/withdrawals/${id}`)).body.status).toBe(status);
+  const after = await world.account();
+  expect(after.available - before.available).toBe(as === 'failed' ? 620 : 0);
+  expect(before.own - after.own).toBe(as === 'failed' ? 0 : 620);
+  expect(await brokenInvariants(world.service.database)).toEqual([]);
+});
+
+test('an identification under way is approved, an identity blocked', { timeout: 120_000 }, async () => {
+  // As in live mode, where nobody but an operator completes one.
+  await world.service.database.withClient((client) =>
+    client.query(
+      `insert into identity_challenge (identity_id, challenge_id, type, proofs, status, created_at)
+       values ($1, 'by-hand', 'esia', '[]', 'pending', now())`,
+      [world.identity],
+    ),
+  );
+  const approved = await run('identity', 'approve', world.identity);
+  expect(approved).toMatchObject({ code: 0, output: `${world.identity} is partial.\n` });
+  expect((await run('identity', 'block', world.identity)).code).toBe(0);
+  const list = await run('identity', 'list', '--party', world.merchant.partyId);
+  expect(list.output).toMatch(new RegExp(`${world.identity} +Keyn Fawkes +test +person +partial +blocked`));
+  const identity = (await world.get(`/wallet/v0/identities/${world.identity}`)).body;
+  expect(identity).toMatchObject({ level: 'partial', isBlocked: true, effectiveChallenge: 'by-hand' });
+});

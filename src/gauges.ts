@@ -1,0 +1,79 @@
+// What operators watch, beside counts of requests: values that are asked for when somebody looks at /metrics.
+import { epochMsOf, type Clock, type Instant } from './clock.ts';
+import type { DatabasePool } from './database/database.ts';
+import type { Engine } from './engine/engine.ts';
+import type { Metrics } from './http/metrics.ts';
+import { countUnbalancedAccounts } from './ledger/check-ledger.ts';
+import { oldestUnknownSeconds } from './payments/oldest-unknown.store.ts';
+import { lags, parkedQueues } from './webhooks/inspect.store.ts';
+
+const webhooksInMetricsMost = 20;
+
+export function addGauges(
+  metrics: Metrics,
+  {
+    database,
+    engine,
+    clock,
+    brokenCases,
+  }: {
+    database: DatabasePool;
+    engine: Engine;
+    clock: Clock;
+    /** Of the latest check of the books. */
+    brokenCases: () => number;
+  },
+): void {
+  metrics.gauge('mandate_database_connections', 'Open connections', () => database.connections().total);
+  metrics.gauge(
+    'mandate_database_waiting',
+    'Requests waiting for a connection',
+    () => database.connections().waiting,
+  );
+  metrics.gauge(
+    'mandate_ledger_unbalanced',
+    'Accounts and sums of the ledger that are wrong, from the balances alone; anything but 0 is an alarm',
+    () => countUnbalancedAccounts(database),
+  );
+  metrics.gauge(
+    'mandate_ledger_broken',
+    'Cases that broke a rule of the ledger in the latest check of recent transfers; anything but 0 is an alarm',
+    brokenCases,
+  );
+  metrics.gauge(
+    'mandate_payment_oldest_unknown_seconds',
+    'How long the oldest payment has waited for its bank to say what became of it; 0 when none waits',
+    () => oldestUnknownSeconds(database, clock.now()),
+  );
+  metrics.gauge(
+    'mandate_webhook_parked_queues',
+    'Queues of webhooks that are given up until somebody resumes them',
+    () => parkedQueues(database),
+  );
+  metrics.gauge(
+    'mandate_webhook_oldest_undelivered_seconds',
+    'How long what waits longest for a webhook has waited',
+    async () => {
+      const [worst] = await lags(database, 1);
+      return worst ? secondsSince(worst.oldest, clock) : 0;
+    },
+  );
+  metrics.gaugeBy(
+    'mandate_webhook_lag_seconds',
+    'How long each of the latest webhooks has had something waiting; the others are left out',
+    'webhook',
+    async () =>
+      (await lags(database, webhooksInMetricsMost)).map(
+        ({ webhook_id, oldest }) => [webhook_id, secondsSince(oldest, clock)] as const,
+      ),
+  );
+  metrics.gauge(
+    'mandate_engine_stuck',
+    'Due work that waits for an operator',
+    async () => (await engine.stuck()).length,
+  );
+}
+
+function secondsSince(then: Instant, clock: Clock): number {
+  return Math.max(0, (epochMsOf(clock.now()) - epochMsOf(then)) / 1_000);
+}

@@ -1,0 +1,91 @@
+// GET /wallet/v0/deposits, and what only a sandbox has: POST /wallet/v0/test/deposits, for topping up.
+import { Type } from 'typebox';
+import { endpoint } from '../http/endpoint.ts';
+import { CurrencyCode } from '../http/schemas.ts';
+import { accept, refuse } from '../refusal.ts';
+import { depositFromBank } from './deposit.ts';
+import { ContinuationToken, Limit, pageBody, pageOf } from './page.ts';
+import { Moments, rangeOf } from './search.ts';
+import { AnyID, AssetParams } from './shapes.wire.ts';
+import { findWallet, listDeposits as readList } from './wallet.store.ts';
+import { depositBody, DepositSchema } from './wallets.wire.ts';
+
+const TestDeposit = Type.Object({ wallet: AnyID, body: AssetParams }, { title: 'TestDeposit' });
+
+export const makeTestDeposit = endpoint({
+  operation: 'makeTestDeposit',
+  method: 'POST',
+  path: '/wallet/v0/test/deposits',
+  tag: 'Wallets',
+  summary: 'Put test money on a wallet',
+  description: 'The sandbox alone has this operation; in live mode the operator deposits.',
+  body: TestDeposit,
+  bodyExample: { wallet: 'the id of your wallet', body: { amount: 100_000, currency: 'RUB' } },
+  status: 202,
+  answer: DepositSchema,
+  refusals: ['noSuchWallet', 'differentCurrencies', 'invalidCashAmount'],
+  handle: async ({ caller, body, now }, { db, ids, payouts }) => {
+    const wallet = await findWallet(db, caller.partyId, body.wallet);
+    if (!wallet) return refuse('noSuchWallet');
+    if (wallet.currency !== body.body.currency) return refuse('differentCurrencies');
+    const minor = BigInt(body.body.amount);
+    if (minor < 1n || minor > largestDepositMinor) return refuse('invalidCashAmount');
+    const deposit = await db.transaction((tx) =>
+      depositFromBank(tx, wallet, {
+        id: ids.next(),
+        realm: payouts.realm,
+        bankAccountId: 'SANDBOX',
+        minor,
+        now,
+      }),
+    );
+    return accept(depositBody(deposit));
+  },
+});
+
+const largestDepositMinor = 999_999_999_999n;
+
+export const listDeposits = endpoint({
+  operation: 'listDeposits',
+  method: 'GET',
+  path: '/wallet/v0/deposits',
+  tag: 'Wallets',
+  summary: 'List the deposits into your wallets, newest first',
+  query: Type.Object({
+    limit: Limit,
+    continuationToken: Type.Optional(ContinuationToken),
+    walletID: Type.Optional(AnyID),
+    identityID: Type.Optional(AnyID),
+    depositID: Type.Optional(Type.String({ minLength: 1, maxLength: 50 })),
+    sourceID: Type.Optional(AnyID),
+    status: Type.Optional(Type.Enum(['Pending', 'Succeeded', 'Failed'])),
+    revertStatus: Type.Optional(Type.Enum(['None', 'Partial', 'Full'])),
+    ...Moments,
+    currencyID: Type.Optional(CurrencyCode),
+  }),
+  status: 200,
+  answer: Type.Object(
+    { result: Type.Array(DepositSchema), continuationToken: Type.Optional(Type.String()) },
+    { title: 'DepositPage' },
+  ),
+  refusals: ['invalidContinuationToken', 'invalidSearchRange'],
+  handle: async ({ caller, query }, { db }) => {
+    const page = pageOf(query);
+    if (!page.ok) return page;
+    const range = rangeOf(query);
+    if (!range.ok) return range;
+    const { status = 'Succeeded', revertStatus = 'None' } = query;
+    // There are no others: what does not succeed is not made, and nothing is reverted.
+    if (status !== 'Succeeded' || revertStatus !== 'None') return accept({ result: [] });
+    const filter = {
+      partyId: caller.partyId,
+      ...range.value,
+      ...(query.walletID === undefined ? {} : { walletId: query.walletID }),
+      ...(query.identityID === undefined ? {} : { identityId: query.identityID }),
+      ...(query.depositID === undefined ? {} : { depositId: query.depositID }),
+      ...(query.sourceID === undefined ? {} : { sourceId: query.sourceID }),
+      ...(query.currencyID === undefined ? {} : { currency: query.currencyID }),
+    };
+    return accept(pageBody(query, await readList(db, filter, page.value), depositBody));
+  },
+});

@@ -1,0 +1,58 @@
+// The reads of identities: by id, and the list.
+import { Type } from 'typebox';
+import { endpoint } from '../http/endpoint.ts';
+import { accept, refuse } from '../refusal.ts';
+import { identityBody, IdentitySchema } from './identities.wire.ts';
+import { findIdentity, listIdentities as readList } from './identity.store.ts';
+import { ContinuationToken, Limit, pageBody, pageOf } from './page.ts';
+import { AnyID } from './shapes.wire.ts';
+
+export const IdentityPath = Type.Object({ identityID: AnyID });
+
+export const getIdentity = endpoint({
+  operation: 'getIdentity',
+  method: 'GET',
+  path: '/wallet/v0/identities/{identityID}',
+  tag: 'Identities',
+  summary: 'Get an identity',
+  params: IdentityPath,
+  status: 200,
+  answer: IdentitySchema,
+  refusals: ['identityNotFound'],
+  handle: async ({ caller, params }, { db }) => {
+    const stored = await findIdentity(db, caller.partyId, params.identityID);
+    return stored ? accept(identityBody(stored.identity)) : refuse('identityNotFound');
+  },
+});
+
+export const listIdentities = endpoint({
+  operation: 'listIdentities',
+  method: 'GET',
+  path: '/wallet/v0/identities',
+  tag: 'Identities',
+  summary: 'List your identities, newest first',
+  query: Type.Object({
+    limit: Type.Optional(Limit),
+    continuationToken: Type.Optional(ContinuationToken),
+    providerID: Type.Optional(AnyID),
+    class: Type.Optional(AnyID),
+    level: Type.Optional(AnyID),
+  }),
+  status: 200,
+  answer: Type.Object(
+    { result: Type.Array(IdentitySchema), continuationToken: Type.Optional(Type.String()) },
+    { title: 'IdentityPage' },
+  ),
+  refusals: ['invalidContinuationToken'],
+  handle: async ({ caller, query }, { db }) => {
+    const page = pageOf(query);
+    if (!page.ok) return page;
+    const filter = {
+      partyId: caller.partyId,
+      ...(query.providerID === undefined ? {} : { provider: query.providerID }),
+      ...(query.class === undefined ? {} : { class: query.class }),
+      ...(query.level === undefined ? {} : { level: query.level }),
+    };
+    return accept(pageBody(query, await readList(db, filter, page.value), identityBody));
+  },
+});

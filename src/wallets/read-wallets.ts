@@ -1,0 +1,96 @@
+// The reads of wallets: by id, by the merchant's own name, the list, and what is on one.
+import { Type } from 'typebox';
+import { endpoint } from '../http/endpoint.ts';
+import { CurrencyCode } from '../http/schemas.ts';
+import { walletAccount } from '../ledger/account.ts';
+import { readBalance } from '../ledger/ledger.store.ts';
+import { accept, refuse } from '../refusal.ts';
+import { ContinuationToken, Limit, pageBody, pageOf } from './page.ts';
+import { AnyID, assetBody, Named } from './shapes.wire.ts';
+import { findWallet as readOne, findWalletNamed, listWallets as readList } from './wallet.store.ts';
+import { WalletAccount, walletBody, WalletPath, WalletSchema } from './wallets.wire.ts';
+
+export const getWallet = endpoint({
+  operation: 'getWallet',
+  method: 'GET',
+  path: '/wallet/v0/wallets/{walletID}',
+  tag: 'Wallets',
+  summary: 'Get a wallet',
+  params: WalletPath,
+  status: 200,
+  answer: WalletSchema,
+  refusals: ['walletNotFound'],
+  handle: async ({ caller, params }, { db }) => {
+    const wallet = await readOne(db, caller.partyId, params.walletID);
+    return wallet ? accept(walletBody(wallet)) : refuse('walletNotFound');
+  },
+});
+
+export const getWalletAccount = endpoint({
+  operation: 'getWalletAccount',
+  method: 'GET',
+  path: '/wallet/v0/wallets/{walletID}/account',
+  tag: 'Wallets',
+  summary: 'What is on a wallet',
+  params: WalletPath,
+  status: 200,
+  answer: WalletAccount,
+  refusals: ['walletNotFound'],
+  handle: async ({ caller, params }, { db, payouts }) => {
+    const wallet = await readOne(db, caller.partyId, params.walletID);
+    if (!wallet) return refuse('walletNotFound');
+    const { currency } = wallet;
+    const account = walletAccount({ realm: payouts.realm, currency, walletId: wallet.id });
+    const { own, available } = await readBalance(db, account);
+    return accept({
+      own: assetBody({ minor: own, currency }),
+      available: assetBody({ minor: available, currency }),
+    });
+  },
+});
+
+export const findWallet = endpoint({
+  operation: 'findWallet',
+  method: 'GET',
+  path: '/wallet/v0/external/wallets',
+  tag: 'Wallets',
+  summary: 'Find a wallet by its externalID',
+  query: Type.Object({ externalID: Named }),
+  status: 200,
+  answer: WalletSchema,
+  refusals: ['walletNotFound'],
+  handle: async ({ caller, query }, { db }) => {
+    const found = await findWalletNamed(db, caller.partyId, query.externalID);
+    return found ? accept(walletBody(found.value)) : refuse('walletNotFound');
+  },
+});
+
+export const listWallets = endpoint({
+  operation: 'listWallets',
+  method: 'GET',
+  path: '/wallet/v0/wallets',
+  tag: 'Wallets',
+  summary: 'List your wallets, newest first',
+  query: Type.Object({
+    limit: Limit,
+    continuationToken: Type.Optional(ContinuationToken),
+    identityID: Type.Optional(AnyID),
+    currencyID: Type.Optional(CurrencyCode),
+  }),
+  status: 200,
+  answer: Type.Object(
+    { result: Type.Array(WalletSchema), continuationToken: Type.Optional(Type.String()) },
+    { title: 'WalletPage' },
+  ),
+  refusals: ['invalidContinuationToken'],
+  handle: async ({ caller, query }, { db }) => {
+    const page = pageOf(query);
+    if (!page.ok) return page;
+    const filter = {
+      partyId: caller.partyId,
+      ...(query.identityID === undefined ? {} : { identityId: query.identityID }),
+      ...(query.currencyID === undefined ? {} : { currency: query.currencyID }),
+    };
+    return accept(pageBody(query, await readList(db, filter, page.value), walletBody));
+  },
+});

@@ -1,0 +1,109 @@
+// The reads of withdrawals: by id, by the merchant's own name, and the list; and quotes, of which there are none.
+import { Type } from 'typebox';
+import { endpoint } from '../http/endpoint.ts';
+import { CurrencyCode } from '../http/schemas.ts';
+import { accept, refuse } from '../refusal.ts';
+import { ContinuationToken, Limit, pageBody, pageOf } from './page.ts';
+import { Moments, rangeOf } from './search.ts';
+import { AnyID, AssetParams, Named } from './shapes.wire.ts';
+import { findWithdrawal as readOne, findWithdrawalNamed } from './withdrawal.store.ts';
+import { listWithdrawals as readList } from './withdrawal-search.store.ts';
+import { withdrawalBody, WithdrawalPath, WithdrawalSchema, WithdrawalStatus } from './withdrawals.wire.ts';
+
+export const getWithdrawal = endpoint({
+  operation: 'getWithdrawal',
+  method: 'GET',
+  path: '/wallet/v0/withdrawals/{withdrawalID}',
+  tag: 'Withdrawals',
+  summary: 'Get a withdrawal',
+  params: WithdrawalPath,
+  status: 200,
+  answer: WithdrawalSchema,
+  refusals: ['withdrawalNotFound'],
+  handle: async ({ caller, params }, { db }) => {
+    const stored = await readOne(db, caller.partyId, params.withdrawalID);
+    return stored ? accept(withdrawalBody(stored.withdrawal)) : refuse('withdrawalNotFound');
+  },
+});
+
+export const findWithdrawal = endpoint({
+  operation: 'findWithdrawal',
+  method: 'GET',
+  path: '/wallet/v0/external-ids/withdrawals/{externalID}',
+  tag: 'Withdrawals',
+  summary: 'Find a withdrawal by its externalID',
+  params: Type.Object({ externalID: Named }),
+  status: 200,
+  answer: WithdrawalSchema,
+  refusals: ['withdrawalNotFound'],
+  handle: async ({ caller, params }, { db }) => {
+    const found = await findWithdrawalNamed(db, caller.partyId, params.externalID);
+    return found ? accept(withdrawalBody(found.value)) : refuse('withdrawalNotFound');
+  },
+});
+
+const storedAs = { Pending: 'sending', Succeeded: 'succeeded', Failed: 'failed' } as const;
+
+export const listWithdrawals = endpoint({
+  operation: 'listWithdrawals',
+  method: 'GET',
+  path: '/wallet/v0/withdrawals',
+  tag: 'Withdrawals',
+  summary: 'List your withdrawals, newest first',
+  query: Type.Object({
+    limit: Limit,
+    continuationToken: Type.Optional(ContinuationToken),
+    walletID: Type.Optional(AnyID),
+    identityID: Type.Optional(AnyID),
+    withdrawalID: Type.Optional(AnyID),
+    destinationID: Type.Optional(AnyID),
+    status: Type.Optional(WithdrawalStatus),
+    ...Moments,
+    currencyID: Type.Optional(CurrencyCode),
+  }),
+  status: 200,
+  answer: Type.Object(
+    { result: Type.Array(WithdrawalSchema), continuationToken: Type.Optional(Type.String()) },
+    { title: 'WithdrawalPage' },
+  ),
+  refusals: ['invalidContinuationToken', 'invalidSearchRange'],
+  handle: async ({ caller, query }, { db }) => {
+    const page = pageOf(query);
+    if (!page.ok) return page;
+    const range = rangeOf(query);
+    if (!range.ok) return range;
+    const filter = {
+      partyId: caller.partyId,
+      ...range.value,
+      ...(query.walletID === undefined ? {} : { walletId: query.walletID }),
+      ...(query.identityID === undefined ? {} : { identityId: query.identityID }),
+      ...(query.withdrawalID === undefined ? {} : { withdrawalId: query.withdrawalID }),
+      ...(query.destinationID === undefined ? {} : { destinationId: query.destinationID }),
+      ...(query.status === undefined ? {} : { status: storedAs[query.status as keyof typeof storedAs] }),
+      ...(query.currencyID === undefined ? {} : { currency: query.currencyID }),
+    };
+    return accept(pageBody(query, await readList(db, filter, page.value), withdrawalBody));
+  },
+});
+
+export const createQuote = endpoint({
+  operation: 'createQuote',
+  method: 'POST',
+  path: '/wallet/v0/withdrawal-quotes',
+  tag: 'Withdrawals',
+  summary: 'Quotes are not offered',
+  description: 'They are for payouts in another currency than the wallet has, which there are none of.',
+  body: Type.Object(
+    {
+      walletID: AnyID,
+      currencyFrom: CurrencyCode,
+      currencyTo: CurrencyCode,
+      cash: AssetParams,
+      destinationID: Type.Optional(AnyID),
+    },
+    { title: 'WithdrawalQuoteParams' },
+  ),
+  status: 202,
+  refusals: ['quotesNotOffered'],
+  handle: () => Promise.resolve(refuse('quotesNotOffered')),
+});

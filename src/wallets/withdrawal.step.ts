@@ -1,0 +1,57 @@
+// The engine's step of a withdrawal: send the payout, or ask what became of it, without holding a connection, and write what the
+// answer proves with what it means for the money. Running it twice is harmless: the bank knows the payout by its one id, and
+// every write is guarded by the version.
+import type { Bank, BankAnswer } from '../bank/bank.ts';
+import type { Banks } from '../bank/banks.ts';
+import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import { meaningOf, nextOf } from './withdrawal.bank.ts';
+import { findWithdrawal, lookAgainAt, storeEnd, type Realm } from './withdrawal.store.ts';
+import { operationIdOf, type Withdrawal } from './withdrawal.ts';
+
+/** A day was not enough to find out. Its money stays set aside until an operator has. */
+class OutcomeUnknown extends Error {}
+
+export type WithdrawalSteps = {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly banks: Banks;
+  readonly realm: Realm;
+};
+
+export async function stepWithdrawal(
+  { db, clock, banks, realm }: WithdrawalSteps,
+  [id = '']: readonly string[],
+  now: Instant,
+  attempt: number,
+): Promise<void> {
+  const stored = await findWithdrawal(db, null, id);
+  if (!stored) return;
+  const { withdrawal } = stored;
+  const next = nextOf(withdrawal, attempt);
+  if (next.do === 'nothing') return lookAgainAt(db, stored, null);
+  const bank = withdrawal.route && (await banks.bankNamed(withdrawal.route.bankId));
+  if (!bank) throw new OutcomeUnknown(`the bank of withdrawal ${id} is not known any more`);
+
+  const askedAt = clock.now();
+  // A bank may take its time; what it says is true from when it says it.
+  const answeredAt = () => laterBy(now, epochMsOf(clock.now()) - epochMsOf(askedAt));
+  let meaning = meaningOf(withdrawal, await ask(bank, withdrawal, next.do), answeredAt());
+  if ('send' in meaning) {
+    meaning = meaningOf(withdrawal, await ask(bank, withdrawal, 'send'), answeredAt());
+    if ('send' in meaning) throw new OutcomeUnknown('the bank does not find what it was sent');
+  }
+  if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown);
+  if ('again' in meaning) return lookAgainAt(db, stored, meaning.again);
+  // Whoever was quicker has written the same: the bank says one thing under one id.
+  await storeEnd(db, stored, meaning.fact, { realm, now: answeredAt() });
+}
+
+function ask(bank: Bank, withdrawal: Withdrawal, how: 'send' | 'inquire'): Promise<BankAnswer> {
+  const operationId = operationIdOf(withdrawal);
+  const { route, amount, cardToken } = withdrawal;
+  if (!route) throw new Error(`withdrawal ${withdrawal.id} has no way to a bank`);
+  const { terminal } = route;
+  if (how === 'inquire') return bank.inquire(operationId, terminal);
+  return bank.send({ kind: 'payout', operationId, terminal, amount, card: { token: cardToken } });
+}

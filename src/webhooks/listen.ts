@@ -1,0 +1,122 @@
+// For a developer: what would be told, as it happens, printed and handed on to a program on his own machine, with keys made
+// for the occasion. No webhook is needed, nothing is kept, nothing is tried again.
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import type { Owner, Topic } from '../events/topic.ts';
+import type { Ids } from '../ids.ts';
+import type { Logger } from '../log.ts';
+import { systemResolve, urlProblem } from './address-guard.ts';
+import { failureOf } from './courier.ts';
+import { currentSnapshot, newEvents, type NewEvent } from './feed.store.ts';
+import { messagesFor, type Message, type Selection } from './message.store.ts';
+import { postTo, type Destination } from './post.ts';
+import { openSender } from './sending.ts';
+import { concerns } from './webhook.ts';
+
+const lookEveryMs = 300;
+const eventsAtOnce = 200;
+const timeoutMs = 10_000;
+
+export function addressOf(text: string): string {
+  const problem = urlProblem(text, 'anywhere');
+  if (problem !== undefined) throw new Error(`--forward: ${problem}`);
+  return text;
+}
+
+export async function listen(options: {
+  db: Database;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+  topics: readonly Topic[];
+  partyId: string;
+  owner?: Owner;
+  forward?: string;
+  print: (line: string) => void;
+  isOver: () => boolean;
+}): Promise<void> {
+  const { db, clock, ids, log, topics, partyId, print, forward } = options;
+  const { destination, explain } = temporaryKeys(options);
+  const sender = openSender({ rule: 'anywhere', resolve: systemResolve, timeoutMs });
+  explain.forEach(print);
+  let seen = await currentSnapshot(db);
+  try {
+    while (!options.isOver()) {
+      const found = await newEvents(db, seen, eventsAtOnce, partyId);
+      seen = found.seen;
+      for (const message of await messagesOf(found.events)) await tell(message);
+      if (!found.more) await sleep(lookEveryMs);
+    }
+  } finally {
+    await sender.stop();
+  }
+
+  async function messagesOf(events: readonly NewEvent[]): Promise<Message[]> {
+    const selections = selectionsOf(events, topics, options.owner);
+    const lists = await messagesFor(db, topics, selections, clock.now(), (aggregateId, error) =>
+      log.error({ err: error, aggregateId }, 'the log of an aggregate cannot be told'),
+    );
+    return lists.flatMap((messages) => messages ?? []);
+  }
+
+  async function tell(message: Message): Promise<void> {
+    let outcome = '';
+    if (forward !== undefined) {
+      const attempt = { now: clock.now(), requestId: ids.next() };
+      const answer = await postTo(sender, destination, message, attempt);
+      outcome = `  → ${failureOf(answer) ?? (answer.came === 'status' ? answer.status : '')}`;
+    }
+    print(`${message.happenedAt.slice(0, 19)}  ${message.eventType}${outcome}  ${message.body}`);
+  }
+}
+
+/** Of each aggregate the notices of its new events, whatever their type. */
+function selectionsOf(
+  events: readonly NewEvent[],
+  topics: readonly Topic[],
+  owner: Owner | undefined,
+): Selection[] {
+  const sequences = new Map<string, Set<number>>();
+  const selections: Selection[] = [];
+  for (const event of events) {
+    const topic = topics.find(({ aggregate }) => aggregate === event.aggregate);
+    if (!topic || (owner && !concerns({ owner }, topic.ownersOf(event.firstFacts)))) continue;
+    const known = sequences.get(event.aggregateId);
+    if (known) {
+      known.add(event.sequence);
+      continue;
+    }
+    const wanted = new Set([event.sequence]);
+    sequences.set(event.aggregateId, wanted);
+    selections.push({
+      aggregateId: event.aggregateId,
+      topic: topic.name,
+      select: (notices) => notices.filter(({ sequence }) => wanted.has(sequence)),
+    });
+  }
+  return selections;
+}
+
+function temporaryKeys({ clock, forward = 'http://localhost/' }: { clock: Clock; forward?: string }): {
+  destination: Destination;
+  explain: string[];
+} {
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const ed25519 = generateKeyPairSync('ed25519');
+  const secret = randomBytes(32);
+  const keys = { rsa: rsa.privateKey, ed25519: ed25519.privateKey, secret };
+  return {
+    destination: {
+      webhook: { url: forward, partyId: '', topic: 'InvoicesTopic', eventTypes: [] },
+      keys: [{ generation: 1, signsFrom: clock.now(), ...keys }],
+    },
+    explain: [
+      'Keys for as long as this runs:',
+      `signingSecret ${`whsec_${secret.toString('base64')}`}`,
+      rsa.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+      'Listening; Ctrl-C ends it.',
+    ],
+  };
+}

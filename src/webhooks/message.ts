@@ -1,0 +1,51 @@
+// A notice as it goes over the wire: its id, its number, its bytes. Pure in all but the hash of an id.
+import { createHash } from 'node:crypto';
+import { noticesOfEventMost, positionOf, type Notice, type Topic } from '../events/topic.ts';
+
+/** Events of an aggregate that take their numbers from one base. */
+export const eventsOfChunk = 64;
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** The id receivers know a notice by. It follows from what it is about, so that it is the same whenever it is asked for. */
+export function messageIdOf(aggregateId: string, position: number): string {
+  const hash = createHash('sha256').update(`${aggregateId} ${position}`).digest();
+  let number = BigInt(`0x${hash.subarray(0, 18).toString('hex')}`);
+  let text = '';
+  for (let digit = 0; digit < 24; digit++) {
+    text += alphabet[Number(number % 62n)];
+    number /= 62n;
+  }
+  return `evt_${text}`;
+}
+
+export function chunkOf(sequence: number): number {
+  return Math.floor(sequence / eventsOfChunk);
+}
+
+/** A number below 2^53, unlike any other, rising within its aggregate. */
+function eventNumber(base: bigint, position: number): number {
+  const room = eventsOfChunk * noticesOfEventMost;
+  return Number(base) * room + (position % room);
+}
+
+/** The very bytes that are sent. */
+export function bodyOf(topic: Topic, notice: Notice, base: bigint): string {
+  return JSON.stringify({
+    eventID: eventIdOf(topic, notice, base),
+    occuredAt: notice.happenedAt,
+    topic: topic.nameInNotices,
+    eventType: notice.eventType,
+    ...notice.members,
+  });
+}
+
+function eventIdOf({ eventId }: Topic, notice: Notice, base: bigint): number | string {
+  switch (eventId) {
+    case 'number':
+      return eventNumber(base, positionOf(notice));
+    case 'sequence':
+      return String(notice.sequence);
+    case 'position':
+      return String(positionOf(notice));
+  }
+}

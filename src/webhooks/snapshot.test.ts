@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { snapshotBefore, transactionsBetween } from './snapshot.ts';
+
+test.each([
+  ['10:20:12,15', 30n, '10:20:12,15'],
+  ['10:20:12,15', 15n, '10:15:12'],
+  ['10:20:12,15', 16n, '10:16:12,15'],
+  ['12:20:12,15', 11n, '11:11:'],
+  ['10:10:', 10n, '10:10:'],
+  [
+    '18446744073709551600:18446744073709551610:',
+    18446744073709551605n,
+    '18446744073709551600:18446744073709551605:',
+  ],
+])('%s before %s is %s', (snapshot, before, expected) => {
+  expect(snapshotBefore(snapshot, before)).toBe(expected);
+});
+
+test('tells how long a stretch is', () => expect(transactionsBetween('10:20:12', '30:40:')).toBe(30n));
+
+test('what is no snapshot is an error', () =>
+  expect(() => snapshotBefore('10:20', 5n)).toThrow('no snapshot'));

@@ -1,0 +1,85 @@
+// A webhook's keys: made, sealed with the keyring for the database, opened again to sign. Of each generation there is an RSA
+// pair for Content-Signature, an Ed25519 pair and a shared secret for the Standard Webhooks headers.
+import { createPrivateKey, generateKeyPair, randomBytes, type KeyObject } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { Instant } from '../clock.ts';
+import type { Keyring } from '../keys/keyring.ts';
+import { open, seal } from '../keys/master-key.ts';
+import type { SigningKeys } from './signature.ts';
+import type { PublishedKey } from './webhook.ts';
+
+export type SealedKeys = PublishedKey & { readonly sealed: Buffer; readonly sealGeneration: number };
+
+const generate = promisify(generateKeyPair);
+const secretBytes = 32;
+
+/** The shared secret is in the answer alone; it can never be read again. */
+export type MakeKeys = (
+  webhookId: string,
+  key: { generation: number; signsFrom: Instant },
+) => Promise<{ keys: SealedKeys; sharedSecret: string }>;
+
+/**
+ * One at a time: a pair takes a tenth of a second and more of one of the few threads that connections to the database need
+ * too.
+ */
+export function keyMaker(keyring: Keyring): MakeKeys {
+  let before: Promise<unknown> = Promise.resolve();
+  return (webhookId, key) => {
+    const made = before.then(() => makeKeys(keyring, webhookId, key));
+    before = made.catch(() => undefined);
+    return made;
+  };
+}
+
+async function makeKeys(
+  keyring: Keyring,
+  webhookId: string,
+  { generation, signsFrom }: { generation: number; signsFrom: Instant },
+): Promise<{ keys: SealedKeys; sharedSecret: string }> {
+  const rsa = await generate('rsa', { modulusLength: 2048, publicExponent: 65_537 });
+  const ed25519 = await generate('ed25519');
+  const secret = randomBytes(secretBytes);
+  const plain = JSON.stringify({
+    rsa: derOf(rsa.privateKey),
+    ed25519: derOf(ed25519.privateKey),
+    secret: secret.toString('base64'),
+  });
+  const sealing = keyring.newest('webhook_key');
+  return {
+    sharedSecret: `whsec_${secret.toString('base64')}`,
+    keys: {
+      generation,
+      signsFrom,
+      publicKey: rsa.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+      signingPublicKey: `whpk_${rawPublicKey(ed25519.publicKey).toString('base64')}`,
+      sealed: seal(sealing.secret, Buffer.from(plain), contextOf(webhookId, generation)),
+      sealGeneration: sealing.generation,
+    },
+  };
+}
+
+export async function openKeys(keyring: Keyring, webhookId: string, keys: SealedKeys): Promise<SigningKeys> {
+  const key = await keyring.find('webhook_key', keys.sealGeneration);
+  if (!key) throw new Error(`the keys of webhook ${webhookId} cannot be opened`);
+  const plain = open(key.secret, keys.sealed, contextOf(webhookId, keys.generation)).toString();
+  const { rsa, ed25519, secret } = JSON.parse(plain) as Record<'rsa' | 'ed25519' | 'secret', string>;
+  return { rsa: fromDer(rsa), ed25519: fromDer(ed25519), secret: Buffer.from(secret, 'base64') };
+}
+
+function contextOf(webhookId: string, generation: number): string {
+  return `webhook ${webhookId} ${generation}`;
+}
+
+function derOf(key: KeyObject): string {
+  return key.export({ type: 'pkcs8', format: 'der' }).toString('base64');
+}
+
+function fromDer(text: string): KeyObject {
+  return createPrivateKey({ key: Buffer.from(text, 'base64'), type: 'pkcs8', format: 'der' });
+}
+
+/** The 32 bytes at the end of its envelope. */
+function rawPublicKey(key: KeyObject): Buffer {
+  return key.export({ type: 'spki', format: 'der' }).subarray(-32);
+}

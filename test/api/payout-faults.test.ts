@@ -1,0 +1,247 @@
+// Payouts when things go wrong: the bank says nothing, says something odd, says it late, breaks off; many drain one wallet at
+// once. Afterwards the bank's book, the ledger and the withdrawals say the same, and nobody was paid twice.
+//   PAYOUTS how many in the campaign (400), PAYOUTS_SEED which (another each time, printed)
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { epochMsOf } from '../../src/clock.ts';
+import { seededRandom } from '../../src/sandbox/bank/random.ts';
+import { brokenInvariants } from '../support/ledger.ts';
+import { startPayoutWorld, type PayoutWorld } from '../support/payout-world.ts';
+
+const payouts = Number(process.env['PAYOUTS'] ?? 400);
+const seed = Number(process.env['PAYOUTS_SEED'] ?? Date.now() % 2 ** 31);
+const dayMs = 24 * 3_600_000;
+
+let world: PayoutWorld;
+let destination: string;
+beforeAll(async () => {
+  world = await startPayoutWorld();
+  destination = (await world.destinationFor('4242424242424242')).id;
+});
+afterAll(() => world.close());
+beforeEach(() => world.bank.faults.clear());
+
+/** Moves the clock and lets everything that is due by then happen. */
+async function pass(ms: number): Promise<void> {
+  world.service.clock.advance(ms);
+  world.service.engine.wake();
+  await world.service.engine.settled();
+}
+const read = async (id: string) => (await world.get(`/wallet/v0/withdrawals/${id}`)).body;
+async function paidOut(id: string): Promise<number> {
+  return (await world.book()).filter(({ operationId }) => operationId === `${id}.p`).length;
+}
+async function asked(amount = 10_000): Promise<string> {
+  const { body } = await world.withdraw(amount, destination);
+  await world.service.engine.settled();
+  return body.id;
+}
+
+describe('the bank says nothing that can be understood', () => {
+  test.each([
+    ['reset-after-booking', 1],
+    ['error-after-booking', 1],
+    ['garbage-after-booking', 1],
+    ['foreign-answer-after-booking', 1],
+    ['reset-before-booking', 0],
+    ['error-before-booking', 0],
+    ['not-done', 0],
+    ['too-many-requests', 0],
+  ])('%s: pending with its money set aside, then paid once', async (kind, bookedAtFirst) => {
+    const before = await world.account();
+    world.bank.faults.order({ kind, next: 1, operationKind: 'payout' });
+    const id = await asked();
+    expect(await read(id)).toMatchObject({ status: 'Pending' });
+    expect(await paidOut(id)).toBe(bookedAtFirst);
+    expect(await world.account()).toEqual({ own: before.own, available: before.available - 10_000 });
+    await pass(1_000);
+    expect(await read(id)).toMatchObject({ status: 'Succeeded' });
+    expect(await paidOut(id)).toBe(1);
+    expect(await world.account()).toEqual({ own: before.own - 10_000, available: before.available - 10_000 });
+  });
+
+  test('an inquiry without an answer proves nothing: it is not sent again', async () => {
+    world.bank.faults.order({ kind: 'reset-before-booking', next: 1, operationKind: 'payout' });
+    world.bank.faults.order({ kind: 'error-before-booking', next: 3, operationKind: 'inquire' });
+    const id = await asked();
+    for (const ms of [1_000, 1_000, 2_000]) {
+      await pass(ms);
+      expect(await read(id)).toMatchObject({ status: 'Pending' });
+      expect(await paidOut(id)).toBe(0);
+    }
+    await pass(4_000);
+    expect(await read(id)).toMatchObject({ status: 'Succeeded' });
+    expect(await paidOut(id)).toBe(1);
+  });
+
+  test('it finishes two minutes later', async () => {
+    const id = await asked(199_915);
+    for (let elapsedMs = 1_000; elapsedMs < 100_000; elapsedMs *= 2) {
+      await pass(elapsedMs);
+      expect(await read(id)).toMatchObject({ status: elapsedMs < 64_000 ? 'Pending' : 'Succeeded' });
+    }
+    expect(await paidOut(id)).toBe(1);
+  });
+
+  test('it never finishes: after a day it is in the operator’s list, its money still set aside', async () => {
+    const before = await world.account();
+    const id = await asked(199_916);
+    for (let hours = 0; hours < 27; hours++) await pass(3_600_000);
+    expect(await read(id)).toMatchObject({ status: 'Pending' });
+    expect(await world.service.engine.stuck()).toEqual([
+      expect.objectContaining({ table: 'withdrawal', id, reason: expect.stringContaining('pending') }),
+    ]);
+    expect(await world.account()).toEqual({ own: before.own, available: before.available - 199_916 });
+    expect(await paidOut(id)).toBe(0);
+    // An operator’s retry asks again; it does not send.
+    expect(await world.service.engine.retry('withdrawal', id)).toBe(true);
+    await world.service.engine.settled();
+    expect(await read(id)).toMatchObject({ status: 'Pending' });
+  });
+
+  test('a node that takes up what another left asks before it sends', async () => {
+    const { database, engine, clock } = world.service;
+    const { body } = await world.withdraw(10_000, destination);
+    await engine.settled();
+    // As it was when the first node died: sent, and not written down.
+    await database.withClient((client) =>
+      client.query(
+        `update withdrawal set status = 'sending', result = null, attempts = 1, wake_at = $2 where withdrawal_id = $1`,
+        [body.id, clock.now()],
+      ),
+    );
+    world.bank.faults.order({ kind: 'error-before-booking', next: 5, operationKind: 'payout' });
+    engine.wake();
+    await engine.settled();
+    // It found out by asking alone. The ledger, which had the end already, takes it for the repeat it is.
+    expect(world.bank.faults.list().faults).toHaveLength(1);
+    expect(await read(body.id)).toMatchObject({ status: 'Succeeded' });
+    expect(await paidOut(body.id)).toBe(1);
+  });
+});
+
+test('a destination is checked until the bank has been heard', async () => {
+  world.bank.faults.order({ kind: 'reset-after-booking', next: 2, operationKind: 'verify' });
+  const made = await world.destinationFor('5555555555554444');
+  expect(made).toMatchObject({ status: 'Unauthorized' });
+  expect(made).not.toHaveProperty('failure');
+  await pass(1_000);
+  await pass(2_000);
+  expect((await world.get(`/wallet/v0/destinations/${made.id}`)).body.status).toBe('Authorized');
+});
+
+test('32 clients drain one wallet to exactly zero: none above, none lost', async () => {
+  const { wallet } = await world.openWallet(world.merchant, { provider: 'dpl', class: 'company' });
+  const theirs = await world.destinationFor('4242424242424242', world.merchant, await identityOf(wallet));
+  const total = 200 * 1_000;
+  await world.post('/wallet/v0/test/deposits', { wallet, body: { amount: total, currency: 'RUB' } });
+  const made: string[] = [];
+  const client = async () => {
+    for (;;) {
+      const { body, status } = await world.withdraw(1_000, theirs.id, { wallet });
+      expect(status).toBe(202);
+      made.push(body.id);
+      if ((await read(body.id)).status === 'Failed') return;
+    }
+  };
+  await Promise.all(Array.from({ length: 32 }, client));
+  await world.service.engine.settled();
+  const ends = await Promise.all(made.map(read));
+  const count = (status: string) => ends.filter((end) => end.status === status).length;
+  expect({ succeeded: count('Succeeded'), failed: count('Failed') }).toEqual({ succeeded: 200, failed: 32 });
+  expect(await world.account(wallet)).toEqual({ own: 0, available: 0 });
+  const paid = (await world.book()).filter(({ operationId }) => made.includes(operationId.slice(0, -2)));
+  expect(paid.reduce((sum, { amount }) => sum + amount, 0)).toBe(total);
+  expect(await brokenInvariants(world.service.database)).toEqual([]);
+});
+
+async function identityOf(wallet: string): Promise<string> {
+  return (await world.get(`/wallet/v0/wallets/${wallet}`)).body.identity;
+}
+
+test(
+  `${payouts} payouts with faults (PAYOUTS_SEED=${seed})`,
+  { timeout: 600_000 + payouts * 100 },
+  async () => {
+    console.log(`PAYOUTS=${payouts} PAYOUTS_SEED=${seed}`);
+    const random = seededRandom(seed);
+    const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)]!;
+    const { wallet } = await world.openWallet(world.merchant);
+    const identity = await identityOf(wallet);
+    const cards = ['4242424242424242', '5555555555554444', '2201382000000013', '4111110000000112'];
+    const destinations = await Promise.all(
+      cards.map(async (number) => (await world.destinationFor(number, world.merchant, identity)).id),
+    );
+    const opening = (await world.account(wallet)).own;
+    for (const [kind, rate, operationKind] of [
+      ['reset-after-booking', 0.06, 'payout'],
+      ['error-after-booking', 0.04, 'payout'],
+      ['garbage-after-booking', 0.03, 'payout'],
+      ['reset-before-booking', 0.04, 'payout'],
+      ['error-before-booking', 0.03, 'payout'],
+      ['not-done', 0.03, 'payout'],
+      ['reset-after-booking', 0.1, 'inquire'],
+      ['error-before-booking', 0.05, 'inquire'],
+      ['duplicate-callback', 0.2, undefined],
+    ] as const) {
+      expect(world.bank.faults.order({ kind, rate, ...(operationKind ? { operationKind } : {}) })).toBe(true);
+    }
+
+    const made = new Map<string, number>();
+    let next = 0;
+    const client = async () => {
+      for (let number = next++; number < payouts; number = next++) {
+        const amount =
+          number % 50 === 7 ? 199_915 : number % 97 === 11 ? 199_916 : 100 + Math.floor(random() * 900);
+        const more = { wallet, externalID: `payout-${number}` };
+        const to = pick(destinations);
+        // A client that heard nothing asks again.
+        const times = random() < 0.1 ? 2 : 1;
+        const answers = await Promise.all(
+          Array.from({ length: times }, () => world.withdraw(amount, to, more)),
+        );
+        const ids = new Set(answers.map(({ body }) => body.id));
+        expect(ids.size).toBe(1);
+        for (const id of ids) made.set(id, amount);
+        if (random() < 0.05) await pass(500);
+      }
+    };
+    await Promise.all(Array.from({ length: 16 }, client));
+    await world.service.engine.settled();
+    expect(made.size).toBe(payouts);
+    expect(await brokenInvariants(world.service.database)).toEqual([]);
+    for (let elapsedMs = 1_000; elapsedMs < 3_600_000; elapsedMs *= 2) {
+      await pass(elapsedMs);
+      expect(await brokenInvariants(world.service.database, 'recent')).toEqual([]);
+    }
+    for (let hours = 0; hours < 26; hours++) await pass(3_600_000);
+    const stuck = new Set((await world.service.engine.stuck()).map(({ id }) => id));
+
+    const booked = new Map<string, number[]>();
+    for (const { operationId, amount } of await world.book()) {
+      booked.set(operationId, [...(booked.get(operationId) ?? []), amount]);
+    }
+    const sums = { succeeded: 0, failed: 0, pending: 0 };
+    let counted = 0;
+    for (const [id, amount] of made) {
+      const { status } = await read(id);
+      counted += 1;
+      const isPaid = status === 'Succeeded';
+      expect({ id, booked: booked.get(`${id}.p`) ?? [] }).toEqual({ id, booked: isPaid ? [amount] : [] });
+      if (isPaid) sums.succeeded += amount;
+      else if (status === 'Failed') sums.failed += amount;
+      else {
+        sums.pending += amount;
+        expect({ id, amount, isStuck: stuck.has(id) }).toEqual({ id, amount: 199_916, isStuck: true });
+      }
+    }
+    expect(counted).toBe(payouts);
+    const { own, available } = await world.account(wallet);
+    expect({ own, available }).toEqual({
+      own: opening - sums.succeeded,
+      available: opening - sums.succeeded - sums.pending,
+    });
+    expect(sums.failed).toBeGreaterThan(0);
+    expect(await brokenInvariants(world.service.database)).toEqual([]);
+    expect(epochMsOf(world.service.clock.now())).toBeGreaterThan(dayMs);
+  },
+);

@@ -1,0 +1,639 @@
+// Webhooks from the outside: subscribed over the API, delivered to a receiver over real HTTP.
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { epochMsOf } from '../../src/clock.ts';
+import { invoicesTopic } from '../../src/payments/payment.notices.ts';
+import { sweep } from '../../src/webhooks/inspect.store.ts';
+import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
+import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
+import { contentIsSigned, standardIsSigned, startReceiver, type Receiver } from '../support/receiver.ts';
+import { startTestService, type Answer, type Merchant, type TestService } from '../support/test-service.ts';
+
+const url = '/v2/processing/webhooks';
+const everyType = invoicesTopic.eventTypes;
+
+let world: PaymentWorld;
+let service: TestService;
+let merchant: Merchant;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  world = await startPaymentWorld();
+  ({ service, merchant } = world);
+  receiver = await startReceiver();
+});
+afterAll(async () => {
+  await world.close();
+  await receiver.stop();
+});
+beforeEach(() => {
+  receiver.deliveries.length = 0;
+  receiver.behave(() => 200);
+});
+
+/** A webhook that is gone when the test is over. */
+async function subscribe(
+  eventTypes: readonly string[] = everyType,
+  more: Record<string, unknown> = {},
+): Promise<any> {
+  const body = { scope: { topic: 'InvoicesTopic', shopID: 'TEST', eventTypes }, url: receiver.url, ...more };
+  const made = await service.call('POST', url, { token: merchant.apiKey, body });
+  expect({ status: made.status, body: made.body }).toMatchObject({ status: 201 });
+  onTestFinished(async () => {
+    await service.call('DELETE', `${url}/${made.body.id}`, { token: merchant.apiKey });
+  });
+  return made.body;
+}
+
+const nowSeconds = () => Math.floor(epochMsOf(service.clock.now()) / 1_000);
+
+describe('a webhook', () => {
+  test('is told that an invoice was paid, signed in both ways', async () => {
+    const webhook = await subscribe(['InvoicePaid']);
+    const { id } = await world.paid('4242424242424242');
+    await service.webhooks.settled();
+    expect(receiver.deliveries).toHaveLength(1);
+    const [delivery] = receiver.deliveries;
+    expect(delivery!.body).toMatchObject({
+      topic: 'InvoicesTopic',
+      eventType: 'InvoicePaid',
+      invoice: { id, status: 'paid', shopID: 'TEST' },
+    });
+    expect(contentIsSigned(delivery!, webhook.publicKey)).toBe(true);
+    expect(standardIsSigned(delivery!, webhook.signingSecret, nowSeconds())).toBe(true);
+    expect(standardIsSigned(delivery!, webhook.signingPublicKey, nowSeconds())).toBe(true);
+  });
+
+  test('is told everything about an invoice in the order it happened, each with the state of its moment', async () => {
+    await subscribe();
+    const { id } = await world.paid('4242424242424242');
+    await service.webhooks.settled();
+    expect(receiver.deliveries.map(({ body }) => storyOf(body))).toEqual([
+      'InvoiceCreated unpaid',
+      'PaymentStarted unpaid pending',
+      'PaymentProcessed unpaid processed',
+      'PaymentCaptured unpaid captured',
+      'InvoicePaid paid',
+    ]);
+    const numbers = receiver.deliveries.map(({ body }) => body.eventID);
+    expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+    expect(new Set(numbers).size).toBe(5);
+    expect(numbers.every(Number.isSafeInteger)).toBe(true);
+    const ids = receiver.deliveries.map(({ headers }) => headers['webhook-id']);
+    expect(new Set(ids).size).toBe(5);
+    for (const each of ids) expect(each).toMatch(/^evt_[A-Za-z0-9]{24}$/);
+    expect(receiver.deliveries.every(({ body }) => body.invoice.id === id)).toBe(true);
+  });
+
+  test('is told of payments as the contract says, member by member, and never a token', async () => {
+    await subscribe(['PaymentFailed', 'PaymentCaptured']);
+    const failed = await world.paid('4000000000000002');
+    const paid = await world.paid('4242424242424242', { metadata: { order: 'A-17' } });
+    await service.webhooks.settled();
+    const told = (id: string) => receiver.deliveries.find(({ body }) => body.invoice.id === id)!.body;
+    const contact = { email: 'payer@example.com' };
+    const payer = (bin: string, lastDigits: string) => ({
+      payerType: 'PaymentResourcePayer',
+      paymentToolDetails: {
+        detailsType: 'PaymentToolDetailsBankCard',
+        bin,
+        lastDigits,
+        cardNumberMask: `${bin}******${lastDigits}`,
+        paymentSystem: 'visa',
+      },
+      clientInfo: { ip: '127.0.0.1', fingerprint: expect.any(String) },
+      contactInfo: contact,
+    });
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+    const invoice = (id: string) => ({
+      id,
+      shopID: 'TEST',
+      createdAt: time,
+      status: 'unpaid',
+      dueDate: time,
+      amount: 6000,
+      currency: 'RUB',
+      product: 'Order 1',
+    });
+    const payment = { id: '1', createdAt: time, amount: 6000, currency: 'RUB', fee: 0 };
+    const flat = { contactInfo: contact, ip: '127.0.0.1', fingerprint: expect.any(String) };
+    const code = 'authorization_failed';
+    expect(told(failed.id)).toEqual({
+      eventID: expect.any(Number),
+      occuredAt: time,
+      topic: 'InvoicesTopic',
+      eventType: 'PaymentFailed',
+      invoice: invoice(failed.id),
+      payment: {
+        ...payment,
+        ...flat,
+        status: 'failed',
+        error: { code, message: code, subError: { code: expect.any(String) } },
+        payer: payer('400000', '0002'),
+      },
+    });
+    expect(told(paid.id)).toEqual({
+      eventID: expect.any(Number),
+      occuredAt: time,
+      topic: 'InvoicesTopic',
+      eventType: 'PaymentCaptured',
+      invoice: invoice(paid.id),
+      payment: {
+        ...payment,
+        ...flat,
+        status: 'captured',
+        rrn: expect.any(String),
+        metadata: { order: 'A-17' },
+        payer: payer('424242', '4242'),
+      },
+    });
+  });
+
+  test('is told only of its own shop, only what it subscribes to, and only what came after it', async () => {
+    const { id: before } = await makeInvoice(service, merchant);
+    await subscribe(['InvoiceCreated', 'InvoiceCancelled']);
+    await makeInvoice(service, merchant, { shopID: 'TEST_USD', currency: 'USD' });
+    await makeInvoice(service, await world.createMerchant());
+    const { id } = await makeInvoice(service, merchant);
+    await rescind(before);
+    await service.webhooks.settled();
+    expect(receiver.deliveries.map(({ body }) => [body.eventType, body.invoice.id]).sort()).toEqual([
+      ['InvoiceCancelled', before],
+      ['InvoiceCreated', id],
+    ]);
+  });
+
+  test('gets the very same bytes as every other, each with a signature of its own', async () => {
+    const [one, two] = [await subscribe(['InvoiceCreated']), await subscribe(['InvoiceCreated'])];
+    await makeInvoice(service, merchant);
+    await service.webhooks.settled();
+    expect(receiver.deliveries).toHaveLength(2);
+    const [first, second] = receiver.deliveries;
+    expect(first!.raw.equals(second!.raw)).toBe(true);
+    expect(first!.headers['webhook-id']).toBe(second!.headers['webhook-id']);
+    const verified = receiver.deliveries.map((delivery) =>
+      [one, two].map(({ publicKey }) => contentIsSigned(delivery, publicKey)),
+    );
+    expect(verified.map(String).sort()).toEqual(['false,true', 'true,false']);
+  });
+
+  test('that is deleted is told nothing more, and what waited is gone', async () => {
+    const webhook = await subscribe(['InvoiceCreated']);
+    receiver.behave(() => 500);
+    const { id } = await makeInvoice(service, merchant);
+    await service.webhooks.settled();
+    const answer = await service.call('DELETE', `${url}/${webhook.id}`, { token: merchant.apiKey });
+    expect(answer.status).toBe(204);
+    service.clock.advance(3_600_000);
+    await rescind(id);
+    await service.webhooks.settled();
+    expect(receiver.deliveries).toHaveLength(1);
+    await sweep(service.database, service.clock.now());
+    const { rows } = await service.database.withClient((client) =>
+      client.query('select from webhook_queue where webhook_id = $1', [webhook.id]),
+    );
+    expect(rows).toHaveLength(0);
+  });
+});
+
+describe('a delivery that fails', () => {
+  test('is made again with the same id and bytes after 30 seconds at the earliest, and holds up what comes after it', async () => {
+    await subscribe(['InvoiceCreated', 'InvoiceCancelled']);
+    receiver.behave(({ body }) => (body.eventType === 'InvoiceCreated' ? 503 : 200));
+    const { id } = await makeInvoice(service, merchant);
+    await rescind(id);
+    await service.webhooks.settled();
+    service.clock.advance(29_999);
+    await service.webhooks.settled();
+    expect(receiver.deliveries).toHaveLength(1);
+    receiver.behave(() => 204);
+    service.clock.advance(6_001); // the jitter is a fifth at most
+    await service.webhooks.settled();
+    expect(receiver.deliveries.map(({ body }) => body.eventType)).toEqual([
+      'InvoiceCreated',
+      'InvoiceCreated',
+      'InvoiceCancelled',
+    ]);
+    const [first, again] = receiver.deliveries;
+    expect(again!.raw.equals(first!.raw)).toBe(true);
+    expect(again!.headers['webhook-id']).toBe(first!.headers['webhook-id']);
+    expect(again!.headers['content-signature']).toBe(first!.headers['content-signature']);
+    expect(Number(again!.headers['webhook-timestamp'])).toBeGreaterThan(
+      Number(first!.headers['webhook-timestamp']),
+    );
+  });
+
+  test('holds up no other invoice', async () => {
+    await subscribe(['InvoiceCreated']);
+    const { id } = await makeInvoice(service, merchant);
+    receiver.behave(({ body }) => (body.invoice.id === id ? 500 : 200));
+    const { id: other } = await makeInvoice(service, merchant);
+    await service.webhooks.settled();
+    expect(receiver.deliveries.map(({ body }) => body.invoice.id).sort()).toEqual([id, other].sort());
+  });
+
+  test('29 times is parked: kept, shown, with later events behind it, and taken up when its owner says so', async () => {
+    const webhook = await subscribe(['InvoiceCreated', 'InvoiceCancelled']);
+    receiver.behave(() => 500);
+    const { id } = await makeInvoice(service, merchant);
+    for (let attempt = 1; attempt <= 40; attempt++) {
+      await service.webhooks.settled();
+      service.clock.advance(1.2 * 3_600_000);
+    }
+    expect(receiver.deliveries).toHaveLength(29);
+    await rescind(id);
+    await service.webhooks.settled();
+    expect(receiver.deliveries).toHaveLength(29);
+    const queues = await get(`${webhook.id}/queues?limit=10&state=parked`);
+    expect(queues).toMatchObject([
+      { objectID: id, state: 'parked', failures: 29, lastFailure: 'status 500' },
+    ]);
+    const attempts = await get(`${webhook.id}/attempts?limit=2&objectID=${id}`);
+    expect(attempts).toMatchObject([
+      { attempt: 29, delivered: false, status: 500, failure: 'status 500', eventType: 'InvoiceCreated' },
+      { attempt: 28 },
+    ]);
+
+    receiver.behave(() => 200);
+    const resumed = await post(`${webhook.id}/resume`, {});
+    expect(resumed.body).toEqual({ queues: 1 });
+    await service.webhooks.settled();
+    expect(receiver.deliveries.slice(29).map(({ body }) => body.eventType)).toEqual([
+      'InvoiceCreated',
+      'InvoiceCancelled',
+    ]);
+    expect(await get(`${webhook.id}/queues?limit=10`)).toMatchObject([
+      { objectID: id, state: 'done', failures: 0 },
+    ]);
+  });
+
+  test.each([
+    [
+      'a redirect',
+      (_: unknown, response: any) => void response.writeHead(302, { location: receiver.url }).end(),
+      'status 302',
+    ],
+    ['410', () => 410, 'status 410'],
+    ['a connection that is cut', (_: unknown, response: any) => void response.destroy(), 'UND_ERR_SOCKET'],
+  ])('may fail by %s', async (_, behaviour, failure) => {
+    const webhook = await subscribe(['InvoiceCreated']);
+    receiver.behave(behaviour);
+    await makeInvoice(service, merchant);
+    await service.webhooks.settled();
+    expect(receiver.deliveries).toHaveLength(1);
+    expect(await get(`${webhook.id}/attempts?limit=5`)).toMatchObject([{ delivered: false, failure }]);
+  });
+
+  test('is put off by Retry-After, an hour at most, and never brought forward', async () => {
+    await subscribe(['InvoiceCreated']);
+    receiver.behave((_, response) => void response.writeHead(503, { 'retry-after': '600' }).end());
+    await makeInvoice(service, merchant);
+    await service.webhooks.settled();
+    service.clock.advance(599_000);
+    await service.webhooks.settled();
+    expect(receiver.deliveries).toHaveLength(1);
+    service.clock.advance(2_000);
+    await service.webhooks.settled();
+    expect(receiver.deliveries).toHaveLength(2);
+  });
+});
+
+describe('what was sent before', () => {
+  test('is sent again for a stretch of time, in order, with the same ids and bytes, and then the queue goes on', async () => {
+    const webhook = await subscribe(['InvoiceCreated', 'InvoiceCancelled']);
+    const { id: early } = await makeInvoice(service, merchant);
+    service.clock.advance(60_000);
+    const since = service.clock.now();
+    const { id } = await makeInvoice(service, merchant);
+    await rescind(early);
+    service.clock.advance(60_000);
+    const until = service.clock.now();
+    await rescind(id);
+    await service.webhooks.settled();
+    const first = receiver.deliveries.splice(0);
+    expect(first).toHaveLength(4);
+
+    const replayed = await post(`${webhook.id}/replay`, { since, until });
+    expect(replayed.body).toEqual({ queues: 2 });
+    await service.webhooks.settled();
+    const again = receiver.deliveries.splice(0);
+    expect(again.map(({ body }) => [body.eventType, body.invoice.id]).sort()).toEqual([
+      ['InvoiceCancelled', early],
+      ['InvoiceCreated', id],
+    ]);
+    for (const delivery of again) {
+      const original = first.find(({ headers }) => headers['webhook-id'] === delivery.headers['webhook-id']);
+      expect(delivery.raw.equals(original!.raw)).toBe(true);
+    }
+    const { id: next } = await makeInvoice(service, merchant);
+    await service.webhooks.settled();
+    expect(receiver.deliveries.map(({ body }) => body.invoice.id)).toEqual([next]);
+  });
+
+  test('is sent again from a notice on', async () => {
+    const webhook = await subscribe(['InvoiceCreated']);
+    await makeInvoice(service, merchant);
+    service.clock.advance(1_000);
+    const { id } = await makeInvoice(service, merchant);
+    await service.webhooks.settled();
+    const [last] = receiver.deliveries.splice(0).filter(({ body }) => body.invoice.id === id);
+    service.clock.advance(1_000);
+    const replayed = await post(`${webhook.id}/replay`, { fromEventID: last!.body.eventID });
+    expect(replayed.body).toEqual({ queues: 1 });
+    await service.webhooks.settled();
+    expect(receiver.deliveries.map(({ body }) => body.invoice.id)).toEqual([id]);
+    const unknown = await post(`${webhook.id}/replay`, { fromEventID: 5 });
+    expect(unknown).toMatchObject({ status: 400, body: { code: 'webhookEventNotFound' } });
+  });
+
+  test('goes to a webhook that was not there yet, when it asks for it, and nothing it did not ask for', async () => {
+    const since = service.clock.now();
+    const { id } = await makeInvoice(service, merchant);
+    service.clock.advance(1_000);
+    const until = service.clock.now();
+    await rescind(id);
+    const webhook = await subscribe(['InvoiceCreated', 'InvoiceCancelled']);
+    await post(`${webhook.id}/replay`, { since, until });
+    await service.webhooks.settled();
+    expect(receiver.deliveries.map(({ body }) => body.eventType)).toEqual(['InvoiceCreated']);
+  });
+});
+
+describe('changing the keys', () => {
+  test('never fails a receiver that follows the documents', async () => {
+    const webhook = await subscribe(['InvoiceCreated']);
+    const secrets = [webhook.signingSecret as string];
+    const verify = async () => {
+      await makeInvoice(service, merchant);
+      await service.webhooks.settled();
+      const [delivery] = receiver.deliveries.splice(0);
+      // What the documents say: the keys as the API shows them, old and new.
+      const shown = await get(webhook.id);
+      const publicKeys = [shown.publicKey, shown.nextPublicKey].filter(Boolean);
+      expect(publicKeys.some((key) => contentIsSigned(delivery!, key))).toBe(true);
+      expect(secrets.every((secret) => standardIsSigned(delivery!, secret, nowSeconds()))).toBe(true);
+      return { delivery: delivery!, shown };
+    };
+    const before = await verify();
+    const rotated = await post(`${webhook.id}/rotate-keys`, { afterHours: 24 });
+    expect(rotated).toMatchObject({ status: 200, body: { publicKey: before.shown.publicKey } });
+    secrets.push(rotated.body.signingSecret);
+
+    service.clock.advance(23 * 3_600_000);
+    const during = await verify();
+    expect(during.shown.publicKey).toBe(before.shown.publicKey);
+    expect(during.shown.nextPublicKey).toBe(rotated.body.nextPublicKey);
+    expect(contentIsSigned(during.delivery, before.shown.publicKey)).toBe(true);
+
+    service.clock.advance(1 * 3_600_000);
+    const after = await verify();
+    expect(after.shown.publicKey).toBe(rotated.body.nextPublicKey);
+    expect(contentIsSigned(after.delivery, before.shown.publicKey)).toBe(false);
+    const tooSoon = await post(`${webhook.id}/rotate-keys`, { afterHours: 0 });
+    expect(tooSoon.body.code).toBe('webhookRotationInProgress');
+
+    service.clock.advance(24 * 3_600_000);
+    secrets.shift();
+    const { delivery } = await verify();
+    expect(standardIsSigned(delivery, webhook.signingSecret, nowSeconds())).toBe(false);
+    expect((await post(`${webhook.id}/rotate-keys`, { afterHours: 0 })).status).toBe(200);
+  });
+
+  test('leaves no private half in the clear in the database', async () => {
+    const webhook = await subscribe(['InvoiceCreated']);
+    const { rows } = await service.database.withClient((client) =>
+      client.query('select sealed, public_key from webhook_key where webhook_id = $1', [webhook.id]),
+    );
+    const secret = Buffer.from(webhook.signingSecret.slice(6), 'base64');
+    for (const { sealed } of rows) {
+      expect(sealed.includes(secret)).toBe(false);
+      expect(sealed.includes(Buffer.from('"rsa"'))).toBe(false);
+    }
+  });
+});
+
+describe('managing webhooks', () => {
+  test('shows the shared secret once, and everything else again', async () => {
+    const { signingSecret, ...shown } = await subscribe(['InvoicePaid', 'InvoicePaid']);
+    expect(signingSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(shown).toEqual({
+      id: expect.stringMatching(/^\d{22}$/),
+      partyID: merchant.partyId,
+      active: true,
+      scope: { topic: 'InvoicesTopic', shopID: 'TEST', eventTypes: ['InvoicePaid'] },
+      url: receiver.url,
+      publicKey: expect.stringMatching(/^-----BEGIN PUBLIC KEY-----\n(.{64}\n)+/),
+      signingPublicKey: expect.stringMatching(/^whpk_[A-Za-z0-9+/]{43}=$/),
+    });
+    expect(await get(shown.id)).toEqual(shown);
+    const listed = await service.call('GET', url, { token: merchant.apiKey });
+    expect(listed.body).toEqual([shown]);
+  });
+
+  test.each([
+    [{ scope: { topic: 'InvoicesTopic', shopID: 'NOWHERE', eventTypes: ['InvoicePaid'] } }, 'invalidShopID'],
+    [{ scope: { topic: 'InvoicesTopic', shopID: 'TEST', eventTypes: ['CustomerReady'] } }, 'invalidRequest'],
+    [{ scope: { topic: 'InvoicesTopic', shopID: 'TEST', eventTypes: [] } }, 'invalidRequest'],
+    [{ scope: { topic: 'InvoicesTopic', shopID: 'TEST', eventTypes: ['RefundCreated'] } }, 'invalidRequest'],
+    [{ partyID: 'another' }, 'invalidPartyID'],
+    [{ url: 'ftp://shop.example/' }, 'invalidRequest'],
+    [{ url: 'https://user:secret@shop.example/' }, 'invalidRequest'],
+    [{ url: '/relative' }, 'invalidRequest'],
+  ])('refuses %j', async (more, code) => {
+    const body = {
+      scope: { topic: 'InvoicesTopic', shopID: 'TEST', eventTypes: ['InvoicePaid'] },
+      url: receiver.url,
+      ...more,
+    };
+    const made = await service.call('POST', url, { token: merchant.apiKey, body });
+    expect(made).toMatchObject({ status: 400, body: { code } });
+  });
+
+  test('ends at ten for a shop, also when many are asked for at once', async () => {
+    const { apiKey: token } = await world.createMerchant();
+    const body = {
+      scope: { topic: 'InvoicesTopic', shopID: 'TEST', eventTypes: ['InvoicePaid'] },
+      url: receiver.url,
+    };
+    const made = await Promise.all(
+      Array.from({ length: 13 }, () => service.call('POST', url, { token, body })),
+    );
+    expect(made.map(({ status }) => status).sort()).toEqual([...Array(10).fill(201), 429, 429, 429]);
+    expect(made.find(({ status }) => status === 429)!.body).toEqual({ message: 'Webhook limit exceeded' });
+    const other = { ...body, scope: { ...body.scope, shopID: 'TEST_USD' } };
+    expect((await service.call('POST', url, { token, body: other })).status).toBe(201);
+  });
+
+  test('tries one out, and says how it went', async () => {
+    const webhook = await subscribe(['InvoicePaid']);
+    const good = await post(`${webhook.id}/test`);
+    expect(good.body).toMatchObject({ delivered: true, status: 200 });
+    expect(receiver.deliveries[0]!.body).toMatchObject({ topic: 'InvoicesTopic', eventType: 'WebhookTest' });
+    expect(contentIsSigned(receiver.deliveries[0]!, webhook.publicKey)).toBe(true);
+    receiver.behave(() => 404);
+    expect((await post(`${webhook.id}/test`)).body).toMatchObject({ delivered: false, status: 404 });
+  });
+});
+
+describe('webhooks of identities', () => {
+  const walletUrl = '/wallet/v0/webhooks';
+  const wanted = {
+    identityID: 'one',
+    scope: {
+      topic: 'WithdrawalsTopic',
+      walletID: 'w',
+      eventTypes: ['WithdrawalFailed', 'WithdrawalStarted'],
+    },
+  };
+  const ask = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown) =>
+    service.call(method, `${walletUrl}${path}`, {
+      token: merchant.apiKey,
+      ...(body === undefined ? {} : { body }),
+    });
+
+  test('are made, listed, read and deleted under their identity, and are none of a shop', async () => {
+    const made = await ask('POST', '', { ...wanted, url: receiver.url });
+    expect(made.status).toBe(201);
+    const { signingSecret, ...shown } = made.body;
+    expect(signingSecret).toMatch(/^whsec_/);
+    expect(shown).toMatchObject({ ...wanted, active: true, url: receiver.url });
+    expect((await ask('GET', '?identityID=one')).body).toEqual([shown]);
+    expect((await ask('GET', '?identityID=other')).body).toEqual([]);
+    expect((await ask('GET', `/${shown.id}?identityID=one`)).body).toEqual(shown);
+    expect((await ask('GET', `/${shown.id}?identityID=other`)).status).toBe(404);
+    expect((await ask('GET', `/${shown.id}`)).status).toBe(400);
+    const asOfShop = await service.call('GET', `${url}/${shown.id}`, { token: merchant.apiKey });
+    expect(asOfShop.status).toBe(404);
+    expect((await ask('DELETE', `/${shown.id}?identityID=other`)).status).toBe(404);
+    expect((await ask('DELETE', `/${shown.id}?identityID=one`)).status).toBe(204);
+    expect((await ask('DELETE', `/${shown.id}?identityID=one`)).status).toBe(404);
+  });
+
+  test.each([
+    [{ scope: { topic: 'InvoicesTopic', eventTypes: ['InvoicePaid'] } }],
+    [{ scope: { topic: 'DestinationsTopic', eventTypes: ['WithdrawalFailed'] } }],
+    [{ scope: { topic: 'DestinationsTopic', walletID: 'w', eventTypes: ['DestinationCreated'] } }],
+    [{ url: 'ftp://shop.example/' }],
+  ])('refuse %j', async (more) => {
+    const made = await ask('POST', '', { ...wanted, url: receiver.url, ...more });
+    expect(made).toMatchObject({ status: 400, body: { code: 'invalidRequest' } });
+  });
+
+  test('are told of the payouts of their wallet, from the log as the wallets write it', async () => {
+    const { body: webhook } = await ask('POST', '', { ...wanted, url: receiver.url });
+    const terms = {
+      identityId: 'one',
+      destinationId: 'd',
+      createdAt: service.clock.now(),
+      amountMinor: 5,
+      currency: 'RUB',
+    };
+    await service.database.withClient(async (client) => {
+      for (const walletId of ['w', 'v']) {
+        const id = `payout-${walletId}`;
+        const facts = [
+          { type: 'withdrawal_started', terms: { ...terms, id, walletId } },
+          { type: 'withdrawal_failed', failure: ['authorization_failed'] },
+        ];
+        for (const [index, fact] of facts.entries()) {
+          await client.query(
+            `insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+             values ($1, $2, 'withdrawal', $3, $4, $5)`,
+            [id, index + 1, merchant.partyId, service.clock.now(), JSON.stringify([fact])],
+          );
+        }
+      }
+    });
+    await service.webhooks.settled();
+    const occuredAt = expect.any(String);
+    const body = { amount: 5, currency: 'RUB' };
+    expect(receiver.deliveries.map((delivery) => delivery.body)).toEqual([
+      {
+        eventID: '1',
+        occuredAt,
+        topic: 'WithdrawalTopic',
+        eventType: 'WithdrawalStarted',
+        withdrawal: { id: 'payout-w', createdAt: terms.createdAt, wallet: 'w', destination: 'd', body },
+      },
+      {
+        eventID: '2',
+        occuredAt,
+        topic: 'WithdrawalTopic',
+        eventType: 'WithdrawalFailed',
+        withdrawalID: 'payout-w',
+        wallet: 'w',
+        destination: 'd',
+        body,
+        failure: { code: 'authorization_failed' },
+      },
+    ]);
+    await ask('DELETE', `/${webhook.id}?identityID=one`);
+  });
+});
+
+test('metrics tell how late webhooks are, and how many queues are parked', async () => {
+  const metric = async (name: string) => {
+    const { text } = await service.call('GET', '/metrics');
+    return new RegExp(`^${name}(?:\\{.*\\})? (.*)$`, 'm').exec(text)?.[1];
+  };
+  const webhook = await subscribe(['InvoiceCreated']);
+  expect(await metric('mandate_webhook_oldest_undelivered_seconds')).toBe('0');
+  receiver.behave(() => 500);
+  await makeInvoice(service, merchant);
+  await service.webhooks.settled();
+  service.clock.advance(10_000);
+  expect(await metric('mandate_webhook_oldest_undelivered_seconds')).toBe('10');
+  expect(await metric('mandate_webhook_lag_seconds')).toBe('10');
+  const { text } = await service.call('GET', '/metrics');
+  expect(text).toContain(`mandate_webhook_lag_seconds{webhook="${webhook.id}"} 10`);
+  expect(text).toMatch(/mandate_webhook_deliveries_total\{outcome="failed"\} \d+/);
+  for (let attempt = 1; attempt <= 30; attempt++) {
+    service.clock.advance(1.2 * 3_600_000);
+    await service.webhooks.settled();
+  }
+  expect(await metric('mandate_webhook_parked_queues')).toBe('1');
+  expect(await metric('mandate_webhook_oldest_undelivered_seconds')).toBe('0');
+});
+
+test('in live mode an address inside is refused, and what a name leads to when it is connected to', async () => {
+  const live = await startTestService({ WEBHOOK_ADDRESSES: 'outside' });
+  onTestFinished(() => live.close());
+  const { apiKey: token } = await live.createMerchant();
+  const scope = { topic: 'InvoicesTopic', shopID: 'TEST', eventTypes: ['InvoicePaid'] };
+  const refused = await live.call('POST', url, { token, body: { scope, url: 'https://127.0.0.1/' } });
+  expect(refused).toMatchObject({ status: 400, body: { code: 'invalidRequest' } });
+  const made = await live.call('POST', url, { token, body: { scope, url: 'https://shop.example:8443/' } });
+  expect(made.status).toBe(201);
+  // As if the name had been another one when the webhook was made.
+  await live.database.withClient((client) =>
+    client.query(`update webhook set url = 'https://localhost:8443/'`),
+  );
+  live.webhooks.forget(made.body.id);
+  const tried = await live.call('POST', `${url}/${made.body.id}/test`, { token });
+  expect(tried.body).toMatchObject({ delivered: false, failure: 'ADDRESS_REFUSED' });
+});
+
+function storyOf(body: any): string {
+  return [body.eventType, body.invoice.status, body.payment?.status].filter(Boolean).join(' ');
+}
+
+async function rescind(id: string): Promise<void> {
+  const body = { reason: 'x' };
+  const { status } = await service.call('POST', `${invoicesUrl}/${id}/rescind`, {
+    token: merchant.apiKey,
+    body,
+  });
+  expect(status).toBe(204);
+}
+
+async function get(path: string): Promise<any> {
+  const answer = await service.call('GET', `${url}/${path}`, { token: merchant.apiKey });
+  expect({ status: answer.status, text: answer.text }).toMatchObject({ status: 200 });
+  return answer.body;
+}
+
+function post(path: string, body?: unknown): Promise<Answer> {
+  return service.call('POST', `${url}/${path}`, {
+    token: merchant.apiKey,
+    ...(body === undefined ? {} : { body }),
+  });
+}

@@ -1,0 +1,272 @@
+// The checkout on the sites of shops: over the page, in a form, in a window, on a phone; and what a site can do that is not
+// on the shop's list.
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { describeInBrowser } from '../support/browser.ts';
+import {
+  desktop,
+  phone,
+  startCheckoutWorld,
+  startShopSite,
+  type CheckoutWorld,
+  type ShopSite,
+} from '../support/checkout-world.ts';
+import type { CreatedInvoice } from '../support/invoices.ts';
+
+const soon = { timeout: 10_000, interval: 30 };
+
+describeInBrowser('the checkout on a site', () => {
+  let world: CheckoutWorld;
+  let shop: ShopSite;
+  let stranger: ShopSite;
+  let page: Page;
+
+  beforeAll(async () => {
+    world = await startCheckoutWorld();
+    shop = await startShopSite();
+    stranger = await startShopSite();
+    await world.service.database.withClient((client) =>
+      client.query('update shop set origins = $1 where party_id = $2', [shop.origin, world.merchant.partyId]),
+    );
+  });
+  afterAll(async () => {
+    await shop?.stop();
+    await stranger?.stop();
+    await world?.close();
+  });
+  afterEach(async () => {
+    await page?.context().close();
+    world.requireNoComplaints();
+  });
+
+  const frame = () => page.frameLocator('dialog iframe');
+  /** What the shop's page was told, in order. */
+  const told = () => page.evaluate<string[]>('window.told');
+
+  const opener = (
+    invoice: CreatedInvoice,
+    more: Record<string, unknown> = {},
+    global = 'MandateCheckout',
+  ) => `
+    <!doctype html><title>Shop</title><h1>Shop</h1><button id="buy">Buy</button>
+    <script src="${world.address}/checkout.js"></script>
+    <script>
+      window.told = [];
+      window.checkout = ${global}.configure({
+        ...${JSON.stringify({ invoiceID: invoice.id, invoiceAccessToken: invoice.token, locale: 'en', ...more })},
+        opened: () => told.push('opened'), closed: () => told.push('closed'), finished: () => told.push('finished'),
+      });
+      document.getElementById('buy').addEventListener('click', () => checkout.open());
+    </script>`;
+
+  async function visit(html: string, site = shop, viewport = desktop): Promise<void> {
+    site.pages['/'] = html;
+    page = await world.open(`${site.origin}/`, { viewport });
+  }
+  async function pay(where: { locator: Page['locator'] }, card = '4242424242424242'): Promise<void> {
+    await where.locator('#number').fill(card);
+    await where.locator('#expiry').fill('12/30');
+    await where.locator('#code').fill('123');
+    await where.locator('#pay').click();
+  }
+
+  test.each(['MandateCheckout', 'RbkmoneyCheckout'])(
+    'opens over the page as %s, pays, tells, closes',
+    async (name) => {
+      const invoice = await world.invoice({ product: 'Coffee' });
+      await visit(opener(invoice, { name: 'Bean & Leaf', email: 'payer@example.com' }, name));
+      const requested: string[] = [];
+      page.on('request', (request) => requested.push(request.url()));
+      await page.locator('#buy').click();
+      await frame().getByText('RUB 60.00', { exact: true }).waitFor();
+      expect(await frame().locator('#product').textContent()).toBe('Coffee');
+      expect(await frame().locator('#email').inputValue()).toBe('payer@example.com');
+      expect(await frame().locator('#pay').textContent()).toBe('Pay RUB\u00a060.00');
+      await pay(frame());
+      await frame().getByRole('heading', { name: 'Paid' }).waitFor();
+      await expect.poll(told, soon).toEqual(['opened', 'finished']);
+      await frame().getByRole('link', { name: 'Back to the shop' }).click();
+      await expect.poll(told, soon).toEqual(['opened', 'finished', 'closed']);
+      expect(await page.locator('dialog').count()).toBe(0);
+      // What is behind the # is sent to nobody.
+      expect(requested.filter((url) => new URL(url).search.includes(invoice.token))).toEqual([]);
+      expect(requested.filter((url) => new URL(url).search.includes('payer%40example'))).toEqual([]);
+    },
+  );
+
+  test('a challenge is met in a frame within the frame', async () => {
+    await visit(opener(await world.invoice()));
+    await page.locator('#buy').click();
+    await pay(frame(), '4929172190150505');
+    const bank = frame().frameLocator('iframe.challenge');
+    await bank.getByLabel('Code from your bank').fill('1234');
+    await bank.getByRole('button', { name: 'Confirm' }).click();
+    await frame().getByRole('heading', { name: 'Paid' }).waitFor();
+    await expect.poll(told, soon).toEqual(['opened', 'finished']);
+  });
+
+  test('the page behind is out of reach, and Escape closes from within and without', async () => {
+    await visit(opener(await world.invoice()));
+    for (const press of [
+      () => frame().locator('#number').press('Escape'),
+      () => page.keyboard.press('Escape'),
+    ]) {
+      await page.locator('#buy').click();
+      await frame().getByText('RUB 60.00', { exact: true }).waitFor();
+      const isReachable = await page.evaluate(`(() => {
+        document.querySelector('#buy').focus();
+        return document.activeElement === document.querySelector('#buy');
+      })()`);
+      expect(isReachable).toBe(false);
+      await press();
+      await expect.poll(() => page.locator('dialog').count(), soon).toBe(0);
+    }
+    expect(await told()).toEqual(['opened', 'closed', 'opened', 'closed']);
+    expect(await page.locator('#buy').evaluate((it) => it === it.ownerDocument.activeElement)).toBe(true);
+  });
+
+  test('is as high as what it shows, and not wider than its screen', async () => {
+    await visit(opener(await world.invoice(), { requireCardHolder: true, recurring: 'true' }));
+    await page.locator('#buy').click();
+    await frame().getByText('RUB 60.00', { exact: true }).waitFor();
+    const heights = () =>
+      page.evaluate(`(() => {
+        const frame = document.querySelector('dialog iframe');
+        return frame.getBoundingClientRect().height;
+      })()`);
+    const wanted = await frame()
+      .locator('.sheet')
+      .evaluate((sheet) => (sheet as unknown as { scrollHeight: number }).scrollHeight);
+    await expect.poll(heights, soon).toBe(wanted);
+  });
+
+  test('a form gets a button, and is sent when it is paid', async () => {
+    const invoice = await world.invoice();
+    shop.pages['/thanks'] = '<!doctype html><title>Thanks</title><h1>Thanks</h1>';
+    await visit(`<!doctype html><title>Shop</title><form action="/thanks" method="GET">
+      <input type="hidden" name="order" value="17">
+      <script src="${world.address}/checkout.js" class="rbkmoney-checkout" data-invoice-id="${invoice.id}"
+        data-invoice-access-token="${invoice.token}" data-name="Shop" data-label="Buy it" data-pay-button-label="Go"
+        data-obscure-card-cvv="true" data-apple-pay="false" data-locale="en"></script></form>`);
+    await page.getByRole('button', { name: 'Buy it' }).click();
+    expect(await frame().locator('#code').getAttribute('type')).toBe('password');
+    await frame().getByText('RUB 60.00', { exact: true }).waitFor();
+    expect(await frame().locator('#pay').textContent()).toBe('Go');
+    await pay(frame());
+    await frame().getByRole('link', { name: 'Back to the shop' }).click();
+    await page.waitForURL(`${shop.origin}/thanks?order=17`);
+  });
+
+  test.each([
+    ['a window of its own where that is wanted', desktop, { popupMode: true }],
+    ['a whole page on a phone', phone, {}],
+  ])('opens %s', async (_, size, more) => {
+    await visit(opener(await world.invoice(), more), shop, size);
+    const opening = page.waitForEvent('popup');
+    await page.locator('#buy').click();
+    const window = await opening;
+    await window.getByText('RUB 60.00', { exact: true }).waitFor();
+    await pay(window);
+    await window.getByRole('heading', { name: 'Paid' }).waitFor();
+    await expect.poll(told, soon).toEqual(['opened', 'finished']);
+    await window.getByRole('link', { name: 'Back to the shop' }).click();
+    await expect.poll(told, soon).toEqual(['opened', 'finished', 'closed']);
+    expect(window.isClosed()).toBe(true);
+  });
+
+  test('two on one page do not hear each other', async () => {
+    const [first, second] = [await world.invoice(), await world.invoice({ amount: 7000 })];
+    const other = `<script>
+      const options = { invoiceID: '${second.id}', invoiceAccessToken: '${second.token}' };
+      MandateCheckout.configure({ ...options, opened: () => told.push('other'), finished: () => told.push('other') });
+    </script>`;
+    await visit(opener(first) + other);
+    await page.locator('#buy').click();
+    await frame().getByText('RUB 60.00', { exact: true }).waitFor();
+    await pay(frame());
+    await expect.poll(told, soon).toEqual(['opened', 'finished']);
+  });
+
+  test('a shop that names neither invoice nor customer is told so at once', async () => {
+    await visit(opener({ id: '', token: '' }));
+    expect(world.complaints.splice(0).join()).toContain('Unrecognized integration type');
+  });
+
+  test('a site that is not on the list cannot show it', async () => {
+    await visit(opener(await world.invoice()), stranger);
+    await page.locator('#buy').click();
+    await expect.poll(() => world.complaints.splice(0).join(), soon).toContain('frame-ancestors');
+    expect(await frame().locator('body').innerText()).not.toContain('Card number');
+    expect(await told()).toEqual([]);
+  });
+
+  test('a site that is not on the list opens a window and learns nothing', async () => {
+    const invoice = await world.invoice();
+    await visit(opener(invoice, { popupMode: true }), stranger);
+    await page.evaluate(`addEventListener('message', ({ data }) => told.push(JSON.stringify(data)))`);
+    const opening = page.waitForEvent('popup');
+    await page.locator('#buy').click();
+    const window = await opening;
+    await pay(window);
+    await window.getByRole('heading', { name: 'Paid' }).waitFor();
+    expect(await told()).toEqual([]);
+  });
+
+  test('a hostile page around it can neither read nor steer it', async () => {
+    const invoice = await world.invoice();
+    // It has got on the list somehow; then it may show the frame, and nothing else.
+    await visit(opener(invoice));
+    await page.locator('#buy').click();
+    await frame().getByText('RUB 60.00', { exact: true }).waitFor();
+    await frame().locator('#number').fill('4242424242424242');
+    const attempts = await page.evaluate<Record<string, string>>(`(() => {
+      const inner = document.querySelector('dialog iframe').contentWindow;
+      const results = {};
+      const attempt = (name, act) => {
+        try { act(); results[name] = 'done'; } catch (error) { results[name] = error.name; }
+      };
+      attempt('read the document', () => inner.document.body);
+      attempt('read the address', () => inner.location.href);
+      attempt('read storage', () => inner.sessionStorage);
+      attempt('call in', () => inner.eval('1'));
+      for (const message of ['challenge-finished', { source: 'mandate-checkout', type: 'closed' },
+        { source: 'mandate-checkout', type: 'finished', status: 'captured' }, { type: 'pay' }]) {
+        inner.postMessage(message, '*');
+      }
+      // A frame of the same name, and one that pretends to be the checkout.
+      window.postMessage({ source: 'mandate-checkout', type: 'finished', status: 'captured' }, '*');
+      return results;
+    })()`);
+    expect(new Set(Object.values(attempts))).toEqual(new Set(['SecurityError']));
+    await pay(frame());
+    await frame().getByRole('heading', { name: 'Paid' }).waitFor();
+    // One of each: what the page made up itself counted for nothing.
+    await expect.poll(told, soon).toEqual(['opened', 'finished']);
+  });
+
+  test('what the page of the bank says to the shop counts for nothing', async () => {
+    await visit(opener(await world.invoice()));
+    await page.locator('#buy').click();
+    await frame().getByText('RUB 60.00', { exact: true }).waitFor();
+    await page.evaluate(
+      `window.messages = []; addEventListener('message', ({ data }) => messages.push(data))`,
+    );
+    await pay(frame(), '4012888888881881');
+    const bank = frame().frameLocator('iframe.challenge');
+    await bank.getByLabel('Code from your bank').waitFor();
+    const [, inner] = page.frames().filter((one) => one.url().includes('/issuer/'));
+    const issuer = inner ?? page.frames().find((one) => one.url().includes('/issuer/'));
+    await issuer?.evaluate(`top.postMessage({ source: 'mandate-checkout', type: 'finished' }, '*')`);
+    await expect
+      .poll(() => page.evaluate('messages.some(({ type }) => type === "finished")'), soon)
+      .toBe(true);
+    expect(await told()).toEqual(['opened']);
+    // Nor can it send the shop's page somewhere else, even when the payer has just touched it.
+    await bank.getByLabel('Code from your bank').click();
+    const escape = await issuer?.evaluate<string>(
+      `(() => { try { top.location.href = 'about:blank'; return 'gone'; } catch (error) { return error.name; } })()`,
+    );
+    expect(escape).toBe('SecurityError');
+    world.complaints.length = 0;
+  });
+});

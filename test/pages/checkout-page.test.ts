@@ -1,0 +1,243 @@
+// The checkout as it is sent: its policy, its size, what it says before any script runs, and what of an address is never kept.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeInvoice, payInvoice, type CreatedInvoice } from '../support/invoices.ts';
+import { startTestService, type Answer, type Merchant, type TestService } from '../support/test-service.ts';
+
+const scriptAndStyleBytesMost = 30_000;
+const shopScriptBytesMost = 5_000;
+
+let service: TestService;
+let merchant: Merchant;
+let invoice: CreatedInvoice;
+
+beforeAll(async () => {
+  service = await startTestService();
+  merchant = await service.createMerchant();
+  invoice = await makeInvoice(service, merchant, { amount: 1234500, product: 'Coffee <beans>' });
+});
+afterAll(() => service.close());
+
+const open = (query: Record<string, string>, headers: Record<string, string> = {}) =>
+  service.call('GET', `/checkout?${new URLSearchParams(query).toString()}`, { headers });
+const openPaid = (more: Record<string, string> = {}) =>
+  open({ invoiceID: invoice.id, invoiceAccessToken: invoice.token, ...more });
+const policyOf = ({ headers }: Answer) => String(headers['content-security-policy']);
+const directive = (answer: Answer, name: string) =>
+  policyOf(answer)
+    .split('; ')
+    .find((part) => part.startsWith(`${name} `))
+    ?.slice(name.length + 1);
+const viewOf = ({ text }: Answer) => /data-view="(\w+)"/.exec(text)?.[1];
+const between = (text: string, start: string, end: string) => text.split(start)[1]?.split(end)[0] ?? '';
+const scriptOf = ({ text }: Answer) => between(text, '<script type="module">', '</script>');
+const styleOf = ({ text }: Answer) => between(text, '<style>', '</style>');
+const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+async function setOrigins(...origins: string[]): Promise<void> {
+  await service.database.withClient((client) =>
+    client.query('update shop set origins = $1 where party_id = $2', [origins.join(' '), merchant.partyId]),
+  );
+}
+
+describe('the page', () => {
+  test('says what is paid, to whom and how much before any script runs', async () => {
+    const page = await openPaid({ locale: 'ru' });
+    expect(page.status).toBe(200);
+    expect(page.text).toContain('<html lang="ru"');
+    expect(page.text).toContain('12\u00a0345,00\u00a0₽');
+    expect(page.text).toContain('Coffee &#60;beans&#62;');
+    expect(page.text).toContain('Номер карты');
+    expect(viewOf(page)).toBe('form');
+  });
+
+  test('lets nothing run but its own script and style, nothing be loaded, and no form be sent', async () => {
+    const page = await openPaid();
+    expect(scriptOf(page).length).toBeGreaterThan(5_000);
+    expect(policyOf(page)).toBe(
+      `default-src 'none'; script-src ${hashOf(scriptOf(page))}; style-src ${hashOf(styleOf(page))}; ` +
+        `connect-src 'self'; img-src data:; frame-src 'self' https: http:; form-action 'none'; base-uri 'none'; ` +
+        `frame-ancestors http://localhost; require-trusted-types-for 'script'; trusted-types 'none'`,
+    );
+    expect(page.text.match(/<script|<style|<link/g)).toHaveLength(4); // and one that is data, and an empty icon
+    expect(page.text).not.toMatch(/ style=| on\w+=|https?:\/\//);
+    expect(page.headers['referrer-policy']).toBe('no-referrer');
+    expect(page.headers['cache-control']).toBe('no-store');
+    expect(page.text).toContain('<meta name="referrer" content="no-referrer">');
+  });
+
+  test('gives no field a name, so that a browser by itself sends none of them', async () => {
+    const page = await openPaid({ recurring: 'true', requireCardHolder: 'true' });
+    const fields = [...page.text.matchAll(/<input [^>]*>/g)].map(([field]) => field);
+    expect(fields).toHaveLength(6);
+    expect(fields.filter((field) => /\bname=/.test(field))).toEqual([]);
+    for (const purpose of ['cc-number', 'cc-exp', 'cc-csc', 'cc-name', 'email']) {
+      expect(fields.filter((field) => field.includes(`autocomplete="${purpose}"`))).toHaveLength(1);
+    }
+  });
+
+  test('is small', async () => {
+    const page = await openPaid();
+    const bytes = gzipSync(scriptOf(page)).length + gzipSync(styleOf(page)).length;
+    expect(bytes).toBeLessThan(scriptAndStyleBytesMost);
+    const { rawPayload, headers } = await service.app.inject({
+      url: `/checkout?invoiceID=${invoice.id}&invoiceAccessToken=${invoice.token}`,
+      headers: { 'accept-encoding': 'gzip' },
+    });
+    expect(headers['content-encoding']).toBe('gzip');
+    expect(gunzipSync(rawPayload).toString()).toContain('12,345.00');
+    expect(rawPayload.length).toBeLessThan(scriptAndStyleBytesMost);
+  });
+
+  test('may be framed by the shop’s own sites alone, and in a sandbox by itself', async () => {
+    await setOrigins('https://shop.example', 'https://www.shop.example');
+    await expect
+      .poll(async () => directive(await openPaid(), 'frame-ancestors'), { timeout: 5_000 })
+      .toBe('https://shop.example https://www.shop.example http://localhost');
+    const told = await openPaid({
+      shopOrigin: 'https://shop.example',
+      redirectUrl: 'https://shop.example/thanks',
+    });
+    expect(told.text).toContain('"shopOrigin":"https://shop.example"');
+    expect(told.text).toContain('"returnTo":"https://shop.example/thanks"');
+    const strange = await openPaid({
+      shopOrigin: 'https://evil.example',
+      redirectUrl: 'https://evil.example/thanks',
+    });
+    expect(strange.text).not.toContain('evil.example');
+    expect(strange.headers['x-frame-options']).toBeUndefined();
+  });
+
+  test('without a token says nothing of the invoice', async () => {
+    const bare = await open({ invoiceID: invoice.id });
+    expect([bare.status, viewOf(bare)]).toEqual([200, 'loading']);
+    const framed = await open({ invoiceID: invoice.id, shopOrigin: 'http://localhost' });
+    expect(viewOf(framed)).toBe('form');
+    for (const page of [bare, framed]) expect(page.text).not.toMatch(/12,345|Coffee/);
+  });
+
+  test.each<[string, () => Promise<Record<string, string>> | Record<string, string>]>([
+    ['nothing', () => ({})],
+    ['an unknown invoice', () => ({ invoiceID: 'nothing', invoiceAccessToken: invoice.token })],
+    ['an id no database can keep', () => ({ invoiceID: 'a\0b' })],
+    ['a token that is none', () => ({ invoiceID: invoice.id, invoiceAccessToken: 'x' })],
+    [
+      'the token of another invoice',
+      async () => ({
+        invoiceID: invoice.id,
+        invoiceAccessToken: (await makeInvoice(service, merchant)).token,
+      }),
+    ],
+    [
+      'the token of a stranger’s invoice',
+      async () => ({
+        invoiceID: invoice.id,
+        invoiceAccessToken: (await makeInvoice(service, await service.createMerchant())).token,
+      }),
+    ],
+    ['an API key', () => ({ invoiceID: invoice.id, invoiceAccessToken: merchant.apiKey })],
+  ])('for %s opens nothing', async (_, query) => {
+    const page = await open(await query());
+    expect([page.status, viewOf(page)]).toEqual([404, 'dead']);
+    expect(page.text).not.toMatch(/12,345|Coffee/);
+    expect(directive(page, 'frame-ancestors')).toMatch(/^('none'|https:\/\/shop\.example .*)$/);
+  });
+
+  test.each([
+    'invoiceID=a&invoiceID=b',
+    '__proto__=x&constructor=y&invoiceID=%00',
+    'invoiceID=%F0%28%8C%BC&name=%ED%A0%80',
+    'invoiceID=..%2f..%2fetc&theme=__proto__&locale[]=ru',
+    `invoiceID=x&description=${'%0d%0aSet-Cookie:%20a=b'.repeat(50)}`,
+    `customerID=C1&customerAccessToken=${'a.'.repeat(1_000)}`,
+    'invoiceID=x&redirectUrl=http%3A%2F%2F%5B%3A%3A&shopOrigin=https%3A%2F%2F%20',
+  ])('makes nothing of %s', async (query) => {
+    const page = await service.call('GET', `/checkout?${query}`, {
+      headers: { 'accept-language': 'x'.repeat(2_000), host: "evil'; script-src *" },
+    });
+    expect([page.status, viewOf(page)]).toEqual([404, 'dead']);
+    expect(policyOf(page)).not.toContain('*');
+    expect(page.headers['set-cookie']).toBeUndefined();
+  });
+
+  test('knows what has become of the invoice', async () => {
+    const paid = await makeInvoice(service, merchant);
+    await payInvoice(service, merchant, paid.id);
+    expect(viewOf(await open({ invoiceID: paid.id, invoiceAccessToken: paid.token }))).toBe('loading');
+    const rescinded = await makeInvoice(service, merchant);
+    await service.call('POST', `/v2/processing/invoices/${rescinded.id}/rescind`, {
+      token: merchant.apiKey,
+      body: { reason: 'x' },
+    });
+    expect(viewOf(await open({ invoiceID: rescinded.id, invoiceAccessToken: rescinded.token }))).toBe(
+      'cancelled',
+    );
+  });
+
+  test('leaves no token and no address of a payer in the log', async () => {
+    const before = service.logged.length;
+    await openPaid({ email: 'anna@example.com', metadata: '{"secret":"METADATA"}' });
+    await open({ invoiceID: invoice.id, invoiceAccessToken: `${invoice.token}x` });
+    await service.call('GET', `/checkout/%ZZ?invoiceAccessToken=${invoice.token}`);
+    const logged = service.logged.slice(before).join('\n');
+    expect(logged).toContain('"operation":"checkout"');
+    expect(logged).not.toContain(invoice.token.slice(-20));
+    expect(logged).not.toMatch(/anna|METADATA|invoiceAccessToken/);
+  });
+});
+
+describe('the script for shops', () => {
+  test('is small, whole, and may be loaded from anywhere', async () => {
+    const { rawPayload, headers } = await service.app.inject({
+      url: '/checkout.js',
+      headers: { 'accept-encoding': 'gzip' },
+    });
+    expect(rawPayload.length).toBeLessThan(shopScriptBytesMost);
+    expect(gunzipSync(rawPayload).toString()).toMatch(/RbkmoneyCheckout/);
+    expect(headers).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'no-cache',
+      'cross-origin-resource-policy': 'cross-origin',
+      'access-control-allow-origin': '*',
+    });
+  });
+});
+
+test('the guide names every option of the script', () => {
+  const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+  const lists = [...read('pages/embed/options.ts').matchAll(/^const (?:shown|hidden) = \[([^\]]*)\]/gm)];
+  const options = lists.flatMap(([, names = '']) => [...names.matchAll(/'(\w+)'/g)].map(([, name]) => name));
+  expect(options.length).toBeGreaterThan(12);
+  const guide = read('docs/guide/checkout.md');
+  expect(options.filter((name) => !guide.includes(`\`${name}\``))).toEqual([]);
+});
+
+describe('the pages on the way to the bank and back', () => {
+  test.each(['/checkout/challenge', '/checkout/return?invoiceID=x'])(
+    '%s runs its own script alone',
+    async (url) => {
+      const page = await service.call('GET', url);
+      expect(page.status).toBe(200);
+      expect(directive(page, 'script-src')).toBe(hashOf(between(page.text, '<script>', '</script>')));
+      expect(directive(page, 'default-src')).toBe("'none'");
+    },
+  );
+
+  test('in live mode know no address without a certificate', async () => {
+    const live = await startTestService({ MANDATE_MODE: 'live' });
+    try {
+      const start = await live.call('GET', '/checkout/challenge');
+      expect(directive(start, 'form-action')).toBe('https:');
+      const owner = await live.createMerchant();
+      const made = await makeInvoice(live, owner);
+      const page = await live.call('GET', `/checkout?invoiceID=${made.id}&invoiceAccessToken=${made.token}`);
+      expect(directive(page, 'frame-src')).toBe("'self' https:");
+      expect(directive(page, 'frame-ancestors')).toBe("'none'");
+      expect(page.headers['x-frame-options']).toBe('DENY');
+    } finally {
+      await live.close();
+    }
+  });
+});

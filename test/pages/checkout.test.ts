@@ -1,0 +1,401 @@
+// The checkout in a real browser, against a whole service and a simulated bank: what payers do, and what happens to them.
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { describeInBrowser } from '../support/browser.ts';
+import { desktop, phone, startCheckoutWorld, type CheckoutWorld } from '../support/checkout-world.ts';
+
+const good = '4242424242424242';
+/** How long a page, a bank and a busy machine may take together. */
+const soon = { timeout: 10_000, interval: 30 };
+
+describeInBrowser('the checkout', () => {
+  let world: CheckoutWorld;
+  let page: Page;
+
+  beforeAll(async () => void (world = await startCheckoutWorld()));
+  afterAll(() => world?.close());
+  afterEach(async () => {
+    await page?.context().close();
+    world.requireNoComplaints();
+  });
+
+  const notice = () => page.locator('#notice');
+  const heading = () => page.getByRole('heading', { level: 2 }).filter({ visible: true });
+  const payButton = () => page.locator('#pay');
+  const bank = () => page.frameLocator('iframe.challenge');
+
+  async function enter(card: string): Promise<void> {
+    await page.locator('#number').fill(card);
+    await page.locator('#expiry').fill('12/30');
+    await page.locator('#code').fill('123');
+  }
+  async function pay(card: string): Promise<void> {
+    await enter(card);
+    await payButton().click();
+  }
+  async function openNew(
+    more: Record<string, string> = {},
+    terms: Record<string, unknown> = {},
+    size = desktop,
+  ) {
+    const invoice = await world.invoice(terms);
+    page = await world.open(world.link(invoice, more), { viewport: size });
+    return invoice;
+  }
+  async function confirm(decision = 'Confirm'): Promise<void> {
+    await bank().getByLabel('Code from your bank').fill('1234');
+    await bank().getByRole('button', { name: decision }).click();
+  }
+  async function expectNotice(text: string): Promise<void> {
+    await expect.poll(() => notice().textContent(), soon).toContain(text);
+  }
+  async function expectHeading(text: string): Promise<void> {
+    await expect.poll(() => heading().textContent(), soon).toBe(text);
+  }
+
+  test.each([
+    ['Visa', good, desktop],
+    ['Mastercard', '5555555555554444', phone],
+    ['Maestro', '586824160825533338', desktop],
+    ['МИР', '2201382000000013', phone],
+  ])('a card of %s pays, and there is a receipt', async (network, card, size) => {
+    const invoice = await openNew({ email: 'payer@example.com' }, { amount: 1234500 }, size);
+    expect(await page.locator('#amount').textContent()).toBe('RUB\u00a012,345.00');
+    await pay(card);
+    await expectHeading('Paid');
+    const receipt = await page.locator('#receipt').innerText();
+    for (const part of ['RUB\u00a012,345.00', 'TEST', 'Order 1', `${network} •••• ${card.slice(-4)}`]) {
+      expect(receipt).toContain(part);
+    }
+    const { status, payer, makeRecurrent } = await world.payment(invoice);
+    expect([status, payer.contactInfo, makeRecurrent]).toEqual([
+      'captured',
+      { email: 'payer@example.com' },
+      false,
+    ]);
+  });
+
+  test.each([
+    ['by POST, 3-D Secure 1', '4012888888881881', desktop],
+    ['by GET, 3-D Secure 1', '4556418324571052', phone],
+    ['by POST, 3-D Secure 2', '4929172190150505', phone],
+    ['by GET, 3-D Secure 2', '4556724110260093', desktop],
+  ])('a challenge %s is met in a frame of the page', async (_, card, size) => {
+    await openNew({}, {}, size);
+    await pay(card);
+    await expectHeading('Confirm with your bank');
+    expect(await page.locator('iframe.challenge').getAttribute('title')).toBe('Your bank’s page');
+    await confirm();
+    await expectHeading('Paid');
+  });
+
+  test('whatever the bank refuses is said in plain words, and another card may be tried', async () => {
+    await openNew();
+    for (const [card, said] of [
+      ['4000000000000002', 'There is not enough money on this card.'],
+      ['4222222222222220', 'The bank does not accept this card.'],
+      ['4003830171874018', 'The bank does not accept this card.'],
+      ['4000000000000069', 'The bank does not accept this card.'],
+      ['4111110000000112', 'Your bank did not approve the payment.'],
+      ['4987654321098769', 'The payment was not confirmed with your bank.'],
+      ['4342561111111118', 'The payment was not confirmed with your bank.'],
+    ] as const) {
+      await pay(card);
+      await expectNotice(said);
+      expect(await notice().textContent()).toContain('Nothing was charged');
+      expect(await notice().evaluate((element) => element === element.ownerDocument.activeElement)).toBe(
+        true,
+      );
+      // The number may have been right; a security code is used once.
+      expect(await page.locator('#number').inputValue()).not.toBe('');
+      expect(await page.locator('#code').inputValue()).toBe('');
+    }
+    await pay(good);
+    await expectHeading('Paid');
+  });
+
+  test.each([
+    ['refused', 'Refuse'],
+    ['cancelled', 'Cancel'],
+  ])('a challenge that is %s charges nothing', async (_, decision) => {
+    await openNew();
+    await pay('4012888888881881');
+    await confirm(decision);
+    await expectNotice('not confirmed with your bank');
+  });
+
+  test('a challenge that is put off can be taken up, and ends by itself', async () => {
+    const invoice = await openNew();
+    await pay('4012888888881881');
+    await bank().getByLabel('Code from your bank').waitFor();
+    await page.getByRole('button', { name: 'Not now' }).click();
+    await expectHeading('The payment waits for you');
+    await page.getByRole('button', { name: 'Confirm now' }).click();
+    await bank().getByLabel('Code from your bank').waitFor();
+    await page.getByRole('button', { name: 'Not now' }).click();
+    world.service.clock.advance(10 * 60_000);
+    world.service.engine.wake();
+    await expectNotice('not confirmed with your bank');
+    expect((await world.payment(invoice)).status).toBe('failed');
+  });
+
+  test('a page loaded again in the middle of a challenge goes on with it, from a clean address', async () => {
+    const invoice = await openNew();
+    await pay('4012888888881881');
+    await bank().getByLabel('Code from your bank').waitFor();
+    await page.reload();
+    await confirm();
+    await expectHeading('Paid');
+    expect(page.url()).toBe(`${world.address}/checkout?invoiceID=${invoice.id}`);
+    await page.reload();
+    await expectHeading('This is paid already');
+  });
+
+  test('a challenge that fits no frame takes the whole window, and the browser comes back', async () => {
+    await openNew({ theme: 'coral', locale: 'ru' }, {}, phone);
+    await pay('4929172190150505');
+    await bank().getByLabel('Code from your bank').waitFor();
+    await page.locator('#elsewhere').click();
+    await page.getByLabel('Code from your bank').fill('1234');
+    expect(await page.evaluate('window.name')).toBe('');
+    await page.getByRole('button', { name: 'Confirm' }).click();
+    await expectHeading('Оплачено');
+    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('coral');
+  });
+
+  test('two clicks pay once', async () => {
+    const invoice = await openNew();
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST') asked.push(request.url().split('/').at(-1) ?? '');
+    });
+    await enter(good);
+    // Quicker than any finger: the view changes with the first.
+    await page.evaluate(`{
+      const form = document.querySelector('#card-form');
+      form.requestSubmit();
+      form.requestSubmit();
+    }`);
+    await expectHeading('Paid');
+    expect(asked).toEqual(['payment-resources', 'payments']);
+    expect(
+      (await world.changes(invoice)).filter(({ changeType }) => changeType === 'PaymentStarted'),
+    ).toHaveLength(1);
+  });
+
+  test('two windows pay once, and both say so', async () => {
+    const invoice = await openNew();
+    const other = await page.context().newPage();
+    await other.goto(world.link(invoice));
+    await pay('4012888888881881');
+    await bank().getByLabel('Code from your bank').waitFor();
+    await other.locator('#number').fill(good);
+    await other.locator('#expiry').fill('12/30');
+    await other.locator('#code').fill('123');
+    await other.locator('#pay').click();
+    // The first is still under way: the second is shown that one.
+    await other.frameLocator('iframe.challenge').getByLabel('Code from your bank').fill('1234');
+    await other.frameLocator('iframe.challenge').getByRole('button', { name: 'Confirm' }).click();
+    await other.getByRole('heading', { name: 'Paid' }).waitFor();
+    await expectHeading('Paid');
+    expect(
+      (await world.changes(invoice)).filter(({ changeType }) => changeType === 'PaymentStarted'),
+    ).toHaveLength(1);
+  });
+
+  test('who goes back after paying is not asked to pay again', async () => {
+    await openNew();
+    await pay(good);
+    await expectHeading('Paid');
+    await page.goto(`${world.address}/health/live`);
+    await page.goBack();
+    await expectHeading('This is paid already');
+    expect(await page.locator('#number').isVisible()).toBe(false);
+  });
+
+  test('an answer that is lost on its way does not charge twice', async () => {
+    const invoice = await openNew();
+    const keys: (string | undefined)[] = [];
+    await page.route('**/payments', async (route) => {
+      if (keys.push(route.request().headers()['idempotency-key']) > 1) return route.continue();
+      await route.fetch();
+      await route.abort('connectionreset');
+    });
+    await pay(good);
+    await expectHeading('Paid');
+    expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), keys[0]]);
+    expect(
+      (await world.changes(invoice)).filter(({ changeType }) => changeType === 'PaymentStarted'),
+    ).toHaveLength(1);
+  });
+
+  test('without a network nothing is charged and nothing is lost', async () => {
+    await openNew();
+    await page.context().setOffline(true);
+    await pay(good);
+    await expectNotice('could not be reached');
+    await page.context().setOffline(false);
+    await pay('4012888888881881');
+    await bank().getByLabel('Code from your bank').waitFor();
+    await page.context().setOffline(true);
+    await expectNotice('No connection');
+    await page.context().setOffline(false);
+    await expect.poll(() => notice().textContent(), soon).toBe('');
+    await confirm();
+    await expectHeading('Paid');
+  });
+
+  test.each<[string, (id: string, token: string) => Promise<string> | string]>([
+    ['that was tampered with', (id, token) => world.link({ id, token: `${token.slice(0, -2)}xx` })],
+    ['of another invoice', async (id) => world.link({ id, token: (await world.invoice()).token })],
+    ['that is missing', (id) => `${world.address}/checkout?invoiceID=${id}`],
+    [
+      'behind the #, tampered with',
+      (id) => `${world.address}/checkout?invoiceID=${id}#invoiceAccessToken=a.b.c`,
+    ],
+    ['for no invoice at all', () => `${world.address}/checkout?invoiceID=nothing&invoiceAccessToken=a.b.c`],
+  ])('a token %s opens nothing', async (_, addressOf) => {
+    const { id, token } = await world.invoice();
+    page = await world.open(await addressOf(id, token));
+    await expectHeading('This link no longer works');
+    expect(await page.locator('body').innerText()).not.toContain('60.00');
+  });
+
+  test('a token that ends while the page is open says so', async () => {
+    await openNew();
+    await page.route('**/payment-resources', (route) => route.fulfill({ status: 401 }));
+    await pay(good);
+    await expectHeading('This link no longer works');
+  });
+
+  test('an invoice that was cancelled cannot be paid', async () => {
+    const invoice = await world.invoice();
+    await world.service.call('POST', `/v2/processing/invoices/${invoice.id}/rescind`, {
+      token: world.merchant.apiKey,
+      body: { reason: 'sold out' },
+    });
+    page = await world.open(world.link(invoice));
+    await expectHeading('This can no longer be paid');
+  });
+
+  test('a hold reserves, and says that it does', async () => {
+    const invoice = await openNew({ paymentFlowHold: 'true', holdExpiration: 'capture' });
+    expect(await payButton().textContent()).toBe('Reserve RUB\u00a060.00');
+    await pay(good);
+    await expectHeading('Reserved');
+    const { status, flow } = await world.payment(invoice);
+    expect([status, flow.onHoldExpiration]).toEqual(['processed', 'capture']);
+  });
+
+  test('a card is kept only for who has ticked the box himself', async () => {
+    const terms = { recurringSchedule: 'P1M', recurringUntil: '2030-12-31' };
+    const invoice = await openNew({ recurring: 'true', name: 'Bean & Leaf', ...terms });
+    const sent = page.waitForRequest('**/payments');
+    const box = page.getByRole('checkbox', { name: 'I agree that Bean & Leaf keeps this card on file' });
+    expect(await box.isChecked()).toBe(false);
+    await page.locator('#email').fill('payer@example.com');
+    await pay(good);
+    await page.getByText('Tick the box if you agree').waitFor();
+    expect(await box.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+    await box.evaluate((element) => (element as unknown as { click(): void }).click());
+    expect(await box.isChecked()).toBe(false);
+    await box.check();
+    await payButton().click();
+    await expectHeading('Paid');
+    const agreed = 'every month, until December 31, 2030';
+    expect(await page.locator('#receipt').innerText()).toContain(`Recurring transaction: ${agreed}`);
+    const { consent, ...rest } = (await sent).postDataJSON().recurrentTerms;
+    expect(rest).toEqual({ schedule: 'P1M', validUntil: '2030-12-31' });
+    expect(consent).toMatchObject({ ticked: true, locale: 'en' });
+    expect(consent.text).toMatch(/^I agree that Bean & Leaf .*: every month, until .*\.\nYou can end this/);
+    expect(Math.abs(Date.parse(consent.tickedAt) - Date.now())).toBeLessThan(60_000);
+    expect((await world.payment(invoice)).makeRecurrent).toBe(true);
+  });
+
+  test('keyboard alone is enough, in the order of reading', async () => {
+    await openNew({ requireCardHolder: 'true', recurring: 'true' });
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('4242 4242 4242 4242');
+    // A field that is full and right hands on.
+    await page.keyboard.type('1230');
+    await page.keyboard.type('123');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('ANNA PAYER');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('anna@example.com');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Enter');
+    await expectHeading('Paid');
+    expect(await heading().evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+  });
+
+  test('a number can be corrected in its middle, deleted and pasted', async () => {
+    await openNew();
+    const number = page.locator('#number');
+    await number.pressSequentially('42424242');
+    for (let times = 0; times < 4; times++) await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('Backspace');
+    expect(await number.inputValue()).toBe('4242 4242');
+    await page.keyboard.press('Backspace');
+    expect(await number.inputValue()).toBe('4244 242');
+    await page.keyboard.type('2');
+    expect(await number.inputValue()).toBe('4242 4242');
+    const expiry = page.locator('#expiry');
+    await expiry.pressSequentially('9');
+    expect(await expiry.inputValue()).toBe('09 / ');
+    await page.keyboard.press('Backspace');
+    await page.keyboard.press('Backspace');
+    expect(await expiry.inputValue()).toBe('0');
+    await number.fill('4242-4242-4242-4242');
+    expect(await number.inputValue()).toBe('4242 4242 4242 4242');
+  });
+
+  test('what the shop calls itself is text, and who gets the money is said beside it', async () => {
+    const name = '<img src=x onerror=alert(1)>';
+    await openNew({ name, description: '</script><b>x', payButtonLabel: '"><i>', locale: 'en' });
+    expect(await page.locator('.shop').textContent()).toBe(name);
+    expect(await page.locator('.payee').textContent()).toBe('To TEST');
+    expect(await page.locator('#product').textContent()).toBe('</script><b>x');
+    expect(await payButton().textContent()).toBe('"><i>');
+    expect(await page.locator('img, b, i').count()).toBe(0);
+  });
+
+  test('a card is not left behind in a page that is left', async () => {
+    await openNew();
+    await enter(good);
+    await page.evaluate('dispatchEvent(new Event("pagehide"))');
+    expect(await page.locator('#number').inputValue()).toBe('');
+    expect(
+      await page.evaluate('JSON.stringify(sessionStorage) + localStorage.length + document.cookie'),
+    ).not.toMatch(/4242/);
+  });
+
+  test('goes back to the shop where the shop’s list has the address, and only there', async () => {
+    await world.service.database.withClient((client) =>
+      client.query('update shop set origins = $1 where party_id = $2', [
+        'http://localhost:1',
+        world.merchant.partyId,
+      ]),
+    );
+    await expect
+      .poll(async () => {
+        await page?.context().close();
+        await openNew({ redirectUrl: 'http://localhost:1/thanks' });
+        return (await page.locator('#facts').textContent())?.includes(
+          '"returnTo":"http://localhost:1/thanks"',
+        );
+      }, soon)
+      .toBe(true);
+    await pay(good);
+    await expectHeading('Paid');
+    expect(await page.getByRole('link', { name: 'Back to the shop' }).getAttribute('href')).toBe(
+      'http://localhost:1/thanks',
+    );
+    await page.context().close();
+    await openNew({ redirectUrl: 'http://evil.example/thanks' });
+    await pay(good);
+    await expectHeading('Paid');
+    expect(await page.getByRole('link', { name: 'Back to the shop' }).isVisible()).toBe(false);
+  });
+});

@@ -1,0 +1,118 @@
+// The demo shop: a newcomer buys something and sees both sides of it.
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { addDemoShop } from '../../src/sandbox/demo-shop.ts';
+import { describeInBrowser } from '../support/browser.ts';
+import { desktop, phone, startCheckoutWorld, type CheckoutWorld } from '../support/checkout-world.ts';
+import { startTestService } from '../support/test-service.ts';
+import { obstacles } from './accessible.ts';
+import { faintTexts } from './contrast.ts';
+
+const soon = { timeout: 10_000, interval: 30 };
+
+describeInBrowser('the demo shop', () => {
+  let world: CheckoutWorld;
+  let page: Page;
+
+  beforeAll(async () => {
+    world = await startCheckoutWorld(({ app }) =>
+      addDemoShop(app, { apiKey: () => world.merchant.apiKey, shopId: 'TEST' }),
+    );
+  });
+  afterAll(() => world?.close());
+  afterEach(async () => {
+    await page?.context().close();
+    world.requireNoComplaints();
+  });
+
+  const checkout = () => page.frameLocator('dialog iframe');
+  const log = () => page.locator('#log').innerText();
+
+  async function buy(what: string, card = '4242424242424242'): Promise<void> {
+    await page.getByRole('button', { name: what, exact: true }).click();
+    await checkout().locator('.amount:not(:empty)').waitFor();
+    if (what.includes('subscribe')) {
+      await checkout().locator('#email').fill('payer@example.com');
+      await checkout().getByRole('checkbox').check();
+    }
+    await checkout().locator('#number').fill(card);
+    await checkout().locator('#expiry').fill('12/30');
+    await checkout().locator('#code').fill('123');
+    await checkout().locator('#pay').click();
+  }
+  const leave = () => checkout().getByRole('link', { name: 'Back to the shop' }).click();
+
+  test('sells something, and shows what its server asked and heard', async () => {
+    page = await world.open(`${world.address}/demo`);
+    await buy('Pay');
+    await leave();
+    await expect.poll(log, soon).toContain('Paid. Now the shop delivers.');
+    const told = await log();
+    for (const part of [
+      'POST /v2/processing/invoices 201',
+      'PaymentStarted',
+      'PaymentStatusChanged captured',
+    ]) {
+      expect(told).toContain(part);
+    }
+    expect(await page.content()).not.toContain(world.merchant.apiKey);
+  });
+
+  test('sells a subscription', async () => {
+    page = await world.open(`${world.address}/demo`);
+    await buy('Pay and subscribe');
+    await leave();
+    await page.locator('#log summary', { hasText: 'Event' }).nth(1).click();
+    await expect.poll(log, soon).toContain('"makeRecurrent": true');
+  });
+
+  test('reserves, and takes the money when the thing is built', async () => {
+    page = await world.open(`${world.address}/demo`);
+    await buy('Reserve');
+    await leave();
+    await page.getByRole('button', { name: 'It is built: take the money' }).click();
+    // A machine this loaded may leave the step to the engine's sweep, which a test has to ask for.
+    world.service.engine.wake();
+    await expect.poll(log, soon).toContain('Paid. Now the shop delivers.');
+    expect(await page.getByRole('button', { name: 'It is built: take the money' }).isDisabled()).toBe(true);
+  });
+
+  test('has nothing in anybody’s way', async () => {
+    page = await world.open(`${world.address}/demo`);
+    await page.getByRole('button', { name: 'Pay', exact: true }).click();
+    await checkout().getByRole('button', { name: 'Close' }).click();
+    await page.locator('#log .event').first().waitFor();
+    for (const viewport of [desktop, phone]) {
+      await page.setViewportSize(viewport);
+      expect(await page.evaluate(obstacles)).toEqual([]);
+    }
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await page.locator('body *').evaluateAll(faintTexts)).toEqual([]);
+    }
+  });
+
+  test('serves its own orders alone', async () => {
+    const { id } = await world.invoice();
+    const call = (method: 'GET' | 'POST', url: string) => world.service.call(method, url);
+    for (const url of [`/demo/orders/${id}/events`, '/demo/orders/nothing/events']) {
+      expect((await call('GET', url)).status).toBe(404);
+    }
+    for (const kind of ['constructor', 'nothing']) {
+      expect((await call('POST', `/demo/orders/${kind}`)).status).toBe(404);
+    }
+    const { invoice } = (await call('POST', '/demo/orders/once')).body.answer;
+    expect((await call('POST', `/demo/orders/${invoice.id}/payments/1/refund`)).status).toBe(404);
+    expect((await call('GET', `/demo/orders/${invoice.id}/events`)).body.answer).toHaveLength(1);
+  });
+});
+
+test('there is no demo in live mode', async () => {
+  const live = await startTestService({ MANDATE_MODE: 'live' });
+  try {
+    expect((await live.call('GET', '/demo')).status).toBe(404);
+    expect((await live.call('GET', '/checkout.js')).status).toBe(200);
+  } finally {
+    await live.close();
+  }
+});

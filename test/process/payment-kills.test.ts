@@ -1,0 +1,116 @@
+// kill -9 while payments are made, captured and refunded: the bank is a process of its own and stays. What was acknowledged is
+// there; what was not is there wholly or not at all; and the bank's book, the payments and the ledger say the same.
+import { expect, onTestFinished, test } from 'vitest';
+import { readSandboxFacts } from '../../src/merchants/sandbox-setup.ts';
+import { differences, readBook, unfinished } from '../support/books.ts';
+import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
+import { invoicesUrl, order } from '../support/invoices.ts';
+import { eventually, request, startBank, startServer, type Server } from '../support/program.ts';
+import { temporaryFolder } from '../support/test-cluster.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+
+const secret = 'a secret of the tests that is long enough';
+const clients = 8;
+const kills = 2;
+const acknowledgedBeforeKill = 40;
+const hours = 3_600_000;
+
+test('a service killed in the middle of its payments has lost and doubled no money', async () => {
+  const testDatabase = await createTestDatabase('empty');
+  onTestFinished(() => testDatabase.drop());
+  const folders = [temporaryFolder(), temporaryFolder()] as const;
+  for (const { remove } of folders) onTestFinished(remove);
+  const bank = await startBank({ MANDATE_DATA: folders[0].folder, BANK_SECRET: secret });
+  // Slow enough that some of its work is under way at every moment.
+  await fetch(`${bank.url}/faults`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ kind: 'latency', curve: { shape: 'fixed', ms: 100 } }),
+  });
+  const environment = {
+    MANDATE_DATA: folders[1].folder,
+    DATABASE_URL: testDatabase.url,
+    MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+    BANK_URL: bank.url,
+    BANK_SECRET: secret,
+  };
+  let server: Server;
+  let token: string;
+  const start = async () => {
+    server = await startServer(environment);
+    token = readSandboxFacts(folders[1].folder)!.apiKey;
+  };
+  const call = (method: 'GET' | 'POST', path: string, body?: unknown) =>
+    request(method, `${server.url}${path}`, { token, ...(body === undefined ? {} : { body }) });
+
+  /** Invoice by the payment's name. */
+  const acknowledged = new Map<string, string>();
+  /** An order, its payment, and what the merchant does next; thrown out of it by the death of the service. */
+  async function trade(name: string, flow: 'PaymentFlowInstant' | 'PaymentFlowHold'): Promise<void> {
+    const { body: made } = await call('POST', invoicesUrl, order);
+    const { body: card } = await call('POST', paymentResourcesUrl, cardBody());
+    const payments = `${invoicesUrl}/${made.invoice.id}/payments`;
+    const { paymentToolToken } = card;
+    const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
+    const paid = await call('POST', payments, { externalID: name, flow: { type: flow }, payer });
+    expect(paid.status, JSON.stringify(paid.body)).toBe(201);
+    acknowledged.set(name, made.invoice.id);
+    const leaves = (status: string) =>
+      eventually(
+        async () => ((await call('GET', `${payments}/1`)).body.status === status ? undefined : true),
+        60_000,
+        `${name} is no longer ${status}`,
+      );
+    await leaves('pending');
+    if (flow === 'PaymentFlowHold') {
+      await call('POST', `${payments}/1/capture`, { reason: 'sent', amount: 5_000, currency: 'RUB' });
+      await leaves('processed');
+    }
+    await call('POST', `${payments}/1/refunds`, { externalID: name, amount: 1_000 });
+  }
+
+  for (let round = 0; round < kills; round++) {
+    await start();
+    const before = acknowledged.size;
+    let running = true;
+    const client = async (number: number) => {
+      for (let n = 0; running; n++) {
+        const flow = n % 2 ? 'PaymentFlowInstant' : 'PaymentFlowHold';
+        // Nobody answers any more: that is the end of this client's trade.
+        await trade(`${round}-${number}-${n}`, flow).catch((error: unknown) => {
+          if (!(error instanceof TypeError)) throw error;
+        });
+      }
+    };
+    const all = Promise.all(Array.from({ length: clients }, (_, number) => client(number)));
+    await Promise.race([
+      all,
+      eventually(
+        () => Promise.resolve(acknowledged.size - before >= acknowledgedBeforeKill ? true : undefined),
+        120_000,
+        `${acknowledgedBeforeKill} payments acknowledged`,
+      ),
+    ]);
+    running = false;
+    await server!.stop('SIGKILL');
+    await all;
+  }
+
+  await start();
+  const left = await unfinished(testDatabase.database);
+  // The leases of the dead run out, and what they had begun is brought to its end.
+  const now = Date.parse((await call('GET', '/sandbox/clock')).body.now);
+  for (const afterMs of [hours, 2 * hours]) {
+    await call('POST', '/sandbox/clock', { now: new Date(now + afterMs).toISOString() });
+  }
+  expect(left.length, 'something was under way when it died').toBeGreaterThan(0);
+  expect(await unfinished(testDatabase.database)).toEqual([]);
+  for (const [name, invoiceId] of acknowledged) {
+    const { body } = await call('GET', `/v2/processing/payments?externalID=${name}`);
+    expect(body, name).toMatchObject({ id: '1', invoiceID: invoiceId });
+    expect(['captured', 'processed']).toContain(body.status);
+  }
+  const book = await readBook(bank.url, secret, Date.now());
+  expect(await differences(testDatabase.database, book)).toEqual([]);
+  expect(await server!.stop()).toBe(0);
+}, 300_000);

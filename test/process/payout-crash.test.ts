@@ -1,0 +1,125 @@
+// kill -9 of the node in the middle of payouts, again and again, with a bank that lives on: what was accepted is paid once or
+// given back, what was not is nowhere, and bank, ledger and withdrawals agree.
+import { expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { brokenInvariants } from '../support/ledger.ts';
+import { card } from '../support/payout-world.ts';
+import { eventually, mandate, request, startServer, type Server } from '../support/program.ts';
+import { bankSecret, startBank } from '../support/simulated-bank.ts';
+import { temporaryFolder } from '../support/test-cluster.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+
+const clients = 16;
+const kills = 3;
+const acknowledgedBeforeKill = 40;
+const amount = 1_000;
+
+test(
+  'a node killed while 16 clients pay out has lost and doubled nothing',
+  { timeout: 180_000 },
+  async () => {
+    const { folder: data, remove } = temporaryFolder();
+    onTestFinished(remove);
+    const db = await createTestDatabase();
+    onTestFinished(() => db.drop());
+    const bank = await startBank({ clock: systemClock });
+    const environment = {
+      MANDATE_DATA: data,
+      DATABASE_URL: db.url,
+      BANK_URL: bank.url,
+      BANK_SECRET: bankSecret,
+      LOG_LEVEL: 'info',
+    };
+    let server: Server = await startServer(environment);
+    const token = JSON.parse((await mandate(['sandbox', '--json'], environment)).output).apiKey as string;
+    const post = (path: string, body: unknown) => request('POST', `${server.url}${path}`, { token, body });
+    const get = (path: string) => request('GET', `${server.url}${path}`, { token });
+
+    const { body: identity } = await post('/wallet/v0/identities', {
+      name: 'A',
+      provider: 'test',
+      class: 'person',
+    });
+    const of = { name: 'W', identity: identity.id, currency: 'RUB' };
+    const { body: wallet } = await post('/wallet/v0/wallets', of);
+    const { body: stored } = await post('/payres/v0/bank-cards', card('4242424242424242'));
+    const resource = { type: 'BankCardDestinationResource', token: stored.token };
+    const { body: destination } = await post('/wallet/v0/destinations', { ...of, resource });
+    const isAuthorized = async () =>
+      (await get(`/wallet/v0/destinations/${destination.id}`)).body.status === 'Authorized' || undefined;
+    await eventually(isAuthorized, 10_000, 'the destination is authorized');
+
+    // Slow enough that a kill finds payouts before, on and after their way to the bank; some of its callbacks come twice.
+    bank.faults.order({ kind: 'latency', curve: { shape: 'uniform', leastMs: 0, mostMs: 40 } });
+    bank.faults.order({ kind: 'duplicate-callback', rate: 0.3 });
+    const acknowledged = new Map<string, string>();
+    const asked = new Set<string>();
+    let interrupted = 0;
+    for (let round = 0; round < kills; round++) {
+      const before = acknowledged.size;
+      let running = true;
+      const client = async (number: number) => {
+        for (let n = 0; running; n++) {
+          const externalID = `${round}-${number}-${n}`;
+          asked.add(externalID);
+          const body = {
+            wallet: wallet.id,
+            destination: destination.id,
+            body: { amount, currency: 'RUB' },
+            externalID,
+          };
+          const answer = await post('/wallet/v0/withdrawals', body).catch(() => undefined);
+          if (answer?.status === 202) acknowledged.set(externalID, answer.body.id);
+        }
+      };
+      const all = Array.from({ length: clients }, (_, number) => client(number));
+      const enough = () => Promise.resolve(acknowledged.size - before >= acknowledgedBeforeKill || undefined);
+      await eventually(enough, 30_000, `${acknowledgedBeforeKill} payouts acknowledged`);
+      await server.stop('SIGKILL');
+      running = false;
+      await Promise.all(all);
+      // The leases of the dead are over at once, or the test would take minutes.
+      interrupted += await db.database.withClient(async (client) => {
+        const { rowCount } = await client.query(
+          'update withdrawal set wake_at = now() where wake_at is not null',
+        );
+        return rowCount ?? 0;
+      });
+      server = await startServer(environment);
+    }
+
+    // Whoever heard nothing asks again, under the same name.
+    const ids = new Map<string, string>();
+    for (const externalID of asked) {
+      const body = {
+        wallet: wallet.id,
+        destination: destination.id,
+        body: { amount, currency: 'RUB' },
+        externalID,
+      };
+      const answer = await post('/wallet/v0/withdrawals', body);
+      expect({ externalID, status: answer.status }).toEqual({ externalID, status: 202 });
+      const known = acknowledged.get(externalID);
+      if (known !== undefined) expect(answer.body.id).toBe(known);
+      ids.set(externalID, answer.body.id);
+    }
+    expect(new Set(ids.values()).size).toBe(asked.size);
+    const areAllPaid = async () =>
+      (await get('/wallet/v0/withdrawals?limit=1&status=Pending')).body.result.length === 0 || undefined;
+    await eventually(areAllPaid, 60_000, 'nothing is pending any more');
+    const failed = (await get('/wallet/v0/withdrawals?limit=1&status=Failed')).body.result;
+    expect(failed).toEqual([]);
+
+    const paid = (await bank.book()).map(({ operationId }) => operationId);
+    expect(paid.toSorted()).toEqual([...ids.values()].map((id) => `${id}.p`).toSorted());
+    const account = (await get(`/wallet/v0/wallets/${wallet.id}/account`)).body;
+    const left = 100_000_000 - asked.size * amount;
+    expect(account).toEqual({
+      own: { amount: left, currency: 'RUB' },
+      available: { amount: left, currency: 'RUB' },
+    });
+    expect(await brokenInvariants(db.database)).toEqual([]);
+    expect(interrupted).toBeGreaterThan(kills);
+    expect(await server.stop()).toBe(0);
+  },
+);

@@ -1,0 +1,180 @@
+// A receiver that fails a third of what it is sent, is slow and is killed, and a sender that is killed with -9 three times: in
+// the end the receiver knows exactly what the log says, and it learned it in order, without a gap.
+//   WEBHOOK_INVOICES how many (60), each with 20 events
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { instantAt } from '../../src/clock.ts';
+import { positionOf, type Notice } from '../../src/events/topic.ts';
+import { messageIdOf } from '../../src/webhooks/message.ts';
+import { invoicesTopic } from '../../src/payments/payment.notices.ts';
+import { eventually, mandate, request, startServer, type Server } from '../support/program.ts';
+import { temporaryFolder } from '../support/test-cluster.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { factsOfInvoice, writeInvoices } from '../support/told-logs.ts';
+
+const invoices = Number(process.env['WEBHOOK_INVOICES'] ?? 60);
+const eventsEach = 20;
+const kills = 3;
+const receiverFile = fileURLToPath(new URL('../support/receiver-child.ts', import.meta.url));
+
+type Entry = {
+  id: string;
+  eventID: number;
+  eventType: string;
+  invoice: string;
+  status: string;
+  accepted: boolean;
+  isSigned: boolean;
+};
+
+test(
+  'a badly run receiver learns all of it in order from a sender that is killed',
+  { timeout: 600_000 },
+  async () => {
+    const testDatabase = await createTestDatabase('empty');
+    onTestFinished(() => testDatabase.drop());
+    const { folder, remove } = temporaryFolder();
+    onTestFinished(remove);
+    const environment = {
+      MANDATE_DATA: folder,
+      DATABASE_URL: testDatabase.url,
+      MANDATE_MASTER_KEY: Buffer.alloc(32, 9).toString('base64'),
+      WEBHOOK_TIMEOUT_SECONDS: '1',
+      WEBHOOK_DELAYS_SECONDS: Array(60).fill('0.2').join(','),
+    };
+    let sender: Server = await startServer(environment);
+    const token = JSON.parse((await mandate(['sandbox', '--json'], environment)).output).apiKey as string;
+
+    const scratch = mkdtempSync(join(tmpdir(), 'mandate-receiver-'));
+    onTestFinished(() => rmSync(scratch, { recursive: true }));
+    const journal = join(scratch, 'journal');
+    const first = await startReceiver({});
+    first.child.kill('SIGKILL');
+    const { port } = first;
+    const created = await request('POST', `${sender.url}/v2/processing/webhooks`, {
+      token,
+      body: {
+        scope: { topic: 'InvoicesTopic', shopID: 'TEST', eventTypes: invoicesTopic.eventTypes },
+        url: `http://127.0.0.1:${port}/notices`,
+      },
+    });
+    expect(created.status).toBe(201);
+    const badly = {
+      RECEIVER_PORT: String(port),
+      RECEIVER_JOURNAL: journal,
+      RECEIVER_FAILING: '0.3',
+      RECEIVER_KEYS: JSON.stringify(created.body),
+    };
+    let receiver = await startReceiver(badly);
+    const owner = { partyId: 'SANDBOX', shopId: 'TEST' };
+    const shape = { invoices, eventsEach, writers: 4, pauseMs: 200 };
+    const writing = writeInvoices(testDatabase.database, owner, shape);
+
+    for (let kill = 0; kill < kills; kill++) {
+      const before = journalOf(journal).length;
+      // In the middle of it, not before it and not after it.
+      await eventually(
+        () => Promise.resolve(journalOf(journal).length - before >= invoices ? true : undefined),
+        60_000,
+        'something has been delivered',
+      );
+      await sender.stop('SIGKILL');
+      receiver.child.kill('SIGKILL');
+      receiver = await startReceiver(badly);
+      sender = await startServer(environment);
+    }
+    const ids = await writing;
+    await eventually(
+      async () => {
+        const { rows } = await testDatabase.database.withClient((client) =>
+          client.query<{ done: number; parked: number }>(
+            `select count(*) filter (where wake_at is null and stuck_at is null)::int as done,
+             count(*) filter (where stuck_at is not null)::int as parked from webhook_queue`,
+          ),
+        );
+        expect(rows[0]?.parked).toBe(0);
+        return rows[0]?.done === invoices && (await isRouted()) ? true : undefined;
+      },
+      300_000,
+      'every queue is done',
+    );
+
+    async function isRouted(): Promise<boolean> {
+      const { rows } = await testDatabase.database.withClient((client) =>
+        client.query('select min(next_position) as least from webhook_queue'),
+      );
+      return Number(rows[0].least) > eventsEach * 8;
+    }
+
+    const entries = journalOf(journal);
+    expect(entries.filter(({ isSigned }) => !isSigned)).toEqual([]);
+    const refused = entries.filter(({ accepted }) => !accepted).length;
+    expect(refused).toBeGreaterThan(entries.length * 0.2);
+    const byInvoice = new Map<string, Entry[]>(ids.map((id) => [id, []]));
+    for (const entry of entries) byInvoice.get(entry.invoice)!.push(entry);
+    for (const [invoiceId, arrivals] of byInvoice) {
+      const facts = factsOfInvoice({ ...owner, invoiceId }, eventsEach, instantAt(0));
+      const log = facts.map((each, index) => ({ sequence: index + 1, createdAt: instantAt(0), facts: each }));
+      const expected = invoicesTopic.noticesOf(log);
+      let known = 0;
+      for (const arrival of arrivals) {
+        const isThe = (notice: Notice | undefined) =>
+          notice !== undefined && arrival.id === messageIdOf(invoiceId, positionOf(notice));
+        const isNext = isThe(expected[known]);
+        // What was acknowledged but not written down before the kill comes once more, and nothing else does.
+        const isRepeat = isThe(expected[known - 1]);
+        expect(isNext || isRepeat, `${invoiceId}: ${arrival.eventType} after ${known}`).toBe(true);
+        if (isNext && arrival.accepted) known += 1;
+      }
+      const accepted = arrivals.filter((entry) => entry.accepted);
+      const distinct = [...new Map(accepted.map((entry) => [entry.id, entry])).values()];
+      expect(distinct.map(({ eventType }) => eventType)).toEqual(expected.map(({ eventType }) => eventType));
+      expect(distinct.at(-1)!.status).toBe('cancelled');
+      const numbers = distinct.map(({ eventID }) => eventID);
+      expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+      expect(new Set(numbers).size).toBe(eventsEach);
+    }
+    const all = new Set(entries.map(({ eventID }) => eventID));
+    expect(all.size).toBe(invoices * eventsEach);
+    console.log(`${entries.length} requests for ${all.size} notices, ${refused} of them refused`);
+    expect(await sender.stop()).toBe(0);
+  },
+);
+
+function journalOf(file: string): Entry[] {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    return [];
+  }
+  // The last line may have been cut by a kill; whoever wrote it never answered.
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Entry);
+}
+
+async function startReceiver(
+  environment: Record<string, string>,
+): Promise<{ child: ChildProcess; port: number }> {
+  for (;;) {
+    const { PATH = '' } = process.env;
+    const child = fork(receiverFile, {
+      execArgv: ['--import', 'tsx'],
+      env: { PATH, ...environment },
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const line = await Promise.race([once(child.stdout!, 'data'), once(child, 'exit')]);
+    if (Buffer.isBuffer(line[0]))
+      return { child, port: (JSON.parse(line[0].toString()) as { port: number }).port };
+    await sleep(50); // the port of the one that was killed is still taken
+  }
+}

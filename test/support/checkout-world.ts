@@ -1,0 +1,117 @@
+// A payment world that listens, for browsers: payers at the checkout, and shops that open it from a site of their own.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { openBrowser } from './browser.ts';
+import { makeInvoice, type CreatedInvoice } from './invoices.ts';
+import { startPaymentWorld, type PaymentWorld } from './payment-world.ts';
+
+export const desktop = { width: 1280, height: 900 };
+export const phone = { width: 390, height: 844 };
+
+export type CheckoutWorld = PaymentWorld & {
+  readonly address: string;
+  readonly browser: Browser;
+  /** What a page has complained about, and what broke its policy. Requests that are refused or cut are the tests' own doing. */
+  readonly complaints: string[];
+  /** After every test: a breach of its policy fails it, wherever it happens. */
+  requireNoComplaints(): void;
+  invoice(more?: Record<string, unknown>): Promise<CreatedInvoice>;
+  /** The plain link. */
+  link(invoice: CreatedInvoice, more?: Record<string, string>): string;
+  open(url: string, options?: BrowserContextOptions): Promise<Page>;
+};
+
+export async function startCheckoutWorld(
+  prepare?: Parameters<typeof startPaymentWorld>[2],
+): Promise<CheckoutWorld> {
+  const port = await freePort();
+  const address = `http://127.0.0.1:${port}`;
+  const world = await startPaymentWorld({ PUBLIC_URL: address }, {}, prepare);
+  await world.service.app.listen({ host: '127.0.0.1', port });
+  const browser = await openBrowser();
+  const complaints: string[] = [];
+  const contexts: BrowserContext[] = [];
+
+  return {
+    ...world,
+    address,
+    browser,
+    complaints,
+    requireNoComplaints() {
+      const found = complaints.splice(0);
+      if (found.length > 0) throw new Error(`a page complained:\n${found.join('\n')}`);
+    },
+    invoice: (more = {}) => makeInvoice(world.service, world.merchant, more),
+    link(invoice, more = {}) {
+      const query = new URLSearchParams({
+        invoiceID: invoice.id,
+        invoiceAccessToken: invoice.token,
+        ...more,
+      });
+      return `${address}/checkout?${query.toString()}`;
+    },
+    async open(url, options = {}) {
+      const context = await browser.newContext({ viewport: desktop, locale: 'en-GB', ...options });
+      contexts.push(context);
+      const page = await context.newPage();
+      page.setDefaultTimeout(8_000);
+      watch(context, complaints);
+      await page.goto(url);
+      return page;
+    },
+    async close() {
+      await Promise.all(contexts.map((context) => context.close()));
+      await browser.close();
+      await world.close();
+    },
+  };
+}
+
+function watch(context: BrowserContext, complaints: string[]): void {
+  context.on('console', (message) => {
+    // The simulated issuer would like the caret in its field, which a frame of another origin is not given.
+    const isOfTheTest = /^(Failed to load resource|Blocked autofocusing)/.test(message.text());
+    if (message.type() === 'error' && !isOfTheTest) complaints.push(message.text());
+  });
+  context.on('weberror', (error) => complaints.push(error.error().message));
+}
+
+export type ShopSite = {
+  readonly origin: string;
+  /** By path. */
+  readonly pages: Record<string, string>;
+  stop(): Promise<void>;
+};
+
+/** A site on another origin than the service. */
+export async function startShopSite(): Promise<ShopSite> {
+  const pages: Record<string, string> = {};
+  const server = createServer((request, response) => {
+    const html = pages[new URL(request.url ?? '/', 'http://shop').pathname];
+    response.writeHead(html === undefined ? 404 : 200, { 'content-type': 'text/html; charset=utf-8' });
+    response.end(html ?? 'nothing here');
+  });
+  await listening(server, 0);
+  return {
+    origin: `http://localhost:${portOf(server)}`,
+    pages,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await listening(server, 0);
+  const port = portOf(server);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+const listening = (server: Server, port: number) =>
+  new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+
+const portOf = (server: Server) => (server.address() as AddressInfo).port;

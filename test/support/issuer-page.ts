@@ -1,0 +1,58 @@
+// The payer's browser at the issuer's page: in the way the service told it to go, through the form, and on the way back. No
+// script, as a browser may be.
+
+/** As the feed shows it. */
+export type BrowserRequest = {
+  readonly requestType: 'BrowserGetRequest' | 'BrowserPostRequest';
+  readonly uriTemplate: string;
+  readonly form?: readonly { readonly key: string; readonly template: string }[];
+};
+
+export type WayBack = () => Promise<Response>;
+
+/** What he decides there. Answers how his browser would go back; nobody has to. */
+export async function visitIssuer(
+  { requestType, uriTemplate, form = [] }: BrowserRequest,
+  decision: 'confirm' | 'refuse' | 'cancel',
+): Promise<WayBack> {
+  const fields = Object.fromEntries(form.map(({ key, template }) => [key, template]));
+  const page =
+    requestType === 'BrowserGetRequest'
+      ? await fetch(uriTemplate, { redirect: 'manual' })
+      : await submit(uriTemplate, fields);
+  const asked = await nextPage(page, uriTemplate);
+  // Whoever opens the page again, or too late, is on his way back already.
+  if (typeof asked === 'function' || !asked.action.endsWith('/decision')) return wayBack(asked);
+  const decided = await submit(asked.action, { ...asked.fields, otp: '1234', decision });
+  return wayBack(await nextPage(decided, asked.action));
+}
+
+type Form = { readonly action: string; readonly fields: Record<string, string> };
+
+/** The form that is shown, or where the browser is sent. */
+async function nextPage(answer: Response, base: string): Promise<Form | WayBack> {
+  const location = answer.headers.get('location');
+  return location === null ? formOf(await answer.text(), base) : () => fetch(location);
+}
+
+function wayBack(next: Form | WayBack): WayBack {
+  return typeof next === 'function' ? next : () => submit(next.action, next.fields);
+}
+
+function submit(url: string, fields: Record<string, string>): Promise<Response> {
+  return fetch(url, { method: 'POST', body: new URLSearchParams(fields), redirect: 'manual' });
+}
+
+function formOf(html: string, base: string): Form {
+  const [, action] = /<form [^>]*action="([^"]*)"/.exec(html) ?? [];
+  if (action === undefined) throw new Error(`there is no form on the page: ${html}`);
+  const hidden = [...html.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)];
+  return {
+    action: new URL(unescaped(action), base).href,
+    fields: Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, unescaped(value)])),
+  };
+}
+
+function unescaped(text: string): string {
+  return text.replace(/&#(\d+);/g, (_sign, code) => String.fromCharCode(Number(code)));
+}

@@ -1,0 +1,53 @@
+// A merchant's server in a process of its own, badly run: it fails a share of what it is sent, is slow now and then, and may
+// be killed. What it was sent it writes into a journal before it answers.
+//   RECEIVER_PORT, RECEIVER_JOURNAL (a file), RECEIVER_FAILING (a share), RECEIVER_KEYS (JSON: publicKey, signingSecret,
+//   signingPublicKey; without it nothing is verified and nothing written)
+import { openSync, writeSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { contentIsSigned, standardIsSigned } from './receiver.ts';
+
+const { RECEIVER_PORT, RECEIVER_JOURNAL, RECEIVER_FAILING = '0', RECEIVER_KEYS } = process.env;
+const keys = RECEIVER_KEYS === undefined ? undefined : (JSON.parse(RECEIVER_KEYS) as Record<string, string>);
+const journal = RECEIVER_JOURNAL === undefined ? undefined : openSync(RECEIVER_JOURNAL, 'a');
+const slowShare = 0.01;
+const slowMs = 300;
+let received = 0;
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    received += 1;
+    if (!keys || journal === undefined) return void response.writeHead(200).end();
+    const raw = Buffer.concat(chunks);
+    const delivery = { headers: request.headers, raw };
+    const nowSeconds = Math.floor(Date.now() / 1_000);
+    const isSigned =
+      contentIsSigned(delivery, keys['publicKey'] ?? '') &&
+      standardIsSigned(delivery, keys['signingSecret'] ?? '', nowSeconds) &&
+      standardIsSigned(delivery, keys['signingPublicKey'] ?? '', nowSeconds);
+    const accepted = Math.random() >= Number(RECEIVER_FAILING);
+    const body = JSON.parse(raw.toString()) as {
+      eventID: number;
+      eventType: string;
+      invoice: { id: string; status: string };
+    };
+    const { eventID, eventType, invoice } = body;
+    const id = String(request.headers['webhook-id']);
+    writeSync(
+      journal,
+      `${JSON.stringify({ id, eventID, eventType, invoice: invoice.id, status: invoice.status, accepted, isSigned })}\n`,
+    );
+    const answer = () => response.writeHead(accepted ? 200 : 500).end();
+    if (Math.random() < slowShare) setTimeout(answer, slowMs);
+    else answer();
+  });
+});
+server.keepAliveTimeout = 30_000;
+server.listen(Number(RECEIVER_PORT ?? 0), '127.0.0.1', () => {
+  const address = server.address();
+  console.log(JSON.stringify({ port: typeof address === 'object' ? address?.port : 0 }));
+});
+process.on('message', (question) => {
+  if (question === 'received') process.send?.({ received });
+});

@@ -1,0 +1,151 @@
+// How many withdrawals a second are made from one wallet, and from many, on a private PostgreSQL that really syncs to disk, beside a bare
+// transaction of one row. The machine matters more than the code, so only the ratios of one run mean anything.
+// `npx tsx tools/bench-payouts.ts`, half a minute.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { instantAt, systemClock } from '../src/clock.ts';
+import { openDatabase, type Database } from '../src/database/database.ts';
+import { startEmbedded } from '../src/database/embedded/server.ts';
+import { migrate } from '../src/database/migrate.ts';
+import { statement } from '../src/database/statement.ts';
+import { randomIds } from '../src/ids.ts';
+import type { Currency } from '../src/money.ts';
+import { depositFromBank } from '../src/wallets/deposit.ts';
+import type { PayoutLimits } from '../src/wallets/payout-limits.ts';
+import { storeNewWithdrawal } from '../src/wallets/withdrawal.store.ts';
+import { temporaryFolder } from '../test/support/test-cluster.ts';
+
+const clients = 16;
+const rounds = 3;
+const roundMs = 1_500;
+
+const insertBareRow = statement({
+  name: 'bench_insert_bare_payout',
+  parameters: { bare_id: 'text' },
+  row: {},
+  text: 'insert into bare (bare_id) values (:bare_id)',
+});
+
+type Contender = {
+  readonly name: string;
+  readonly write: () => Promise<unknown>;
+  readonly latenciesMs: number[];
+  /** How many do it at once. */
+  readonly clients: number;
+};
+
+const { folder, remove } = temporaryFolder();
+const server = await startEmbedded({ dataFolder: folder, log: () => {}, machine: { openFolder: folder } });
+const db = openDatabase({ connection: server.connection, connectionsMost: clients + 2 });
+try {
+  await migrate(db);
+  await db.withClient((client) => client.query('create table bare (bare_id text primary key)'));
+  const unlimited = {};
+  const bare = () => db.transaction((tx) => tx.run(insertBareRow, { bare_id: randomIds.next() }));
+  const contenders = [
+    contender('bare transaction of one row', bare),
+    await payouts('100 wallets', 100, 'RUB', unlimited),
+    await payouts('1 wallet', 1, 'USD', unlimited),
+    await payouts('1 wallet, with a limit of the day', 1, 'EUR', { perDayMinor: 10n ** 12n }),
+    // What must happen one after the other cannot be quicker than this.
+    contender('bare transactions one after the other', bare, 1),
+  ];
+  for (let round = 0; round < rounds; round++) {
+    for (const one of contenders) await race(one);
+  }
+  print(contenders);
+} finally {
+  await db.end();
+  await server.stop();
+  await remove();
+}
+
+function contender(name: string, write: () => Promise<unknown>, atOnce = clients): Contender {
+  return { name, write, latenciesMs: [], clients: atOnce };
+}
+
+async function payouts(
+  name: string,
+  wallets: number,
+  currency: string,
+  limits: PayoutLimits,
+): Promise<Contender> {
+  const owner = { partyId: randomIds.next(), identityId: randomIds.next(), name };
+  const amount = { minor: 1_000n, currency: currency as Currency };
+  const all = Array.from({ length: wallets }, () => randomIds.next());
+  for (const id of all)
+    await fill(db, { ...owner, id, currency: amount.currency, createdAt: systemClock.now() });
+  const destinationId = randomIds.next();
+  const terminal = { id: 'T', bankId: currency, merchantId: 'M', descriptor: 'BENCH' };
+  let next = 0;
+  return contender(name, async () => {
+    const walletId = all[next++ % all.length] ?? '';
+    const id = randomIds.next();
+    const terms = {
+      ...owner,
+      id,
+      walletId,
+      walletPartyId: owner.partyId,
+      destinationId,
+      createdAt: systemClock.now(),
+      amount,
+      feeMinor: 0n,
+      isCounted: limits.perDayMinor !== undefined,
+      cardToken: 'r1.bench',
+      route: { bankId: currency, terminal },
+      externalId: id,
+    };
+    const made = await storeNewWithdrawal(
+      db,
+      { type: 'withdrawal_started', terms },
+      {
+        realm: 'test',
+        limits,
+        fingerprint: Buffer.alloc(32),
+        claim: { wake_at: instantAt(Date.UTC(2100, 0)), attempts: 1 },
+      },
+    );
+    if ('notMade' in made || made.state.status !== 'sending') throw new Error('a withdrawal was not made');
+  });
+}
+
+async function fill(on: Database, wallet: Parameters<typeof depositFromBank>[1]): Promise<void> {
+  await on.transaction((tx) =>
+    depositFromBank(tx, wallet, {
+      id: randomIds.next(),
+      realm: 'test',
+      bankAccountId: 'BENCH',
+      minor: 900_000_000_000n,
+      now: systemClock.now(),
+    }),
+  );
+}
+
+async function race({ write, latenciesMs, clients: atOnce }: Contender): Promise<void> {
+  const end = performance.now() + roundMs;
+  const client = async () => {
+    for (let start = performance.now(); start < end; start = performance.now()) {
+      await write();
+      latenciesMs.push(performance.now() - start);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, client));
+  await sleep(100); // what the server still flushes is not the next one's
+}
+
+function print(contenders: readonly Contender[]): void {
+  const perSecond = contenders.map(({ latenciesMs }) => latenciesMs.length / ((rounds * roundMs) / 1_000));
+  const [bare = 1, spread = 1, hot = 0, limited = 0, oneByOne = 1] = perSecond;
+  console.log(`${clients} clients, ${rounds} rounds of ${roundMs} ms each\n`);
+  console.log('| | withdrawals/s | of the bare one | p50 ms | p99 ms |\n| --- | ---: | ---: | ---: | ---: |');
+  for (const [index, { name, latenciesMs }] of contenders.entries()) {
+    const sorted = latenciesMs.toSorted((a, b) => a - b);
+    const quantile = (share: number) => (sorted[Math.floor(sorted.length * share)] ?? 0).toFixed(1);
+    const rate = perSecond[index] ?? 0;
+    console.log(
+      `| ${name} | ${rate.toFixed(0)} | ${((100 * rate) / bare).toFixed(0)} % | ${quantile(0.5)} | ${quantile(0.99)} |`,
+    );
+  }
+  console.log(`\none hot wallet against a hundred: ${(hot / spread).toFixed(2)}`);
+  console.log(`one hot wallet against bare transactions one after the other: ${(hot / oneByOne).toFixed(2)}`);
+  console.log(`with a limit of the day against without: ${(limited / hot).toFixed(2)}`);
+}
