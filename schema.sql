@@ -222,6 +222,41 @@ create unlogged table bank_line (
   constraint bank_line_pkey primary key (run_id, aggregate_id, operation_id, sequence)
 );
 
+create table binding (
+  customer_id id not null,
+  binding_id id not null,
+  party_id id not null,
+  shop_id id not null,
+  version integer not null,
+  number integer not null,
+  status text not null,
+  created_at timestamp with time zone not null,
+  amount_minor bigint not null,
+  currency text not null,
+  card_fingerprint bytea not null,
+  terms json not null,
+  state json not null,
+  external_id text,
+  bound_at_version integer,
+  return_by timestamp with time zone,
+  wake_at timestamp with time zone,
+  attempts integer default 0 not null,
+  stuck_at timestamp with time zone,
+  stuck_reason text,
+  constraint binding_pkey primary key (customer_id, binding_id),
+  constraint binding_customer_id_number_key unique (customer_id, number),
+  constraint binding_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
+  constraint binding_check check ((status = 'succeeded'::text) = (bound_at_version is not null)),
+  constraint binding_check1 check ((status = any (array['reversing'::text, 'returning'::text, 'refunding'::text])) = (return_by is not null)),
+  constraint binding_currency_check check (currency ~ '^[A-Z]{3}$'::text),
+  constraint binding_status_check check (status = any (array['authorising'::text, 'challenged'::text, 'reversing'::text, 'returning'::text, 'refunding'::text, 'succeeded'::text, 'withdrawn'::text, 'failed'::text]))
+);
+create index binding_bound on binding using btree (customer_id, bound_at_version) where bound_at_version is not null;
+create index binding_due on binding using btree (wake_at) where wake_at is not null;
+create index binding_of_card on binding using btree (card_fingerprint, created_at);
+create index binding_owed on binding using btree (return_by) where return_by is not null;
+create index binding_stuck on binding using btree (stuck_at) where stuck_at is not null;
+
 create table card (
   card_id id not null,
   party_id id not null,
@@ -282,6 +317,23 @@ create table category (
   name text not null,
   description text,
   constraint category_pkey primary key (category_id)
+);
+
+create table customer (
+  customer_id id not null,
+  party_id id not null,
+  shop_id id not null,
+  version integer not null,
+  status text not null,
+  active_binding_id id,
+  created_at timestamp with time zone not null,
+  contact_info json not null,
+  metadata json not null,
+  external_id text,
+  bindings_made integer default 0 not null,
+  constraint customer_pkey primary key (customer_id),
+  constraint customer_check check ((status = 'ready'::text) = (active_binding_id is not null)),
+  constraint customer_status_check check (status = any (array['unready'::text, 'ready'::text, 'deleted'::text]))
 );
 
 create table data_key (

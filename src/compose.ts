@@ -10,12 +10,18 @@ import { laterBy, systemClock, type Clock } from './clock.ts';
 import { addCheckoutRoutes } from './checkout/checkout-routes.ts';
 import type { Config } from './config.ts';
 import { connectDatabase, type OpenedDatabase } from './database/connect.ts';
+import { bindingInvariants } from './customers/binding.invariants.ts';
+import { stepBinding, type BindingSteps } from './customers/binding.step.ts';
+import { bindingOfOperation } from './customers/binding.ts';
+import { customers } from './customers/customers.ts';
+import { lookAfterReturns } from './customers/returns.ts';
+import { addBindingReturn, bindingReturnUrlOf } from './customers/visitors.ts';
 import type { DatabasePool } from './database/database.ts';
 import { isMigrated, migrate } from './database/migrate.ts';
 import { openEngine, type Engine } from './engine/engine.ts';
 import type { Topic } from './events/topic.ts';
-import { addGauges } from './gauges.ts';
 import { idempotency, idempotencyKeyLifetimeMs } from './http/idempotency.ts';
+import { addGauges } from './gauges.ts';
 import { openMetrics } from './http/metrics.ts';
 import { openApiDocument } from './http/openapi.ts';
 import { addPages } from './http/pages.ts';
@@ -34,13 +40,12 @@ import { openMerchants } from './merchants/merchants.ts';
 import { checkLedger } from './ledger/check-ledger.ts';
 import { ledgerInvariants, type Invariant } from './ledger/invariants.ts';
 import { paymentInvariants } from './payments/payment.invariants.ts';
-import { paymentsAtBank, refundsAtBank } from './payments/payment.expected.ts';
 import { paymentOfOperation } from './payments/payment.ts';
 import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
 import { addVisitorRoutes, callbackUrlOf, returnUrlOf } from './payments/visitors.ts';
+import { customersTopic } from './customers/customer.notices.ts';
 import { openRecurring } from './recurring/recurring.ts';
 import { addWithdrawPage } from './recurring/withdraw-page.ts';
-import { comparisonWith } from './reconciliation/compare.store.ts';
 import { invoicesTopic } from './payments/payment.notices.ts';
 import { routes, sandboxRoutes } from './routes.ts';
 import type { Service } from './service.ts';
@@ -51,7 +56,6 @@ import { openWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 import { stepDestination } from './wallets/destination.step.ts';
 import { openPayoutRules, type PayoutRules } from './wallets/payout-rules.ts';
 import { whatIsMissing } from './wallets/told-owner.ts';
-import { payoutsAtBank } from './wallets/withdrawal.expected.ts';
 import { withdrawalOfOperation } from './wallets/withdrawal.ts';
 import { stepWithdrawal } from './wallets/withdrawal.step.ts';
 
@@ -86,23 +90,26 @@ const version = (
 ).version;
 
 /** What must be true of the books, and between them and the rooms that post to them. */
-export const everyInvariant: readonly Invariant[] = [...ledgerInvariants, ...paymentInvariants];
+export const everyInvariant: readonly Invariant[] = [
+  ...ledgerInvariants,
+  ...paymentInvariants,
+  ...bindingInvariants,
+];
 /** What merchants are told: each room says it of its own aggregates. */
-export const topics: readonly Topic[] = [invoicesTopic, withdrawalsTopic, destinationsTopic];
+export const topics: readonly Topic[] = [invoicesTopic, customersTopic, withdrawalsTopic, destinationsTopic];
 
 /** Which due work an operation at a bank belongs to. */
 function workOf(operationId: string): readonly [table: string, key: readonly string[]] | undefined {
   const withdrawal = withdrawalOfOperation(operationId);
   if (withdrawal) return ['withdrawal', withdrawal];
+  const binding = bindingOfOperation(operationId);
+  if (binding) return ['binding', binding];
   const payment = paymentOfOperation(operationId);
   return payment && ['payment', payment];
 }
 
 /** How long attempts and bodies of deliveries are kept. */
 const deliveriesKeptMs = 30 * 24 * 3_600_000;
-
-/** What every room that asks banks for anything expects in their books. */
-export const bankComparison = comparisonWith([paymentsAtBank, refundsAtBank, payoutsAtBank]);
 
 /** How long requests under way may take when the service stops. */
 const drainMs = 10_000;
@@ -212,6 +219,14 @@ export function buildService(
     openingDepositMinor: config.openingDepositMinor,
   });
 
+  const bindingSteps: BindingSteps = {
+    db: database,
+    clock,
+    recurring,
+    bankOf: (binding) => banks.bankOf(binding.terminal),
+    returnUrlOf: (binding) => bindingReturnUrlOf(publicUrl(), binding),
+  };
+
   const engine = openEngine({
     db: database,
     clock,
@@ -222,6 +237,11 @@ export function buildService(
         table: 'payment',
         keys: ['invoice_id', 'payment_id'],
         step: (key, now, attempt) => stepPayment(paymentSteps, key, now, attempt),
+      },
+      {
+        table: 'binding',
+        keys: ['customer_id', 'binding_id'],
+        step: (key, now, attempt) => stepBinding(bindingSteps, key, now, attempt),
       },
       { table: 'series', keys: ['series_id'], step: ([id = ''], now) => recurring.step(database, id, now) },
       {
@@ -248,6 +268,11 @@ export function buildService(
         run: () => sweepWebhooks(database, laterBy(clock.now(), -deliveriesKeptMs)),
       },
       { name: 'sweep the vault', everyMs: 60_000, run: () => vault.sweep() },
+      {
+        name: 'look after returns to payers',
+        everyMs: 60_000,
+        run: () => lookAfterReturns(database, clock.now(), log),
+      },
       { name: 'check the books', everyMs: 60_000, run: () => checkBooks() },
     ],
     countStep: metrics.countStep,
@@ -285,6 +310,12 @@ export function buildService(
     cards: vault.cards,
     cardTesting: config.cardTestingLimits ? limitCards(monotonicMs) : unlimitedCards,
     banks,
+    customers,
+    bindingRules: {
+      testChargeMinor: config.bindingTestCharges,
+      ...(config.bindingsPerCustomer === 0 ? {} : { perCustomerMost: config.bindingsPerCustomer }),
+      ...(config.bindingsPerCard === 0 ? {} : { perCardMost: config.bindingsPerCard }),
+    },
     recurring,
     payouts,
     engine,
@@ -322,6 +353,7 @@ export function buildService(
     notReady: () => whatIsNotReady(database),
   });
   addVisitorRoutes(app, { db: database, banks, engine, workOf });
+  addBindingReturn(app, { db: database, engine });
   addWithdrawPage(app, { db: database, recurring, merchants });
   addCheckoutRoutes(app, {
     mode: config.mode,

@@ -3,6 +3,7 @@
 import { isIP } from 'node:net';
 import { isAbsolute, resolve } from 'node:path';
 import { parseMasterKey } from './keys/master-key.ts';
+import { isKnownCurrency, largestAmountMinor } from './money.ts';
 
 export type Config = {
   readonly mode: 'sandbox' | 'live';
@@ -20,6 +21,11 @@ export type Config = {
   readonly failedAuthenticationsPerMinute: number;
   /** Whether a payer may enter only a few different cards. */
   readonly cardTestingLimits: boolean;
+  /** What is charged and given back to try a card that is bound, by currency. */
+  readonly bindingTestCharges: ReadonlyMap<string, bigint>;
+  /** How many cards may be tried within a day, for one customer and with one card; 0 for no limit. */
+  readonly bindingsPerCustomer: number;
+  readonly bindingsPerCard: number;
   /** An outside bank in place of the simulated one, and what it and we share. */
   readonly bankUrl: string | undefined;
   readonly bankSecret: string | undefined;
@@ -106,6 +112,22 @@ export const settings = [
     name: 'CARD_TESTING_LIMITS',
     byDefault: 'off in the sandbox, on in live mode',
     meaning: '`on` or `off`: whether a payer may enter only a few different cards before he has to wait.',
+  },
+  {
+    name: 'BINDING_TEST_CHARGES',
+    byDefault: 'RUB=1000,USD=100,EUR=100',
+    meaning:
+      'What is charged and given back to try a card before it is bound: currencies and minor units. In others no card is bound.',
+  },
+  {
+    name: 'BINDINGS_PER_CUSTOMER_PER_DAY',
+    byDefault: '0 in the sandbox, 5 in live mode',
+    meaning: 'How many cards may be tried for one customer within 24 hours; 0 for no limit.',
+  },
+  {
+    name: 'BINDINGS_PER_CARD_PER_DAY',
+    byDefault: '0 in the sandbox, 9 in live mode',
+    meaning: 'How often one card may be tried within 24 hours, for whatever customer; 0 for no limit.',
   },
   {
     name: 'BANK_URL',
@@ -232,6 +254,21 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     faults.push(`TRUSTED_PROXIES has ${entry}; it must be an address or a network like 10.0.0.0/8`);
   }
 
+  function testCharges(): ReadonlyMap<string, bigint> {
+    const found = new Map<string, bigint>();
+    for (const entry of (text('BINDING_TEST_CHARGES') ?? 'RUB=1000,USD=100,EUR=100').split(',')) {
+      const [, currency = '', minor = '0'] = /^\s*([A-Z]{3})=(\d{1,12})\s*$/.exec(entry) ?? [];
+      const amount = BigInt(minor);
+      if (isKnownCurrency(currency) && amount >= 1n && amount <= largestAmountMinor)
+        found.set(currency, amount);
+      else
+        faults.push(
+          `BINDING_TEST_CHARGES has ${entry}; it must be a currency and minor units, like RUB=1000`,
+        );
+    }
+    return found;
+  }
+
   const config: Config = {
     mode,
     host,
@@ -246,6 +283,9 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     requestsPerSecond: integer('REQUESTS_PER_SECOND', 0, 1_000_000, 2_000),
     failedAuthenticationsPerMinute: integer('FAILED_AUTHENTICATIONS_PER_MINUTE', 0, 1_000_000, 600),
     cardTestingLimits: oneOf('CARD_TESTING_LIMITS', ['on', 'off'], mode === 'live' ? 'on' : 'off') === 'on',
+    bindingTestCharges: testCharges(),
+    bindingsPerCustomer: integer('BINDINGS_PER_CUSTOMER_PER_DAY', 0, 10_000, mode === 'live' ? 5 : 0),
+    bindingsPerCard: integer('BINDINGS_PER_CARD_PER_DAY', 0, 10_000, mode === 'live' ? 9 : 0),
     bankUrl: text('BANK_URL'),
     bankSecret: text('BANK_SECRET'),
     bankPort: integer('BANK_PORT', 0, 65_535, 0),

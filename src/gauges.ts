@@ -1,5 +1,6 @@
 // What operators watch, beside counts of requests: values that are asked for when somebody looks at /metrics.
 import { epochMsOf, type Clock, type Instant } from './clock.ts';
+import { countOwedReturns } from './customers/returns.store.ts';
 import type { DatabasePool } from './database/database.ts';
 import type { Engine } from './engine/engine.ts';
 import type { Metrics } from './http/metrics.ts';
@@ -39,6 +40,16 @@ export function addGauges(
     'mandate_ledger_broken',
     'Cases that broke a rule of the ledger in the latest check of recent transfers; anything but 0 is an alarm',
     brokenCases,
+  );
+  metrics.gauge(
+    'mandate_bindings_owed',
+    'Test charges on their way back to payers',
+    async () => (await countOwedReturns(database, clock.now())).owed,
+  );
+  metrics.gauge(
+    'mandate_bindings_owed_overdue',
+    'Those of them the bank should have confirmed by now; anything but 0 is an alarm',
+    async () => (await countOwedReturns(database, clock.now())).overdue,
   );
   metrics.gauge(
     'mandate_payment_oldest_unknown_seconds',

@@ -202,6 +202,22 @@ stuck
   .argument('<id>')
   .action(async (kind: string, id: string) => (await import('./commands/stuck.ts')).retryStuck(kind, id));
 
+const bindings = program.command('bindings').description('cards that are being bound to customers');
+bindings
+  .command('owed')
+  .description('list the test charges whose return to the payer the bank has not confirmed')
+  .option('--json', 'as JSON')
+  .action(async (options) => (await import('./commands/bindings.ts')).listOwed(options));
+bindings
+  .command('close')
+  .description('close one when you have made sure that the payer has his money; the binding has then failed')
+  .argument('<customerID>')
+  .argument('<bindingID>')
+  .requiredOption('--reason <text>', 'how you know; it is kept in the log')
+  .action(async (customerId: string, bindingId: string, options) =>
+    (await import('./commands/bindings.ts')).closeOwed(customerId, bindingId, options),
+  );
+
 const webhooks = program.command('webhooks').description('what merchants are told, and what became of it');
 webhooks
   .command('list')
@@ -263,7 +279,7 @@ ledger
 
 const reconcile = program
   .command('reconcile')
-  .description('compare a bank’s book or clearing file with payments, refunds and payouts here; changes nothing')
+  .description('compare a bank’s book or clearing file with what was asked of it here; changes nothing')
   .option(
     '--bank <bank>',
     'id or address of a bank, or a file: JSON as GET /book gives it, or CSV; else the only bank there is',

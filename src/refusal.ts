@@ -7,6 +7,8 @@ export type Refusal<Code extends string> = {
   readonly message?: string;
   /** Further members of the answer, where the contract has some. */
   readonly details?: Readonly<Record<string, string>>;
+  /** After how long the answer may be another; said in the header Retry-After. */
+  readonly waitSeconds?: number;
 };
 
 export type Outcome<Value, Code extends string> =
@@ -18,7 +20,7 @@ export function accept<Value>(value: Value): { readonly ok: true; readonly value
 
 export function refuse<const Code extends string>(
   code: Code,
-  more: { readonly message?: string; readonly details?: Readonly<Record<string, string>> } = {},
+  more: Omit<Refusal<Code>, 'code'> = {},
 ): { readonly ok: false; readonly refusal: Refusal<Code> } {
   return { ok: false, refusal: { code, ...more } };
 }

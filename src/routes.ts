@@ -1,6 +1,18 @@
 // Every operation of the API, on one page. Who may call which is in http/access.ts.
 import { getBankCard, storeBankCard } from './cards/bank-cards.ts';
 import { createPaymentResource } from './cards/create-payment-resource.ts';
+import { createBinding } from './customers/create-binding.ts';
+import { createCustomer } from './customers/create-customer.ts';
+import { deleteCustomer } from './customers/delete-customer.ts';
+import { issueCustomerToken } from './customers/issue-customer-token.ts';
+import { listCustomerEvents } from './customers/list-customer-events.ts';
+import { getBinding, listBindings } from './customers/read-bindings.ts';
+import {
+  findCustomerByExternalId,
+  getCustomer,
+  listCustomerPaymentMethods,
+} from './customers/read-customers.ts';
+import { withdrawBinding } from './customers/withdraw-binding.ts';
 import type { AnyEndpoint } from './http/endpoint.ts';
 import { createInvoice } from './invoices/create-invoice.ts';
 import { fulfillInvoice, rescindInvoice } from './invoices/end-invoice.ts';
@@ -91,6 +103,18 @@ export const routes: readonly AnyEndpoint[] = [
   findRefundByExternalId, //  GET  /v2/processing/refunds?externalID=
   listChargebacks, //         GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/chargebacks
   getChargeback, //           GET  …/payments/{paymentID}/chargebacks/{chargebackID}
+
+  createCustomer, //          POST /v2/processing/customers
+  findCustomerByExternalId, // GET /v2/processing/customers?externalID=
+  getCustomer, //             GET  /v2/processing/customers/{customerID}
+  deleteCustomer, //          DELETE /v2/processing/customers/{customerID}
+  issueCustomerToken, //      POST /v2/processing/customers/{customerID}/access-tokens
+  createBinding, //           POST /v2/processing/customers/{customerID}/bindings
+  listBindings, //            GET  /v2/processing/customers/{customerID}/bindings
+  getBinding, //              GET  /v2/processing/customers/{customerID}/bindings/{customerBindingID}
+  withdrawBinding, //         DELETE …/customers/{customerID}/bindings/{customerBindingID}
+  listCustomerEvents, //      GET  /v2/processing/customers/{customerID}/events
+  listCustomerPaymentMethods, // GET …/customers/{customerID}/payment-methods
 
   getRecurring, //            GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring
   listRecurringEvents, //     GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/events

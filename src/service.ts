@@ -3,6 +3,8 @@ import type { Banks } from './bank/banks.ts';
 import type { CardTesting } from './cards/card-testing.ts';
 import type { Cards } from './cards/vault.ts';
 import type { Clock } from './clock.ts';
+import type { BindingRules } from './customers/binding.commands.ts';
+import type { Customers } from './customers/customers.ts';
 import type { Database } from './database/database.ts';
 import type { Ids } from './ids.ts';
 import type { AccessTokens } from './keys/access-token.ts';
@@ -23,6 +25,8 @@ export type Service = {
   readonly cards: Cards;
   readonly cardTesting: CardTesting;
   readonly banks: Banks;
+  readonly customers: Customers;
+  readonly bindingRules: BindingRules;
   /** Whether a card may be charged without its payer, and what came of it. */
   readonly recurring: Recurring;
   /** Limits, fees and providers of payouts. */

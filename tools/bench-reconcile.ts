@@ -5,7 +5,7 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { readBookFile } from '../src/bank/book-file.ts';
 import { systemClock } from '../src/clock.ts';
-import { bankComparison } from '../src/compose.ts';
+import { bankComparison } from '../src/bank-comparison.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { startEmbedded } from '../src/database/embedded/server.ts';
 import { migrate } from '../src/database/migrate.ts';

@@ -2,7 +2,8 @@
 import { styleText } from 'node:util';
 import { listBanks } from '../bank/bank.store.ts';
 import { parseInstant, type Instant } from '../clock.ts';
-import { bankComparison, buildService } from '../compose.ts';
+import { bankComparison } from '../bank-comparison.ts';
+import { buildService } from '../compose.ts';
 import { differenceClasses, type Difference } from '../reconciliation/difference.ts';
 import { reconcile, type Progress, type Reconciliation } from '../reconciliation/reconcile.ts';
 import type { Sum } from '../reconciliation/tally.ts';

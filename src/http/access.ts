@@ -8,6 +8,8 @@ export const everyScope = '*';
 
 /** What an API key may be narrowed to. */
 export const scopes = [
+  'customers:read',
+  'customers:write',
   'identities:write',
   'invoices:read',
   'invoices:write',
@@ -92,6 +94,42 @@ export const access = {
     apiKey: 'payment-resources:write',
     tokens: ['invoice', 'customer'],
     anyEntity: true,
+  },
+  createCustomer: { apiKey: 'customers:write', tokens: [] },
+  findCustomer: { apiKey: 'customers:read', tokens: [], hiddenBehind: 'customerNotFound' },
+  getCustomer: {
+    apiKey: 'customers:read',
+    tokens: ['customer'],
+    entity: 'customerID',
+    hiddenBehind: 'customerNotFound',
+  },
+  deleteCustomer: { apiKey: 'customers:write', tokens: [] },
+  issueCustomerToken: { apiKey: 'customers:write', tokens: [] },
+  createBinding: { apiKey: 'customers:write', tokens: ['customer'], entity: 'customerID' },
+  listBindings: {
+    apiKey: 'customers:read',
+    tokens: ['customer'],
+    entity: 'customerID',
+    hiddenBehind: 'customerNotFound',
+  },
+  getBinding: {
+    apiKey: 'customers:read',
+    tokens: ['customer'],
+    entity: 'customerID',
+    hiddenBehind: 'customerNotFound',
+  },
+  withdrawBinding: { apiKey: 'customers:write', tokens: ['customer'], entity: 'customerID' },
+  listCustomerEvents: {
+    apiKey: 'customers:read',
+    tokens: ['customer'],
+    entity: 'customerID',
+    hiddenBehind: 'customerNotFound',
+  },
+  listCustomerPaymentMethods: {
+    apiKey: 'customers:read',
+    tokens: ['customer'],
+    entity: 'customerID',
+    hiddenBehind: 'customerNotFound',
   },
   createWebhook: { apiKey: 'webhooks:write', tokens: [] },
   listWebhooks: { apiKey: 'webhooks:read', tokens: [] },

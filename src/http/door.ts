@@ -149,7 +149,11 @@ async function perform(
   reply: FastifyReply,
 ): Promise<StoredAnswer> {
   const outcome = await endpoint.handle(request, service);
-  if (!outcome.ok) return refusalAnswer(sideOf(endpoint.path), outcome.refusal);
+  if (!outcome.ok) {
+    const { waitSeconds } = outcome.refusal;
+    if (waitSeconds !== undefined) reply.header('Retry-After', String(waitSeconds));
+    return refusalAnswer(sideOf(endpoint.path), outcome.refusal);
+  }
   if (!endpoint.answer) return { status: endpoint.status, body: '' };
   const serialize = reply.getSerializationFunction(String(endpoint.status)) ?? JSON.stringify;
   return { status: endpoint.status, body: serialize(outcome.value as object) as string };

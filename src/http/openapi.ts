@@ -10,6 +10,7 @@ type Json = Record<string, unknown>;
 
 const tagDescriptions: Record<string, string> = {
   Invoices: 'What is to be paid, and what became of it.',
+  Customers: 'Payers who can be charged without being there, and their cards.',
   Merchant: 'Your party and your shops.',
   Identities: 'Who pays out, and how well he is known.',
   Wallets: 'What payouts are made from.',

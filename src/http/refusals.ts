@@ -88,6 +88,17 @@ export const refusals = {
     message: 'Operation not permitted',
     advice: 'The shop or the payment does not allow it; the message says more.',
   },
+  invalidBindingStatus: {
+    status: 400,
+    message: 'Invalid binding status',
+    advice: 'Read the binding: only one that has `succeeded` is withdrawn.',
+  },
+  customerNotReady: {
+    status: 400,
+    message: 'Specified customer is not ready',
+    advice:
+      'Bind a card to the customer first; he is `ready` when one has succeeded and none is charged before.',
+  },
   invalidRecurrentParent: {
     status: 400,
     message: 'Specified recurrent parent is invalid',
@@ -219,6 +230,16 @@ export const refusals = {
     message: 'Invoice payment chargeback not found',
     advice: 'Check the id; the list shows what there is.',
   },
+  customerNotFound: {
+    status: 404,
+    message: 'Customer not found',
+    advice: 'Check the id and whose token was sent; a deleted customer is not found either.',
+  },
+  bindingNotFound: {
+    status: 404,
+    message: 'Customer binding not found',
+    advice: 'Check the id; the list of bindings shows what the customer has.',
+  },
   recurringNotFound: {
     status: 404,
     message: 'The payment belongs to no series',
@@ -304,6 +325,13 @@ export const refusals = {
     status: 422,
     message: 'This Idempotency-Key has been used with another request',
     advice: 'Use a new key for every new request; repeat a key only with the very same request.',
+  },
+  tooManyBindings: {
+    status: 429,
+    message: 'Too many cards were tried',
+    advice:
+      'Somebody may be trying out cards. Wait for the seconds in Retry-After; the message says whether it is the ' +
+      'customer or the card.',
   },
   webhookLimitExceeded: {
     status: 429,

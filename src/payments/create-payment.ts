@@ -33,6 +33,7 @@ export const createPayment = endpoint({
   bodyExample: paymentExample,
   bodyProblem: ({ metadata, recurrentTerms, makeRecurrent, payer }) =>
     metadataProblem(metadata ?? {}) ??
+    (makeRecurrent && payer.payerType === 'CustomerPayer' ? 'Invalid payer' : undefined) ??
     (recurrentTerms && recurrentTermsProblem(recurrentTerms)) ??
     (recurrentTerms && !(makeRecurrent && payer.payerType === 'PaymentResourcePayer')
       ? complaint('recurrentTerms', 'no_match', 'goes with makeRecurrent and a payer who is present')
@@ -52,6 +53,7 @@ export const createPayment = endpoint({
     'invoicePaymentPending',
     'operationNotPermitted',
     'invalidRecurrentParent',
+    'customerNotReady',
     'recurrentStopped',
     'recurrentConsentRevoked',
     'recurrentConsentExpired',
@@ -136,7 +138,7 @@ export const createPayment = endpoint({
 
     /** What the shop has forbidden itself. Most payments need not ask. */
     async function unwantedByShop({ partyId, id: shopId }: Shop): Promise<string | undefined> {
-      const isCharge = body.payer.payerType === 'RecurrentPayer';
+      const isCharge = body.payer.payerType !== 'PaymentResourcePayer';
       if (!isCharge && !command.makeRecurrent) return undefined;
       const settings = await recurring.settings(db, { partyId, shopId });
       if (isCharge && settings.needsApiKey && caller.kind !== 'apiKey')

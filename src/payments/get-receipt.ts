@@ -37,7 +37,7 @@ export const getReceipt = endpoint({
     const isTaken = state.name === 'captured' || state.name === 'refunding' || state.name === 'refunded';
     if (!isTaken || (payer.type === 'resource' && !makeRecurrent)) return refuse('recurringNotFound');
 
-    const seriesId = payer.type === 'recurrent' ? payer.seriesId : seriesIdOf(name);
+    const seriesId = 'seriesId' in payer ? payer.seriesId : seriesIdOf(name);
     const admission = await recurring.ask(db, seriesId, { invoiceCreatedAt: 'then' }, now);
     const shop = await merchants.shop(caller.partyId, shopId);
     if (!admission || !shop) return refuse('recurringNotFound');

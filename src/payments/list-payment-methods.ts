@@ -1,15 +1,10 @@
 // GET …/payment-methods: with what an invoice can be paid. Cards, of every network we know, if a bank takes cards for the shop.
 import { Type } from 'typebox';
-import { paymentSystems } from '../cards/card.ts';
+import { byBankCard, PaymentMethod } from '../cards/payment-method.wire.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { InvoicePath } from '../invoices/invoice.wire.ts';
 import { accept, refuse } from '../refusal.ts';
 import { findPayableInvoice } from './payment.store.ts';
-
-const PaymentMethod = Type.Object(
-  { method: Type.Enum(['BankCard']), paymentSystems: Type.Array(Type.String()) },
-  { title: 'PaymentMethod' },
-);
 
 export const listInvoicePaymentMethods = endpoint({
   operation: 'listInvoicePaymentMethods',
@@ -25,8 +20,6 @@ export const listInvoicePaymentMethods = endpoint({
     const payable = await findPayableInvoice(db, caller.partyId, params.invoiceID);
     if (!payable) return refuse('invoiceNotFound');
     const terminal = await banks.terminalOf({ partyId: caller.partyId, id: payable.invoice.shopId });
-    return accept(
-      terminal ? [{ method: 'BankCard' as const, paymentSystems: Object.keys(paymentSystems) }] : [],
-    );
+    return accept(terminal ? [byBankCard] : []);
   },
 });

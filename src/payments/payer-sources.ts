@@ -1,5 +1,5 @@
-// Where the card of a new payment comes from: from a payer who is present, with a token; or from an earlier payment, by the
-// rules of recurring charges. Both are asked inside the transaction that makes the payment.
+// Where the card of a new payment comes from: from a payer who is present, with a token; or, by the rules of recurring
+// charges, from an earlier payment or from a customer it is bound to. All are asked inside the transaction that makes the payment.
 import type { PaymentResource } from '../cards/payment-resource.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
@@ -14,7 +14,12 @@ import { findPayments } from './payment.store.ts';
 import type { PaymentParams } from './payment.wire.ts';
 
 export type PayerRefusal =
-  'invalidPaymentToolToken' | 'invalidPaymentSession' | 'invalidRecurrentParent' | RefusalToCharge['code'];
+  | 'invalidRequest'
+  | 'invalidPaymentToolToken'
+  | 'invalidPaymentSession'
+  | 'invalidRecurrentParent'
+  | 'customerNotReady'
+  | RefusalToCharge['code'];
 
 export type PayerSource = {
   /** What makes two requests the same request. */
@@ -37,6 +42,7 @@ export async function sourceOf(
 ): Promise<Outcome<PayerSource, PayerRefusal>> {
   if (payer.payerType === 'RecurrentPayer')
     return accept(fromParent({ caller, payer, now }, service.recurring));
+  if (payer.payerType === 'CustomerPayer') return accept(fromCustomer({ caller, payer, now }, service));
   const handles = {
     token: payer.paymentToolToken,
     ...(payer.paymentSession === undefined ? {} : { session: payer.paymentSession }),
@@ -76,7 +82,7 @@ function fromParent(
       const payment = found?.[0]?.payment;
       // Whose it is, or that there is none: the answer is the same.
       if (!payment || !canBeParent(payment, invoice.shopId)) return refuse('invalidRecurrentParent');
-      const seriesId = payment.payer.type === 'recurrent' ? payment.payer.seriesId : seriesIdOf(parent);
+      const seriesId = 'seriesId' in payment.payer ? payment.payer.seriesId : seriesIdOf(parent);
       const { id: ofInvoice, createdAt: invoiceCreatedAt, amount } = invoice;
       const asked = { seriesId, invoiceId: ofInvoice, invoiceCreatedAt, amount, parent };
       const admission = await recurring.admit(tx, asked, now);
@@ -95,6 +101,52 @@ function fromParent(
           ...(root === undefined ? {} : { rootNetworkTransactionId: root }),
           ...(previous === undefined ? {} : { previousNetworkTransactionId: previous }),
           ...contactOf(payer),
+        },
+        beside: (writing, terms) =>
+          recurring.start(writing, admission, { invoiceId: ofInvoice, paymentId: terms.id, amount, now }),
+      });
+    },
+  };
+}
+
+function fromCustomer(
+  { caller, payer, now }: Asked & { payer: { payerType: 'CustomerPayer' } },
+  { customers, recurring }: Service,
+): PayerSource {
+  const { partyId } = caller;
+  const { customerID: customerId, sessionInfo } = payer;
+  return {
+    identity: [payer.payerType, customerId],
+    async take(tx, invoice) {
+      const customer = await customers.chargeable(tx, partyId, customerId);
+      if (!customer) return refuse('invalidRequest', { message: 'Customer not found' });
+      if (customer.shopId !== invoice.shopId)
+        return refuse('invalidRequest', { message: 'Invalid customer' });
+      const { card, contactInfo } = customer;
+      if (!card) return refuse('customerNotReady');
+      const { bindingId, token, details, realm, networkTransactionId: root } = card;
+      const { id: ofInvoice, createdAt: invoiceCreatedAt, amount } = invoice;
+      const seriesId = await recurring.seriesOfCustomer(tx, { customerId, partyId, realm, token });
+      const admission = await recurring.admit(
+        tx,
+        { seriesId, invoiceId: ofInvoice, invoiceCreatedAt, amount },
+        now,
+      );
+      if (!admission) throw new Error(`customer ${customerId} is ready without a series`);
+      const { verdict } = admission;
+      if (!verdict.may) return refusalOf(verdict, caller);
+      return accept({
+        payer: {
+          type: 'customer',
+          customerId,
+          bindingId,
+          token,
+          card: details,
+          seriesId,
+          warnings: verdict.warnings,
+          ...(root === undefined ? {} : { rootNetworkTransactionId: root }),
+          contactInfo,
+          ...(sessionInfo?.redirectUrl === undefined ? {} : { redirectUrl: sessionInfo.redirectUrl }),
         },
         beside: (writing, terms) =>
           recurring.start(writing, admission, { invoiceId: ofInvoice, paymentId: terms.id, amount, now }),
@@ -124,7 +176,10 @@ function refusalOf({ code, rule, pack, retryAfter }: RefusalToCharge, { kind }: 
 function contactOf({
   contactInfo,
   sessionInfo,
-}: PaymentParams['payer']): Pick<Payer, 'contactInfo' | 'redirectUrl'> {
+}: Exclude<PaymentParams['payer'], { payerType: 'CustomerPayer' }>): Pick<
+  Payer,
+  'contactInfo' | 'redirectUrl'
+> {
   const redirectUrl = sessionInfo?.redirectUrl;
   return { contactInfo, ...(redirectUrl === undefined ? {} : { redirectUrl }) };
 }

@@ -134,12 +134,12 @@ function meaningForAuthorisation(payment: Payment, answer: BankAnswer, now: Inst
 }
 
 /** A reversal of what the bank never saw, or has reversed before, has given back all there was. */
-function isGivenBack(answer: BankAnswer): boolean {
+export function isGivenBack(answer: BankAnswer): boolean {
   if (answer.outcome === 'approved') return true;
   return answer.outcome === 'declined' && ['21', '25', '79'].includes(answer.code);
 }
 
-function unfinished(answer: BankAnswer, now: Instant): Meaning {
+export function unfinished(answer: BankAnswer, now: Instant): Exclude<Meaning, { readonly events: unknown }> {
   switch (answer.outcome) {
     case 'pending':
       return { again: laterBy(now, askAgainMs) };
@@ -157,7 +157,7 @@ function one(fact: PaymentFact): Meaning {
   return { events: [[fact]] };
 }
 
-function approvalOf(answer: BankAnswer & { outcome: 'approved' }): Approval {
+export function approvalOf(answer: BankAnswer & { outcome: 'approved' }): Approval {
   const { reference, approvalCode, networkTransactionId, eci } = answer;
   return {
     reference,

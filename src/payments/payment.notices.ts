@@ -164,6 +164,7 @@ function payerInNotice(payer: Payer): Record<string, unknown> {
     const recurrentParentPayment = { invoiceID: invoiceId, paymentID: paymentId };
     return { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo };
   }
+  if (payer.type === 'customer') return { payerType: 'CustomerPayer', customerID: payer.customerId };
   const { ip, fingerprint } = payer.clientInfo;
   return {
     payerType: 'PaymentResourcePayer',

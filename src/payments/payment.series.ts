@@ -24,7 +24,7 @@ export function seriesChangeOf(
   for (const fact of facts) {
     const ending = endingOf(after, fact, answer);
     after = evolve(after, fact);
-    if (ending && payer.type === 'recurrent') {
+    if (ending && 'seriesId' in payer) {
       writes.push((tx) => recurring.end(tx, payer.seriesId, member, ending, now));
     } else if (ending && payer.type === 'resource' && isNetworksDecline(ending)) {
       writes.push((tx) => recurring.declined(tx, { ...payment, ...member, token: payer.token }, now));
@@ -83,7 +83,7 @@ async function parentMade(
     createdAt,
   } = payment;
   const member = { invoiceId, paymentId };
-  if (payer.type === 'recurrent') return recurring.addParent(tx, payer.seriesId, member, now);
+  if ('seriesId' in payer) return recurring.addParent(tx, payer.seriesId, member, now);
   const { ip, fingerprint, url } = payer.clientInfo;
   await recurring.begin(
     tx,

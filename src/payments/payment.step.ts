@@ -154,7 +154,7 @@ function authorisationOf(payment: Payment, operationId: string, returnUrl: strin
     capture: flow.type === 'instant',
     returnUrl,
   } as const;
-  if (payer.type === 'recurrent') {
+  if ('seriesId' in payer) {
     const { token, rootNetworkTransactionId: root, previousNetworkTransactionId: previous } = payer;
     return {
       ...common,

@@ -33,6 +33,17 @@ export type Payer = {
       readonly previousNetworkTransactionId?: string;
       readonly warnings: readonly string[];
     }
+  | {
+      /** He is not; he bound a card. Which one, is settled when the payment is made. */
+      readonly type: 'customer';
+      readonly customerId: string;
+      readonly bindingId: string;
+      readonly card: CardDetails;
+      readonly seriesId: string;
+      readonly rootNetworkTransactionId?: string;
+      readonly previousNetworkTransactionId?: string;
+      readonly warnings: readonly string[];
+    }
 );
 
 export type Flow =

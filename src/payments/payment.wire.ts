@@ -11,7 +11,7 @@ import { merchantError, payerError, type PaymentFailure } from './payment-failur
 
 const optionalText = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
 
-const ContactInfo = Type.Object(
+export const ContactInfo = Type.Object(
   {
     email: Type.Optional(Type.String({ format: 'email', maxLength: 100 })),
     phoneNumber: Type.Optional(Type.String({ pattern: '^\\+?\\d{4,15}$' })),
@@ -78,11 +78,22 @@ const RecurrentPayerParams = Type.Object(
   { title: 'RecurrentPayerParams' },
 );
 
+const CustomerPayerParams = Type.Object(
+  {
+    payerType: Type.Literal('CustomerPayer'),
+    customerID: { ...EntityID, description: 'A customer of the same shop who is `ready`.' },
+    sessionInfo: Type.Optional(SessionInfo),
+  },
+  { title: 'CustomerPayerParams' },
+);
+
 export const PaymentParams = Type.Object(
   {
     externalID: Type.Optional(ExternalID),
     flow: Type.Optional(FlowParams),
-    payer: Type.Union([PaymentResourcePayerParams, RecurrentPayerParams], { title: 'PayerParams' }),
+    payer: Type.Union([PaymentResourcePayerParams, RecurrentPayerParams, CustomerPayerParams], {
+      title: 'PayerParams',
+    }),
     makeRecurrent: Type.Optional(
       Type.Boolean({
         default: false,
@@ -172,6 +183,15 @@ export const PaymentSchema = Type.Object(
           },
           { title: 'RecurrentPayer' },
         ),
+        Type.Object(
+          {
+            payerType: Type.Literal('CustomerPayer'),
+            customerID: EntityID,
+            paymentToolDetails: PaymentToolDetails,
+            sessionInfo: Type.Optional(SessionInfo),
+          },
+          { title: 'CustomerPayer' },
+        ),
       ],
       { title: 'Payer' },
     ),
@@ -210,7 +230,7 @@ const BrowserRequest = Type.Object(
   { title: 'BrowserRequest' },
 );
 
-const UserInteraction = Type.Object(
+export const UserInteraction = Type.Object(
   { interactionType: Type.Enum(['Redirect']), request: BrowserRequest },
   { title: 'UserInteraction' },
 );
@@ -257,7 +277,7 @@ export function paymentBody(payment: Payment, caller: Caller): PaymentBody {
             heldUntil: shortInstant(flow.heldUntil),
           },
     payer: payerBody(payer),
-    ...(payer.type === 'recurrent' && payer.warnings.length > 0
+    ...('warnings' in payer && payer.warnings.length > 0
       ? { warnings: payer.warnings as NonNullable<PaymentBody['warnings']> }
       : {}),
     makeRecurrent: payment.makeRecurrent,
@@ -273,7 +293,12 @@ export function paymentBody(payment: Payment, caller: Caller): PaymentBody {
 
 function payerBody(payer: Payment['payer']): PaymentBody['payer'] {
   const { contactInfo, redirectUrl } = payer;
-  const contact = { contactInfo, ...(redirectUrl === undefined ? {} : { sessionInfo: { redirectUrl } }) };
+  const session = redirectUrl === undefined ? {} : { sessionInfo: { redirectUrl } };
+  if (payer.type === 'customer') {
+    const paymentToolDetails = paymentToolDetailsBody(payer.card);
+    return { payerType: 'CustomerPayer', customerID: payer.customerId, paymentToolDetails, ...session };
+  }
+  const contact = { contactInfo, ...session };
   if (payer.type === 'recurrent') {
     const { invoiceId: invoiceID, paymentId: paymentID } = payer.parent;
     return { payerType: 'RecurrentPayer', recurrentParentPayment: { invoiceID, paymentID }, ...contact };
@@ -315,7 +340,7 @@ export function paymentChangeBody(fact: PaymentFact, paymentId: string, caller: 
       return {
         changeType: 'PaymentInteractionRequested',
         paymentID: paymentId,
-        userInteraction: { interactionType: 'Redirect', request: browserRequest(fact.interaction) },
+        userInteraction: userInteractionBody(fact.interaction),
       };
     case 'payment_processed':
       return changed('processed');
@@ -330,6 +355,10 @@ export function paymentChangeBody(fact: PaymentFact, paymentId: string, caller: 
     default:
       return undefined;
   }
+}
+
+export function userInteractionBody(interaction: Interaction): Static<typeof UserInteraction> {
+  return { interactionType: 'Redirect', request: browserRequest(interaction) };
 }
 
 function browserRequest(interaction: Interaction): Static<typeof BrowserRequest> {

@@ -140,7 +140,7 @@ async function seriesOf(
   const [stored] = found;
   if (!stored) return refuse('paymentNotFound');
   const { payment } = stored;
-  if (payment.payer.type === 'recurrent') return accept({ seriesId: payment.payer.seriesId, payment });
+  if ('seriesId' in payment.payer) return accept({ seriesId: payment.payer.seriesId, payment });
   return payment.makeRecurrent
     ? accept({ seriesId: seriesIdOf(name), payment })
     : refuse('recurringNotFound');

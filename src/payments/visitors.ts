@@ -5,6 +5,7 @@ import type { Banks } from '../bank/banks.ts';
 import type { HttpBank } from '../bank/http/http-bank.ts';
 import type { Database } from '../database/database.ts';
 import type { Engine } from '../engine/engine.ts';
+import { sendDonePage } from '../http/done-page.ts';
 import { isKeepable } from '../http/json-body.ts';
 import type { Payment } from './payment.ts';
 import { loadPayment } from './payment.store.ts';
@@ -60,7 +61,7 @@ export function addVisitorRoutes(
       if (stored) await engine.hasten('payment', [invoiceId, paymentId]);
       const address = stored && redirectAddress(stored.payment.payer.redirectUrl);
       if (address !== undefined) return reply.redirect(address, 303);
-      return reply.type('text/html; charset=utf-8').header('Content-Security-Policy', pagePolicy).send(page);
+      return sendDonePage(reply);
     },
   });
 }
@@ -72,22 +73,3 @@ function redirectAddress(template: string | undefined): string | undefined {
   // In the form a header can carry, whatever letters it was written with.
   return new URL(address).href;
 }
-
-const pagePolicy =
-  "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; frame-ancestors *";
-
-/** Tells the page that opened it, and tries to close itself. It says the same to everybody. */
-const page = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Done</title>
-<style>body{font:18px/1.5 system-ui,sans-serif;margin:20vh auto;max-width:24em;padding:0 1em;text-align:center}</style>
-<h1>Thank you</h1>
-<p>Your bank has been heard. You can close this window and go back to the shop.</p>
-<script>
-(window.opener || (window.parent !== window && window.parent) || window).postMessage('finish-interaction', '*');
-if (window.opener) window.close();
-</script>
-`;

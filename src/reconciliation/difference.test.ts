@@ -76,6 +76,8 @@ describe('equal', () => {
         withCounterpart: true,
       },
     ],
+    ['what was settled elsewhere, and is not there', { ours: ours('charge', 'may') }],
+    ['what was settled elsewhere, and is there', { ours: ours('charge', 'may'), line: line('charge') }],
     ['what is at another bank, and not here', { ours: ours('charge', 'done', { bankId: 'OTHER' }) }],
     [
       'a line that does not say what it follows on, nor on which card',
@@ -174,7 +176,7 @@ describe('in the book', () => {
   ])('%s', (_, pair, expected) => expect(told(pair)).toBe(expected));
 });
 
-describe.each<Expected['certainty']>(['done', 'open', 'undone', 'undoes'])(
+describe.each<Expected['certainty']>(['done', 'open', 'undone', 'undoes', 'may'])(
   'booked otherwise, %s',
   (certainty) => {
     const otherwise = (shape: Shape, more: Partial<BankLine>) =>

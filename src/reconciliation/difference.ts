@@ -11,7 +11,7 @@ export type Expected = {
   readonly currency: string;
   readonly originalId?: string;
   readonly cardMask?: string;
-  readonly certainty: 'done' | 'open' | 'never' | 'undone' | 'undoes';
+  readonly certainty: 'done' | 'open' | 'never' | 'undone' | 'undoes' | 'may';
   readonly object: string;
   readonly objectId: string;
   readonly status: string;
@@ -140,6 +140,7 @@ function judgeMissing(pair: Pair, ours: Expected, scope: Scope): Judgement {
     case 'never':
     case 'undone':
     case 'undoes':
+    case 'may':
       return 'equal';
     case 'open':
       return isTooLong(ours, scope) ? difference('open_too_long', pair, worth(ours), ours) : 'open';
@@ -171,6 +172,7 @@ function judgeBooked(pair: Pair, ours: Expected, line: BankLine, scope: Scope): 
       return isTooLong(ours, scope) ? difference('decided_at_bank', pair, worth(line), line) : 'open';
     }
     case 'done':
+    case 'may':
       return judgeContent(pair, ours, line);
   }
 }

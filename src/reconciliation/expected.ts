@@ -1,5 +1,5 @@
 // What a room expects in a bank's book: one row for each operation it has asked a bank for, or could have. A room that asks
-// banks for anything has one of these in a file of its own (src/payments/payment.expected.ts), and compose.ts lists it.
+// banks for anything has one of these in a file of its own (src/payments/payment.expected.ts), and src/bank-comparison.ts lists it.
 
 /**
  * `operations` is a select over the aggregates whose ids lie between `:first` and `:last`, with these columns in any order:
@@ -15,6 +15,7 @@
  *                                never    it failed, or was not asked for: it must not be
  *                                undone   taken back: it may be, if what took it back is there too
  *                                undoes   took back what is `undone`: it must be there when that is, and not without it
+ *                                may      settled elsewhere for good: it may be, or not
  *   counterpart_id               of `undone` what undoes it, and the other way round; else null
  *   object, object_id, status    what it belongs to, for people: payment, INVOICE.1, captured
  *   party_id                     whose it is

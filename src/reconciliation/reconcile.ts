@@ -6,7 +6,7 @@ import { laterBy, parseInstant, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { randomText } from '../ids.ts';
 import { deleteRuns, storeLines } from './bank-line.store.ts';
-import { afterAllIds, beforeAllIds, type Comparison, type Page } from './compare.store.ts';
+import { afterAllIds, beforeAllIds, type Comparison, type Page } from './comparison.ts';
 import { judge, type Difference, type Judgement, type Scope } from './difference.ts';
 import { openTally, type Tally } from './tally.ts';
 

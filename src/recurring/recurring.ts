@@ -27,10 +27,12 @@ import {
   countsAsDecline,
   decideEnding,
   seriesIdOf,
+  seriesIdOfCustomer,
   type Ending,
   type Member,
   type Series,
   type SeriesFact,
+  type SeriesTerms,
   type Withdrawn,
 } from './series.ts';
 import {
@@ -74,6 +76,13 @@ export type Admission = {
 export type Recurring = {
   /** The series of a parent payment has its name. */
   begin(tx: Database, consent: Consent, now: Instant): Promise<void>;
+  /** A card was bound to a customer: its series begins, or goes on with a consent that is new. */
+  bind(tx: Database, consent: Consent & { readonly customerId: string }, now: Instant): Promise<void>;
+  /** The series of a customer and of a card that was bound to him. */
+  seriesOfCustomer(
+    tx: Database,
+    bound: { customerId: string; partyId: string; realm: Realm; token: string },
+  ): Promise<string>;
   /** A charge of the series that was captured and can be a parent in turn. */
   addParent(tx: Database, seriesId: string, member: Member, now: Instant): Promise<void>;
   /** Holds the series until the transaction ends. Undefined when there is none. */
@@ -141,30 +150,62 @@ export function openRecurring({
     return key.secret;
   };
 
+  async function mustHave(tx: Database, card: { partyId: string; realm: Realm; token: string }) {
+    const credential = await credentialOf(tx, card);
+    if (!credential) throw new Error('a card that is charged is not in the vault');
+    return credential;
+  }
+
+  /** Answers what it would have begun with, when there is one already. */
+  async function beginSeries(
+    tx: Database,
+    consent: Consent,
+    customerId: string | undefined,
+    now: Instant,
+  ): Promise<SeriesTerms | undefined> {
+    const { invoiceId, paymentId, partyId, shopId, realm, card, given, evidence } = consent;
+    const root = { invoiceId, paymentId };
+    const { key, expiry } = await mustHave(tx, { partyId, realm, token: card.token });
+    const { terms: shopTerms = {} } = await findSettings(tx, consent);
+    const mandate = mandateOf(given, shopTerms, evidence);
+    const { networkTransactionId } = evidence.payment;
+    const { paymentSystem, lastDigits } = card;
+    const terms: SeriesTerms = {
+      id: customerId === undefined ? seriesIdOf(root) : seriesIdOfCustomer(customerId, key),
+      partyId,
+      shopId,
+      kind: customerId === undefined ? 'parent' : 'customer',
+      root,
+      card: { paymentSystem, lastDigits, endsAt: endOfCard(expiry) },
+      mandate,
+      consentedAt: now,
+      ...(networkTransactionId === undefined ? {} : { rootNetworkTransactionId: networkTransactionId }),
+      ...(mandate.validUntil === undefined ? {} : { endsAt: endOfDay(mandate.validUntil) }),
+    };
+    const isNew = await storeNewSeries(
+      tx,
+      { type: 'series_started', terms },
+      { token: card.token, key },
+      now,
+    );
+    return isNew ? undefined : terms;
+  }
+
   return {
     async begin(tx, consent, now) {
-      const { invoiceId, paymentId, partyId, shopId, realm, card, given, evidence } = consent;
-      const root = { invoiceId, paymentId };
-      const credential = await credentialOf(tx, { partyId, realm, token: card.token });
-      if (!credential) throw new Error('the card of a payment is not in the vault');
-      const { terms: shopTerms = {} } = await findSettings(tx, consent);
-      const mandate = mandateOf(given, shopTerms, evidence);
-      const { networkTransactionId } = evidence.payment;
-      const { paymentSystem, lastDigits } = card;
-      const terms = {
-        id: seriesIdOf(root),
-        partyId,
-        shopId,
-        kind: 'parent' as const,
-        root,
-        card: { paymentSystem, lastDigits, endsAt: endOfCard(credential.expiry) },
-        mandate,
-        consentedAt: now,
-        ...(networkTransactionId === undefined ? {} : { rootNetworkTransactionId: networkTransactionId }),
-        ...(mandate.validUntil === undefined ? {} : { endsAt: endOfDay(mandate.validUntil) }),
-      };
-      const handles = { token: card.token, key: credential.key };
-      await storeNewSeries(tx, { type: 'series_started', terms }, handles, now);
+      await beginSeries(tx, consent, undefined, now);
+    },
+
+    async bind(tx, consent, now) {
+      const known = await beginSeries(tx, consent, consent.customerId, now);
+      if (!known) return;
+      const { id, card, endsAt } = known;
+      const renewed = { type: 'consent_renewed', card, ...(endsAt === undefined ? {} : { endsAt }) } as const;
+      await storeFacts(tx, await held(tx, id), [renewed], now);
+    },
+
+    async seriesOfCustomer(tx, { customerId, ...card }) {
+      return seriesIdOfCustomer(customerId, (await mustHave(tx, card)).key);
     },
 
     async addParent(tx, seriesId, { invoiceId, paymentId }, now) {

@@ -16,6 +16,11 @@ export function seriesIdOf({ invoiceId, paymentId }: Member): string {
   return `${invoiceId}.${paymentId}`;
 }
 
+/** That of a customer goes by his card: the same one bound twice has one series, whatever was bound between. */
+export function seriesIdOfCustomer(customerId: string, cardKey: Buffer): string {
+  return `${customerId.slice(0, 23)}.${cardKey.toString('hex').slice(0, 16)}`;
+}
+
 /** The card as far as a series has to know it. The vault has the number. */
 export type SeriesCard = {
   readonly paymentSystem: PaymentSystem;
@@ -33,6 +38,7 @@ export type SeriesTerms = {
   readonly shopId: string;
   /** From a parent payment, or from a card bound to a customer. */
   readonly kind: 'parent' | 'customer';
+  /** The payment it began with; of a customer, he and his binding. */
   readonly root: Member;
   readonly rootNetworkTransactionId?: string;
   readonly card: SeriesCard;

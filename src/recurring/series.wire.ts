@@ -118,8 +118,17 @@ export const RecurringSchema = Type.Object(
     ),
     warnings: Type.Array(Type.String()),
     status: Type.Enum(['active', 'stopped', 'withdrawn']),
-    rootPayment: PaymentName,
-    latestParent: { ...PaymentName, description: 'Best named as the parent of the next charge.' },
+    rootPayment: Type.Optional(PaymentName),
+    rootBinding: Type.Optional(
+      Type.Object(
+        { customerID: EntityID, customerBindingID: EntityID },
+        { title: 'BindingName', description: 'Instead, where the card was bound to a customer.' },
+      ),
+    ),
+    latestParent: Type.Optional({
+      ...PaymentName,
+      description: 'Best named as the parent of the next charge.',
+    }),
     card: Type.Object({
       paymentSystem: Type.String(),
       lastDigits: Type.String(),
@@ -156,8 +165,12 @@ export function recurringBody(series: Series, verdict: Verdict): Static<typeof R
         }),
     warnings: verdict.may ? [...verdict.warnings] : [],
     status: series.state.name,
-    rootPayment: { invoiceID: root.invoiceId, paymentID: root.paymentId },
-    latestParent: { invoiceID: latest.invoiceId, paymentID: latest.paymentId },
+    ...(series.kind === 'customer'
+      ? { rootBinding: { customerID: root.invoiceId, customerBindingID: root.paymentId } }
+      : {
+          rootPayment: { invoiceID: root.invoiceId, paymentID: root.paymentId },
+          latestParent: { invoiceID: latest.invoiceId, paymentID: latest.paymentId },
+        }),
     card: { paymentSystem: card.paymentSystem, lastDigits: card.lastDigits, goodUntil: card.endsAt },
     terms: {
       schedule,

@@ -1,11 +1,12 @@
 // Who may call what: every operation with every kind of token, for an entity of its own, for another's and for one that
 // does not exist. The table below is written from the contract and knows nothing of the table the service uses.
 import { crc32 } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { epochMsOf, laterBy } from '../../src/clock.ts';
 import { routes, sandboxRoutes } from '../../src/routes.ts';
 import { accessTokens, type TokenKind, type TokenSubject } from '../../src/keys/access-token.ts';
 import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
+import { customersUrl } from '../support/customer-world.ts';
 import { forgedTokens } from '../support/forged-tokens.ts';
 import { invoicesUrl, makeInvoice, makeInvoiceThatIs, order } from '../support/invoices.ts';
 import { card, startPayoutWorld, type PayoutWorld } from '../support/payout-world.ts';
@@ -14,6 +15,8 @@ import type { Answer, Merchant, TestService } from '../support/test-service.ts';
 
 const threeDaysMs = 3 * 24 * 3_600_000;
 const scopes = [
+  'customers:read',
+  'customers:write',
   'invoices:read',
   'invoices:write',
   'payment-resources:write',
@@ -42,6 +45,8 @@ type Row = {
   readonly toKey: Record<Entity, Expected>;
   /** With the token of the very invoice in the path; absent where an invoice token may not call it (2.2). */
   readonly toItsToken?: { readonly own: Expected; readonly foreign: Expected };
+  /** Of whom that token is; an invoice's where nothing is said. */
+  readonly itsTokenIsOf?: 'customer';
   /** With any token of that kind, where the request names no entity to compare with the token's own. */
   readonly toTokensOf?: Partial<Record<TokenKind, Expected>>;
   /** To any other access token (2.3). */
@@ -51,6 +56,8 @@ type Names = Record<
   Entity,
   {
     invoiceId: string;
+    customerId: string;
+    bindingId: string;
     externalId: string;
     shopId: string;
     categoryId: string;
@@ -67,6 +74,7 @@ type Names = Record<
     transferId: string;
     provider: string;
     currency: string;
+    cardSession: string;
   }
 >;
 
@@ -76,6 +84,7 @@ const noInvoice: Expected = { status: 404, body: { message: 'Invoice not found' 
 const noSeries: Expected = { status: 404, body: { message: 'The payment belongs to no series' } };
 const noRefund: Expected = { status: 404, body: { message: 'Refund not found' } };
 const noPayment: Expected = { status: 404, body: { message: 'Payment not found' } };
+const noCustomer: Expected = { status: 404, body: { message: 'Customer not found' } };
 const noShop: Expected = { status: 404, body: { message: 'Shop not found' } };
 const noWebhook: Expected = { status: 404, body: { message: 'Webhook not found' } };
 const noCategory: Expected = { status: 404, body: { message: 'Category not found' } };
@@ -100,8 +109,10 @@ const ownAlone = (own: Expected, toOthers: Expected = gone) => ({
   unknown: toOthers,
 });
 const byInvoice = (own: Expected) => ({ own, foreign: noInvoice, unknown: noInvoice });
+const byCustomer = (own: Expected) => ({ own, foreign: noCustomer, unknown: noCustomer });
 const always = (answer: Expected) => ({ own: answer, foreign: answer, unknown: answer });
 const post = (url: string, body?: unknown): Request => ({ method: 'POST', url, body });
+const remove = (url: string): Request => ({ method: 'DELETE', url });
 const get = (url: string): Request => ({ method: 'GET', url });
 
 const asset = { amount: 1_000, currency: 'RUB' };
@@ -341,6 +352,96 @@ const expectations: Record<string, Row> = {
     request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/chargebacks/1`),
     toKey: byInvoice({ status: 404, body: { message: 'Invoice payment chargeback not found' } }),
     toOtherTokens: noInvoice,
+  },
+  createCustomer: {
+    scope: 'customers:write',
+    request: ({ shopId }) => post(customersUrl, { shopID: shopId, contactInfo: {} }),
+    toKey: {
+      own: { status: 201 },
+      foreign: refusal('invalidShopID', 'Shop not found'),
+      unknown: refusal('invalidShopID', 'Shop not found'),
+    },
+    toOtherTokens: unauthorized,
+  },
+  findCustomer: {
+    scope: 'customers:read',
+    request: ({ externalId }) => get(`${customersUrl}?externalID=${externalId}`),
+    toKey: byCustomer(done),
+    toOtherTokens: noCustomer,
+  },
+  getCustomer: {
+    scope: 'customers:read',
+    request: ({ customerId }) => get(`${customersUrl}/${customerId}`),
+    toKey: byCustomer(done),
+    itsTokenIsOf: 'customer',
+    toItsToken: always(done),
+    toOtherTokens: noCustomer,
+  },
+  deleteCustomer: {
+    scope: 'customers:write',
+    // The customers of the walk are of a shop that was suspended since: nobody is deleted.
+    request: ({ customerId }) => remove(`${customersUrl}/${customerId}`),
+    toKey: byCustomer(refusal('invalidShopStatus', 'Invalid shop status')),
+    toOtherTokens: unauthorized,
+  },
+  issueCustomerToken: {
+    scope: 'customers:write',
+    request: ({ customerId }) => post(`${customersUrl}/${customerId}/access-tokens`),
+    toKey: byCustomer({ status: 201 }),
+    toOtherTokens: unauthorized,
+  },
+  createBinding: {
+    scope: 'customers:write',
+    request: ({ customerId, cardToken, cardSession }) =>
+      post(`${customersUrl}/${customerId}/bindings`, {
+        paymentResource: { paymentToolToken: cardToken, paymentSession: cardSession },
+      }),
+    toKey: byCustomer(refusal('invalidShopStatus', 'Invalid shop status')),
+    itsTokenIsOf: 'customer',
+    // The other party may bind a card to its own customer, but not the card of this one.
+    toItsToken: { own: refusal('invalidShopStatus', 'Invalid shop status'), foreign: noCard },
+    toOtherTokens: unauthorized,
+  },
+  listBindings: {
+    scope: 'customers:read',
+    request: ({ customerId }) => get(`${customersUrl}/${customerId}/bindings`),
+    toKey: byCustomer(done),
+    itsTokenIsOf: 'customer',
+    toItsToken: always(done),
+    toOtherTokens: noCustomer,
+  },
+  getBinding: {
+    scope: 'customers:read',
+    request: ({ customerId, bindingId }) => get(`${customersUrl}/${customerId}/bindings/${bindingId}`),
+    toKey: byCustomer(done),
+    itsTokenIsOf: 'customer',
+    toItsToken: always(done),
+    toOtherTokens: noCustomer,
+  },
+  withdrawBinding: {
+    scope: 'customers:write',
+    // The bindings of the walk are withdrawn: once more changes nothing.
+    request: ({ customerId, bindingId }) => remove(`${customersUrl}/${customerId}/bindings/${bindingId}`),
+    toKey: byCustomer({ status: 204 }),
+    itsTokenIsOf: 'customer',
+    toItsToken: always({ status: 204 }),
+    toOtherTokens: unauthorized,
+  },
+  listCustomerEvents: {
+    scope: 'customers:read',
+    request: ({ customerId }) => get(`${customersUrl}/${customerId}/events?limit=5`),
+    toKey: byCustomer(done),
+    itsTokenIsOf: 'customer',
+    toItsToken: always(done),
+    toOtherTokens: noCustomer,
+  },
+  listCustomerPaymentMethods: {
+    scope: 'customers:read',
+    request: ({ customerId }) => get(`${customersUrl}/${customerId}/payment-methods`),
+    toKey: byCustomer(done),
+    itsTokenIsOf: 'customer',
+    toItsToken: always(done),
+    toOtherTokens: noCustomer,
   },
   getRecurring: {
     scope: 'payments:read',
@@ -674,7 +775,11 @@ beforeAll(async () => {
   const own = { ...(await ended(merchant, 'own')), webhookId: ownWebhookId };
   const foreign = { ...(await ended(other, 'foreign')), webhookId: await webhookOf(other, ownWebhookId) };
 
-  const { token: cardToken } = await world.tokenize('4242424242424242');
+  const { token: cardToken, session: cardSession } = await world.tokenize('4242424242424242');
+  const [ownCustomer, foreignCustomer] = [
+    await withdrawn(merchant, 'own'),
+    await withdrawn(other, 'foreign'),
+  ];
   await service.database.withClient((client) =>
     client.query(`update shop set shop_id = 'ONLY_OTHERS' where party_id = $1 and shop_id = 'TEST'`, [
       other.partyId,
@@ -685,14 +790,19 @@ beforeAll(async () => {
     own: {
       ...payingOut,
       invoiceId: own.id,
+      customerId: ownCustomer.id,
+      bindingId: ownCustomer.bindingId,
       webhookId: own.webhookId,
       externalId: 'own',
       shopId: 'TEST',
       categoryId: '1',
       cardToken,
+      cardSession,
     },
     foreign: {
       invoiceId: foreign.id,
+      customerId: foreignCustomer.id,
+      bindingId: foreignCustomer.bindingId,
       webhookId: foreign.webhookId,
       externalId: 'foreign',
       shopId: 'ONLY_OTHERS',
@@ -701,9 +811,12 @@ beforeAll(async () => {
       ...othersPayingOut,
       provider: 'none',
       currency: 'XXQ',
+      cardSession,
     },
     unknown: {
       invoiceId: '1Cg2mCUVy4m',
+      customerId: '1DEpdIW9Y9o',
+      bindingId: '1DEpdIW9Y9p',
       webhookId: '107498',
       externalId: 'unknown',
       shopId: 'NOWHERE',
@@ -718,9 +831,10 @@ beforeAll(async () => {
       transferId: 'none',
       provider: 'none',
       currency: 'XXQ',
+      cardSession,
     },
   };
-  callers = await allCallers(own, foreign);
+  callers = await allCallers({ own, foreign, ownCustomer, foreignCustomer });
 });
 afterAll(() => world.close());
 
@@ -805,11 +919,47 @@ async function paidOut(by: Merchant, externalID: string) {
   };
 }
 
+/** A customer with one card, that was withdrawn, of a shop that trades no more since. */
+async function withdrawn(by: Merchant, externalID: string) {
+  const token = by.apiKey;
+  const person = { shopID: 'TEST_EUR', contactInfo: {}, externalID };
+  const made = await service.call('POST', customersUrl, { token, body: person });
+  const { customer, customerAccessToken } = made.body;
+  const card = await world.tokenize('4242424242424242', token);
+  const url = `${customersUrl}/${customer.id}/bindings`;
+  const body = { paymentResource: { paymentToolToken: card.token, paymentSession: card.session } };
+  const bound = await service.call('POST', url, { token, body });
+  await service.engine.settled();
+  expect((await service.call('DELETE', `${url}/${bound.body.id}`, { token })).status).toBe(204);
+  await service.database.withClient((client) =>
+    client.query(`update shop set is_suspended = true where party_id = $1 and shop_id = 'TEST_EUR'`, [
+      by.partyId,
+    ]),
+  );
+  const suspended = () => service.call('GET', '/v2/processing/shops/TEST_EUR', { token });
+  await vi.waitUntil(async () => (await suspended()).body.isSuspended, { interval: 50, timeout: 5_000 });
+  return {
+    id: customer.id as string,
+    bindingId: bound.body.id as string,
+    token: customerAccessToken.payload,
+  };
+}
+
 function payment(paymentToolToken: string) {
   return { payer: { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} } };
 }
 
-async function allCallers(own: { id: string; token: string }, foreign: { token: string }): Promise<Caller[]> {
+async function allCallers({
+  own,
+  foreign,
+  ownCustomer,
+  foreignCustomer,
+}: {
+  own: { id: string; token: string };
+  foreign: { token: string };
+  ownCustomer: { token: string };
+  foreignCustomer: { token: string };
+}): Promise<Caller[]> {
   const { partyId } = merchant;
   const keyWith = (given: readonly string[]) =>
     service.apiKeys.create({ partyId, name: 'walk', scopes: given });
@@ -847,6 +997,16 @@ async function allCallers(own: { id: string; token: string }, foreign: { token: 
       entity: 'foreign',
     }),
     bearer('the token of another invoice of the same party', sibling.token, { kind: 'token', of: 'invoice' }),
+    bearer('the token of the own customer', ownCustomer.token, {
+      kind: 'token',
+      of: 'customer',
+      entity: 'own',
+    }),
+    bearer("the token of another's customer", foreignCustomer.token, {
+      kind: 'token',
+      of: 'customer',
+      entity: 'foreign',
+    }),
     bearer('a customer token', tokenOf({ kind: 'customer', entityId: 'someone' }), {
       kind: 'token',
       of: 'customer',
@@ -905,7 +1065,8 @@ function expectedOf(row: Row, caller: Caller, entity: Entity): Expected {
   if (caller.kind === 'key') return caller.scopes.includes(row.scope) ? row.toKey[entity] : unauthorized;
   const toKind = row.toTokensOf?.[caller.of];
   if (toKind) return toKind;
-  return caller.entity === entity && row.toItsToken ? row.toItsToken[caller.entity] : row.toOtherTokens;
+  const isIts = caller.of === (row.itsTokenIsOf ?? 'invoice') && caller.entity === entity;
+  return isIts && caller.entity && row.toItsToken ? row.toItsToken[caller.entity] : row.toOtherTokens;
 }
 
 function call({ method, url, body }: Request, authorization: string | undefined): Promise<Answer> {
@@ -933,7 +1094,9 @@ describe.each(operations.map(({ operation }) => operation))('%s', (operation) =>
           ...at,
           status: expected.status,
           body:
-            expected.status === 401 || expected.isEmpty ? undefined : (expected.body ?? expect.anything()),
+            [401, 204].includes(expected.status) || expected.isEmpty
+              ? undefined
+              : (expected.body ?? expect.anything()),
         });
         if (status === 401)
           expect(answer).toMatchObject({ text: '', headers: { 'www-authenticate': 'Bearer' } });
@@ -943,7 +1106,7 @@ describe.each(operations.map(({ operation }) => operation))('%s', (operation) =>
 
   test("answers the same for another party's entity as for one that does not exist", async () => {
     // The owner of the foreign entity is no stranger to it.
-    for (const caller of callers.filter(({ name }) => name !== "the token of another's invoice")) {
+    for (const caller of callers.filter(({ name }) => !name.startsWith("the token of another's"))) {
       const [foreign, unknown] = await Promise.all([
         call(row.request(names.foreign), caller.authorization),
         call(row.request(names.unknown), caller.authorization),

@@ -7,6 +7,7 @@ import { laterBy } from '../../src/clock.ts';
 import { scopes } from '../../src/http/access.ts';
 import { accessTokens, type TokenKind } from '../../src/keys/access-token.ts';
 import { answerChecker, type AnswerCheck, type Received } from '../support/answer-check.ts';
+import { customersUrl } from '../support/customer-world.ts';
 import { forgedTokens } from '../support/forged-tokens.ts';
 import { invoicesUrl, makeInvoice, makeInvoiceThatIs, payInvoice } from '../support/invoices.ts';
 import { operationFinder, type Document } from '../support/openapi.ts';
@@ -61,6 +62,11 @@ const known = {
   email: ['payer@example.com', undefined],
   processingDeadline: [undefined, undefined, '30m'],
   paymentSession: [undefined],
+  /** Filled in when the cards and the customers are there. */
+  paymentResource: [] as object[],
+  customerID: [] as string[],
+  customerBindingID: [] as string[],
+  bindingID: [] as (string | undefined)[],
   recurrentTerms: [undefined, undefined, { schedule: 'P1M', validUntil: '2040-12-31' }],
   paymentID: ['1'],
   /** Of payments that can be parents; filled in when they are there. */
@@ -150,11 +156,14 @@ async function plantInvoices(): Promise<string[]> {
     const card = await payments.tokenize('4242424242424242', victim.apiKey);
     await hold(victim, id, card.token, { metadata: { 'MARKED-VALUE': 'MARKED-VALUE' } });
   }
+  const person = { shopID: 'TEST', contactInfo: { firstName: 'MARKED-TEXT' }, externalID: 'name-0' };
+  const customer = await makeCustomer(victim, { ...person, metadata: { 'MARKED-VALUE': 1 } });
+  await bind(victim, customer);
   for (const id of ids.slice(5)) {
     const body = { reason: 'MARKED-REASON' };
     await service.call('POST', `${invoicesUrl}/${id}/rescind`, { token: victim.apiKey, body });
   }
-  return [...ids, ...(await plantWallet(victim, { name: 'MARKED-PRODUCT', externalID: 'name-0' }))];
+  return [...ids, customer, ...(await plantWallet(victim, { name: 'MARKED-PRODUCT', externalID: 'name-0' }))];
 }
 
 /** One of everything payouts have; its ids. */
@@ -233,6 +242,45 @@ async function hold(by: Merchant, invoiceId: string, token: string, more: Record
   if (started.status !== 201) throw new Error(`nothing is held: ${started.status} ${started.text}`);
 }
 
+async function makeCustomer(by: Merchant, body: object): Promise<string> {
+  const made = await service.call('POST', customersUrl, { token: by.apiKey, body });
+  if (made.status !== 201) throw new Error(`no customer was made: ${made.status} ${made.text}`);
+  return made.body.customer.id as string;
+}
+
+/** A card that is bound to that customer, when the bank has been heard. */
+async function bind(by: Merchant, customerId: string): Promise<string> {
+  const { token, session } = await payments.tokenize('4242424242424242', by.apiKey);
+  const body = { paymentResource: { paymentToolToken: token, paymentSession: session } };
+  const url = `${customersUrl}/${customerId}/bindings`;
+  const started = await service.call('POST', url, { token: by.apiKey, body });
+  if (started.status !== 201) throw new Error(`nothing is bound: ${started.status} ${started.text}`);
+  await service.engine.settled();
+  return started.body.id as string;
+}
+
+/** One customer nobody can delete, with cards that are read and withdrawn, and many with whom anything may be done. */
+async function plantCustomers(by: Merchant): Promise<void> {
+  const kept = await makeCustomer(by, { shopID: 'TEST_EUR', contactInfo: {}, externalID: 'name-0' });
+  for (let number = 0; number < 8; number++) known.customerBindingID.push(await bind(by, kept));
+  known.bindingID.push(undefined, ...known.customerBindingID);
+  await service.database.withClient((client) =>
+    client.query(`update shop set is_suspended = true where party_id = $1 and shop_id = 'TEST_EUR'`, [
+      by.partyId,
+    ]),
+  );
+  const numbers = Array.from({ length: 120 }, (_, number) => number + 1);
+  await Promise.all(
+    numbers.map(async (number) => {
+      const person = { shopID: 'TEST', contactInfo: {}, externalID: `name-${number}` };
+      known.customerID.push(kept, await makeCustomer(by, person));
+      if (number > 40) return;
+      const { token, session } = await payments.tokenize('4242424242424242', by.apiKey);
+      known.paymentResource.push({ paymentToolToken: token, paymentSession: session });
+    }),
+  );
+}
+
 async function makeWorld(): Promise<typeof world> {
   const [first, second] = [await payments.createMerchant(), await payments.createMerchant()];
   const { partyId } = first;
@@ -276,6 +324,7 @@ async function makeWorld(): Promise<typeof world> {
   await plantPayouts(third, 60);
   await plantPayouts(first, 1);
   await service.engine.settled();
+  await plantCustomers(third);
   const keyWith = (scope: string) => service.apiKeys.create({ partyId, name: 'narrow', scopes: [scope] });
   const tokens = accessTokens(service.keyring, service.clock);
   const tokenOf = (kind: TokenKind) => tokens.issue({ kind, entityId: made.id, partyId });
@@ -343,6 +392,8 @@ async function readVictim(): Promise<string> {
        union all select row_to_json(destination)::text from destination where party_id = $1
        union all select row_to_json(withdrawal)::text from withdrawal where party_id = $1
        union all select row_to_json(card)::text from card where party_id = $1
+       union all select row_to_json(customer)::text from customer where party_id = $1
+       union all select row_to_json(binding)::text from binding where party_id = $1
        union all select row_to_json(event)::text from event where party_id = $1 order by row`,
       [victim.partyId],
     ),
@@ -405,11 +456,15 @@ describe('a storm of hostile requests', () => {
     },
   );
 
-  test('leaves every invoice with all its events, and none without', async () => {
+  test('leaves every invoice and every customer with all their events, and none without', async () => {
     const { rows } = await service.database.withClient((client) =>
       client.query(
         `select invoice_id from invoice left join event on aggregate_id = invoice_id
          group by invoice_id, version
+         having count(sequence) <> version or min(sequence) <> 1 or max(sequence) <> version
+         union all
+         select customer_id from customer left join event on aggregate_id = customer_id
+         group by customer_id, version
          having count(sequence) <> version or min(sequence) <> 1 or max(sequence) <> version
          union all
          select series_id from series left join event on aggregate_id = series_id
@@ -418,6 +473,7 @@ describe('a storm of hostile requests', () => {
          union all
          select aggregate_id from event where not exists (
            select from invoice where invoice_id = aggregate_id
+           union all select from customer where customer_id = aggregate_id
            union all select from series where series_id = aggregate_id
            union all select from identity where identity_id = aggregate_id
            union all select from wallet where wallet_id = aggregate_id
@@ -436,6 +492,8 @@ describe('a storm of hostile requests', () => {
              where operation = 'createPayment' and invoice_id || '.' || payment_id = entity_id
            union all select from refund
              where operation = 'createRefund' and invoice_id || '.' || payment_id || '.' || refund_id = entity_id
+           union all select from customer where operation = 'createCustomer' and customer_id = entity_id
+           union all select from binding where operation = 'createBinding' and binding_id = entity_id
            union all select from card where operation = 'createPaymentResource' and card_id = entity_id
            union all select from identity where operation = 'createIdentity' and identity_id = entity_id
            union all select from wallet where operation = 'createWallet' and wallet_id = entity_id

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BookEntry } from '../../src/bank/http/messages.ts';
 import { laterBy, type Instant } from '../../src/clock.ts';
-import { bankComparison } from '../../src/compose.ts';
+import { bankComparison } from '../../src/bank-comparison.ts';
 import { differenceClasses } from '../../src/reconciliation/difference.ts';
 import { reconcile, type Book, type ReconcileOptions } from '../../src/reconciliation/reconcile.ts';
 import { groupedBy, livesIn, plant, textOf, type Life } from '../support/planted-differences.ts';

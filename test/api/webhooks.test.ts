@@ -6,6 +6,7 @@ import { sweep } from '../../src/webhooks/inspect.store.ts';
 import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
 import { contentIsSigned, standardIsSigned, startReceiver, type Receiver } from '../support/receiver.ts';
+import { copyWebhook } from '../support/webhooks.ts';
 import { startTestService, type Answer, type Merchant, type TestService } from '../support/test-service.ts';
 
 const url = '/v2/processing/webhooks';
@@ -448,16 +449,16 @@ describe('managing webhooks', () => {
     expect(made).toMatchObject({ status: 400, body: { code } });
   });
 
-  test('ends at ten for a shop, also when many are asked for at once', async () => {
-    const { apiKey: token } = await world.createMerchant();
-    const body = {
-      scope: { topic: 'InvoicesTopic', shopID: 'TEST', eventTypes: ['InvoicePaid'] },
-      url: receiver.url,
-    };
+  test('ends at ten for a shop, also when more are asked for at once', { timeout: 60_000 }, async () => {
+    const { partyId, apiKey: token } = await world.createMerchant();
+    const scope = { topic: 'InvoicesTopic', shopID: 'TEST', eventTypes: ['InvoicePaid'] };
+    const body = { scope, url: receiver.url };
+    const { id } = await subscribe(['InvoicePaid']);
+    await copyWebhook(service, id, { partyId, shopId: 'TEST' }, 9);
     const made = await Promise.all(
-      Array.from({ length: 13 }, () => service.call('POST', url, { token, body })),
+      Array.from({ length: 3 }, () => service.call('POST', url, { token, body })),
     );
-    expect(made.map(({ status }) => status).sort()).toEqual([...Array(10).fill(201), 429, 429, 429]);
+    expect(made.map(({ status }) => status).sort()).toEqual([201, 429, 429]);
     expect(made.find(({ status }) => status === 429)!.body).toEqual({ message: 'Webhook limit exceeded' });
     const other = { ...body, scope: { ...body.scope, shopID: 'TEST_USD' } };
     expect((await service.call('POST', url, { token, body: other })).status).toBe(201);

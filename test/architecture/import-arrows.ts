@@ -22,6 +22,15 @@ const rooms: Record<string, readonly string[]> = {
     'words.en',
     'words.ru',
   ],
+  customers: [
+    'binding',
+    'binding.bank',
+    'binding.commands',
+    'binding.postings',
+    'customer',
+    'customer-json',
+    'customer.notices',
+  ],
   invoices: ['invoice', 'invoice-json', 'invoice.notices'],
   merchants: ['party'],
   payments: [
@@ -78,6 +87,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
       ...words,
       'ledger',
       'reconciliation',
+      'bank-comparison',
     ],
   },
   compose: {
@@ -90,7 +100,6 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
       'keys',
       'engine',
       'ledger',
-      'reconciliation',
       'events',
       'database',
       'bank',
@@ -99,14 +108,15 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
     ],
     types: ['service'],
   },
-  gauges: { may: ['ledger', 'payments', 'webhooks', ...words], types: ['database', 'engine', 'http'] },
-  config: { may: ['keys'] },
+  gauges: { may: ['ledger', ...Object.keys(rooms), ...words], types: ['http', 'engine', 'database'] },
+  config: { may: ['keys', 'money'] },
   routes: { may: Object.keys(rooms), types: ['http'] },
   service: {
     may: [],
     types: [
       'merchants',
       'cards',
+      'customers',
       'bank',
       'recurring',
       'wallets',
@@ -116,6 +126,10 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
       'database',
       ...words,
     ],
+  },
+  customers: {
+    may: ['payments', 'cards', 'merchants', 'recurring', ...roomMayImport],
+    types: ['bank', 'service', 'log'],
   },
   payments: {
     may: ['invoices', 'cards', 'merchants', 'recurring', ...roomMayImport],
@@ -136,6 +150,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
   events: { may: ['database', ...words] },
   ledger: { may: ['database', ...words] },
   reconciliation: { may: ['database', ...words], types: ['bank'] },
+  'bank-comparison': { may: ['reconciliation', ...Object.keys(rooms)] },
   keys: { may: ['database', ...words] },
   database: { may: words, types: ['log'] },
   log: { may: [] },
@@ -146,7 +161,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
 const packages: Record<string, { readonly may: readonly string[]; readonly types?: readonly string[] }> = {
   commander: { may: ['main', 'commands'] },
   esbuild: { may: ['http'] },
-  fastify: { may: ['http', 'sandbox'], types: ['checkout', 'compose', 'payments', 'recurring'] },
+  fastify: { may: ['http', 'sandbox'], types: ['checkout', 'compose', 'customers', 'payments', 'recurring'] },
   pg: { may: ['database'] },
   pino: { may: ['log'], types: ['engine', 'http'] },
   'prom-client': { may: ['http'] },

@@ -16,11 +16,13 @@ afterAll(() => db.drop());
 const distributedBy: Record<string, string> = {
   api_key: 'key_id',
   bank: 'bank_id',
+  binding: 'customer_id',
   bank_line: 'run_id',
   card: 'card_id',
   card_decline: 'card_key',
   card_stop: 'card_key',
   category: 'category_id',
+  customer: 'customer_id',
   data_key: 'purpose',
   deposit: 'deposit_id',
   destination: 'destination_id',

@@ -169,7 +169,17 @@ test('every subcommand explains itself', async () => {
     .map(([, name]) => name!)
     .filter((name) => name !== 'help');
   expect(names).toEqual(
-    expect.arrayContaining(['serve', 'sandbox', 'migrate', 'keys', 'party', 'shop', 'stuck', 'config']),
+    expect.arrayContaining([
+      'serve',
+      'sandbox',
+      'migrate',
+      'keys',
+      'party',
+      'shop',
+      'stuck',
+      'bindings',
+      'config',
+    ]),
   );
   for (const name of names) {
     const help = await mandate([name, '--help'], {});

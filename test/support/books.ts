@@ -33,6 +33,10 @@ export async function readBook(url: string, secret: string, nowMs: number): Prom
   }
 }
 
+type WithdrawalRow = { withdrawal_id: string; status: string; amount_minor: bigint };
+
+type BindingRow = { customer_id: string; binding_id: string; status: string; amount_minor: bigint };
+
 type PaymentRow = {
   readonly invoice_id: string;
   readonly payment_id: string;
@@ -73,21 +77,42 @@ const readMisledInvoices = `
 
 /** A sentence for each difference; none when every kopeck is in all of them, once. */
 export async function differences(database: DatabasePool, book: readonly BookEntry[]): Promise<string[]> {
-  const { payments, uncleared, misled } = await database.withClient(async (client) => ({
-    payments: (await client.query<PaymentRow>(readPayments)).rows,
-    uncleared: (await client.query<{ currency: string; minor: bigint }>(readUncleared)).rows,
-    misled: (await client.query<{ invoice_id: string }>(readMisledInvoices)).rows,
-  }));
+  const { payments, bindings, withdrawals, uncleared, misled } = await database.withClient(
+    async (client) => ({
+      payments: (await client.query<PaymentRow>(readPayments)).rows,
+      uncleared: (await client.query<{ currency: string; minor: bigint }>(readUncleared)).rows,
+      bindings: (
+        await client.query<BindingRow>('select customer_id, binding_id, status, amount_minor from binding')
+      ).rows,
+      withdrawals: (
+        await client.query<WithdrawalRow>('select withdrawal_id, status, amount_minor from withdrawal')
+      ).rows,
+      misled: (await client.query<{ invoice_id: string }>(readMisledInvoices)).rows,
+    }),
+  );
   const findings = await checkLedger(database, 'all', everyInvariant);
   const entries = byPayment(book);
-  const known = new Set(payments.map(nameOf));
+  const known = new Set([
+    ...payments.map(nameOf),
+    ...bindings.map(nameOfBinding),
+    ...withdrawals.map(nameOfPayout),
+  ]);
   return [
     ...bookedTwice(book),
     ...payments.flatMap((payment) => differencesOf(payment, entries.get(nameOf(payment)) ?? [])),
+    ...bindings.flatMap((binding) =>
+      differencesOfBinding(binding, entries.get(nameOfBinding(binding)) ?? []),
+    ),
+    ...withdrawals.flatMap((withdrawal) =>
+      differencesOfPayout(withdrawal, entries.get(nameOfPayout(withdrawal)) ?? []),
+    ),
     ...[...entries.keys()]
       .filter((name) => !known.has(name))
       .map((name) => `nobody here knows ${name}, which is in the bank's book`),
-    ...differencesInAll(uncleared, book),
+    ...differencesInAll(
+      uncleared,
+      book.filter(({ kind }) => kind !== 'payout'),
+    ),
     ...misled.map(({ invoice_id }) => `the invoice ${invoice_id} does not fit its payments or its events`),
     ...findings.flatMap(({ id, says, broken, examples }) =>
       broken === 0n ? [] : [`${id}: not ${says}: ${JSON.stringify(examples)}`],
@@ -129,6 +154,37 @@ function bookedTwice(book: readonly BookEntry[]): string[] {
     seen.add(operationId);
     return [];
   });
+}
+
+const nameOfBinding = (binding: BindingRow) => `${binding.customer_id}.${binding.binding_id}`;
+
+/** What was charged to try a card is back when its binding is over, and is with us only while we know that we owe it. */
+function differencesOfBinding(binding: BindingRow, entries: readonly BookEntry[]): string[] {
+  const name = nameOfBinding(binding);
+  const atBank = entries.reduce((sum, { sign: direction, amount }) => sum + direction * amount, 0);
+  const isBound = ['succeeded', 'withdrawn'].includes(binding.status);
+  const isOver = isBound || binding.status === 'failed';
+  const charges = entries.filter(({ kind, sign: direction }) => kind === 'authorise' && direction === 1);
+  return [
+    ...(isOver && atBank !== 0
+      ? [`${name} is ${binding.status}, and the bank has ${atBank} of its payer`]
+      : []),
+    ...(atBank < 0 ? [`${name} was given back more than was charged`] : []),
+    ...(isBound && charges.length !== 1 ? [`${name} is bound after ${charges.length} charges`] : []),
+    ...(charges.some(({ amount }) => BigInt(amount) !== BigInt(binding.amount_minor))
+      ? [`${name} was charged another sum`]
+      : []),
+  ];
+}
+
+const nameOfPayout = (withdrawal: WithdrawalRow) => `${withdrawal.withdrawal_id}.p`;
+
+/** Once on the card if it has succeeded, and not at all if it has failed. */
+function differencesOfPayout(withdrawal: WithdrawalRow, entries: readonly BookEntry[]): string[] {
+  const atBank = entries.reduce((sum, { sign: direction, amount }) => sum + direction * amount, 0);
+  const atUs = withdrawal.status === 'succeeded' ? -Number(withdrawal.amount_minor) : 0;
+  if (withdrawal.status === 'sending' || atBank === atUs) return [];
+  return [`${nameOfPayout(withdrawal)} is ${withdrawal.status}: ${atUs} by us, ${atBank} by the bank`];
 }
 
 function differencesOf(payment: PaymentRow, entries: readonly BookEntry[]): string[] {

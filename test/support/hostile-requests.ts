@@ -101,6 +101,11 @@ const otherType = fc.constantFrom(
 );
 const smallKey = fc.nat({ max: 300 }).map((number) => `key-${number}`);
 
+/** What the second thing in an address is called. */
+function innerNameOf(path: string): string {
+  return [...path.matchAll(/\{(\w+)\}/g)][1]?.[1] ?? '';
+}
+
 /** Of an entity whose ids the world knows by their name, or of an invoice. */
 function idOf(path: string, known: Known): fc.Arbitrary<IdChoice> {
   const values = known[/\{(\w+)\}/.exec(path)?.[1] ?? ''];

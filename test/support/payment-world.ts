@@ -1,5 +1,6 @@
 // A service with a bank: the simulated one, in memory, behind real HTTP, with the clock of the test. What a merchant's server
 // and a payer's browser do to each other is a function here.
+import { protocolVersion, sign, signatureHeader, versionHeader } from '../../src/bank/http/signature.ts';
 import { epochMsOf } from '../../src/clock.ts';
 import type { BookEntry } from '../../src/bank/http/messages.ts';
 import { settlementAccount } from '../../src/ledger/account.ts';
@@ -41,8 +42,12 @@ export type PaymentWorld = {
   decide(invoice: CreatedInvoice, decision: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
   /** The same; then the browser comes back to us. */
   authenticate(invoice: CreatedInvoice, decision: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
-  /** What the bank has booked, in order. */
+  /** The same on the page behind a request for an interaction. */
+  decideAtIssuer(request: any, decision: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
+  /** The bank's own account of what moved money. */
   book(): Promise<BookEntry[]>;
+  /** The bank says that something has changed; heard, and done with. */
+  callback(operationId: string): Promise<void>;
   /** Where the bank's book, our payments and our ledger differ: nowhere, when all is over. */
   differences(): Promise<string[]>;
   /** What a shop has, and what of it is free to be given back. */
@@ -153,6 +158,21 @@ export async function startPaymentWorld(
       await engine.settled();
     },
     book,
+    decideAtIssuer: async (request, decision) => void (await visitIssuer(request, decision)),
+    async callback(operationId) {
+      const target = '/bank/callbacks/BANK';
+      const text = JSON.stringify({ operationId });
+      const message = { method: 'POST', target, body: Buffer.from(text) };
+      const signature = sign(secret, message, Math.floor(epochMsOf(clock.now()) / 1_000));
+      const headers = {
+        [versionHeader]: protocolVersion,
+        [signatureHeader]: signature,
+        'content-type': 'application/json',
+      };
+      const heard = await service.call('POST', target, { body: text, headers });
+      if (heard.status !== 204) throw new Error(`the callback was answered ${heard.status}`);
+      await engine.settled();
+    },
     async differences() {
       return differences(service.database, await book());
     },

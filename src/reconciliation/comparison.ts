@@ -55,7 +55,7 @@ export function comparisonWith(rooms: readonly ExpectedAtBank[]): Comparison {
         select operation_id, sequence,
           case
             when certainty is null then 'doubtful'
-            when sequence is null and (bank_id is distinct from :bank_id or certainty in ('never', 'undone', 'undoes'))
+            when sequence is null and (bank_id is distinct from :bank_id or certainty in ('never', 'undone', 'undoes', 'may'))
               then 'silent'
             when certainty = 'done' and copy = 1 and bank_id = :bank_id
               and (line.kind, line.sign, line.amount_minor, line.currency) = (ours.kind, ours.sign, ours.amount_minor, ours.currency)

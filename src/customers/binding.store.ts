@@ -1,0 +1,249 @@
+// Bindings in SQL: a new one, and the reads. A binding is a part of its customer: every change of one moves the customer's
+// version on, and its facts stand in the customer's log. How one changes is in change-binding.store.ts.
+import { laterBy, type Instant } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import { statement, type Values } from '../database/statement.ts';
+import { appendEvent, appendParameters } from '../events/log.ts';
+import { bindingsCountedMs, type BindingRules, type EarlierBindings } from './binding.commands.ts';
+import { bindingColumns, bindingFromRow, rowOf } from './binding-row.ts';
+import { evolveBinding, type Binding, type BindingFact } from './binding.ts';
+import { bindingFactToJson } from './customer-json.ts';
+import { customerStateFromRow, type StoredCustomer } from './customer.store.ts';
+import type { Customer } from './customer.ts';
+
+export type StoredBinding = {
+  readonly binding: Binding;
+  /** Of its latest change. */
+  readonly version: number;
+  readonly customer: Pick<Customer, 'state'>;
+  readonly customerVersion: number;
+};
+
+const qualified = (columns: object, table: string) =>
+  Object.keys(columns)
+    .map((name) => `${table}.${name}`)
+    .join(', ');
+export const bindingList = qualified(bindingColumns, 'binding');
+
+const ofCustomer = { customer_status: 'text', active_binding_id: 'text?', customer_version: 'int4' } as const;
+const customerList =
+  'customer.status as customer_status, customer.active_binding_id, customer.version as customer_version';
+export const storedColumns = { ...bindingColumns, ...ofCustomer } as const;
+export const storedList = `${bindingList}, ${customerList}`;
+
+/** Nothing is written when the customer has moved since he was read. A name used before breaks the whole statement. */
+const insertBinding = statement({
+  name: 'insert_binding',
+  parameters: {
+    ...bindingColumns,
+    ...appendParameters,
+    card_fingerprint: 'bytea',
+    fingerprint: 'bytea?',
+    wake_at: 'timestamptz',
+    attempts: 'int4',
+  },
+  row: { version: 'int4' },
+  text: `
+    with changed as (
+      update customer set version = version + 1, bindings_made = :number
+      where customer_id = :customer_id and version = :version - 1
+      returning customer_id, party_id, version
+    ), named as (
+      insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+      select :party_id, 'createBinding', :external_id, :binding_id, :fingerprint
+      from changed where :external_id is not null
+    ), made as (
+      insert into binding (${Object.keys(bindingColumns).join(', ')}, card_fingerprint, wake_at, attempts)
+      select ${Object.keys(bindingColumns)
+        .map((name) => `:${name}`)
+        .join(', ')}, :card_fingerprint, :wake_at, :attempts from changed
+    ), logged as (
+      ${appendEvent('customer', 'customer_id')}
+    )
+    select version from changed`,
+});
+
+const readBinding = statement({
+  name: 'read_binding',
+  parameters: { customer_id: 'text', binding_id: 'text' },
+  row: storedColumns,
+  text: `select ${storedList} from binding join customer using (customer_id)
+         where customer_id = :customer_id and binding_id = :binding_id`,
+});
+
+/** No row: no such customer of that party. A row without a binding: he has none after the one asked for. */
+const readBindings = statement({
+  name: 'read_bindings_of_customer',
+  parameters: { customer_id: 'text', party_id: 'text', after: 'int4', most: 'int4' },
+  row: { found: 'bool', ...optional(bindingColumns), ...ofCustomer },
+  text: `select binding.binding_id is not null as found, ${bindingList}, ${customerList}
+         from customer left join lateral (
+           select * from binding
+           where binding.customer_id = customer.customer_id and number > :after
+           order by number limit :most
+         ) as binding on true
+         where customer.customer_id = :customer_id and customer.party_id = :party_id
+           and customer.status <> 'deleted'
+         order by number`,
+});
+
+/** The same for one of them, and the one that would be charged without it. */
+const readOneBinding = statement({
+  name: 'read_binding_of_customer',
+  parameters: { customer_id: 'text', party_id: 'text', binding_id: 'text' },
+  row: { found: 'bool', ...optional(bindingColumns), ...ofCustomer, bound_before: 'text?' },
+  text: `select binding.binding_id is not null as found, ${bindingList}, ${customerList}, (
+           select before.binding_id from binding as before
+           where before.customer_id = customer.customer_id and before.bound_at_version is not null
+             and before.binding_id <> :binding_id
+           order by before.bound_at_version desc limit 1
+         ) as bound_before
+         from customer
+         left join binding on binding.customer_id = customer.customer_id and binding.binding_id = :binding_id
+         where customer.customer_id = :customer_id and customer.party_id = :party_id
+           and customer.status <> 'deleted'`,
+});
+
+const readBindingName = statement({
+  name: 'read_binding_by_external_id',
+  parameters: { party_id: 'text', external_id: 'text' },
+  row: { entity_id: 'text', fingerprint: 'bytea' },
+  text: `select entity_id, fingerprint from external_id
+         where party_id = :party_id and operation = 'createBinding' and external_id = :external_id`,
+});
+
+/** With one more there would be too many; counted by steps in an index, so that it costs the same for every customer. */
+const readEarlierBindings = statement({
+  name: 'read_earlier_bindings',
+  parameters: {
+    customer_id: 'text',
+    card_fingerprint: 'bytea',
+    since: 'timestamptz',
+    of_customer: 'int4?',
+    with_card: 'int4?',
+  },
+  row: { of_customer: 'timestamptz?', with_card: 'timestamptz?' },
+  text: `select (
+           select created_at from binding
+           where customer_id = :customer_id and :of_customer is not null
+           order by number desc offset :of_customer - 1 limit 1
+         ) as of_customer, (
+           select created_at from binding
+           where card_fingerprint = :card_fingerprint and :with_card is not null and created_at > :since
+           order by created_at desc offset :with_card - 1 limit 1
+         ) as with_card`,
+});
+
+/** False when the customer has moved since he was read. */
+export async function storeNewBinding(
+  db: Database,
+  { customer, version }: StoredCustomer,
+  started: BindingFact & { type: 'binding_started' },
+  options: {
+    cardFingerprint: Buffer;
+    fingerprint: Buffer | null;
+    claim: { wake_at: Instant; attempts: number };
+  },
+): Promise<boolean> {
+  const binding = evolveBinding(undefined, started);
+  if (binding.customerId !== customer.id) throw new Error('a binding of another customer');
+  const rows = await db.run(insertBinding, {
+    ...rowOf(binding, version + 1),
+    ...options.claim,
+    card_fingerprint: options.cardFingerprint,
+    fingerprint: options.fingerprint,
+    happened_at: binding.createdAt,
+    facts: [bindingFactToJson(started, binding.id)],
+  });
+  return rows.length > 0;
+}
+
+export async function loadBinding(
+  db: Database,
+  name: { customerId: string; bindingId: string },
+): Promise<StoredBinding | undefined> {
+  const [row] = await db.run(readBinding, { customer_id: name.customerId, binding_id: name.bindingId });
+  return row && storedBindingFromRow(row);
+}
+
+/** In the order they were made; undefined when there is no such customer of that party. */
+export async function findBindings(
+  db: Database,
+  name: { partyId: string; customerId: string },
+  page: { after: number; most: number },
+): Promise<StoredBinding[] | undefined> {
+  const names = { customer_id: name.customerId, party_id: name.partyId };
+  const rows = await db.run(readBindings, { ...names, ...page });
+  if (rows.length === 0) return undefined;
+  return rows.filter(({ found }) => found).map((row) => storedBindingFromRow(row as StoredRow));
+}
+
+/** A binding of a customer of that party, and the one that would be charged without it. */
+export async function findBinding(
+  db: Database,
+  name: { partyId: string; customerId: string; bindingId: string },
+): Promise<{ stored?: StoredBinding; boundBefore?: string } | undefined> {
+  const [row] = await db.run(readOneBinding, {
+    customer_id: name.customerId,
+    party_id: name.partyId,
+    binding_id: name.bindingId,
+  });
+  if (!row) return undefined;
+  if (!row.found) return {};
+  return {
+    stored: storedBindingFromRow(row as StoredRow),
+    ...(row.bound_before === null ? {} : { boundBefore: row.bound_before }),
+  };
+}
+
+export async function findBindingNamed(
+  db: Database,
+  partyId: string,
+  externalId: string,
+): Promise<{ bindingId: string; fingerprint: Buffer } | undefined> {
+  const [row] = await db.run(readBindingName, { party_id: partyId, external_id: externalId });
+  return row && { bindingId: row.entity_id, fingerprint: row.fingerprint };
+}
+
+export async function findEarlierBindings(
+  db: Database,
+  of: { customerId: string; cardFingerprint: Buffer },
+  rules: BindingRules,
+  now: Instant,
+): Promise<EarlierBindings> {
+  const { perCustomerMost, perCardMost } = rules;
+  if (perCustomerMost === undefined && perCardMost === undefined) return {};
+  const [row] = await db.run(readEarlierBindings, {
+    customer_id: of.customerId,
+    card_fingerprint: of.cardFingerprint,
+    since: laterBy(now, -bindingsCountedMs),
+    of_customer: perCustomerMost ?? null,
+    with_card: perCardMost ?? null,
+  });
+  return {
+    ...(row?.of_customer ? { ofCustomer: row.of_customer } : {}),
+    ...(row?.with_card ? { withCard: row.with_card } : {}),
+  };
+}
+
+type StoredRow = Values<typeof storedColumns>;
+
+export function storedBindingFromRow(row: StoredRow): StoredBinding {
+  const { customer_status: status, active_binding_id } = row;
+  return {
+    binding: bindingFromRow(row),
+    version: row.version,
+    customer: { state: customerStateFromRow({ status, active_binding_id }) },
+    customerVersion: row.customer_version,
+  };
+}
+
+type Optional<C> = {
+  [K in keyof C]: C[K] extends `${string}?` ? C[K] : C[K] extends string ? `${C[K]}?` : never;
+};
+
+/** The same columns as they come from the far side of a left join. */
+export function optional<C extends Readonly<Record<string, string>>>(of: C): Optional<C> {
+  const entries = Object.entries(of).map(([name, type]) => [name, type.endsWith('?') ? type : `${type}?`]);
+  return Object.fromEntries(entries) as Optional<C>;
+}

@@ -1,0 +1,119 @@
+// What happens to a binding, in SQL: one statement over the customer, guarded by his version, the binding, the event and the
+// journal of the ledger. So all of it is written, or nothing, in one round trip.
+import type { Instant } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import { statement } from '../database/statement.ts';
+import { appendEvent, appendParameters } from '../events/log.ts';
+import { journalParameters, journalValues, recording, recordJournal } from '../ledger/ledger.store.ts';
+import { stateColumns } from './binding-row.ts';
+import type { StoredBinding } from './binding.store.ts';
+import { journalOf } from './binding.postings.ts';
+import { evolveBinding, wakeOf, type Binding, type BindingFact } from './binding.ts';
+import { bindingFactToJson, customerFactToJson, isBindingFact } from './customer-json.ts';
+import { activeBindingOf, customerStateAfter, type Customer, type CustomerFact } from './customer.ts';
+
+const changeBinding = statement({
+  name: 'change_binding',
+  parameters: {
+    ...appendParameters,
+    ...journalParameters,
+    customer_id: 'text',
+    binding_id: 'text',
+    customer_version: 'int4',
+    customer_status: 'text',
+    active_binding_id: 'text?',
+    status: 'text',
+    state: 'json',
+    return_by: 'timestamptz?',
+    wake_at: 'timestamptz?',
+  },
+  row: { version: 'int4', journal: 'text?' },
+  text: `
+    with changed as (
+      update customer set version = version + 1, status = :customer_status, active_binding_id = :active_binding_id
+      where customer_id = :customer_id and version = :customer_version
+      returning customer_id, party_id, version
+    ), moved as (
+      update binding
+      set version = changed.version, status = :status, state = :state, return_by = :return_by, wake_at = :wake_at,
+          attempts = 0, stuck_at = null, stuck_reason = null,
+          bound_at_version = case when :status = 'succeeded' then changed.version end
+      from changed where binding.customer_id = changed.customer_id and binding_id = :binding_id
+    ), logged as (
+      ${appendEvent('customer', 'customer_id')}
+    )
+    select version, ${recordJournal('customer_id')} as journal from changed`,
+});
+
+const rescheduleBinding = statement({
+  name: 'reschedule_binding',
+  parameters: { customer_id: 'text', binding_id: 'text', version: 'int4', wake_at: 'timestamptz?' },
+  row: {},
+  // An answer was had: the delays start anew with the next silence.
+  text: `update binding set wake_at = :wake_at, attempts = 1
+         where customer_id = :customer_id and binding_id = :binding_id and version = :version`,
+});
+
+/** Somebody else changed the customer since he was read: what was to be written beside the change is taken back. */
+class CustomerHasMoved extends Error {}
+
+/**
+ * The facts are one event. Undefined when somebody else changed the customer, or the binding, since it was read. What is
+ * written beside them is written first, in a transaction with them: the journal comes last.
+ */
+export async function storeBindingFacts(
+  db: Database,
+  stored: StoredBinding,
+  facts: readonly (BindingFact | CustomerFact)[],
+  now: Instant,
+  beside?: (tx: Database) => Promise<void>,
+): Promise<StoredBinding | undefined> {
+  const { binding, customer } = facts.reduce(after, stored);
+  const journal = journalOf(stored.binding, facts);
+  const values = {
+    customer_id: binding.customerId,
+    binding_id: binding.id,
+    customer_version: stored.customerVersion,
+    customer_status: customer.state.name,
+    active_binding_id: activeBindingOf(customer) ?? null,
+    ...stateColumns(binding.state),
+    wake_at: wakeOf(binding, now),
+    happened_at: now,
+    facts: facts.map((fact) =>
+      isBindingFact(fact) ? bindingFactToJson(fact, binding.id) : customerFactToJson(fact),
+    ),
+    ...journalValues(journal),
+  };
+  const writeBeside = async (tx: Database) => {
+    await beside?.(tx);
+    const written = await tx.run(changeBinding, values);
+    if (written.length === 0) throw new CustomerHasMoved();
+    return written;
+  };
+  const write = () => (beside ? db.transaction(writeBeside) : db.run(changeBinding, values));
+  const rows = await recording(db, journal, write).catch((error: unknown) => {
+    if (error instanceof CustomerHasMoved) return [];
+    throw error;
+  });
+  if (rows === 'insufficient') throw new Error('what draws on no account was refused for lack of money');
+  const [row] = rows;
+  return row && { binding, customer, version: row.version, customerVersion: row.version };
+}
+
+type Both = { readonly binding: Binding; readonly customer: Pick<Customer, 'state'> };
+
+function after({ binding, customer }: Both, fact: BindingFact | CustomerFact): Both {
+  return isBindingFact(fact)
+    ? { binding: evolveBinding(binding, fact), customer }
+    : { binding, customer: { state: customerStateAfter(customer.state, fact) } };
+}
+
+export async function lookAgainAt(db: Database, stored: StoredBinding, at: Instant | null): Promise<void> {
+  const { binding, version } = stored;
+  await db.run(rescheduleBinding, {
+    customer_id: binding.customerId,
+    binding_id: binding.id,
+    version,
+    wake_at: at,
+  });
+}

@@ -1,0 +1,44 @@
+// The customer and his active card, read for a charge in one round trip.
+import type { Database } from '../database/database.ts';
+import { statement, type Values } from '../database/statement.ts';
+import { bindingColumns, bindingFromRow } from './binding-row.ts';
+import { bindingList, optional } from './binding.store.ts';
+import type { ContactInfo } from './customer.ts';
+import type { ChargeableCustomer } from './customers.ts';
+
+const holdChargeable = statement({
+  name: 'hold_chargeable_customer',
+  parameters: { customer_id: 'text', party_id: 'text' },
+  row: { ...optional(bindingColumns), of_shop: 'text', contact_info: 'json', is_ready: 'bool' },
+  text: `select ${bindingList}, customer.shop_id as of_shop, contact_info,
+           customer.active_binding_id is not null as is_ready
+         from customer left join binding
+           on binding.customer_id = customer.customer_id and binding.binding_id = customer.active_binding_id
+         where customer.customer_id = :customer_id and customer.party_id = :party_id
+           and customer.status <> 'deleted'
+         for share of customer`,
+});
+
+export async function holdCustomer(
+  tx: Database,
+  partyId: string,
+  customerId: string,
+): Promise<ChargeableCustomer | undefined> {
+  const [row] = await tx.run(holdChargeable, { customer_id: customerId, party_id: partyId });
+  if (!row) return undefined;
+  const customer = { id: customerId, shopId: row.of_shop, contactInfo: row.contact_info as ContactInfo };
+  if (!row.is_ready) return customer;
+  const { id: bindingId, card, state, realm } = bindingFromRow(row as Values<typeof bindingColumns>);
+  if (state.name !== 'succeeded') throw new Error(`the active binding ${bindingId} is ${state.name}`);
+  const { networkTransactionId } = state.approval;
+  return {
+    ...customer,
+    card: {
+      bindingId,
+      token: card.token,
+      details: card.details,
+      realm,
+      ...(networkTransactionId === undefined ? {} : { networkTransactionId }),
+    },
+  };
+}

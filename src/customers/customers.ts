@@ -1,0 +1,29 @@
+// What the room of payments may ask about customers: who he is and which card he is charged with. He is held until the
+// transaction ends, so that the card is not withdrawn between the question and the payment.
+import type { CardDetails } from '../cards/card.ts';
+import type { Database } from '../database/database.ts';
+import type { Realm } from '../merchants/party.ts';
+import type { ContactInfo } from './customer.ts';
+import { holdCustomer } from './chargeable.store.ts';
+
+export type ChargeableCustomer = {
+  readonly id: string;
+  readonly shopId: string;
+  readonly contactInfo: ContactInfo;
+  /** None: he is not ready. */
+  readonly card?: {
+    readonly bindingId: string;
+    readonly token: string;
+    readonly details: CardDetails;
+    readonly realm: Realm;
+    /** Of the test charge, with which the payer was authenticated. */
+    readonly networkTransactionId?: string;
+  };
+};
+
+export type Customers = {
+  /** Undefined when the party has no such customer. */
+  chargeable(tx: Database, partyId: string, customerId: string): Promise<ChargeableCustomer | undefined>;
+};
+
+export const customers: Customers = { chargeable: holdCustomer };

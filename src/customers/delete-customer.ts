@@ -1,0 +1,35 @@
+// DELETE …/customers/{customerID}: he is not found any more, by anybody. What was charged to him keeps his id, and a card
+// that was being bound to him is not: its test charge is given back.
+import { endpoint } from '../http/endpoint.ts';
+import { requireTrading } from '../merchants/party.ts';
+import { accept, refuse } from '../refusal.ts';
+import { findCustomer, storeDeletion } from './customer.store.ts';
+import { CustomerPath } from './customer.wire.ts';
+
+const tries = 10;
+
+export const deleteCustomer = endpoint({
+  operation: 'deleteCustomer',
+  method: 'DELETE',
+  path: '/v2/processing/customers/{customerID}',
+  tag: 'Customers',
+  summary: 'Delete a customer',
+  description:
+    'Afterwards every operation on the customer answers 404, and he cannot be charged. Payments made before stay as they are.',
+  params: CustomerPath,
+  status: 204,
+  refusals: ['customerNotFound', 'invalidShopID', 'invalidPartyStatus', 'invalidShopStatus'],
+  handle: async ({ caller, params, now }, { db, merchants, engine }) => {
+    for (let attempt = 0; attempt < tries; attempt++) {
+      const party = await merchants.party(caller.partyId);
+      const stored = await findCustomer(db, caller.partyId, params.customerID);
+      if (!party || !stored) return refuse('customerNotFound');
+      const trading = requireTrading(party, await merchants.shop(party.id, stored.customer.shopId));
+      if (!trading.ok) return trading;
+      if (!(await storeDeletion(db, stored, now))) continue;
+      db.afterCommit(() => engine.wake());
+      return accept(undefined);
+    }
+    throw new Error(`customer ${params.customerID} was changed by others ${tries} times in a row`);
+  },
+});

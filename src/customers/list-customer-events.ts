@@ -1,0 +1,58 @@
+// GET …/events: everything that has happened to the cards of a customer, in order.
+import { Type, type Static } from 'typebox';
+import { eventsMost, type LoggedEvent } from '../events/log.ts';
+import type { Caller } from '../http/caller.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { EventPage } from '../http/schemas.ts';
+import { accept, refuse } from '../refusal.ts';
+import { bindingChangeBody, CustomerEvent, type CustomerChange } from './binding.wire.ts';
+import { readEvents } from './customer.events.ts';
+import { customerFactFromJson } from './customer-json.ts';
+import { CustomerPath } from './customer.wire.ts';
+
+type EventBody = Static<typeof CustomerEvent>;
+
+export const listCustomerEvents = endpoint({
+  operation: 'listCustomerEvents',
+  method: 'GET',
+  path: '/v2/processing/customers/{customerID}/events',
+  tag: 'Customers',
+  summary: 'Read the events of a customer',
+  description:
+    'Oldest first. To follow a customer, ask again with the id of the last event you have; an empty page means that ' +
+    'nothing has happened since. Skip change types you do not know.',
+  params: CustomerPath,
+  query: EventPage,
+  status: 200,
+  answer: Type.Array(CustomerEvent),
+  refusals: ['customerNotFound'],
+  handle: async ({ caller, params, query }, { db }) => {
+    const name = { partyId: caller.partyId, customerId: params.customerID };
+    const most = Math.min(query.limit, eventsMost);
+    const visible: EventBody[] = [];
+    // Internal steps take ids without being seen: read on until the page is full or nothing is left.
+    for (let after = query.eventID ?? 0; ;) {
+      const events = await readEvents(db, name, after, most);
+      if (!events) return refuse('customerNotFound');
+      visible.push(
+        ...events.map((event) => eventBody(event, caller)).filter(({ changes }) => changes.length > 0),
+      );
+      const last = events.at(-1);
+      if (!last || events.length < most || visible.length >= most) return accept(visible.slice(0, most));
+      after = last.sequence;
+    }
+  },
+});
+
+function eventBody(event: LoggedEvent<unknown>, caller: Caller): EventBody {
+  return {
+    id: event.sequence,
+    createdAt: event.createdAt,
+    changes: event.facts.flatMap((fact) => changeBody(fact, caller) ?? []),
+  };
+}
+
+function changeBody(json: unknown, caller: Caller): CustomerChange | undefined {
+  const read = customerFactFromJson(json);
+  return 'bindingId' in read ? bindingChangeBody(read.fact, read.bindingId, caller) : undefined;
+}

@@ -1,0 +1,38 @@
+// DELETE …/bindings/{customerBindingID}: the payer, or the merchant for him, takes a card back. The one bound before it is
+// charged from now on; without one the customer is unready. What was charged already stays as it is.
+import { endpoint } from '../http/endpoint.ts';
+import { accept, refuse } from '../refusal.ts';
+import { decideWithdraw } from './binding.commands.ts';
+import { findBinding } from './binding.store.ts';
+import { BindingPath } from './binding.wire.ts';
+import { storeBindingFacts } from './change-binding.store.ts';
+
+const tries = 10;
+
+export const withdrawBinding = endpoint({
+  operation: 'withdrawBinding',
+  method: 'DELETE',
+  path: '/v2/processing/customers/{customerID}/bindings/{customerBindingID}',
+  tag: 'Customers',
+  summary: 'Withdraw a card',
+  description:
+    'The card is not charged any more. It stays in the list, as `succeeded` with `withdrawnAt`. Of those that are left the ' +
+    'one bound last is charged; when none is left the customer is `unready`. A second time it changes nothing.',
+  params: BindingPath,
+  status: 204,
+  refusals: ['customerNotFound', 'bindingNotFound', 'invalidBindingStatus'],
+  handle: async ({ caller, params, now }, { db }) => {
+    const { customerID: customerId, customerBindingID: bindingId } = params;
+    for (let attempt = 0; attempt < tries; attempt++) {
+      const found = await findBinding(db, { partyId: caller.partyId, customerId, bindingId });
+      if (!found) return refuse('customerNotFound');
+      const { stored, boundBefore } = found;
+      if (!stored) return refuse('bindingNotFound');
+      const decision = decideWithdraw(stored.customer, stored.binding, boundBefore, now);
+      if (!decision.ok) return decision;
+      if (decision.value.length === 0) return accept(undefined);
+      if (await storeBindingFacts(db, stored, decision.value, now)) return accept(undefined);
+    }
+    throw new Error(`customer ${customerId} was changed by others ${tries} times in a row`);
+  },
+});

@@ -1,0 +1,242 @@
+// Charging a customer by his bound card: over both prefixes, with the card that is active when the payment is made, by the
+// rules of recurring charges.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startCustomerWorld, type CustomerWorld, type MadeCustomer } from '../support/customer-world.ts';
+import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
+
+const good = '4242424242424242';
+const other = '5555555555554444';
+const day = 24 * 3_600_000;
+
+let world: CustomerWorld;
+let token: string;
+beforeAll(async () => {
+  world = await startCustomerWorld();
+  token = world.merchant.apiKey;
+});
+afterAll(() => world.close());
+
+async function charge(
+  customer: { id: string },
+  more: Record<string, unknown> = {},
+  {
+    prefix = 'v2',
+    invoice: terms = {} as Record<string, unknown>,
+    by = undefined as string | undefined,
+  } = {},
+) {
+  const invoice = await makeInvoice(world.service, world.merchant, terms);
+  const url = `${invoicesUrl.replace('v2', prefix)}/${invoice.id}/payments`;
+  const payer = { payerType: 'CustomerPayer', customerID: customer.id };
+  const body = { flow: { type: 'PaymentFlowInstant' }, payer, ...more };
+  const created = await world.service.call('POST', url, { token: by ?? invoice.token, body });
+  return { ...invoice, created };
+}
+
+async function readyCustomer(card = good): Promise<MadeCustomer> {
+  const customer = await world.createCustomer();
+  await world.bound(customer, card);
+  return customer;
+}
+
+describe('a customer who is ready', () => {
+  test.each(['v2', 'v1'])(
+    'is charged over /%s with the invoice’s token, without being asked',
+    async (prefix) => {
+      const customer = await readyCustomer();
+      const charged = await charge(customer, { metadata: { month: 1 } }, { prefix });
+      expect(charged.created).toMatchObject({ status: 201 });
+      expect(charged.created.body).toMatchObject({ status: 'pending', makeRecurrent: false });
+      expect(charged.created.body.payer).toEqual({
+        payerType: 'CustomerPayer',
+        customerID: customer.id,
+        paymentToolDetails: expect.objectContaining({ cardNumberMask: '424242******4242' }),
+      });
+      await world.service.engine.settled();
+      expect(await world.payment(charged)).toMatchObject({ status: 'captured', amount: 6000 });
+      expect(await world.changes(charged)).not.toContainEqual(
+        expect.objectContaining({ changeType: 'PaymentInteractionRequested' }),
+      );
+    },
+  );
+
+  test.each(['4012888888881881', '4929172190150505'])(
+    'with the card %s was challenged when it was bound, and is not when it is charged',
+    async (card) => {
+      const customer = await world.createCustomer();
+      await world.authenticateBinding(await world.bound(customer, card), 'confirm');
+      const charged = await charge(customer);
+      await world.service.engine.settled();
+      expect(await world.payment(charged)).toMatchObject({ status: 'captured' });
+    },
+  );
+
+  test('is charged by hold and by API key as well, and can be paid back', async () => {
+    const customer = await readyCustomer();
+    const held = await charge(customer, { flow: { type: 'PaymentFlowHold' } }, { by: token });
+    await world.service.engine.settled();
+    expect(await world.payment(held)).toMatchObject({ status: 'processed' });
+    const charged = await charge(customer);
+    await world.service.engine.settled();
+    const refunds = `${invoicesUrl}/${charged.id}/payments/1/refunds`;
+    expect((await world.service.call('POST', refunds, { token, body: {} })).status).toBe(201);
+    await world.later(1_000);
+    expect(await world.payment(charged)).toMatchObject({ status: 'refunded' });
+  });
+
+  test('is charged with the card that is active when the payment is made, whatever he binds or withdraws then', async () => {
+    const customer = await world.createCustomer();
+    const first = await world.bound(customer, good);
+    const before = await charge(customer);
+    await world.bound(customer, other);
+    const after = await charge(customer);
+    await world.withdraw(first);
+    await world.service.engine.settled();
+    const cardOf = async (invoice: { id: string; token: string }) =>
+      (await world.payment(invoice)).payer.paymentToolDetails.lastDigits;
+    expect([await cardOf(before), await cardOf(after)]).toEqual(['4242', '4444']);
+    expect(await world.payment(before)).toMatchObject({ status: 'captured' });
+    expect(await world.payment(after)).toMatchObject({ status: 'captured' });
+  });
+
+  test('who is deleted afterwards leaves his payments as they are', async () => {
+    const customer = await readyCustomer();
+    const charged = await charge(customer);
+    const url = `/v2/processing/customers/${customer.id}`;
+    expect((await world.service.call('DELETE', url, { token })).status).toBe(204);
+    await world.service.engine.settled();
+    expect(await world.payment(charged)).toMatchObject({
+      status: 'captured',
+      payer: { payerType: 'CustomerPayer', customerID: customer.id },
+    });
+    expect((await charge(customer)).created.body).toEqual({
+      code: 'invalidRequest',
+      message: 'Customer not found',
+    });
+  });
+
+  test('asked for twice under one name is charged once', async () => {
+    const customer = await readyCustomer();
+    const charged = await charge(customer, { externalID: 'once' });
+    const again = await world.service.call('POST', `${invoicesUrl}/${charged.id}/payments`, {
+      token,
+      body: { externalID: 'once', payer: { payerType: 'CustomerPayer', customerID: customer.id } },
+    });
+    expect(again).toMatchObject({ status: 201, body: { id: '1', invoiceID: charged.id } });
+    await world.service.engine.settled();
+  });
+});
+
+describe('nobody is charged', () => {
+  test.each<[string, () => Promise<{ id: string }>, object]>([
+    [
+      'who is not there',
+      () => Promise.resolve({ id: 'nobody' }),
+      { code: 'invalidRequest', message: 'Customer not found' },
+    ],
+    [
+      'who has no card',
+      () => world.createCustomer(),
+      { code: 'customerNotReady', message: 'Specified customer is not ready' },
+    ],
+    [
+      'whose card is not bound yet',
+      async () => world.bound(await world.createCustomer(), '4012888888881881'),
+      { code: 'customerNotReady', message: 'Specified customer is not ready' },
+    ],
+    [
+      'whose only card was withdrawn',
+      async () => {
+        const customer = await world.createCustomer();
+        await world.withdraw(await world.bound(customer, good));
+        return customer;
+      },
+      { code: 'customerNotReady', message: 'Specified customer is not ready' },
+    ],
+    [
+      'who is of another shop',
+      async () => world.bound(await world.createCustomer({ shopID: 'TEST_EUR' }), good),
+      { code: 'invalidRequest', message: 'Invalid customer' },
+    ],
+    [
+      'who is of another merchant',
+      async () => world.createCustomer({}, await world.createMerchant()),
+      { code: 'invalidRequest', message: 'Customer not found' },
+    ],
+  ])('%s', async (_, customerOf, body) => {
+    expect((await charge(await customerOf())).created).toMatchObject({ status: 400, body });
+  });
+
+  test('with makeRecurrent, or by a customer’s own token', async () => {
+    const customer = await readyCustomer();
+    expect((await charge(customer, { makeRecurrent: true })).created).toMatchObject({
+      status: 400,
+      body: { code: 'invalidRequest', message: 'Invalid payer' },
+    });
+    expect((await charge(customer, {}, { by: customer.token })).created.status).toBe(401);
+  });
+});
+
+describe('the rules of recurring charges', () => {
+  // Its last five digits make the bank decline what is charged without the payer: 99051.
+  const poor = { amount: 99_051 };
+
+  test('hold for a customer and his card: after a failure the next try is a day later', async () => {
+    const customer = await readyCustomer();
+    const failed = await charge(customer, {}, { invoice: poor });
+    await world.service.engine.settled();
+    expect(await world.payment(failed)).toMatchObject({ status: 'failed' });
+    const soon = await charge(customer);
+    expect(soon.created).toMatchObject({
+      status: 400,
+      body: { code: 'recurrentRetryTooEarly', retryAfter: expect.any(String) },
+    });
+    // Another card of his is another matter, and the first one is so again when he binds it anew, after a day.
+    await world.bound(customer, other);
+    expect((await charge(customer)).created.status).toBe(201);
+    await world.service.engine.settled();
+    await world.bound(customer, good);
+    expect((await charge(customer)).created).toMatchObject({ body: { code: 'recurrentRetryTooEarly' } });
+    world.service.clock.advance(day);
+    const later = await charge(customer);
+    expect(later.created.status).toBe(201);
+    await world.service.engine.settled();
+    expect(await world.payment(later)).toMatchObject({ status: 'captured' });
+  });
+
+  test('show in the series of the payment, which began with the binding', async () => {
+    const customer = await world.createCustomer();
+    const { bindingId } = await world.bound(customer, good);
+    const charged = await charge(customer);
+    await world.service.engine.settled();
+    const url = `${invoicesUrl}/${charged.id}/payments/1`;
+    const series = await world.service.call('GET', `${url}/recurring`, { token });
+    expect(series).toMatchObject({
+      status: 200,
+      body: {
+        mayCharge: true,
+        status: 'active',
+        chargesMade: 1,
+        rootBinding: { customerID: customer.id, customerBindingID: bindingId },
+        card: { lastDigits: '4242' },
+      },
+    });
+    const receipt = await world.service.call('GET', `${url}/receipt`, { token });
+    expect(receipt.body.text).toMatch(/recurring transaction/i);
+  });
+
+  test('carry what the payer agreed to when the card was bound', async () => {
+    const customer = await world.createCustomer();
+    const recurrentTerms = { schedule: 'P1M', validUntil: '2030-12-31' };
+    await world.bind(customer, good, { recurrentTerms });
+    await world.service.engine.settled();
+    const charged = await charge(customer);
+    await world.service.engine.settled();
+    const url = `${invoicesUrl}/${charged.id}/payments/1/recurring`;
+    expect((await world.service.call('GET', url, { token })).body.terms).toMatchObject(recurrentTerms);
+  });
+});
+
+test('in the end the bank’s book, payments, bindings and the ledger say the same', async () => {
+  expect(await world.differences()).toEqual([]);
+});
