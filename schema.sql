@@ -207,6 +207,21 @@ create table bank (
   constraint bank_pkey primary key (bank_id)
 );
 
+create unlogged table bank_line (
+  run_id id not null,
+  aggregate_id text collate "C" not null,
+  operation_id text collate "C" not null,
+  sequence bigint not null,
+  kind text not null,
+  original_id text collate "C",
+  amount_minor bigint not null,
+  currency text not null,
+  sign integer not null,
+  booked_at timestamp with time zone not null,
+  card_mask text,
+  constraint bank_line_pkey primary key (run_id, aggregate_id, operation_id, sequence)
+);
+
 create table binding (
   customer_id id not null,
   binding_id id not null,
@@ -696,7 +711,7 @@ create table refund (
   constraint refund_status_check check (status = any (array['pending'::text, 'succeeded'::text, 'failed'::text]))
 );
 
-create table security_code (
+create unlogged table security_code (
   session_id id not null,
   card_id id not null,
   half_hour integer not null,
@@ -706,7 +721,7 @@ create table security_code (
 );
 create index security_code_expiry on security_code using btree (expires_at);
 
-create table security_code_key (
+create unlogged table security_code_key (
   half_hour integer not null,
   wrapped bytea not null,
   constraint security_code_key_pkey primary key (half_hour)

@@ -277,11 +277,36 @@ ledger
   .requiredOption('--lanes <number>', 'rows beside the main one, up to 256')
   .action(async (id: string, options) => (await import('./commands/ledger.ts')).spread(id, options));
 
+const reconcile = program
+  .command('reconcile')
+  .description('compare a bank’s book or clearing file with what was asked of it here; changes nothing')
+  .option(
+    '--bank <bank>',
+    'id or address of a bank, or a file: JSON as GET /book gives it, or CSV; else the only bank there is',
+  )
+  .option('--of <bankID>', 'whose book it is, where that does not follow; else the only bank there is')
+  .option('--from <time>', 'only from that moment on: 2026-11-20 or 2026-11-20T00:00:00+03:00')
+  .option('--to <time>', 'only before that moment; a file ends with its last line anyway')
+  .option('--open-hours <number>', 'for how long something may be under way', '24')
+  .option('--list <number>', 'how many differences of each class to list; all are counted', '100')
+  .option('--json', 'as JSON')
+  .addHelpText(
+    'after',
+    `
+Ends with 0 when all is equal, 1 when something differs, 2 when it could not be found out.
+
+  mandate reconcile --bank ACME
+  mandate reconcile --bank clearing-2026-11-20.csv --of ACME --from 2026-11-20 --to 2026-11-21`,
+  )
+  .action(async (options) => (await import('./commands/reconcile.ts')).reconcileWithBank(options));
+// What it was asked for wrongly must not look like a difference.
+reconcile.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
+
 try {
   await program.parseAsync();
 } catch (error) {
   // An operating fault: what happened and what to do is in its message, where the code is only in the way.
   console.error(`mandate: ${error instanceof Error ? error.message : String(error)}`);
   if (process.env['LOG_LEVEL'] === 'debug') console.error(error);
-  process.exitCode = 1;
+  process.exitCode ??= 1;
 }

@@ -19,15 +19,16 @@ export async function schemaText(client: pg.ClientBase): Promise<string> {
 
 type Table = {
   name: string;
+  isLogged: boolean;
   columns: string[];
   constraints: string[];
   indexes: string[];
   triggers: string[];
 };
 
-function tableText({ name, columns, constraints, indexes, triggers }: Table): string {
+function tableText({ name, isLogged, columns, constraints, indexes, triggers }: Table): string {
   const members = [...columns, ...constraints.map(inLowerCase)].map((member) => `  ${member}`);
-  const table = `create table ${name} (\n${members.join(',\n')}\n);\n`;
+  const table = `create ${isLogged ? '' : 'unlogged '}table ${name} (\n${members.join(',\n')}\n);\n`;
   return [table, ...[...indexes, ...triggers].map((line) => `${inLowerCase(line)};\n`)].join('');
 }
 
@@ -106,7 +107,7 @@ const triggerTexts = `
   where tgrelid = relation.oid and not tgisinternal order by tgname`;
 
 const tableParts = `
-  select relname as name,
+  select relname as name, relpersistence = 'p' as "isLogged",
     to_json(array(${columnTexts})) as columns,
     to_json(array(${constraintTexts})) as constraints,
     to_json(array(${indexTexts})) as indexes,

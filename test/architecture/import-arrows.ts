@@ -6,7 +6,7 @@ import { posix } from 'node:path';
 export type Sources = ReadonlyMap<string, string>;
 
 const words = ['clock', 'ids', 'money', 'refusal'];
-const roomMayImport = ['http', 'keys', 'events', 'engine', 'ledger', 'database', ...words];
+const roomMayImport = ['http', 'keys', 'events', 'engine', 'ledger', 'reconciliation', 'database', ...words];
 
 /** The rooms of the business, and the pure files of each: one bears the name of each aggregate, others hold a part of it. */
 const rooms: Record<string, readonly string[]> = {
@@ -66,6 +66,7 @@ const pureFiles: Record<string, readonly string[]> = {
   bank: ['bank'],
   events: ['log', 'topic'],
   ledger: ['account', 'fee', 'ledger', 'postings'],
+  reconciliation: ['difference', 'expected', 'tally'],
 };
 
 /**
@@ -75,7 +76,19 @@ const pureFiles: Record<string, readonly string[]> = {
 const parts: Record<string, { readonly may: readonly string[]; readonly types?: readonly string[] }> = {
   main: { may: ['commands'] },
   commands: {
-    may: ['compose', 'config', 'log', 'http', 'bank', 'sandbox', ...Object.keys(rooms), ...words, 'ledger'],
+    may: [
+      'compose',
+      'config',
+      'log',
+      'http',
+      'bank',
+      'sandbox',
+      ...Object.keys(rooms),
+      ...words,
+      'ledger',
+      'reconciliation',
+      'bank-comparison',
+    ],
   },
   compose: {
     may: [
@@ -136,6 +149,8 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
   engine: { may: ['database', ...words], types: ['log'] },
   events: { may: ['database', ...words] },
   ledger: { may: ['database', ...words] },
+  reconciliation: { may: ['database', ...words], types: ['bank'] },
+  'bank-comparison': { may: ['reconciliation', ...Object.keys(rooms)] },
   keys: { may: ['database', ...words] },
   database: { may: words, types: ['log'] },
   log: { may: [] },

@@ -17,6 +17,7 @@ const distributedBy: Record<string, string> = {
   api_key: 'key_id',
   bank: 'bank_id',
   binding: 'customer_id',
+  bank_line: 'run_id',
   card: 'card_id',
   card_decline: 'card_key',
   card_stop: 'card_key',
@@ -93,6 +94,7 @@ test.each([
     'alter table party add constraint one foreign key (party_id) references party',
     'constraint one for',
   ],
+  ['that it is not logged', 'alter table test_clock set unlogged', 'create unlogged table test_clock'],
   ['an index', 'create index party_age on party (created_at)', 'create index party_age on party using btree'],
   [
     'a trigger',

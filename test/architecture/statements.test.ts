@@ -11,6 +11,7 @@ beforeAll(async () => {
   // Other tests register statements of their own; with fresh modules only the program's are there. Building a service
   // loads every store and makes the statements of due work, one set for each table.
   vi.resetModules();
+  await import('../../src/bank-comparison.ts');
   const { startTestService } = await import('../support/test-service.ts');
   const { allStatements } = await import('../../src/database/statement.ts');
   service = await startTestService();

@@ -169,7 +169,7 @@ export type ErrorAnswer = Static<typeof ErrorAnswer>;
 
 export const Callback = Type.Object({ operationId: OperationId });
 
-const BookEntry = Type.Object({
+export const BookEntry = Type.Object({
   sequence: Type.Integer({ minimum: 1 }),
   operationId: OperationId,
   kind: Type.Enum(['authorise', 'capture', 'reverse', 'refund', 'payout']),
