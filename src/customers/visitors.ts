@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../database/database.ts';
 import type { Engine } from '../engine/engine.ts';
-import { sendDonePage } from '../http/done-page.ts';
+import { sendPayerOn } from '../http/done-page.ts';
 import { isKeepable } from '../http/json-body.ts';
 import type { Binding } from './binding.ts';
 import { loadBinding } from './binding.store.ts';
@@ -26,10 +26,9 @@ export function addBindingReturn(
       request.operation = 'payerReturn';
       const { customerId, bindingId } = request.params;
       const canBe = isKeepable(customerId) && isKeepable(bindingId);
-      if (canBe && (await loadBinding(db, { customerId, bindingId }))) {
-        await engine.hasten('binding', [customerId, bindingId]);
-      }
-      return sendDonePage(reply);
+      const stored = canBe ? await loadBinding(db, { customerId, bindingId }) : undefined;
+      if (stored) await engine.hasten('binding', [customerId, bindingId]);
+      return sendPayerOn(reply, stored?.binding.redirectUrl);
     },
   });
 }
