@@ -112,7 +112,7 @@ export const english = {
     leftLead:
       'Nothing is charged until you confirm with your bank. Without it the payment is cancelled in a few minutes; then you can try again.',
     bindLeftHead: 'Your card waits for you',
-    bindLeftLead: 'It is saved when you confirm with your bank. If you do not, nothing is charged or kept.',
+    bindLeftLead: 'It is saved when you confirm with your bank. Until then nothing is charged.',
     resume: 'Confirm now',
   },
   done: {
