@@ -34,9 +34,12 @@ describeInBrowser('the checkout for customers', () => {
   const box = () => page.getByRole('checkbox', { name: 'keeps this card on file' });
   const bank = () => page.frameLocator('iframe.challenge');
   const heading = () => page.getByRole('heading', { level: 2 }).filter({ visible: true });
-  const expectHeading = (text: string) => expect.poll(() => heading().textContent(), soon).toBe(text);
-  const expectNotice = (text: string) =>
-    expect.poll(() => page.locator('#notice').textContent(), soon).toContain(text);
+  async function expectHeading(text: string): Promise<void> {
+    await expect.poll(() => heading().textContent(), soon).toBe(text);
+  }
+  async function expectNotice(text: string): Promise<void> {
+    await expect.poll(() => page.locator('#notice').textContent(), soon).toContain(text);
+  }
 
   async function openNew(more: Record<string, string> = {}, viewport = desktop): Promise<CreatedCustomer> {
     const customer = await world.customer();
