@@ -11,14 +11,13 @@ import { addCheckoutRoutes } from './checkout/checkout-routes.ts';
 import type { Config } from './config.ts';
 import { connectDatabase, type OpenedDatabase } from './database/connect.ts';
 import { bindingInvariants } from './customers/binding.invariants.ts';
-import { stepBinding, type BindingSteps } from './customers/binding.step.ts';
-import { bindingOfOperation } from './customers/binding.ts';
-import { loadCustomer } from './customers/customer.store.ts';
 import { customers } from './customers/customers.ts';
 import { lookAfterReturns } from './customers/returns.ts';
-import { addBindingReturn, bindingReturnUrlOf } from './customers/visitors.ts';
+import { loadCustomerOfPayer } from './customers/customer.store.ts';
+import { addBindingReturn } from './customers/visitors.ts';
 import type { DatabasePool } from './database/database.ts';
 import { isMigrated, migrate } from './database/migrate.ts';
+import { dueWork, workOf } from './due-work.ts';
 import { openEngine, type Engine } from './engine/engine.ts';
 import type { Topic } from './events/topic.ts';
 import { idempotency, idempotencyKeyLifetimeMs } from './http/idempotency.ts';
@@ -30,7 +29,7 @@ import { rateLimit } from './http/rate-limit.ts';
 import { buildServer } from './http/server.ts';
 import { addSystemRoutes } from './http/system-routes.ts';
 import { randomIds, type Ids } from './ids.ts';
-import { loadInvoice, takeNextStep } from './invoices/invoice.store.ts';
+import { loadInvoice } from './invoices/invoice.store.ts';
 import { accessTokens } from './keys/access-token.ts';
 import { openKeyring, type Keyring } from './keys/keyring.ts';
 import { localMasterKey, sandboxMasterKey } from './keys/master-key.ts';
@@ -41,9 +40,7 @@ import { openMerchants } from './merchants/merchants.ts';
 import { checkLedger } from './ledger/check-ledger.ts';
 import { ledgerInvariants, type Invariant } from './ledger/invariants.ts';
 import { paymentInvariants } from './payments/payment.invariants.ts';
-import { paymentOfOperation } from './payments/payment.ts';
-import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
-import { addVisitorRoutes, callbackUrlOf, returnUrlOf } from './payments/visitors.ts';
+import { addVisitorRoutes, callbackUrlOf } from './payments/visitors.ts';
 import { customersTopic } from './customers/customer.notices.ts';
 import { openRecurring } from './recurring/recurring.ts';
 import { addWithdrawPage } from './recurring/withdraw-page.ts';
@@ -54,11 +51,8 @@ import { sweep as sweepWebhooks } from './webhooks/inspect.store.ts';
 import { destinationsTopic, withdrawalsTopic } from './wallets/payout.notices.ts';
 import { usualDelaysSeconds } from './webhooks/delivery.ts';
 import { openWebhooks, type Webhooks } from './webhooks/webhooks.ts';
-import { stepDestination } from './wallets/destination.step.ts';
 import { openPayoutRules, type PayoutRules } from './wallets/payout-rules.ts';
 import { whatIsMissing } from './wallets/told-owner.ts';
-import { withdrawalOfOperation } from './wallets/withdrawal.ts';
-import { stepWithdrawal } from './wallets/withdrawal.step.ts';
 
 /** What comes from outside the program and is replaced in tests and simulations. */
 export type Ports = { readonly clock: Clock; readonly ids: Ids };
@@ -98,16 +92,6 @@ export const everyInvariant: readonly Invariant[] = [
 ];
 /** What merchants are told: each room says it of its own aggregates. */
 export const topics: readonly Topic[] = [invoicesTopic, customersTopic, withdrawalsTopic, destinationsTopic];
-
-/** Which due work an operation at a bank belongs to. */
-function workOf(operationId: string): readonly [table: string, key: readonly string[]] | undefined {
-  const withdrawal = withdrawalOfOperation(operationId);
-  if (withdrawal) return ['withdrawal', withdrawal];
-  const binding = bindingOfOperation(operationId);
-  if (binding) return ['binding', binding];
-  const payment = paymentOfOperation(operationId);
-  return payment && ['payment', payment];
-}
 
 /** How long attempts and bodies of deliveries are kept. */
 const deliveriesKeptMs = 30 * 24 * 3_600_000;
@@ -205,58 +189,17 @@ export function buildService(
     observe: (bankId, asked, { outcome }, seconds) => metrics.observeBank(bankId, asked, outcome, seconds),
   });
   const recurring = openRecurring({ cards: vault.cards, keyring, publicUrl });
-  const paymentSteps: PaymentSteps = {
-    db: database,
-    clock,
-    recurring,
-    bankOf: (payment) => banks.bankOf(payment.terminal),
-    terminalElsewhere: (payment) => banks.terminalElsewhere(payment),
-    returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
-  };
-
   const payouts = openPayoutRules({
     lookups: database.lookups,
     realm: config.mode === 'live' ? 'live' : 'test',
     openingDepositMinor: config.openingDepositMinor,
   });
 
-  const bindingSteps: BindingSteps = {
-    db: database,
-    clock,
-    recurring,
-    bankOf: (binding) => banks.bankOf(binding.terminal),
-    returnUrlOf: (binding) => bindingReturnUrlOf(publicUrl(), binding),
-  };
-
   const engine = openEngine({
     db: database,
     clock,
     log,
-    works: [
-      { table: 'invoice', keys: ['invoice_id'], step: ([id = ''], now) => takeNextStep(database, id, now) },
-      {
-        table: 'payment',
-        keys: ['invoice_id', 'payment_id'],
-        step: (key, now, attempt) => stepPayment(paymentSteps, key, now, attempt),
-      },
-      {
-        table: 'binding',
-        keys: ['customer_id', 'binding_id'],
-        step: (key, now, attempt) => stepBinding(bindingSteps, key, now, attempt),
-      },
-      { table: 'series', keys: ['series_id'], step: ([id = ''], now) => recurring.step(database, id, now) },
-      {
-        table: 'destination',
-        keys: ['destination_id'],
-        step: (key, now, attempt) => stepDestination({ db: database, banks }, key, now, attempt),
-      },
-      {
-        table: 'withdrawal',
-        keys: ['withdrawal_id'],
-        step: (key, now, attempt) =>
-          stepWithdrawal({ db: database, clock, banks, realm: payouts.realm }, key, now, attempt),
-      },
-    ],
+    works: dueWork({ database, clock, banks, recurring, payouts, publicUrl }),
     chores: [
       {
         name: 'forget old Idempotency-Keys',
@@ -361,7 +304,7 @@ export function buildService(
     tokens,
     merchants,
     invoiceOf: (id) => loadInvoice(database.lookups, id),
-    customerOf: (id) => loadCustomer(database.lookups, id),
+    customerOf: (id) => loadCustomerOfPayer(database.lookups, id),
   });
   addPages(app, config.mode);
   addGauges(metrics, { database, engine, clock, brokenCases: () => brokenCases });

@@ -1,4 +1,4 @@
-// The page where people pay. It shows one view at a time; which one follows from what the service says has happened and from
+// The page where people pay and bind cards. It shows one view at a time; which one follows from what the service says has happened and from
 // what the payer is doing, so that a page that is loaded again, or opened twice, shows the truth.
 import type { CheckoutFacts, View } from '../../src/checkout/checkout-page.ts';
 import { printMoney, sizeOfPrinted } from '../../src/checkout/printed-money.ts';
@@ -19,6 +19,8 @@ import { viewOf, type Ending } from './view-of.ts';
 const backAfterMs = 5_000;
 const sendAgainMs = [500, 1_000, 2_000];
 const sendAgainLastMs = 4_000;
+/** Longer than that nobody waits in front of a page. */
+const waitSecondsMost = 60;
 
 const facts = JSON.parse(existing('facts', HTMLElement).textContent) as CheckoutFacts;
 const { words } = facts;
@@ -131,6 +133,7 @@ function run(token: string): void {
       if (begun.came === 'stranger') return void show('dead');
       if (begun.came === 'refusal') return refusalSaid(begun.code);
       if (begun.came === 'body') return undefined;
+      if (begun.came === 'wait' && begun.seconds > waitSecondsMost) return words.notices.tooManyCards;
       existing('waiting-lead', HTMLElement).textContent = words.waiting.offlineLead;
       const pauseMs = begun.came === 'wait' ? begun.seconds * 1_000 : (sendAgainMs[turn] ?? sendAgainLastMs);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
@@ -162,12 +165,19 @@ function run(token: string): void {
 function refusalSaid(code: string): string | undefined {
   if (code === 'invalidInvoiceStatus' || code === 'invoicePaymentPending') return undefined;
   const isCard = ['invalidRequest', 'invalidPaymentToolToken', 'invalidPaymentSession'].includes(code);
-  return isCard ? words.notices.tryAgain : words.notices.shopCannot;
+  if (isCard) return words.notices.tryAgain;
+  return facts.kind === 'customer' ? words.notices.shopCannotBind : words.notices.shopCannot;
 }
+
+/** A binding says more plainly than a payment why it has failed. */
+const bindingSaid: Readonly<Record<string, string>> = {
+  preauthorization_failed: 'bindUnconfirmed',
+  timeout: 'bindTimeout',
+};
 
 function declineSaid(code: string): string {
   const said: Readonly<Record<string, string>> = words.notices;
-  if (facts.kind === 'customer') return words.notices.bindFailed;
+  if (facts.kind === 'customer') return said[bindingSaid[code] ?? ''] ?? words.notices.bindFailed;
   return said[code] ?? words.notices.declined;
 }
 
@@ -210,7 +220,8 @@ function finish(ending: Ending): void {
   showReceipt(facts, progress, ending);
   const { attempt } = progress;
   const status = ending === 'held' ? 'processed' : ending === 'bound' ? 'succeeded' : 'captured';
-  tellShop(facts, { type: 'finished', status, ...(attempt ? { paymentID: attempt.id } : {}) });
+  const name = facts.kind === 'customer' ? 'customerBindingID' : 'paymentID';
+  tellShop(facts, { type: 'finished', status, ...(attempt ? { [name]: attempt.id } : {}) });
   const { returnTo } = facts;
   const back = existing('back', HTMLAnchorElement);
   if (hasShopPage(facts)) {

@@ -5,7 +5,7 @@ import type { CheckoutFacts } from '../../src/checkout/checkout-page.ts';
 export type Told =
   | { readonly type: 'opened' | 'closed' }
   | { readonly type: 'resized'; readonly height: number }
-  | { readonly type: 'finished'; readonly status: string; readonly paymentID?: string };
+  | { readonly type: 'finished'; readonly status: string; readonly [id: `${string}ID`]: string };
 
 const shopWindow: Window | null = window.parent !== window ? window.parent : (window.opener as Window | null);
 

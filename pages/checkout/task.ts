@@ -25,7 +25,7 @@ export function taskOf(facts: CheckoutFacts, session: Session, api: Api): Task {
     begin: (resource, entered, key) =>
       facts.kind === 'invoice'
         ? api.post(`${path}/payments`, paymentBody(facts, session, resource, entered), key)
-        : api.post(`${path}/bindings`, { paymentResource: resource, ...termsOf(facts, entered) }, key),
+        : api.post(`${path}/bindings`, bindingBody(facts, session, resource, entered), key),
   };
 }
 
@@ -44,6 +44,14 @@ function paymentBody(facts: CheckoutFacts, session: Session, resource: Resource,
     makeRecurrent: facts.recurring,
     ...termsOf(facts, entered),
     ...(session.metadata === undefined ? {} : { metadata: session.metadata }),
+  };
+}
+
+function bindingBody(facts: CheckoutFacts, session: Session, resource: Resource, entered: Entered): object {
+  return {
+    paymentResource: resource,
+    sessionInfo: { redirectUrl: session.returnUrl },
+    ...termsOf(facts, entered),
   };
 }
 

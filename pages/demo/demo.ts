@@ -1,23 +1,25 @@
-// The demo shop. A click makes an order at the shop's server, which makes an invoice; the checkout opens with its token; and what
-// then happens to the invoice is shown as the shop's server hears it.
+// The demo shop. A click makes an order at the shop's server, which makes an invoice, or a customer whose card is to be saved; the
+// checkout opens with its token; and what then happens is shown as the shop's server hears it. Whose card is kept can be
+// charged again without him.
 import { existing, h, type Child } from '../docs/elements.ts';
+import {
+  eventEntry,
+  exchangeEntry,
+  note,
+  show,
+  type Change,
+  type Exchange,
+  type FeedEvent,
+} from './entries.ts';
 
-type Exchange = { method: string; path: string; body?: unknown; status: number; answer: unknown };
 type InvoiceAndToken = { invoice: { id: string }; invoiceAccessToken: { payload: string } };
-type Change = {
-  changeType: string;
-  status?: string;
-  paymentID?: string;
-  payment?: { id: string; flow: { type: string } };
-};
-type FeedEvent = { id: number; createdAt: string; changes: Change[] };
+type CustomerAndToken = { customer: { id: string }; customerAccessToken: { payload: string } };
 type Checkout = { configure(options: Record<string, unknown>): { open(): void } };
 
 const { MandateCheckout } = globalThis as unknown as { MandateCheckout: Checkout };
 const everyMs = 1_000;
-const orderFollowedMs = 15 * 60_000;
-
-const log = existing('log', HTMLOListElement);
+const followedMs = 15 * 60_000;
+const shopName = 'Bean & Leaf';
 
 /** What each kind of order asks of the checkout, besides its invoice. */
 const wishes: Readonly<Record<string, Record<string, unknown>>> = {
@@ -26,67 +28,89 @@ const wishes: Readonly<Record<string, Record<string, unknown>>> = {
   hold: { paymentFlowHold: true, holdExpiration: 'cancel' },
 };
 
-const meanings: Readonly<Record<string, string>> = {
-  InvoiceCreated: 'There is something to pay.',
-  PaymentStarted: 'The payer has entered a card. The bank is being asked.',
-  PaymentInteractionRequested: 'The payer’s bank wants him to confirm. The checkout shows its page.',
-  'PaymentStatusChanged processed': 'The bank has approved.',
-  'PaymentStatusChanged captured': 'The money is taken.',
-  'PaymentStatusChanged failed': 'It came to nothing; the payer may try another card.',
-  'PaymentStatusChanged cancelled': 'What was reserved is given back.',
-  'InvoiceStatusChanged paid': 'Paid. Now the shop delivers.',
-};
-
 for (const button of document.querySelectorAll<HTMLButtonElement>('[data-kind]')) {
-  button.addEventListener('click', () => void order(button.dataset['kind'] ?? ''));
+  const kind = button.dataset['kind'] ?? '';
+  button.addEventListener('click', () => void (kind === 'bind' ? saveCard() : order(kind)));
 }
 for (const button of document.querySelectorAll<HTMLButtonElement>('[data-card]')) {
   button.addEventListener('click', () => void copy(button.dataset['card'] ?? ''));
 }
 
 async function order(kind: string): Promise<void> {
-  const exchange = await askShop('POST', `demo/orders/${kind}`);
+  const [exchange] = await askShop('POST', `demo/orders/${kind}`);
   show(exchangeEntry('The shop makes an invoice.', exchange));
   if (exchange.status !== 201) return;
   const { invoice, invoiceAccessToken } = exchange.answer as InvoiceAndToken;
-  const options = { name: 'Bean & Leaf', ...wishes[kind] };
+  const options = { name: shopName, ...wishes[kind] };
   show(note('The shop’s page opens the checkout with the invoice’s own token.', options));
+  openCheckout({ invoiceID: invoice.id, invoiceAccessToken: invoiceAccessToken.payload, ...options });
+  await followOrder(invoice.id);
+}
+
+async function saveCard(): Promise<void> {
+  const [exchange] = await askShop('POST', 'demo/customers');
+  show(exchangeEntry('The shop makes a customer.', exchange));
+  if (exchange.status !== 201) return;
+  const { customer, customerAccessToken } = exchange.answer as CustomerAndToken;
+  const options = { name: shopName };
+  show(note('The shop’s page opens the checkout with the customer’s own token.', options));
+  openCheckout({ customerID: customer.id, customerAccessToken: customerAccessToken.payload, ...options });
+  await follow(
+    `demo/customers/${customer.id}`,
+    ({ status }) =>
+      status === 'succeeded' ? chargeButton('He buys again: charge the card', charge) : undefined,
+    ({ status }) => status === 'succeeded',
+  );
+  function charge(): Promise<void> {
+    return chargeAgain(`demo/customers/${customer.id}/charges`);
+  }
+}
+
+function openCheckout(options: Record<string, unknown>): void {
   MandateCheckout.configure({
-    invoiceID: invoice.id,
-    invoiceAccessToken: invoiceAccessToken.payload,
     ...options,
     finished: () => show(note('The checkout says it is finished. The shop believes its own server alone.')),
     closed: () => show(note('The payer has closed the checkout.')),
   }).open();
-  await followOrder(invoice.id, performance.now() + orderFollowedMs);
 }
 
-async function followOrder(id: string, untilMs: number, after = 0, isHold = false): Promise<void> {
-  const exchange = await askShop('GET', `demo/orders/${id}/events?after=${after}`);
-  const events = exchange.status === 200 ? (exchange.answer as FeedEvent[]) : [];
-  let isHeld = isHold;
-  for (const event of events) {
-    for (const change of event.changes) {
-      isHeld = change.payment ? change.payment.flow.type === 'PaymentFlowHold' : isHeld;
-      show(
-        eventEntry(
-          event,
-          change,
-          isHeld && change.status === 'processed' ? holdButtons(id, change) : undefined,
-        ),
-      );
-    }
-  }
-  const isOver = events.some(({ changes }) =>
-    changes.some(({ changeType, status }) => changeType === 'InvoiceStatusChanged' && status !== 'unpaid'),
+async function followOrder(id: string): Promise<void> {
+  let latest: Change['payment'];
+  await follow(
+    `demo/orders/${id}`,
+    (change) => {
+      latest = change.payment ?? latest;
+      const path = `demo/orders/${id}/payments/${change.paymentID}`;
+      if (change.status === 'processed' && latest?.flow.type === 'PaymentFlowHold') return holdButtons(path);
+      if (change.status !== 'captured' || !latest?.makeRecurrent) return undefined;
+      return chargeButton('A month later: charge again', () => chargeAgain(`${path}/charges`));
+    },
+    ({ changeType, status }) => changeType === 'InvoiceStatusChanged' && status !== 'unpaid',
   );
-  if (isOver || performance.now() > untilMs) return;
-  await new Promise((resolve) => setTimeout(resolve, everyMs));
-  await followOrder(id, untilMs, events.at(-1)?.id ?? after, isHeld);
+}
+
+/** Shows event after event until one says that it is over. */
+async function follow(
+  path: string,
+  actionsFor: (change: Change) => Child,
+  isLast: (change: Change) => boolean,
+): Promise<void> {
+  const untilMs = performance.now() + followedMs;
+  let after = 0;
+  while (performance.now() < untilMs) {
+    const [exchange] = await askShop('GET', `${path}/events?after=${after}`);
+    const events = exchange.status === 200 ? (exchange.answer as FeedEvent[]) : [];
+    for (const event of events) {
+      for (const change of event.changes) show(eventEntry(event, change, actionsFor(change)));
+    }
+    if (events.some(({ changes }) => changes.some(isLast))) return;
+    after = events.at(-1)?.id ?? after;
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+  }
 }
 
 /** What a shop does with money that is reserved. */
-function holdButtons(id: string, { paymentID = '' }: Change): Child {
+function holdButtons(path: string): Child {
   const verbs = [
     ['capture', 'It is built: take the money'],
     ['cancel', 'It cannot be built: give it back'],
@@ -96,7 +120,7 @@ function holdButtons(id: string, { paymentID = '' }: Change): Child {
   );
   async function end(verb: string): Promise<void> {
     for (const button of buttons) button.disabled = true;
-    const exchange = await askShop('POST', `demo/orders/${id}/payments/${paymentID}/${verb}`);
+    const [exchange] = await askShop('POST', `${path}/${verb}`);
     show(
       exchangeEntry(verb === 'capture' ? 'The shop takes the money.' : 'The shop gives it back.', exchange),
     );
@@ -104,72 +128,37 @@ function holdButtons(id: string, { paymentID = '' }: Change): Child {
   return h('p', { class: 'actions' }, buttons);
 }
 
-async function askShop(method: string, path: string): Promise<Exchange> {
+/** As often as one likes, but one at a time. */
+function chargeButton(label: string, charge: () => Promise<void>): Child {
+  const button: HTMLButtonElement = h('button', { type: 'button', click: () => void press() }, label);
+  async function press(): Promise<void> {
+    button.disabled = true;
+    await charge();
+    button.disabled = false;
+  }
+  return h('p', { class: 'actions' }, button);
+}
+
+/** The shop's server does it by itself; no checkout is opened. */
+async function chargeAgain(path: string): Promise<void> {
+  const [made, paid] = await askShop('POST', path);
+  show(exchangeEntry('The shop makes an invoice for it.', made));
+  if (!paid) return;
+  show(exchangeEntry('The shop’s server charges the card on file. No checkout, no payer.', paid));
+  if (paid.status === 201) await followOrder((made.answer as { invoice: { id: string } }).invoice.id);
+}
+
+/** What the shop's server asked for it: once, or one after the other. */
+async function askShop(method: string, path: string): Promise<[Exchange, ...Exchange[]]> {
+  const failed = (status: number, answer: string): [Exchange] => [{ method, path, status, answer }];
   try {
     const response = await fetch(path, { method });
-    if (response.ok) return (await response.json()) as Exchange;
-    return { method, path, status: response.status, answer: 'The demo shop does not answer as it should.' };
+    if (!response.ok) return failed(response.status, 'The demo shop does not answer as it should.');
+    const asked = (await response.json()) as Exchange | [Exchange, ...Exchange[]];
+    return Array.isArray(asked) ? asked : [asked];
   } catch {
-    return { method, path, status: 0, answer: 'The demo shop cannot be reached.' };
+    return failed(0, 'The demo shop cannot be reached.');
   }
-}
-
-function exchangeEntry(meaning: string, { method, path, body, status, answer }: Exchange): HTMLElement {
-  return h(
-    'li',
-    { class: 'request' },
-    h('p', {}, meaning),
-    h(
-      'p',
-      { class: 'line' },
-      h('b', {}, method),
-      ` ${path} `,
-      h('span', { class: 'status' }, String(status)),
-    ),
-    details('Request', body),
-    details('Answer', answer),
-  );
-}
-
-function eventEntry({ id }: FeedEvent, change: Change, actions: Child): HTMLElement {
-  const { changeType, status } = change;
-  const name = status === undefined ? changeType : `${changeType} ${status}`;
-  return h(
-    'li',
-    { class: 'event' },
-    h('p', {}, meanings[name] ?? 'Something happened to the invoice.'),
-    h('p', { class: 'line' }, h('b', {}, `event ${id}`), ` ${name}`),
-    details('Event', change),
-    actions,
-  );
-}
-
-function note(text: string, options?: object): HTMLElement {
-  return h('li', { class: 'note' }, h('p', {}, text), options && details('Options', options));
-}
-
-function details(name: string, value: unknown): Child {
-  if (value === undefined) return undefined;
-  return h(
-    'details',
-    {},
-    h('summary', {}, name),
-    h('pre', { tabindex: 0 }, JSON.stringify(shortened(value), null, 2)),
-  );
-}
-
-/** A token in full says nothing to people. */
-function shortened(value: unknown): unknown {
-  if (typeof value === 'string') return value.length > 80 ? `${value.slice(0, 24)}…` : value;
-  if (Array.isArray(value)) return value.map(shortened);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shortened(member)]));
-}
-
-function show(entry: HTMLElement): void {
-  log.querySelector('.empty')?.remove();
-  log.append(entry);
-  log.scrollTop = log.scrollHeight;
 }
 
 async function copy(card: string): Promise<void> {

@@ -2,7 +2,7 @@
 // style come with it, named by their hashes in its policy, so that one answer is the whole page and nothing else can run.
 import { fill, wordsIn, type Words } from './words.ts';
 import { consentTextOf, type ConsentText } from './consent-text.ts';
-import type { CheckoutRequest } from './checkout-request.ts';
+import type { CheckoutRequest, TaskKind } from './checkout-request.ts';
 import { escapeHtml as escape } from './html.ts';
 import { networkSigns } from './network-signs.ts';
 import { printMoney, sizeOfPrinted } from './printed-money.ts';
@@ -59,6 +59,7 @@ export function checkoutPage(shown: CheckoutView, assets: { script: string; styl
   const { request, view } = shown;
   const words = wordsIn(request.locale);
   const shopName = request.name ?? shown.shop?.name ?? '';
+  const waiting = waitingOf(request.kind, words);
   const title = request.kind === 'invoice' ? words.page.payTitle : words.page.bindTitle;
   return `<!doctype html>
 <html lang="${request.locale}" data-theme="${request.theme}" data-view="${view}">
@@ -82,9 +83,9 @@ ${summary(shown, words, shopName)}
 <noscript><p class="notice shown">${escape(words.page.noScript)}</p></noscript>
 ${section('loading', view, `<div class="spinner"></div><p class="off-screen">${escape(words.page.loading)}</p>`)}
 ${section('form', view, cardForm(shown, words, shopName))}
-${section('waiting', view, `<div class="spinner"></div>${head(words.waiting.head)}<p id="waiting-lead" aria-live="polite">${escape(words.waiting.lead)}</p>`)}
+${section('waiting', view, `<div class="spinner"></div>${head(waiting.head)}<p id="waiting-lead" aria-live="polite">${escape(waiting.lead)}</p>`)}
 ${section('challenge', view, challenge(words))}
-${section('left', view, `${head(words.challenge.leftHead)}<p>${escape(words.challenge.leftLead)}</p><button id="resume" class="main" type="button">${escape(words.challenge.resume)}</button>`)}
+${section('left', view, `${left(request.kind, words)}<button id="resume" class="main" type="button">${escape(words.challenge.resume)}</button>`)}
 ${section('done', view, done(words))}
 ${section('cancelled', view, `${mark('stop')}${head(words.ended.cancelledHead)}<p>${escape(words.ended.cancelledLead)}</p>`)}
 ${section('dead', view, `${mark('stop')}${head(words.ended.deadHead)}<p>${escape(words.ended.deadLead)}</p>`)}
@@ -169,6 +170,16 @@ function challenge({ challenge }: Words): string {
 <p class="row"><button id="elsewhere" class="quiet" type="button">${escape(challenge.elsewhere)}</button><button id="leave" class="quiet" type="button">${escape(challenge.leave)}</button></p>`;
 }
 
+function left(kind: TaskKind, { challenge }: Words): string {
+  return kind === 'invoice'
+    ? `${head(challenge.leftHead)}<p>${escape(challenge.leftLead)}</p>`
+    : `${head(challenge.bindLeftHead)}<p>${escape(challenge.bindLeftLead)}</p>`;
+}
+
+function waitingOf(kind: TaskKind, { waiting, waitingToBind }: Words): Words['waiting'] {
+  return kind === 'invoice' ? waiting : waitingToBind;
+}
+
 function done({ done }: Words): string {
   return `${mark('tick')}${head(done.paid, 'done-head')}<p id="done-lead">${escape(done.paidLead)}</p>
 <dl id="receipt" class="receipt"></dl>
@@ -202,7 +213,7 @@ function factsOf(
     description: _text,
     ...wanted
   } = request;
-  const { problems, notices, waiting, page, done, challenge } = words;
+  const { problems, notices, page, done, challenge } = words;
   const consent = consentTextOf(request, shopName);
   return {
     ...wanted,
@@ -210,7 +221,7 @@ function factsOf(
     shop: shopName,
     currency: shop?.currency ?? '',
     minorDigits: shop?.minorDigits ?? 0,
-    words: { problems, notices, waiting, page, done, challenge },
+    words: { problems, notices, waiting: waitingOf(request.kind, words), page, done, challenge },
     ...(rest.returnTo === undefined ? {} : { returnTo: rest.returnTo }),
     ...(rest.shopOrigin === undefined ? {} : { shopOrigin: rest.shopOrigin }),
     ...(consent === undefined ? {} : { consent }),

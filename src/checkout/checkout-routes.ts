@@ -1,4 +1,4 @@
-// GET /checkout, the page where people pay; /checkout.js, by which shops open it; and the two small pages on the way to
+// GET /checkout, the page where people pay and bind cards; /checkout.js, by which shops open it; and the two small pages on the way to
 // the payer's bank and back. The page is a guest of the public API like any other: here is only what must stand in it before
 // it runs, and which sites may have it in a frame. No address is ever logged, for there may be a token in it.
 import { createHash } from 'node:crypto';
@@ -7,12 +7,13 @@ import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isKeepable } from '../http/json-body.ts';
 import { pageFiles, sendFile } from '../http/pages.ts';
+import type { Customer } from '../customers/customer.ts';
 import type { Invoice } from '../invoices/invoice.ts';
 import { originOf } from '../merchants/party.ts';
 import { decimalsOf } from '../money.ts';
 import type { Service } from '../service.ts';
 import { challengePages, type SmallPage } from './challenge-pages.ts';
-import { checkoutPage, type CheckoutView, type View } from './checkout-page.ts';
+import { checkoutPage, type CheckoutView, type Order, type View } from './checkout-page.ts';
 import { isReturnAllowed, readCheckoutRequest, type CheckoutRequest } from './checkout-request.ts';
 
 export type CheckoutPorts = {
@@ -20,10 +21,10 @@ export type CheckoutPorts = {
   readonly tokens: Pick<Service['tokens'], 'verify'>;
   readonly merchants: Pick<Service['merchants'], 'shop'>;
   readonly invoiceOf: (id: string) => Promise<Invoice | undefined>;
-  readonly customerOf: (id: string) => Promise<Owned | undefined>;
+  readonly customerOf: (
+    id: string,
+  ) => Promise<{ readonly customer: Customer; readonly isBinding: boolean } | undefined>;
 };
-
-type Owned = { readonly id: string; readonly partyId: string; readonly shopId: string };
 
 /** Where a task is asked for: from the page that has its files, and from the site of the shop. */
 type Place = { readonly ownOrigin: string | undefined; readonly returned: boolean };
@@ -69,16 +70,13 @@ export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): v
 /** What is to be seen first, and who may have it in a frame. What cannot be found is nobody's. */
 async function lookAt(
   wanted: CheckoutRequest | undefined,
-  { mode, tokens, merchants, invoiceOf, customerOf }: CheckoutPorts,
+  ports: CheckoutPorts,
   { ownOrigin, returned }: Place,
 ): Promise<{ view: CheckoutView; origins: readonly string[] }> {
-  const invoice =
-    wanted?.kind === 'invoice' && isKeepable(wanted.id) ? await invoiceOf(wanted.id) : undefined;
-  const customer =
-    wanted?.kind === 'customer' && isKeepable(wanted.id) ? await customerOf(wanted.id) : undefined;
-  const subjectOfTask: Owned | undefined = invoice ?? customer;
-  const shop = subjectOfTask && (await merchants.shop(subjectOfTask.partyId, subjectOfTask.shopId));
-  if (!wanted || !subjectOfTask || !shop) {
+  const { mode, tokens, merchants } = ports;
+  const found = wanted && isKeepable(wanted.id) ? await find(wanted, ports) : undefined;
+  const shop = found && (await merchants.shop(found.partyId, found.shopId));
+  if (!wanted || !found || !shop) {
     const request = wanted ?? { ...nothingWanted, locale: 'en' };
     return { view: { request, view: 'dead' }, origins: [] };
   }
@@ -86,7 +84,7 @@ async function lookAt(
   const origins = mode === 'sandbox' && ownOrigin ? [...shop.origins, ownOrigin] : shop.origins;
   const { token, redirectUrl, shopOrigin } = wanted;
   const subject = token === undefined ? undefined : await tokens.verify(token);
-  const isGood = subject?.kind === wanted.kind && subject.entityId === subjectOfTask.id;
+  const isGood = subject?.kind === wanted.kind && subject.entityId === wanted.id;
   const view: CheckoutView = {
     request: wanted,
     shop: {
@@ -95,8 +93,8 @@ async function lookAt(
       currency: shop.currency,
       minorDigits: decimalsOf(shop.currency),
     },
-    view: firstView(wanted, isGood ? (invoice ?? 'customer') : undefined, returned),
-    ...(isGood && invoice ? { order: orderOf(invoice) } : {}),
+    view: isGood ? found.view : viewWithoutToken(wanted, returned),
+    ...(isGood && found.order ? { order: found.order } : {}),
     ...(redirectUrl !== undefined && isReturnAllowed(redirectUrl, origins) ? { returnTo: redirectUrl } : {}),
     ...(shopOrigin !== undefined && origins.includes(shopOrigin) ? { shopOrigin } : {}),
   };
@@ -112,22 +110,40 @@ const nothingWanted = {
   recurring: false,
 } as const;
 
-function firstView(
-  wanted: CheckoutRequest,
-  found: Invoice | 'customer' | undefined,
-  returned: boolean,
-): View {
-  if (found === 'customer') return returned ? 'loading' : 'form';
-  const invoice = found;
-  if (invoice?.status === 'unpaid' && !invoice.paymentInProgress) return 'form';
-  if (invoice?.status === 'cancelled') return 'cancelled';
-  if (invoice) return 'loading';
-  if (wanted.token !== undefined) return 'dead';
-  // A shop's page has just opened it: its token comes with the script.
-  return wanted.shopOrigin !== undefined && !returned ? 'form' : 'loading';
+/** What a page is about: whose it is, and what is seen of it first by who has its token. */
+type Found = {
+  readonly partyId: string;
+  readonly shopId: string;
+  readonly view: View;
+  readonly order?: Order;
+};
+
+async function find(
+  { kind, id }: CheckoutRequest,
+  { invoiceOf, customerOf }: CheckoutPorts,
+): Promise<Found | undefined> {
+  if (kind === 'invoice') {
+    const invoice = await invoiceOf(id);
+    return invoice && { ...invoice, view: viewOfInvoice(invoice), order: orderOf(invoice) };
+  }
+  const known = await customerOf(id);
+  if (!known || known.customer.state.name === 'deleted') return undefined;
+  // Who has bound a card may bind another. What is under way the script takes up where it is.
+  return { ...known.customer, view: known.isBinding ? 'loading' : 'form' };
 }
 
-function orderOf({ amount, product, description }: Invoice): NonNullable<CheckoutView['order']> {
+function viewOfInvoice({ status, paymentInProgress }: Invoice): View {
+  if (status === 'cancelled') return 'cancelled';
+  return status === 'unpaid' && !paymentInProgress ? 'form' : 'loading';
+}
+
+function viewWithoutToken({ token, shopOrigin }: CheckoutRequest, returned: boolean): View {
+  if (token !== undefined) return 'dead';
+  // A shop's page has just opened it: its token comes with the script.
+  return shopOrigin !== undefined && !returned ? 'form' : 'loading';
+}
+
+function orderOf({ amount, product, description }: Invoice): Order {
   return {
     amountMinor: Number(amount.minor),
     product,

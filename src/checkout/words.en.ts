@@ -77,6 +77,10 @@ export const english = {
       'The payment was not confirmed with your bank. Nothing was charged. You can try again.',
     timeout: 'The bank did not answer in time. Nothing was charged. You can try again.',
     bindFailed: 'The card could not be saved. Check its details, or try another card.',
+    bindUnconfirmed: 'The card was not confirmed with your bank and is not saved. You can try again.',
+    bindTimeout: 'The bank did not answer in time and the card is not saved. You can try again.',
+    shopCannotBind: 'The shop cannot save cards just now. Nothing was charged. Please tell the shop.',
+    tooManyCards: 'Too many cards were tried within a day. Nothing was charged. Try again tomorrow.',
     tooMany: 'Too many tries in a short time. Wait {seconds} seconds and try again.',
     shopCannot: 'The shop cannot take this payment just now. Nothing was charged. Please tell the shop.',
     tryAgain: 'That did not work. Nothing was charged. Check the card’s details and try again.',
@@ -91,6 +95,13 @@ export const english = {
     offlineLead:
       'The connection is gone. Your payment goes on without it; we show the result as soon as it is back.',
   },
+  waitingToBind: {
+    head: 'Asking your bank',
+    lead: 'This usually takes a few seconds. You need not do anything.',
+    slow: 'It takes longer than usual. You can wait here, or close this page: the shop is told either way.',
+    offlineLead:
+      'The connection is gone. Your bank goes on without it; we show the result as soon as it is back.',
+  },
   challenge: {
     head: 'Confirm with your bank',
     lead: 'Your bank asks whether it is you.',
@@ -100,6 +111,8 @@ export const english = {
     leftHead: 'The payment waits for you',
     leftLead:
       'Nothing is charged until you confirm with your bank. Without it the payment is cancelled in a few minutes; then you can try again.',
+    bindLeftHead: 'Your card waits for you',
+    bindLeftLead: 'It is saved when you confirm with your bank. Until then nothing is charged.',
     resume: 'Confirm now',
   },
   done: {

@@ -21,10 +21,13 @@ export const bindingColumns = {
   return_by: 'timestamptz?',
 } as const;
 
-type TermsJson = Pick<Binding, 'card' | 'email' | 'recurrentTerms' | 'deadline' | 'terminal' | 'realm'>;
+type TermsJson = Pick<
+  Binding,
+  'card' | 'email' | 'recurrentTerms' | 'redirectUrl' | 'deadline' | 'terminal' | 'realm'
+>;
 
 export function rowOf(binding: Binding, version: number): Values<typeof bindingColumns> {
-  const { card, email, recurrentTerms, deadline, terminal, realm } = binding;
+  const { card, email, recurrentTerms, redirectUrl, deadline, terminal, realm } = binding;
   const terms: TermsJson = {
     card,
     deadline,
@@ -32,6 +35,7 @@ export function rowOf(binding: Binding, version: number): Values<typeof bindingC
     realm,
     ...(email === undefined ? {} : { email }),
     ...(recurrentTerms === undefined ? {} : { recurrentTerms }),
+    ...(redirectUrl === undefined ? {} : { redirectUrl }),
   };
   return {
     customer_id: binding.customerId,

@@ -23,7 +23,10 @@ export type EarlierBindings = { readonly ofCustomer?: Instant; readonly withCard
 export const bindingsCountedMs = 24 * 3_600_000;
 const authorisationMs = 30 * 60_000;
 
-export type StartBinding = Pick<BindingTerms, 'id' | 'card' | 'externalId' | 'recurrentTerms' | 'terminal'>;
+export type StartBinding = Pick<
+  BindingTerms,
+  'id' | 'card' | 'externalId' | 'recurrentTerms' | 'redirectUrl' | 'terminal'
+>;
 
 export function decideStart(
   customer: Customer,

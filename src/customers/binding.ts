@@ -31,6 +31,8 @@ export type BindingTerms = {
   readonly email?: string;
   /** What the payer agreed to, where it was sent. */
   readonly recurrentTerms?: MandateGiven;
+  /** Where the payer's browser goes when it is back from his bank. */
+  readonly redirectUrl?: string;
   readonly externalId?: string;
   /** Until when the charge must be decided. */
   readonly deadline: Instant;

@@ -6,7 +6,7 @@ import type { Caller } from '../http/caller.ts';
 import { DateTime, EntityID, ExternalID } from '../http/schemas.ts';
 import { payerError, type PaymentFailure } from '../payments/payment-failure.ts';
 import { RecurrentTerms } from '../recurring/series.wire.ts';
-import { UserInteraction, userInteractionBody } from '../payments/payment.wire.ts';
+import { SessionInfo, UserInteraction, userInteractionBody } from '../payments/payment.wire.ts';
 import { bindingStatus, type Binding, type BindingFact, type BindingStatus } from './binding.ts';
 import { activeBindingOf, type Customer } from './customer.ts';
 
@@ -20,6 +20,7 @@ export const BindingParams = Type.Object(
       },
       { title: 'BindingPaymentResourceParams' },
     ),
+    sessionInfo: Type.Optional(SessionInfo),
     recurrentTerms: Type.Optional(RecurrentTerms),
   },
   { title: 'CustomerBindingParams' },

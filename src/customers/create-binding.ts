@@ -85,6 +85,7 @@ export const createBinding = endpoint({
           clientInfo: card.clientInfo,
         },
         ...(body.externalID === undefined ? {} : { externalId: body.externalID }),
+        ...(body.sessionInfo?.redirectUrl === undefined ? {} : { redirectUrl: body.sessionInfo.redirectUrl }),
         ...(body.recurrentTerms === undefined
           ? {}
           : { recurrentTerms: mandateGiven(body.recurrentTerms, sha256) }),

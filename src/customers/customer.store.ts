@@ -102,6 +102,18 @@ const readCustomerByExternalId = statement({
          where named.party_id = :party_id and operation = 'createCustomer' and named.external_id = :external_id`,
 });
 
+/** Of whatever party: whoever is shown something of him has his token. A deleted one too. */
+const readCustomerOfPayer = statement({
+  name: 'read_customer_of_payer',
+  parameters: { customer_id: 'text' },
+  row: { ...customerColumns, is_binding: 'bool' },
+  text: `select ${columnList}, exists (
+           select from binding where binding.customer_id = customer.customer_id
+             and binding.status not in ('succeeded', 'withdrawn', 'failed')
+         ) as is_binding
+         from customer where customer_id = :customer_id`,
+});
+
 /** False when the merchant's name for him is taken already. */
 export async function storeNewCustomer(
   db: Database,
@@ -151,12 +163,6 @@ export async function findCustomer(
   return row && storedFromRow(row);
 }
 
-/** Whoever's he is. */
-export async function loadCustomer(db: Pick<Database, 'run'>, id: string): Promise<Customer | undefined> {
-  const [row] = await db.run(readAnyCustomer, { customer_id: id });
-  return row && storedFromRow(row).customer;
-}
-
 export async function findCustomerNamed(
   db: Database,
   partyId: string,
@@ -164,6 +170,15 @@ export async function findCustomerNamed(
 ): Promise<{ customer: Customer; fingerprint: Buffer } | undefined> {
   const [row] = await db.run(readCustomerByExternalId, { party_id: partyId, external_id: externalId });
   return row && { customer: storedFromRow(row).customer, fingerprint: row.fingerprint };
+}
+
+/** With whether a card is being bound to him now. */
+export async function loadCustomerOfPayer(
+  db: Pick<Database, 'run'>,
+  id: string,
+): Promise<{ customer: Customer; isBinding: boolean } | undefined> {
+  const [row] = await db.run(readCustomerOfPayer, { customer_id: id });
+  return row && { customer: storedFromRow(row).customer, isBinding: row.is_binding };
 }
 
 function storedFromRow(row: Values<typeof customerColumns>): StoredCustomer {

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../database/database.ts';
 import type { Engine } from '../engine/engine.ts';
-import { sendDonePage } from '../http/done-page.ts';
+import { sendPayerOn } from '../http/done-page.ts';
 import { isKeepable } from '../http/json-body.ts';
 import type { Binding } from './binding.ts';
 import { loadBinding } from './binding.store.ts';
@@ -30,7 +30,7 @@ export function addBindingReturn(
       // Who comes at any other moment comes from no challenge.
       if (stored?.binding.state.name === 'challenged')
         await engine.hasten('binding', [customerId, bindingId]);
-      return sendDonePage(reply);
+      return sendPayerOn(reply, stored?.binding.redirectUrl);
     },
   });
 }

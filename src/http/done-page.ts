@@ -1,9 +1,19 @@
-// Where a payer's browser ends when his bank has heard him: it tells the page that opened it, and tries to close itself. It
-// says the same to everybody, whatever came of it.
+// Where a payer's browser goes when his bank has heard him: to the address that was given for that, or to a page that tells
+// the one that opened it, and tries to close itself. It says the same to everybody, whatever came of it.
 import type { FastifyReply } from 'fastify';
 
-export function sendDonePage(reply: FastifyReply): FastifyReply {
+export function sendPayerOn(reply: FastifyReply, redirectUrl: string | undefined): FastifyReply {
+  const address = redirectAddress(redirectUrl);
+  if (address !== undefined) return reply.redirect(address, 303);
   return reply.type('text/html; charset=utf-8').header('Content-Security-Policy', policy).send(page);
+}
+
+function redirectAddress(template: string | undefined): string | undefined {
+  // A template without variables is an address; we have no variables to offer.
+  const address = template?.replace(/\{[^}]*\}/g, '');
+  if (address === undefined || !/^https?:\/\//i.test(address) || !URL.canParse(address)) return undefined;
+  // In the form a header can carry, whatever letters it was written with.
+  return new URL(address).href;
 }
 
 const policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; frame-ancestors *";

@@ -26,7 +26,7 @@ export const ContactInfo = Type.Object(
   { title: 'ContactInfo' },
 );
 
-const SessionInfo = Type.Object(
+export const SessionInfo = Type.Object(
   {
     redirectUrl: Type.Optional(
       Type.String({

@@ -5,7 +5,7 @@ import type { Banks } from '../bank/banks.ts';
 import type { HttpBank } from '../bank/http/http-bank.ts';
 import type { Database } from '../database/database.ts';
 import type { Engine } from '../engine/engine.ts';
-import { sendDonePage } from '../http/done-page.ts';
+import { sendPayerOn } from '../http/done-page.ts';
 import { isKeepable } from '../http/json-body.ts';
 import type { Payment } from './payment.ts';
 import { loadPayment } from './payment.store.ts';
@@ -60,17 +60,7 @@ export function addVisitorRoutes(
       const stored = canBe ? await loadPayment(db, { invoiceId, paymentId }) : undefined;
       // Who comes at any other moment comes from no challenge, and must not break into the work of whoever has the payment.
       if (stored?.payment.state.name === 'challenged') await engine.hasten('payment', [invoiceId, paymentId]);
-      const address = stored && redirectAddress(stored.payment.payer.redirectUrl);
-      if (address !== undefined) return reply.redirect(address, 303);
-      return sendDonePage(reply);
+      return sendPayerOn(reply, stored?.payment.payer.redirectUrl);
     },
   });
-}
-
-function redirectAddress(template: string | undefined): string | undefined {
-  // A template without variables is an address; we have no variables to offer.
-  const address = template?.replace(/\{[^}]*\}/g, '');
-  if (address === undefined || !/^https?:\/\//i.test(address) || !URL.canParse(address)) return undefined;
-  // In the form a header can carry, whatever letters it was written with.
-  return new URL(address).href;
 }

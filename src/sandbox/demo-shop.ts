@@ -18,16 +18,21 @@ const offers: Readonly<Record<string, Offer>> = {
   subscribe: { product: 'Coffee every month', amount: 99_000 },
   hold: { product: 'Espresso machine, made to order', amount: 4_590_000 },
 };
+/** What it charges for later, without the payer. */
+const nextOrder: Offer = { product: 'Coffee beans, ordered again', amount: 149_000 };
+const nextMonth: Offer = { product: 'Coffee for the next month', amount: 99_000 };
 const payableForMs = 24 * 60 * 60_000;
-/** Orders of which it remembers that they are its own. */
-const ordersMost = 1_000;
+/** Orders, and customers, of which it remembers that they are its own. */
+const rememberedMost = 1_000;
 const invoices = '/v2/processing/invoices';
+const customers = '/v2/processing/customers';
 
 export function addDemoShop(
   app: FastifyInstance,
   shop: { readonly apiKey: () => string | undefined; readonly shopId: string },
 ): void {
   const orders = new Set<string>();
+  const savers = new Set<string>();
   let requests = 0;
 
   async function ask(method: Exchange['method'], path: string, body?: object): Promise<Exchange> {
@@ -50,10 +55,7 @@ export function addDemoShop(
     };
   }
 
-  app.post<{ Params: { kind: string } }>('/demo/orders/:kind', async (request, reply) => {
-    const offer = Object.hasOwn(offers, request.params.kind) ? offers[request.params.kind] : undefined;
-    if (!offer) return notFound(request, reply);
-    request.operation = 'demo';
+  async function makeInvoice(offer: Offer, order: string): Promise<Exchange> {
     // The sandbox's time may have been moved.
     const { now } = (await ask('GET', '/sandbox/clock')).answer as { now: string };
     const exchange = await ask('POST', invoices, {
@@ -61,20 +63,74 @@ export function addDemoShop(
       ...offer,
       currency: 'RUB',
       dueDate: new Date(Date.parse(now) + payableForMs).toISOString(),
-      metadata: { order: request.params.kind },
+      metadata: { order },
     });
-    if (exchange.status === 201) remember((exchange.answer as { invoice: { id: string } }).invoice.id);
+    if (exchange.status === 201) remember(orders, invoiceOf(exchange));
+    return exchange;
+  }
+
+  /** A payment for which nobody has to be there: all that it takes. */
+  async function charge(offer: Offer, payer: object): Promise<Exchange[]> {
+    const made = await makeInvoice(offer, 'charge');
+    if (made.status !== 201) return [made];
+    const flow = { type: 'PaymentFlowInstant' };
+    return [made, await ask('POST', `${invoices}/${invoiceOf(made)}/payments`, { flow, payer })];
+  }
+
+  app.post<{ Params: { kind: string } }>('/demo/orders/:kind', async (request, reply) => {
+    const { kind } = request.params;
+    const offer = Object.hasOwn(offers, kind) ? offers[kind] : undefined;
+    if (!offer) return notFound(request, reply);
+    request.operation = 'demo';
+    return reply.send(await makeInvoice(offer, kind));
+  });
+
+  app.post('/demo/customers', async (request, reply) => {
+    request.operation = 'demo';
+    const exchange = await ask('POST', customers, {
+      shopID: shop.shopId,
+      contactInfo: { email: 'payer@example.com' },
+    });
+    if (exchange.status === 201)
+      remember(savers, (exchange.answer as { customer: { id: string } }).customer.id);
     return reply.send(exchange);
   });
 
-  app.get<{ Params: { id: string }; Querystring: { after?: string } }>(
-    '/demo/orders/:id/events',
+  for (const [name, known, path] of [
+    ['orders', orders, invoices],
+    ['customers', savers, customers],
+  ] as const) {
+    app.get<{ Params: { id: string }; Querystring: { after?: string } }>(
+      `/demo/${name}/:id/events`,
+      async (request, reply) => {
+        const { id } = request.params;
+        if (!known.has(id)) return notFound(request, reply);
+        request.operation = 'demo';
+        const after = /^\d{1,9}$/.test(String(request.query.after)) ? `&eventID=${request.query.after}` : '';
+        return reply.send(await ask('GET', `${path}/${id}/events?limit=100${after}`));
+      },
+    );
+  }
+
+  app.post<{ Params: { id: string } }>('/demo/customers/:id/charges', async (request, reply) => {
+    const { id } = request.params;
+    if (!savers.has(id)) return notFound(request, reply);
+    request.operation = 'demo';
+    return reply.send(await charge(nextOrder, { payerType: 'CustomerPayer', customerID: id }));
+  });
+
+  app.post<{ Params: { id: string; payment: string } }>(
+    '/demo/orders/:id/payments/:payment/charges',
     async (request, reply) => {
-      const { id } = request.params;
-      if (!orders.has(id)) return notFound(request, reply);
+      const { id, payment } = request.params;
+      if (!orders.has(id) || !isPaymentId(payment)) return notFound(request, reply);
       request.operation = 'demo';
-      const after = /^\d{1,9}$/.test(String(request.query.after)) ? `&eventID=${request.query.after}` : '';
-      return reply.send(await ask('GET', `${invoices}/${id}/events?limit=100${after}`));
+      const payer = {
+        payerType: 'RecurrentPayer',
+        recurrentParentPayment: { invoiceID: id, paymentID: payment },
+        contactInfo: {},
+      };
+      return reply.send(await charge(nextMonth, payer));
     },
   );
 
@@ -82,7 +138,7 @@ export function addDemoShop(
     '/demo/orders/:id/payments/:payment/:verb',
     async (request, reply) => {
       const { id, payment, verb } = request.params;
-      const isKnown = orders.has(id) && /^\d{1,9}$/.test(payment) && ['capture', 'cancel'].includes(verb);
+      const isKnown = orders.has(id) && isPaymentId(payment) && ['capture', 'cancel'].includes(verb);
       if (!isKnown) return notFound(request, reply);
       request.operation = 'demo';
       return reply.send(
@@ -90,12 +146,20 @@ export function addDemoShop(
       );
     },
   );
+}
 
-  function remember(id: string): void {
-    orders.add(id);
-    const [oldest] = orders;
-    if (orders.size > ordersMost && oldest !== undefined) orders.delete(oldest);
-  }
+function remember(ids: Set<string>, id: string): void {
+  ids.add(id);
+  const [oldest] = ids;
+  if (ids.size > rememberedMost && oldest !== undefined) ids.delete(oldest);
+}
+
+function invoiceOf({ answer }: Exchange): string {
+  return (answer as { invoice: { id: string } }).invoice.id;
+}
+
+function isPaymentId(text: string): boolean {
+  return /^\d{1,9}$/.test(text);
 }
 
 function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {

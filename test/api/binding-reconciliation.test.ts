@@ -54,7 +54,8 @@ beforeAll(async () => {
   bank.always('refund', 'message lost');
   const closed = await bound();
   lives['closed by an operator'] = closed;
-  expect(await world.closeReturn({ customerId: closed.id, bindingId: closed.bindingId }, 'seen')).toBe(true);
+  const isClosed = await world.closeReturn({ customerId: closed.id, bindingId: closed.bindingId }, 'seen');
+  if (!isClosed) throw new Error('the return was not closed');
 
   bank.always('reverse', 'message lost');
   lives['being returned'] = await bound();

@@ -1,9 +1,7 @@
 // Whether everybody can use the checkout: every view of it, light and dark, in each theme, large and small, slow and without
-// script. Also a binding, whose form is the same, against the shape of the API.
+// script. What is different for who binds a card is in checkout-binding.test.ts.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { checkoutPage } from '../../src/checkout/checkout-page.ts';
-import { readCheckoutRequest } from '../../src/checkout/checkout-request.ts';
 import { describeInBrowser } from '../support/browser.ts';
 import { desktop, phone, startCheckoutWorld, type CheckoutWorld } from '../support/checkout-world.ts';
 import { obstacles } from './accessible.ts';
@@ -22,7 +20,6 @@ describeInBrowser('for everybody, the checkout', () => {
     world.requireNoComplaints();
   });
 
-  const view = () => page.evaluate<string>('document.documentElement.dataset.view');
   async function enter(card: string): Promise<void> {
     await page.locator('#number').fill(card);
     await page.locator('#expiry').fill('12/30');
@@ -180,75 +177,4 @@ describeInBrowser('for everybody, the checkout', () => {
     for (const broken of ['TrustedScript', 'img-src', 'connect-src']) expect(breaches).toContain(broken);
     expect(await page.evaluate('window.broken')).toBeUndefined();
   });
-
-  test('binds a card, asking for consent first', async () => {
-    const files = await pageFilesOf(world);
-    const request = readCheckoutRequest({ customerID: 'C1', shopOrigin: world.address });
-    if (!request) throw new Error('this names a customer');
-    const shop = { name: 'Bean & Leaf', isTest: true, currency: 'RUB', minorDigits: 2 };
-    const html = checkoutPage({ request, shop, view: 'form' }, files);
-    const resource = { paymentToolDetails: { lastDigits: '4242', paymentSystem: 'visa' } };
-    const events: object[] = [];
-    const sent: { token: string | undefined; body: any; key: string | undefined }[] = [];
-    page = await world.open('about:blank');
-    await page.route('**/checkout?*', (route) => route.fulfill({ contentType: 'text/html', body: html }));
-    await page.route('**/v2/processing/payment-resources', (route) =>
-      route.fulfill({ status: 201, json: { paymentToolToken: 'v1.t', paymentSession: 's1.s' } }),
-    );
-    await page.route('**/v2/processing/customers/C1/bindings', (route) => {
-      const { authorization, 'idempotency-key': key } = route.request().headers();
-      sent.push({ token: authorization, body: route.request().postDataJSON(), key });
-      const customerBinding = { id: '1', status: 'pending', paymentResource: resource };
-      const ended =
-        sent.length === 1
-          ? { status: 'failed', error: { code: 'x', message: 'x' } }
-          : { status: 'succeeded' };
-      const id = String(sent.length);
-      events.push(
-        { changeType: 'CustomerBindingStarted', customerBinding: { ...customerBinding, id } },
-        { changeType: 'CustomerBindingStatusChanged', customerBindingID: id, ...ended },
-      );
-      return route.fulfill({ status: 201, json: customerBinding });
-    });
-    await page.route('**/v2/processing/customers/C1/events?*', (route) => {
-      const after = Number(new URL(route.request().url()).searchParams.get('eventID') ?? 0);
-      const json = events.map((change, at) => ({
-        id: at + 1,
-        createdAt: '2026-01-19T10:00:00Z',
-        changes: [change],
-      }));
-      return route.fulfill({ json: json.slice(after) });
-    });
-    await page.goto(`${world.address}/checkout?customerID=C1#customerAccessToken=a.b.c`);
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Save a card for later');
-    expect(await page.evaluate(obstacles)).toEqual([]);
-    await enter('4242424242424242');
-    await page.locator('#pay').click();
-    await page.getByText('Tick the box if you agree').waitFor();
-    expect(sent).toEqual([]);
-    await page.getByRole('checkbox').check();
-    await page.locator('#pay').click();
-    await expect.poll(() => page.locator('#notice').textContent(), soon).toContain('could not be saved');
-    await page.locator('#code').fill('123');
-    await page.locator('#pay').click();
-    await page.getByRole('heading', { name: 'The card is saved' }).waitFor();
-    expect(await view()).toBe('done');
-    expect(sent).toHaveLength(2);
-    expect(sent[0]).toEqual({
-      token: 'Bearer a.b.c',
-      body: {
-        paymentResource: { paymentToolToken: 'v1.t', paymentSession: 's1.s' },
-        recurrentTerms: { consent: expect.objectContaining({ ticked: true, locale: 'en' }) },
-      },
-      key: expect.stringMatching(/^[0-9a-f]{32}$/),
-    });
-    expect(sent[1]?.key).not.toBe(sent[0]?.key);
-  });
 });
-
-/** The script and the style, out of a page as it is served. */
-async function pageFilesOf(world: CheckoutWorld): Promise<{ script: string; style: string }> {
-  const { text } = await world.service.call('GET', '/checkout');
-  const between = (start: string, end: string) => text.split(start)[1]?.split(end)[0] ?? '';
-  return { script: between('<script type="module">', '</script>'), style: between('<style>', '</style>') };
-}

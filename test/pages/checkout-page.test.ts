@@ -176,6 +176,60 @@ describe('the page', () => {
     );
   });
 
+  describe('for a customer', () => {
+    const url = '/v2/processing/customers';
+    async function makeCustomer(by = merchant) {
+      const { body } = await service.call('POST', url, {
+        token: by.apiKey,
+        body: { shopID: 'TEST', contactInfo: {} },
+      });
+      return { id: String(body.customer.id), token: String(body.customerAccessToken.payload) };
+    }
+    const openToBind = (id: string, token?: string, more: Record<string, string> = {}) =>
+      open({ customerID: id, ...(token === undefined ? {} : { customerAccessToken: token }), ...more });
+
+    test('shows the form, whose consent is the shop’s to ask for and his to give', async () => {
+      const { id, token } = await makeCustomer();
+      const page = await openToBind(id, token, { locale: 'en' });
+      expect([page.status, viewOf(page)]).toEqual([200, 'form']);
+      expect(page.text).toContain('I agree that TEST keeps this card on file');
+      expect(page.text).not.toMatch(/<input id="consent"[^>]* checked/);
+      expect(page.text).not.toContain(token);
+    });
+
+    test('without a token waits for the script, and shows the form where a shop has just opened it', async () => {
+      const { id } = await makeCustomer();
+      expect(viewOf(await openToBind(id))).toBe('loading');
+      expect(viewOf(await openToBind(id, undefined, { shopOrigin: 'http://localhost' }))).toBe('form');
+    });
+
+    test.each<[string, (customer: { id: string; token: string }) => Promise<Answer>]>([
+      ['the token of another customer', async ({ id }) => openToBind(id, (await makeCustomer()).token)],
+      [
+        'the token of a stranger’s customer',
+        async ({ id }) => openToBind(id, (await makeCustomer(await service.createMerchant())).token),
+      ],
+      ['the token of an invoice', ({ id }) => openToBind(id, invoice.token)],
+      ['an API key', ({ id }) => openToBind(id, merchant.apiKey)],
+      [
+        'his token, and an invoice',
+        ({ token }) => open({ invoiceID: invoice.id, invoiceAccessToken: token }),
+      ],
+      ['an unknown id', ({ token }) => openToBind('nothing', token)],
+      ['an id no database can keep', ({ token }) => openToBind('a\0b', token)],
+      [
+        'who was deleted',
+        async ({ id, token }) => {
+          await service.call('DELETE', `${url}/${id}`, { token: merchant.apiKey });
+          return openToBind(id, token);
+        },
+      ],
+    ])('%s opens nothing', async (_, openWrongly) => {
+      const page = await openWrongly(await makeCustomer());
+      expect([page.status, viewOf(page)]).toEqual([404, 'dead']);
+    });
+  });
+
   test('leaves no token and no address of a payer in the log', async () => {
     const before = service.logged.length;
     await openPaid({ email: 'anna@example.com', metadata: '{"secret":"METADATA"}' });

@@ -28,6 +28,15 @@ describeInBrowser('the demo shop', () => {
   const checkout = () => page.frameLocator('dialog iframe');
   const log = () => page.locator('#log').innerText();
 
+  const paidTimes = async () => (await log()).split('Paid. Now the shop delivers.').length - 1;
+  /** What was folded away too. */
+  const requestsShown = async () => (await page.locator('#log .request pre').allTextContents()).join('\n');
+
+  async function enterCard(card: string): Promise<void> {
+    await checkout().locator('#number').fill(card);
+    await checkout().locator('#expiry').fill('12/30');
+    await checkout().locator('#code').fill('123');
+  }
   async function buy(what: string, card = '4242424242424242'): Promise<void> {
     await page.getByRole('button', { name: what, exact: true }).click();
     await checkout().locator('.amount:not(:empty)').waitFor();
@@ -35,9 +44,7 @@ describeInBrowser('the demo shop', () => {
       await checkout().locator('#email').fill('payer@example.com');
       await checkout().getByRole('checkbox').check();
     }
-    await checkout().locator('#number').fill(card);
-    await checkout().locator('#expiry').fill('12/30');
-    await checkout().locator('#code').fill('123');
+    await enterCard(card);
     await checkout().locator('#pay').click();
   }
   const leave = () => checkout().getByRole('link', { name: 'Back to the shop' }).click();
@@ -64,6 +71,50 @@ describeInBrowser('the demo shop', () => {
     await leave();
     await page.locator('#log summary', { hasText: 'Event' }).nth(1).click();
     await expect.poll(log, soon).toContain('"makeRecurrent": true');
+  });
+
+  test('charges a subscription again, without the payer', async () => {
+    page = await world.open(`${world.address}/demo`);
+    await buy('Pay and subscribe');
+    await leave();
+    await page.getByRole('button', { name: 'A month later: charge again' }).click();
+    await expect.poll(paidTimes, soon).toBe(2);
+    const told = await log();
+    for (const part of [
+      '/payments 201',
+      'The card of the subscription is charged. The payer is not asked.',
+    ]) {
+      expect(told).toContain(part);
+    }
+    expect(await requestsShown()).toContain('"payerType": "RecurrentPayer"');
+  });
+
+  test('saves a card, and charges it when he buys again', async () => {
+    page = await world.open(`${world.address}/demo`);
+    await page.getByRole('button', { name: 'Save a card', exact: true }).click();
+    await enterCard('4012888888881881');
+    await checkout().getByRole('checkbox').check();
+    await checkout().locator('#pay').click();
+    const bank = checkout().frameLocator('iframe.challenge');
+    await bank.getByLabel('Code from your bank').fill('1234');
+    await bank.getByRole('button', { name: 'Confirm' }).click();
+    await leave();
+    const chargeAgain = page.getByRole('button', { name: 'He buys again: charge the card' });
+    await chargeAgain.click();
+    await expect.poll(paidTimes, soon).toBe(1);
+    const told = await log();
+    for (const part of [
+      'POST /v2/processing/customers 201',
+      'CustomerBindingInteractionRequested',
+      'CustomerBindingStatusChanged succeeded',
+      '/payments 201',
+      'The saved card is charged. The payer is not asked.',
+    ]) {
+      expect(told).toContain(part);
+    }
+    expect(await requestsShown()).toContain('"payerType": "CustomerPayer"');
+    await chargeAgain.click();
+    await expect.poll(paidTimes, soon).toBe(2);
   });
 
   test('reserves, and takes the money when the thing is built', async () => {
@@ -95,9 +146,16 @@ describeInBrowser('the demo shop', () => {
   test('serves its own orders alone', async () => {
     const { id } = await world.invoice();
     const call = (method: 'GET' | 'POST', url: string) => world.service.call(method, url);
-    for (const url of [`/demo/orders/${id}/events`, '/demo/orders/nothing/events']) {
+    const stranger = await world.customer();
+    for (const url of [
+      `/demo/orders/${id}/events`,
+      '/demo/orders/nothing/events',
+      `/demo/customers/${stranger.id}/events`,
+    ]) {
       expect((await call('GET', url)).status).toBe(404);
     }
+    expect((await call('POST', `/demo/customers/${stranger.id}/charges`)).status).toBe(404);
+    expect((await call('POST', `/demo/orders/${id}/payments/1/charges`)).status).toBe(404);
     for (const kind of ['constructor', 'nothing']) {
       expect((await call('POST', `/demo/orders/${kind}`)).status).toBe(404);
     }

@@ -9,6 +9,8 @@ import { startPaymentWorld, type PaymentWorld } from './payment-world.ts';
 export const desktop = { width: 1280, height: 900 };
 export const phone = { width: 390, height: 844 };
 
+export type CreatedCustomer = { readonly id: string; readonly token: string };
+
 export type CheckoutWorld = PaymentWorld & {
   readonly address: string;
   readonly browser: Browser;
@@ -19,15 +21,20 @@ export type CheckoutWorld = PaymentWorld & {
   invoice(more?: Record<string, unknown>): Promise<CreatedInvoice>;
   /** The plain link. */
   link(invoice: CreatedInvoice, more?: Record<string, string>): string;
+  /** With an id of its own and the token of a payer. */
+  customer(more?: Record<string, unknown>): Promise<CreatedCustomer>;
+  /** The plain link by which a customer binds a card. */
+  linkToBind(customer: CreatedCustomer, more?: Record<string, string>): string;
   open(url: string, options?: BrowserContextOptions): Promise<Page>;
 };
 
 export async function startCheckoutWorld(
   prepare?: Parameters<typeof startPaymentWorld>[2],
+  environment: Record<string, string> = {},
 ): Promise<CheckoutWorld> {
   const port = await freePort();
   const address = `http://127.0.0.1:${port}`;
-  const world = await startPaymentWorld({ PUBLIC_URL: address }, {}, prepare);
+  const world = await startPaymentWorld({ PUBLIC_URL: address, ...environment }, {}, prepare);
   await world.service.app.listen({ host: '127.0.0.1', port });
   const browser = await openBrowser();
   const complaints: string[] = [];
@@ -49,6 +56,17 @@ export async function startCheckoutWorld(
         invoiceAccessToken: invoice.token,
         ...more,
       });
+      return `${address}/checkout?${query.toString()}`;
+    },
+    async customer(more = {}) {
+      const { body } = await world.service.call('POST', '/v2/processing/customers', {
+        token: world.merchant.apiKey,
+        body: { shopID: 'TEST', contactInfo: { email: 'payer@example.com' }, ...more },
+      });
+      return { id: body.customer.id, token: body.customerAccessToken.payload };
+    },
+    linkToBind({ id, token }, more = {}) {
+      const query = new URLSearchParams({ customerID: id, customerAccessToken: token, ...more });
       return `${address}/checkout?${query.toString()}`;
     },
     async open(url, options = {}) {

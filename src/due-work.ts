@@ -1,0 +1,84 @@
+// What the engine does when it falls due: for each table of things that move by themselves, its key and the step of one row.
+import type { Banks } from './bank/banks.ts';
+import type { Clock } from './clock.ts';
+import { stepBinding, type BindingSteps } from './customers/binding.step.ts';
+import { bindingOfOperation } from './customers/binding.ts';
+import { bindingReturnUrlOf } from './customers/visitors.ts';
+import type { DatabasePool } from './database/database.ts';
+import type { DueWork } from './engine/engine.ts';
+import { takeNextStep } from './invoices/invoice.store.ts';
+import { paymentOfOperation } from './payments/payment.ts';
+import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
+import { returnUrlOf } from './payments/visitors.ts';
+import type { Recurring } from './recurring/recurring.ts';
+import { stepDestination } from './wallets/destination.step.ts';
+import type { PayoutRules } from './wallets/payout-rules.ts';
+import { withdrawalOfOperation } from './wallets/withdrawal.ts';
+import { stepWithdrawal } from './wallets/withdrawal.step.ts';
+
+export function dueWork({
+  database,
+  clock,
+  banks,
+  recurring,
+  payouts,
+  publicUrl,
+}: {
+  database: DatabasePool;
+  clock: Clock;
+  banks: Banks;
+  recurring: Recurring;
+  payouts: PayoutRules;
+  publicUrl: () => string;
+}): readonly DueWork[] {
+  const paymentSteps: PaymentSteps = {
+    db: database,
+    clock,
+    recurring,
+    bankOf: (payment) => banks.bankOf(payment.terminal),
+    terminalElsewhere: (payment) => banks.terminalElsewhere(payment),
+    returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
+  };
+  const bindingSteps: BindingSteps = {
+    db: database,
+    clock,
+    recurring,
+    bankOf: (binding) => banks.bankOf(binding.terminal),
+    returnUrlOf: (binding) => bindingReturnUrlOf(publicUrl(), binding),
+  };
+  return [
+    { table: 'invoice', keys: ['invoice_id'], step: ([id = ''], now) => takeNextStep(database, id, now) },
+    {
+      table: 'payment',
+      keys: ['invoice_id', 'payment_id'],
+      step: (key, now, attempt) => stepPayment(paymentSteps, key, now, attempt),
+    },
+    {
+      table: 'binding',
+      keys: ['customer_id', 'binding_id'],
+      step: (key, now, attempt) => stepBinding(bindingSteps, key, now, attempt),
+    },
+    { table: 'series', keys: ['series_id'], step: ([id = ''], now) => recurring.step(database, id, now) },
+    {
+      table: 'destination',
+      keys: ['destination_id'],
+      step: (key, now, attempt) => stepDestination({ db: database, banks }, key, now, attempt),
+    },
+    {
+      table: 'withdrawal',
+      keys: ['withdrawal_id'],
+      step: (key, now, attempt) =>
+        stepWithdrawal({ db: database, clock, banks, realm: payouts.realm }, key, now, attempt),
+    },
+  ];
+}
+
+/** Which due work an operation at a bank belongs to. */
+export function workOf(operationId: string): readonly [table: string, key: readonly string[]] | undefined {
+  const withdrawal = withdrawalOfOperation(operationId);
+  if (withdrawal) return ['withdrawal', withdrawal];
+  const binding = bindingOfOperation(operationId);
+  if (binding) return ['binding', binding];
+  const payment = paymentOfOperation(operationId);
+  return payment && ['payment', payment];
+}

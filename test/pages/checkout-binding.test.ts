@@ -1,0 +1,237 @@
+// The checkout where people bind cards, in a real browser, against a whole service and a simulated bank: consent first, then the
+// bank, and a customer who can be charged.
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { describeInBrowser } from '../support/browser.ts';
+import {
+  desktop,
+  phone,
+  startCheckoutWorld,
+  type CheckoutWorld,
+  type CreatedCustomer,
+} from '../support/checkout-world.ts';
+import { obstacles } from './accessible.ts';
+import { faintTexts } from './contrast.ts';
+
+const frictionless = '4242424242424242';
+const challenged = '4012888888881881';
+const soon = { timeout: 10_000, interval: 30 };
+const bindingsMost = 4;
+
+describeInBrowser('the checkout for customers', () => {
+  let world: CheckoutWorld;
+  let page: Page;
+
+  beforeAll(async () => {
+    world = await startCheckoutWorld(undefined, { BINDINGS_PER_CUSTOMER_PER_DAY: String(bindingsMost) });
+  });
+  afterAll(() => world?.close());
+  afterEach(async () => {
+    await page?.context().close();
+    world.requireNoComplaints();
+  });
+
+  const box = () => page.getByRole('checkbox', { name: 'keeps this card on file' });
+  const bank = () => page.frameLocator('iframe.challenge');
+  const heading = () => page.getByRole('heading', { level: 2 }).filter({ visible: true });
+  async function expectHeading(text: string): Promise<void> {
+    await expect.poll(() => heading().textContent(), soon).toBe(text);
+  }
+  async function expectNotice(text: string): Promise<void> {
+    await expect.poll(() => page.locator('#notice').textContent(), soon).toContain(text);
+  }
+
+  async function openNew(more: Record<string, string> = {}, viewport = desktop): Promise<CreatedCustomer> {
+    const customer = await world.customer();
+    page = await world.open(world.linkToBind(customer, more), { viewport });
+    return customer;
+  }
+  async function enter(card: string): Promise<void> {
+    await page.locator('#number').fill(card);
+    await page.locator('#expiry').fill('12/30');
+    await page.locator('#code').fill('123');
+  }
+  async function bind(card: string): Promise<void> {
+    await enter(card);
+    await page.locator('#consent').check();
+    await page.locator('#pay').click();
+  }
+  async function answer(where: ReturnType<typeof bank> | Page, decision: string): Promise<void> {
+    await where.getByLabel('Code from your bank').fill('1234');
+    await where.getByRole('button', { name: decision }).click();
+  }
+  const ask = async (customer: CreatedCustomer, path = '') =>
+    (
+      await world.service.call('GET', `/v2/processing/customers/${customer.id}${path}`, {
+        token: world.merchant.apiKey,
+      })
+    ).body;
+  const bindingsOf = async (customer: CreatedCustomer): Promise<[string, string, boolean][]> =>
+    (await ask(customer, '/bindings')).map(({ status, isActive, paymentResource }: any) => [
+      paymentResource.paymentToolDetails.lastDigits,
+      status,
+      isActive,
+    ]);
+
+  test('a card is bound to who has ticked the box himself, and what he agreed to is kept', async () => {
+    const terms = { recurringSchedule: 'P1M', recurringUntil: '2030-12-31' };
+    const customer = await openNew({ name: 'Bean & Leaf', ...terms });
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST') asked.push(new URL(request.url()).pathname);
+    });
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Save a card for later');
+    expect(await box().isChecked()).toBe(false);
+    await enter(frictionless);
+    await page.locator('#pay').click();
+    await page.getByText('Tick the box if you agree').waitFor();
+    await box().evaluate((element) => (element as unknown as { click(): void }).click());
+    await page.locator('#pay').click();
+    expect(await box().isChecked()).toBe(false);
+    expect(asked).toEqual([]);
+    expect(await bindingsOf(customer)).toEqual([]);
+
+    await box().check();
+    const sentence = await page.locator('.consent label').innerText();
+    const howToStop = await page.locator('#consent-stop').innerText();
+    await page.locator('#pay').click();
+    await expectHeading('The card is saved');
+    const path = '/v2/processing';
+    expect(asked).toEqual([`${path}/payment-resources`, `${path}/customers/${customer.id}/bindings`]);
+    const receipt = await page.locator('#receipt').innerText();
+    for (const part of ['Bean & Leaf', 'Visa •••• 4242']) expect(receipt).toContain(part);
+    expect((await ask(customer)).status).toBe('ready');
+    expect(await bindingsOf(customer)).toEqual([['4242', 'succeeded', true]]);
+    expect(await agreementOf(customer)).toMatchObject({
+      schedule: 'P1M',
+      validUntil: '2030-12-31',
+      consent: { ticked: true, locale: 'en', text: `${sentence}\n${howToStop}` },
+    });
+  });
+
+  test('a challenge is met in a frame of the page, and the card is bound', async () => {
+    const customer = await openNew({}, phone);
+    await bind(challenged);
+    await expectHeading('Confirm with your bank');
+    await answer(bank(), 'Confirm');
+    await expectHeading('The card is saved');
+    expect(await bindingsOf(customer)).toEqual([['1881', 'succeeded', true]]);
+  });
+
+  test('a challenge that is refused binds nothing, and another card may be tried', async () => {
+    const customer = await openNew();
+    await bind(challenged);
+    await answer(bank(), 'Refuse');
+    await expectNotice('not confirmed with your bank and is not saved');
+    expect((await ask(customer)).status).toBe('unready');
+    await bind('4000000000000002');
+    await expectNotice('The card could not be saved');
+    await page.locator('#number').fill(frictionless);
+    await page.locator('#code').fill('123');
+    await page.locator('#pay').click();
+    await expectHeading('The card is saved');
+    expect(await bindingsOf(customer)).toEqual([
+      ['1881', 'failed', false],
+      ['0002', 'failed', false],
+      ['4242', 'succeeded', true],
+    ]);
+  });
+
+  test('a challenge that fits no frame takes the whole window, and the browser comes back', async () => {
+    const customer = await openNew({ locale: 'ru', theme: 'coral' }, phone);
+    await bind(challenged);
+    await bank().getByLabel('Code from your bank').waitFor();
+    await page.locator('#elsewhere').click();
+    await answer(page, 'Confirm');
+    await expectHeading('Карта привязана');
+    expect(page.url()).toContain(`${world.address}/checkout?customerID=${customer.id}`);
+    expect(page.url()).not.toContain('AccessToken');
+  });
+
+  test('a page loaded again in the middle of a challenge goes on with it; one put off says what waits', async () => {
+    const customer = await openNew();
+    await bind(challenged);
+    await bank().getByLabel('Code from your bank').waitFor();
+    expect(await (await page.request.get(world.linkToBind(customer))).text()).toContain(
+      'data-view="loading"',
+    );
+    await page.reload();
+    await bank().getByLabel('Code from your bank').waitFor();
+    await page.getByRole('button', { name: 'Not now' }).click();
+    await expectHeading('Your card waits for you');
+    await page.getByRole('button', { name: 'Confirm now' }).click();
+    await answer(bank(), 'Confirm');
+    await expectHeading('The card is saved');
+    expect(await bindingsOf(customer)).toHaveLength(1);
+  });
+
+  test('who has bound a card may bind another, which is charged from then on', async () => {
+    const customer = await openNew();
+    await bind(frictionless);
+    await expectHeading('The card is saved');
+    await page.goto(world.linkToBind(customer));
+    await bind('5555555555554444');
+    await expectHeading('The card is saved');
+    expect(await bindingsOf(customer)).toEqual([
+      ['4242', 'succeeded', false],
+      ['4444', 'succeeded', true],
+    ]);
+  });
+
+  test('an answer that is lost on its way does not try the card twice', async () => {
+    const customer = await openNew();
+    let turns = 0;
+    await page.route('**/bindings', async (route) => {
+      if (++turns > 1) return route.continue();
+      await route.fetch();
+      await route.abort('connectionreset');
+    });
+    await bind(frictionless);
+    await expectHeading('The card is saved');
+    expect(turns).toBe(2);
+    expect(await bindingsOf(customer)).toHaveLength(1);
+  });
+
+  test('who tries too many cards is told so at once', async () => {
+    await openNew();
+    for (let turn = 0; turn < bindingsMost; turn++) {
+      await bind('4000000000000002');
+      await expectNotice('could not be saved');
+    }
+    await bind('4000000000000002');
+    await expectNotice('Too many cards were tried within a day');
+  });
+
+  test('a customer who is deleted while the page is open is nobody’s', async () => {
+    const customer = await openNew();
+    await world.service.call('DELETE', `/v2/processing/customers/${customer.id}`, {
+      token: world.merchant.apiKey,
+    });
+    await bind(frictionless);
+    await expectHeading('This link no longer works');
+  });
+
+  test.each(['form', 'challenge', 'left', 'done'])('has nothing in anybody’s way: %s', async (view) => {
+    await openNew();
+    if (view === 'form') await page.locator('#pay').click();
+    else await bind(view === 'done' ? frictionless : challenged);
+    if (view === 'left') await page.getByRole('button', { name: 'Not now' }).click();
+    await page.locator(`#${view}`).waitFor();
+    for (const viewport of [desktop, phone]) {
+      await page.setViewportSize(viewport);
+      expect(await page.evaluate(obstacles), `${viewport.width} wide`).toEqual([]);
+    }
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await page.locator('body *:not(iframe)').evaluateAll(faintTexts), colorScheme).toEqual([]);
+    }
+  });
+
+  /** What stands in the record of the binding, which nobody is shown. */
+  async function agreementOf({ id }: CreatedCustomer): Promise<unknown> {
+    const { rows } = await world.service.database.withClient((client) =>
+      client.query(`select terms -> 'recurrentTerms' as agreed from binding where customer_id = $1`, [id]),
+    );
+    return rows[0]?.agreed;
+  }
+});
