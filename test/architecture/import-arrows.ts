@@ -108,7 +108,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
     ],
     types: ['service'],
   },
-  gauges: { may: ['ledger', ...Object.keys(rooms), ...words], types: ['http', 'engine', 'database'] },
+  gauges: { may: ['ledger', ...Object.keys(rooms), ...words], types: ['http', 'engine', 'database', 'log'] },
   config: { may: ['keys', 'money'] },
   routes: { may: Object.keys(rooms), types: ['http'] },
   service: {
