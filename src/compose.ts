@@ -21,7 +21,7 @@ import { dueWork, workOf } from './due-work.ts';
 import { openEngine, type Engine } from './engine/engine.ts';
 import type { Topic } from './events/topic.ts';
 import { idempotency, idempotencyKeyLifetimeMs } from './http/idempotency.ts';
-import { addGauges } from './gauges.ts';
+import { addGauges, watchBooks } from './gauges.ts';
 import { openMetrics } from './http/metrics.ts';
 import { openApiDocument } from './http/openapi.ts';
 import { addPages } from './http/pages.ts';
@@ -37,7 +37,6 @@ import type { Logger } from './log.ts';
 import { openApiKeys, type ApiKeys } from './merchants/api-key.ts';
 import { countActiveKeysOfRealm } from './merchants/api-key.store.ts';
 import { openMerchants } from './merchants/merchants.ts';
-import { checkLedger } from './ledger/check-ledger.ts';
 import { ledgerInvariants, type Invariant } from './ledger/invariants.ts';
 import { paymentInvariants } from './payments/payment.invariants.ts';
 import { addVisitorRoutes, callbackUrlOf } from './payments/visitors.ts';
@@ -195,6 +194,7 @@ export function buildService(
     openingDepositMinor: config.openingDepositMinor,
   });
 
+  const books = watchBooks(database, log, everyInvariant);
   const engine = openEngine({
     db: database,
     clock,
@@ -217,19 +217,11 @@ export function buildService(
         everyMs: 60_000,
         run: () => lookAfterReturns(database, clock.now(), log),
       },
-      { name: 'check the books', everyMs: 60_000, run: () => checkBooks() },
+      { name: 'check the books', everyMs: 60_000, run: () => books.check() },
     ],
     countStep: metrics.countStep,
   });
 
-  /** An alarm, not a stop: what is wrong already does not become right by refusing other payments. */
-  let brokenCases = 0;
-  async function checkBooks(): Promise<void> {
-    const findings = await checkLedger(database, 'recent', everyInvariant);
-    const broken = findings.filter((finding) => finding.broken > 0n);
-    for (const { id, says, examples } of broken) log.error({ id, says, examples }, 'the ledger is wrong');
-    brokenCases = broken.reduce((sum, finding) => sum + Number(finding.broken), 0);
-  }
   const webhooks = openWebhooks({
     db: database,
     clock,
@@ -307,7 +299,7 @@ export function buildService(
     customerOf: (id) => loadCustomerOfPayer(database.lookups, id),
   });
   addPages(app, config.mode);
-  addGauges(metrics, { database, engine, clock, brokenCases: () => brokenCases });
+  addGauges(metrics, { database, engine, clock, brokenCases: () => books.brokenCases() });
 
   return {
     app,

@@ -4,7 +4,9 @@ import { countOwedReturns } from './customers/returns.store.ts';
 import type { DatabasePool } from './database/database.ts';
 import type { Engine } from './engine/engine.ts';
 import type { Metrics } from './http/metrics.ts';
-import { countUnbalancedAccounts } from './ledger/check-ledger.ts';
+import { checkLedger, countUnbalancedAccounts } from './ledger/check-ledger.ts';
+import type { Invariant } from './ledger/invariants.ts';
+import type { Logger } from './log.ts';
 import { oldestUnknownSeconds } from './payments/oldest-unknown.store.ts';
 import { lags, parkedQueues } from './webhooks/inspect.store.ts';
 
@@ -87,4 +89,22 @@ export function addGauges(
 
 function secondsSince(then: Instant, clock: Clock): number {
   return Math.max(0, (epochMsOf(clock.now()) - epochMsOf(then)) / 1_000);
+}
+
+/** An alarm, not a stop: what is wrong already does not become right by refusing other payments. */
+export function watchBooks(
+  database: DatabasePool,
+  log: Pick<Logger, 'error'>,
+  invariants: readonly Invariant[],
+): { check(): Promise<void>; brokenCases(): number } {
+  let brokenCases = 0;
+  return {
+    async check() {
+      const findings = await checkLedger(database, 'recent', invariants);
+      const broken = findings.filter((finding) => finding.broken > 0n);
+      for (const { id, says, examples } of broken) log.error({ id, says, examples }, 'the ledger is wrong');
+      brokenCases = broken.reduce((sum, finding) => sum + Number(finding.broken), 0);
+    },
+    brokenCases: () => brokenCases,
+  };
 }

@@ -306,7 +306,6 @@ async function makeWorld(): Promise<typeof world> {
     if (number < 20) known.paymentToolToken.push(token);
     await hold(third, id, token, { externalID: `name-${number}` });
   }
-  known.webhookID.push(...(await makeWebhooks(first, third)));
   await service.engine.settled();
   // Refunds and series that are there are read as well.
   for (let number = 1; number < 60; number += 2) {
@@ -324,6 +323,8 @@ async function makeWorld(): Promise<typeof world> {
   // The first's clock is moved, and then its tokens are dead; the third's are not.
   await plantPayouts(third, 60);
   await plantPayouts(first, 1);
+  const [ofThird = '', ofFirst = ''] = known.identityID;
+  known.webhookID.push(...(await makeWebhooks([first, ofFirst], [third, ofThird])));
   await service.engine.settled();
   await plantCustomers(third);
   const keyWith = (scope: string) => service.apiKeys.create({ partyId, name: 'narrow', scopes: [scope] });
@@ -350,15 +351,15 @@ async function makeWorld(): Promise<typeof world> {
 }
 
 /** In the shops the storm seldom speaks of, so that there is room for more in the other. Nobody listens there. */
-async function makeWebhooks(...merchants: Merchant[]): Promise<string[]> {
+async function makeWebhooks(...merchants: [Merchant, identityId: string][]): Promise<string[]> {
   const ids: string[] = [];
-  for (const merchant of merchants) {
+  for (const [merchant, identityId] of merchants) {
     ids.push(ids[0] ?? (await makeWebhook(service, merchant)));
     for (const shopId of ['TEST_USD', 'TEST_EUR']) {
       const owner = { partyId: merchant.partyId, shopId };
       ids.push(...(await copyWebhook(service, ids[0] ?? '', owner, 10)));
     }
-    const identity = { partyId: merchant.partyId, identityId: 'some' };
+    const identity = { partyId: merchant.partyId, identityId };
     ids.push(...(await copyWebhook(service, ids[0] ?? '', identity, 9)));
   }
   return ids;

@@ -109,7 +109,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
     ],
     types: ['service'],
   },
-  gauges: { may: ['ledger', ...Object.keys(rooms), ...words], types: ['http', 'engine', 'database'] },
+  gauges: { may: ['ledger', ...Object.keys(rooms), ...words], types: ['http', 'engine', 'database', 'log'] },
   'due-work': {
     may: ['invoices', 'payments', 'customers', 'wallets'],
     types: ['recurring', 'bank', 'engine', 'database', 'clock'],
