@@ -82,13 +82,6 @@ const readCustomer = statement({
          where customer_id = :customer_id and party_id = :party_id and status <> 'deleted'`,
 });
 
-const readAnyCustomer = statement({
-  name: 'read_customer',
-  parameters: { customer_id: 'text' },
-  row: customerColumns,
-  text: `select ${columnList} from customer where customer_id = :customer_id and status <> 'deleted'`,
-});
-
 /** A deleted one too: his name is not free again. */
 const readCustomerByExternalId = statement({
   name: 'read_customer_by_external_id',
