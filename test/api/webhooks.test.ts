@@ -477,14 +477,27 @@ describe('managing webhooks', () => {
 
 describe('webhooks of identities', () => {
   const walletUrl = '/wallet/v0/webhooks';
-  const wanted = {
-    identityID: 'one',
+  let one: string;
+  let other: string;
+  let wallet: string;
+  const wanted = () => ({
+    identityID: one,
     scope: {
       topic: 'WithdrawalsTopic',
-      walletID: 'w',
+      walletID: wallet,
       eventTypes: ['WithdrawalFailed', 'WithdrawalStarted'],
     },
-  };
+  });
+  beforeAll(async () => {
+    const make = async (path: string, body: object) => {
+      const made = await service.call('POST', `/wallet/v0/${path}`, { token: merchant.apiKey, body });
+      if (made.status !== 201) throw new Error(`${path}: ${made.status} ${made.text}`);
+      return made.body.id as string;
+    };
+    const person = { name: 'Keyn Fawkes', provider: 'test', class: 'person' };
+    [one, other] = [await make('identities', person), await make('identities', person)];
+    wallet = await make('wallets', { name: 'Payouts', identity: one, currency: 'RUB' });
+  });
   const ask = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown) =>
     service.call(method, `${walletUrl}${path}`, {
       token: merchant.apiKey,
@@ -492,44 +505,51 @@ describe('webhooks of identities', () => {
     });
 
   test('are made, listed, read and deleted under their identity, and are none of a shop', async () => {
-    const made = await ask('POST', '', { ...wanted, url: receiver.url });
+    const made = await ask('POST', '', { ...wanted(), url: receiver.url });
     expect(made.status).toBe(201);
     const { signingSecret, ...shown } = made.body;
     expect(signingSecret).toMatch(/^whsec_/);
-    expect(shown).toMatchObject({ ...wanted, active: true, url: receiver.url });
-    expect((await ask('GET', '?identityID=one')).body).toEqual([shown]);
-    expect((await ask('GET', '?identityID=other')).body).toEqual([]);
-    expect((await ask('GET', `/${shown.id}?identityID=one`)).body).toEqual(shown);
-    expect((await ask('GET', `/${shown.id}?identityID=other`)).status).toBe(404);
+    expect(shown).toMatchObject({ ...wanted(), active: true, url: receiver.url });
+    expect((await ask('GET', `?identityID=${one}`)).body).toEqual([shown]);
+    expect((await ask('GET', `?identityID=${other}`)).body).toEqual([]);
+    expect((await ask('GET', `/${shown.id}?identityID=${one}`)).body).toEqual(shown);
+    expect((await ask('GET', `/${shown.id}?identityID=${other}`)).status).toBe(404);
     expect((await ask('GET', `/${shown.id}`)).status).toBe(400);
     const asOfShop = await service.call('GET', `${url}/${shown.id}`, { token: merchant.apiKey });
     expect(asOfShop.status).toBe(404);
-    expect((await ask('DELETE', `/${shown.id}?identityID=other`)).status).toBe(404);
-    expect((await ask('DELETE', `/${shown.id}?identityID=one`)).status).toBe(204);
-    expect((await ask('DELETE', `/${shown.id}?identityID=one`)).status).toBe(404);
+    expect((await ask('DELETE', `/${shown.id}?identityID=${other}`)).status).toBe(404);
+    expect((await ask('DELETE', `/${shown.id}?identityID=${one}`)).status).toBe(204);
+    expect((await ask('DELETE', `/${shown.id}?identityID=${one}`)).status).toBe(404);
+  });
+
+  test('of an identity that is not there, or a wallet of another, are refused', async () => {
+    const unknown = await ask('POST', '', { ...wanted(), identityID: 'nobody', url: receiver.url });
+    expect(unknown).toMatchObject({ status: 422, body: { code: 'noSuchIdentity' } });
+    const foreign = await ask('POST', '', { ...wanted(), identityID: other, url: receiver.url });
+    expect(foreign).toMatchObject({ status: 422, body: { code: 'noSuchWallet' } });
   });
 
   test.each([
     [{ scope: { topic: 'InvoicesTopic', eventTypes: ['InvoicePaid'] } }],
     [{ scope: { topic: 'DestinationsTopic', eventTypes: ['WithdrawalFailed'] } }],
-    [{ scope: { topic: 'DestinationsTopic', walletID: 'w', eventTypes: ['DestinationCreated'] } }],
+    [{ scope: { topic: 'DestinationsTopic', walletID: 'any', eventTypes: ['DestinationCreated'] } }],
     [{ url: 'ftp://shop.example/' }],
   ])('refuse %j', async (more) => {
-    const made = await ask('POST', '', { ...wanted, url: receiver.url, ...more });
-    expect(made).toMatchObject({ status: 400, body: { code: 'invalidRequest' } });
+    const made = await ask('POST', '', { ...wanted(), url: receiver.url, ...more });
+    expect(made).toMatchObject({ status: 400, body: { errorType: 'SchemaViolated' } });
   });
 
   test('are told of the payouts of their wallet, from the log as the wallets write it', async () => {
-    const { body: webhook } = await ask('POST', '', { ...wanted, url: receiver.url });
+    const { body: webhook } = await ask('POST', '', { ...wanted(), url: receiver.url });
     const terms = {
-      identityId: 'one',
+      identityId: one,
       destinationId: 'd',
       createdAt: service.clock.now(),
       amountMinor: 5,
       currency: 'RUB',
     };
     await service.database.withClient(async (client) => {
-      for (const walletId of ['w', 'v']) {
+      for (const walletId of [wallet, 'another']) {
         const id = `payout-${walletId}`;
         const facts = [
           { type: 'withdrawal_started', terms: { ...terms, id, walletId } },
@@ -553,21 +573,21 @@ describe('webhooks of identities', () => {
         occuredAt,
         topic: 'WithdrawalTopic',
         eventType: 'WithdrawalStarted',
-        withdrawal: { id: 'payout-w', createdAt: terms.createdAt, wallet: 'w', destination: 'd', body },
+        withdrawal: { id: `payout-${wallet}`, createdAt: terms.createdAt, wallet, destination: 'd', body },
       },
       {
         eventID: '2',
         occuredAt,
         topic: 'WithdrawalTopic',
         eventType: 'WithdrawalFailed',
-        withdrawalID: 'payout-w',
-        wallet: 'w',
+        withdrawalID: `payout-${wallet}`,
+        wallet,
         destination: 'd',
         body,
         failure: { code: 'authorization_failed' },
       },
     ]);
-    await ask('DELETE', `/${webhook.id}?identityID=one`);
+    await ask('DELETE', `/${webhook.id}?identityID=${one}`);
   });
 });
 
