@@ -63,7 +63,7 @@ const leaseMs = 60_000;
 const claimedAtOnce = 100;
 const stepsAtOnce = 8;
 /** Of each table: steps wait for banks most of the time, and one slow bank must not hold up the others. */
-const slotsOfTable = 64;
+const slotsOfTable = 32;
 /** After this many failures in a row (about an hour and a half with the delays below) an operator has to look. */
 const attemptsMost = 15;
 const firstRetryMs = 1_000;

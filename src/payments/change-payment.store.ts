@@ -2,6 +2,7 @@
 // refund it is about and the journal of the ledger. So all of it is written, or nothing, in one round trip.
 import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
+import { bornClaimed } from '../engine/engine.ts';
 import { statement } from '../database/statement.ts';
 import { lineToJson } from '../invoices/invoice-json.ts';
 import type { Journal } from '../ledger/ledger.ts';
@@ -20,6 +21,7 @@ const parameters = {
   refunded_minor: 'int8',
   state: 'json',
   wake_at: 'timestamptz?',
+  attempts: 'int4',
   invoice_paid: 'bool',
   in_progress: 'bool',
   events: 'json',
@@ -34,7 +36,7 @@ function changeText(more = ''): string {
     with moved as (
       update payment
       set version = version + 1, status = :status, captured_minor = :captured_minor, refunded_minor = :refunded_minor,
-          state = :state, wake_at = :wake_at, attempts = 0, stuck_at = null, stuck_reason = null
+          state = :state, wake_at = :wake_at, attempts = :attempts, stuck_at = null, stuck_reason = null
       where invoice_id = :invoice_id and payment_id = :payment_id and version = :version
       returning invoice_id
     ), changed as (
@@ -106,8 +108,10 @@ export async function storeEvents(
   events: readonly (readonly PaymentFact[])[],
   now: Instant,
   beside?: (tx: Database) => Promise<void>,
+  /** Who writes this does at once what is due now, so that nobody else should begin with it. */
+  goesOn = false,
 ): Promise<Payment | undefined> {
-  const { payment, values, journal } = changeOf(stored, events, now);
+  const { payment, values, journal } = changeOf(stored, events, now, goesOn);
   const ended = events.flat().find(({ type }) => type === 'refund_succeeded' || type === 'refund_failed');
   const writeOn = (on: Database) =>
     ended && 'refundId' in ended
@@ -162,7 +166,12 @@ export async function storeRefundStart(
   return rows.length > 0 ? 'stored' : 'moved';
 }
 
-function changeOf(stored: StoredPayment, events: readonly (readonly PaymentFact[])[], now: Instant) {
+function changeOf(
+  stored: StoredPayment,
+  events: readonly (readonly PaymentFact[])[],
+  now: Instant,
+  goesOn = false,
+) {
   const facts = events.flat();
   const payment = facts.reduce<Payment>((before, fact) => evolve(before, fact), stored.payment);
   const journal: Journal | undefined = journalOf(stored.payment, facts);
@@ -175,7 +184,9 @@ function changeOf(stored: StoredPayment, events: readonly (readonly PaymentFact[
     captured_minor,
     refunded_minor,
     state,
-    wake_at: wakeOf(payment, now),
+    ...(goesOn && wakeOf(payment, now) === now
+      ? bornClaimed(now)
+      : { wake_at: wakeOf(payment, now), attempts: 0 }),
     invoice_paid: facts.some(({ type }) => type === 'payment_captured'),
     in_progress: isInProgress(payment),
     events: events.map((group) => eventToJson(group, payment.id)),

@@ -90,7 +90,7 @@ async function afterEvents(
 ): Promise<StoredPayment | undefined> {
   const beside = seriesChangeOf(stored.payment, events.flat(), answer, now, recurring);
   // Whoever was quicker has written what comes next, and does it.
-  const payment = await storeEvents(db, stored, events, now, beside);
+  const payment = await storeEvents(db, stored, events, now, beside, true);
   const goesOn = payment && ['reversing', 'capturing', 'cancelling'].includes(payment.state.name);
   return goesOn ? { payment, version: stored.version + 1 } : undefined;
 }

@@ -60,9 +60,12 @@ export async function startTradedWorld(): Promise<TradedWorld> {
     return answer.body;
   };
   const later = async (ms: number) => {
-    clock.advance(ms);
-    engine.wake();
-    await engine.settled();
+    // A bank that was found away is tried by one at a time: the others come a minute later.
+    for (const step of [ms, minuteMs, minuteMs]) {
+      clock.advance(step);
+      engine.wake();
+      await engine.settled();
+    }
   };
 
   const visa = (await world.destinationFor(good)).id as string;
