@@ -193,6 +193,28 @@ describe('due work', () => {
     ]);
   });
 
+  test('keeps the engine from having stopped also when it was being claimed at that moment', async () => {
+    const seen: string[] = [];
+    const bank = gate();
+    const engine = node(async (id) => {
+      await bank.pass();
+      await finish(id);
+      seen.push('the step ended');
+    });
+    // Its connection is warm, so that the rest of a sweep is quicker than the round trips below.
+    engine.wake();
+    await engine.settled();
+    await addTask('just claimed', clock.now());
+    engine.wake();
+    const stopped = engine.stop().then(() => seen.push('the engine stopped'));
+    await bank.reached;
+    // Round trips, so that a stop that does not wait has all the time it needs to be over.
+    for (let trip = 0; trip < 50; trip++) await sql('select 1');
+    bank.open();
+    await stopped;
+    expect(seen).toEqual(['the step ended', 'the engine stopped']);
+  });
+
   test('keeps the engine from having stopped for as long as its step runs', async () => {
     await addTask('running', clock.now());
     const { reached, open, pass } = gate();

@@ -122,6 +122,7 @@ export function openEngine(options: {
 
   /** Claims no more than it begins at once, so that no lease runs out while a row waits for its turn. */
   async function startDue(work: DueWork, sql: DueStatements, now: Instant, partyId?: string): Promise<void> {
+    if (stopping) return;
     const { table } = work;
     const free = slotsOfTable - (busySlots.get(table) ?? 0);
     const rows = free > 0 ? await claim(sql, now, free, partyId) : [];
@@ -275,7 +276,9 @@ export function openEngine(options: {
     async stop() {
       stopping = true;
       timers.forEach(clearInterval);
-      await Promise.allSettled([sweeping, ...running, ...advancing.values()]);
+      // A sweep on its way may have begun with more.
+      await Promise.allSettled([sweeping, ...advancing.values()]);
+      while (running.size > 0) await Promise.allSettled(running);
     },
   };
 }
