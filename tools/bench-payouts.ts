@@ -11,7 +11,7 @@ import { randomIds } from '../src/ids.ts';
 import type { Currency } from '../src/money.ts';
 import { depositFromBank } from '../src/wallets/deposit.ts';
 import type { PayoutLimits } from '../src/wallets/payout-limits.ts';
-import { storeNewWithdrawal } from '../src/wallets/withdrawal.store.ts';
+import { storeNewWithdrawal } from '../src/wallets/new-withdrawal.store.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
 
 const clients = 16;
@@ -109,15 +109,13 @@ async function payouts(
 }
 
 async function fill(on: Database, wallet: Parameters<typeof depositFromBank>[1]): Promise<void> {
-  await on.transaction((tx) =>
-    depositFromBank(tx, wallet, {
-      id: randomIds.next(),
-      realm: 'test',
-      bankAccountId: 'BENCH',
-      minor: 900_000_000_000n,
-      now: systemClock.now(),
-    }),
-  );
+  await depositFromBank(on, wallet, {
+    id: randomIds.next(),
+    realm: 'test',
+    bankAccountId: 'BENCH',
+    minor: 900_000_000_000n,
+    now: systemClock.now(),
+  });
 }
 
 async function race({ write, latenciesMs, clients: atOnce }: Contender): Promise<void> {
