@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { readFileSync } from 'node:fs';
 import { addMerchantCommands } from './commands/merchants.line.ts';
+import { addPaymentCommands } from './commands/payments.line.ts';
 import { addPayoutCommands } from './commands/payouts.line.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -98,6 +99,7 @@ vault
   .action(async (options) => (await import('./commands/vault.ts')).rotateVault(options));
 
 addMerchantCommands(program);
+addPaymentCommands(program);
 addPayoutCommands(program);
 
 const bank = program

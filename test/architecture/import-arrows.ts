@@ -38,6 +38,7 @@ const rooms: Record<string, readonly string[]> = {
     'payment.bank',
     'payment.commands',
     'payment.postings',
+    'payment.settling',
     'payment.terminal',
     'payment-failure',
     'payment-json',
