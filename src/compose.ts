@@ -293,6 +293,7 @@ export function buildService(
   addWithdrawPage(app, { db: database, recurring, merchants });
   addCheckoutRoutes(app, {
     mode: config.mode,
+    log,
     tokens,
     merchants,
     invoiceOf: (id) => loadInvoice(database.lookups, id),

@@ -142,7 +142,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
     types: ['bank', 'service'],
   },
   // Its page uses the API; the room itself only looks at what is to be paid, or whose card is to be bound, and to whom.
-  checkout: { may: ['invoices', 'customers', 'merchants', ...roomMayImport], types: ['service'] },
+  checkout: { may: ['invoices', 'customers', 'merchants', ...roomMayImport], types: ['service', 'log'] },
   wallets: { may: ['cards', 'merchants', ...roomMayImport], types: ['bank', 'service'] },
   webhooks: { may: roomMayImport, types: ['service', 'log'] },
   recurring: { may: ['cards', 'merchants', ...roomMayImport], types: ['service'] },
