@@ -40,6 +40,7 @@ import { openMerchants } from './merchants/merchants.ts';
 import { ledgerInvariants, type Invariant } from './ledger/invariants.ts';
 import { paymentInvariants } from './payments/payment.invariants.ts';
 import { addVisitorRoutes, callbackUrlOf } from './payments/visitors.ts';
+import { openMailServer } from './mail/mail-server.ts';
 import { customersTopic } from './customers/customer.notices.ts';
 import { openRecurring } from './recurring/recurring.ts';
 import { addWithdrawPage } from './recurring/withdraw-page.ts';
@@ -187,7 +188,14 @@ export function buildService(
       }),
     observe: (bankId, asked, { outcome }, seconds) => metrics.observeBank(bankId, asked, outcome, seconds),
   });
-  const recurring = openRecurring({ cards: vault.cards, keyring, publicUrl });
+  const mailServer = config.mailServer && openMailServer(config.mailServer);
+  const recurring = openRecurring({
+    cards: vault.cards,
+    merchants,
+    keyring,
+    publicUrl,
+    writesLetters: config.mode === 'sandbox' || mailServer !== undefined,
+  });
   const payouts = openPayoutRules({
     lookups: database.lookups,
     realm: config.mode === 'live' ? 'live' : 'test',
@@ -199,7 +207,7 @@ export function buildService(
     db: database,
     clock,
     log,
-    works: dueWork({ database, clock, banks, recurring, payouts, publicUrl }),
+    works: dueWork({ database, clock, banks, recurring, mailServer, payouts, publicUrl }),
     chores: [
       {
         name: 'forget old Idempotency-Keys',
