@@ -52,7 +52,8 @@ function base64Inside(number: string, before: number): string {
 }
 
 const pattern = [...new Set(cardNumbers.flatMap(formsOf))].join('|');
-const codeNames = '"(cvv|cvv2|cvc|securityCode|security_code)" *: *"?[0-9]{3,4}';
+/** A row as text has each quotation mark twice. */
+const codeNames = '"(cvv|cvv2|cvc|securityCode|security_code)"+ *: *"*[0-9]{3,4}';
 
 const readTables = `
   select format('%I.%I', nspname, relname) as name from pg_class join pg_namespace as space on space.oid = relnamespace

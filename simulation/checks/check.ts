@@ -11,13 +11,12 @@ export type Seen = {
   readonly histories: ReadonlyMap<string, History>;
   /** The lines of the bank's book, by the aggregate their operations are named after. */
   readonly bank: ReadonlyMap<string, readonly BankEntry[]>;
-  /** What clients were told, by object. */
-  readonly claims: ReadonlyMap<string, ReadonlyMap<string, Claim>>;
+  /** What clients were told of the objects in the books. */
+  readonly claims: readonly Claim[];
   /** Of all transfers seen so far. */
   readonly sums: OwnSums;
+  /** What receivers were sent, from the beginning. */
   readonly received: readonly Delivery[];
-  /** Whether the books are those of everything, or of some aggregates alone. */
-  readonly isWhole: boolean;
   /** No faults, and nothing due any more. */
   readonly isSettled: boolean;
 };

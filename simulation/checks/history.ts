@@ -122,6 +122,9 @@ export function historyOf(events: readonly EventRow[]): History {
         notices.push({ type: 'DestinationUnauthorized', sequence, statuses: {} });
     }
   }
+  // The bank charges what is instant in one step: it may be held only between two events of one transaction.
+  for (const { name, isInstant, status } of objects.values())
+    if (isInstant && status === 'held') illegal.push(`${name} is instant, and only held`);
   const facts = events.flatMap((event) => event.facts.map((fact) => ({ ...fact, at: event.created_at })));
   return { aggregate, objects, illegal, last: events.at(-1)?.sequence ?? 0, notices, facts };
 }
@@ -204,9 +207,9 @@ function breachesOf(
     case 'invoice_paid':
       require(together.includes('payment_captured'), 'the invoice is paid by nothing');
       break;
-    case 'payment_processed':
-      if (payment?.isInstant)
-        require(together.includes('payment_captured'), 'an instant payment is only held');
+    case 'payment_capture_started':
+    case 'payment_cancel_started':
+      require(payment?.isInstant !== true, 'an instant payment is captured or cancelled by itself');
       break;
     case 'refund_started': {
       const left = (payment?.captured ?? 0) - (payment?.refunded ?? 0);

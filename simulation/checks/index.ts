@@ -1,7 +1,7 @@
 // The checks of a running world, in three strengths. They are written apart from the service: nothing here is imported from it,
 // and what must be true is stated a second time. Nothing may move while they look.
 import { acknowledged } from './acknowledged.ts';
-import { balances, floorsHold, openSums } from './balances.ts';
+import { balances, floorsHold, openSums, type OwnSums } from './balances.ts';
 import { bank } from './bank.ts';
 import { groupedBy, readBooks, type Books } from './books.ts';
 import { cardNumbersFound } from './card-numbers.ts';
@@ -16,7 +16,7 @@ import { moves } from './moves.ts';
 import { postings } from './postings.ts';
 import { retries } from './retries.ts';
 import { transfers } from './transfers.ts';
-import { disorder, silence } from './webhooks.ts';
+import { openQueues, silence, type Queues } from './webhooks.ts';
 import type { BankEntry, CheckWorld, Finding } from './world.ts';
 
 export type { Acknowledged, BankEntry, CheckWorld, Delivery, Finding } from './world.ts';
@@ -43,9 +43,11 @@ type Memory = {
   bankLines: number;
   readonly bank: Map<string, BankEntry[]>;
   answers: number;
+  /** By aggregate; each claim once. */
   readonly claims: Map<string, Map<string, Claim>>;
   deliveries: number;
-  readonly sums: Seen['sums'];
+  readonly queues: Queues;
+  readonly sums: OwnSums;
 };
 const memories = new WeakMap<CheckWorld, Memory>();
 
@@ -59,6 +61,7 @@ function memoryOf(world: CheckWorld): Memory {
     answers: 0,
     claims: new Map(),
     deliveries: 0,
+    queues: openQueues(),
     sums: openSums(),
   };
   memories.set(world, memory);
@@ -77,21 +80,19 @@ export async function incremental(world: CheckWorld): Promise<Finding[]> {
   const [now] = await world.query(readTouched, [memory.seenBefore]);
   memory.seenBefore = String(now?.['seen_before']);
   const touched = new Set([...(JSON.parse(String(now?.['touched'])) as string[]), ...booked, ...answered]);
-  const news = world.received.length > memory.deliveries;
+  const heard = named('webhooks', memory.queues.hear(world.received.slice(memory.deliveries)));
   memory.deliveries = world.received.length;
-  if (touched.size === 0 && !news) return [];
+  if (touched.size === 0) return heard;
   const books = await readBooks(world.query, [...touched]);
-  const own = <T>(all: ReadonlyMap<string, T>, aggregateIn: (key: string) => string) =>
-    new Map([...touched].flatMap((id) => [...all].filter(([key]) => aggregateIn(key) === id)));
   memory.sums.add(books.ledger);
-  return judge({
+  const seen: Seen = {
     ...seenIn(books, world),
-    bank: new Map([...touched].flatMap((id) => (memory.bank.has(id) ? [[id, memory.bank.get(id)!]] : []))),
-    claims: own(memory.claims, (about) => aggregateOf({ about })),
+    bank: new Map([...touched].map((id) => [id, memory.bank.get(id) ?? []])),
+    claims: [...touched].flatMap((id) => [...(memory.claims.get(id)?.values() ?? [])]),
     sums: memory.sums,
-    isWhole: false,
     isSettled: false,
-  });
+  };
+  return [...judge(seen), ...heard];
 }
 
 /** Everything that must be true at any moment, of everything there is. */
@@ -109,22 +110,27 @@ async function all(world: CheckWorld, isSettled: boolean): Promise<Finding[]> {
   hear(world, memory);
   await readBank(world, memory);
   const books = await readBooks(world.query);
-  const { bank: lines, claims } = memory;
   const sums = openSums();
   sums.add(books.ledger);
-  const seen = { ...seenIn(books, world), bank: lines, claims, sums, isWhole: true, isSettled };
+  const seen: Seen = {
+    ...seenIn(books, world),
+    bank: memory.bank,
+    claims: [...memory.claims.values()].flatMap((claims) => [...claims.values()]),
+    sums,
+    isSettled,
+  };
   return [
     ...judge(seen),
-    ...named('webhooks', isSettled ? await silence(world.query, seen) : []),
+    ...named('webhooks', [
+      ...openQueues().hear(world.received),
+      ...(isSettled ? await silence(world.query, seen) : []),
+    ]),
     ...named('card numbers', await cardNumbersFound(world.query)),
   ];
 }
 
 function judge(seen: Seen): Finding[] {
-  return [
-    ...checks.flatMap((check) => findingsOf(check, seen)),
-    ...named('webhooks', disorder(seen.received)),
-  ];
+  return checks.flatMap((check) => findingsOf(check, seen));
 }
 
 function named(check: string, problems: readonly Problem[]): Finding[] {
@@ -157,8 +163,9 @@ function hear(world: CheckWorld, memory: Memory): string[] {
   const fresh = world.acknowledged.slice(memory.answers).flatMap(claimsOf);
   memory.answers = world.acknowledged.length;
   for (const claim of fresh) {
-    const claims = memory.claims.get(claim.about) ?? new Map<string, Claim>();
-    memory.claims.set(claim.about, claims.set(JSON.stringify(claim), claim));
+    const aggregate = aggregateOf(claim);
+    const claims = memory.claims.get(aggregate) ?? new Map<string, Claim>();
+    memory.claims.set(aggregate, claims.set(JSON.stringify(claim), claim));
   }
   return fresh.map(aggregateOf);
 }

@@ -4,30 +4,32 @@ import { groupedBy } from './books.ts';
 import type { Problem, Seen } from './check.ts';
 import type { CheckWorld, Delivery } from './world.ts';
 
-export const webhooksSay =
-  'each webhook is told of each object in order, in the same words, and in the end of all it asked for';
-
 type Body = Readonly<Record<string, unknown>>;
 
-/** Order and sameness; asked of everything received so far. */
-export function disorder(received: readonly Delivery[]): Problem[] {
-  return [...byQueue(received)].flatMap(([queue, all]): Problem[] => {
-    const first = new Map<string, string>();
-    const problems: Problem[] = [];
-    let latest = -Infinity;
-    for (const { eventID, body } of all) {
-      const id = String(eventID);
-      const text = JSON.stringify(body);
-      const known = first.get(id);
-      if (known !== undefined && known !== text)
-        problems.push([queue, `notice ${id} was sent in two versions`]);
-      if (known !== undefined) continue;
-      first.set(id, text);
-      if (Number(id) < latest) problems.push([queue, `notice ${id} came after ${latest}`]);
-      latest = Math.max(latest, Number(id));
-    }
-    return problems;
-  });
+export type Queues = {
+  /** What is wrong with the order or the words of these, which come after all that were heard before. */
+  hear(deliveries: readonly Delivery[]): Problem[];
+};
+
+export function openQueues(): Queues {
+  const queues = new Map<string, { latest: number; readonly texts: Map<string, string> }>();
+  return {
+    hear: (deliveries) =>
+      deliveries.flatMap((delivery): Problem[] => {
+        const name = queueOf(delivery);
+        const queue = queues.get(name) ?? { latest: -Infinity, texts: new Map<string, string>() };
+        queues.set(name, queue);
+        const id = String(delivery.eventID);
+        const text = JSON.stringify(delivery.body);
+        const before = queue.texts.get(id);
+        if (before !== undefined)
+          return before === text ? [] : [[name, `notice ${id} was sent in two versions`]];
+        queue.texts.set(id, text);
+        const { latest } = queue;
+        queue.latest = Math.max(latest, Number(id));
+        return Number(id) < latest ? [[name, `notice ${id} came after ${latest}`]] : [];
+      }),
+  };
 }
 
 type WebhookRow = {
@@ -73,7 +75,7 @@ export async function silence(query: CheckWorld['query'], { histories, received 
     ...(row as ConcernRow),
     sequences: JSON.parse(String(row['sequences'])) as number[],
   }));
-  const queues = byQueue(received);
+  const queues = groupedBy(received, queueOf);
   return concerns.flatMap(({ webhook_id: webhookId, aggregate_id: id, sequences }): Problem[] => {
     const types = webhooks.get(webhookId)?.event_types.split(' ') ?? [];
     const due = (histories.get(id)?.notices ?? []).filter(
@@ -96,8 +98,8 @@ export async function silence(query: CheckWorld['query'], { histories, received 
   });
 }
 
-function byQueue(received: readonly Delivery[]): Map<string, Delivery[]> {
-  return groupedBy(received, ({ webhookID, body }) => `${webhookID} ${aggregateOf(body as Body)}`);
+function queueOf({ webhookID, body }: Delivery): string {
+  return `${webhookID} ${aggregateOf(body as Body)}`;
 }
 
 function once(all: readonly Delivery[]): Delivery[] {
