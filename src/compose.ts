@@ -42,7 +42,7 @@ import { paymentInvariants } from './payments/payment.invariants.ts';
 import { addVisitorRoutes, callbackUrlOf } from './payments/visitors.ts';
 import { openMailServer } from './mail/mail-server.ts';
 import { customersTopic } from './customers/customer.notices.ts';
-import { openRecurring } from './recurring/recurring.ts';
+import { openRecurring, type Recurring } from './recurring/recurring.ts';
 import { addWithdrawPage } from './recurring/withdraw-page.ts';
 import { invoicesTopic } from './payments/payment.notices.ts';
 import { routes, sandboxRoutes } from './routes.ts';
@@ -76,6 +76,7 @@ export type RunningService = {
   readonly banks: Banks;
   readonly webhooks: Webhooks;
   readonly payouts: PayoutRules;
+  readonly recurring: Recurring;
   /** Stops taking requests, lets what runs finish, and leaves the foundation to its owner. */
   stop(): Promise<void>;
 };
@@ -316,6 +317,7 @@ export function buildService(
     banks,
     webhooks,
     payouts,
+    recurring,
     async stop() {
       // A client that sends its request byte by byte is not waited for longer than this.
       const impatience = setTimeout(() => app.server.closeAllConnections(), drainMs);

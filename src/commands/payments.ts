@@ -2,7 +2,6 @@
 import { buildService, type Foundation } from '../compose.ts';
 import { publicStatus } from '../payments/payment.ts';
 import { releaseHold, settlePayment, type SettlingTools } from '../payments/settle-payment.ts';
-import { openRecurring } from '../recurring/recurring.ts';
 import { withFoundation } from './foundation.ts';
 
 const endings = ['captured', 'cancelled', 'failed', 'succeeded'] as const;
@@ -40,9 +39,8 @@ function requireReason(reason: string): void {
 
 function withTools<T>(work: (tools: SettlingTools) => Promise<T>): Promise<T> {
   return withFoundation(async (foundation: Foundation) => {
-    const { database: db, ports, vault, keyring, config } = foundation;
-    const { banks } = buildService(foundation);
-    const recurring = openRecurring({ cards: vault.cards, keyring, publicUrl: () => config.publicUrl });
+    const { database: db, ports } = foundation;
+    const { banks, recurring } = buildService(foundation);
     try {
       return await work({ db, clock: ports.clock, banks, recurring });
     } finally {

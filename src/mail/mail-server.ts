@@ -77,19 +77,28 @@ export function openMailServer(settings: MailServerSettings): MailServer {
         await (await transport()).sendMail(letter);
         return { taken: true };
       } catch (error) {
-        const { code, responseCode, command } = error as Partial<Record<string, unknown>>;
+        const told = error as MailError;
+        const { code, responseCode, command } = told;
         const said = [code ?? 'unknown', responseCode, command]
           .filter((each) => each !== undefined)
           .join(' ');
-        if (isRefusalOfAddress(error as Partial<Record<string, unknown>>)) return { refused: said };
+        if (isRefusalOfAddress(told)) return { refused: said };
         throw new LetterNotTaken(`the mail server did not take the letter: ${said}`);
       }
     },
   };
 }
 
+/** What the mail library tells of a failure. */
+type MailError = {
+  readonly code?: string;
+  readonly command?: string;
+  readonly response?: string;
+  readonly responseCode?: number;
+};
+
 /** For good, and for the sake of the payer's address; not, as 5.7 says, because it is us who may not send there. */
-function isRefusalOfAddress({ command, responseCode, response }: Partial<Record<string, unknown>>): boolean {
-  const isForGood = command === 'RCPT TO' && typeof responseCode === 'number' && responseCode >= 500;
-  return isForGood && !/^\d{3}[ -]5\.7\./.test(String(response));
+function isRefusalOfAddress({ command, responseCode, response }: MailError): boolean {
+  const isForGood = command === 'RCPT TO' && (responseCode ?? 0) >= 500;
+  return isForGood && !/^\d{3}[ -]5\.7\./.test(response ?? '');
 }
