@@ -79,6 +79,9 @@ export function decideWithdrawal(
       walletPartyId: wallet.partyId,
       identityId: wallet.identityId,
       destinationId: destination.id,
+      ...(destination.identityId === wallet.identityId
+        ? {}
+        : { destinationIdentityId: destination.identityId }),
       createdAt: now,
       amount: { minor: body.minor, currency },
       feeMinor,

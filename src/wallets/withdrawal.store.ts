@@ -162,12 +162,16 @@ export function ledgerOf({ id, walletId, route }: Withdrawal, realm: Realm): Led
   return route && { realm, withdrawalId: id, walletId, acquirerId: route.bankId };
 }
 
-type TermsJson = Pick<WithdrawalTerms, 'walletPartyId' | 'cardToken' | 'isCounted' | 'route' | 'metadata'>;
+type TermsJson = Pick<
+  WithdrawalTerms,
+  'walletPartyId' | 'destinationIdentityId' | 'cardToken' | 'isCounted' | 'route' | 'metadata'
+>;
 
 export function rowOf(withdrawal: Withdrawal, version: number): Values<typeof columns> {
-  const { walletPartyId, cardToken, isCounted, route, metadata } = withdrawal;
+  const { walletPartyId, destinationIdentityId, cardToken, isCounted, route, metadata } = withdrawal;
   const terms: TermsJson = {
     walletPartyId,
+    ...(destinationIdentityId === undefined ? {} : { destinationIdentityId }),
     cardToken,
     isCounted,
     ...(route === undefined ? {} : { route }),
