@@ -671,6 +671,7 @@ create table payout_terminal (
   descriptor text not null,
   priority integer default 1 not null,
   created_at timestamp with time zone not null,
+  retired_at timestamp with time zone,
   constraint payout_terminal_pkey primary key (party_id, terminal_id)
 );
 
