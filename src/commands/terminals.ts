@@ -1,7 +1,7 @@
 // mandate terminal: through which banks the shops of a merchant take cards, and the merchant pays out to cards.
 import { listBanks, listTerminals, retirePayoutTerminal, retireTerminal } from '../bank/bank.store.ts';
-import type { Database } from '../database/database.ts';
 import { readParty, readShop } from '../merchants/party.store.ts';
+import type { Foundation } from '../compose.ts';
 import { withBanks } from './banks.ts';
 import { printTable, withFoundation } from './foundation.ts';
 
@@ -45,7 +45,7 @@ function shopOf({ shop, payouts }: Owner): string | undefined {
   return shop;
 }
 
-async function requireOwner(database: Database, party: string, shop: string | undefined): Promise<void> {
+async function requireOwner(database: Foundation['database'], party: string, shop: string | undefined): Promise<void> {
   if (shop === undefined) {
     const [known] = await database.run(readParty, { party_id: party });
     if (!known) throw new Error(`there is no party ${party}; mandate party list shows all`);
