@@ -182,6 +182,14 @@ begin
   raise exception 'rows of % are never changed or deleted', tg_table_name;
 end $$;
 
+create or replace function public.refuse_turnover(counted json)
+ returns text
+ language plpgsql
+as $$
+begin
+  raise exception using errcode = 'PL001', message = 'a payout passes a limit of its wallet', detail = counted::text;
+end $$;
+
 create table api_key (
   key_id id not null,
   party_id id not null,
@@ -702,6 +710,7 @@ create table payout_terminal (
   descriptor text not null,
   priority integer default 1 not null,
   created_at timestamp with time zone not null,
+  retired_at timestamp with time zone,
   constraint payout_terminal_pkey primary key (party_id, terminal_id)
 );
 
