@@ -34,6 +34,7 @@ import {
 import { getReceipt } from './payments/get-receipt.ts';
 import {
   getConsentBundle,
+  getConsentSheet,
   getRecurring,
   listRecurringEvents,
   withdrawConsent,
@@ -120,6 +121,7 @@ export const routes: readonly AnyEndpoint[] = [
   getRecurring, //            GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring
   listRecurringEvents, //     GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/events
   getConsentBundle, //        GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/consent
+  getConsentSheet, //         GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/consent/sheet
   withdrawConsent, //         POST /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/withdraw
   getReceipt, //              GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/receipt
 

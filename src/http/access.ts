@@ -88,6 +88,7 @@ export const access = {
   getRecurring: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
   listRecurringEvents: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
   getConsentBundle: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
+  getConsentSheet: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
   getReceipt: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
   withdrawConsent: { apiKey: 'payments:write', tokens: [] },
   createPaymentResource: {

@@ -461,6 +461,12 @@ const expectations: Record<string, Row> = {
     toKey: byInvoice(noSeries),
     toOtherTokens: noInvoice,
   },
+  getConsentSheet: {
+    scope: 'payments:read',
+    request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/recurring/consent/sheet`),
+    toKey: byInvoice(noSeries),
+    toOtherTokens: noInvoice,
+  },
   getReceipt: {
     scope: 'payments:read',
     request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/receipt`),
