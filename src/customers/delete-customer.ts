@@ -3,6 +3,7 @@
 import { endpoint } from '../http/endpoint.ts';
 import { requireTrading } from '../merchants/party.ts';
 import { accept, refuse } from '../refusal.ts';
+import { boundCards, endConsents } from './card-consents.ts';
 import { findCustomer, storeDeletion } from './customer.store.ts';
 import { CustomerPath } from './customer.wire.ts';
 
@@ -19,14 +20,20 @@ export const deleteCustomer = endpoint({
   params: CustomerPath,
   status: 204,
   refusals: ['customerNotFound', 'invalidShopID', 'invalidPartyStatus', 'invalidShopStatus'],
-  handle: async ({ caller, params, now }, { db, merchants, engine }) => {
+  handle: async ({ caller, params, now }, { db, merchants, recurring, engine }) => {
     for (let attempt = 0; attempt < tries; attempt++) {
       const party = await merchants.party(caller.partyId);
       const stored = await findCustomer(db, caller.partyId, params.customerID);
       if (!party || !stored) return refuse('customerNotFound');
       const trading = requireTrading(party, await merchants.shop(party.id, stored.customer.shopId));
       if (!trading.ok) return trading;
-      if (!(await storeDeletion(db, stored, now))) continue;
+      const isDone = await db.transaction(async (tx) => {
+        const ended = await boundCards(tx, { partyId: party.id, customerId: stored.customer.id });
+        if (!(await storeDeletion(tx, stored, now))) return false;
+        await endConsents(tx, recurring, { ended, staying: [] }, { by: 'merchant' }, now);
+        return true;
+      });
+      if (!isDone) continue;
       db.afterCommit(() => engine.wake());
       return accept(undefined);
     }

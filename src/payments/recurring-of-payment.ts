@@ -8,6 +8,7 @@ import type { Money } from '../money.ts';
 import { consentSheet } from '../recurring/consent-sheet.ts';
 import { seriesIdOf } from '../recurring/series.ts';
 import {
+  bundleBody,
   ConsentBundle,
   recurringBody,
   RecurringEvent,
@@ -96,10 +97,7 @@ export const getConsentBundle = endpoint({
     if (!found.ok) return found;
     const bundle = await service.recurring.bundle(service.db, found.value.seriesId, request.now);
     if (!bundle) return refuse('recurringNotFound');
-    return accept({
-      ...bundle,
-      entries: bundle.entries.map((entry) => ({ ...entry, facts: [...entry.facts] })),
-    });
+    return accept(bundleBody(bundle));
   },
 });
 
@@ -143,9 +141,12 @@ export const withdrawConsent = endpoint({
     const found = await seriesOf(request, service);
     if (!found.ok) return found;
     const how = { by: 'merchant', reason: request.body.reason } as const;
-    const withdrawn = await service.db.transaction((tx) =>
-      service.recurring.withdraw(tx, found.value.seriesId, how, request.now),
-    );
+    const { db, recurring, customers } = service;
+    const withdrawn = await db.transaction(async (tx) => {
+      const series = await recurring.withdraw(tx, found.value.seriesId, how, request.now);
+      if (series) await customers.consentWithdrawn(tx, series, recurring, request.now);
+      return series;
+    });
     return withdrawn ? accept(undefined) : refuse('recurringNotFound');
   },
 });

@@ -2,15 +2,30 @@
 // that nothing of it was changed. One file without script, which says no more than the bundle does. Pure.
 import type { Instant } from '../clock.ts';
 import type { Currency } from '../money.ts';
-import type { Bundle } from './consent-bundle.ts';
 import type { AmountRule, Mandate } from './mandate.ts';
 import { escaped, moneyText, scheduleInWords } from './receipt.ts';
 import type { SeriesFact, SeriesTerms } from './series.ts';
 
+/** A bundle, as far as it is shown. */
+type ShownBundle = {
+  readonly seriesId: string;
+  readonly partyId: string;
+  readonly shopId: string;
+  readonly sealedAt: Instant;
+  readonly entries: readonly {
+    readonly sequence: number;
+    readonly at: Instant;
+    readonly facts: readonly unknown[];
+    readonly hash: string;
+  }[];
+  readonly publicKey: string;
+  readonly signature: string;
+};
+
 type Row = readonly [label: string, value: string | undefined];
 
 export function consentSheet(
-  bundle: Bundle,
+  bundle: ShownBundle,
   shop?: { readonly name: string; readonly site: string },
 ): string {
   const entries = bundle.entries.map(({ sequence, at, facts }) => ({

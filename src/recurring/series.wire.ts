@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox';
 import { Amount, DateTime, EntityID } from '../http/schemas.ts';
 import type { LoggedEvent } from '../events/log.ts';
 import { isDate } from './calendar.ts';
+import type { Bundle } from './consent-bundle.ts';
 import type { MandateGiven } from './mandate.ts';
 import type { Verdict } from './may-charge.ts';
 import type { Series, SeriesFact } from './series.ts';
@@ -307,3 +308,8 @@ export const ConsentBundle = Type.Object(
   },
   { title: 'ConsentBundle' },
 );
+
+/** As it was sealed, member for member. */
+export function bundleBody(bundle: Bundle): Static<typeof ConsentBundle> {
+  return { ...bundle, entries: bundle.entries.map((entry) => ({ ...entry, facts: [...entry.facts] })) };
+}
