@@ -1,7 +1,6 @@
 // A mail server for tests, small and on the loopback: it takes letters, or does what a test wants of a bad day.
-import { createServer, type Socket } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { createServer as createTlsServer, TLSSocket } from 'node:tls';
-import type { AddressInfo } from 'node:net';
 
 export type MailListener = {
   readonly port: number;
