@@ -301,7 +301,7 @@ export function buildService(
   });
   addVisitorRoutes(app, { db: database, banks, engine, workOf });
   addBindingReturn(app, { db: database, engine });
-  addWithdrawPage(app, { db: database, recurring, merchants });
+  addWithdrawPage(app, { db: database, recurring, customers, merchants });
   addCheckoutRoutes(app, {
     mode: config.mode,
     log,

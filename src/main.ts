@@ -88,6 +88,11 @@ consent
     (await import('./commands/consent.ts')).verifyConsent(file, options),
   );
 consent
+  .command('print')
+  .description('make a page to print of a consent bundle, on standard output')
+  .argument('<file>')
+  .action(async (file: string) => (await import('./commands/consent.ts')).printConsent(file));
+consent
   .command('key')
   .description('show the public key this service seals consent bundles with now')
   .action(async () => (await import('./commands/consent.ts')).showConsentKey());

@@ -216,8 +216,9 @@ export function openRecurring({
     async bind(tx, consent, now) {
       const known = await beginSeries(tx, consent, consent.customerId, now);
       if (!known) return;
-      const { id, card, endsAt } = known;
-      const renewed = { type: 'consent_renewed', card, ...(endsAt === undefined ? {} : { endsAt }) } as const;
+      const { id, card, endsAt, mandate } = known;
+      const lasts = endsAt === undefined ? {} : { endsAt };
+      const renewed = { type: 'consent_renewed', card, mandate, ...lasts } as const;
       await storeFacts(tx, await held(tx, id), [renewed], now);
     },
 
@@ -244,8 +245,9 @@ export function openRecurring({
       const attempt = { invoiceId, paymentId, createdAt: now, amount, isRetry };
       await storeAttempt(tx, series.id, attempt, packs);
       const member = { invoiceId, paymentId };
-      const fact = { type: 'recurring_charge_started', ...member, isRetry, packs, warnings } as const;
-      await storeFacts(tx, stored, [fact], now);
+      const money = { minor: Number(amount.minor), currency: amount.currency };
+      const type = 'recurring_charge_started';
+      await storeFacts(tx, stored, [{ type, ...member, isRetry, amount: money, packs, warnings }], now);
     },
 
     async end(tx, seriesId, member, ending, now) {

@@ -187,6 +187,8 @@ describe('after a failure', () => {
   test('no attempt within 24 hours, and one from then on', async () => {
     const parent = await parentOf();
     expect(await charged(parent, insufficientFunds)).toBe('failed');
+    at(23);
+    expect((await charge(parent)).headers['retry-after']).toBe('3600');
     at(24, -1_000);
     expect(await charge(parent)).toMatchObject(refused('recurrentRetryTooEarly', 24));
     at(24, -1);
@@ -197,6 +199,7 @@ describe('after a failure', () => {
         message: expect.stringContaining('once a day'),
       },
     });
+    expect((await charge(parent)).headers['retry-after']).toBe('1');
     at(24);
     expect(await charged(parent)).toBe('captured');
     at(25);
@@ -275,6 +278,7 @@ describe('after a failure', () => {
     expect(answer).toMatchObject(refused('recurrentStopped'));
     expect(answer.body).toMatchObject({ rule: 'code 41', rulePack: 'visa@2025-05-01' });
     expect(answer.body.retryAfter).toBeUndefined();
+    expect(answer.headers['retry-after']).toBeUndefined();
   });
 
   test('a stop by the payer ends every series of the shop on the card, until he pays again himself', async () => {

@@ -45,7 +45,7 @@ const rooms: Record<string, readonly string[]> = {
     'payment.notices',
     'refund',
   ],
-  recurring: ['calendar', 'letter', 'mandate', 'may-charge', 'notices', 'receipt', 'rule-packs', 'series'],
+  recurring: ['calendar', 'consent-sheet', 'letter', 'mandate', 'may-charge', 'notices', 'receipt', 'rule-packs', 'series'],
   wallets: [
     'destination',
     'identity',
