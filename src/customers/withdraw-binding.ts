@@ -1,5 +1,6 @@
 // DELETE …/bindings/{customerBindingID}: the payer, or the merchant for him, takes a card back. The one bound before it is
 // charged from now on; without one the customer is unready. What was charged already stays as it is.
+import type { Database } from '../database/database.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { accept, refuse } from '../refusal.ts';
 import { decideWithdraw } from './binding.commands.ts';
@@ -21,7 +22,7 @@ export const withdrawBinding = endpoint({
   params: BindingPath,
   status: 204,
   refusals: ['customerNotFound', 'bindingNotFound', 'invalidBindingStatus'],
-  handle: async ({ caller, params, now }, { db }) => {
+  handle: async ({ caller, params, now }, { db, cards }) => {
     const { customerID: customerId, customerBindingID: bindingId } = params;
     for (let attempt = 0; attempt < tries; attempt++) {
       const found = await findBinding(db, { partyId: caller.partyId, customerId, bindingId });
@@ -31,7 +32,9 @@ export const withdrawBinding = endpoint({
       const decision = decideWithdraw(stored.customer, stored.binding, boundBefore, now);
       if (!decision.ok) return decision;
       if (decision.value.length === 0) return accept(undefined);
-      if (await storeBindingFacts(db, stored, decision.value, now)) return accept(undefined);
+      // Its card should not wait for its turn to be deleted.
+      const beside = (tx: Database) => cards.lookAt(tx, stored.binding.card.token, now);
+      if (await storeBindingFacts(db, stored, decision.value, now, beside)) return accept(undefined);
     }
     throw new Error(`customer ${customerId} was changed by others ${tries} times in a row`);
   },
