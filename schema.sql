@@ -251,6 +251,7 @@ create table binding (
   attempts integer default 0 not null,
   stuck_at timestamp with time zone,
   stuck_reason text,
+  series_id id,
   constraint binding_pkey primary key (customer_id, binding_id),
   constraint binding_customer_id_number_key unique (customer_id, number),
   constraint binding_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
@@ -284,6 +285,11 @@ create table card (
   fingerprint_generation integer not null,
   identity_hash bytea not null,
   purpose text default 'payment'::text not null,
+  kept_for json,
+  wake_at timestamp with time zone,
+  attempts integer default 0 not null,
+  stuck_at timestamp with time zone,
+  stuck_reason text,
   constraint card_pkey primary key (card_id),
   constraint card_check check ((made_for_kind is null) = (made_for_id is null)),
   constraint card_made_for_kind_check check (made_for_kind = any (array['invoice'::text, 'customer'::text])),
@@ -291,6 +297,8 @@ create table card (
   constraint card_purpose_check check (purpose = any (array['payment'::text, 'payout'::text]))
 );
 create index card_by_generation on card using btree (seal_generation, card_id);
+create index card_due on card using btree (wake_at) where wake_at is not null;
+create index card_stuck on card using btree (stuck_at) where stuck_at is not null;
 create index card_unkept on card using btree (stored_at) where not is_kept;
 
 create table card_decline (

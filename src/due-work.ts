@@ -1,5 +1,7 @@
 // What the engine does when it falls due: for each table of things that move by themselves, its key and the step of one row.
 import type { Banks } from './bank/banks.ts';
+import { cardNeeds } from './card-needs.ts';
+import { stepKeptCard } from './cards/kept-card.step.ts';
 import type { Clock } from './clock.ts';
 import { stepBinding, type BindingSteps } from './customers/binding.step.ts';
 import { bindingOfOperation } from './customers/binding.ts';
@@ -53,6 +55,7 @@ export function dueWork({
     bankOf: (binding) => banks.bankOf(binding.terminal),
     returnUrlOf: (binding) => bindingReturnUrlOf(publicUrl(), binding),
   };
+  const needs = cardNeeds(recurring);
   return [
     { table: 'invoice', keys: ['invoice_id'], step: ([id = ''], now) => takeNextStep(database, id, now) },
     {
@@ -64,6 +67,11 @@ export function dueWork({
       table: 'binding',
       keys: ['customer_id', 'binding_id'],
       step: (key, now, attempt) => stepBinding(bindingSteps, key, now, attempt),
+    },
+    {
+      table: 'card',
+      keys: ['card_id'],
+      step: (key, now) => stepKeptCard(database, needs, key, now),
     },
     { table: 'series', keys: ['series_id'], step: ([id = ''], now) => recurring.step(database, id, now) },
     {

@@ -7,7 +7,7 @@ import type { Withdrawn } from '../recurring/series.ts';
 import type { Service } from '../service.ts';
 import type { Binding } from './binding.ts';
 import { decideWithdraw } from './binding.commands.ts';
-import { findBinding, findBindings } from './binding.store.ts';
+import { findBinding, findBindings, seriesOfBinding } from './binding.store.ts';
 import { storeBindingFacts } from './change-binding.store.ts';
 
 export type Recurring = Pick<Service['recurring'], 'seriesOfCustomer' | 'withdraw'>;
@@ -72,8 +72,12 @@ async function seriesOfEach(
   bindings: readonly Binding[],
 ): Promise<Set<string>> {
   const found = new Set<string>();
-  for (const { customerId, partyId, realm, card } of bindings) {
-    found.add(await recurring.seriesOfCustomer(tx, { customerId, partyId, realm, token: card.token }));
+  for (const { id: bindingId, customerId, partyId, realm, card } of bindings) {
+    // By its name, for the card may be gone; of one that was bound before that was written, by its card, which stays.
+    const named = await seriesOfBinding(tx, { customerId, bindingId });
+    found.add(
+      named ?? (await recurring.seriesOfCustomer(tx, { customerId, partyId, realm, token: card.token })),
+    );
   }
   return found;
 }

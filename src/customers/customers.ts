@@ -19,6 +19,8 @@ export type ChargeableCustomer = {
     readonly token: string;
     readonly details: CardDetails;
     readonly realm: Realm;
+    /** By which it is charged. */
+    readonly seriesId?: string;
     /** Of the test charge, with which the payer was authenticated. */
     readonly networkTransactionId?: string;
   };

@@ -26,7 +26,7 @@ export const deleteCustomer = endpoint({
       const trading = await merchants.trading(stored.customer);
       if (!trading.ok) return trading;
       const isDone = await db.transaction(async (tx) => {
-        const ended = await boundCards(tx, { partyId: party.id, customerId: stored.customer.id });
+        const ended = await boundCards(tx, { partyId: caller.partyId, customerId: stored.customer.id });
         if (!(await storeDeletion(tx, stored, now))) return false;
         await endConsents(tx, recurring, { ended, staying: [] }, { by: 'merchant' }, now);
         return true;

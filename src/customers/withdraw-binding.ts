@@ -23,7 +23,7 @@ export const withdrawBinding = endpoint({
   params: BindingPath,
   status: 204,
   refusals: ['customerNotFound', 'bindingNotFound', 'invalidBindingStatus'],
-  handle: async ({ caller, params, now }, { db, recurring }) => {
+  handle: async ({ caller, params, now }, { db, cards, recurring }) => {
     const how = { by: caller.kind === 'apiKey' ? 'merchant' : 'payer' } as const;
     const { customerID: customerId, customerBindingID: bindingId } = params;
     for (let attempt = 0; attempt < tries; attempt++) {
@@ -38,6 +38,8 @@ export const withdrawBinding = endpoint({
         if (!(await storeBindingFacts(tx, stored, decision.value, now))) return false;
         const staying = await boundCards(tx, { partyId: caller.partyId, customerId });
         await endConsents(tx, recurring, { ended: [stored.binding], staying }, how, now);
+        // Its card should not wait for its turn to be deleted.
+        await cards.lookAt(tx, stored.binding.card.token, now);
         return true;
       });
       if (isDone) return accept(undefined);

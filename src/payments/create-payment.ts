@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { epochMsOf, laterBy, parseInstant, type Instant } from '../clock.ts';
 import { bornClaimed } from '../engine/engine.ts';
-import { isNameTaken } from '../database/database.ts';
+import { isNameTaken, type Database } from '../database/database.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { metadataProblem } from '../http/schemas.ts';
 import { complaint } from '../http/validate.ts';
@@ -109,26 +109,28 @@ export const createPayment = endpoint({
       const terminal = await banks.terminalOf(shop.value);
       if (!terminal) return refuse('operationNotPermitted', { message: 'No bank takes cards for this shop' });
       // From here on the payment is made, if its card may be charged, unless the invoice has moved or the name was taken.
-      const made = await db
-        .transaction(async (tx) => {
-          const taken = await payerSource.take(tx, invoice);
-          if (!taken.ok) return taken;
-          const { payer, beside } = taken.value;
-          const decision = decideStart(invoice, { ...command, payer, terminal, realm, fees }, now);
-          if (!decision.ok) return decision;
-          const stored = await storeNewPayment(tx, decision.value, {
-            invoiceVersion,
-            fingerprint: body.externalID === undefined ? null : fingerprint,
-            claim: bornClaimed(now),
-          });
-          if (!stored) return 'invoice has moved';
-          await beside?.(tx, decision.value.terms);
-          return accept(decision.value.terms);
-        })
-        .catch((error: unknown) => {
-          if (isNameTaken(error)) return 'invoice has moved' as const;
-          throw error;
+      const make = async (tx: Database) => {
+        const taken = await payerSource.take(tx, invoice);
+        if (!taken.ok) return taken;
+        const { payer, beside } = taken.value;
+        const decision = decideStart(invoice, { ...command, payer, terminal, realm, fees }, now);
+        if (!decision.ok) return decision;
+        const stored = await storeNewPayment(tx, decision.value, {
+          invoiceVersion,
+          fingerprint: body.externalID === undefined ? null : fingerprint,
+          claim: bornClaimed(now),
         });
+        if (stored === 'card is gone') return refuse('invalidPaymentToolToken');
+        if (stored === 'invoice has moved') return stored;
+        await beside?.(tx, decision.value.terms);
+        return accept(decision.value.terms);
+      };
+      // A name that is taken breaks its statement, and must not break more than that.
+      const isOneStatement = payerSource.asksNobody && body.externalID === undefined;
+      const made = await (isOneStatement ? make(db) : db.transaction(make)).catch((error: unknown) => {
+        if (isNameTaken(error)) return 'invoice has moved' as const;
+        throw error;
+      });
       if (made === 'invoice has moved' || !made.ok) return made;
       const terms = made.value;
       db.afterCommit(() => engine.run('payment', [terms.invoiceId, terms.id], now));

@@ -24,6 +24,8 @@ export type PayerRefusal =
 export type PayerSource = {
   /** What makes two requests the same request. */
   readonly identity: readonly unknown[];
+  /** Nothing has to be held while the payment is made: it may be one statement. */
+  readonly asksNobody?: true;
   /** Nothing is written when it refuses. */
   take(tx: Database, invoice: PayableInvoice): Promise<Outcome<TakenPayer, PayerRefusal>>;
 };
@@ -49,22 +51,20 @@ export async function sourceOf(
   };
   const resource = await service.cards.use(service.db, caller, handles, now);
   if (!resource.ok) return resource;
-  return accept(fromResource(caller.partyId, payer, resource.value, service.cards));
+  return accept(fromResource(payer, resource.value));
 }
 
+/** The card is kept by the statement that makes the payment. */
 function fromResource(
-  partyId: string,
   payer: PaymentParams['payer'] & { payerType: 'PaymentResourcePayer' },
   resource: PaymentResource,
-  cards: Service['cards'],
 ): PayerSource {
+  const { token, session, card, clientInfo } = resource;
+  const taken = { type: 'resource', token, session, card, clientInfo, ...contactOf(payer) } as const;
   return {
     identity: [payer.payerType, resource.identityHash.toString('hex')],
-    async take(tx) {
-      if (!(await cards.keep(tx, partyId, resource.token))) return refuse('invalidPaymentToolToken');
-      const { token, session, card, clientInfo } = resource;
-      return accept({ payer: { type: 'resource', token, session, card, clientInfo, ...contactOf(payer) } });
-    },
+    asksNobody: true,
+    take: () => Promise.resolve(accept({ payer: taken })),
   };
 }
 
@@ -111,7 +111,7 @@ function fromParent(
 
 function fromCustomer(
   { caller, payer, now }: Asked & { payer: { payerType: 'CustomerPayer' } },
-  { customers, recurring }: Service,
+  { customers, recurring, cards }: Service,
 ): PayerSource {
   const { partyId } = caller;
   const { customerID: customerId, sessionInfo } = payer;
@@ -126,7 +126,8 @@ function fromCustomer(
       if (!card) return refuse('customerNotReady');
       const { bindingId, token, details, realm, networkTransactionId: root } = card;
       const { id: ofInvoice, createdAt: invoiceCreatedAt, amount } = invoice;
-      const seriesId = await recurring.seriesOfCustomer(tx, { customerId, partyId, realm, token });
+      const seriesId =
+        card.seriesId ?? (await recurring.seriesOfCustomer(tx, { customerId, partyId, realm, token }));
       const admission = await recurring.admit(
         tx,
         { seriesId, invoiceId: ofInvoice, invoiceCreatedAt, amount },
@@ -135,6 +136,8 @@ function fromCustomer(
       if (!admission) throw new Error(`customer ${customerId} is ready without a series`);
       const { verdict } = admission;
       if (!verdict.may) return refusalOf(verdict, caller);
+      // Its consent had ended, so it was deleted; what renewed the consent since was another binding, which was withdrawn.
+      if (!(await cards.has(tx, partyId, token))) return refuse('customerNotReady');
       return accept({
         payer: {
           type: 'customer',

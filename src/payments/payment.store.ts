@@ -3,6 +3,8 @@
 import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { statement, type Values } from '../database/statement.ts';
+import { keepCard, keptForText, keptParameters } from '../cards/kept-card.ts';
+import { cardIdOf } from '../cards/payment-resource.ts';
 import { evolve, type Payment, type PaymentFact } from './payment.ts';
 import type { PayableInvoice } from './payment.commands.ts';
 import { factToJson } from './payment-json.ts';
@@ -13,11 +15,15 @@ const qualifiedColumns = Object.keys(paymentColumns)
   .map((name) => `payment.${name}`)
   .join(', ');
 
-/** Nothing is written when the invoice has moved since it was read. A name used before breaks the whole statement. */
+/**
+ * Nothing is written when the invoice has moved since it was read, or when a card that is to be kept for it is gone. A name
+ * used before breaks the whole statement.
+ */
 const insertPayment = statement({
   name: 'insert_payment',
   parameters: {
     ...paymentColumns,
+    ...keptParameters,
     invoice_version: 'int4',
     fingerprint: 'bytea?',
     wake_at: 'timestamptz',
@@ -25,13 +31,17 @@ const insertPayment = statement({
     happened_at: 'timestamptz',
     facts: 'json',
   },
-  row: { version: 'int4' },
+  row: { is_payable: 'bool', is_made: 'bool' },
   text: `
-    with changed as (
+    with payable as (
+      select invoice_id from invoice where invoice_id = :invoice_id and version = :invoice_version for update
+    ), kept as (${keepCard('payable')}
+    ), changed as (
       update invoice
       set version = invoice.version + 1, payments_made = payments_made + 1, payment_in_progress = true, wake_at = null
-      where invoice_id = :invoice_id and version = :invoice_version
-      returning invoice_id, party_id, version
+      from payable
+      where invoice.invoice_id = payable.invoice_id and (:kept_card is null or exists (select from kept))
+      returning invoice.invoice_id, party_id, version
     ), named as (
       insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
       select :party_id, 'createPayment', :external_id, :invoice_id || '.' || :payment_id, :fingerprint
@@ -45,7 +55,7 @@ const insertPayment = statement({
       insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
       select invoice_id, version, 'invoice', party_id, :happened_at, :facts from changed
     )
-    select version from changed`,
+    select exists (select from payable) as is_payable, exists (select from changed) as is_made`,
 });
 
 const readPayment = statement({
@@ -128,7 +138,6 @@ export async function findPayableInvoice(
   );
 }
 
-/** False when the invoice has moved since it was read. */
 export async function storeNewPayment(
   db: Database,
   started: PaymentFact & { type: 'payment_started' },
@@ -137,17 +146,23 @@ export async function storeNewPayment(
     fingerprint: Buffer | null;
     claim: { wake_at: Instant; attempts: number };
   },
-): Promise<boolean> {
+): Promise<'made' | 'invoice has moved' | 'card is gone'> {
   const payment = evolve(undefined, started);
-  const rows = await db.run(insertPayment, {
+  const { payer, invoiceId, id } = payment;
+  // Whoever is not there pays with a card that is kept already.
+  const cardId = payer.type === 'resource' ? cardIdOf(payer.token) : undefined;
+  const [row] = await db.run(insertPayment, {
     ...rowOf(payment, 1),
+    kept_card: cardId ?? null,
+    kept_for: cardId === undefined ? null : keptForText(['payment', invoiceId, id]),
     ...options.claim,
     invoice_version: options.invoiceVersion,
     fingerprint: options.fingerprint,
     happened_at: payment.createdAt,
     facts: [factToJson(started, payment.id)],
   });
-  return rows.length > 0;
+  if (!row?.is_payable) return 'invoice has moved';
+  return row.is_made ? 'made' : 'card is gone';
 }
 
 export async function loadPayment(

@@ -24,7 +24,7 @@ import { openConsentSeals } from './consent-seal.ts';
 import type { Letter, Paid } from './letter.ts';
 import { findLetter, storeLetter } from './letter.store.ts';
 import { mandateOf, type Mandate, type MandateGiven } from './mandate.ts';
-import { mayCharge, type Charge, type Verdict } from './may-charge.ts';
+import { isOver, mayCharge, type Charge, type Verdict } from './may-charge.ts';
 import { nextNotice } from './notices.ts';
 import {
   countsAsDecline,
@@ -77,11 +77,17 @@ export type Admission = {
   readonly verdict: Verdict;
 };
 
+export type CardNeeded = {
+  readonly isCharging: boolean;
+  /** Undefined when no charge comes any more. */
+  readonly chargeableUntil?: Instant;
+};
+
 export type Recurring = {
   /** The series of a parent payment has its name. */
   begin(tx: Database, consent: Consent, now: Instant): Promise<void>;
-  /** A card was bound to a customer: its series begins, or goes on with a consent that is new. */
-  bind(tx: Database, consent: Consent & { readonly customerId: string }, now: Instant): Promise<void>;
+  /** A card was bound to a customer: its series begins, or goes on with a consent that is new. Answers its name. */
+  bind(tx: Database, consent: Consent & { readonly customerId: string }, now: Instant): Promise<string>;
   /** The series of a customer and of a card that was bound to him. */
   seriesOfCustomer(
     tx: Database,
@@ -114,6 +120,8 @@ export type Recurring = {
     charge: Charge & { invoiceId?: string; amount?: Money },
     now: Instant,
   ): Promise<Admission | undefined>;
+  /** What of the series needs its card: a charge that is under way, and the charges that may still come, until then. */
+  cardNeeds(db: Database, seriesId: string, now: Instant): Promise<CardNeeded>;
   /** How the shop wants it. */
   settings(db: Database, shop: { partyId: string; shopId: string }): Promise<RecurringSettings>;
   events(db: Database, seriesId: string, after: number, most: number): Promise<LoggedEvent<SeriesFact>[]>;
@@ -173,13 +181,13 @@ export function openRecurring({
     return credential;
   }
 
-  /** Answers what it would have begun with, when there is one already. */
+  /** When there is one already it is not new: then these are the terms it would have begun with. */
   async function beginSeries(
     tx: Database,
     consent: Consent,
     customerId: string | undefined,
     now: Instant,
-  ): Promise<SeriesTerms | undefined> {
+  ): Promise<{ readonly isNew: boolean; readonly terms: SeriesTerms }> {
     const { invoiceId, paymentId, partyId, shopId, realm, card, given, evidence } = consent;
     const root = { invoiceId, paymentId };
     const { key, expiry } = await mustHave(tx, { partyId, realm, token: card.token });
@@ -205,7 +213,7 @@ export function openRecurring({
       { token: card.token, key },
       now,
     );
-    return isNew ? undefined : terms;
+    return { isNew, terms };
   }
 
   return {
@@ -214,12 +222,13 @@ export function openRecurring({
     },
 
     async bind(tx, consent, now) {
-      const known = await beginSeries(tx, consent, consent.customerId, now);
-      if (!known) return;
-      const { id, card, endsAt, mandate } = known;
+      const { isNew, terms } = await beginSeries(tx, consent, consent.customerId, now);
+      const { id, card, endsAt, mandate } = terms;
+      if (isNew) return id;
       const lasts = endsAt === undefined ? {} : { endsAt };
       const renewed = { type: 'consent_renewed', card, mandate, ...lasts } as const;
       await storeFacts(tx, await held(tx, id), [renewed], now);
+      return id;
     },
 
     async seriesOfCustomer(tx, { customerId, ...card }) {
@@ -287,6 +296,16 @@ export function openRecurring({
       return verdictOn(db, stored, { ...charge, enforceMaxGap }, now);
     },
 
+    async cardNeeds(db, seriesId, now) {
+      const stored = await findSeries(db, seriesId);
+      if (!stored) return { isCharging: false };
+      const { series } = stored;
+      const { isAttemptPending: isCharging } = await readStanding(db, stored, {}, now);
+      if (isOver(series, now)) return { isCharging };
+      const { card, endsAt = card.endsAt } = series;
+      return { isCharging, chargeableUntil: endsAt < card.endsAt ? endsAt : card.endsAt };
+    },
+
     settings: findSettings,
     events: readSeriesEvents,
 
@@ -318,6 +337,7 @@ export function openRecurring({
     async withdraw(tx, seriesId, how, now) {
       const stored = await lockSeries(tx, seriesId);
       if (!stored || stored.series.state.name === 'withdrawn') return stored?.series;
+      await cards.lookAt(tx, stored.handles.token, now);
       return storeFacts(tx, stored, [{ type: 'consent_withdrawn', ...how }], now);
     },
 
