@@ -73,11 +73,9 @@ async function seriesOfEach(
 ): Promise<Set<string>> {
   const found = new Set<string>();
   for (const { id: bindingId, customerId, partyId, realm, card } of bindings) {
-    // By its name, for the card may be gone; of one that was bound before that was written, by its card, which stays.
     const named = await seriesOfBinding(tx, { customerId, bindingId });
-    found.add(
-      named ?? (await recurring.seriesOfCustomer(tx, { customerId, partyId, realm, token: card.token })),
-    );
+    const of = { named, customerId, partyId, realm, token: card.token };
+    found.add(await recurring.seriesOfCustomer(tx, of));
   }
   return found;
 }

@@ -5,7 +5,7 @@ import { Amount } from '../http/schemas.ts';
 import type { Currency } from '../money.ts';
 import { bundleBody, ConsentBundle, recurringBody, RecurringSchema } from '../recurring/series.wire.ts';
 import { accept, refuse } from '../refusal.ts';
-import { findBinding } from './binding.store.ts';
+import { findBinding, seriesOfBinding } from './binding.store.ts';
 import { BindingPath } from './binding.wire.ts';
 import { CustomerPath } from './customer.wire.ts';
 
@@ -31,7 +31,8 @@ export const getCustomerRecurring = endpoint({
     if (!card) return refuse('customerNotReady');
     const shop = await merchants.shop(partyId, shopId);
     const { token, realm } = card;
-    const seriesId = await recurring.seriesOfCustomer(db, { customerId, partyId, realm, token });
+    const of = { named: card.seriesId, customerId, partyId, realm, token };
+    const seriesId = await recurring.seriesOfCustomer(db, of);
     const amount =
       shop && query.amount !== undefined
         ? { amount: { minor: BigInt(query.amount), currency: shop.currency as Currency } }
@@ -63,8 +64,9 @@ export const getBindingConsent = endpoint({
     if (!found.stored) return refuse('bindingNotFound');
     const { card, realm, state } = found.stored.binding;
     if (state.name !== 'succeeded' && state.name !== 'withdrawn') return refuse('recurringNotFound');
-    const { token } = card;
-    const seriesId = await recurring.seriesOfCustomer(db, { customerId, partyId, realm, token });
+    const named = await seriesOfBinding(db, { customerId, bindingId });
+    const of = { named, customerId, partyId, realm, token: card.token };
+    const seriesId = await recurring.seriesOfCustomer(db, of);
     const bundle = await recurring.bundle(db, seriesId, now);
     return bundle ? accept(bundleBody(bundle)) : refuse('recurringNotFound');
   },

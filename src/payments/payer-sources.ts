@@ -126,8 +126,8 @@ function fromCustomer(
       if (!card) return refuse('customerNotReady');
       const { bindingId, token, details, realm, networkTransactionId: root } = card;
       const { id: ofInvoice, createdAt: invoiceCreatedAt, amount } = invoice;
-      const seriesId =
-        card.seriesId ?? (await recurring.seriesOfCustomer(tx, { customerId, partyId, realm, token }));
+      const of = { named: card.seriesId, customerId, partyId, realm, token };
+      const seriesId = await recurring.seriesOfCustomer(tx, of);
       const admission = await recurring.admit(
         tx,
         { seriesId, invoiceId: ofInvoice, invoiceCreatedAt, amount },

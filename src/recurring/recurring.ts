@@ -88,10 +88,13 @@ export type Recurring = {
   begin(tx: Database, consent: Consent, now: Instant): Promise<void>;
   /** A card was bound to a customer: its series begins, or goes on with a consent that is new. Answers its name. */
   bind(tx: Database, consent: Consent & { readonly customerId: string }, now: Instant): Promise<string>;
-  /** The series of a customer and of a card that was bound to him. */
+  /**
+   * The series of a customer and of a card that was bound to him: as it is named beside the binding, for the card may be gone; of
+   * one that was bound before that was written, by its card, which stays.
+   */
   seriesOfCustomer(
     tx: Database,
-    bound: { customerId: string; partyId: string; realm: Realm; token: string },
+    bound: { named: string | undefined; customerId: string; partyId: string; realm: Realm; token: string },
   ): Promise<string>;
   /** A charge of the series that was captured and can be a parent in turn. */
   addParent(tx: Database, seriesId: string, member: Member, now: Instant): Promise<void>;
@@ -231,8 +234,8 @@ export function openRecurring({
       return id;
     },
 
-    async seriesOfCustomer(tx, { customerId, ...card }) {
-      return seriesIdOfCustomer(customerId, (await mustHave(tx, card)).key);
+    async seriesOfCustomer(tx, { named, customerId, ...card }) {
+      return named ?? seriesIdOfCustomer(customerId, (await mustHave(tx, card)).key);
     },
 
     async addParent(tx, seriesId, { invoiceId, paymentId }, now) {
