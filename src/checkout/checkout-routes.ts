@@ -17,7 +17,7 @@ import { awayPage, tryAgainAfterSeconds } from './away-page.ts';
 import { challengePages, type SmallPage } from './challenge-pages.ts';
 import { checkoutPage, type CheckoutView, type Order, type View } from './checkout-page.ts';
 import { isReturnAllowed, localeOf, readCheckoutRequest, type CheckoutRequest } from './checkout-request.ts';
-import { policyHash } from './html.ts';
+import { policyHash } from './policy-hash.ts';
 
 export type CheckoutPorts = {
   readonly mode: 'sandbox' | 'live';
