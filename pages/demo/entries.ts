@@ -47,8 +47,7 @@ export function exchangeEntry(
       ` ${path} `,
       h('span', { class: 'status' }, String(status)),
     ),
-    details('Request', body),
-    details('Answer', answer),
+    h('div', { class: 'folds' }, details('Request', body), details('Answer', answer)),
   );
 }
 
@@ -59,10 +58,14 @@ export function noticeEntry({ path, headers, body }: Notice, actions: Child): HT
     'li',
     { class: 'notice' },
     h('p', {}, meaning ?? 'Something has happened.'),
-    h('p', { class: 'line' }, h('b', {}, 'webhook'), ` ${path} `, h('span', { class: 'status' }, eventType)),
-    h('p', { class: 'line' }, 'signatures are right'),
-    details('Notice', body),
-    details('Headers', headers),
+    h(
+      'p',
+      { class: 'line' },
+      h('b', {}, 'webhook'),
+      ` ${path} ${eventType} `,
+      h('span', { class: 'signed' }, '✓ signed'),
+    ),
+    h('div', { class: 'folds' }, details('Notice', body), details('Headers', headers)),
     actions,
   );
 }

@@ -182,6 +182,7 @@ describeInBrowser('for everybody, the checkout', () => {
     const text = await page.locator('body').innerText();
     expect(text).toContain('RUB\u00a060.00');
     expect(text).toContain('This page needs JavaScript');
+    expect(await page.evaluate("performance.getEntriesByName('first-contentful-paint').length")).toBe(1);
     await page.locator('#number').fill('4242424242424242');
     await page.keyboard.press('Enter');
     await expect.poll(() => world.complaints.splice(0).join(), soon).toContain("form-action 'none'");
@@ -204,8 +205,15 @@ describeInBrowser('for everybody, the checkout', () => {
       uploadThroughput: throughput,
     });
     await tools.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+    // When it can be seen, and when a key that is pressed is put into its group: then the form is there for the payer.
     await page.addInitScript(`
-      addEventListener('DOMContentLoaded', () => { window.parsedAtMs = performance.now(); });
+      addEventListener('DOMContentLoaded', () => {
+        const number = document.querySelector('#number');
+        number.focus();
+        document.execCommand('insertText', false, '42424');
+        window.typed = number.value;
+        window.usableAtMs = performance.now();
+      });
       new PerformanceObserver((list) => { for (const { name, startTime } of list.getEntries())
         if (name === 'first-contentful-paint') window.paintedAtMs = startTime; }).observe({ type: 'paint', buffered: true });`);
     const times: number[] = [];
@@ -213,8 +221,10 @@ describeInBrowser('for everybody, the checkout', () => {
     for (let turn = 0; turn < 3; turn++) {
       await page.goto(link, { waitUntil: 'load' });
       await expect.poll(() => page.evaluate('window.paintedAtMs > 0'), soon).toBe(true);
-      times.push(await page.evaluate<number>('Math.max(window.paintedAtMs, window.parsedAtMs)'));
+      expect(await page.evaluate('window.typed')).toBe('4242 4');
+      times.push(await page.evaluate<number>('Math.max(window.paintedAtMs, window.usableAtMs)'));
     }
+    console.info(`usable on a slow phone after ${times.map((ms) => Math.round(ms)).join(', ')} ms`);
     expect(Math.min(...times)).toBeLessThan(1_000);
   });
 
