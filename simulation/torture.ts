@@ -1,7 +1,7 @@
 // npm run torture: the real processes, two nodes, a bank and PostgreSQL, under load, while each of them is killed with -9 in turn,
 // the network between them is cut, the database takes no writes, and its disk is full. Then everything heals and comes to rest,
 // and the books must be right to the last kopeck.
-//   --seconds 300 (of troubles), --kills 30, --traders 12, --keep (leaves the folder with the logs)
+//   --seconds 300 (of troubles), --kills 30, --traders 12
 import { mkdirSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
@@ -285,6 +285,8 @@ async function judge(stage: Stage, seen: CheckWorld): Promise<Finding[]> {
 }
 
 const stage = await openStage();
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void stage.close().finally(() => process.exit(1)));
 try {
   say('two nodes, a bank and PostgreSQL are there');
   const nodeUrls = stage.toNodes.map(({ port }) => `http://127.0.0.1:${port}`);
