@@ -17,8 +17,7 @@ export const faultKinds = {
   'receiver fails': 0.15,
   'receiver takes it and does not answer': 0.08,
   'client hears nothing': 0.05,
-  'node dies': 0.004,
-  'node stops': 0.002,
+  'node dies': 0.0008,
   'clock jumps': 0.03,
   'clock of a node differs': 0.5,
 } as const;

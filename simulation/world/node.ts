@@ -10,6 +10,7 @@ import type { WorldBank } from './bank.ts';
 import type { WorldDatabase } from './database.ts';
 import type { Receivers } from './receivers.ts';
 import type { Scheduler } from './scheduler.ts';
+import type { Trace } from './trace.ts';
 
 export type WorldNode = {
   readonly name: string;
@@ -38,8 +39,9 @@ export async function startNode(options: {
   database: WorldDatabase;
   bank: WorldBank;
   receivers: Receivers;
+  trace: Trace;
 }): Promise<WorldNode> {
-  const { name, skewMs, scheduler, database, bank, receivers } = options;
+  const { name, skewMs, scheduler, database, bank, receivers, trace } = options;
   const clock: Clock = { now: () => instantAt(Math.floor(scheduler.nowMs()) + skewMs) };
   const foundation = await foundationOn(
     {
@@ -50,7 +52,7 @@ export async function startNode(options: {
       close: () => Promise.resolve(),
     },
     config,
-    openLog({ level: 'silent', human: false, destination: { write: () => {} } }),
+    openLog({ level: 'warn', human: false, destination: { write: (line) => trace.add(warningIn(name, line)) } }),
     {
       clock,
       ids: randomIds,
@@ -68,4 +70,10 @@ export async function startNode(options: {
       return { status: answer.statusCode, text: answer.payload };
     },
   };
+}
+
+/** Without what differs from one machine to the next. */
+function warningIn(node: string, line: string): string {
+  const { msg, err } = JSON.parse(line) as { msg: string; err?: { message: string } };
+  return `  ${node} warns: ${msg}${err ? ` (${err.message})` : ''}`;
 }

@@ -95,7 +95,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     trace.add(`${name} starts, ${skewMs} ms off`);
     try {
       const node = await alone(name, () =>
-        startNode({ name, skewMs, scheduler, database, bank, receivers }),
+        startNode({ name, skewMs, scheduler, database, bank, receivers, trace }),
       );
       nodes.set(name, node);
       scheduler.as(name, () => {
@@ -246,11 +246,19 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       scheduler.pass(ms);
       trace.add(`${ms} ms pass`);
     }
-    throw new Error(`after ${roundsMost} rounds something is still due`);
+    throw new Error(`after ${roundsMost} rounds this is still due: ${await whatIsDue()}`);
   }
 
   async function retryStuck({ service }: WorldNode): Promise<void> {
     for (const { table, id } of await service.engine.stuck()) await service.engine.retry(table, id);
+  }
+
+  async function whatIsDue(): Promise<string> {
+    const due = dueTables.map(
+      (table) => `select '${table} ' || row_to_json(${table}) as thing from ${table}
+        where wake_at is not null or stuck_at is not null`,
+    );
+    return (await database.query(`${due.join(' union all ')} limit 5`)).map(({ thing }) => String(thing)).join('; ');
   }
 
   /** When the next thing is due; undefined when nothing is, now or later. */
@@ -317,7 +325,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
 }
 
 const dueTables = ['invoice', 'payment', 'binding', 'series', 'destination', 'withdrawal'];
-const roundsMost = 2_000;
+const roundsMost = 500;
 
 const shops = [
   ['TEST', 'RUB'],
