@@ -1,0 +1,253 @@
+// What the database says of each object, read in one statement, so that it is one moment: of everything, or of some aggregates
+// and what belongs to them. Sums of the ledger are bigint; amounts of single objects have twelve digits at most.
+import type { CheckWorld } from './world.ts';
+
+export type Fact = { readonly type: string } & Readonly<Record<string, unknown>>;
+export type EventRow = {
+  readonly aggregate_id: string;
+  readonly aggregate: string;
+  readonly sequence: number;
+  readonly created_at: string;
+  readonly facts: readonly Fact[];
+};
+/** Columns that all rows of due work have. */
+type Due = { readonly wake_at: string | null; readonly stuck_at: string | null };
+export type InvoiceRow = Due & {
+  readonly invoice_id: string;
+  readonly version: number;
+  readonly status: string;
+  readonly created_at: string;
+  readonly amount_minor: number;
+  readonly payments_made: number;
+  readonly payment_in_progress: boolean;
+};
+export type Fee = { basisPoints: number; fixedMinor: number; leastMinor?: number; mostMinor?: number };
+export type PaymentRow = Due & {
+  readonly invoice_id: string;
+  readonly payment_id: string;
+  readonly party_id: string;
+  readonly shop_id: string;
+  readonly status: string;
+  readonly amount_minor: number;
+  readonly currency: string;
+  readonly captured_minor: number | null;
+  readonly refunded_minor: number;
+  readonly realm: string;
+  readonly bank_id: string;
+  readonly is_instant: boolean;
+  readonly fees: { readonly processing?: Fee; readonly refund?: Fee };
+};
+export type RefundRow = {
+  readonly invoice_id: string;
+  readonly payment_id: string;
+  readonly refund_id: string;
+  readonly status: string;
+  readonly amount_minor: number;
+  readonly fee_minor: number;
+};
+export type CustomerRow = {
+  readonly customer_id: string;
+  readonly version: number;
+  readonly status: string;
+  readonly active_binding_id: string | null;
+};
+export type BindingRow = Due & {
+  readonly customer_id: string;
+  readonly binding_id: string;
+  readonly status: string;
+  readonly amount_minor: number;
+  readonly currency: string;
+  readonly realm: string;
+  readonly bank_id: string;
+};
+export type WithdrawalRow = Due & {
+  readonly withdrawal_id: string;
+  readonly wallet_id: string;
+  readonly version: number;
+  readonly status: string;
+  readonly amount_minor: number;
+  readonly fee_minor: number;
+  readonly currency: string;
+  readonly bank_id: string | null;
+};
+export type DestinationRow = Due & {
+  readonly destination_id: string;
+  readonly version: number;
+  readonly status: string;
+};
+export type DepositRow = {
+  readonly deposit_id: string;
+  readonly wallet_id: string;
+  readonly amount_minor: number;
+};
+export type TransferRow = {
+  readonly transfer_id: string;
+  readonly sender_id: string;
+  readonly receiver_id: string;
+  readonly amount_minor: number;
+  readonly status: string;
+};
+/** What has a version and no states of its own here. */
+export type OtherRow = { readonly id: string; readonly kind: string; readonly version: number };
+export type AttemptRow = {
+  readonly series_id: string;
+  readonly invoice_id: string;
+  readonly payment_id: string;
+  readonly created_at: string;
+  readonly ended_at: string | null;
+  readonly outcome: string;
+  readonly network: string | null;
+  readonly amount_minor: number;
+  readonly currency: string;
+  readonly invoice_created_at: string;
+  readonly card_key: string;
+  readonly shop: string;
+  readonly payment_system: string;
+};
+export type LedgerRow = {
+  readonly aggregate_id: string;
+  readonly operation_id: string;
+  readonly step: string;
+  readonly phase: 'single' | 'pending' | 'post' | 'void';
+  readonly debit_account: string;
+  readonly credit_account: string;
+  readonly posted_minor: number;
+  readonly pending_minor: number;
+};
+/** Over all lanes of an account, as text. */
+export type BalanceRow = {
+  readonly account_id: string;
+  readonly debits_posted: string;
+  readonly credits_posted: string;
+  readonly debits_pending: string;
+  readonly credits_pending: string;
+};
+
+export type Books = {
+  readonly events: readonly EventRow[];
+  readonly invoices: readonly InvoiceRow[];
+  readonly payments: readonly PaymentRow[];
+  readonly refunds: readonly RefundRow[];
+  readonly customers: readonly CustomerRow[];
+  readonly bindings: readonly BindingRow[];
+  readonly withdrawals: readonly WithdrawalRow[];
+  readonly destinations: readonly DestinationRow[];
+  readonly deposits: readonly DepositRow[];
+  readonly transfers: readonly TransferRow[];
+  readonly others: readonly OtherRow[];
+  readonly attempts: readonly AttemptRow[];
+  readonly ledger: readonly LedgerRow[];
+  /** Always of all accounts. */
+  readonly balances: readonly BalanceRow[];
+};
+
+const sources: Record<keyof Books, { readonly text: string; readonly key?: string }> = {
+  events: {
+    text: 'select aggregate_id, aggregate, sequence, created_at, facts from event',
+    key: 'aggregate_id',
+  },
+  invoices: {
+    text: `select invoice_id, version, status, created_at, amount_minor, payments_made, payment_in_progress, wake_at, stuck_at
+      from invoice`,
+    key: 'invoice_id',
+  },
+  payments: {
+    text: `select invoice_id, payment_id, party_id, shop_id, status, amount_minor, currency, captured_minor, refunded_minor,
+        terms ->> 'realm' as realm, terms -> 'terminal' ->> 'bankId' as bank_id,
+        terms -> 'flow' ->> 'type' = 'instant' as is_instant, terms -> 'fees' as fees, wake_at, stuck_at
+      from payment`,
+    key: 'invoice_id',
+  },
+  refunds: {
+    text: 'select invoice_id, payment_id, refund_id, status, amount_minor, fee_minor from refund',
+    key: 'invoice_id',
+  },
+  customers: {
+    text: 'select customer_id, version, status, active_binding_id from customer',
+    key: 'customer_id',
+  },
+  bindings: {
+    text: `select customer_id, binding_id, status, amount_minor, currency, terms ->> 'realm' as realm,
+        terms -> 'terminal' ->> 'bankId' as bank_id, wake_at, stuck_at
+      from binding`,
+    key: 'customer_id',
+  },
+  withdrawals: {
+    text: `select withdrawal_id, wallet_id, version, status, amount_minor, fee_minor, currency,
+        terms -> 'route' ->> 'bankId' as bank_id, wake_at, stuck_at
+      from withdrawal`,
+    key: 'withdrawal_id',
+  },
+  destinations: {
+    text: 'select destination_id, version, status, wake_at, stuck_at from destination',
+    key: 'destination_id',
+  },
+  deposits: { text: 'select deposit_id, wallet_id, amount_minor from deposit', key: 'deposit_id' },
+  transfers: {
+    text: 'select transfer_id, sender_id, receiver_id, amount_minor, status from wallet_transfer',
+    key: 'transfer_id',
+  },
+  others: {
+    text: `select * from (
+        select series_id as id, 'series' as kind, version from series
+        union all select identity_id, 'identity', version from identity
+        union all select wallet_id, 'wallet', 1 from wallet
+        union all select deposit_id, 'deposit', 1 from deposit
+        union all select transfer_id, 'transfer', 2 from wallet_transfer) as other`,
+    key: 'id',
+  },
+  attempts: {
+    text: `select attempt.series_id, invoice_id, payment_id, attempt.created_at, ended_at, outcome, network,
+        attempt.amount_minor, attempt.currency, invoice.created_at as invoice_created_at,
+        encode(card_key, 'hex') as card_key, series.party_id || ' ' || series.shop_id as shop,
+        series.terms -> 'card' ->> 'paymentSystem' as payment_system
+      from series_attempt as attempt join series using (series_id) join invoice using (invoice_id)`,
+    key: 'attempt.series_id',
+  },
+  ledger: {
+    text: `select aggregate_id, operation_id, step, phase, debit_account, credit_account, posted_minor, pending_minor
+      from ledger_transfer`,
+    key: 'aggregate_id',
+  },
+  balances: {
+    text: `select account_id, sum(debits_posted)::text as debits_posted, sum(credits_posted)::text as credits_posted,
+        sum(debits_pending)::text as debits_pending, sum(credits_pending)::text as credits_pending
+      from ledger_balance group by account_id`,
+  },
+};
+const kinds = Object.keys(sources) as (keyof Books)[];
+
+function statementOver(condition: (key: string) => string): string {
+  return kinds
+    .map((kind) => {
+      const { text, key } = sources[kind];
+      const rows = key === undefined ? text : `${text}${condition(key)}`;
+      return `select '${kind}' as kind, row_to_json(row)::text as row from (${rows}) as row`;
+    })
+    .join('\nunion all\n');
+}
+const readAll = statementOver(() => '');
+const readSome = statementOver((key) => ` where ${key} = any($1::text[])`);
+
+/** Of these aggregates; of all where none are named. */
+export async function readBooks(query: CheckWorld['query'], only?: readonly string[]): Promise<Books> {
+  const books = Object.fromEntries(kinds.map((kind) => [kind, [] as unknown[]])) as Record<
+    keyof Books,
+    unknown[]
+  >;
+  const rows = only ? await query(readSome, [only]) : await query(readAll);
+  for (const { kind, row } of rows) books[kind as keyof Books].push(JSON.parse(String(row)));
+  books.events.sort((a, b) => (a as EventRow).sequence - (b as EventRow).sequence);
+  return books as unknown as Books;
+}
+
+export function groupedBy<T>(all: readonly T[], keyOf: (one: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const one of all) {
+    const key = keyOf(one);
+    const group = groups.get(key);
+    if (group) group.push(one);
+    else groups.set(key, [one]);
+  }
+  return groups;
+}

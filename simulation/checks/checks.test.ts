@@ -1,0 +1,248 @@
+// Each check, tried on a world that is right and on the same world with one thing wrong in it, planted as no program of ours
+// would do it: the check finds that, and no other check finds anything that it should not.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkWorldOf, startSmallWorld, type SmallWorld } from '../../test/support/small-world.ts';
+import { incremental, settledFindings, whole, type CheckWorld, type Finding } from './index.ts';
+
+let world: SmallWorld;
+beforeAll(async () => {
+  world = await startSmallWorld();
+});
+afterAll(() => world.close());
+
+type Changes = { readonly sql?: string; readonly told?: Partial<Parameters<typeof checkWorldOf>[1]> };
+
+/** What is found while the world is changed so; then it is as it was. */
+async function found(
+  { sql, told = {} }: Changes,
+  look: (seen: CheckWorld) => Promise<Finding[]> = settledFindings,
+): Promise<Finding[]> {
+  return world.service.database.withClient(async (client) => {
+    await client.query('begin');
+    try {
+      for (const table of ['event', 'ledger_transfer', 'ledger_account'])
+        await client.query(`alter table ${table} disable trigger user`);
+      await client.query('alter table ledger_balance drop constraint ledger_balance_holds_the_floor');
+      if (sql !== undefined) await client.query(sql);
+      const query = async (text: string, values?: unknown[]) => (await client.query(text, values)).rows;
+      return await look(checkWorldOf(query, { ...world, ...told }));
+    } finally {
+      await client.query('rollback');
+    }
+  });
+}
+
+test('nothing is found in a world that is right, whole, settled or step by step', async () => {
+  expect(await found({}, whole)).toEqual([]);
+  expect(await found({})).toEqual([]);
+  expect(await found({}, incremental)).toEqual([]);
+  expect(world.entries.length).toBeGreaterThan(10);
+  expect(world.received.length).toBeGreaterThan(10);
+});
+
+const another = (change: Partial<SmallWorld['entries'][number]>) => ({
+  entries: world.entries.map((entry, place) => (place === 0 ? { ...entry, ...change } : entry)),
+});
+const answered = (method: string, path: string, body: unknown) => ({
+  acknowledged: [...world.acknowledged, { method, path, status: 200, body, at: '' }],
+});
+
+type Plant = readonly [what: string, by: readonly string[], change: () => Changes];
+const plants: readonly Plant[] = [
+  [
+    'a kopeck more in a balance',
+    ['balances'],
+    () => ({
+      sql: `update ledger_balance set credits_posted = credits_posted + 1 where lane = 0 and account_id like '%merchant.settlement%'`,
+    }),
+  ],
+  ['a transfer between wallets of more than there is', ['floors'], () => ({ sql: overdraw() })],
+  [
+    'a post of another sum than was pending',
+    ['transfers', 'balances', 'postings'],
+    () => ({
+      sql: `alter table ledger_transfer drop constraint ledger_transfer_check1;
+        update ledger_transfer set posted_minor = 9000 where aggregate_id = '${world.shipped.id}' and phase = 'post'`,
+    }),
+  ],
+  [
+    'a fee nobody took',
+    ['postings'],
+    () => ({
+      sql: `update payment set terms = jsonb_set(terms::jsonb, '{fees}', '{"processing": {"basisPoints": 100, "fixedMinor": 0}}')::json
+        where invoice_id = '${world.sold.id}'`,
+    }),
+  ],
+  [
+    'an open hold of what was cancelled',
+    ['postings', 'balances'],
+    () => ({
+      sql: `delete from ledger_transfer where aggregate_id = '${world.released.id}' and phase = 'void'`,
+    }),
+  ],
+  [
+    'an invoice that stays busy',
+    ['invoices'],
+    () => ({ sql: `update invoice set payment_in_progress = true where invoice_id = '${world.sold.id}'` }),
+  ],
+  [
+    'a fact that could not follow',
+    ['moves'],
+    () => ({
+      sql: `update event set facts = replace(facts::text, 'payment_cancel_started', 'payment_rerouted')::json
+        where aggregate_id = '${world.released.id}'`,
+      told: { acknowledged: [] },
+    }),
+  ],
+  [
+    'an event too few',
+    ['events'],
+    () => ({
+      sql: `delete from event where aggregate_id = '${world.shipped.id}' and facts::text like '%capture_started%'`,
+      told: { acknowledged: [] },
+    }),
+  ],
+  [
+    'a row that moved without an event',
+    ['events'],
+    () => ({ sql: `update invoice set version = version + 1 where invoice_id = '${world.sold.id}'` }),
+  ],
+  [
+    'a kopeck more at the bank',
+    ['bank'],
+    () => ({ told: another({ amount: world.entries[0]!.amount + 1 }) }),
+  ],
+  [
+    'a line the bank lacks',
+    ['bank'],
+    () => ({ told: { entries: world.entries.filter(({ kind }) => kind !== 'payout') } }),
+  ],
+  [
+    'a charge of nobody',
+    ['bank'],
+    () => ({ told: { entries: [...world.entries, { ...world.entries[0]!, operationId: 'stranger.1.a' }] } }),
+  ],
+  [
+    'a line the bank has twice',
+    ['bank', 'doubles'],
+    () => ({ told: { entries: [...world.entries, world.entries[0]!] } }),
+  ],
+  [
+    'a final state that was shown and is another now',
+    ['acknowledged'],
+    () => ({
+      told: answered('GET', `/v2/processing/invoices/${world.sold.id}/payments/1`, {
+        id: '1',
+        status: 'failed',
+      }),
+    }),
+  ],
+  [
+    'a payment somebody was promised',
+    ['acknowledged'],
+    () => ({
+      told: answered('POST', `/v2/processing/invoices/${world.sold.id}/payments`, {
+        id: '2',
+        status: 'pending',
+      }),
+    }),
+  ],
+  [
+    'a retry an hour after a failure',
+    ['retries'],
+    () => ({
+      sql: `update series_attempt set outcome = 'declined', network = 'visa', code = '51'
+        where created_at = (select min(created_at) from series_attempt)`,
+    }),
+  ],
+  [
+    'something that waits for an operator',
+    ['final'],
+    () => ({ sql: `update payment set stuck_at = now() where invoice_id = '${world.sold.id}'` }),
+  ],
+  ['a notice that never came', ['webhooks'], () => ({ told: { received: world.received.slice(1) } })],
+  ['notices in another order', ['webhooks'], () => ({ told: { received: world.received.toReversed() } })],
+  [
+    'a notice in two versions',
+    ['webhooks'],
+    () => ({
+      told: {
+        received: [
+          ...world.received,
+          { ...world.received[0]!, body: { ...(world.received[0]!.body as object), eventType: 'Other' } },
+        ],
+      },
+    }),
+  ],
+  ...(
+    [
+      '4242424242424242',
+      btoa('x4242424242424242'),
+      btoa('xy4242424242424242'),
+      btoa('4242424242424242'),
+    ] as const
+  ).map((text): Plant => [
+    `a card number as ${text}`,
+    ['card numbers'],
+    () => ({ sql: `update invoice set description = 'card ${text}' where invoice_id = '${world.sold.id}'` }),
+  ]),
+  [
+    'a card number in bytes',
+    ['card numbers'],
+    () => ({ sql: `update card set identity_hash = '4242424242424242'::bytea` }),
+  ],
+  [
+    'a security code in a fact',
+    ['card numbers'],
+    () => ({ sql: `update invoice set metadata = '{"cvv": "123"}' where invoice_id = '${world.sold.id}'` }),
+  ],
+];
+
+test.each(plants)('%s is found by %s', async (_what, by, change) => {
+  const findings = await found(change());
+  expect(new Set(findings.map(({ check }) => check)), JSON.stringify(findings, null, 1)).toEqual(new Set(by));
+});
+
+test('what has changed since the last look is found by the next, and what has not is not read again', async () => {
+  await world.service.database.withClient(async (client) => {
+    await client.query('begin');
+    let rows = 0;
+    const query = async (text: string, values?: unknown[]) => {
+      const answer = await client.query(text, values);
+      rows = answer.rows.length;
+      return answer.rows;
+    };
+    const seen = checkWorldOf(query, world);
+    expect(await incremental(seen)).toEqual([]);
+    const everything = rows;
+    await client.query('rollback');
+    await client.query('begin');
+    expect(await incremental(seen)).toEqual([]);
+    expect(rows).toBe(1);
+    await client.query(`update invoice set payment_in_progress = true, version = version + 1
+      where invoice_id = '${world.sold.id}'`);
+    await client.query(`insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+      select invoice_id, version, 'invoice', party_id, now(), '[]' from invoice where invoice_id = '${world.sold.id}'`);
+    expect((await incremental(seen)).map(({ check }) => check)).toEqual(['invoices']);
+    expect(rows).toBeLessThan(everything);
+    await client.query('rollback');
+  });
+});
+
+/** A transfer with all that belongs to it, of money the wallet does not have. */
+function overdraw(): string {
+  const wallets = `'${world.otherWallet}', '${world.wallet}'`;
+  const accounts = `'test:RUB:wallet.own:${world.otherWallet}', 0, 'test:RUB:wallet.own:${world.wallet}', 0`;
+  return `
+    insert into wallet_transfer (transfer_id, party_id, sender_id, receiver_id, created_at, amount_minor, currency, status)
+    values ('T', '${world.merchant.partyId}', ${wallets}, now(), 999999999999, 'RUB', 'succeeded');
+    insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+    select 'T', sequence, 'transfer', '${world.merchant.partyId}', now(), '[]' from generate_series(1, 2) as sequence;
+    insert into ledger_transfer (aggregate_id, operation_id, step, phase, resolves, debit_account, debit_lane, credit_account,
+      credit_lane, posted_minor, pending_minor, happened_at)
+    values ('T', 'transfer', 'transfer', 'single', false, ${accounts}, 999999999999, 0, now());
+    update ledger_balance set debits_posted = debits_posted + 999999999999
+    where account_id = 'test:RUB:wallet.own:${world.otherWallet}';
+    update ledger_balance set credits_posted = credits_posted + 999999999999
+    where account_id = 'test:RUB:wallet.own:${world.wallet}'`;
+}

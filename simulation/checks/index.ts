@@ -1,0 +1,171 @@
+// The checks of a running world, in three strengths. They are written apart from the service: nothing here is imported from it,
+// and what must be true is stated a second time. Nothing may move while they look.
+import { acknowledged } from './acknowledged.ts';
+import { balances, floorsHold, openSums, type OwnSums } from './balances.ts';
+import { bank } from './bank.ts';
+import { groupedBy, readBooks, type Books } from './books.ts';
+import { cardNumbersFound } from './card-numbers.ts';
+import { findingsOf, type Check, type Problem, type Seen } from './check.ts';
+import { aggregateOf, claimsOf, type Claim } from './claims.ts';
+import { doubles } from './doubles.ts';
+import { events } from './events.ts';
+import { final } from './final.ts';
+import { historyOf } from './history.ts';
+import { invoices } from './invoices.ts';
+import { moves } from './moves.ts';
+import { postings } from './postings.ts';
+import { retries } from './retries.ts';
+import { transfers } from './transfers.ts';
+import { openQueues, silence, type Queues } from './webhooks.ts';
+import type { BankEntry, CheckWorld, Finding } from './world.ts';
+
+export type { Acknowledged, BankEntry, CheckWorld, Delivery, Finding } from './world.ts';
+
+const checks: readonly Check[] = [
+  balances,
+  floorsHold,
+  transfers,
+  postings,
+  invoices,
+  moves,
+  events,
+  bank,
+  doubles,
+  acknowledged,
+  retries,
+  final,
+];
+
+/** What has been looked at in a world. */
+type Memory = {
+  /** Transactions before this one have been seen. */
+  seenBefore: string;
+  bankLines: number;
+  readonly bank: Map<string, BankEntry[]>;
+  answers: number;
+  /** By aggregate; each claim once. */
+  readonly claims: Map<string, Map<string, Claim>>;
+  deliveries: number;
+  readonly queues: Queues;
+  readonly sums: OwnSums;
+};
+const memories = new WeakMap<CheckWorld, Memory>();
+
+function memoryOf(world: CheckWorld): Memory {
+  const known = memories.get(world);
+  if (known) return known;
+  const memory: Memory = {
+    seenBefore: '0',
+    bankLines: 0,
+    bank: new Map(),
+    answers: 0,
+    claims: new Map(),
+    deliveries: 0,
+    queues: openQueues(),
+    sums: openSums(),
+  };
+  memories.set(world, memory);
+  return memory;
+}
+
+const readTouched = `
+  select pg_snapshot_xmin(pg_current_snapshot())::text as seen_before,
+    (select coalesce(json_agg(distinct aggregate_id), '[]') from event where written_in >= $1::xid8)::text as touched`;
+
+/** Cheap: what has changed since the last call. */
+export async function incremental(world: CheckWorld): Promise<Finding[]> {
+  const memory = memoryOf(world);
+  const answered = hear(world, memory);
+  const booked = await readBank(world, memory);
+  const [now] = await world.query(readTouched, [memory.seenBefore]);
+  memory.seenBefore = String(now?.['seen_before']);
+  const touched = new Set([...(JSON.parse(String(now?.['touched'])) as string[]), ...booked, ...answered]);
+  const heard = named('webhooks', memory.queues.hear(world.received.slice(memory.deliveries)));
+  memory.deliveries = world.received.length;
+  if (touched.size === 0) return heard;
+  const books = await readBooks(world.query, [...touched]);
+  memory.sums.add(books.ledger);
+  const seen: Seen = {
+    ...seenIn(books, world),
+    bank: new Map([...touched].map((id) => [id, memory.bank.get(id) ?? []])),
+    claims: [...touched].flatMap((id) => [...(memory.claims.get(id)?.values() ?? [])]),
+    sums: memory.sums,
+    isSettled: false,
+  };
+  return [...judge(seen), ...heard];
+}
+
+/** Everything that must be true at any moment, of everything there is. */
+export function whole(world: CheckWorld): Promise<Finding[]> {
+  return all(world, false);
+}
+
+/** Also what must be true once faults have stopped and nothing is due any more. */
+export function settledFindings(world: CheckWorld): Promise<Finding[]> {
+  return all(world, true);
+}
+
+async function all(world: CheckWorld, isSettled: boolean): Promise<Finding[]> {
+  const memory = memoryOf(world);
+  hear(world, memory);
+  await readBank(world, memory);
+  const books = await readBooks(world.query);
+  const sums = openSums();
+  sums.add(books.ledger);
+  const seen: Seen = {
+    ...seenIn(books, world),
+    bank: memory.bank,
+    claims: [...memory.claims.values()].flatMap((claims) => [...claims.values()]),
+    sums,
+    isSettled,
+  };
+  return [
+    ...judge(seen),
+    ...named('webhooks', [
+      ...openQueues().hear(world.received),
+      ...(isSettled ? await silence(world.query, seen) : []),
+    ]),
+    ...named('card numbers', await cardNumbersFound(world.query)),
+  ];
+}
+
+function judge(seen: Seen): Finding[] {
+  return checks.flatMap((check) => findingsOf(check, seen));
+}
+
+function named(check: string, problems: readonly Problem[]): Finding[] {
+  return problems.map(([about, problem]) => ({ check, about, problem }));
+}
+
+function seenIn(books: Books, { received }: CheckWorld) {
+  const histories = new Map(
+    [...groupedBy(books.events, ({ aggregate_id: id }) => id)].map(
+      ([id, log]) => [id, historyOf(log)] as const,
+    ),
+  );
+  return { books, histories, received };
+}
+
+/** The aggregates of lines that are new. */
+async function readBank(world: CheckWorld, memory: Memory): Promise<string[]> {
+  const book = await world.bankBook();
+  const fresh = book.slice(memory.bankLines);
+  memory.bankLines = book.length;
+  return fresh.map((line) => {
+    const [aggregate = ''] = line.operationId.split('.');
+    memory.bank.set(aggregate, [...(memory.bank.get(aggregate) ?? []), line]);
+    return aggregate;
+  });
+}
+
+/** The aggregates of answers that are new. */
+function hear(world: CheckWorld, memory: Memory): string[] {
+  const fresh = world.acknowledged.slice(memory.answers).flatMap(claimsOf);
+  memory.answers = world.acknowledged.length;
+  for (const claim of fresh) {
+    const aggregate = aggregateOf(claim);
+    const claims = memory.claims.get(aggregate) ?? new Map<string, Claim>();
+    memory.claims.set(aggregate, claims.set(JSON.stringify(claim), claim));
+  }
+  return fresh.map(aggregateOf);
+}

@@ -1,0 +1,141 @@
+// What receivers were sent, beside the log: each webhook was told of each object in the order in which things happened, the same
+// notice always in the same words, and in the end of everything it asked for.
+import { groupedBy } from './books.ts';
+import type { Problem, Seen } from './check.ts';
+import type { CheckWorld, Delivery } from './world.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+
+export type Queues = {
+  /** What is wrong with the order or the words of these, which come after all that were heard before. */
+  hear(deliveries: readonly Delivery[]): Problem[];
+};
+
+export function openQueues(): Queues {
+  const queues = new Map<string, { latest: number; readonly texts: Map<string, string> }>();
+  return {
+    hear: (deliveries) =>
+      deliveries.flatMap((delivery): Problem[] => {
+        const name = queueOf(delivery);
+        const queue = queues.get(name) ?? { latest: -Infinity, texts: new Map<string, string>() };
+        queues.set(name, queue);
+        const id = String(delivery.eventID);
+        const text = JSON.stringify(delivery.body);
+        const before = queue.texts.get(id);
+        if (before !== undefined)
+          return before === text ? [] : [[name, `notice ${id} was sent in two versions`]];
+        queue.texts.set(id, text);
+        const { latest } = queue;
+        queue.latest = Math.max(latest, Number(id));
+        return Number(id) < latest ? [[name, `notice ${id} came after ${latest}`]] : [];
+      }),
+  };
+}
+
+type WebhookRow = {
+  readonly webhook_id: string;
+  readonly topic: string;
+  readonly owner_id: string;
+  readonly part_id: string | null;
+  readonly event_types: string;
+};
+type ConcernRow = {
+  readonly webhook_id: string;
+  readonly aggregate_id: string;
+  readonly sequences: number[];
+};
+
+const readWebhooks = 'select webhook_id, topic, owner_id, part_id, event_types from webhook';
+/** The events written after the webhook was, of what it is about. */
+const readConcerns = `
+  with object as (
+    select invoice_id as id, party_id, shop_id as owner_id, null as part_id, 'InvoicesTopic' as topic from invoice
+    union all select customer_id, party_id, shop_id, null, 'CustomersTopic' from customer
+    union all select withdrawal_id, party_id, identity_id, wallet_id, 'WithdrawalsTopic' from withdrawal
+    union all select destination_id, party_id, identity_id, null, 'DestinationsTopic' from destination)
+  select webhook_id, aggregate_id, json_agg(sequence)::text as sequences
+  from webhook join object on object.topic = webhook.topic and object.party_id = webhook.party_id
+    and object.owner_id = webhook.owner_id and (webhook.part_id is null or object.part_id = webhook.part_id)
+  join event on event.aggregate_id = object.id and event.written_in > webhook.written_in
+  group by 1, 2`;
+
+/** What is subscribed by another name than it bears. */
+const subscribedAs: Readonly<Record<string, string>> = {
+  RefundCreated: 'PaymentRefundCreated',
+  RefundSucceeded: 'PaymentRefundSucceeded',
+  RefundFailed: 'PaymentRefundFailed',
+};
+
+/** What was never told, though all is quiet; and what was told of a state that was not. */
+export async function silence(query: CheckWorld['query'], { histories, received }: Seen): Promise<Problem[]> {
+  const webhooks = new Map(
+    (await query(readWebhooks)).map((row) => [String(row['webhook_id']), row as WebhookRow]),
+  );
+  const concerns = (await query(readConcerns)).map((row) => ({
+    ...(row as ConcernRow),
+    sequences: JSON.parse(String(row['sequences'])) as number[],
+  }));
+  const queues = groupedBy(received, queueOf);
+  return concerns.flatMap(({ webhook_id: webhookId, aggregate_id: id, sequences }): Problem[] => {
+    const types = webhooks.get(webhookId)?.event_types.split(' ') ?? [];
+    const due = (histories.get(id)?.notices ?? []).filter(
+      ({ type, sequence }) => sequences.includes(sequence) && types.includes(subscribedAs[type] ?? type),
+    );
+    const told = once(queues.get(`${webhookId} ${id}`) ?? []);
+    const expected = due.map(({ type, statuses }) => `${type} ${statusesIn(statuses)}`);
+    // A replay may have gone further back than the webhook is old.
+    const has = told
+      .map(({ body }) => `${String((body as Body)['eventType'])} ${statusesIn(shownIn(body as Body))}`)
+      .slice(-due.length || Infinity);
+    return expected.join(', ') === has.join(', ')
+      ? []
+      : [
+          [
+            `webhook ${webhookId} of ${id}`,
+            `it was told ${has.join(', ') || 'nothing'}, not ${expected.join(', ')}`,
+          ],
+        ];
+  });
+}
+
+function queueOf({ webhookID, body }: Delivery): string {
+  return `${webhookID} ${aggregateOf(body as Body)}`;
+}
+
+function once(all: readonly Delivery[]): Delivery[] {
+  const seen = new Set<string>();
+  return all.filter(({ eventID }) => !seen.has(String(eventID)) && seen.add(String(eventID)));
+}
+
+function aggregateOf(body: Body): string {
+  const idOf = (name: string) => (body[name] as { id?: string } | undefined)?.id;
+  const found =
+    idOf('invoice') ??
+    idOf('customer') ??
+    idOf('withdrawal') ??
+    body['withdrawalID'] ??
+    idOf('destination') ??
+    body['destinationID'];
+  return String(found);
+}
+
+/** The states of invoices, payments and refunds as notices show them. */
+function shownIn(body: Body): Readonly<Record<string, string | undefined>> {
+  const statusOf = (name: string) => (body[name] as { status?: string } | undefined)?.status;
+  return { invoice: statusOf('invoice'), payment: statusOf('payment'), refund: statusOf('refund') };
+}
+
+const shownAs: Readonly<Record<string, string>> = {
+  authorising: 'pending',
+  challenged: 'pending',
+  reversing: 'pending',
+  held: 'processed',
+  capturing: 'processed',
+  cancelling: 'processed',
+  refunding: 'captured',
+};
+
+function statusesIn({ invoice, payment, refund }: Readonly<Record<string, string | undefined>>): string {
+  const shown = payment === undefined ? undefined : (shownAs[payment] ?? payment);
+  return [invoice, shown, refund].filter((status) => status !== undefined).join('/');
+}
