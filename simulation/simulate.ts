@@ -1,13 +1,81 @@
-// npm run simulate -- --seed N --steps M
+// npm run simulate: worlds that try to break the service, one seed each. A seed that breaks it is made as small as it gets and
+// told as a story.
+//
+//   npm run simulate -- --seed 7 --steps 3000     one world; the last line is its trace
+//   npm run simulate -- --for 5m                  one world after the other, with fresh seeds, which are printed
 import './world/take-over.ts';
 import { parseArgs } from 'node:util';
+import type { Report, Story } from './run-world.ts';
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    steps: { type: 'string', default: '3000' },
+    for: { type: 'string' },
+    without: { type: 'string', multiple: true, default: [] },
+    story: { type: 'boolean', default: false },
+    'as-it-is': { type: 'boolean', default: false },
+  },
+});
 const { startCluster } = await import('./world/cluster.ts');
 const { runWorld } = await import('./run-world.ts');
-const { values } = parseArgs({ options: { seed: { type: 'string' }, steps: { type: 'string' }, without: { type: 'string', multiple: true }, story: { type: 'boolean' } } });
+const { commandOf, shrink } = await import('./shrink.ts');
+const { storyOf } = await import('./story.ts');
+const { real } = await import('./world/take-over.ts');
+
+function millisecondsIn(text: string): number {
+  const [, count, unit] = /^(\d+)(s|m|h)$/.exec(text) ?? [];
+  if (count === undefined) throw new Error(`${text} is no time: 20s, 5m or 1h`);
+  return Number(count) * { s: 1_000, m: 60_000, h: 3_600_000 }[unit as 's' | 'm' | 'h'];
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function summary({ operations, faults, statements, tookMs }: Report): string {
+  const seconds = tookMs / 1_000;
+  return `${operations} operations, ${faults} faults, ${statements} statements in ${seconds.toFixed(1)} s (${Math.round(operations / seconds)}/s)`;
+}
+
+function tell(story: Story, { findings, stepsTaken }: Report): void {
+  print(`seed ${story.seed} fails after ${stepsTaken} steps:`);
+  for (const { check, about, problem } of findings.slice(0, 10)) print(`  ${check}: ${about}: ${problem}`);
+}
+
+async function one(story: Story): Promise<boolean> {
+  const report = await runWorld(cluster, story);
+  if (values.story) for (const line of report.lines) print(line);
+  print(`seed ${story.seed}: ${summary(report)}`);
+  const failed = report.findings.length > 0;
+  if (failed) {
+    tell(story, report);
+    print(commandOf(story));
+    if (!values['as-it-is']) {
+      const small = await shrink(cluster, { story, report });
+      print(`\nThe smallest that was found: ${commandOf(small.story)}`);
+      tell(small.story, small.report);
+      for (const line of storyOf(small.report)) print(`  ${line}`);
+    }
+  }
+  print(`trace ${report.trace}`);
+  return !failed;
+}
+
 const cluster = await startCluster();
+let isWell = true;
 try {
-  const report = await runWorld(cluster, { seed: Number(values.seed ?? 1), steps: Number(values.steps ?? 1000), without: values.without ?? [] });
-  if (values.story) console.log(report.lines.join('\n'));
-  console.log(report.findings.slice(0, 10), report.stepsTaken, report.operations, report.faults, report.statements, report.tookMs);
-  console.log(`trace ${report.trace}`);
-} finally { await cluster.stop(); }
+  const { steps, without } = values;
+  if (values.for === undefined) {
+    isWell = await one({ seed: Number(values.seed ?? 1), steps: Number(steps), without });
+  } else {
+    const untilMs = real.nowMs() + millisecondsIn(values.for);
+    const first = values.seed === undefined ? Date.now() % 1_000_000_000 : Number(values.seed);
+    for (let seed = first; isWell && real.nowMs() < untilMs; seed++) {
+      isWell = await one({ seed, steps: Number(steps), without });
+    }
+  }
+} finally {
+  await cluster.stop();
+}
+process.exitCode = isWell ? 0 : 1;

@@ -22,6 +22,7 @@ export type Clients = {
 };
 
 const actions: readonly Action[] = [...shopActions, ...peopleActions, ...walletActions, ...listenerActions];
+export const actionNames = actions.map(({ name }) => name);
 const remembered = 20;
 
 export function openClients(chance: Chance, without: readonly string[]): Clients {
@@ -41,7 +42,10 @@ export function openClients(chance: Chance, without: readonly string[]): Clients
       ...(body
         ? [
             () => ({ ...wish, body: without_(body, chance.oneOf(Object.keys(body))) }),
-            () => ({ ...wish, body: { ...body, [chance.oneOf(Object.keys(body))]: chance.oneOf(wrongValues) } }),
+            () => ({
+              ...wish,
+              body: { ...body, [chance.oneOf(Object.keys(body))]: chance.oneOf(wrongValues) },
+            }),
           ]
         : []),
     ];

@@ -138,23 +138,21 @@ export const shopActions: readonly Action[] = [
       ['capture', 5],
       ['cancel', 3],
     ] as const
-  ).map(
-    ([what, weight]): Action => ({
-      name: `${what} a payment`,
-      weight,
-      wish: (known, chance) => {
-        const paid = recent(known.payments, chance);
-        if (!paid) return undefined;
-        const part = what === 'capture' ? partOf(paid.amount, chance) : {};
-        const currency = 'amount' in part ? { currency: paid.currency } : {};
-        return {
-          method: 'POST',
-          path: `${pathOf(paid)}/${what}`,
-          body: { reason: `to ${what}`, ...part, ...currency },
-        };
-      },
-    }),
-  ),
+  ).map(([what, weight]): Action => ({
+    name: `${what} a payment`,
+    weight,
+    wish: (known, chance) => {
+      const paid = recent(known.payments, chance);
+      if (!paid) return undefined;
+      const part = what === 'capture' ? partOf(paid.amount, chance) : {};
+      const currency = 'amount' in part ? { currency: paid.currency } : {};
+      return {
+        method: 'POST',
+        path: `${pathOf(paid)}/${what}`,
+        body: { reason: `to ${what}`, ...part, ...currency },
+      };
+    },
+  })),
   {
     name: 'refund a payment',
     weight: 5,
@@ -175,28 +173,28 @@ export const shopActions: readonly Action[] = [
       ['fulfill', 1.5],
       ['rescind', 1.5],
     ] as const
-  ).map(
-    ([what, weight]): Action => ({
-      name: `${what} an invoice`,
-      weight,
-      wish: (known, chance) => {
-        const invoice = recent(known.invoices, chance);
-        return (
-          invoice && {
-            method: 'POST',
-            path: `${base}/invoices/${invoice.id}/${what}`,
-            body: { reason: `to ${what}` },
-          }
-        );
-      },
-    }),
-  ),
+  ).map(([what, weight]): Action => ({
+    name: `${what} an invoice`,
+    weight,
+    wish: (known, chance) => {
+      const invoice = recent(known.invoices, chance);
+      return (
+        invoice && {
+          method: 'POST',
+          path: `${base}/invoices/${invoice.id}/${what}`,
+          body: { reason: `to ${what}` },
+        }
+      );
+    },
+  })),
   {
     name: 'withdraw a consent',
     weight: 0.4,
     wish: (known, chance) => {
       const parent = recent(known.parents, chance);
-      return parent && { method: 'POST', path: `${pathOf(parent)}/recurring/withdraw`, body: { reason: 'no' } };
+      return (
+        parent && { method: 'POST', path: `${pathOf(parent)}/recurring/withdraw`, body: { reason: 'no' } }
+      );
     },
   },
   {
@@ -204,7 +202,14 @@ export const shopActions: readonly Action[] = [
     weight: 3,
     wish: (known, chance) => {
       const paid = recent(known.payments, chance);
-      const what = chance.oneOf(['', '/refunds', '/recurring', '/recurring/events', '/recurring/consent', '/receipt']);
+      const what = chance.oneOf([
+        '',
+        '/refunds',
+        '/recurring',
+        '/recurring/events',
+        '/recurring/consent',
+        '/receipt',
+      ]);
       return paid && { method: 'GET', path: pathOf(paid) + what };
     },
   },

@@ -62,7 +62,12 @@ export const walletActions: readonly Action[] = [
       path: '/payres/v0/bank-cards',
       body: {
         type: 'BankCard',
-        cardNumber: chance.oneOf(['4242424242424242', '5555555555554444', '4000000000005704', '4000000000000002']),
+        cardNumber: chance.oneOf([
+          '4242424242424242',
+          '5555555555554444',
+          '4000000000005704',
+          '4000000000000002',
+        ]),
         expDate: '12/30',
         cardHolder: 'LEXA SVOTIN',
       },
@@ -149,7 +154,9 @@ export const walletActions: readonly Action[] = [
         ...(withdrawal
           ? [`withdrawals/${withdrawal}`, `withdrawals/${withdrawal}/events?limit=20`, 'withdrawals?limit=10']
           : []),
-        ...(destination ? [`destinations/${destination}`, `destinations/${destination}/events?limit=10`] : []),
+        ...(destination
+          ? [`destinations/${destination}`, `destinations/${destination}/events?limit=10`]
+          : []),
       ];
       return paths.length === 0 ? undefined : { method: 'GET', path: `${base}/${chance.oneOf(paths)}` };
     },

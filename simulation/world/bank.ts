@@ -133,7 +133,12 @@ export async function openWorldBank(options: {
               run() {
                 if (faults.happens('bank reply lost')) return nothing('ECONNRESET');
                 if (faults.happens('bank answers nonsense')) {
-                  return settle({ came: 'answer', status: 502, headers: {}, body: Buffer.from('Bad gateway') });
+                  return settle({
+                    came: 'answer',
+                    status: 502,
+                    headers: {},
+                    body: Buffer.from('Bad gateway'),
+                  });
                 }
                 settle(exchange);
               },

@@ -30,11 +30,7 @@ export type Faults = {
   count(): number;
 };
 
-export function openFaults(options: {
-  chance: Chance;
-  trace: Trace;
-  without: readonly string[];
-}): Faults {
+export function openFaults(options: { chance: Chance; trace: Trace; without: readonly string[] }): Faults {
   const { chance, trace, without } = options;
   // A third of the worlds is calm in most respects.
   const share = chance.oneOf([0.15, 0.5, 1]);

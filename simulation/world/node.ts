@@ -52,7 +52,11 @@ export async function startNode(options: {
       close: () => Promise.resolve(),
     },
     config,
-    openLog({ level: 'warn', human: false, destination: { write: (line) => trace.add(warningIn(name, line)) } }),
+    openLog({
+      level: 'warn',
+      human: false,
+      destination: { write: (line) => trace.add(warningIn(name, line)) },
+    }),
     {
       clock,
       ids: randomIds,

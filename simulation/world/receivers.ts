@@ -12,8 +12,14 @@ export type Receivers = {
   readonly received: readonly Delivery[];
 };
 
-export function openReceivers(options: { scheduler: Scheduler; faults: Faults; chance: Chance }): Receivers {
-  const { scheduler, faults, chance } = options;
+export function openReceivers(options: {
+  scheduler: Scheduler;
+  faults: Faults;
+  chance: Chance;
+  /** Whose address that is. */
+  webhookAt: (url: string) => Promise<string>;
+}): Receivers {
+  const { scheduler, faults, chance, webhookAt } = options;
   const received: Delivery[] = [];
   return {
     received,
@@ -30,10 +36,10 @@ export function openReceivers(options: { scheduler: Scheduler; faults: Faults; c
             scheduler.wait({
               owner: node,
               what: `tells ${url.pathname} ${headers['webhook-id']}`,
-              run() {
+              async run() {
                 if (faults.happens('receiver fails')) return answer(chance.oneOf([500, 503, 302, 410]));
                 const content = JSON.parse(body.toString()) as { eventID: number | string };
-                const webhookID = url.pathname.slice(1);
+                const webhookID = await webhookAt(url.href);
                 received.push({ webhookID, eventID: content.eventID, body: content });
                 if (!faults.happens('receiver takes it and does not answer')) answer(200);
               },

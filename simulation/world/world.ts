@@ -2,6 +2,7 @@
 // one thing happens: something that waited is let go, somebody begins something, time passes, a node dies or comes back.
 import { insertParty, insertShop } from '../../src/merchants/party.store.ts';
 import { scopes } from '../../src/http/access.ts';
+import { resume } from '../../src/webhooks/inspect.store.ts';
 import type { Acknowledged, CheckWorld } from '../checks/world.ts';
 import { openClients } from '../clients/clients.ts';
 import { forgetAddresses } from '../clients/listeners.ts';
@@ -50,7 +51,16 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const { place, drop } = await cluster.newDatabase();
   const database: WorldDatabase = await openWorldDatabase({ place, scheduler, faults, trace });
   const clients = openClients(chanceOf(seed, 'clients'), without);
-  const receivers = openReceivers({ scheduler, faults, chance: chanceOf(seed, 'receivers') });
+  const addresses = new Map<string, string>();
+  async function webhookAt(url: string): Promise<string> {
+    const known = addresses.get(url);
+    if (known !== undefined) return known;
+    const [row] = await database.query('select webhook_id from webhook where url = $1', [url]);
+    const id = String(row?.['webhook_id'] ?? url);
+    addresses.set(url, id);
+    return id;
+  }
+  const receivers = openReceivers({ scheduler, faults, chance: chanceOf(seed, 'receivers'), webhookAt });
   const acknowledged: Acknowledged[] = [];
   const nodes = new Map<string, WorldNode>();
   let calls = 0;
@@ -65,7 +75,10 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     faults,
     async callBack(path, headers, body) {
       const node = anyNode();
-      return node ? (await scheduler.as(node.name, () => node.call({ method: 'POST', url: path, headers, body }))).status : 503;
+      return node
+        ? (await scheduler.as(node.name, () => node.call({ method: 'POST', url: path, headers, body })))
+            .status
+        : 503;
     },
   });
 
@@ -74,7 +87,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     let isOver = false;
     const working = scheduler.as(owner, work).finally(() => (isOver = true));
     working.catch(() => undefined);
-    for (let idle = 0; !isOver; ) {
+    for (let idle = 0; !isOver;) {
       const choice = scheduler.choices().find((one) => one.owner === owner);
       if (choice) {
         await scheduler.letGo(choice);
@@ -141,7 +154,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
         return clients.hear(request, undefined);
       }
       trace.add(`client: ${request.what} → ${answer.status} ${answer.text}`);
-      const body = answer.text.startsWith('{') || answer.text.startsWith('[') ? JSON.parse(answer.text) : undefined;
+      const body =
+        answer.text.startsWith('{') || answer.text.startsWith('[') ? JSON.parse(answer.text) : undefined;
       acknowledged.push({
         method: request.method,
         path: request.path.replace(/\?.*/, ''),
@@ -249,16 +263,26 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     throw new Error(`after ${roundsMost} rounds this is still due: ${await whatIsDue()}`);
   }
 
-  async function retryStuck({ service }: WorldNode): Promise<void> {
+  async function retryStuck({ service, foundation }: WorldNode): Promise<void> {
     for (const { table, id } of await service.engine.stuck()) await service.engine.retry(table, id);
+    const now = foundation.ports.clock.now();
+    const { leaseMs } = service.webhooks;
+    const parked = await database.query(
+      'select distinct webhook_id from webhook_queue where stuck_at is not null order by 1',
+    );
+    for (const { webhook_id } of parked) {
+      await resume(foundation.database, String(webhook_id), { now, leaseMs });
+    }
   }
 
   async function whatIsDue(): Promise<string> {
-    const due = dueTables.map(
+    const due = [...dueTables, 'webhook_queue'].map(
       (table) => `select '${table} ' || row_to_json(${table}) as thing from ${table}
         where wake_at is not null or stuck_at is not null`,
     );
-    return (await database.query(`${due.join(' union all ')} limit 5`)).map(({ thing }) => String(thing)).join('; ');
+    return (await database.query(`${due.join(' union all ')} limit 5`))
+      .map(({ thing }) => String(thing))
+      .join('; ');
   }
 
   /** When the next thing is due; undefined when nothing is, now or later. */
@@ -292,9 +316,18 @@ export async function openWorld(options: WorldOptions): Promise<World> {
           const terminal = { id: 'T1', merchantId: shop_id, descriptor: 'SHOP', bankId: 'BANK', priority: 1 };
           await banks.putTerminal({ ...terminal, partyId: party_id, shopId: shop_id });
         }
-        const payouts = { id: 'P1', merchantId: 'PAYOUTS', descriptor: 'PAYOUTS', bankId: 'BANK', priority: 1 };
+        const payouts = {
+          id: 'P1',
+          merchantId: 'PAYOUTS',
+          descriptor: 'PAYOUTS',
+          bankId: 'BANK',
+          priority: 1,
+        };
         await banks.putPayoutTerminal({ ...payouts, partyId: party_id });
-        clients.join({ partyId: party_id, apiKey: await apiKeys.create({ partyId: party_id, name: 'all', scopes }) });
+        clients.join({
+          partyId: party_id,
+          apiKey: await apiKeys.create({ partyId: party_id, name: 'all', scopes }),
+        });
       }
     });
     await bringUp();
