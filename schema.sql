@@ -574,6 +574,37 @@ create table ledger_watermark (
   constraint ledger_watermark_only_row_check check (only_row)
 );
 
+create table letter (
+  invoice_id id not null,
+  payment_id id not null,
+  party_id id not null,
+  series_id id not null,
+  status text not null,
+  created_at timestamp with time zone not null,
+  recipient text not null,
+  paid_at timestamp with time zone not null,
+  amount_minor bigint not null,
+  currency text not null,
+  reference text not null,
+  approval_code text,
+  ended_at timestamp with time zone,
+  subject text,
+  text_body text,
+  html_body text,
+  refusal text,
+  wake_at timestamp with time zone,
+  attempts integer default 0 not null,
+  stuck_at timestamp with time zone,
+  stuck_reason text,
+  constraint letter_pkey primary key (invoice_id, payment_id),
+  constraint letter_check check ((status = 'waiting'::text) = (ended_at is null)),
+  constraint letter_check1 check (status = 'waiting'::text or text_body is not null),
+  constraint letter_status_check check (status = any (array['waiting'::text, 'kept'::text, 'sent'::text, 'refused'::text]))
+);
+create index letter_due on letter using btree (wake_at) where wake_at is not null;
+create index letter_of_party on letter using btree (party_id, created_at);
+create index letter_stuck on letter using btree (stuck_at) where stuck_at is not null;
+
 create table migration (
   number integer not null,
   name text not null,

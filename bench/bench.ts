@@ -1,10 +1,11 @@
 // npm run bench: how fast the service is, beside a floor that does the same writes and nothing else. Both run on this machine,
 // against the same PostgreSQL and the same bank, in short turns; what counts is their ratio. `--quick` takes under a minute.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { closedLoop, median, openLoop, percentile, type Measured, type Work } from './load.ts';
-import { openField, type Contender, type Field } from './processes.ts';
+import { costSince, meanOf, spentSoFar, type Cost } from './costs.ts';
+import { openField, type Contender } from './processes.ts';
 import { openApi, scenarios, type Api } from './scenarios.ts';
 
 const { values: options } = parseArgs({
@@ -30,18 +31,12 @@ const chosen = scenarios.filter(({ name }) =>
   (options.only ?? (options.quick ? quick : [name])).includes(name),
 );
 
-type Cost = {
-  readonly serviceMs: number;
-  readonly databaseMs: number;
-  readonly commits: number;
-  readonly walBytes: number;
-};
 type Result = {
   readonly name: string;
   readonly service: Measured;
   readonly floor?: Measured;
   readonly ratios: readonly number[];
-  readonly cost: Cost;
+  readonly costs: readonly (Cost & { readonly of: string })[];
   readonly half?: Measured;
 };
 
@@ -70,16 +65,15 @@ report();
 async function race(name: string, works: ReadonlyMap<Contender, Work>): Promise<Result> {
   const measured = new Map<Contender, Measured[]>([...works.keys()].map((one) => [one, []]));
   const ratios: number[] = [];
-  let cost: Cost | undefined;
+  const costs = new Map<Contender, Cost[]>([...works.keys()].map((one) => [one, []]));
   for (let round = 0; round < rounds; round++) {
     // Who goes first changes, so that a machine that slows down or recovers favours neither.
     const order = [...works].sort(([a], [b]) => (round % 2 === 0 ? 1 : -1) * a.name.localeCompare(b.name));
     for (const [one, work] of order) {
-      const before = await costsSoFar(field, one);
+      const before = await spentSoFar(field, one);
       const turn = await closedLoop(work, { clients, ms: roundMs });
       measured.get(one)?.push(turn);
-      if (one.name === 'service')
-        cost = costOf(before, await costsSoFar(field, one), turn.latenciesMs.length);
+      costs.get(one)?.push(await costSince(before, field, one, turn.latenciesMs.length));
     }
     const [service, floor] = [field.service, field.floor].map((one) => measured.get(one)?.at(-1)?.rate);
     if (service && floor) ratios.push(service / floor);
@@ -88,12 +82,11 @@ async function race(name: string, works: ReadonlyMap<Contender, Work>): Promise<
   const floors = measured.get(field.floor);
   const work = works.get(field.service);
   const half = work && (await openLoop(work, { rate: Math.max(1, service.rate / 2), ms: roundMs }));
-  if (!cost) throw new Error('nothing was measured');
   return {
     name,
     service,
     ratios,
-    cost,
+    costs: [...costs].map(([one, turns]) => ({ of: one.name, ...meanOf(turns) })),
     ...(floors ? { floor: together(floors) } : {}),
     ...(half ? { half } : {}),
   };
@@ -104,42 +97,6 @@ function together(turns: readonly Measured[]): Measured {
     rate: median(turns.map(({ rate }) => rate)),
     latenciesMs: turns.flatMap(({ latenciesMs }) => latenciesMs),
   };
-}
-
-type Sums = { cpuTicks: number; databaseTicks: number; commits: number; wal: bigint };
-
-async function costsSoFar(on: Field, { pid, database }: Contender): Promise<Sums> {
-  const [row] = await on.query(
-    database,
-    `select xact_commit::text as commits, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::text as wal
-     from pg_stat_database where datname = current_database()`,
-  );
-  return {
-    cpuTicks: ticksOf(pid),
-    databaseTicks: on.postgresPids().reduce((sum, one) => sum + ticksOf(one), 0),
-    commits: Number(row?.['commits']),
-    wal: BigInt(row?.['wal'] ?? 0),
-  };
-}
-
-function costOf(before: Sums, after: Sums, done: number): Cost {
-  const msPerTick = 10;
-  return {
-    serviceMs: ((after.cpuTicks - before.cpuTicks) * msPerTick) / done,
-    databaseMs: ((after.databaseTicks - before.databaseTicks) * msPerTick) / done,
-    commits: (after.commits - before.commits) / done,
-    walBytes: Number(after.wal - before.wal) / done,
-  };
-}
-
-/** User and system time, in hundredths of a second. Nothing where there is no /proc. */
-function ticksOf(pid: number): number {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-    return Number(fields[11]) + Number(fields[12]);
-  } catch {
-    return 0;
-  }
 }
 
 function report(): void {
@@ -169,11 +126,24 @@ function report(): void {
       ].join(' | ')} |`;
     }),
     '',
-    '| scenario | CPU of the service, ms | of PostgreSQL, ms | commits | bytes of log |',
-    '| --- | ---: | ---: | ---: | ---: |',
-    ...results.map(
-      ({ name, cost }) =>
-        `| ${name} | ${cost.serviceMs.toFixed(2)} | ${cost.databaseMs.toFixed(2)} | ${cost.commits.toFixed(1)} | ${cost.walBytes.toFixed(0)} |`,
+    'Each, with what the floor does beside it:',
+    '',
+    '| scenario | of | CPU of it, ms | of PostgreSQL, ms | statements | transactions that write | rows written | bytes of log |',
+    '| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |',
+    ...results.flatMap(({ name, costs }) =>
+      costs.map(
+        (cost) =>
+          `| ${[
+            name,
+            cost.of,
+            cost.ownMs.toFixed(2),
+            cost.databaseMs.toFixed(2),
+            cost.statements.toFixed(1),
+            cost.writingTransactions.toFixed(2),
+            cost.rowsWritten.toFixed(1),
+            cost.walBytes.toFixed(0),
+          ].join(' | ')} |`,
+      ),
     ),
     '',
   ];

@@ -27,7 +27,7 @@ export type Field = {
   readonly service: Contender;
   readonly floor: Contender;
   readonly bankUrl: string;
-  /** A statement in one of the databases. */
+  /** A statement in one of the databases, by its superuser. */
   query(database: string, text: string): Promise<Record<string, string>[]>;
   postgresPids(): number[];
   /** One more node of the service on the same database. */
@@ -52,23 +52,30 @@ export async function openField(): Promise<Field> {
 async function start(endings: (() => Promise<void>)[], close: () => Promise<void>): Promise<Field> {
   const { folder, remove } = temporaryFolder();
   endings.push(remove);
-  const server = await startEmbedded({ dataFolder: folder, log: () => {}, machine: { openFolder: folder } });
+  const server = await startEmbedded({
+    dataFolder: folder,
+    log: () => {},
+    machine: { openFolder: folder },
+    // Counts what is sent; the same for both.
+    settings: { shared_preload_libraries: 'pg_stat_statements' },
+  });
   endings.push(() => server.stop());
   const { connection } = server;
-  const urlOf = (database: string) => {
+  const urlOf = (database: string, as?: 'superuser') => {
     const { host, port, user, password } = connection as {
       host: string;
       port: number;
       user: string;
       password: string;
     };
-    return `postgres://${user}:${password}@/${database}?host=${encodeURIComponent(host)}&port=${port}`;
+    return `postgres://${as ? 'postgres' : user}:${password}@/${database}?host=${encodeURIComponent(host)}&port=${port}`;
   };
   const withDatabase = async <T>(
     database: string,
     work: (run: (text: string) => Promise<any[]>) => Promise<T>,
+    as?: 'superuser',
   ) => {
-    const db = openDatabase({ connection: { url: urlOf(database) }, connectionsMost: 3 });
+    const db = openDatabase({ connection: { url: urlOf(database, as) }, connectionsMost: 3 });
     try {
       return await work((text) => db.withClient(async (client) => (await client.query(text)).rows));
     } finally {
@@ -105,7 +112,9 @@ async function start(endings: (() => Promise<void>)[], close: () => Promise<void
 
   for (const database of ['service', 'floor']) {
     await withDatabase('postgres', (run) => run(`create database ${database}`));
+    await withDatabase(database, (run) => run('create extension pg_walinspect'), 'superuser');
   }
+  await withDatabase('postgres', (run) => run('create extension pg_stat_statements'), 'superuser');
   const floorDatabase = openDatabase({ connection: { url: urlOf('floor') }, connectionsMost: 3 });
   await migrate(floorDatabase);
   await floorDatabase.end();
@@ -145,7 +154,7 @@ async function start(endings: (() => Promise<void>)[], close: () => Promise<void
     service,
     floor: { name: 'floor', ...floorStarted, apiKey: 'none', database: 'floor' },
     bankUrl: bank.url,
-    query: (database, text) => withDatabase(database, (run) => run(text)),
+    query: (database, text) => withDatabase(database, (run) => run(text), 'superuser'),
     postgresPids: () => childrenOf(folder),
     addNode: () => node(++nodes),
     close,

@@ -29,6 +29,7 @@ const card = {
   },
   clientInfo: { fingerprint: 'bench' },
 };
+const contactInfo = { email: 'payer@example.com' };
 const order = {
   shopID: 'TEST',
   dueDate: '2030-01-20T10:00:00Z',
@@ -82,9 +83,28 @@ async function pay(api: Api, more: object): Promise<string> {
 
 async function charge(api: Api, more: object = {}): Promise<string> {
   const { paymentToolToken, paymentSession } = await api.call('POST', paths.cards, card);
-  const contactInfo = { email: 'payer@example.com' };
   const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, paymentSession, contactInfo };
   return pay(api, { payer, ...more });
+}
+
+/** So that no two clients charge one series at once, nor a client the same one twice in a row. */
+const parentsMade = 64;
+
+/** Charges without the payer, each of the series that has rested longest. */
+async function chargeParents(api: Api): Promise<Work> {
+  const payments = Array.from({ length: parentsMade }, () => charge(api, { makeRecurrent: true }));
+  const parents = await Promise.all(payments);
+  return async () => {
+    const invoiceID = parents.shift();
+    if (invoiceID === undefined) throw new Error(`more than ${parentsMade} charges at once`);
+    const payer = {
+      payerType: 'RecurrentPayer',
+      recurrentParentPayment: { invoiceID, paymentID: '1' },
+      contactInfo,
+    };
+    await pay(api, { payer });
+    parents.push(invoiceID);
+  };
 }
 
 export const scenarios: readonly Scenario[] = [
@@ -93,6 +113,7 @@ export const scenarios: readonly Scenario[] = [
     hasFloor: true,
     prepare: async (api) => () => charge(api),
   },
+  { name: 'recurring', hasFloor: true, prepare: chargeParents },
   {
     name: 'reads',
     hasFloor: true,

@@ -41,8 +41,9 @@ import { openMerchants } from './merchants/merchants.ts';
 import { ledgerInvariants, type Invariant } from './ledger/invariants.ts';
 import { paymentInvariants } from './payments/payment.invariants.ts';
 import { addVisitorRoutes, callbackUrlOf } from './payments/visitors.ts';
+import { openMailServer } from './mail/mail-server.ts';
 import { customersTopic } from './customers/customer.notices.ts';
-import { openRecurring } from './recurring/recurring.ts';
+import { openRecurring, type Recurring } from './recurring/recurring.ts';
 import { addWithdrawPage } from './recurring/withdraw-page.ts';
 import { invoicesTopic } from './payments/payment.notices.ts';
 import { routes, sandboxRoutes } from './routes.ts';
@@ -79,6 +80,7 @@ export type RunningService = {
   readonly banks: Banks;
   readonly webhooks: Webhooks;
   readonly payouts: PayoutRules;
+  readonly recurring: Recurring;
   /** Stops taking requests, lets what runs finish, and leaves the foundation to its owner. */
   stop(): Promise<void>;
 };
@@ -192,7 +194,14 @@ export function buildService(
       }),
     observe: (bankId, asked, { outcome }, seconds) => metrics.observeBank(bankId, asked, outcome, seconds),
   });
-  const recurring = openRecurring({ cards: vault.cards, keyring, publicUrl });
+  const mailServer = config.mailServer && openMailServer(config.mailServer);
+  const recurring = openRecurring({
+    cards: vault.cards,
+    merchants,
+    keyring,
+    publicUrl,
+    writesLetters: config.mode === 'sandbox' || mailServer !== undefined,
+  });
   const payouts = openPayoutRules({
     lookups: database.lookups,
     realm: config.mode === 'live' ? 'live' : 'test',
@@ -204,7 +213,7 @@ export function buildService(
     db: database,
     clock,
     log,
-    works: dueWork({ database, clock, banks, recurring, payouts, publicUrl }),
+    works: dueWork({ database, clock, banks, recurring, mailServer, payouts, publicUrl }),
     chores: [
       {
         name: 'forget old Idempotency-Keys',
@@ -299,6 +308,7 @@ export function buildService(
   addWithdrawPage(app, { db: database, recurring, merchants });
   addCheckoutRoutes(app, {
     mode: config.mode,
+    log,
     tokens,
     merchants,
     invoiceOf: (id) => loadInvoice(database.lookups, id),
@@ -313,6 +323,7 @@ export function buildService(
     banks,
     webhooks,
     payouts,
+    recurring,
     async stop() {
       // A client that sends its request byte by byte is not waited for longer than this.
       const impatience = setTimeout(() => app.server.closeAllConnections(), drainMs);

@@ -3,6 +3,8 @@
 import { isIP } from 'node:net';
 import { isAbsolute, resolve } from 'node:path';
 import { parseMasterKey } from './keys/master-key.ts';
+import type { MailServerSettings } from './mail/mail-server.ts';
+import { mailServerIn } from './mail/mail-settings.ts';
 import { isKnownCurrency, largestAmountMinor } from './money.ts';
 
 export type Config = {
@@ -35,6 +37,8 @@ export type Config = {
   readonly webhookTimeoutMs: number;
   /** Between the attempts of a delivery, where they are not the usual ones. */
   readonly webhookDelaysSeconds: readonly number[] | undefined;
+  /** Through which receipts are mailed, if they are. */
+  readonly mailServer: MailServerSettings | undefined;
   /** What a wallet of the test provider opens with. */
   readonly openingDepositMinor: bigint;
   readonly metricsToken: string | undefined;
@@ -166,6 +170,26 @@ export const settings = [
       'The seconds before the second attempt of a delivery, the third and so on, separated by commas. After the last one the queue is parked.',
   },
   {
+    name: 'SMTP_URL',
+    byDefault: 'no receipts are mailed',
+    meaning:
+      'The mail server receipts go through: `smtps://user:password@host` (port 465), or `smtp://…` (port 587), which demands STARTTLS ' +
+      'unless the host is this machine. Signs of user and password that mean something in an address are written as `%40`.',
+    secret: true,
+  },
+  {
+    name: 'SMTP_FROM',
+    byDefault: 'none',
+    meaning:
+      'From whom receipts come: `receipts@example.com`, or `Example <receipts@example.com>`. SMTP_URL demands it.',
+  },
+  {
+    name: 'SMTP_TIMEOUT_SECONDS',
+    byDefault: '20',
+    meaning:
+      'How long the mail server may take for a letter, from connecting to its last word. Then it is tried again later.',
+  },
+  {
     name: 'OPENING_DEPOSIT',
     byDefault: '100000000',
     meaning: 'Sandbox only: what a new wallet has on it, in minor units; 0 for nothing.',
@@ -269,6 +293,13 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     return found;
   }
 
+  const mail = mailServerIn({
+    url: text('SMTP_URL'),
+    from: text('SMTP_FROM'),
+    timeoutMs: integer('SMTP_TIMEOUT_SECONDS', 1, 40, 20) * 1_000,
+  });
+  if (mail && 'fault' in mail) faults.push(mail.fault);
+
   const config: Config = {
     mode,
     host,
@@ -296,6 +327,7 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     ),
     webhookTimeoutMs: integer('WEBHOOK_TIMEOUT_SECONDS', 1, 15, 10) * 1_000,
     webhookDelaysSeconds: secondsList('WEBHOOK_DELAYS_SECONDS'),
+    mailServer: mail && 'server' in mail ? mail.server : undefined,
     openingDepositMinor: BigInt(integer('OPENING_DEPOSIT', 0, 999_999_999, 100_000_000)),
     metricsToken: text('METRICS_TOKEN'),
     logLevel: oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),

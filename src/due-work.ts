@@ -10,17 +10,23 @@ import { takeNextStep } from './invoices/invoice.store.ts';
 import { paymentOfOperation } from './payments/payment.ts';
 import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
 import { returnUrlOf } from './payments/visitors.ts';
+import type { MailServer } from './mail/mail-server.ts';
+import { stepLetter } from './recurring/letter.step.ts';
 import type { Recurring } from './recurring/recurring.ts';
 import { stepDestination } from './wallets/destination.step.ts';
 import type { PayoutRules } from './wallets/payout-rules.ts';
 import { withdrawalOfOperation } from './wallets/withdrawal.ts';
 import { stepWithdrawal } from './wallets/withdrawal.step.ts';
 
+/** Mail servers count connections. */
+const lettersAtOnce = 4;
+
 export function dueWork({
   database,
   clock,
   banks,
   recurring,
+  mailServer,
   payouts,
   publicUrl,
 }: {
@@ -28,6 +34,7 @@ export function dueWork({
   clock: Clock;
   banks: Banks;
   recurring: Recurring;
+  mailServer: MailServer | undefined;
   payouts: PayoutRules;
   publicUrl: () => string;
 }): readonly DueWork[] {
@@ -59,6 +66,12 @@ export function dueWork({
       step: (key, now, attempt) => stepBinding(bindingSteps, key, now, attempt),
     },
     { table: 'series', keys: ['series_id'], step: ([id = ''], now) => recurring.step(database, id, now) },
+    {
+      table: 'letter',
+      keys: ['invoice_id', 'payment_id'],
+      slotsMost: lettersAtOnce,
+      step: (key, now) => stepLetter({ db: database, recurring, mailServer }, key, now),
+    },
     {
       table: 'destination',
       keys: ['destination_id'],

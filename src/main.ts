@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { readFileSync } from 'node:fs';
 import { addMerchantCommands } from './commands/merchants.line.ts';
+import { addPaymentCommands } from './commands/payments.line.ts';
 import { addPayoutCommands } from './commands/payouts.line.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -79,16 +80,33 @@ consent
   .description('check that a consent bundle is as it was sealed')
   .argument('<file>')
   .option(
-    '--sealed-by <publicKey>',
-    'who must have sealed it; `mandate consent key` shows the key of this service',
+    '--sealed-by <publicKey...>',
+    'who must have sealed it, one of these; `mandate consent keys` shows the keys of this service',
   )
+  .option('--sealed-here', 'this service must have sealed it, with whichever of its keys')
   .action(async (file: string, options) =>
     (await import('./commands/consent.ts')).verifyConsent(file, options),
   );
 consent
   .command('key')
-  .description('show the public key this service seals consent bundles with')
+  .description('show the public key this service seals consent bundles with now')
   .action(async () => (await import('./commands/consent.ts')).showConsentKey());
+consent
+  .command('keys')
+  .description('list the public keys this service has ever sealed with, the newest last')
+  .action(async () => (await import('./commands/consent.ts')).listConsentKeys());
+consent
+  .command('rotate')
+  .description('seal with a new key from now on; bundles and links made with those before stay good')
+  .action(async () => (await import('./commands/consent.ts')).rotateConsentKey());
+
+program
+  .command('mail')
+  .description('the mail server receipts go through (SMTP_URL)')
+  .command('try')
+  .description('send a short letter, to see that receipts would get there')
+  .argument('<address>', 'one of yours')
+  .action(async (address: string) => (await import('./commands/mail.ts')).tryMail(address));
 
 const vault = program.command('vault').description('the stored cards');
 vault
@@ -98,6 +116,7 @@ vault
   .action(async (options) => (await import('./commands/vault.ts')).rotateVault(options));
 
 addMerchantCommands(program);
+addPaymentCommands(program);
 addPayoutCommands(program);
 
 const bank = program

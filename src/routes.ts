@@ -38,6 +38,7 @@ import {
   listRecurringEvents,
   withdrawConsent,
 } from './payments/recurring-of-payment.ts';
+import { listOutbox } from './recurring/list-outbox.ts';
 import { getCategory, getMe, getShop, listCategories, listShops } from './merchants/read-merchants.ts';
 import { advanceTestClock, getTestClock } from './merchants/test-clock.ts';
 import {
@@ -189,5 +190,6 @@ export const routes: readonly AnyEndpoint[] = [
 export const sandboxRoutes: readonly AnyEndpoint[] = [
   getTestClock, //            GET  /sandbox/clock
   advanceTestClock, //        POST /sandbox/clock
+  listOutbox, //              GET  /sandbox/outbox
   makeTestDeposit, //         POST /wallet/v0/test/deposits
 ];

@@ -1,6 +1,6 @@
-// How many withdrawals a second are made from one wallet, and from many, on a private PostgreSQL that really syncs to disk, beside a bare
-// transaction of one row. The machine matters more than the code, so only the ratios of one run mean anything.
-// `npx tsx tools/bench-payouts.ts`, half a minute.
+// How many withdrawals a second are made from one wallet, and from many, and how many are made and ended, on a private PostgreSQL
+// that really syncs to disk, beside a bare transaction of one row. The machine matters more than the code, so only the ratios of
+// one run mean anything. `npx tsx tools/bench-payouts.ts`, a minute.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { instantAt, systemClock } from '../src/clock.ts';
 import { openDatabase, type Database } from '../src/database/database.ts';
@@ -11,7 +11,8 @@ import { randomIds } from '../src/ids.ts';
 import type { Currency } from '../src/money.ts';
 import { depositFromBank } from '../src/wallets/deposit.ts';
 import type { PayoutLimits } from '../src/wallets/payout-limits.ts';
-import { storeNewWithdrawal } from '../src/wallets/withdrawal.store.ts';
+import { storeNewWithdrawal } from '../src/wallets/new-withdrawal.store.ts';
+import { storeEnd } from '../src/wallets/withdrawal.store.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
 
 const clients = 16;
@@ -39,13 +40,18 @@ const db = openDatabase({ connection: server.connection, connectionsMost: client
 try {
   await migrate(db);
   await db.withClient((client) => client.query('create table bare (bare_id text primary key)'));
-  const unlimited = {};
   const bare = () => db.transaction((tx) => tx.run(insertBareRow, { bare_id: randomIds.next() }));
   const contenders = [
     contender('bare transaction of one row', bare),
-    await payouts('100 wallets', 100, 'RUB', unlimited),
-    await payouts('1 wallet', 1, 'USD', unlimited),
-    await payouts('1 wallet, with a limit of the day', 1, 'EUR', { perDayMinor: 10n ** 12n }),
+    await payouts('100 wallets', { wallets: 100, currency: 'RUB' }),
+    await payouts('1 wallet', { wallets: 1, currency: 'USD' }),
+    await payouts('1 wallet, with a limit of the day', {
+      wallets: 1,
+      currency: 'EUR',
+      limits: { perDayMinor: 10n ** 12n },
+    }),
+    await payouts('100 wallets, made and ended', { wallets: 100, currency: 'GBP', areEnded: true }),
+    await payouts('1 wallet, made and ended', { wallets: 1, currency: 'CHF', areEnded: true }),
     // What must happen one after the other cannot be quicker than this.
     contender('bare transactions one after the other', bare, 1),
   ];
@@ -65,9 +71,12 @@ function contender(name: string, write: () => Promise<unknown>, atOnce = clients
 
 async function payouts(
   name: string,
-  wallets: number,
-  currency: string,
-  limits: PayoutLimits,
+  {
+    wallets,
+    currency,
+    limits = {},
+    areEnded = false,
+  }: { wallets: number; currency: string; limits?: PayoutLimits; areEnded?: boolean },
 ): Promise<Contender> {
   const owner = { partyId: randomIds.next(), identityId: randomIds.next(), name };
   const amount = { minor: 1_000n, currency: currency as Currency };
@@ -105,19 +114,23 @@ async function payouts(
       },
     );
     if ('notMade' in made || made.state.status !== 'sending') throw new Error('a withdrawal was not made');
+    if (!areEnded) return;
+    const fact = { type: 'withdrawal_succeeded', reference: 'BENCH' } as const;
+    const now = systemClock.now();
+    if (!(await storeEnd(db, { withdrawal: made, version: 1 }, fact, { realm: 'test', now }))) {
+      throw new Error('a withdrawal was not ended');
+    }
   });
 }
 
 async function fill(on: Database, wallet: Parameters<typeof depositFromBank>[1]): Promise<void> {
-  await on.transaction((tx) =>
-    depositFromBank(tx, wallet, {
-      id: randomIds.next(),
-      realm: 'test',
-      bankAccountId: 'BENCH',
-      minor: 900_000_000_000n,
-      now: systemClock.now(),
-    }),
-  );
+  await depositFromBank(on, wallet, {
+    id: randomIds.next(),
+    realm: 'test',
+    bankAccountId: 'BENCH',
+    minor: 900_000_000_000n,
+    now: systemClock.now(),
+  });
 }
 
 async function race({ write, latenciesMs, clients: atOnce }: Contender): Promise<void> {
@@ -134,7 +147,7 @@ async function race({ write, latenciesMs, clients: atOnce }: Contender): Promise
 
 function print(contenders: readonly Contender[]): void {
   const perSecond = contenders.map(({ latenciesMs }) => latenciesMs.length / ((rounds * roundMs) / 1_000));
-  const [bare = 1, spread = 1, hot = 0, limited = 0, oneByOne = 1] = perSecond;
+  const [bare = 1, spread = 1, hot = 0, limited = 0, spreadEnded = 1, hotEnded = 0, oneByOne = 1] = perSecond;
   console.log(`${clients} clients, ${rounds} rounds of ${roundMs} ms each\n`);
   console.log('| | withdrawals/s | of the bare one | p50 ms | p99 ms |\n| --- | ---: | ---: | ---: | ---: |');
   for (const [index, { name, latenciesMs }] of contenders.entries()) {
@@ -146,6 +159,7 @@ function print(contenders: readonly Contender[]): void {
     );
   }
   console.log(`\none hot wallet against a hundred: ${(hot / spread).toFixed(2)}`);
+  console.log(`the same, made and ended: ${(hotEnded / spreadEnded).toFixed(2)}`);
   console.log(`one hot wallet against bare transactions one after the other: ${(hot / oneByOne).toFixed(2)}`);
   console.log(`with a limit of the day against without: ${(limited / hot).toFixed(2)}`);
 }

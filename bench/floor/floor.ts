@@ -2,92 +2,144 @@
 // transactions, makes the same calls to the bank and answers the same polls, with the same HTTP server and the same driver, and
 // does nothing else: no validation, no authentication, no vault, no rules, no repeats, no recovery. `bench/bench.ts` runs it
 // in turns with the service; their ratio says what our care costs.
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import fastify from 'fastify';
 import pg from 'pg';
 import { openLink } from '../../src/bank/http/link.ts';
 import { protocolVersion, sign, signatureHeader, versionHeader } from '../../src/bank/http/signature.ts';
+import { randomIds } from '../../src/ids.ts';
 
 const { DATABASE_URL: connectionString = '', BANK_URL: bankUrl = '', BANK_SECRET: secret = '' } = process.env;
 const connections = Number(process.env['DATABASE_CONNECTIONS'] ?? 10);
 const pool = new pg.Pool({ connectionString, max: connections });
 const bank = openLink(new URL(bankUrl).origin, 5_000);
 const bankPath = new URL(bankUrl).pathname.replace(/\/$/, '');
-const newId = () => randomUUID().replaceAll('-', '');
 
 /** As long as what the service writes in their place. */
 const sealed = randomBytes(92);
 const hash = randomBytes(32);
 const clientInfo = JSON.stringify({ fingerprint: 'bench', ip: '127.0.0.1' });
-const terms = (token: string) =>
-  JSON.stringify({
-    flow: { type: 'instant' },
-    payer: {
-      type: 'resource',
-      token,
-      session: token,
-      card: { bin: '424242', lastDigits: '4242', mask: '424242******4242', paymentSystem: 'visa' },
-      clientInfo: { fingerprint: 'bench', ip: '127.0.0.1' },
-      contactInfo: { email: 'payer@example.com' },
-    },
-    makeRecurrent: false,
-    deadline: '2026-01-19T10:30:00.123456Z',
-    terminal: { id: 'SIMULATED', bankId: 'SIMULATED', merchantId: 'TEST', descriptor: 'Test shop' },
-    realm: 'test',
-    fees: {},
-  });
+const party = 'SANDBOX';
+const bankId = 'OUTSIDE';
+const place = {
+  terminal: { id: bankId, bankId, merchantId: 'TEST', descriptor: 'Test shop' },
+  realm: 'test',
+  fees: {},
+};
+const contactInfo = { email: 'payer@example.com' };
+const flow = { type: 'instant' };
+
+function termsOf(token: string, seriesId: string | undefined, makeRecurrent: boolean) {
+  const payer = seriesId
+    ? {
+        type: 'recurrent',
+        token,
+        seriesId,
+        parent: { invoiceId: seriesId.slice(0, -2), paymentId: '1' },
+        warnings: [],
+        rootNetworkTransactionId: agreement,
+        previousNetworkTransactionId: agreement,
+        contactInfo,
+      }
+    : {
+        type: 'resource',
+        token,
+        session: token,
+        card: { bin: '424242', lastDigits: '4242', mask: '424242******4242', paymentSystem: 'visa' },
+        clientInfo: { fingerprint: 'bench', ip: '127.0.0.1' },
+        contactInfo,
+      };
+  return { flow, payer, makeRecurrent, deadline: new Date().toISOString(), ...place };
+}
 
 const insertInvoice = `
   with made as (
     insert into invoice (invoice_id, party_id, shop_id, version, status, created_at, due_date, amount_minor, currency,
       product, metadata, wake_at)
-    values ($1, 'FLOOR', 'TEST', 1, 'unpaid', now(), now() + interval '1 day', $2, 'RUB', $3, '{}', now() + interval '1 day'))
+    values ($1, '${party}', 'TEST', 1, 'unpaid', now(), now() + interval '1 day', $2, 'RUB', $3, '{}', now() + interval '1 day'))
   insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-  values ($1, 1, 'invoice', 'FLOOR', now(), $4)`;
+  values ($1, 1, 'invoice', '${party}', now(), $4)`;
 
 const insertCard = `
   with made as (
     insert into card (card_id, party_id, session_id, stored_at, valid_until, payment_system, mask, client_info, sealed,
       seal_generation, fingerprint, fingerprint_generation, identity_hash)
-    values ($1, 'FLOOR', $1, now(), now() + interval '1 hour', 'visa', '424242******4242', $2, $3, 1, $4, 1, $4))
+    values ($1, '${party}', $1, now(), now() + interval '1 hour', 'visa', '424242******4242', $2, $3, 1, $4, 1, $4))
   insert into security_code (session_id, card_id, half_hour, sealed, expires_at)
   values ($1, $1, 1, $3, now() + interval '15 minutes')`;
 
-const insertPayment = `
-  with kept as (
-    update card set is_kept = true where card_id = $2
-  ), changed as (
+const paymentParts = `
+  with changed as (
     update invoice set version = version + 1, payments_made = 1, payment_in_progress = true, wake_at = null
     where invoice_id = $1
   ), made as (
     insert into payment (invoice_id, payment_id, party_id, shop_id, version, status, created_at, amount_minor, currency,
-      terms, state, wake_at, attempts)
-    values ($1, '1', 'FLOOR', 'TEST', 1, 'authorising', now(), $3, 'RUB', $4, '{}', now() + interval '1 minute', 1))
+      refunded_minor, terms, state, wake_at, attempts)
+    values ($1, '1', '${party}', 'TEST', 1, 'authorising', now(), $2, 'RUB', 0, $3, '{}', now() + interval '1 minute', 1))`;
+const paymentEvent = `
   insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-  values ($1, 2, 'invoice', 'FLOOR', now(), $4)`;
+  values ($1, 2, 'invoice', '${party}', now(), $4)`;
+
+const insertPayment = `${paymentParts}, kept as (
+    update card set is_kept = true where card_id = $5
+  )${paymentEvent}`;
+
+/** A charge without the payer: beside the payment, the attempt and the series with what happened to it. */
+const insertCharge = `${paymentParts}, attempted as (
+    insert into series_attempt (series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
+    values ($5, $1, '1', now(), $2, 'RUB', false, 'house@2026-01-01 visa@2026-10-25 advice@2025-01-01', 'pending')
+  ), held as (
+    update series set version = version + 1, chain = $6, standing = $7 where series_id = $5 returning version
+  ), noted as (
+    insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+    select $5, version, 'series', '${party}', now(), $8 from held
+  )${paymentEvent}`;
+
+const insertSeries = `
+  with made as (
+    insert into series (series_id, party_id, shop_id, version, state, card_key, card_token, chain, terms, standing, wake_at)
+    values ($1, '${party}', 'TEST', 1, 'active', $2, $3, $4, $5, $6, now() + interval '5 months')
+  )
+  insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+  values ($1, 1, 'series', '${party}', now(), $5)`;
 
 const takeCode = 'delete from security_code where session_id = $1';
 
-const capture = `
+const captureParts = `
   with paid as (
-    update payment set version = 2, status = 'captured', captured_minor = amount_minor, state = $2, wake_at = null
+    update payment set version = 2, status = 'captured', captured_minor = amount_minor, state = $2, wake_at = null, attempts = 0
     where invoice_id = $1 and payment_id = '1'
   ), changed as (
     update invoice set version = 4, status = 'paid', payment_in_progress = false where invoice_id = $1
   ), moved as (
     insert into ledger_transfer (aggregate_id, operation_id, step, phase, resolves, debit_account, debit_lane,
       credit_account, credit_lane, posted_minor, pending_minor, happened_at)
-    values ($1, 'payment/1', 'sale', 'single', false, 'test:RUB:acq.uncleared:FLOOR', $3, 'test:RUB:merchant.settlement:FLOOR:TEST',
-      $4, $5, 0, now())
+    values ($1, 'payment/1', 'sale', 'single', false, 'test:RUB:acq.uncleared:${bankId}', $3,
+      'test:RUB:merchant.settlement:${party}:TEST', $4, $5, 0, now())
   ), debited as (
-    update ledger_balance set debits_posted = debits_posted + $5 where account_id = 'test:RUB:acq.uncleared:FLOOR' and lane = $3
+    update ledger_balance set debits_posted = debits_posted + $5
+    where account_id = 'test:RUB:acq.uncleared:${bankId}' and lane = $3
   ), credited as (
     update ledger_balance set credits_posted = credits_posted + $5
-    where account_id = 'test:RUB:merchant.settlement:FLOOR:TEST' and lane = $4
-  )
+    where account_id = 'test:RUB:merchant.settlement:${party}:TEST' and lane = $4
+  )`;
+const captureEvents = `
   insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-  values ($1, 3, 'invoice', 'FLOOR', now(), $2), ($1, 4, 'invoice', 'FLOOR', now(), $2)`;
+  values ($1, 3, 'invoice', '${party}', now(), $6), ($1, 4, 'invoice', '${party}', now(), $7)`;
+
+const capture = `${captureParts}${captureEvents}`;
+
+const captureCharge = `${captureParts}, attempted as (
+    update series_attempt set outcome = 'approved', ended_at = now()
+    where series_id = $8 and invoice_id = $1 and payment_id = '1'
+  ), held as (
+    update series set version = version + 1, chain = $9, standing = $10, wake_at = now() + interval '5 months'
+    where series_id = $8 returning version
+  ), noted as (
+    insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+    select $8, version, 'series', '${party}', now(), $11 from held
+  )${captureEvents}`;
 
 const readPayment = `select status, terms from payment where invoice_id = $1 and payment_id = '1'`;
 
@@ -97,14 +149,14 @@ function run(name: string, text: string, values: unknown[]): Promise<pg.QueryRes
 }
 
 async function openAccounts(): Promise<void> {
-  for (const [account, party, owner, lanes] of [
-    ['test:RUB:acq.uncleared:FLOOR', null, 'FLOOR', 16],
-    ['test:RUB:merchant.settlement:FLOOR:TEST', 'FLOOR', 'TEST', 8],
+  for (const [account, partyId, owner, lanes] of [
+    [`test:RUB:acq.uncleared:${bankId}`, null, bankId, 16],
+    [`test:RUB:merchant.settlement:${party}:TEST`, party, 'TEST', 8],
   ] as const) {
     await pool.query(
       `insert into ledger_account (account_id, realm, currency, code, party_id, owner_id, has_floor, lanes)
        values ($1, 'test', 'RUB', $2, $3, $4, false, $5) on conflict do nothing`,
-      [account, account.split(':')[2], party, owner, lanes],
+      [account, account.split(':')[2], partyId, owner, lanes],
     );
     await pool.query(
       `insert into ledger_balance (account_id, lane, stands_alone) select $1, lane, false from generate_series(1, $2) as lane
@@ -114,9 +166,16 @@ async function openAccounts(): Promise<void> {
   }
 }
 
-async function charge(invoiceId: string, session: string, amount: number, recurring: boolean): Promise<void> {
-  await run('take', takeCode, [session]);
-  const body = Buffer.from(JSON.stringify(messageOf(amount, recurring)));
+type Charge = {
+  readonly invoiceId: string;
+  readonly token: string;
+  readonly seriesId?: string;
+  readonly makeRecurrent: boolean;
+};
+
+async function charge({ invoiceId, token, seriesId, makeRecurrent }: Charge): Promise<void> {
+  if (!seriesId) await run('take', takeCode, [token]);
+  const body = Buffer.from(JSON.stringify(messageOf(seriesId !== undefined)));
   const target = `${bankPath}/operations/${invoiceId}.1.a`;
   const exchange = await bank.ask({
     method: 'PUT',
@@ -130,27 +189,69 @@ async function charge(invoiceId: string, session: string, amount: number, recurr
     answerMs: 30_000,
   });
   if (exchange.came === 'nothing') throw new Error(exchange.why);
-  const { outcome, networkTransactionId } = JSON.parse(exchange.body.toString());
+  const { outcome, reference, approvalCode, networkTransactionId } = JSON.parse(exchange.body.toString());
   if (outcome !== 'approved') throw new Error(`the bank answered ${exchange.body.toString()}`);
   agreement ??= networkTransactionId;
-  const lane = Number.parseInt(invoiceId.slice(0, 6), 16);
-  await run('capture', capture, [
+  const lane = Buffer.from(invoiceId).readUInt16LE(20);
+  const approval = { reference, approvalCode, networkTransactionId };
+  const values = [
     invoiceId,
-    exchange.body.toString(),
+    JSON.stringify({ approval, refundsMade: 0 }),
     1 + (lane % 16),
     1 + (lane % 8),
-    amount,
-  ]);
+    amountMinor,
+    JSON.stringify([{ type: 'payment_processed', approval, paymentId: '1' }]),
+    JSON.stringify([
+      { type: 'payment_captured', amount: { minor: amountMinor, currency: 'RUB' }, paymentId: '1' },
+      { type: 'invoice_paid' },
+    ]),
+  ];
+  if (!seriesId) await run('capture', capture, values);
+  else
+    await run('capture charge', captureCharge, [
+      ...values,
+      seriesId,
+      ...seriesChange(invoiceId, 'succeeded'),
+    ]);
+  if (makeRecurrent) {
+    const terms = JSON.stringify({ ...termsOf(token, undefined, true), approval });
+    await run('series', insertSeries, [`${invoiceId}.1`, hash, token, hash.toString('hex'), terms, standing]);
+  }
 }
+
+/** Chain, standing and fact. */
+function seriesChange(invoiceId: string, what: 'started' | 'succeeded'): string[] {
+  const fact = {
+    type: `recurring_charge_${what}`,
+    invoiceId,
+    paymentId: '1',
+    createdAt: new Date().toISOString(),
+  };
+  const more =
+    what === 'started' ? { packs: ['house@2026-01-01', 'visa@2026-10-25', 'advice@2025-01-01'] } : {};
+  return [
+    createHash('sha256').update(invoiceId).digest('hex'),
+    standing,
+    JSON.stringify([{ ...fact, ...more }]),
+  ];
+}
+
+const standing = JSON.stringify({
+  state: { name: 'active' },
+  latest: { invoiceId: '1xUtVwWMcJy7B8yrdFKDS4p', paymentId: '1' },
+  lastSuccessAt: '2026-11-21T22:25:01.019000Z',
+  chargesMade: 2,
+  noticedUntil: '2026-11-21T22:24:57.331000Z',
+});
 
 /** Of the first payment of this run, on which recurring ones rest. */
 let agreement: string | undefined;
 
-function messageOf(amount: number, recurring: boolean) {
+function messageOf(recurring: boolean) {
   return {
     kind: 'authorise',
-    merchant: { id: 'TEST', terminal: 'SIMULATED', descriptor: 'Test shop' },
-    amount,
+    merchant: { id: 'TEST', terminal: bankId, descriptor: 'Test shop' },
+    amount: amountMinor,
     currency: 'RUB',
     capture: true,
     card: {
@@ -176,31 +277,40 @@ function messageOf(amount: number, recurring: boolean) {
 const app = fastify();
 
 app.post('/v2/processing/invoices', async (request, reply) => {
-  const id = newId();
+  const id = randomIds.next();
   const body = request.body as { amount: number; product: string };
-  await run('invoice', insertInvoice, [id, body.amount, body.product, JSON.stringify([body])]);
+  const created = { type: 'invoice_created', terms: { id, createdAt: new Date().toISOString(), ...body } };
+  await run('invoice', insertInvoice, [id, body.amount, body.product, JSON.stringify([created])]);
   return reply
     .code(201)
     .send({ invoice: { id, ...body, status: 'unpaid' }, invoiceAccessToken: { payload: id } });
 });
 
 app.post('/v2/processing/payment-resources', async (_, reply) => {
-  const id = newId();
+  const id = randomIds.next();
   await run('card', insertCard, [id, clientInfo, sealed, hash]);
   return reply.code(201).send({ paymentToolToken: id, paymentSession: id });
 });
 
 app.post('/v2/processing/invoices/:id/payments', async (request, reply) => {
-  const { id } = request.params as { id: string };
-  const { payer } = request.body as { payer: { payerType: string; paymentToolToken?: string } };
-  const token = payer.paymentToolToken ?? id;
-  const json = terms(token);
-  await run('payment', insertPayment, [id, token, amountMinor, json]);
-  charge(id, token, amountMinor, payer.payerType === 'RecurrentPayer').catch((error: unknown) => {
+  const { id: invoiceId } = request.params as { id: string };
+  const { payer, makeRecurrent = false } = request.body as {
+    payer: { paymentToolToken?: string; recurrentParentPayment?: { invoiceID: string } };
+    makeRecurrent?: boolean;
+  };
+  const parent = payer.recurrentParentPayment;
+  const seriesId = parent && `${parent.invoiceID}.1`;
+  const token = payer.paymentToolToken ?? invoiceId;
+  const terms = termsOf(token, seriesId, makeRecurrent);
+  const started = { type: 'payment_started', terms: { ...terms, invoiceId, id: '1' }, paymentId: '1' };
+  const values = [invoiceId, amountMinor, JSON.stringify(terms), JSON.stringify([started])];
+  if (!seriesId) await run('payment', insertPayment, [...values, token]);
+  else await run('charge', insertCharge, [...values, seriesId, ...seriesChange(invoiceId, 'started')]);
+  charge({ invoiceId, token, makeRecurrent, ...(seriesId ? { seriesId } : {}) }).catch((error: unknown) => {
     console.error(error);
     process.exit(1);
   });
-  return reply.code(201).send({ id: '1', invoiceID: id, status: 'pending', payer: JSON.parse(json).payer });
+  return reply.code(201).send({ id: '1', invoiceID: invoiceId, status: 'pending', payer: terms.payer });
 });
 
 app.get('/v2/processing/invoices/:id/payments/1', async (request, reply) => {

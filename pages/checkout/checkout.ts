@@ -223,21 +223,19 @@ function finish(ending: Ending): void {
   const name = facts.kind === 'customer' ? 'customerBindingID' : 'paymentID';
   tellShop(facts, { type: 'finished', status, ...(attempt ? { [name]: attempt.id } : {}) });
   const { returnTo } = facts;
+  if (!hasShopPage(facts) && returnTo === undefined) return;
+  // The shop's page knows by itself where it goes from here.
+  const goBack = () => (hasShopPage(facts) ? leave() : location.assign(returnTo ?? ''));
   const back = existing('back', HTMLAnchorElement);
-  if (hasShopPage(facts)) {
-    back.hidden = false;
-    back.href = '#';
-    back.addEventListener('click', (event) => {
-      event.preventDefault();
-      leave();
-    });
-  } else if (returnTo !== undefined) {
-    back.hidden = false;
-    back.href = returnTo;
-    if (ending === 'already') return;
-    existing('back-soon', HTMLElement).textContent = words.done.backSoon;
-    setTimeout(() => location.assign(returnTo), backAfterMs);
-  }
+  back.hidden = false;
+  back.href = hasShopPage(facts) ? '#' : (returnTo ?? '');
+  back.addEventListener('click', (event) => {
+    event.preventDefault();
+    goBack();
+  });
+  if (returnTo === undefined || ending === 'already') return;
+  existing('back-soon', HTMLElement).textContent = words.done.backSoon;
+  setTimeout(goBack, backAfterMs);
 }
 
 function showCloseButton(): void {

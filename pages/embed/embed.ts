@@ -13,7 +13,7 @@ const isSmall = () => matchMedia('(max-width: 34rem)').matches;
 const submitAfterMs = 5_000;
 
 function configure(options: Options): Checkout {
-  addressOf(options, baseUrl); // so that a mistake shows when the page is made, not when somebody wants to pay
+  addressOf(options, baseUrl, location.origin); // so that a mistake shows when the page is made, not when somebody wants to pay
   let opened: Opened | undefined;
   let isFinished = false;
 
@@ -45,7 +45,7 @@ function configure(options: Options): Checkout {
     open(overrides = {}) {
       if (opened?.isOpen()) return;
       isFinished = false;
-      const address = addressOf({ ...options, ...overrides }, baseUrl);
+      const address = addressOf({ ...options, ...overrides }, baseUrl, location.origin);
       opened =
         String(options.popupMode) === 'true' || isSmall() ? openWindow(address) : openFrame(address, close);
     },

@@ -1,4 +1,4 @@
-// What a shop says about the checkout it wants, in JavaScript or in data- attributes, and the address that follows from it.
+// What a shop says about the checkout it wants, in JavaScript or in data- attributes, and the address that follows from it. Pure.
 // Names that mean nothing to us are passed over: pages made for other payment methods go on working.
 
 export type Options = Readonly<Record<string, unknown>> & {
@@ -9,6 +9,7 @@ export type Options = Readonly<Record<string, unknown>> & {
   finished?(): void;
 };
 
+/** Each is named by its id and its access token; the first that is named whole counts. */
 const modes = ['invoiceTemplate', 'invoice', 'customer'] as const;
 const shown = [
   'name',
@@ -28,14 +29,22 @@ const shown = [
 /** Not for the logs of whatever stands between here and the service: behind a # nothing is sent. */
 const hidden = ['email', 'metadata'];
 
-export function addressOf(options: Options, baseUrl: URL): string {
+export function addressOf(given: Options, baseUrl: URL, shopOrigin: string): string {
+  // Some pages were made with the shorter name.
+  const options: Options = { ...given, email: given['email'] ?? given['mail'] };
   const mode = modes.find((name) => options[`${name}ID`] && options[`${name}AccessToken`]);
-  if (!mode)
+  if (mode === 'invoiceTemplate') {
+    throw new Error(
+      'Invoice templates are not offered here: create an invoice, and give its invoiceID and invoiceAccessToken',
+    );
+  }
+  if (!mode) {
     throw new Error(
       'Unrecognized integration type: give invoiceID and invoiceAccessToken, or customerID and customerAccessToken',
     );
+  }
   const query = pick([`${mode}ID`, ...shown], options);
-  query.set('shopOrigin', location.origin);
+  query.set('shopOrigin', shopOrigin);
   return `${baseUrl}checkout?${query}#${pick([`${mode}AccessToken`, ...hidden], options)}`;
 }
 
@@ -50,8 +59,8 @@ function pick(names: readonly string[], options: Options): URLSearchParams {
   return picked;
 }
 
-/** `data-invoice-id` is invoiceID, `data-pay-button-label` is payButtonLabel. */
-export function readAttributes(attributes: DOMStringMap): Options {
+/** As a script has them in its dataset: `data-invoice-id`, there invoiceId, is invoiceID; `data-pay-button-label` is payButtonLabel. */
+export function readAttributes(attributes: Readonly<Record<string, string | undefined>>): Options {
   return Object.fromEntries(
     Object.entries(attributes).map(([name, value]) => [name.replace(/Id$/, 'ID'), value]),
   );

@@ -1,7 +1,7 @@
 // Two documents without looks that stand between the checkout and the payer's bank. One sends the browser there with the
 // fields the bank wants: it alone may post a form to anywhere, so the page that has the card fields need not. The other is
 // where the browser comes back to: it says so to the checkout around it, or goes there.
-import { createHash } from 'node:crypto';
+import { policyHash } from './html.ts';
 
 export type SmallPage = { readonly html: string; readonly contentSecurityPolicy: string };
 
@@ -40,7 +40,6 @@ export function challengePages(mode: 'sandbox' | 'live'): { start: SmallPage; ba
 }
 
 function smallPage(script: string, formAction: string): SmallPage {
-  const hash = createHash('sha256').update(script).digest('base64');
   return {
     html: `<!doctype html>
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -49,7 +48,7 @@ function smallPage(script: string, formAction: string): SmallPage {
 `,
     // They carry nothing and show nothing: whose frame they are in does not matter.
     contentSecurityPolicy:
-      `default-src 'none'; script-src 'sha256-${hash}'; img-src data:; form-action ${formAction}; ` +
+      `default-src 'none'; script-src ${policyHash(script)}; img-src data:; form-action ${formAction}; ` +
       `base-uri 'none'; frame-ancestors *`,
   };
 }

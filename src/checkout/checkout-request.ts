@@ -72,7 +72,7 @@ export function readCheckoutRequest(query: Query, acceptLanguage = ''): Checkout
 }
 
 /** The one that was asked for, else the first of the browser's languages that we speak. */
-function localeOf(wanted: string | undefined, acceptLanguage: string): Locale {
+export function localeOf(wanted: unknown, acceptLanguage = ''): Locale {
   const languages = wanted === 'ru' || wanted === 'en' ? [wanted] : acceptLanguage.toLowerCase().split(',');
   const known = languages
     .map((language) => language.trim().slice(0, 2))

@@ -1,23 +1,27 @@
 // GET /checkout, the page where people pay and bind cards; /checkout.js, by which shops open it; and the two small pages on the way to
 // the payer's bank and back. The page is a guest of the public API like any other: here is only what must stand in it before
 // it runs, and which sites may have it in a frame. No address is ever logged, for there may be a token in it.
-import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { statusOfFault } from '../http/door.ts';
 import { isKeepable } from '../http/json-body.ts';
 import { pageFiles, sendFile } from '../http/pages.ts';
+import type { Logger } from '../log.ts';
 import type { Customer } from '../customers/customer.ts';
 import type { Invoice } from '../invoices/invoice.ts';
 import { originOf } from '../merchants/party.ts';
 import { decimalsOf } from '../money.ts';
 import type { Service } from '../service.ts';
+import { awayPage, tryAgainAfterSeconds } from './away-page.ts';
 import { challengePages, type SmallPage } from './challenge-pages.ts';
 import { checkoutPage, type CheckoutView, type Order, type View } from './checkout-page.ts';
-import { isReturnAllowed, readCheckoutRequest, type CheckoutRequest } from './checkout-request.ts';
+import { isReturnAllowed, localeOf, readCheckoutRequest, type CheckoutRequest } from './checkout-request.ts';
+import { policyHash } from './html.ts';
 
 export type CheckoutPorts = {
   readonly mode: 'sandbox' | 'live';
+  readonly log: Pick<Logger, 'error'>;
   readonly tokens: Pick<Service['tokens'], 'verify'>;
   readonly merchants: Pick<Service['merchants'], 'shop'>;
   readonly invoiceOf: (id: string) => Promise<Invoice | undefined>;
@@ -43,16 +47,19 @@ export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): v
       ownOrigin: originOf(`${request.protocol}://${request.host}`),
       returned: request.query['returned'] === 'true',
     };
-    const { view, origins } = await lookAt(wanted, ports, place);
+    const locale = wanted?.locale ?? localeOf(request.query['locale'], request.headers['accept-language']);
     const files = await page();
     const assets = { script: textOf(files.get('checkout.js')), style: textOf(files.get('checkout.css')) };
-    return sendPage(
-      checkoutPage(view, assets),
-      policyOf(assets, origins, ports.mode),
-      view.view,
-      request,
-      reply,
-    );
+    try {
+      const { view, origins } = await lookAt(wanted ?? { ...nothingWanted, locale }, ports, place);
+      reply.code(view.view === 'dead' ? 404 : 200).headers(policyOf(assets, origins, ports.mode));
+      return await sendPage(checkoutPage(view, assets), request, reply);
+    } catch (error) {
+      ports.log.error({ err: error, operation: request.operation }, 'request failed');
+      const { html, contentSecurityPolicy } = awayPage(locale, assets.style);
+      reply.code(statusOfFault(error)).header('Retry-After', String(tryAgainAfterSeconds));
+      return sendPage(html, request, reply.header('Content-Security-Policy', contentSecurityPolicy));
+    }
   });
 
   app.get('/checkout.js', async (request, reply) => {
@@ -69,17 +76,14 @@ export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): v
 
 /** What is to be seen first, and who may have it in a frame. What cannot be found is nobody's. */
 async function lookAt(
-  wanted: CheckoutRequest | undefined,
+  wanted: CheckoutRequest,
   ports: CheckoutPorts,
   { ownOrigin, returned }: Place,
 ): Promise<{ view: CheckoutView; origins: readonly string[] }> {
   const { mode, tokens, merchants } = ports;
-  const found = wanted && isKeepable(wanted.id) ? await find(wanted, ports) : undefined;
+  const found = wanted.id !== '' && isKeepable(wanted.id) ? await find(wanted, ports) : undefined;
   const shop = found && (await merchants.shop(found.partyId, found.shopId));
-  if (!wanted || !found || !shop) {
-    const request = wanted ?? { ...nothingWanted, locale: 'en' };
-    return { view: { request, view: 'dead' }, origins: [] };
-  }
+  if (!found || !shop) return { view: { request: wanted, view: 'dead' }, origins: [] };
   // The sandbox has a shop of its own at the same address.
   const origins = mode === 'sandbox' && ownOrigin ? [...shop.origins, ownOrigin] : shop.origins;
   const { token, redirectUrl, shopOrigin } = wanted;
@@ -158,8 +162,8 @@ function policyOf(
 ): Record<string, string> {
   const policy = [
     "default-src 'none'",
-    `script-src '${hashOf(script)}'`,
-    `style-src '${hashOf(style)}'`,
+    `script-src ${policyHash(script)}`,
+    `style-src ${policyHash(style)}`,
     "connect-src 'self'",
     'img-src data:',
     // The bank's page is in a frame of ours, and which bank it is nobody knows before.
@@ -177,17 +181,8 @@ function policyOf(
   };
 }
 
-async function sendPage(
-  html: string,
-  headers: Record<string, string>,
-  view: View,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  reply
-    .code(view === 'dead' ? 404 : 200)
-    .headers({ ...headers, Vary: 'Accept-Encoding, Accept-Language' })
-    .type('text/html; charset=utf-8');
+async function sendPage(html: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  reply.header('Vary', 'Accept-Encoding, Accept-Language').type('text/html; charset=utf-8');
   if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(html);
   return reply.header('Content-Encoding', 'gzip').send(await zip(html));
 }
@@ -202,10 +197,6 @@ function sendSmall(
     .header('Content-Security-Policy', contentSecurityPolicy)
     .type('text/html; charset=utf-8')
     .send(html);
-}
-
-function hashOf(text: string): string {
-  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 
 function textOf(file: { readonly content: Buffer } | undefined): string {

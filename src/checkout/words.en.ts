@@ -143,4 +143,10 @@ export const english = {
     deadLead:
       'It has expired, or a part of it is missing. Go back to the shop and start again; if you have paid, the shop knows.',
   },
+  /** While the service cannot look anything up. */
+  away: {
+    head: 'One moment, please',
+    lead: 'The payment service cannot be reached just now. If you have paid already, your payment is safe. This page tries again by itself every few seconds.',
+    again: 'Try again',
+  },
 } as const;

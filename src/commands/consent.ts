@@ -1,24 +1,48 @@
-// mandate consent: whether a bundle that somebody shows is what the service sealed.
+// mandate consent: whether a bundle that somebody shows is what the service sealed, and the keys it seals with.
 import { readFile } from 'node:fs/promises';
-import { publicKeyTextOf, verifyBundle } from '../recurring/consent-bundle.ts';
+import { verifyBundle } from '../recurring/consent-bundle.ts';
+import { sealKeysOf } from '../recurring/consent-seal.ts';
 import { withFoundation } from './foundation.ts';
 
-export async function verifyConsent(file: string, options: { sealedBy?: string }): Promise<void> {
-  const verified = verifyBundle(await readFile(file, 'utf8'), options.sealedBy);
+type Verifying = { sealedBy?: string[]; sealedHere?: true };
+
+/** Needs nothing but the file, unless the keys of this service are to be asked for. */
+export async function verifyConsent(file: string, { sealedBy, sealedHere }: Verifying): Promise<void> {
+  const text = await readFile(file, 'utf8');
+  const ours = sealedHere ? await withFoundation(({ keyring }) => sealKeysOf(keyring)) : [];
+  const believed = [...(sealedBy ?? []), ...ours.map(({ publicKey }) => publicKey)];
+  const verified = verifyBundle(text, believed);
   if (!verified.ok) throw new Error(`${file} is not to be believed: ${verified.why}`);
   const { seriesId, entries, sealedAt, publicKey } = verified.bundle;
   console.log(`unchanged: ${entries.length} entries of ${seriesId}, sealed at ${sealedAt}`);
-  if (options.sealedBy === undefined) {
+  if (believed.length === 0) {
     console.log(
-      `by ${publicKey}; compare it with what \`mandate consent key\` shows, or give it as --sealed-by`,
+      `by ${publicKey}; compare it with what \`mandate consent keys\` shows, or give it as --sealed-by`,
     );
   }
 }
 
+/** Of all generations: what was sealed with an older one is shown in disputes for years. */
+export async function listConsentKeys(): Promise<void> {
+  await withFoundation(async ({ keyring }) => {
+    for (const { generation, publicKey } of await sealKeysOf(keyring))
+      console.log(`${generation}  ${publicKey}`);
+  });
+}
+
 export async function showConsentKey(): Promise<void> {
   await withFoundation(async ({ keyring }) => {
-    const key = await keyring.find('consent_seal', 1);
-    if (!key) throw new Error('the key that seals consents is missing');
-    console.log(publicKeyTextOf(key.secret));
+    console.log((await sealKeysOf(keyring)).at(-1)?.publicKey);
+  });
+}
+
+export async function rotateConsentKey(): Promise<void> {
+  await withFoundation(async ({ keyring }) => {
+    const generation = await keyring.rotate('consent_seal');
+    const key = (await sealKeysOf(keyring)).at(-1)?.publicKey;
+    console.log(`new consent bundles are sealed with the key of generation ${generation}: ${key}`);
+    console.log(
+      'nodes that run learn of it within a minute; the keys before go on being good for what they sealed',
+    );
   });
 }

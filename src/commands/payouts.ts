@@ -110,13 +110,11 @@ export async function deposit(
       now: ports.clock.now(),
       ...(description === undefined ? {} : { description }),
     } as const;
-    await database.transaction(async (tx) => {
-      if (fromBank !== undefined) return depositFromBank(tx, wallet, { ...given, bankAccountId: fromBank });
-      const isPosted = await depositFromShop(tx, wallet, { ...given, shopId: fromShop ?? '' });
-      if (!isPosted)
-        throw new Error(`shop ${fromShop} has not so much in ${wallet.currency}; nothing was done`);
-      return undefined;
-    });
+    if (fromBank !== undefined) {
+      await depositFromBank(database, wallet, { ...given, bankAccountId: fromBank });
+    } else if (!(await depositFromShop(database, wallet, { ...given, shopId: fromShop ?? '' }))) {
+      throw new Error(`shop ${fromShop} has not so much in ${wallet.currency}; nothing was done`);
+    }
     return given.id;
   });
   console.log(id);

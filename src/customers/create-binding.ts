@@ -5,7 +5,7 @@ import type { PaymentResource } from '../cards/payment-resource.ts';
 import { isNameTaken } from '../database/database.ts';
 import { bornClaimed } from '../engine/engine.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { requireTrading } from '../merchants/party.ts';
+import { isStopped } from '../merchants/party.ts';
 import { mandateGiven, recurrentTermsProblem } from '../recurring/series.wire.ts';
 import { accept, refuse } from '../refusal.ts';
 import { decideStart } from './binding.commands.ts';
@@ -57,20 +57,20 @@ export const createBinding = endpoint({
     for (let attempt = 0; attempt < tries; attempt++) {
       const started = await start();
       if (started === 'customer has moved') continue;
-      if (started.ok) return started;
-      // A repeated request is answered before any other rule, unless the customer is gone.
+      if (started.ok || isStopped(started)) return started;
+      // What stands in the way may be that very binding, made meanwhile.
       return (await answerToRepeat()) ?? started;
     }
     throw new Error(`customer ${customerId} was changed by others ${tries} times in a row`);
 
     async function start() {
       const stored = await findCustomer(db, caller.partyId, customerId);
-      const party = await merchants.party(caller.partyId);
-      if (!stored || !party) return refuse('customerNotFound');
+      if (!stored) return refuse('customerNotFound');
       const earlier = await answerToRepeat();
-      if (earlier) return earlier;
-      const shop = requireTrading(party, await merchants.shop(party.id, stored.customer.shopId));
+      if (earlier && !earlier.ok) return earlier;
+      const shop = await merchants.trading(stored.customer);
       if (!shop.ok) return shop;
+      if (earlier) return earlier;
       const terminal = await banks.terminalOf(shop.value);
       if (!terminal) return refuse('operationNotPermitted', { message: 'No bank takes cards for this shop' });
       const cardFingerprint = card.fingerprint.hash;

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Static } from 'typebox';
 import { endpoint } from '../http/endpoint.ts';
 import { metadataProblem } from '../http/schemas.ts';
+import { isStopped } from '../merchants/party.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import type { Service } from '../service.ts';
 import { decideCreate, newCustomer, type Customer } from './customer.ts';
@@ -48,9 +49,9 @@ export const createCustomer = endpoint({
     if (decision.ok && (await storeNewCustomer(db, decision.value, fingerprint))) {
       return accept(bodyOf(newCustomer(decision.value), service));
     }
-    // A repeated request is answered before any other rule: what it asked for may no longer be allowed, but it was done.
+    // Only whether they may trade at all comes before the answer to a repeated request: what it asked for was done.
     const repeated = await answerToRepeat(body, fingerprint, party.id, service);
-    if (repeated) return repeated;
+    if (repeated && !(repeated.ok && isStopped(decision))) return repeated;
     if (!decision.ok) return decision;
     throw new Error('a customer was neither made nor found by his externalID');
   },

@@ -1,7 +1,6 @@
 // DELETE …/customers/{customerID}: he is not found any more, by anybody. What was charged to him keeps his id, and a card
 // that was being bound to him is not: its test charge is given back.
 import { endpoint } from '../http/endpoint.ts';
-import { requireTrading } from '../merchants/party.ts';
 import { accept, refuse } from '../refusal.ts';
 import { findCustomer, storeDeletion } from './customer.store.ts';
 import { CustomerPath } from './customer.wire.ts';
@@ -21,10 +20,9 @@ export const deleteCustomer = endpoint({
   refusals: ['customerNotFound', 'invalidShopID', 'invalidPartyStatus', 'invalidShopStatus'],
   handle: async ({ caller, params, now }, { db, merchants, engine }) => {
     for (let attempt = 0; attempt < tries; attempt++) {
-      const party = await merchants.party(caller.partyId);
       const stored = await findCustomer(db, caller.partyId, params.customerID);
-      if (!party || !stored) return refuse('customerNotFound');
-      const trading = requireTrading(party, await merchants.shop(party.id, stored.customer.shopId));
+      if (!stored) return refuse('customerNotFound');
+      const trading = await merchants.trading(stored.customer);
       if (!trading.ok) return trading;
       if (!(await storeDeletion(db, stored, now))) continue;
       db.afterCommit(() => engine.wake());

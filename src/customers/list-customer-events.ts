@@ -1,16 +1,18 @@
 // GET …/events: everything that has happened to the cards of a customer, in order.
 import { Type, type Static } from 'typebox';
-import { eventsMost, type LoggedEvent } from '../events/log.ts';
+import type { LoggedEvent } from '../events/log.ts';
+import { logReader, readVisible } from '../events/read-log.ts';
 import type { Caller } from '../http/caller.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { EventPage } from '../http/schemas.ts';
 import { accept, refuse } from '../refusal.ts';
 import { bindingChangeBody, CustomerEvent, type CustomerChange } from './binding.wire.ts';
-import { readEvents } from './customer.events.ts';
 import { customerFactFromJson } from './customer-json.ts';
 import { CustomerPath } from './customer.wire.ts';
 
 type EventBody = Static<typeof CustomerEvent>;
+
+const readLog = logReader('customer', `status <> 'deleted'`);
 
 export const listCustomerEvents = endpoint({
   operation: 'listCustomerEvents',
@@ -27,20 +29,13 @@ export const listCustomerEvents = endpoint({
   answer: Type.Array(CustomerEvent),
   refusals: ['customerNotFound'],
   handle: async ({ caller, params, query }, { db }) => {
-    const name = { partyId: caller.partyId, customerId: params.customerID };
-    const most = Math.min(query.limit, eventsMost);
-    const visible: EventBody[] = [];
-    // Internal steps take ids without being seen: read on until the page is full or nothing is left.
-    for (let after = query.eventID ?? 0; ;) {
-      const events = await readEvents(db, name, after, most);
-      if (!events) return refuse('customerNotFound');
-      visible.push(
-        ...events.map((event) => eventBody(event, caller)).filter(({ changes }) => changes.length > 0),
-      );
-      const last = events.at(-1);
-      if (!last || events.length < most || visible.length >= most) return accept(visible.slice(0, most));
-      after = last.sequence;
-    }
+    const name = { partyId: caller.partyId, id: params.customerID };
+    const events = await readVisible(
+      (page) => readLog(db, name, page),
+      query,
+      (event) => eventBody(event, caller),
+    );
+    return events ? accept(events) : refuse('customerNotFound');
   },
 });
 

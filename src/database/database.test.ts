@@ -67,6 +67,14 @@ describe('a transaction', () => {
     await expect(swallowed).rejects.toThrow(/failed statement/);
   });
 
+  test('goes on when a statement of it was run apart and failed', async () => {
+    const read = await db.database.transaction(async (tx) => {
+      await expect(tx.runApart(failNow, { state: '22000' })).rejects.toMatchObject({ code: '22000' });
+      return tx.runApart(readNotes, {});
+    });
+    expect(read).toEqual([{ text: 'kept' }]);
+  });
+
   test('starts again after a deadlock or a serialisation failure, and gives up after five tries', async () => {
     for (const state of ['40001', '40P01']) {
       let tries = 0;

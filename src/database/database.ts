@@ -14,6 +14,8 @@ export type Database = {
    * by itself without failing the whole.
    */
   transaction<T>(work: (tx: Database) => Promise<T>): Promise<T>;
+  /** A transaction of this one statement, without the round trips of one; inside another a part of that. */
+  runApart: Database['run'];
   /** Runs the effect once what was written is durable: at once outside a transaction, after the commit inside one. */
   afterCommit(effect: () => void): void;
 };
@@ -115,21 +117,21 @@ export function databaseOn(options: {
   const withClient: DatabasePool['withClient'] = (work) => withClientOf(pool, work);
 
   async function transaction<T>(work: (tx: Database) => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
+    return retried(async () => {
       const effects: (() => void)[] = [];
-      try {
-        const value = await withClient((client) => inTransaction(client, effects, work));
-        for (const effect of effects) effect();
-        return value;
-      } catch (error) {
-        if (!isRetriable(error) || attempt === transactionTries) throw error;
-      }
-    }
+      const value = await withClient((client) => inTransaction(client, effects, work));
+      for (const effect of effects) effect();
+      return value;
+    });
   }
 
+  const run: Database['run'] = (statement, parameters) =>
+    withClient((client) => runOn(client, statement, parameters));
+
   return {
-    run: (statement, parameters) => withClient((client) => runOn(client, statement, parameters)),
+    run,
     transaction,
+    runApart: (statement, parameters) => retried(() => run(statement, parameters)),
     afterCommit: (effect) => effect(),
     withClient,
     lookups: {
@@ -175,6 +177,16 @@ function poolOf(
   return pool;
 }
 
+async function retried<T>(transact: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await transact();
+    } catch (error) {
+      if (!isRetriable(error) || attempt === transactionTries) throw error;
+    }
+  }
+}
+
 async function inTransaction<T>(
   client: pg.ClientBase,
   effects: (() => void)[],
@@ -183,6 +195,7 @@ async function inTransaction<T>(
   const tx: Database = {
     run: (statement, parameters) => runOn(client, statement, parameters),
     transaction: (inner) => withinSavepoint(client, () => inner(tx)),
+    runApart: (statement, parameters) => withinSavepoint(client, () => runOn(client, statement, parameters)),
     afterCommit: (effect) => effects.push(effect),
   };
   await client.query('begin');

@@ -18,6 +18,8 @@ export type DueWork = {
   readonly table: string;
   /** The columns of its primary key. */
   readonly keys: readonly string[];
+  /** How many of its rows a node works on at once, where that is not the usual number. */
+  readonly slotsMost?: number;
   /** Writes the row's next wake_at, or null, with its change of state. The first attempt is 1. */
   readonly step: (key: readonly string[], now: Instant, attempt: number) => Promise<void>;
 };
@@ -123,8 +125,8 @@ export function openEngine(options: {
   /** Claims no more than it begins at once, so that no lease runs out while a row waits for its turn. */
   async function startDue(work: DueWork, sql: DueStatements, now: Instant, partyId?: string): Promise<void> {
     if (stopping) return;
-    const { table } = work;
-    const free = slotsOfTable - (busySlots.get(table) ?? 0);
+    const { table, slotsMost = slotsOfTable } = work;
+    const free = slotsMost - (busySlots.get(table) ?? 0);
     const rows = free > 0 ? await claim(sql, now, free, partyId) : [];
     if (rows.length === free) hungry.add(table);
     for (const row of rows) {

@@ -189,6 +189,7 @@ export const access = {
   getCategory: { apiKey: 'shops:read', tokens: [] },
   getTestClock: { apiKey: 'sandbox', tokens: [] },
   advanceTestClock: { apiKey: 'sandbox', tokens: [] },
+  listOutbox: { apiKey: 'sandbox', tokens: [] },
 } as const satisfies Record<string, AccessRow>;
 
 export type Operation = keyof typeof access;

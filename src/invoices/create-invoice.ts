@@ -4,6 +4,7 @@ import type { Static } from 'typebox';
 import { parseInstant, type Instant } from '../clock.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { metadataProblem } from '../http/schemas.ts';
+import { isStopped } from '../merchants/party.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import type { Service } from '../service.ts';
 import { decideCreate, type CreateInvoice, type Invoice } from './invoice.ts';
@@ -51,9 +52,9 @@ export const createInvoice = endpoint({
         );
       }
     }
-    // A repeated request is answered before any other rule: what it asked for may no longer be allowed, but it was done.
+    // Only whether they may trade at all comes before the answer to a repeated request: what it asked for was done.
     const repeated = await answerToRepeat(body, fingerprint, party.id, service);
-    if (repeated) return repeated;
+    if (repeated && !(repeated.ok && isStopped(decision))) return repeated;
     if (!decision.ok) return decision;
     throw new Error('an invoice was neither made nor found by its externalID');
   },

@@ -4,11 +4,14 @@ import { laterBy, type Clock, type Instant } from '../clock.ts';
 import { recentReads } from '../database/recent-reads.ts';
 import type { Database } from '../database/database.ts';
 import { partyFromRow, readParty, readShop, shopFromRow } from './party.store.ts';
-import type { Party, Shop } from './party.ts';
+import type { Outcome } from '../refusal.ts';
+import { requireTrading, type Party, type Shop, type TradingRefusal } from './party.ts';
 
 export type Merchants = {
   party(partyId: string): Promise<Party | undefined>;
   shop(partyId: string, shopId: string): Promise<Shop | undefined>;
+  /** The shop, if it is there and may trade, and its party too. */
+  trading(shop: { partyId: string; shopId: string }): Promise<Outcome<Shop, TradingRefusal>>;
   /** Real time, moved forward by the party's test clock. */
   timeOf(party: Party): Instant;
   /** After a change this node made itself, so that its own next request sees it. */
@@ -37,9 +40,16 @@ export function openMerchants(lookups: Pick<Database, 'run'>, clock: Clock): Mer
     },
   });
 
+  const shopOf = (partyId: string, shopId: string) => shops.get(JSON.stringify([partyId, shopId]));
+
   return {
     party: (partyId) => parties.get(partyId),
-    shop: (partyId, shopId) => shops.get(JSON.stringify([partyId, shopId])),
+    shop: shopOf,
+    async trading({ partyId, shopId }) {
+      const party = await parties.get(partyId);
+      if (!party) throw new Error(`there is no party ${partyId}`);
+      return requireTrading(party, await shopOf(partyId, shopId));
+    },
     timeOf: (party) => laterBy(clock.now(), party.clockOffsetMs),
     forget: (partyId) => parties.forget(partyId),
   };

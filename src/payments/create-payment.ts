@@ -8,7 +8,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { metadataProblem } from '../http/schemas.ts';
 import { complaint } from '../http/validate.ts';
 import { InvoicePath } from '../invoices/invoice.wire.ts';
-import { requireTrading, type Shop } from '../merchants/party.ts';
+import type { Shop } from '../merchants/party.ts';
 import { mandateGiven, recurrentTermsProblem } from '../recurring/series.wire.ts';
 import { accept, refuse } from '../refusal.ts';
 import { sourceOf, type PayerSource } from './payer-sources.ts';
@@ -87,7 +87,7 @@ export const createPayment = endpoint({
       const started = await start();
       if (started === 'invoice has moved') continue;
       if (started.ok) return started;
-      // A repeated request is answered before any other rule: the invoice may be busy, or paid, by that very payment.
+      // A repeated request is answered before the rules of payments: the invoice may be busy, or paid, by that very one.
       const repeated = await answerToRepeat();
       return repeated ?? started;
     }
@@ -97,9 +97,8 @@ export const createPayment = endpoint({
       const earlier = await answerToRepeat();
       if (earlier) return earlier;
       const payable = await findPayableInvoice(db, caller.partyId, params.invoiceID);
-      const party = await merchants.party(caller.partyId);
-      if (!payable || !party) return refuse('invoiceNotFound');
-      const shop = requireTrading(party, await merchants.shop(party.id, payable.invoice.shopId));
+      if (!payable) return refuse('invoiceNotFound');
+      const shop = await merchants.trading(payable.invoice);
       if (!shop.ok) return shop;
       const { realm, fees } = shop.value;
       const { invoice, version: invoiceVersion } = payable;
@@ -148,13 +147,16 @@ export const createPayment = endpoint({
       return undefined;
     }
 
+    /** In this order: is it another request, may the shop trade, and then what there is. */
     async function answerToRepeat() {
       if (body.externalID === undefined) return undefined;
       const earlier = await findPaymentNamed(db, caller.partyId, body.externalID);
       if (!earlier) return undefined;
-      if (earlier.fingerprint.equals(fingerprint)) return accept(paymentBody(earlier.payment, caller));
-      const details = { externalID: body.externalID, id: earlier.payment.id };
-      return refuse('externalIDConflict', { details });
+      const { payment } = earlier;
+      if (!earlier.fingerprint.equals(fingerprint))
+        return refuse('externalIDConflict', { details: { externalID: body.externalID, id: payment.id } });
+      const shop = await merchants.trading(payment);
+      return shop.ok ? accept(paymentBody(payment, caller)) : shop;
     }
   },
 });

@@ -5,7 +5,6 @@ import type { Static } from 'typebox';
 import { isNameTaken } from '../database/database.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { cartOf } from '../invoices/invoice.wire.ts';
-import { requireTrading } from '../merchants/party.ts';
 import { accept, refuse } from '../refusal.ts';
 import { storeRefundStart } from './change-payment.store.ts';
 import { findPayments } from './payment.store.ts';
@@ -57,7 +56,7 @@ export const createRefund = endpoint({
       const made = await start();
       if (made === 'payment has moved') continue;
       if (made.ok) return made;
-      // A repeated request is answered before any other rule: the payment may be busy, or refunded, by that very refund.
+      // A repeated request is answered before the rules of refunds: the payment may be busy, or refunded, by that very one.
       return (await answerToRepeat()) ?? made;
     }
     throw new Error(`payment ${name.invoiceId}/${name.paymentId} was changed by others ${tries} times`);
@@ -66,11 +65,10 @@ export const createRefund = endpoint({
       const earlier = await answerToRepeat();
       if (earlier) return earlier;
       const found = await findPayments(db, name);
-      const party = await merchants.party(caller.partyId);
-      if (!found || !party) return refuse('invoiceNotFound');
+      if (!found) return refuse('invoiceNotFound');
       const [stored] = found;
       if (!stored) return refuse('paymentNotFound');
-      const trading = requireTrading(party, await merchants.shop(party.id, stored.payment.shopId));
+      const trading = await merchants.trading(stored.payment);
       if (!trading.ok) return trading;
       if (body.allocation !== undefined)
         return refuse(body.cart === undefined ? 'allocationNotPermitted' : 'refundCartConflict');
@@ -88,12 +86,18 @@ export const createRefund = endpoint({
       return accept(refundBody({ ...refund.refund, status: 'pending' }));
     }
 
+    /** In this order: is it another request, may the shop trade, and then what there is. */
     async function answerToRepeat() {
       if (externalID === undefined) return undefined;
       const earlier = await findRefundNamed(db, caller.partyId, externalID);
       if (!earlier) return undefined;
-      if (earlier.fingerprint.equals(fingerprint)) return accept(refundBody(earlier.refund));
-      return refuse('externalIDConflict', { details: { externalID, id: earlier.refund.id } });
+      const { refund } = earlier;
+      if (!earlier.fingerprint.equals(fingerprint))
+        return refuse('externalIDConflict', { details: { externalID, id: refund.id } });
+      const [stored] = (await findPayments(db, name)) ?? [];
+      if (!stored) return refuse('paymentNotFound');
+      const trading = await merchants.trading(stored.payment);
+      return trading.ok ? accept(refundBody(refund)) : trading;
     }
   },
 });

@@ -5,7 +5,7 @@ import { endpoint, type EndpointRequest } from '../http/endpoint.ts';
 import { Amount, CurrencyCode, Reason } from '../http/schemas.ts';
 import { cartLinesMost, lineCostMinor } from '../invoices/invoice.ts';
 import { CartParams, cartOf } from '../invoices/invoice.wire.ts';
-import { requireTrading, type TradingRefusal } from '../merchants/party.ts';
+import type { TradingRefusal } from '../merchants/party.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import type { Service } from '../service.ts';
 import { decideCancel, decideCapture } from './payment.commands.ts';
@@ -106,11 +106,10 @@ async function change<Code extends string>(
   const name = { partyId: caller.partyId, invoiceId: params.invoiceID, paymentId: params.paymentID };
   for (let attempt = 0; attempt < tries; attempt++) {
     const found = await findPayments(db, name);
-    const party = await merchants.party(caller.partyId);
-    if (!found || !party) return refuse('invoiceNotFound');
+    if (!found) return refuse('invoiceNotFound');
     const [stored] = found;
     if (!stored) return refuse('paymentNotFound');
-    const trading = requireTrading(party, await merchants.shop(party.id, stored.payment.shopId));
+    const trading = await merchants.trading(stored.payment);
     if (!trading.ok) return trading;
     const decision = decide(stored.payment);
     if (!decision.ok) return decision;

@@ -1,10 +1,10 @@
 // GET …/events: everything that has happened to an invoice and to its payments, in order.
 import { Type, type Static } from 'typebox';
-import { eventsMost, type LoggedEvent } from '../events/log.ts';
+import type { LoggedEvent } from '../events/log.ts';
+import { logReader, readVisible } from '../events/read-log.ts';
 import type { Caller } from '../http/caller.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { DateTime, EventPage } from '../http/schemas.ts';
-import { readEvents } from '../invoices/invoice.events.ts';
 import { invoiceFactFromJson } from '../invoices/invoice-json.ts';
 import { invoiceChangeBody, invoiceChanges, InvoicePath } from '../invoices/invoice.wire.ts';
 import { accept, refuse } from '../refusal.ts';
@@ -19,6 +19,8 @@ const InvoiceEvent = Type.Object(
   { id: Type.Integer({ minimum: 1 }), createdAt: DateTime, changes: Type.Array(InvoiceChange) },
   { title: 'InvoiceEvent' },
 );
+
+const readLog = logReader('invoice');
 
 export const listInvoiceEvents = endpoint({
   operation: 'listInvoiceEvents',
@@ -35,20 +37,13 @@ export const listInvoiceEvents = endpoint({
   answer: Type.Array(InvoiceEvent),
   refusals: ['invoiceNotFound'],
   handle: async ({ caller, params, query }, { db }) => {
-    const name = { partyId: caller.partyId, invoiceId: params.invoiceID };
-    const most = Math.min(query.limit, eventsMost);
-    const visible: Static<typeof InvoiceEvent>[] = [];
-    // Internal steps take ids without being seen: read on until the page is full or nothing is left.
-    for (let after = query.eventID ?? 0; ;) {
-      const events = await readEvents(db, name, after, most);
-      if (!events) return refuse('invoiceNotFound');
-      visible.push(
-        ...events.map((event) => eventBody(event, caller)).filter(({ changes }) => changes.length > 0),
-      );
-      const last = events.at(-1);
-      if (!last || events.length < most || visible.length >= most) return accept(visible.slice(0, most));
-      after = last.sequence;
-    }
+    const name = { partyId: caller.partyId, id: params.invoiceID };
+    const events = await readVisible(
+      (page) => readLog(db, name, page),
+      query,
+      (event) => eventBody(event, caller),
+    );
+    return events ? accept(events) : refuse('invoiceNotFound');
   },
 });
 

@@ -80,7 +80,7 @@ export function meaningOf(payment: Payment, answer: BankAnswer, now: Instant): M
         ? one({ type: 'payment_failed', failure: state.failure })
         : unfinished(answer, now);
     case 'cancelling':
-      return isGivenBack(answer) ? one({ type: 'payment_cancelled' }) : unfinished(answer, now);
+      return isGivenBack(answer) ? one(cancelled(state)) : unfinished(answer, now);
     case 'capturing':
       return answer.outcome === 'approved'
         ? one({ type: 'payment_captured', amount: state.amount })
@@ -90,6 +90,12 @@ export function meaningOf(payment: Payment, answer: BankAnswer, now: Instant): M
     default:
       return { events: [] };
   }
+}
+
+export function cancelled(state: PaymentState & { name: 'cancelling' }): PaymentFact & {
+  type: 'payment_cancelled';
+} {
+  return { type: 'payment_cancelled', ...(state.isReleased ? { reason: state.reason } : {}) };
 }
 
 function meaningForRefund(

@@ -3,7 +3,9 @@
 import type { BankAnswer } from '../bank/bank.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import type { Ending } from '../recurring/series.ts';
+import type { Money } from '../money.ts';
+import type { Paid } from '../recurring/letter.ts';
+import { seriesIdOf, type Ending } from '../recurring/series.ts';
 import type { Service } from '../service.ts';
 import { evolve, type Approval, type Payment, type PaymentFact } from './payment.ts';
 
@@ -29,9 +31,16 @@ export function seriesChangeOf(
     } else if (ending && payer.type === 'resource' && isNetworksDecline(ending)) {
       writes.push((tx) => recurring.declined(tx, { ...payment, ...member, token: payer.token }, now));
     }
-    if (fact.type === 'payment_captured' && makeRecurrent) {
+    if (fact.type === 'payment_captured') {
       const approval = approvalOf(after);
-      writes.push((tx) => parentMade(tx, payment, approval, now, recurring));
+      if (makeRecurrent) writes.push((tx) => parentMade(tx, payment, approval, now, recurring));
+      const seriesId = 'seriesId' in payer ? payer.seriesId : makeRecurrent ? seriesIdOf(member) : undefined;
+      if (seriesId !== undefined) {
+        const paid = paidOf(payment, fact.amount, approval);
+        const { email } = payer.contactInfo;
+        const owed = { seriesId, paid, ...(email === undefined ? {} : { email }) };
+        writes.push((tx) => recurring.oweReceipt(tx, owed, now));
+      }
     }
   }
   if (writes.length === 0) return undefined;
@@ -111,6 +120,22 @@ async function parentMade(
     },
     now,
   );
+}
+
+/** What its receipt says of a payment. */
+export function paidOf(
+  { invoiceId, id: paymentId, createdAt: at }: Payment,
+  amount: Money,
+  { reference, approvalCode }: Approval,
+): Paid {
+  return {
+    invoiceId,
+    paymentId,
+    at,
+    amount,
+    reference,
+    ...(approvalCode === undefined ? {} : { approvalCode }),
+  };
 }
 
 function approvalOf({ state }: Payment): Approval {

@@ -142,7 +142,7 @@ describe('every cell of the lifecycle', () => {
       payment_capture_started: 'capturing',
       payment_cancel_started: 'cancelling',
     },
-    capturing: { payment_captured: 'captured' },
+    capturing: { payment_captured: 'captured', payment_cancel_started: 'cancelling' },
     cancelling: { payment_cancelled: 'cancelled' },
     captured: { refund_started: 'refunding', payment_refunded: 'refunded' },
     refunding: { refund_failed: 'captured', refund_succeeded: 'captured' },

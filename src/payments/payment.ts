@@ -98,7 +98,13 @@ export type PaymentState =
       readonly amount: Money;
       readonly reason: string;
     }
-  | { readonly name: 'cancelling'; readonly approval: Approval; readonly reason: string }
+  | {
+      readonly name: 'cancelling';
+      readonly approval: Approval;
+      readonly reason: string;
+      /** It should have been captured: the merchant did not ask for this, and is told why. */
+      readonly isReleased?: true;
+    }
   | ({ readonly name: 'captured' } & Taken)
   /** A part of what was captured is on its way back; one at a time. */
   | ({ readonly name: 'refunding'; readonly refund: RefundUnderWay } & Taken)
@@ -137,14 +143,22 @@ export type PaymentFact =
       readonly reason: string;
       readonly cart?: unknown;
     }
-  | { readonly type: 'payment_captured'; readonly amount: Money }
+  | ({ readonly type: 'payment_captured'; readonly amount: Money } & Settled)
   | { readonly type: 'payment_cancel_started'; readonly reason: string }
-  | { readonly type: 'payment_cancelled' }
-  | { readonly type: 'payment_failed'; readonly failure: PaymentFailure }
+  /** With a reason the merchant is told, who had not asked for it. */
+  | ({ readonly type: 'payment_cancelled'; readonly reason?: string } & Settled)
+  | ({ readonly type: 'payment_failed'; readonly failure: PaymentFailure } & Settled)
   | { readonly type: 'refund_started'; readonly refund: RefundTerms }
-  | { readonly type: 'refund_failed'; readonly refundId: string; readonly failure: PaymentFailure }
-  | { readonly type: 'refund_succeeded'; readonly refundId: string }
+  | ({
+      readonly type: 'refund_failed';
+      readonly refundId: string;
+      readonly failure: PaymentFailure;
+    } & Settled)
+  | ({ readonly type: 'refund_succeeded'; readonly refundId: string } & Settled)
   | { readonly type: 'payment_refunded' };
+
+/** How an operator knows what no bank has said (payment.settling.ts). */
+type Settled = { readonly settledBecause?: string };
 
 /** Every move there is; what is not in this table cannot happen. */
 const paymentLifecycle = {
@@ -164,7 +178,8 @@ const paymentLifecycle = {
     payment_capture_started: 'capturing',
     payment_cancel_started: 'cancelling',
   },
-  capturing: { payment_captured: 'captured' },
+  // What the bank will not capture an operator lets go.
+  capturing: { payment_captured: 'captured', payment_cancel_started: 'cancelling' },
   cancelling: { payment_cancelled: 'cancelled' },
   captured: { refund_started: 'refunding', payment_refunded: 'refunded' },
   refunding: { refund_failed: 'captured', refund_succeeded: 'captured' },
@@ -278,7 +293,12 @@ function stateAfter(
         refundsMade: 0,
       };
     case 'payment_cancel_started':
-      return { name: 'cancelling', approval: approvalIn(payment), reason: fact.reason };
+      return {
+        name: 'cancelling',
+        approval: approvalIn(payment),
+        reason: fact.reason,
+        ...(payment.state.name === 'capturing' ? { isReleased: true } : {}),
+      };
     case 'payment_cancelled':
       return { name: 'cancelled' };
     case 'payment_failed':

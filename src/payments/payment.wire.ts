@@ -254,6 +254,11 @@ export const paymentChanges = [
       paymentID: EntityID,
       status: PaymentStatusSchema,
       error: Type.Optional(PaymentError),
+      reason: Type.Optional(
+        Type.String({
+          description: 'For merchants: why a payment was cancelled that they had asked to capture.',
+        }),
+      ),
     },
     { title: 'PaymentStatusChanged' },
   ),
@@ -346,8 +351,10 @@ export function paymentChangeBody(fact: PaymentFact, paymentId: string, caller: 
       return changed('processed');
     case 'payment_captured':
       return changed('captured');
-    case 'payment_cancelled':
-      return changed('cancelled');
+    case 'payment_cancelled': {
+      const reason = caller.kind === 'apiKey' ? fact.reason : undefined;
+      return { ...changed('cancelled'), ...(reason === undefined ? {} : { reason }) };
+    }
     case 'payment_refunded':
       return changed('refunded');
     case 'payment_failed':

@@ -44,12 +44,12 @@ function isWrittenAsSealed(bundle: Bundle, file: string): boolean {
   return text === (text.includes('\n') ? JSON.stringify(bundle, null, 2) : JSON.stringify(bundle));
 }
 
-/** `sealedBy` is the public key it must bear; without one, whoever sealed it is believed to be who he should be. */
-export function verifyBundle(file: string, sealedBy?: string): Verified {
+/** `sealedBy` are the public keys of which it must bear one; without any, whoever sealed it is believed to be who he should be. */
+export function verifyBundle(file: string, sealedBy: readonly string[] = []): Verified {
   const bundle = parsed(file);
   if (!bundle) return no('it is no consent bundle');
   if (!isWrittenAsSealed(bundle, file)) return no('it is not written as it was sealed');
-  if (sealedBy !== undefined && bundle.publicKey !== sealedBy) return no('somebody else has sealed it');
+  if (sealedBy.length > 0 && !sealedBy.includes(bundle.publicKey)) return no('somebody else has sealed it');
   const { signature, ...signed } = bundle;
   const key = publicKeyOf(bundle.publicKey);
   const bytes = Buffer.from(signature, 'base64url');

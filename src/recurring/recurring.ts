@@ -1,7 +1,7 @@
 // What the other rooms may ask about charges without the payer. Each verb works inside the transaction it is given, so that
 // a series never says anything else than its payments do: whoever makes a charge holds the series from the question
 // whether it may be made until it stands there.
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { CardDetails } from '../cards/card.ts';
 import { laterBy, type Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
@@ -19,7 +19,10 @@ import {
   storeDecline,
   storeEnding,
 } from './attempt.store.ts';
-import { linkOf, seal, type Bundle } from './consent-bundle.ts';
+import { linkOf, type Bundle } from './consent-bundle.ts';
+import { openConsentSeals } from './consent-seal.ts';
+import type { Letter, Paid } from './letter.ts';
+import { findLetter, storeLetter } from './letter.store.ts';
 import { mandateOf, type Mandate, type MandateGiven } from './mandate.ts';
 import { mayCharge, type Charge, type Verdict } from './may-charge.ts';
 import { nextNotice } from './notices.ts';
@@ -44,8 +47,9 @@ import {
   storeNewSeries,
   type StoredSeries,
 } from './series.store.ts';
-import { withdrawUrlOf } from './withdraw-page.ts';
+import type { ReceiptLanguage } from './receipt.ts';
 import { findSettings, type RecurringSettings } from './settings.store.ts';
+import { openReceipts, type WrittenReceipt } from './write-receipt.ts';
 
 /** The payment with which a payer, present and authenticated, let his card be charged again. */
 export type Consent = Member & {
@@ -115,8 +119,21 @@ export type Recurring = {
   events(db: Database, seriesId: string, after: number, most: number): Promise<LoggedEvent<SeriesFact>[]>;
   /** What there is to show for the consent, sealed. */
   bundle(db: Database, seriesId: string, now: Instant): Promise<Bundle | undefined>;
-  /** The link by which a payer withdraws. */
-  withdrawUrlOf(seriesId: string): Promise<string>;
+  /** Undefined when there is no such series. In the payer's language, unless another is asked for. */
+  receipt(
+    db: Database,
+    seriesId: string,
+    paid: Paid,
+    language?: ReceiptLanguage,
+  ): Promise<WrittenReceipt | undefined>;
+  /** The payer is to get his receipt by mail, where he has an address and letters are written here. */
+  oweReceipt(
+    tx: Database,
+    owed: { seriesId: string; paid: Paid; email?: string },
+    now: Instant,
+  ): Promise<void>;
+  /** What became of it. */
+  letter(db: Database, payment: Member): Promise<Letter | undefined>;
   isLink(seriesId: string, secret: string): Promise<boolean>;
   /** Harmless when it was withdrawn before. */
   withdraw(tx: Database, seriesId: string, how: Withdrawn, now: Instant): Promise<Series | undefined>;
@@ -129,12 +146,19 @@ const declinesCountMs = 31 * 24 * 3_600_000;
 
 export function openRecurring({
   cards,
+  merchants,
   keyring,
   publicUrl,
-}: Pick<Service, 'cards'> & {
-  readonly keyring: Pick<Keyring, 'find'>;
+  writesLetters,
+}: Pick<Service, 'cards' | 'merchants'> & {
+  readonly keyring: Pick<Keyring, 'find' | 'newest'>;
   readonly publicUrl: () => string;
+  /** Nobody would send them, nor look at them, in live mode without a mail server. */
+  readonly writesLetters: boolean;
 }): Recurring {
+  const seals = openConsentSeals(keyring, publicUrl);
+  const writeReceipt = openReceipts({ merchants, withdrawUrlOf: seals.withdrawUrlOf });
+
   async function credentialOf(
     tx: Database,
     { partyId, realm, token }: { partyId: string; realm: Realm; token: string },
@@ -142,13 +166,6 @@ export function openRecurring({
     const credential = await cards.credential(tx, partyId, token);
     return credential && { key: cardKey(credential.numberHash, partyId, realm), expiry: credential.expiry };
   }
-
-  // Always the first: a link in a receipt, and the seal of a bundle, are good for years.
-  const sealSecret = async () => {
-    const key = await keyring.find('consent_seal', 1);
-    if (!key) throw new Error('the key that seals consents is missing');
-    return key.secret;
-  };
 
   async function mustHave(tx: Database, card: { partyId: string; realm: Realm; token: string }) {
     const credential = await credentialOf(tx, card);
@@ -284,17 +301,17 @@ export function openRecurring({
       if (hash !== chain) throw new Error(`the log of series ${seriesId} is not what was written`);
       const { partyId, shopId } = series;
       const format = 'mandate consent 1' as const;
-      return seal(await sealSecret(), { format, seriesId, partyId, shopId, sealedAt: now, entries });
+      return seals.seal({ format, seriesId, partyId, shopId, sealedAt: now, entries });
     },
 
-    withdrawUrlOf: async (seriesId) =>
-      withdrawUrlOf(publicUrl(), seriesId, linkOfSeries(await sealSecret(), seriesId)),
+    receipt: writeReceipt,
+    letter: findLetter,
 
-    async isLink(seriesId, secret) {
-      const right = Buffer.from(linkOfSeries(await sealSecret(), seriesId));
-      const given = Buffer.from(secret);
-      return given.length === right.length && timingSafeEqual(given, right);
+    async oweReceipt(tx, { seriesId, paid, email }, now) {
+      if (writesLetters) await storeLetter(tx, { seriesId, paid, recipient: email }, now);
     },
+
+    isLink: seals.isLink,
 
     async withdraw(tx, seriesId, how, now) {
       const stored = await lockSeries(tx, seriesId);
@@ -336,10 +353,6 @@ async function held(tx: Database, seriesId: string) {
   const stored = await lockSeries(tx, seriesId);
   if (!stored) throw new Error(`there is no series ${seriesId}`);
   return stored;
-}
-
-function linkOfSeries(secret: Buffer, seriesId: string): string {
-  return createHmac('sha256', secret).update(`withdraw|${seriesId}`).digest('base64url');
 }
 
 /** In a sandbox everybody uses the same few cards: there a card is another one for each party. */

@@ -2,6 +2,7 @@
 import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
 import type { MandateTerms } from './mandate.ts';
+import type { ReceiptLanguage } from './receipt.ts';
 
 export type RecurringSettings = {
   /** Of a consent whose payment brings none of its own. */
@@ -14,6 +15,8 @@ export type RecurringSettings = {
   readonly needsApiKey?: boolean;
   /** Where the payer can ask, on his receipts. */
   readonly contact?: string;
+  /** Of receipts that are mailed, where it is not known in which the payer agreed. */
+  readonly language?: ReceiptLanguage;
 };
 
 const readSettings = statement({

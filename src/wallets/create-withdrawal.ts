@@ -9,9 +9,10 @@ import { findGrant } from './grant.store.ts';
 import { fingerprintOf, madeOnce } from './made-once.ts';
 import type { TurnoverRefusal } from './payout-limits.ts';
 import { givenIn, shapeProblem } from './shapes.wire.ts';
+import { storeNewWithdrawal } from './new-withdrawal.store.ts';
 import { findWallet } from './wallet.store.ts';
 import { decideWithdrawal, type Around, type WithdrawalRefusal } from './withdrawal.commands.ts';
-import { findWithdrawalNamed, storeNewWithdrawal } from './withdrawal.store.ts';
+import { findWithdrawalNamed } from './withdrawal.store.ts';
 import type { Withdrawal } from './withdrawal.ts';
 import { withdrawalBody, WithdrawalParams, WithdrawalSchema } from './withdrawals.wire.ts';
 

@@ -1,8 +1,7 @@
 // Money into a wallet: from a bank account of the house, or from the balance of a shop. The deposit and its journal are one
-// transaction, so a deposit that is there has succeeded.
+// statement, so a deposit that is there has succeeded.
 import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import { postJournal } from '../ledger/ledger.store.ts';
 import { depositedFromBank, depositedFromShop } from '../ledger/postings.ts';
 import type { Deposit, WalletTerms } from './wallet.ts';
 import { storeDeposit } from './wallet.store.ts';
@@ -15,38 +14,28 @@ type NewDeposit = {
   readonly description?: string;
 };
 
-/** Belongs into a transaction, as the last thing in it. */
 export async function depositFromBank(
-  tx: Database,
+  db: Database,
   wallet: WalletTerms,
   given: NewDeposit & { readonly bankAccountId: string },
 ): Promise<Deposit> {
-  const deposit = depositOf(wallet, given, given.bankAccountId);
-  await storeDeposit(tx, deposit);
   const { realm, bankAccountId } = given;
-  const journal = depositedFromBank(
-    { realm, depositId: deposit.id, walletId: wallet.id, bankAccountId },
-    deposit.amount,
-  );
-  await postJournal(tx, journal, given.now);
+  const deposit = depositOf(wallet, given, bankAccountId);
+  const of = { realm, depositId: deposit.id, walletId: wallet.id, bankAccountId };
+  await storeDeposit(db, deposit, depositedFromBank(of, deposit.amount));
   return deposit;
 }
 
-/** False when the shop lacks the money: then nothing may be committed. */
+/** False when the shop lacks the money: then nothing was done. */
 export async function depositFromShop(
-  tx: Database,
+  db: Database,
   wallet: WalletTerms,
   given: NewDeposit & { readonly shopId: string },
 ): Promise<boolean> {
-  const deposit = depositOf(wallet, given, given.shopId);
-  await storeDeposit(tx, deposit);
   const { realm, shopId } = given;
-  const { partyId } = wallet;
-  const journal = depositedFromShop(
-    { realm, depositId: deposit.id, walletId: wallet.id, partyId, shopId },
-    deposit.amount,
-  );
-  return (await postJournal(tx, journal, given.now)) === 'posted';
+  const deposit = depositOf(wallet, given, shopId);
+  const of = { realm, depositId: deposit.id, walletId: wallet.id, partyId: wallet.partyId, shopId };
+  return storeDeposit(db, deposit, depositedFromShop(of, deposit.amount));
 }
 
 function depositOf(wallet: WalletTerms, given: NewDeposit, sourceId: string): Deposit {

@@ -30,16 +30,9 @@ export const makeTestDeposit = endpoint({
     if (wallet.currency !== body.body.currency) return refuse('differentCurrencies');
     const minor = BigInt(body.body.amount);
     if (minor < 1n || minor > largestDepositMinor) return refuse('invalidCashAmount');
-    const deposit = await db.transaction((tx) =>
-      depositFromBank(tx, wallet, {
-        id: ids.next(),
-        realm: payouts.realm,
-        bankAccountId: 'SANDBOX',
-        minor,
-        now,
-      }),
-    );
-    return accept(depositBody(deposit));
+    const { realm } = payouts;
+    const given = { id: ids.next(), realm, bankAccountId: 'SANDBOX', minor, now };
+    return accept(depositBody(await depositFromBank(db, wallet, given)));
   },
 });
 

@@ -3,13 +3,16 @@ import { Type, type Static } from 'typebox';
 import { endpoint } from '../http/endpoint.ts';
 import { DateTime } from '../http/schemas.ts';
 import type { LoggedEvent } from '../events/log.ts';
+import { logReader } from '../events/read-log.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { DestinationFact } from './destination.ts';
 import { DestinationPath } from './destinations.wire.ts';
-import { readEvents } from './payout.events.ts';
 import { AnyID, Failure, failureBody } from './shapes.wire.ts';
 import type { WithdrawalFact } from './withdrawal.ts';
 import { WithdrawalPath } from './withdrawals.wire.ts';
+
+const readWithdrawalLog = logReader('withdrawal');
+const readDestinationLog = logReader('destination');
 
 const EventQuery = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 1_000 }),
@@ -62,7 +65,7 @@ export const listWithdrawalEvents = endpoint({
   handle: async ({ caller, params, query }, { db }) => {
     const name = { partyId: caller.partyId, id: params.withdrawalID };
     const page = { after: query.eventCursor ?? 0, most: query.limit };
-    const events = await readEvents(db, 'withdrawal', name, page);
+    const events = await readWithdrawalLog(db, name, page);
     return events ? accept(events.map(withdrawalEventBody)) : refuse('withdrawalNotFound');
   },
 });
@@ -81,7 +84,7 @@ export const getWithdrawalEvent = endpoint({
     const eventId = /^[1-9]\d{0,8}$/.test(params.eventID) ? Number(params.eventID) : undefined;
     if (eventId === undefined) return refuse('withdrawalNotFound');
     const name = { partyId: caller.partyId, id: params.withdrawalID };
-    const [event] = (await readEvents(db, 'withdrawal', name, { after: eventId - 1, most: 1 })) ?? [];
+    const [event] = (await readWithdrawalLog(db, name, { after: eventId - 1, most: 1 })) ?? [];
     return event ? accept(withdrawalEventBody(event)) : refuse('withdrawalNotFound');
   },
 });
@@ -100,7 +103,7 @@ export const listDestinationEvents = endpoint({
   handle: async ({ caller, params, query }, { db }) => {
     const name = { partyId: caller.partyId, id: params.destinationID };
     const page = { after: query.eventCursor ?? 0, most: query.limit };
-    const events = await readEvents(db, 'destination', name, page);
+    const events = await readDestinationLog(db, name, page);
     return events ? accept(events.map(destinationEventBody)) : refuse('destinationNotFound');
   },
 });

@@ -1,8 +1,10 @@
-// Transfers between wallets in SQL: the row and its events, then the journal, in one transaction. Whether the sender has the
-// money is known at once, so a transfer is over when it is answered.
+// Transfers between wallets in SQL: the row, its events and the journal in one statement. Whether the sender has the money is
+// known at once, so a transfer is over when it is answered.
 import type { Database } from '../database/database.ts';
 import { statement, type Values } from '../database/statement.ts';
-import { postJournal } from '../ledger/ledger.store.ts';
+import { appendEvents, appendEventsParameters } from '../events/log.ts';
+import type { DrawingJournal } from '../ledger/ledger.ts';
+import { journalParameters, journalValues, recording, recordJournal } from '../ledger/ledger.store.ts';
 import { walletTransferred } from '../ledger/postings.ts';
 import type { Currency } from '../money.ts';
 import type { Named } from './made-once.ts';
@@ -22,36 +24,19 @@ const columns = {
   external_id: 'text?',
 } as const;
 
+/** A name used before leaves no row, and nothing is written. */
 const insertTransfer = statement({
   name: 'insert_wallet_transfer',
-  parameters: { ...columns, fingerprint: 'bytea' },
-  row: { transfer_id: 'text' },
+  parameters: { ...columns, ...appendEventsParameters, ...journalParameters, fingerprint: 'bytea' },
+  row: { journal: 'text?' },
   text: `
-    with ${claimName('createTransfer', 'transfer_id')}
-    insert into wallet_transfer (${listOf(columns)}) select ${placesOf(columns)} from named
-    returning transfer_id`,
-});
-
-const failTransfer = statement({
-  name: 'fail_wallet_transfer',
-  parameters: { transfer_id: 'text' },
-  row: {},
-  text: `update wallet_transfer set status = 'failed' where transfer_id = :transfer_id`,
-});
-
-const logTransfer = statement({
-  name: 'log_wallet_transfer',
-  parameters: {
-    transfer_id: 'text',
-    party_id: 'text',
-    happened_at: 'timestamptz',
-    started: 'json',
-    ended: 'json',
-  },
-  row: {},
-  text: `insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-         values (:transfer_id, 1, 'wallet_transfer', :party_id, :happened_at, :started),
-                (:transfer_id, 2, 'wallet_transfer', :party_id, :happened_at, :ended)`,
+    with ${claimName('createTransfer', 'transfer_id')}, changed as (
+      insert into wallet_transfer (${listOf(columns)}) select ${placesOf(columns)} from named
+      returning transfer_id, party_id, json_array_length(:events) as version
+    ), logged as (
+      ${appendEvents('wallet_transfer', 'transfer_id')}
+    )
+    select ${recordJournal('transfer_id')} as journal from changed`,
 });
 
 const readTransfer = statement({
@@ -70,47 +55,50 @@ const readTransferNamed = statement({
          where claimed.party_id = :party_id and operation = 'createTransfer' and claimed.external_id = :external_id`,
 });
 
-/** False when the merchant's name for it is taken already. */
-export function storeTransfer(
+/** False when the merchant's name for it is taken already. One whose sender lacks the money is written as failed. */
+export async function storeTransfer(
   db: Database,
   terms: TransferTerms,
   options: { readonly realm: Realm; readonly fingerprint: Buffer },
 ): Promise<boolean> {
-  const { id, partyId, senderId, receiverId, createdAt, amount } = terms;
-  return db.transaction(async (tx) => {
-    const [made] = await tx.run(insertTransfer, {
-      transfer_id: id,
-      party_id: partyId,
-      sender_id: senderId,
-      receiver_id: receiverId,
-      created_at: createdAt,
-      amount_minor: amount.minor,
-      currency: amount.currency,
-      status: 'succeeded',
-      external_id: terms.externalId ?? null,
-      fingerprint: options.fingerprint,
-    });
-    if (!made) return false;
-    const journal = walletTransferred({ realm: options.realm, transferId: id, senderId, receiverId }, amount);
-    const isPosted = (await postJournal(tx, journal, createdAt)) === 'posted';
-    if (!isPosted) await tx.run(failTransfer, { transfer_id: id });
-    await tx.run(logTransfer, {
-      transfer_id: id,
-      party_id: partyId,
-      happened_at: createdAt,
-      started: [
-        {
-          type: 'transfer_started',
-          senderId,
-          receiverId,
-          amountMinor: Number(amount.minor),
-          currency: amount.currency,
-        },
-      ],
-      ended: [{ type: isPosted ? 'transfer_succeeded' : 'transfer_failed' }],
-    });
-    return true;
+  const { id, senderId, receiverId, amount } = terms;
+  const { realm, fingerprint } = options;
+  const journal = walletTransferred({ realm, transferId: id, senderId, receiverId }, amount);
+  const moved = await recording(db, journal, () => insert(db, terms, fingerprint, journal));
+  return moved === 'insufficient' ? insert(db, terms, fingerprint) : moved;
+}
+
+async function insert(
+  db: Database,
+  { id, partyId, senderId, receiverId, createdAt, amount, externalId }: TransferTerms,
+  fingerprint: Buffer,
+  journal?: DrawingJournal,
+): Promise<boolean> {
+  const status = journal ? 'succeeded' : 'failed';
+  const { minor, currency } = amount;
+  const started = {
+    type: 'transfer_started',
+    senderId,
+    receiverId,
+    amountMinor: Number(minor),
+    currency,
+  };
+  const rows = await db.runApart(insertTransfer, {
+    transfer_id: id,
+    party_id: partyId,
+    sender_id: senderId,
+    receiver_id: receiverId,
+    created_at: createdAt,
+    amount_minor: minor,
+    currency,
+    status,
+    external_id: externalId ?? null,
+    fingerprint,
+    happened_at: createdAt,
+    events: [[started], [{ type: `transfer_${status}` }]],
+    ...journalValues(journal),
   });
+  return rows.length > 0;
 }
 
 export async function findTransfer(db: Database, partyId: string, id: string): Promise<Transfer | undefined> {

@@ -4,6 +4,8 @@ import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { statement, type Values } from '../database/statement.ts';
 import { appendEvent, appendParameters } from '../events/log.ts';
+import type { DrawingJournal, Journal } from '../ledger/ledger.ts';
+import { journalParameters, journalValues, recording, recordJournal } from '../ledger/ledger.store.ts';
 import type { Currency } from '../money.ts';
 import type { Named } from './made-once.ts';
 import type { Page } from './page.ts';
@@ -79,14 +81,14 @@ const depositColumns = {
 
 const insertDeposit = statement({
   name: 'insert_deposit',
-  parameters: { ...depositColumns, ...appendParameters },
-  row: {},
+  parameters: { ...depositColumns, ...appendParameters, ...journalParameters },
+  row: { journal: 'text?' },
   text: `
     with changed as (
       insert into deposit (${listOf(depositColumns)}) values (${placesOf(depositColumns)})
       returning deposit_id, party_id, 1 as version
-    )
-    ${appendEvent('deposit', 'deposit_id')}`,
+    ), logged as (${appendEvent('deposit', 'deposit_id')})
+    select ${recordJournal('deposit_id')} as journal from changed`,
 });
 
 const listDepositRows = statement({
@@ -172,22 +174,30 @@ export async function listWallets(
   return rows.map(walletFromRow);
 }
 
-/** Belongs into the transaction that posts it. */
-export async function storeDeposit(tx: Database, deposit: Deposit): Promise<void> {
+/** With its journal; without the money it takes, nothing is written and the answer is false. */
+export async function storeDeposit(
+  db: Database,
+  deposit: Deposit,
+  journal: Journal | DrawingJournal,
+): Promise<boolean> {
   const { minor, currency } = deposit.amount;
-  await tx.run(insertDeposit, {
-    deposit_id: deposit.id,
-    party_id: deposit.partyId,
-    wallet_id: deposit.walletId,
-    identity_id: deposit.identityId,
-    source_id: deposit.sourceId,
-    created_at: deposit.createdAt,
-    amount_minor: minor,
-    currency,
-    description: deposit.description ?? null,
-    happened_at: deposit.createdAt,
-    facts: [{ type: 'deposit_made', walletId: deposit.walletId, amountMinor: Number(minor), currency }],
-  });
+  const stored = await recording(db, journal, () =>
+    db.runApart(insertDeposit, {
+      deposit_id: deposit.id,
+      party_id: deposit.partyId,
+      wallet_id: deposit.walletId,
+      identity_id: deposit.identityId,
+      source_id: deposit.sourceId,
+      created_at: deposit.createdAt,
+      amount_minor: minor,
+      currency,
+      description: deposit.description ?? null,
+      happened_at: deposit.createdAt,
+      facts: [{ type: 'deposit_made', walletId: deposit.walletId, amountMinor: Number(minor), currency }],
+      ...journalValues(journal),
+    }),
+  );
+  return stored !== 'insufficient';
 }
 
 export type DepositFilter = {

@@ -30,8 +30,9 @@ export async function stepWithdrawal(
   const { withdrawal } = stored;
   const next = nextOf(withdrawal, attempt);
   if (next.do === 'nothing') return lookAgainAt(db, stored, null);
-  const bank = withdrawal.route && (await banks.bankNamed(withdrawal.route.bankId));
-  if (!bank) throw new OutcomeUnknown(`the bank of withdrawal ${id} is not known any more`);
+  const { route } = withdrawal;
+  if (!route) throw new Error(`withdrawal ${id} has no way to a bank`);
+  const bank = await banks.bankOf(route.terminal);
 
   const askedAt = clock.now();
   // A bank may take its time; what it says is true from when it says it.

@@ -1,20 +1,26 @@
 // The code in the guide is run as it stands there.
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { contentSignature, standardSignatures } from './signature.ts';
 
 type Headers = Record<string, string>;
 let contentIsGenuine: (rawBody: Buffer, headers: Headers, publicKeys: string[]) => boolean;
+let genuineNotice: (rawBody: Buffer, headers: Headers, secret: string) => unknown;
 let webhookIsGenuine: (rawBody: Buffer, headers: Headers, secrets: string[], nowSeconds: number) => boolean;
 
 beforeAll(async () => {
   const guide = readFileSync(new URL('../../docs/guide/webhooks.md', import.meta.url), 'utf8');
   const samples = [...guide.matchAll(/^```js\n(.*?)^```/gms)].map(([, code = '']) => code);
-  if (samples.length !== 2) throw new Error(`the guide has ${samples.length} samples`);
-  const load = (code = ''): Promise<any> => import(`data:text/javascript,${encodeURIComponent(code)}`);
+  if (samples.length !== 3) throw new Error(`the guide has ${samples.length} samples`);
+  const thePackage = import.meta.resolve('standardwebhooks');
+  const load = (code = ''): Promise<any> =>
+    import(
+      `data:text/javascript,${encodeURIComponent(code.replace("'standardwebhooks'", `'${thePackage}'`))}`
+    );
   ({ contentIsGenuine } = await load(samples[0]));
-  ({ webhookIsGenuine } = await load(samples[1]));
+  ({ genuineNotice } = await load(samples[1]));
+  ({ webhookIsGenuine } = await load(samples[2]));
 });
 
 const body = Buffer.from('{"eventID":1,"eventType":"InvoicePaid"}');
@@ -46,7 +52,7 @@ describe('the sample for Content-Signature', () => {
   ])('takes no %j', (headers) => expect(contentIsGenuine(body, headers as Headers, [current!])).toBe(false));
 });
 
-describe('the sample for Standard Webhooks', () => {
+describe('the samples for Standard Webhooks', () => {
   const seed = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), Buffer.alloc(32, 1)]);
   const ed25519 = createPrivateKey({ key: seed, format: 'der', type: 'pkcs8' });
   const secrets = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
@@ -70,6 +76,22 @@ describe('the sample for Standard Webhooks', () => {
     const raw = Buffer.from('{"eventID":1,"eventType":"PaymentCaptured"}');
     const secret = `whsec_${Buffer.from([...Array(32).keys()]).toString('base64')}`;
     expect(webhookIsGenuine(raw, headers, [secret], second)).toBe(true);
+  });
+
+  describe('with the package', () => {
+    afterEach(() => void vi.useRealTimers());
+    const at = (seconds: number) => vi.useFakeTimers({ now: seconds * 1_000, toFake: ['Date'] });
+
+    test('take what is signed with any of the secrets, for five minutes, and nothing else', () => {
+      const both = headersFor(secrets);
+      at(second + 300);
+      expect(genuineNotice(body, both, old!)).toEqual({ eventID: 1, eventType: 'InvoicePaid' });
+      expect(genuineNotice(body, both, fresh!)).toEqual({ eventID: 1, eventType: 'InvoicePaid' });
+      expect(() => genuineNotice(changed, both, old!)).toThrow('No matching signature');
+      expect(() => genuineNotice(body, headersFor(secrets.slice(1)), old!)).toThrow('No matching signature');
+      at(second + 301);
+      expect(() => genuineNotice(body, both, old!)).toThrow('too old');
+    });
   });
 
   test('takes what is signed with any of the secrets, for five minutes, and nothing else', () => {

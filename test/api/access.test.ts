@@ -752,6 +752,12 @@ const expectations: Record<string, Row> = {
     toKey: always(done),
     toOtherTokens: unauthorized,
   },
+  listOutbox: {
+    scope: 'sandbox',
+    request: ({ invoiceId }) => get(`/sandbox/outbox?invoiceID=${invoiceId}`),
+    toKey: always({ status: 200, body: [] }),
+    toOtherTokens: unauthorized,
+  },
 };
 
 /** A caller: what he sends, and who he then is. */

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { laterBy, type Instant } from '../../src/clock.ts';
 import { verifyBundle } from '../../src/recurring/consent-bundle.ts';
+import { sealKeysOf } from '../../src/recurring/consent-seal.ts';
 import { storeSettings, type RecurringSettings } from '../../src/recurring/settings.store.ts';
 import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
 import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
@@ -249,7 +250,7 @@ describe('the bundle', () => {
       'consent_withdrawn',
     ]);
     expect(text).not.toContain('v1.');
-    expect(verifyBundle(text, 'A'.repeat(43))).toEqual({ ok: false, why: 'somebody else has sealed it' });
+    expect(verifyBundle(text, ['A'.repeat(43)])).toEqual({ ok: false, why: 'somebody else has sealed it' });
   });
 
   test('that was changed anywhere does not: 10,000 changes, each found', async () => {
@@ -286,6 +287,40 @@ describe('the bundle', () => {
       { ...body, extra: true },
     ];
     for (const changed of changes) expect(verifyBundle(JSON.stringify(changed)).ok).toBe(false);
+  });
+
+  test('sealed before the key was changed verifies after it, and so does one sealed then; links of both times work', async () => {
+    const parent = await parentWith(agreed);
+    const linkOf = async (of: Parent) =>
+      new URL(/open (\S+)/.exec((await read(of, 'receipt')).body.text)![1]!).pathname;
+    const [before, linkBefore] = [(await read(parent, 'recurring/consent')).text, await linkOf(parent)];
+    const generation = await world.service.keyring.rotate('consent_seal');
+    const [after, linkAfter] = [(await read(parent, 'recurring/consent')).text, await linkOf(parent)];
+    const keys = await sealKeysOf(world.service.keyring);
+    expect(keys.map((key) => key.generation)).toEqual(
+      Array.from({ length: generation }, (_, place) => place + 1),
+    );
+    const [older, newest] = keys.slice(-2).map(({ publicKey }) => publicKey);
+    expect([before, after].map((text) => JSON.parse(text).publicKey)).toEqual([older, newest]);
+    for (const text of [before, after]) {
+      expect(
+        verifyBundle(
+          text,
+          keys.map(({ publicKey }) => publicKey),
+        ),
+      ).toMatchObject({ ok: true });
+    }
+    expect(verifyBundle(before, [newest!])).toMatchObject({ ok: false });
+
+    expect(linkAfter).not.toBe(linkBefore);
+    const [ofGeneration, secret] = linkBefore.split('/').at(-1)!.split('.');
+    const withoutGeneration = linkBefore.replace(`/${ofGeneration}.${secret}`, `/${secret}`);
+    const ofOtherGeneration = linkBefore.replace(`${ofGeneration}.${secret}`, `${generation}.${secret}`);
+    const unknown = linkBefore.replace(`${ofGeneration}.${secret}`, `${generation + 1}.${secret}`);
+    expect((await world.service.call('GET', ofOtherGeneration)).status).toBe(404);
+    expect((await world.service.call('GET', unknown)).status).toBe(404);
+    const links = [linkBefore, linkAfter, ...(ofGeneration === '1' ? [withoutGeneration] : [])];
+    for (const link of links) expect((await world.service.call('GET', link)).status).toBe(200);
   });
 
   test('is not sealed when the log behind it is not what was written', async () => {

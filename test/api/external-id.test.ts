@@ -122,18 +122,23 @@ describe('the same request with the same externalID', () => {
     expect((await create({ externalID, product: 'x' }, other)).body.id).toBe(theirs.body.invoice.id);
   });
 
-  test.concurrent.each(tradingFlags)('is answered also while the %s %s', async (of, flag, code) => {
-    const stopped = await service.createMerchant();
-    const externalID = newName();
-    const first = await create({ externalID }, stopped);
-    await setTradingFlag(service, stopped, { of, flag }, true);
-    const second = await create({ externalID }, stopped);
-    expect(second.status).toBe(201);
-    expect(second.body.invoice).toEqual(first.body.invoice);
-    // What would be new is refused, what differs is a conflict all the same.
-    expect((await create({ externalID: newName() }, stopped)).body).toMatchObject({ code });
-    expect((await create({ externalID, amount: 1, cart: undefined }, stopped)).status).toBe(409);
-  });
+  test.concurrent.each(tradingFlags)(
+    'is refused while the %s %s, and answered again afterwards',
+    async (of, flag, code) => {
+      const stopped = await service.createMerchant();
+      const externalID = newName();
+      const first = await create({ externalID }, stopped);
+      await setTradingFlag(service, stopped, { of, flag }, true);
+      expect(await create({ externalID }, stopped)).toMatchObject({ status: 400, body: { code } });
+      expect((await create({ externalID: newName() }, stopped)).body).toMatchObject({ code });
+      // What differs is a conflict all the same.
+      expect((await create({ externalID, amount: 1, cart: undefined }, stopped)).status).toBe(409);
+      await setTradingFlag(service, stopped, { of, flag }, false);
+      const second = await create({ externalID }, stopped);
+      expect(second.status).toBe(201);
+      expect(second.body.invoice).toEqual(first.body.invoice);
+    },
+  );
 
   test('sent fifty times at once makes one invoice and one event', async () => {
     const crowd = await service.createMerchant();

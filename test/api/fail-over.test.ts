@@ -7,6 +7,7 @@ import { openSimulatedBank, type SimulatedBank } from '../../src/sandbox/bank/si
 import type { Teller } from '../../src/sandbox/bank/teller.ts';
 import { stepPayment, type PaymentSteps } from '../../src/payments/payment.step.ts';
 import { deleteBank } from '../../src/bank/bank.store.ts';
+import { openMerchants } from '../../src/merchants/merchants.ts';
 import { openRecurring } from '../../src/recurring/recurring.ts';
 import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from '../support/invoices.ts';
@@ -309,7 +310,13 @@ describe('a step', () => {
     const tools: PaymentSteps = {
       db: still.database,
       clock: still.clock,
-      recurring: openRecurring({ cards: still.vault.cards, keyring: still.keyring, publicUrl: () => '' }),
+      recurring: openRecurring({
+        cards: still.vault.cards,
+        merchants: openMerchants(still.database.lookups, still.ports.clock),
+        keyring: still.keyring,
+        publicUrl: () => '',
+        writesLetters: true,
+      }),
       bankOf: () => Promise.resolve(bank),
       terminalElsewhere: ({ terminal }) => Promise.resolve(terminal.id === 'T1' ? second : first),
       returnUrlOf: () => 'https://pay.example/return',

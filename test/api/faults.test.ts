@@ -1,8 +1,9 @@
 // When the service cannot do what it is asked: too slow for the caller, without its database, or asked too often.
 import { crc32 } from 'node:zlib';
-import { afterEach, describe, expect, inject, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import pg from 'pg';
 import { randomText } from '../../src/ids.ts';
+import { withoutDatabase } from '../support/database-away.ts';
 import { invoicesUrl, makeInvoice, order } from '../support/invoices.ts';
 import { startTestService, type Answer, type Merchant, type TestService } from '../support/test-service.ts';
 
@@ -185,27 +186,18 @@ describe('without its database the service', () => {
       'create with a key': () =>
         service.call('POST', invoicesUrl, { token, body: order, headers: { 'idempotency-key': 'k' } }),
     };
-    await administer(async (client, name) => {
-      await client.query(`alter database ${name} allow_connections false`);
-      try {
-        await client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [
-          name,
-        ]);
-        await expect.poll(() => service.database.connections().total, bound).toBe(0);
-        for (const [what, request] of Object.entries(requests)) {
-          const answer = await request();
-          expect({ what, status: answer.status }).toEqual({ what, status: 503 });
-          expectEmpty(answer, 503);
-          expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
-        }
-        // Who is nobody is told so, or that it cannot be known now; never an error of ours.
-        const stranger = await service.call('GET', '/v2/processing/me', { token: 'garbage' });
-        expectEmpty(stranger, 401);
-        expect((await service.call('GET', '/health/live')).status).toBe(200);
-        expect((await service.call('GET', '/health/ready')).status).toBe(503);
-      } finally {
-        await client.query(`alter database ${name} allow_connections true`);
+    await withoutDatabase(service, async () => {
+      for (const [what, request] of Object.entries(requests)) {
+        const answer = await request();
+        expect({ what, status: answer.status }).toEqual({ what, status: 503 });
+        expectEmpty(answer, 503);
+        expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
       }
+      // Who is nobody is told so, or that it cannot be known now; never an error of ours.
+      const stranger = await service.call('GET', '/v2/processing/me', { token: 'garbage' });
+      expectEmpty(stranger, 401);
+      expect((await service.call('GET', '/health/live')).status).toBe(200);
+      expect((await service.call('GET', '/health/ready')).status).toBe(503);
     });
     expect(await requests.create()).toMatchObject({ status: 201 });
     expect(await requests.read()).toMatchObject({ status: 200 });
@@ -229,18 +221,6 @@ describe('without its database the service', () => {
     expect(service.logged.filter((line) => line.includes('request failed'))).toHaveLength(1);
   });
 });
-
-/** As the operator of the cluster, on a connection of its own; the name is that of the service's database. */
-async function administer(work: (client: pg.Client, name: string) => Promise<void>): Promise<void> {
-  const { rows } = await service.database.withClient((own) => own.query('select current_database() as name'));
-  const client = new pg.Client(inject('cluster'));
-  await client.connect();
-  try {
-    await work(client, rows[0].name);
-  } finally {
-    await client.end();
-  }
-}
 
 describe('too many requests', () => {
   function expectTooMany(answer: Answer): void {

@@ -1,6 +1,6 @@
 // Tens of thousands of hostile requests over every route. Nothing they do may break the service, leave the documented
 // answers, or show one merchant what is another's.
-//   HOSTILE_REQUESTS how many (20000), HOSTILE_SEED which (another each time, printed)
+//   HOSTILE_REQUESTS how many (10000), HOSTILE_SEED which (another each time, printed)
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { laterBy } from '../../src/clock.ts';
@@ -16,7 +16,7 @@ import { card, startPayoutWorld, type PayoutWorld } from '../support/payout-worl
 import type { Merchant, TestService } from '../support/test-service.ts';
 import { copyWebhook, makeWebhook } from '../support/webhooks.ts';
 
-const requests = Number(process.env['HOSTILE_REQUESTS'] ?? 20_000);
+const requests = Number(process.env['HOSTILE_REQUESTS'] ?? 10_000);
 const seed = Number(process.env['HOSTILE_SEED'] ?? Date.now() % 2 ** 31);
 const slowestMs = 10_000;
 const secrets = [
@@ -380,8 +380,45 @@ async function send({ method, url, headers, body }: StormRequest): Promise<Recei
   return { status: answer.statusCode, headers: answer.headers, text: answer.body, tookMs };
 }
 
-const run = (more: { send: typeof send; requests: number; seed?: number; smallest?: boolean }) =>
-  storm({ document, known, world, check, nameOf, seed, smallest: true, ...more });
+function run({
+  over,
+  ...more
+}: {
+  send: typeof send;
+  requests: number;
+  seed?: number;
+  smallest?: boolean;
+  /** These operations alone. */
+  over?: readonly string[];
+}) {
+  const chosen = over ? { ...document, paths: pathsOf(over) } : document;
+  return storm({ document: chosen, known, world, check, nameOf, seed, smallest: true, ...more });
+}
+
+function pathsOf(operationIds: readonly string[]): Document['paths'] {
+  const paths = Object.entries(document.paths).map(([path, methods]) => [
+    path,
+    Object.fromEntries(Object.entries(methods).filter(([, each]) => operationIds.includes(each.operationId))),
+  ]);
+  return Object.fromEntries(paths) as Document['paths'];
+}
+
+/** What each operation has to have answered at some time, as `['getInvoice', '200']`. */
+function answersOfEachOperation(): (readonly [operationId: string, answer: string])[] {
+  return Object.values(document.paths)
+    .flatMap((methods) => Object.values(methods))
+    .flatMap(({ operationId, responses }) => {
+      // What is not offered is never done. No bank reports chargebacks, so there is none to get.
+      const done = Object.keys(responses).find((status) =>
+        status.startsWith('501' in responses ? '501' : '2'),
+      );
+      const wanted = operationId === 'getChargeback' ? '404' : (done ?? 'a 2xx');
+      const refused = ['400 invalidRequest', '400 invalidDeadline', '401'];
+      // Who tries out cards is told to wait.
+      if (operationId === 'createBinding') refused.push('429');
+      return [wanted, ...refused].map((answer) => [operationId, answer] as const);
+    });
+}
 
 async function readVictim(): Promise<string> {
   const { rows } = await service.database.withClient((client) =>
@@ -410,7 +447,8 @@ describe('a storm of hostile requests', () => {
     async () => {
       console.log(`HOSTILE_SEED=${seed} HOSTILE_REQUESTS=${requests}`);
       const before = await readVictim();
-      const { answers, sent, failure } = await run({ send, requests });
+      const { answers: met, sent, failure } = await run({ send, requests });
+      const answers = new Map(met);
       if (process.env['HOSTILE_SEED'] !== undefined)
         console.log(sent, Object.fromEntries([...answers].sort()));
       expect(failure).toBeUndefined();
@@ -420,22 +458,20 @@ describe('a storm of hostile requests', () => {
 
       // A storm that is turned away at the door would find nothing: each operation was done, and each way to refuse met.
       if (requests < 5_000) return;
-      for (const operations of Object.values(document.paths)) {
-        for (const { operationId, responses } of Object.values(operations)) {
-          // What is not offered is never done. No bank reports chargebacks, so there is none to get.
-          const done = Object.keys(responses).find((status) =>
-            status.startsWith('501' in responses ? '501' : '2'),
-          );
-          for (const answer of [
-            operationId === 'getChargeback' ? '404' : done,
-            '400 invalidRequest',
-            '400 invalidDeadline',
-            '401',
-          ]) {
-            expect([...answers.keys()]).toContain(`${operationId} ${answer}`);
-          }
-        }
+      const missing = () =>
+        answersOfEachOperation().filter(([name, answer]) => !answers.has(`${name} ${answer}`));
+      // What chance has passed over is gone for: the storm goes on over those operations alone.
+      for (let round = 1; round <= 10 && missing().length > 0; round++) {
+        const more = await run({
+          send,
+          requests: 500,
+          seed: seed + round,
+          over: missing().map(([name]) => name),
+        });
+        expect(more.failure).toBeUndefined();
+        for (const [answer, times] of more.answers) answers.set(answer, (answers.get(answer) ?? 0) + times);
       }
+      expect(missing()).toEqual([]);
       const statuses = new Set([...answers.keys()].map((name) => name.split(' ')[1]));
       expect([...statuses].sort()).toEqual(
         [

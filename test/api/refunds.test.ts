@@ -198,9 +198,9 @@ describe('the balance of the shop', () => {
       Array.from({ length: 20 }, (_, n) => ask(n % 2 ? first : second, { amount: n % 2 ? 3000 : 6000 })),
     );
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(2);
-    expect(new Set(answers.filter(({ status }) => status !== 201).map(({ body }) => body.code))).toEqual(
-      new Set(['operationNotPermitted']),
-    );
+    // One is under way, or it is through already and nothing is left.
+    for (const { status, body } of answers)
+      if (status !== 201) expect(['operationNotPermitted', 'invalidPaymentStatus']).toContain(body.code);
     await world.service.engine.settled();
     expect(await world.balance('TEST_EUR')).toEqual({ own: 0, available: 0 });
   });

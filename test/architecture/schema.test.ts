@@ -37,6 +37,7 @@ const distributedBy: Record<string, string> = {
   ledger_checkpoint: 'account_id',
   ledger_transfer: 'aggregate_id',
   ledger_watermark: 'only_row',
+  letter: 'invoice_id',
   migration: 'number',
   party: 'party_id',
   payment: 'invoice_id',

@@ -5,13 +5,11 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { authorise, capture, refund, reverse, tellerAt, type Reply } from '../support/simulated-bank.ts';
 import { eventually, mandate } from '../support/program.ts';
 import { temporaryFolder } from '../support/test-cluster.ts';
 
-const program = fileURLToPath(new URL('../../bin/mandate.js', import.meta.url));
 const clients = 20;
 const kills = 3;
 const acknowledgedBeforeKill = 300;
@@ -20,7 +18,7 @@ type Process = { readonly url: string; kill(signal: NodeJS.Signals): Promise<num
 
 async function startBankProcess(data: string): Promise<Process> {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, [program, 'bank'], {
+  const child = spawn(process.execPath, [inject('builtProgram'), 'bank'], {
     env: { PATH, HOME, MANDATE_DATA: data },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -10,8 +10,6 @@ import {
   type CheckoutWorld,
   type CreatedCustomer,
 } from '../support/checkout-world.ts';
-import { obstacles } from './accessible.ts';
-import { faintTexts } from './contrast.ts';
 
 const frictionless = '4242424242424242';
 const challenged = '4012888888881881';
@@ -209,22 +207,6 @@ describeInBrowser('the checkout for customers', () => {
     });
     await bind(frictionless);
     await expectHeading('This link no longer works');
-  });
-
-  test.each(['form', 'challenge', 'left', 'done'])('has nothing in anybody’s way: %s', async (view) => {
-    await openNew();
-    if (view === 'form') await page.locator('#pay').click();
-    else await bind(view === 'done' ? frictionless : challenged);
-    if (view === 'left') await page.getByRole('button', { name: 'Not now' }).click();
-    await page.locator(`#${view}`).waitFor();
-    for (const viewport of [desktop, phone]) {
-      await page.setViewportSize(viewport);
-      expect(await page.evaluate(obstacles), `${viewport.width} wide`).toEqual([]);
-    }
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect(await page.locator('body *:not(iframe)').evaluateAll(faintTexts), colorScheme).toEqual([]);
-    }
   });
 
   /** What stands in the record of the binding, which nobody is shown. */

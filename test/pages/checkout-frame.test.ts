@@ -174,6 +174,22 @@ describeInBrowser('the checkout on a site', () => {
     expect(window.isClosed()).toBe(true);
   });
 
+  test('keeps what the shop notes with the payment, and goes on to the shop’s address by itself', async () => {
+    const invoice = await world.invoice();
+    shop.pages['/thanks'] = '<!doctype html><title>Thanks</title><h1>Thanks</h1>';
+    const redirectUrl = `${shop.origin}/thanks`;
+    await visit(opener(invoice, { mail: 'anna@example.com', metadata: { order: 17 }, redirectUrl }));
+    await page.clock.install();
+    await page.locator('#buy').click();
+    await frame().getByText('RUB 60.00', { exact: true }).waitFor();
+    expect(await frame().locator('#email').inputValue()).toBe('anna@example.com');
+    await pay(frame());
+    await frame().getByText('You will be taken back to the shop in a few seconds.').waitFor();
+    await page.clock.fastForward(5_000);
+    await page.waitForURL(redirectUrl);
+    expect((await world.payment(invoice)).metadata).toEqual({ order: 17 });
+  });
+
   test('two on one page do not hear each other', async () => {
     const [first, second] = [await world.invoice(), await world.invoice({ amount: 7000 })];
     const other = `<script>
@@ -187,9 +203,16 @@ describeInBrowser('the checkout on a site', () => {
     await expect.poll(told, soon).toEqual(['opened', 'finished']);
   });
 
-  test('a shop that names neither invoice nor customer is told so at once', async () => {
-    await visit(opener({ id: '', token: '' }));
-    expect(world.complaints.splice(0).join()).toContain('Unrecognized integration type');
+  test.each([
+    ['neither invoice nor customer', { invoiceID: '' }, 'Unrecognized integration type'],
+    [
+      'a template',
+      { invoiceTemplateID: 'T1', invoiceTemplateAccessToken: 'a.b.c' },
+      'templates are not offered',
+    ],
+  ])('a shop that names %s is told so at once', async (_, more, said) => {
+    await visit(opener(await world.invoice(), more));
+    expect(world.complaints.splice(0).join()).toContain(said);
   });
 
   test('a site that is not on the list cannot show it', async () => {

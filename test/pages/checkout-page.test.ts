@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withoutDatabase } from '../support/database-away.ts';
 import { makeInvoice, payInvoice, type CreatedInvoice } from '../support/invoices.ts';
 import { startTestService, type Answer, type Merchant, type TestService } from '../support/test-service.ts';
 
@@ -160,6 +161,39 @@ describe('the page', () => {
     expect([page.status, viewOf(page)]).toEqual([404, 'dead']);
     expect(policyOf(page)).not.toContain('*');
     expect(page.headers['set-cookie']).toBeUndefined();
+  });
+
+  test.each([
+    ['en', 'One moment, please', 'If you have paid already, your payment is safe.'],
+    ['ru', 'Немного терпения', 'платёж не потеряется'],
+  ])(
+    'says in words, in %s, that nothing can be looked up, and when it will try again',
+    async (locale, head, lead) => {
+      const asked = await makeInvoice(service, merchant);
+      await withoutDatabase(service, async () => {
+        const page = await open({ invoiceID: asked.id, invoiceAccessToken: asked.token, locale });
+        expect([page.status, page.headers['retry-after']]).toEqual([503, '5']);
+        expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+        expect(page.text).toContain(`<html lang="${locale}"`);
+        expect(page.text).toContain(`<h1>${head}</h1>`);
+        expect(page.text).toContain(lead);
+        expect(page.text).not.toContain(asked.token);
+        const script = between(page.text, '<script>', '</script>');
+        expect(policyOf(page)).toBe(
+          `default-src 'none'; script-src ${hashOf(script)}; style-src ${hashOf(styleOf(page))}; img-src data:; ` +
+            `form-action 'none'; base-uri 'none'; frame-ancestors *`,
+        );
+        expect(page.headers['cache-control']).toBe('no-store');
+      });
+      expect(viewOf(await open({ invoiceID: asked.id, invoiceAccessToken: asked.token }))).toBe('form');
+      expect(service.logged.join('\n')).not.toContain(asked.token.slice(-20));
+    },
+  );
+
+  test('speaks the language of the browser also where an address names nothing', async () => {
+    const page = await open({}, { 'accept-language': 'ru-RU,ru;q=0.9' });
+    expect([page.status, viewOf(page)]).toEqual([404, 'dead']);
+    expect(page.text).toContain('Ссылка больше не работает');
   });
 
   test('knows what has become of the invoice', async () => {

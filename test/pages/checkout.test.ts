@@ -2,9 +2,12 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeInBrowser } from '../support/browser.ts';
+import { obstacles } from './accessible.ts';
+import { withoutDatabase } from '../support/database-away.ts';
 import { desktop, phone, startCheckoutWorld, type CheckoutWorld } from '../support/checkout-world.ts';
 
 const good = '4242424242424242';
+const tokenLifeMs = 3 * 24 * 60 * 60_000;
 /** How long a page, a bank and a busy machine may take together. */
 const soon = { timeout: 10_000, interval: 30 };
 
@@ -261,11 +264,33 @@ describeInBrowser('the checkout', () => {
     expect(await page.locator('body').innerText()).not.toContain('60.00');
   });
 
-  test('a token that ends while the page is open says so', async () => {
-    await openNew();
-    await page.route('**/payment-resources', (route) => route.fulfill({ status: 401 }));
+  test('a token that has expired opens nothing; one that expires while the page is open says so', async () => {
+    const invoice = await world.invoice({ dueDate: '2040-01-01T00:00:00Z' });
+    page = await world.open(world.link(invoice));
+    world.service.clock.advance(tokenLifeMs);
     await pay(good);
     await expectHeading('This link no longer works');
+    await page.goto(world.link(invoice));
+    await expectHeading('This link no longer works');
+    expect(await page.locator('body').innerText()).not.toContain('60.00');
+    expect(await world.changes(invoice)).toHaveLength(1);
+  });
+
+  test('while the database is away the page says so in words, and comes by itself', async () => {
+    const invoice = await world.invoice();
+    page = await world.open('about:blank');
+    await page.clock.install();
+    await withoutDatabase(world.service, async () => {
+      await page.goto(
+        `${world.address}/checkout?invoiceID=${invoice.id}#invoiceAccessToken=${invoice.token}`,
+      );
+      await page.getByRole('heading', { name: 'One moment, please' }).waitFor();
+      expect(await obstacles(page)).toEqual([]);
+    });
+    await page.clock.fastForward(5_000);
+    await page.getByRole('button', { name: 'Pay RUB 60.00' }).waitFor();
+    await pay(good);
+    await expectHeading('Paid');
   });
 
   test('an invoice that was cancelled cannot be paid', async () => {

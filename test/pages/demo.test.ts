@@ -3,10 +3,9 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { addDemoShop } from '../../src/sandbox/demo-shop.ts';
 import { describeInBrowser } from '../support/browser.ts';
-import { desktop, phone, startCheckoutWorld, type CheckoutWorld } from '../support/checkout-world.ts';
+import { desktop, startCheckoutWorld, type CheckoutWorld } from '../support/checkout-world.ts';
 import { startTestService } from '../support/test-service.ts';
 import { obstacles } from './accessible.ts';
-import { faintTexts } from './contrast.ts';
 
 const soon = { timeout: 10_000, interval: 30 };
 
@@ -131,16 +130,11 @@ describeInBrowser('the demo shop', () => {
   test('has nothing in anybody’s way', async () => {
     page = await world.open(`${world.address}/demo`);
     await page.getByRole('button', { name: 'Pay', exact: true }).click();
+    await checkout().locator('.amount:not(:empty)').waitFor();
+    expect(await obstacles(page, { sizes: [desktop] })).toEqual([]);
     await checkout().getByRole('button', { name: 'Close' }).click();
     await page.locator('#log .event').first().waitFor();
-    for (const viewport of [desktop, phone]) {
-      await page.setViewportSize(viewport);
-      expect(await page.evaluate(obstacles)).toEqual([]);
-    }
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect(await page.locator('body *').evaluateAll(faintTexts)).toEqual([]);
-    }
+    expect(await obstacles(page)).toEqual([]);
   });
 
   test('serves its own orders alone', async () => {

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../support/test-cluster.ts';
-import { eventually, mandate, request, startServer } from '../support/program.ts';
+import { eventually, mandate, programOfSources, request, startServer } from '../support/program.ts';
 
 const order = {
   shopID: 'TEST',
@@ -30,7 +30,7 @@ const factsOf = async (data: string) => {
 describe('the sandbox', () => {
   test('starts with nothing, tells its facts, keeps its data over restarts, and leaves nothing running', async () => {
     const data = dataFolder("a sandbox's data, with spaces");
-    const first = await startServer({ MANDATE_DATA: data });
+    const first = await startServer({ MANDATE_DATA: data }, { file: programOfSources });
     const facts = await factsOf(data);
     expect(facts).toMatchObject({ apiUrl: first.url, shopID: 'TEST', docsUrl: `${first.url}/docs` });
     expect(first.output()).toContain(facts.apiKey);

@@ -4,15 +4,13 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { invoicesUrl } from '../support/invoices.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
 import { mandate } from '../support/program.ts';
 import { tellerAt } from '../support/simulated-bank.ts';
 import { temporaryFolder } from '../support/test-cluster.ts';
 
-const program = fileURLToPath(new URL('../../bin/mandate.js', import.meta.url));
 const secret = 'what the bank and the service sign with';
 const { folder, remove } = temporaryFolder();
 const card = '4242424242424242';
@@ -24,7 +22,7 @@ let stopBank: () => void;
 beforeAll(async () => {
   const { PATH = '', HOME = '' } = process.env;
   const environment = { PATH, HOME, MANDATE_DATA: folder, BANK_SECRET: secret };
-  const child = spawn(process.execPath, [program, 'bank'], {
+  const child = spawn(process.execPath, [inject('builtProgram'), 'bank'], {
     env: environment,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -1,14 +1,11 @@
 // mandate webhooks: what an operator and a developer do from the command line, beside a running service.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { eventually, mandate, request, startServer } from '../support/program.ts';
 import { contentIsSigned, standardIsSigned, startReceiver } from '../support/receiver.ts';
 import { temporaryFolder } from '../support/test-cluster.ts';
 import { createTestDatabase } from '../support/test-database.ts';
-
-const programFile = fileURLToPath(new URL('../../bin/mandate.js', import.meta.url));
 
 test(
   'listen hands on what happens, signed; replay sends it again; list shows the webhook',
@@ -40,7 +37,7 @@ test(
     const { PATH = '' } = process.env;
     const listening = spawn(
       process.execPath,
-      [programFile, 'webhooks', 'listen', '--forward', developer.url],
+      [inject('builtProgram'), 'webhooks', 'listen', '--forward', developer.url],
       {
         env: { PATH, ...environment },
         stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,5 +1,6 @@
 // Random histories of recurring charges: what the rules allow is exactly what a second, independent reading of them allows,
 // and the time they give is the first at which that reading agrees.
+//   CHARGE_HISTORIES how many (20000), CHARGE_SEED from which on (another each time, printed)
 import { expect, test } from 'vitest';
 import { instantAt, epochMsOf, type Instant } from '../../src/clock.ts';
 import type { Currency } from '../../src/money.ts';
@@ -14,7 +15,8 @@ import {
 } from '../../src/recurring/series.ts';
 import { isLegal, turningPoints, type Asked, type Happened, type Told } from './charge-checker.ts';
 
-const histories = 200_000;
+const histories = Number(process.env['CHARGE_HISTORIES'] ?? 20_000);
+const firstSeed = Number(process.env['CHARGE_SEED'] ?? Date.now() % 2 ** 31);
 const hour = 3_600_000;
 const day = 24 * hour;
 const shops = ['one shop', 'another shop'];
@@ -62,9 +64,9 @@ const moves = [
 /** A series as the program keeps it, with what the program would read beside it. */
 type Kept = { series: Series; attempts: (Attempt & { outcome: 'pending' | Ending['outcome'] })[] };
 
-test(`${histories} random histories: allowed if and only if legal, and retryAfter is the first legal moment`, () => {
+test(`${histories} random histories (CHARGE_SEED=${firstSeed}): allowed if and only if legal, and retryAfter is the first legal moment`, () => {
   const seen = { allowed: 0, refused: 0, withRetryAfter: 0 } as Record<string, number>;
-  for (let seed = 1; seed <= histories; seed++) play(seed, seen);
+  for (let seed = firstSeed; seed < firstSeed + histories; seed++) play(seed, seen);
   // Histories that never reach a rule would prove nothing about it.
   expect(seen).toMatchObject({
     allowed: expect.any(Number),
@@ -76,9 +78,9 @@ test(`${histories} random histories: allowed if and only if legal, and retryAfte
     recurrentRetryTooEarly: expect.any(Number),
     recurrentRetryLimitReached: expect.any(Number),
   });
-  for (const [what, times] of Object.entries(seen)) expect(times, what).toBeGreaterThan(300);
+  for (const [what, times] of Object.entries(seen)) expect(times, what).toBeGreaterThan(histories / 1_000);
   if (process.env['SHOW_COUNTS']) console.log(seen);
-}, 120_000);
+}, 600_000);
 
 function play(seed: number, seen: Record<string, number>): void {
   const random = randomOf(seed);

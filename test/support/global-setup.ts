@@ -1,8 +1,10 @@
-// Once for a whole test run: a throw-away PostgreSQL and a migrated template database, which every test file copies.
+// Once for a whole test run: a throw-away PostgreSQL and a migrated template database, which every test file copies; and the
+// program, built, for tests that start it.
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
-import { startTestCluster } from './test-cluster.ts';
+import { installBuiltProgram } from './built-program.ts';
+import { startTestCluster, temporaryFolder } from './test-cluster.ts';
 
 export type ClusterConnection = {
   host: string;
@@ -15,12 +17,16 @@ export type ClusterConnection = {
 declare module 'vitest' {
   interface ProvidedContext {
     cluster: ClusterConnection;
+    /** The file that runs it. */
+    builtProgram: string;
   }
 }
 
 export const templateName = 'mandate_template';
 
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const { folder, remove } = temporaryFolder();
+  project.provide('builtProgram', await installBuiltProgram(folder));
   const { connection, stop } = await startTestCluster();
   const administration = openDatabase({ connection, connectionsMost: 1 });
   await administration.withClient((client) => client.query(`create database ${templateName}`));
@@ -32,5 +38,8 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   await migrate(template);
   await template.end();
   project.provide('cluster', connection);
-  return stop;
+  return async () => {
+    await stop();
+    await remove();
+  };
 }

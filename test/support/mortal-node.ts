@@ -36,7 +36,7 @@ export function mortalNode(service: TestService, statements: readonly string[]):
   }
 
   const { database, banks } = service;
-  const { run, transaction } = database;
+  const { run, runApart, transaction } = database;
 
   function runOn(go: Database['run'], noticed: () => void = () => {}): Database['run'] {
     return (statement, values) => {
@@ -52,13 +52,14 @@ export function mortalNode(service: TestService, statements: readonly string[]):
   async function dyingTransaction<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     if (isDead) throw new Killed('begin');
     let isNoticed = false;
+    const notice = () => void (isNoticed = true);
     const value = await transaction.call(database, (tx) =>
-      work({ ...tx, run: runOn(tx.run, () => void (isNoticed = true)) }),
+      work({ ...tx, run: runOn(tx.run, notice), runApart: runOn(tx.runApart, notice) }),
     );
     return isNoticed ? say('database commit', () => Promise.resolve(value as T)) : (value as T);
   }
 
-  Object.assign(database, { run: runOn(run), transaction: dyingTransaction });
+  Object.assign(database, { run: runOn(run), runApart: runOn(runApart), transaction: dyingTransaction });
   const { bankOf } = banks;
   const mortal = (bank: Bank): Bank => ({
     send: (operation) => say(`bank ${operation.kind}`, () => bank.send(operation)),

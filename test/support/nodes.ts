@@ -90,11 +90,13 @@ function fusedDatabase(database: DatabasePool, fuse: Fuse): DatabasePool {
   const inTransaction = (tx: Database): Database => ({
     run: run(tx, false),
     transaction: (work) => tx.transaction((inner) => work(inTransaction(inner))),
+    runApart: run({ run: tx.runApart }, false),
     afterCommit: (effect) => tx.afterCommit(effect),
   });
   return {
     ...database,
     run: run(database, true),
+    runApart: run({ run: database.runApart }, true),
     lookups: { run: run(database.lookups, false) },
     async transaction(work) {
       fuse.check();

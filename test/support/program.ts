@@ -3,10 +3,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
-const programFile = fileURLToPath(new URL('../../bin/mandate.js', import.meta.url));
 
 export type Server = {
   readonly url: string;
@@ -17,9 +16,13 @@ export type Server = {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 };
 
+/** The program as a checkout has it, which runs its sources. */
+export const programOfSources = fileURLToPath(new URL('../../bin/mandate.js', import.meta.url));
+
 type Options = {
   runAs?: { uid: number; gid: number };
   cwd?: string;
+  /** Which copy of the program to run; the built one unless told. */
   file?: string;
   /** What it reads on standard input. */
   input?: string;
@@ -83,7 +86,7 @@ export async function mandate(
 }
 
 function run(args: readonly string[], environment: Record<string, string>, options: Options): ChildProcess {
-  const { runAs, cwd = repository, file = programFile } = options;
+  const { runAs, cwd = repository, file = inject('builtProgram') } = options;
   // Only what is named: a DATABASE_URL of the person who runs the tests must not leak in.
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, [file, ...args], {

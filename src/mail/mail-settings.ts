@@ -1,0 +1,73 @@
+// What the environment says about the mail server, read into its parts. Pure.
+import type { MailServerSettings } from './mail-server.ts';
+
+type Given = {
+  readonly url: string | undefined;
+  readonly from: string | undefined;
+  readonly timeoutMs: number;
+};
+
+const usualPorts: Readonly<Record<string, number>> = { 'smtps:': 465, 'smtp:': 587 };
+
+/** Undefined when no mail is sent. Faults do not repeat the address: there may be a password in it. */
+export function mailServerIn({
+  url,
+  from,
+  timeoutMs,
+}: Given): { readonly server: MailServerSettings } | { readonly fault: string } | undefined {
+  if (url === undefined) return undefined;
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const usualPort = usualPorts[parsed?.protocol ?? ''];
+  const isBare = parsed && /^\/?$/.test(parsed.pathname) && parsed.search === '' && parsed.hash === '';
+  const credentials = parsed && credentialsIn(parsed);
+  if (
+    !parsed ||
+    usualPort === undefined ||
+    parsed.hostname === '' ||
+    !isBare ||
+    credentials === 'unreadable'
+  ) {
+    return { fault: 'SMTP_URL must be smtps://user:password@host:port or smtp://…, and nothing behind that' };
+  }
+  const sender = senderIn(from ?? '');
+  if (!sender) {
+    return { fault: 'SMTP_URL needs SMTP_FROM: receipts@example.com, or Example <receipts@example.com>' };
+  }
+  const host = parsed.hostname.replace(/^\[|\]$/g, '');
+  const demanded = isThisMachine(host) ? 'ifOffered' : 'demanded';
+  return {
+    server: {
+      host,
+      port: parsed.port === '' ? usualPort : Number(parsed.port),
+      tls: parsed.protocol === 'smtps:' ? 'fromTheStart' : demanded,
+      ...(credentials ? { credentials } : {}),
+      from: sender,
+      timeoutMs,
+    },
+  };
+}
+
+function credentialsIn({ username, password }: URL): MailServerSettings['credentials'] | 'unreadable' {
+  if (username === '' && password === '') return undefined;
+  try {
+    return { user: decodeURIComponent(username), password: decodeURIComponent(password) };
+  } catch {
+    return 'unreadable';
+  }
+}
+
+function senderIn(from: string): MailServerSettings['from'] | undefined {
+  const [, name, named, alone] = /^(?:([^<>\r\n]*?)\s*<([^<>\s]+)>|(\S+))$/.exec(from.trim()) ?? [];
+  const address = named ?? alone ?? '';
+  if (!isMailAddress(address)) return undefined;
+  return { ...(name ? { name } : {}), address };
+}
+
+/** One address, plainly written: nothing in it can be read as two, or as anything else. */
+export function isMailAddress(text: string): boolean {
+  return /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/.test(text);
+}
+
+function isThisMachine(host: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host);
+}

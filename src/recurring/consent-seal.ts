@@ -1,0 +1,53 @@
+// Two things that have to be believed for years: the seal of a consent bundle, and the link by which a payer withdraws. The newest key
+// makes them. Those made with an older one stay good: a bundle bears the key it was sealed with, a link its generation.
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Keyring } from '../keys/keyring.ts';
+import { publicKeyTextOf, seal, type Bundle } from './consent-bundle.ts';
+import { withdrawUrlOf } from './withdraw-page.ts';
+
+export type ConsentSeals = {
+  seal(content: Parameters<typeof seal>[1]): Bundle;
+  /** What is kept secret in it is at its end. */
+  withdrawUrlOf(seriesId: string): string;
+  isLink(seriesId: string, secret: string): Promise<boolean>;
+};
+
+type Keys = Pick<Keyring, 'find' | 'newest'>;
+
+export function openConsentSeals(keyring: Keys, publicUrl: () => string): ConsentSeals {
+  return {
+    seal: (content) => seal(keyring.newest('consent_seal').secret, content),
+    withdrawUrlOf(seriesId) {
+      const { generation, secret } = keyring.newest('consent_seal');
+      return withdrawUrlOf(publicUrl(), seriesId, `${generation}.${linkOf(secret, seriesId)}`);
+    },
+    async isLink(seriesId, text) {
+      const [, generation, given] = /^(?:([1-9]\d{0,5})\.)?([\w-]+)$/.exec(text) ?? [];
+      if (given === undefined) return false;
+      // The first links bore no generation.
+      const key = await keyring.find('consent_seal', Number(generation ?? 1));
+      return key !== undefined && isSame(linkOf(key.secret, seriesId), given);
+    },
+  };
+}
+
+/** Everything a bundle of ours can have been sealed with, the newest last. */
+export async function sealKeysOf(
+  keyring: Keys,
+): Promise<{ readonly generation: number; readonly publicKey: string }[]> {
+  const { generation: newest } = keyring.newest('consent_seal');
+  const generations = Array.from({ length: newest }, (_, place) => place + 1);
+  const keys = await Promise.all(generations.map((each) => keyring.find('consent_seal', each)));
+  return keys.flatMap((key) =>
+    key ? [{ generation: key.generation, publicKey: publicKeyTextOf(key.secret) }] : [],
+  );
+}
+
+function linkOf(secret: Buffer, seriesId: string): string {
+  return createHmac('sha256', secret).update(`withdraw|${seriesId}`).digest('base64url');
+}
+
+function isSame(right: string, given: string): boolean {
+  const [one, other] = [Buffer.from(right), Buffer.from(given)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}

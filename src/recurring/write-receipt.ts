@@ -1,0 +1,42 @@
+// The receipt of a payment, put together from what is known of the payment, its series and its shop.
+import type { Database } from '../database/database.ts';
+import type { Service } from '../service.ts';
+import { languageOf, type Paid } from './letter.ts';
+import { receiptOf, type Receipt, type ReceiptLanguage } from './receipt.ts';
+import { findSeries } from './series.store.ts';
+import { findSettings } from './settings.store.ts';
+
+export type WrittenReceipt = Receipt & { readonly language: ReceiptLanguage };
+
+export function openReceipts({
+  merchants,
+  withdrawUrlOf,
+}: {
+  readonly merchants: Pick<Service['merchants'], 'shop'>;
+  /** Where the payer ends the series. */
+  readonly withdrawUrlOf: (seriesId: string) => string;
+}) {
+  /** In a language, or in the one it would be sent in. Undefined when there is no such series. */
+  return async function writeReceipt(
+    db: Database,
+    seriesId: string,
+    paid: Paid,
+    language?: ReceiptLanguage,
+  ): Promise<WrittenReceipt | undefined> {
+    const series = (await findSeries(db, seriesId))?.series;
+    const shop = series && (await merchants.shop(series.partyId, series.shopId));
+    if (!shop) return undefined;
+    const { contact, language: ofShop } = await findSettings(db, series);
+    const { mandate, card } = series;
+    const chosen = language ?? languageOf(mandate, ofShop);
+    const receipt = receiptOf({
+      ...paid,
+      language: chosen,
+      merchant: { name: shop.name, site: shop.url, ...(contact === undefined ? {} : { contact }) },
+      mandate,
+      card,
+      cancelUrl: withdrawUrlOf(seriesId),
+    });
+    return { language: chosen, ...receipt };
+  };
+}

@@ -1,0 +1,226 @@
+// Everything a shop may say to the checkout, one row each: written as an attribute and as a key it comes to the same address, and the
+// address to the page it should. What only a browser shows (windows, callbacks, where one goes) is in checkout-frame.test.ts.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addressOf, readAttributes, type Options } from '../../pages/embed/options.ts';
+import { makeInvoice, type CreatedInvoice } from '../support/invoices.ts';
+import { startTestService, type Merchant, type TestService } from '../support/test-service.ts';
+
+const base = new URL('https://pay.example/');
+const shop = 'https://shop.example';
+
+let service: TestService;
+let merchant: Merchant;
+let invoice: CreatedInvoice;
+
+beforeAll(async () => {
+  service = await startTestService();
+  merchant = await service.createMerchant();
+  await service.database.withClient((client) =>
+    client.query('update shop set origins = $1 where party_id = $2', [shop, merchant.partyId]),
+  );
+  invoice = await makeInvoice(service, merchant, { product: 'Coffee' });
+});
+afterAll(() => service.close());
+
+/** As a browser reads `data-invoice-id` out of a script's tag. */
+const datasetOf = (attributes: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    Object.entries(attributes).map(([name, value]) => [
+      name.replace(/^data-/, '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
+      value,
+    ]),
+  );
+const split = (address: string) => {
+  const { origin, pathname, searchParams, hash } = new URL(address);
+  return { page: origin + pathname, query: searchParams, hidden: new URLSearchParams(hash.slice(1)) };
+};
+const invoiceOptions = () => ({ invoiceID: invoice.id, invoiceAccessToken: invoice.token });
+
+type Shown = { readonly text: string; readonly facts: any };
+async function pageOf(options: Options): Promise<Shown> {
+  const { query, hidden } = split(addressOf({ ...invoiceOptions(), ...options }, base, shop));
+  // The script reads it from behind the #; asked for in a link it stands before.
+  query.set('invoiceAccessToken', hidden.get('invoiceAccessToken') ?? '');
+  const { text } = await service.call('GET', `/checkout?${query.toString()}`);
+  const facts = JSON.parse(
+    /<script type="application\/json" id="facts">(.*?)<\/script>/.exec(text)?.[1] ?? '',
+  );
+  return { text, facts };
+}
+
+/** Attribute, key, what is written, and what of it is seen. */
+const rows: [string, string, string, (page: Shown) => void][] = [
+  [
+    'data-name',
+    'name',
+    'Bean & Leaf',
+    ({ text }) => expect(text).toContain('<p class="shop">Bean &#38; Leaf</p>'),
+  ],
+  [
+    'data-description',
+    'description',
+    'Beans',
+    ({ text }) => expect(text).toContain('class="product">Beans</p>'),
+  ],
+  [
+    'data-obscure-card-cvv',
+    'obscureCardCvv',
+    'true',
+    ({ text }) => expect(text).toContain('<input id="code" type="password"'),
+  ],
+  [
+    'data-obscure-card-cvv',
+    'obscureCardCvv',
+    'false',
+    ({ text }) => expect(text).not.toContain('type="password"'),
+  ],
+  [
+    'data-require-card-holder',
+    'requireCardHolder',
+    'true',
+    ({ text }) => expect(text).toMatch(/<input id="holder"[^>]* required/),
+  ],
+  [
+    'data-require-card-holder',
+    'requireCardHolder',
+    'false',
+    ({ text }) => expect(text).not.toContain('id="holder"'),
+  ],
+  ['data-locale', 'locale', 'ru', ({ text }) => expect(text).toContain('<html lang="ru"')],
+  ['data-locale', 'locale', 'en', ({ text }) => expect(text).toContain('<html lang="en"')],
+  ['data-locale', 'locale', 'auto', ({ text }) => expect(text).toContain('<html lang="en"')],
+  ['data-theme', 'theme', 'coral', ({ text }) => expect(text).toContain('data-theme="coral"')],
+  ['data-theme', 'theme', 'main', ({ text }) => expect(text).toContain('data-theme="main"')],
+  [
+    'data-recurring',
+    'recurring',
+    'true',
+    ({ text, facts }) => {
+      expect(facts.recurring).toBe(true);
+      expect(text).toContain('<input id="consent" type="checkbox"');
+    },
+  ],
+  ['data-recurring', 'recurring', 'false', ({ facts }) => expect(facts.recurring).toBe(false)],
+  [
+    'data-payment-flow-hold',
+    'paymentFlowHold',
+    'true',
+    ({ text, facts }) => {
+      expect(facts.hold).toBe('cancel');
+      expect(text).toContain('>Reserve RUB');
+    },
+  ],
+  [
+    'data-redirect-url',
+    'redirectUrl',
+    `${shop}/thanks`,
+    ({ facts }) => expect(facts.returnTo).toBe(`${shop}/thanks`),
+  ],
+  [
+    'data-redirect-url',
+    'redirectUrl',
+    'https://evil.example/',
+    ({ text }) => expect(text).not.toContain('evil.example'),
+  ],
+  [
+    'data-pay-button-label',
+    'payButtonLabel',
+    'Go',
+    ({ text }) => expect(text).toMatch(/<button id="pay"[^>]*>Go</),
+  ],
+  // Of other ways to pay, and of other modes: passed over.
+  ['data-bank-card', 'bankCard', 'true', plain],
+  ['data-wallets', 'wallets', 'true', plain],
+  ['data-terminals', 'terminals', 'true', plain],
+  ['data-apple-pay', 'applePay', 'true', plain],
+  ['data-google-pay', 'googlePay', 'true', plain],
+  ['data-samsung-pay', 'samsungPay', 'true', plain],
+  ['data-yandex-pay', 'yandexPay', 'true', plain],
+  ['data-mobile-commerce', 'mobileCommerce', 'true', plain],
+  ['data-initial-payment-method', 'initialPaymentMethod', 'applePay', plain],
+  ['data-amount', 'amount', '1', plain],
+];
+
+/** As if it had not been said: the invoice's own sum, and a card. */
+function plain({ text, facts }: Shown): void {
+  expect(text).toContain('>Pay RUB\u00a060.00</button>');
+  expect(facts).toMatchObject({
+    recurring: false,
+    obscureCardCvv: false,
+    requireCardHolder: false,
+    theme: 'main',
+  });
+}
+
+describe('a shop that writes', () => {
+  test.each(rows)('%s, or %s, of %s gets what it asked for', async (attribute, key, value, check) => {
+    const written = readAttributes(datasetOf({ [attribute]: value }));
+    expect(written).toEqual({ [key]: value });
+    check(await pageOf(written));
+    // In JavaScript a flag is a flag, and a number a number.
+    const isPlain = /^(true|false|\d+)$/.test(value);
+    check(await pageOf({ [key]: isPlain ? JSON.parse(value) : value }));
+  });
+
+  test.each([
+    ['cancel', 'cancel'],
+    ['capture', 'capture'],
+    ['nonsense', 'cancel'],
+  ])('a hold that ends with %s gets one that ends with %s', async (holdExpiration, hold) => {
+    const attributes = { 'data-payment-flow-hold': 'true', 'data-hold-expiration': holdExpiration };
+    expect((await pageOf(readAttributes(datasetOf(attributes)))).facts.hold).toBe(hold);
+    // Without a hold there is nothing to end.
+    expect((await pageOf({ holdExpiration })).facts.hold).toBeUndefined();
+  });
+
+  test('where the shop has no list, goes nowhere', async () => {
+    const { facts } = await pageOf({ shopOrigin: 'https://evil.example' });
+    expect(facts.shopOrigin).toBe(shop);
+  });
+});
+
+describe('the address', () => {
+  const made = (options: Options) => split(addressOf(options, base, shop));
+
+  test.each([
+    ['data-invoice-id', 'invoice', 'invoiceID', 'invoiceAccessToken'],
+    ['data-customer-id', 'customer', 'customerID', 'customerAccessToken'],
+  ])('by %s names the %s, and its token where no server sees it', (_, mode, id, token) => {
+    const attributes = { [`data-${mode}-id`]: 'X1', [`data-${mode}-access-token`]: 'a.b.c' };
+    const { page, query, hidden } = made(readAttributes(datasetOf(attributes)));
+    expect([page, query.get(id), hidden.get(token)]).toEqual(['https://pay.example/checkout', 'X1', 'a.b.c']);
+    expect(query.toString()).not.toContain('a.b.c');
+    expect(query.get('shopOrigin')).toBe(shop);
+  });
+
+  test('carries the e-mail, by either name, and the metadata where no server sees them', () => {
+    const options = { ...invoiceOptions(), metadata: { order: 17 } };
+    for (const named of [{ email: 'anna@example.com' }, { mail: 'anna@example.com' }]) {
+      const { query, hidden } = made({ ...options, ...named });
+      expect(hidden.get('email')).toBe('anna@example.com');
+      expect(hidden.get('metadata')).toBe('{"order":17}');
+      expect(query.toString()).not.toMatch(/anna|17/);
+    }
+    const attributes = { 'data-metadata': '{"order":17}', 'data-mail': 'anna@example.com' };
+    const { hidden } = made({ ...invoiceOptions(), ...readAttributes(datasetOf(attributes)) });
+    expect([hidden.get('metadata'), hidden.get('email')]).toEqual(['{"order":17}', 'anna@example.com']);
+  });
+
+  test('is for the invoice where a customer is named too, and never for half of a pair', () => {
+    const customer = { customerID: 'C1', customerAccessToken: 'c.c.c' };
+    const both = made({ ...customer, ...invoiceOptions() });
+    expect([both.query.get('invoiceID'), both.query.get('customerID')]).toEqual([invoice.id, null]);
+    expect(made({ invoiceID: 'I1', ...customer }).query.get('customerID')).toBe('C1');
+    for (const half of [{}, { invoiceID: 'I1' }, { customerAccessToken: 'a.b.c' }]) {
+      expect(() => made(half)).toThrow('Unrecognized integration type');
+    }
+  });
+
+  test('for an invoice template there is none, and whoever asks for it is told what to do', () => {
+    const template = { invoiceTemplateID: 'T1', invoiceTemplateAccessToken: 'a.b.c' };
+    // It goes before an invoice, so an invoice beside it does not hide the mistake.
+    for (const options of [template, { ...invoiceOptions(), ...template }]) {
+      expect(() => made(options)).toThrow('Invoice templates are not offered here: create an invoice');
+    }
+  });
+});

@@ -1,0 +1,21 @@
+// A certificate for localhost that nobody trusts, with its key: for servers of tests that speak TLS. Good for a hundred years.
+export const localhostCertificate = {
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg00rSJIXyVJb93lAY
+tNGYPuBEht947Q8DJWt2D/W4VWKhRANCAARzAW70a/GSTc4kI4THYTR4rbFraFFF
+zartejTyUQd2xWo52rsAb5QsqwcHt6g71xNF8bx688irwgo+d2J4FtW5
+-----END PRIVATE KEY-----
+`,
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBnDCCAUGgAwIBAgIUf702x7GOsOx2OtTjozf9S1nIlcAwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTIyMzIyOVoYDzIxMjYxMDI4
+MjIzMjI5WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAARzAW70a/GSTc4kI4THYTR4rbFraFFFzartejTyUQd2xWo52rsAb5Qs
+qwcHt6g71xNF8bx688irwgo+d2J4FtW5o28wbTAdBgNVHQ4EFgQU4tPdejyDu7q5
+2Kmd9+Mh4cHAd14wHwYDVR0jBBgwFoAU4tPdejyDu7q52Kmd9+Mh4cHAd14wDwYD
+VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
+zj0EAwIDSQAwRgIhALVX4Kan3vwSJ2DxoBCTZkwba5mR4WZWZjbzeVp41fTsAiEA
+32CW05UR4WsXRLseSs92G6xb3uClsk2BrHFFFmE0NKw=
+-----END CERTIFICATE-----
+`,
+};
