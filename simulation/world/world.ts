@@ -357,7 +357,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   };
 }
 
-const dueTables = ['invoice', 'payment', 'binding', 'series', 'destination', 'withdrawal'];
+const dueTables = ['invoice', 'payment', 'binding', 'series', 'destination', 'withdrawal', 'letter'];
 const roundsMost = 500;
 
 const shops = [
