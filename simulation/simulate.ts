@@ -3,7 +3,8 @@
 //
 //   npm run simulate -- --seed 7 --steps 3000     one world; the last line is its trace
 //   npm run simulate -- --for 5m                  one world after the other, with fresh seeds, which are printed
-import './world/take-over.ts';
+// First of all, before anything of the service is loaded.
+import { real } from './world/take-over.ts';
 import { parseArgs } from 'node:util';
 import type { Report, Story } from './run-world.ts';
 
@@ -21,7 +22,6 @@ const { startCluster } = await import('./world/cluster.ts');
 const { runWorld } = await import('./run-world.ts');
 const { commandOf, shrink } = await import('./shrink.ts');
 const { storyOf } = await import('./story.ts');
-const { real } = await import('./world/take-over.ts');
 
 function millisecondsIn(text: string): number {
   const [, count, unit] = /^(\d+)(s|m|h)$/.exec(text) ?? [];

@@ -41,7 +41,7 @@ export function openClients(chance: Chance, without: readonly string[]): Clients
       () => ({ ...wish, token: 'nobody' }),
       ...(body
         ? [
-            () => ({ ...wish, body: without_(body, chance.oneOf(Object.keys(body))) }),
+            () => ({ ...wish, body: lacking(body, chance.oneOf(Object.keys(body))) }),
             () => ({
               ...wish,
               body: { ...body, [chance.oneOf(Object.keys(body))]: chance.oneOf(wrongValues) },
@@ -88,8 +88,8 @@ export function openClients(chance: Chance, without: readonly string[]): Clients
   };
 }
 
-const wrongValues = [null, -1, 0, 1.5, '', 'x', [], {}, 9_007_199_254_740_993, '\u0000', true];
+const wrongValues = [null, -1, 0, 1.5, '', 'x', [], {}, 9_007_199_254_740_992, '\u0000', true];
 
-function without_(body: Record<string, unknown>, field: string): Record<string, unknown> {
+function lacking(body: Record<string, unknown>, field: string): Record<string, unknown> {
   return Object.fromEntries(Object.entries(body).filter(([name]) => name !== field));
 }

@@ -119,7 +119,7 @@ export async function openWorldDatabase(options: {
   /** Whoever waited for what has just ended goes on; its answer waits to be let go like any other. */
   async function lookAtBlocked(): Promise<void> {
     let ended = 0;
-    for (const session of [...sessions]) {
+    for (const session of sessions) {
       const { blocked, line } = session;
       if (!blocked || !line) continue;
       const come = await outcomeOf(line, blocked.outcome);

@@ -25,6 +25,8 @@ export type FaultKind = keyof typeof faultKinds;
 
 export type Faults = {
   happens(kind: FaultKind): boolean;
+  /** Until then all goes well. */
+  begin(): void;
   /** From here on nothing goes wrong any more. */
   stop(): void;
   count(): number;
@@ -40,17 +42,18 @@ export function openFaults(options: { chance: Chance; trace: Trace; without: rea
       return [kind, isHere && !without.includes(kind) ? rate * (0.3 + 1.5 * chance.next()) : 0] as const;
     }),
   );
-  let stopped = false;
+  let isOn = false;
   let count = 0;
   return {
     happens(kind) {
-      const happened = chance.isTrue(rates.get(kind) ?? 0) && !stopped;
+      const happened = chance.isTrue(rates.get(kind) ?? 0) && isOn;
       if (!happened) return false;
       count += 1;
       trace.add(`! ${kind}`);
       return true;
     },
-    stop: () => void (stopped = true),
+    begin: () => void (isOn = true),
+    stop: () => void (isOn = false),
     count: () => count,
   };
 }

@@ -1,17 +1,16 @@
 // A world: some nodes of the service, a bank, receivers, merchants and payers, and one seed that decides what happens. Each step
 // one thing happens: something that waited is let go, somebody begins something, time passes, a node dies or comes back.
-import { insertParty, insertShop } from '../../src/merchants/party.store.ts';
-import { scopes } from '../../src/http/access.ts';
-import { resume } from '../../src/webhooks/inspect.store.ts';
 import type { Acknowledged, CheckWorld } from '../checks/world.ts';
 import { openClients } from '../clients/clients.ts';
 import { forgetAddresses } from '../clients/listeners.ts';
-import { bankSecret, bankUrl, openWorldBank, type WorldBank } from './bank.ts';
+import { openWorldBank, type WorldBank } from './bank.ts';
 import { chanceOf } from './chance.ts';
 import type { Cluster } from './cluster.ts';
 import { openWorldDatabase, type WorldDatabase } from './database.ts';
 import { openFaults, type Faults } from './faults.ts';
+import { openMerchants } from './merchants.ts';
 import { startNode, type WorldNode } from './node.ts';
+import { makePeace } from './peace.ts';
 import { openReceivers } from './receivers.ts';
 import { openScheduler, type Scheduler } from './scheduler.ts';
 import { real } from './take-over.ts';
@@ -39,6 +38,7 @@ export type World = {
 
 const startMs = Date.UTC(2026, 0, 19, 10);
 const callsMost = 12;
+const nodesUsual = 3;
 const secondMs = 1_000;
 const hourMs = 3_600_000;
 
@@ -56,7 +56,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     const known = addresses.get(url);
     if (known !== undefined) return known;
     const [row] = await database.query('select webhook_id from webhook where url = $1', [url]);
-    const id = String(row?.['webhook_id'] ?? url);
+    const id = (row?.['webhook_id'] as string | undefined) ?? url;
     addresses.set(url, id);
     return id;
   }
@@ -217,7 +217,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
 
   async function step(): Promise<void> {
     scheduler.pass(chance.below(3));
-    if (nodes.size < 3 && chance.isTrue(nodes.size === 0 ? 1 : 0.01)) return bringUp();
+    if (nodes.size < nodesUsual && chance.isTrue(nodes.size === 0 ? 1 : 0.01)) return bringUp();
     if (nodes.size > 0 && faults.happens('node dies')) return die(chance.oneOf([...nodes.keys()]));
     const wantsChore = chance.isTrue(0.004);
     const choices = scheduler.choices().filter(({ isChore = false }) => wantsChore || !isChore);
@@ -232,14 +232,6 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     return scheduler.letGo(chance.oneOf(choices));
   }
 
-  async function runDry(withChores: boolean): Promise<void> {
-    for (;;) {
-      const choice = scheduler.choices().find(({ isChore = false }) => withChores || !isChore);
-      if (!choice) return;
-      await scheduler.letGo(choice);
-    }
-  }
-
   async function settle(): Promise<void> {
     trace.add('nothing goes wrong any more');
     faults.stop();
@@ -248,90 +240,16 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     for (const name of [...nodes.keys()].filter((other) => other !== last)) await die(name);
     const node = nodes.get(last);
     if (!node) throw new Error('the last node did not start');
-    for (let round = 1; round <= roundsMost; round++) {
-      const isCheckUp = round % 10 === 0;
-      await runDry(isCheckUp);
-      // Operators look at what is stuck, and at queues that were given up.
-      if (isCheckUp) await alone(last, () => retryStuck(node));
-      const next = await nextDueMs();
-      if (next === undefined && isCheckUp) return;
-      await bank.endOverdue();
-      const ms = Math.max(secondMs, (next ?? 0) - scheduler.nowMs() + 1);
-      scheduler.pass(ms);
-      trace.add(`${ms} ms pass`);
-    }
-    throw new Error(`after ${roundsMost} rounds this is still due: ${await whatIsDue()}`);
-  }
-
-  async function retryStuck({ service, foundation }: WorldNode): Promise<void> {
-    for (const { table, id } of await service.engine.stuck()) await service.engine.retry(table, id);
-    const now = foundation.ports.clock.now();
-    const { leaseMs } = service.webhooks;
-    const parked = await database.query(
-      'select distinct webhook_id from webhook_queue where stuck_at is not null order by 1',
-    );
-    for (const { webhook_id } of parked) {
-      await resume(foundation.database, String(webhook_id), { now, leaseMs });
-    }
-  }
-
-  async function whatIsDue(): Promise<string> {
-    const due = [...dueTables, 'webhook_queue'].map(
-      (table) => `select '${table} ' || row_to_json(${table}) as thing from ${table}
-        where wake_at is not null or stuck_at is not null`,
-    );
-    return (await database.query(`${due.join(' union all ')} limit 5`))
-      .map(({ thing }) => String(thing))
-      .join('; ');
-  }
-
-  /** When the next thing is due; undefined when nothing is, now or later. */
-  async function nextDueMs(): Promise<number | undefined> {
-    const due = [...dueTables, 'webhook_queue'].map(
-      (table) => `select min(wake_at) as at, count(stuck_at) as stuck from ${table}`,
-    );
-    const [row] = await database.query(
-      `select (extract(epoch from min(at)) * 1000)::float8::text as at, sum(stuck)::text as stuck
-       from (${due.join(' union all ')}) as due`,
-    );
-    if (row?.['at'] != null) return Math.ceil(Number(row['at']));
-    return Number(row?.['stuck']) > 0 ? scheduler.nowMs() : undefined;
+    await makePeace(node, { scheduler, database, bank, trace });
   }
 
   async function settleIn(): Promise<void> {
-    while (nodes.size === 0) await bringUp();
+    await bringUp();
     const [node] = nodes.values();
-    if (!node) return;
-    await alone(node.name, async () => {
-      const { banks } = node.service;
-      await banks.putBank({ id: 'BANK', url: bankUrl, secret: bankSecret });
-      for (const name of ['Merchant', 'Other merchant']) {
-        const { database: db, apiKeys, ports } = node.foundation;
-        const party_id = ports.ids.next();
-        const created_at = ports.clock.now();
-        await db.run(insertParty, { party_id, name, created_at });
-        for (const [shop_id, currency] of shops) {
-          const shop = { party_id, shop_id, realm: 'test', name: shop_id, url: 'https://shop.example' };
-          await db.run(insertShop, { ...shop, category_id: 1, currency, created_at });
-          const terminal = { id: 'T1', merchantId: shop_id, descriptor: 'SHOP', bankId: 'BANK', priority: 1 };
-          await banks.putTerminal({ ...terminal, partyId: party_id, shopId: shop_id });
-        }
-        const payouts = {
-          id: 'P1',
-          merchantId: 'PAYOUTS',
-          descriptor: 'PAYOUTS',
-          bankId: 'BANK',
-          priority: 1,
-        };
-        await banks.putPayoutTerminal({ ...payouts, partyId: party_id });
-        clients.join({
-          partyId: party_id,
-          apiKey: await apiKeys.create({ partyId: party_id, name: 'all', scopes }),
-        });
-      }
-    });
-    await bringUp();
-    await bringUp();
+    if (!node) throw new Error('the first node did not start');
+    for (const merchant of await alone(node.name, () => openMerchants(node))) clients.join(merchant);
+    faults.begin();
+    while (nodes.size < nodesUsual) await bringUp();
   }
 
   await settleIn();
@@ -356,12 +274,3 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     },
   };
 }
-
-const dueTables = ['invoice', 'payment', 'binding', 'series', 'destination', 'withdrawal', 'letter'];
-const roundsMost = 500;
-
-const shops = [
-  ['TEST', 'RUB'],
-  ['TEST_USD', 'USD'],
-  ['TEST_EUR', 'EUR'],
-] as const;
