@@ -3,6 +3,7 @@
 import type { Chance } from '../world/chance.ts';
 import { knownTo, type Action, type Knowledge, type Wish } from './knowledge.ts';
 import { listenerActions } from './listeners.ts';
+import { onlookerActions } from './onlookers.ts';
 import { peopleActions } from './people.ts';
 import { shopActions } from './shop.ts';
 import { walletActions } from './wallets.ts';
@@ -21,7 +22,13 @@ export type Clients = {
   hear(request: Request, answer: { readonly status: number; readonly body: unknown } | undefined): void;
 };
 
-const actions: readonly Action[] = [...shopActions, ...peopleActions, ...walletActions, ...listenerActions];
+const actions: readonly Action[] = [
+  ...onlookerActions,
+  ...shopActions,
+  ...peopleActions,
+  ...walletActions,
+  ...listenerActions,
+];
 export const actionNames = actions.map(({ name }) => name);
 const remembered = 20;
 

@@ -50,7 +50,7 @@ export const walletActions: readonly Action[] = [
     weight: 1.5,
     wish: (known, chance) => {
       const wallet = recent(known.wallets, chance);
-      const body = { amount: chance.oneOf([1_000, 50_000]), currency: 'RUB' };
+      const body = { amount: chance.oneOf([1_000, 1_000_000]), currency: 'RUB' };
       return wallet && { method: 'POST', path: `${base}/test/deposits`, body: { wallet, body } };
     },
   },
@@ -97,7 +97,7 @@ export const walletActions: readonly Action[] = [
       const wallet = recent(known.wallets, chance);
       const destination = recent(known.destinations, chance);
       if (!wallet || !destination) return undefined;
-      const amount = chance.oneOf([100, 1_500, 100_000, 2_000_000, 199_951]);
+      const amount = chance.oneOf([100, 1_500, 1_500, 20_000, 5_000_000, 99_951, 99_951]);
       return {
         method: 'POST',
         path: `${base}/withdrawals`,

@@ -38,6 +38,8 @@ type Session = {
 };
 
 const lookAgainMs = 1;
+/** Each row of their answers is a step of due work: one that was claimed, or that its maker has claimed already. */
+const beginsSteps = /^(claim_due_\w+|claim_webhook_queues|insert_(payment|binding|withdrawal|destination))$/;
 const acquireTimeoutMs = 5_000;
 
 export async function openWorldDatabase(options: {
@@ -112,7 +114,7 @@ export async function openWorldDatabase(options: {
       return come;
     }
     noteTransaction(session, question);
-    if ('result' in come && question.name?.startsWith('claim_due_')) steps += come.result.rowCount ?? 0;
+    if ('result' in come && beginsSteps.test(question.name ?? '')) steps += come.result.rowCount ?? 0;
     return come;
   }
 
