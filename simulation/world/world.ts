@@ -37,7 +37,7 @@ export type World = {
 };
 
 const startMs = Date.UTC(2026, 0, 19, 10);
-const callsMost = 12;
+const callsMost = 16;
 const nodesUsual = 3;
 const secondMs = 1_000;
 const hourMs = 3_600_000;
@@ -222,9 +222,9 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     const wantsChore = chance.isTrue(0.004);
     const choices = scheduler.choices().filter(({ isChore = false }) => wantsChore || !isChore);
     const at = chance.next();
-    if (calls < callsMost && at < 0.2) return call();
-    if (at > 0.2 && at < 0.21 && payerDecides()) return;
-    if (choices.length === 0 || at > 0.992) {
+    if (calls < callsMost && at < 0.3) return call();
+    if (at > 0.3 && at < 0.31 && payerDecides()) return;
+    if (choices.length === 0 || at > 0.994) {
       if (choices.length === 0 && calls < callsMost && chance.isTrue(0.7)) return call();
       await bank.endOverdue();
       return timePasses();
