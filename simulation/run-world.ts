@@ -35,7 +35,10 @@ export async function runWorld(cluster: Cluster, story: Story): Promise<Report> 
   try {
     for (; step < story.steps && findings.length === 0; step++) {
       await world.step();
-      if (step % checkEvery === checkEvery - 1) findings = await incremental(checkWorld);
+      findings = world.findings;
+      if (findings.length === 0 && step % checkEvery === checkEvery - 1) {
+        findings = await incremental(checkWorld);
+      }
       if (findings.length === 0 && step % checkWholeEvery === checkWholeEvery - 1) {
         findings = await whole(checkWorld);
       }

@@ -19,8 +19,9 @@ import { openTeller } from '../../src/sandbox/bank/teller.ts';
 import type { Faults } from './faults.ts';
 import type { Scheduler } from './scheduler.ts';
 
-export const bankUrl = 'http://bank.example';
 export const bankSecret = 'a secret of the simulation that is long enough';
+
+const awayMs = 60_000;
 
 export type Challenge = { readonly ticket: string; readonly returnUrl?: string };
 
@@ -31,8 +32,7 @@ export type WorldBank = {
   book(): Promise<readonly BookEntry[]>;
   /** Challenges whose payer has not come yet, with where his browser goes then. */
   openChallenges(): readonly Challenge[];
-  forgetChallenge(ticket: string): void;
-  /** What a payer does at his issuer. */
+  /** What a payer does at his issuer, who comes once. */
   decide(ticket: string, ending: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
   /** Ends what has waited for too long. */
   endOverdue(): Promise<void>;
@@ -40,12 +40,15 @@ export type WorldBank = {
 };
 
 export async function openWorldBank(options: {
+  bank: { readonly id: string; readonly url: string };
   scheduler: Scheduler;
   faults: Faults;
   /** Brings a callback to a node that is up; answers its status. */
   callBack: (path: string, headers: Record<string, string>, body: string) => Promise<number>;
 }): Promise<WorldBank> {
-  const { scheduler, faults, callBack } = options;
+  const { bank, scheduler, faults, callBack } = options;
+  /** Until then nobody can reach it. */
+  let awayUntilMs = 0;
   const clock: Clock = { now: () => instantAt(scheduler.nowMs()) };
   const challenges = new Map<string, Challenge>();
   const asked = new Set<string>();
@@ -53,14 +56,14 @@ export async function openWorldBank(options: {
     clock,
     journal: memoryJournal(),
     facts: [],
-    key: Buffer.alloc(32, 5),
+    key: Buffer.alloc(32, bank.id),
     holdMs: 7 * 24 * 3_600_000,
     interactionOf(waiting) {
       if (!asked.has(waiting.ticket)) {
         asked.add(waiting.ticket);
         challenges.set(waiting.ticket, waiting);
       }
-      return interactionOf(bankUrl, waiting);
+      return interactionOf(bank.url, waiting);
     },
     onChanged({ operationId, callbackUrl }) {
       if (callbackUrl === undefined || faults.happens('bank callback lost')) return;
@@ -73,7 +76,7 @@ export async function openWorldBank(options: {
     faults: openFaults(1),
     clock,
     isSigned: (...message) => isSigned(bankSecret, ...message),
-    bankId: 'BANK',
+    bankId: bank.id,
   });
   await app.ready();
 
@@ -82,7 +85,7 @@ export async function openWorldBank(options: {
     const body = JSON.stringify({ operationId });
     const message = { method: 'POST', target: path, body: Buffer.from(body) };
     scheduler.wait({
-      owner: 'bank',
+      owner: bank.id,
       what: `calls back about ${operationId}`,
       async run() {
         const headers = {
@@ -105,7 +108,7 @@ export async function openWorldBank(options: {
     return () => ({
       ask: (question) =>
         new Promise((resolve) => {
-          const what = `${question.method} ${question.target}`;
+          const what = `${bank.id} ${question.method} ${question.target}`;
           // The caller wipes what it has sent when it is answered; copies that are still on their way are the network's.
           const { body } = question;
           const sent: Question = body ? { ...question, body: Buffer.from(body) } : question;
@@ -148,7 +151,9 @@ export async function openWorldBank(options: {
             owner: node,
             what: `sends to the bank ${what}`,
             async run() {
-              if (faults.happens('bank cannot be reached')) return nothing('ECONNREFUSED', false);
+              if (faults.happens('bank goes away')) awayUntilMs = scheduler.nowMs() + awayMs;
+              const isAway = awayUntilMs > scheduler.nowMs();
+              if (isAway || faults.happens('bank cannot be reached')) return nothing('ECONNREFUSED', false);
               if (faults.happens('bank request lost')) return;
               const onTheWay = { owner: 'network', what: `brings ${what}`, run: arrive };
               scheduler.wait(onTheWay);
@@ -166,8 +171,10 @@ export async function openWorldBank(options: {
     linkOf,
     book: () => teller.entries(0, Number.MAX_SAFE_INTEGER),
     openChallenges: () => [...challenges.values()],
-    forgetChallenge: (ticket) => void challenges.delete(ticket),
-    decide: (ticket, ending) => teller.endChallenge(ticket, ending),
+    decide(ticket, ending) {
+      challenges.delete(ticket);
+      return teller.endChallenge(ticket, ending);
+    },
     endOverdue: () => teller.endOverdue(),
     close: () => app.close(),
   };

@@ -7,6 +7,7 @@ export const faultKinds = {
   'connection lost before the statement': 0.003,
   'connection lost after the statement': 0.003,
   'bank cannot be reached': 0.05,
+  'bank goes away': 0.01,
   'bank request lost': 0.05,
   'bank reply lost': 0.08,
   'bank request twice': 0.05,
@@ -30,6 +31,8 @@ export type Faults = {
   /** From here on nothing goes wrong any more. */
   stop(): void;
   count(): number;
+  /** How many connections to the database were lost so far. */
+  lostConnections(): number;
 };
 
 export function openFaults(options: { chance: Chance; trace: Trace; without: readonly string[] }): Faults {
@@ -44,16 +47,19 @@ export function openFaults(options: { chance: Chance; trace: Trace; without: rea
   );
   let isOn = false;
   let count = 0;
+  let lostConnections = 0;
   return {
     happens(kind) {
       const happened = chance.isTrue(rates.get(kind) ?? 0) && isOn;
       if (!happened) return false;
       count += 1;
+      if (kind.startsWith('connection lost')) lostConnections += 1;
       trace.add(`! ${kind}`);
       return true;
     },
     begin: () => void (isOn = true),
     stop: () => void (isOn = false),
     count: () => count,
+    lostConnections: () => lostConnections,
   };
 }

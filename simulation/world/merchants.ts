@@ -1,7 +1,8 @@
 // Who trades in a world: two merchants, each with shops in three currencies, a terminal for each and one for payouts.
 import { scopes } from '../../src/http/access.ts';
 import { insertParty, insertShop } from '../../src/merchants/party.store.ts';
-import { bankSecret, bankUrl } from './bank.ts';
+import { bankSecret } from './bank.ts';
+import { banks as worldBanks } from './banks.ts';
 import type { WorldNode } from './node.ts';
 
 export type Merchant = { readonly partyId: string; readonly apiKey: string };
@@ -13,7 +14,7 @@ const shops = [
 ] as const;
 
 export async function openMerchants({ service, foundation }: WorldNode): Promise<Merchant[]> {
-  await service.banks.putBank({ id: 'BANK', url: bankUrl, secret: bankSecret });
+  for (const bank of worldBanks) await service.banks.putBank({ ...bank, secret: bankSecret });
   return [
     await openMerchant(service, foundation, 'Merchant'),
     await openMerchant(service, foundation, 'Other merchant'),
@@ -27,13 +28,17 @@ async function openMerchant(
 ): Promise<Merchant> {
   const partyId = ports.ids.next();
   const created_at = ports.clock.now();
-  const atBank = { partyId, bankId: 'BANK', priority: 1, descriptor: 'SHOP' };
+  const [first] = worldBanks;
   await database.run(insertParty, { party_id: partyId, name, created_at });
   for (const [shop_id, currency] of shops) {
     const shop = { party_id: partyId, shop_id, realm: 'test', name: shop_id, url: 'https://shop.example' };
     await database.run(insertShop, { ...shop, category_id: 1, currency, created_at });
-    await banks.putTerminal({ ...atBank, id: 'T1', merchantId: shop_id, shopId: shop_id });
+    for (const [place, bank] of worldBanks.entries()) {
+      const terminal = { id: `T${place}`, bankId: bank.id, merchantId: shop_id, priority: place + 1 };
+      await banks.putTerminal({ ...terminal, partyId, shopId: shop_id, descriptor: 'SHOP' });
+    }
   }
-  await banks.putPayoutTerminal({ ...atBank, id: 'P1', merchantId: 'PAYOUTS' });
+  const payouts = { id: 'P1', bankId: first.id, merchantId: 'PAYOUTS', descriptor: 'PAYOUTS', priority: 1 };
+  await banks.putPayoutTerminal({ ...payouts, partyId });
   return { partyId, apiKey: await apiKeys.create({ partyId, name: 'all', scopes }) };
 }

@@ -1,9 +1,10 @@
-// A world: some nodes of the service, a bank, receivers, merchants and payers, and one seed that decides what happens. Each step
+// A world: some nodes of the service, two banks, receivers, merchants and payers, and one seed that decides what happens. Each step
 // one thing happens: something that waited is let go, somebody begins something, time passes, a node dies or comes back.
-import type { Acknowledged, CheckWorld } from '../checks/world.ts';
+import type { Acknowledged, CheckWorld, Finding } from '../checks/world.ts';
 import { openClients } from '../clients/clients.ts';
 import { forgetAddresses } from '../clients/listeners.ts';
-import { openWorldBank, type WorldBank } from './bank.ts';
+import type { WorldBank } from './bank.ts';
+import { openWorldBanks } from './banks.ts';
 import { chanceOf } from './chance.ts';
 import type { Cluster } from './cluster.ts';
 import { openWorldDatabase, type WorldDatabase } from './database.ts';
@@ -28,6 +29,8 @@ export type World = {
   readonly checkWorld: CheckWorld;
   /** Calls of the API that were answered, and steps of due work. */
   operations(): number;
+  /** What is wrong by the look of the answers alone. */
+  readonly findings: readonly Finding[];
   faults(): number;
   statements(): number;
   step(): Promise<void>;
@@ -62,6 +65,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   }
   const receivers = openReceivers({ scheduler, faults, chance: chanceOf(seed, 'receivers'), webhookAt });
   const acknowledged: Acknowledged[] = [];
+  const findings: Finding[] = [];
   const nodes = new Map<string, WorldNode>();
   let calls = 0;
   let answered = 0;
@@ -70,7 +74,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
 
   const anyNode = () => (nodes.size === 0 ? undefined : chance.oneOf([...nodes.values()]));
 
-  const bank: WorldBank = await openWorldBank({
+  const bank: WorldBank = await openWorldBanks({
     scheduler,
     faults,
     async callBack(path, headers, body) {
@@ -142,6 +146,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     calls += 1;
     const waiters = hanging.get(name) ?? new Set();
     hanging.set(name, waiters);
+    const lostBefore = faults.lostConnections();
     let isOver = false;
     const hear = (answer?: { status: number; text: string }): void => {
       if (isOver) return;
@@ -154,6 +159,10 @@ export async function openWorld(options: WorldOptions): Promise<World> {
         return clients.hear(request, undefined);
       }
       trace.add(`client: ${request.what} → ${answer.status} ${answer.text}`);
+      if (answer.status === 500 && faults.lostConnections() === lostBefore) {
+        const problem = 'was answered 500, and no connection was lost';
+        findings.push({ check: 'answers', about: request.what, problem });
+      }
       const body =
         answer.text.startsWith('{') || answer.text.startsWith('[') ? JSON.parse(answer.text) : undefined;
       acknowledged.push({
@@ -182,12 +191,15 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     });
   }
 
+  /** Payers who are on their way. */
+  const expected = new Set<string>();
+
   function payerDecides(): boolean {
-    const [open] = bank.openChallenges();
+    const open = bank.openChallenges().find(({ ticket }) => !expected.has(ticket));
     if (!open) return false;
     const ending = chance.oneOf(['confirm', 'confirm', 'confirm', 'refuse', 'cancel'] as const);
     const goesBack = chance.isTrue(0.8);
-    bank.forgetChallenge(open.ticket);
+    expected.add(open.ticket);
     scheduler.wait({
       owner: 'payer',
       what: `decides to ${ending}`,
@@ -255,6 +267,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   await settleIn();
   return {
     trace,
+    findings,
     checkWorld: {
       query: database.query as CheckWorld['query'],
       bankBook: () => bank.book(),
