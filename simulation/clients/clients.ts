@@ -29,6 +29,17 @@ const actions: readonly Action[] = [
   ...walletActions,
   ...listenerActions,
 ];
+const beginnings = [
+  ['enter a card', 'cards'],
+  ['create an invoice', 'invoices'],
+  ['create an identity', 'identities'],
+  ['open a wallet', 'wallets'],
+  ['store a card to pay out to', 'payoutCards'],
+  ['create a destination', 'destinations'],
+  ['withdraw', 'withdrawals'],
+  ['create a customer', 'customers'],
+  ['create a webhook', 'webhooks'],
+] as const;
 export const actionNames = actions.map(({ name }) => name);
 const remembered = 20;
 
@@ -59,13 +70,19 @@ export function openClients(chance: Chance, without: readonly string[]): Clients
     return chance.oneOf(ways)();
   }
 
+  /** Whoever has nothing yet begins with what all else needs. */
+  function firstOf(known: Knowledge): Action | undefined {
+    const missing = beginnings.find(([, things]) => known[things].length === 0);
+    return missing && chance.isTrue(0.3) ? possible.find(({ name }) => name === missing[0]) : undefined;
+  }
+
   return {
     join: ({ partyId, apiKey }) => void merchants.push(knownTo(partyId, apiKey)),
     next(now) {
       if (unanswered.length > 0 && chance.isTrue(0.3)) return unanswered.shift();
       if (answered.length > 0 && chance.isTrue(0.02)) return chance.oneOf(answered);
       const known = chance.oneOf(merchants);
-      const action = chance.weighted(possible);
+      const action = firstOf(known) ?? chance.weighted(possible);
       const wanted = action?.wish(known, chance, now);
       if (!action || !wanted) return undefined;
       const wish = chance.isTrue(0.03) ? spoiled(wanted) : wanted;
