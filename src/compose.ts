@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { openBanks, type Banks } from './bank/banks.ts';
 import { openHttpBank } from './bank/http/http-bank.ts';
+import type { OpenLink } from './bank/http/link.ts';
 import { limitCards, unlimitedCards } from './cards/card-testing.ts';
 import { openVault, type Vault } from './cards/vault.ts';
 import { laterBy, systemClock, type Clock } from './clock.ts';
@@ -50,13 +51,16 @@ import type { Service } from './service.ts';
 import { sweep as sweepWebhooks } from './webhooks/inspect.store.ts';
 import { destinationsTopic, withdrawalsTopic } from './wallets/payout.notices.ts';
 import { usualDelaysSeconds } from './webhooks/delivery.ts';
+import type { OpenSender } from './webhooks/sending.ts';
 import { openWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 import { payoutInvariants } from './wallets/payout.invariants.ts';
 import { openPayoutRules, type PayoutRules } from './wallets/payout-rules.ts';
 import { whatIsMissing } from './wallets/told-owner.ts';
 
 /** What comes from outside the program and is replaced in tests and simulations. */
-export type Ports = { readonly clock: Clock; readonly ids: Ids };
+export type Ports = { readonly clock: Clock; readonly ids: Ids; readonly network?: Network };
+/** How messages leave the house: to banks, and to merchants. */
+export type Network = { readonly openLink: OpenLink; readonly openSender: OpenSender };
 const realPorts: Ports = { clock: systemClock, ids: randomIds };
 
 /** What every subcommand needs: the migrated database and the keys. */
@@ -187,6 +191,7 @@ export function buildService(
         log,
         revealCard: (card) => vault.reveal(card),
         callbackUrl: callbackUrlOf(publicUrl(), id),
+        ...(ports.network ? { openLink: ports.network.openLink } : {}),
         ...(config.mode === 'sandbox' ? { allowPlainHttp: true } : {}),
       }),
     observe: (bankId, asked, { outcome }, seconds) => metrics.observeBank(bankId, asked, outcome, seconds),
@@ -243,6 +248,7 @@ export function buildService(
     rule: config.webhookAddresses,
     delaysSeconds: config.webhookDelaysSeconds ?? usualDelaysSeconds,
     timeoutMs: config.webhookTimeoutMs,
+    ...(ports.network ? { openSender: ports.network.openSender } : {}),
     whatIsMissing,
     countDelivery: metrics.countDelivery,
   });

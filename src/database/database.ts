@@ -54,6 +54,12 @@ const transactionTries = 5;
 /** Of the connections of a node; they serve reads of a fraction of a millisecond. */
 const lookupConnections = 2;
 
+/** Where connections come from: the driver's pool, or what stands in for it where the order of everything is decided. */
+export type ConnectionPool = Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'> & {
+  connect(): Promise<pg.PoolClient>;
+  end(): Promise<void>;
+};
+
 export function openDatabase(options: {
   connection: Connection;
   connectionsMost: number;
@@ -63,10 +69,21 @@ export function openDatabase(options: {
   /** Shorter in a test of it. */
   silenceTimeoutMs?: number;
 }): DatabasePool {
-  const pool = poolOf(options, Math.max(1, options.connectionsMost - lookupConnections));
-  const lookupPool = poolOf(options, lookupConnections);
+  return databaseOn({
+    pool: poolOf(options, Math.max(1, options.connectionsMost - lookupConnections)),
+    lookupPool: poolOf(options, lookupConnections),
+    ...(options.revive ? { revive: options.revive } : {}),
+  });
+}
 
-  async function acquire(from: pg.Pool): Promise<pg.PoolClient> {
+export function databaseOn(options: {
+  pool: ConnectionPool;
+  lookupPool: ConnectionPool;
+  revive?: () => Promise<void>;
+}): DatabasePool {
+  const { pool, lookupPool } = options;
+
+  async function acquire(from: ConnectionPool): Promise<pg.PoolClient> {
     try {
       return await from.connect();
     } catch (error) {
@@ -80,7 +97,10 @@ export function openDatabase(options: {
     }
   }
 
-  async function withClientOf<T>(from: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  async function withClientOf<T>(
+    from: ConnectionPool,
+    work: (client: pg.PoolClient) => Promise<T>,
+  ): Promise<T> {
     const client = await acquire(from);
     let silent: Error | undefined;
     try {
