@@ -45,7 +45,11 @@ function shopOf({ shop, payouts }: Owner): string | undefined {
   return shop;
 }
 
-async function requireOwner(database: Foundation['database'], party: string, shop: string | undefined): Promise<void> {
+async function requireOwner(
+  database: Foundation['database'],
+  party: string,
+  shop: string | undefined,
+): Promise<void> {
   if (shop === undefined) {
     const [known] = await database.run(readParty, { party_id: party });
     if (!known) throw new Error(`there is no party ${party}; mandate party list shows all`);

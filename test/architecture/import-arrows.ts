@@ -47,7 +47,17 @@ const rooms: Record<string, readonly string[]> = {
     'payment.notices',
     'refund',
   ],
-  recurring: ['calendar', 'consent-sheet', 'letter', 'mandate', 'may-charge', 'notices', 'receipt', 'rule-packs', 'series'],
+  recurring: [
+    'calendar',
+    'consent-sheet',
+    'letter',
+    'mandate',
+    'may-charge',
+    'notices',
+    'receipt',
+    'rule-packs',
+    'series',
+  ],
   wallets: [
     'destination',
     'identity',
