@@ -2,6 +2,7 @@
 // against the same PostgreSQL and the same bank, in short turns; what counts is their ratio. `--quick` takes under a minute.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { closedLoop, median, openLoop, percentile, type Measured, type Work } from './load.ts';
 import { costSince, meanOf, spentSoFar, type Cost } from './costs.ts';
@@ -15,11 +16,12 @@ const { values: options } = parseArgs({
     clients: { type: 'string', default: '16' },
     rounds: { type: 'string' },
     seconds: { type: 'string' },
+    profile: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 });
 if (options.help) {
-  console.log(`npm run bench -- [--quick] [--only NAME]… [--clients 16] [--rounds 5] [--seconds 3]
+  console.log(`npm run bench -- [--quick] [--only NAME]… [--clients 16] [--rounds 5] [--seconds 3] [--profile FOLDER]
 scenarios: ${scenarios.map(({ name }) => name).join(', ')}; results go to bench/results/`);
   process.exit();
 }
@@ -40,7 +42,7 @@ type Result = {
   readonly half?: Measured;
 };
 
-const field = await openField();
+const field = await openField(options.profile ? { profileInto: resolve(options.profile) } : {});
 const apis = new Map<Contender, Api>([field.service, field.floor].map((one) => [one, openApi(one)]));
 const results: Result[] = [];
 try {

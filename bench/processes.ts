@@ -35,21 +35,30 @@ export type Field = {
   close(): Promise<void>;
 };
 
+export type Wishes = {
+  /** A folder into which the service writes what it spent its time on. */
+  readonly profileInto?: string;
+};
+
 /** Ends what was started when the rest cannot be. */
-export async function openField(): Promise<Field> {
+export async function openField(wishes: Wishes = {}): Promise<Field> {
   const endings: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const end of endings.reverse()) await end();
   };
   try {
-    return await start(endings, close);
+    return await start(wishes, endings, close);
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-async function start(endings: (() => Promise<void>)[], close: () => Promise<void>): Promise<Field> {
+async function start(
+  wishes: Wishes,
+  endings: (() => Promise<void>)[],
+  close: () => Promise<void>,
+): Promise<Field> {
   const { folder, remove } = temporaryFolder();
   endings.push(remove);
   const server = await startEmbedded({
@@ -126,7 +135,8 @@ async function start(endings: (() => Promise<void>)[], close: () => Promise<void
   });
   const node = async (number: number): Promise<Contender> => {
     const data = join(folder, `node-${number}`);
-    const { url, pid } = await run('service', ['bin/mandate.js', 'serve'], {
+    const profiling = wishes.profileInto ? ['--cpu-prof', '--cpu-prof-dir', wishes.profileInto] : [];
+    const { url, pid } = await run('service', [...profiling, 'bin/mandate.js', 'serve'], {
       LOG_LEVEL: 'info',
       PORT: '0',
       DATABASE_URL: urlOf('service'),

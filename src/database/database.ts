@@ -14,6 +14,8 @@ export type Database = {
    * by itself without failing the whole.
    */
   transaction<T>(work: (tx: Database) => Promise<T>): Promise<T>;
+  /** For work of a single write: a transaction where it is a part of one, which it may not spoil, and none where it is not. */
+  contained<T>(work: (db: Database) => Promise<T>): Promise<T>;
   /** Runs the effect once what was written is durable: at once outside a transaction, after the commit inside one. */
   afterCommit(effect: () => void): void;
 };
@@ -107,10 +109,14 @@ export function openDatabase(options: {
     }
   }
 
-  return {
+  const alone: Database = {
     run: (statement, parameters) => withClient((client) => runOn(client, statement, parameters)),
     transaction,
+    contained: (work) => work(alone),
     afterCommit: (effect) => effect(),
+  };
+  return {
+    ...alone,
     withClient,
     lookups: {
       run: (statement, parameters) =>
@@ -163,6 +169,7 @@ async function inTransaction<T>(
   const tx: Database = {
     run: (statement, parameters) => runOn(client, statement, parameters),
     transaction: (inner) => withinSavepoint(client, () => inner(tx)),
+    contained: (inner) => withinSavepoint(client, () => inner(tx)),
     afterCommit: (effect) => effects.push(effect),
   };
   await client.query('begin');
@@ -223,6 +230,11 @@ export function isNameTaken(error: unknown): boolean {
     'constraint' in error &&
     error.constraint === 'external_id_pkey'
   );
+}
+
+/** A statement over several aggregates found that one of them was changed since it was read. Nothing was written. */
+export function hasMoved(error: unknown): boolean {
+  return codeOf(error) === 'MV001';
 }
 
 /** The driver's word for it; it has no code. */

@@ -3,6 +3,7 @@
 import type { BankAnswer } from '../bank/bank.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
+import type { PendingCharge, SucceededCharge } from '../recurring/charge-parts.store.ts';
 import type { Ending } from '../recurring/series.ts';
 import type { Service } from '../service.ts';
 import { evolve, type Approval, type Payment, type PaymentFact } from './payment.ts';
@@ -38,6 +39,26 @@ export function seriesChangeOf(
   return async (tx) => {
     for (const write of writes) await write(tx);
   };
+}
+
+/** What a charge that was approved changes of its series, where that is all that follows. */
+export async function successOf(
+  { db, recurring }: { readonly db: Database; readonly recurring: Service['recurring'] },
+  payment: Payment,
+  facts: readonly PaymentFact[],
+  {
+    answer,
+    charge,
+  }: { readonly answer?: BankAnswer | undefined; readonly charge?: PendingCharge | undefined },
+  now: Instant,
+): Promise<SucceededCharge | undefined> {
+  const { payer, makeRecurrent, invoiceId, id: paymentId } = payment;
+  const processed = facts.find(({ type }) => type === 'payment_processed');
+  const ending = processed && endingOf(payment, processed, answer);
+  if (!ending || !('seriesId' in payer) || makeRecurrent) return undefined;
+  const { seriesId } = payer;
+  const name = { seriesId, invoiceId, paymentId, ...(charge ? { known: charge } : {}) };
+  return recurring.succeeded(db, name, ending, now);
 }
 
 function endingOf(payment: Payment, fact: PaymentFact, answer: BankAnswer | undefined): Ending | undefined {

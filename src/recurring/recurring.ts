@@ -1,6 +1,6 @@
-// What the other rooms may ask about charges without the payer. Each verb works inside the transaction it is given, so that
-// a series never says anything else than its payments do: whoever makes a charge holds the series from the question
-// whether it may be made until it stands there.
+// What the other rooms may ask about charges without the payer. A series never says anything else than its payments do: what
+// changes it is written in the transaction or the very statement that changes the payment, and only if the series is still
+// what it was when it was asked whether it may be charged.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { CardDetails } from '../cards/card.ts';
 import { laterBy, type Instant } from '../clock.ts';
@@ -13,12 +13,19 @@ import type { Service } from '../service.ts';
 import { endOfCard, endOfDay } from './calendar.ts';
 import {
   findPendingAttempt,
+  findPendingCharge,
   readStanding,
-  storeAttempt,
   storeCardStop,
   storeDecline,
   storeEnding,
 } from './attempt.store.ts';
+import {
+  startedChargeOf,
+  succeededChargeOf,
+  type PendingCharge,
+  type StartedCharge,
+  type SucceededCharge,
+} from './charge-parts.store.ts';
 import { linkOf, seal, type Bundle } from './consent-bundle.ts';
 import { mandateOf, type Mandate, type MandateGiven } from './mandate.ts';
 import { mayCharge, type Charge, type Verdict } from './may-charge.ts';
@@ -71,6 +78,8 @@ export type Admission = {
   /** Of the card to be charged. */
   readonly token: string;
   readonly verdict: Verdict;
+  /** As it was when that was said. */
+  readonly stored: StoredSeries;
 };
 
 export type Recurring = {
@@ -85,10 +94,27 @@ export type Recurring = {
   ): Promise<string>;
   /** A charge of the series that was captured and can be a parent in turn. */
   addParent(tx: Database, seriesId: string, member: Member, now: Instant): Promise<void>;
-  /** Holds the series until the transaction ends. Undefined when there is none. */
-  admit(tx: Database, asked: ChargeAsked, now: Instant): Promise<Admission | undefined>;
-  /** After `admit` said yes, in the same transaction, with the payment that is made. */
-  start(tx: Database, admission: Admission, payment: Member & { amount: Money; now: Instant }): Promise<void>;
+  /**
+   * Undefined when there is none. `isHeld`: the series is held until the transaction ends; otherwise it may move, and then
+   * what `started` answers cannot be written.
+   */
+  admit(db: Database, asked: ChargeAsked, now: Instant, isHeld: boolean): Promise<Admission | undefined>;
+  /** After `admit` said yes: what is written by the statement that makes the payment. */
+  started(
+    admission: Admission,
+    payment: Member & { readonly amount: Money },
+    now: Instant,
+  ): { readonly written: StartedCharge; readonly charge: PendingCharge };
+  /**
+   * What is written by the statement that changes the payment, where the bank has approved it and nothing else follows.
+   * Undefined when more does, or when the charge has ended already: then `end` is for it. `known`: by whoever has just begun it.
+   */
+  succeeded(
+    db: Database,
+    charge: Member & { readonly seriesId: string; readonly known?: PendingCharge },
+    ending: Ending,
+    now: Instant,
+  ): Promise<SucceededCharge | undefined>;
   /** What the bank said. Once: a charge that has ended does not end again. */
   end(tx: Database, seriesId: string, member: Member, ending: Ending, now: Instant): Promise<void>;
   /** A decline while the payer was present: the networks count those too. */
@@ -213,22 +239,31 @@ export function openRecurring({
       await storeFacts(tx, stored, [{ type: 'parent_added', invoiceId, paymentId }], now);
     },
 
-    async admit(tx, asked, now) {
-      const stored = await lockSeries(tx, asked.seriesId);
-      if (!stored) return undefined;
-      const { enforceMaxGap = false } = await findSettings(tx, stored.series);
-      return verdictOn(tx, stored, { ...asked, enforceMaxGap }, now);
+    async admit(db, asked, now, isHeld) {
+      // In a statement of its own: one that waits for a row sees everything else as it was before.
+      if (isHeld && !(await lockSeries(db, asked.seriesId))) return undefined;
+      return verdictOn(db, asked.seriesId, asked, now);
     },
 
-    async start(tx, { series, verdict }, { invoiceId, paymentId, amount, now }) {
+    started({ stored, verdict }, { invoiceId, paymentId, amount }, now) {
       if (!verdict.may) throw new Error('a charge was started that may not be made');
-      const stored = await held(tx, series.id);
       const { isRetry, packs, warnings } = verdict;
-      const attempt = { invoiceId, paymentId, createdAt: now, amount, isRetry };
-      await storeAttempt(tx, series.id, attempt, packs);
-      const member = { invoiceId, paymentId };
-      const fact = { type: 'recurring_charge_started', ...member, isRetry, packs, warnings } as const;
-      await storeFacts(tx, stored, [fact], now);
+      const fact = {
+        type: 'recurring_charge_started',
+        invoiceId,
+        paymentId,
+        isRetry,
+        packs,
+        warnings,
+      } as const;
+      return startedChargeOf(stored, fact, amount, now);
+    },
+
+    async succeeded(db, { seriesId, known, ...member }, ending, now) {
+      const found = known ?? (await findPendingCharge(db, seriesId, member));
+      if (!found || ending.outcome !== 'approved') return undefined;
+      const { facts, stop } = decideEnding(found.stored.series, found.attempt, ending, now);
+      return stop ? undefined : succeededChargeOf(found.stored, facts, ending.advice, now);
     },
 
     async end(tx, seriesId, member, ending, now) {
@@ -262,10 +297,7 @@ export function openRecurring({
     },
 
     async ask(db, seriesId, charge, now) {
-      const stored = await findSeries(db, seriesId);
-      if (!stored) return undefined;
-      const { enforceMaxGap = false } = await findSettings(db, stored.series);
-      return verdictOn(db, stored, { ...charge, enforceMaxGap }, now);
+      return verdictOn(db, seriesId, charge, now);
     },
 
     settings: findSettings,
@@ -307,7 +339,7 @@ export function openRecurring({
         const stored = await lockSeries(tx, seriesId);
         if (!stored) return;
         const { series } = stored;
-        const { cardStop } = await readStanding(tx, stored, {}, now);
+        const cardStop = (await readStanding(tx, seriesId, {}, now))?.standing.cardStop;
         if (series.state.name === 'active' && cardStop && cardStop.at >= series.consentedAt) {
           const { rule, pack } = cardStop;
           await storeFacts(tx, stored, [{ type: 'series_stopped', rule, pack, scope: 'series' }], now);
@@ -323,13 +355,16 @@ export function openRecurring({
 
 async function verdictOn(
   db: Database,
-  stored: StoredSeries,
+  seriesId: string,
   charge: Charge & { invoiceId?: string; amount?: Money },
   now: Instant,
-): Promise<Admission> {
-  const standing = await readStanding(db, stored, charge, laterBy(now, -declinesCountMs));
-  const { series, handles } = stored;
-  return { series, token: handles.token, verdict: mayCharge(standing, charge, now) };
+): Promise<Admission | undefined> {
+  const found = await readStanding(db, seriesId, charge, laterBy(now, -declinesCountMs));
+  if (!found) return undefined;
+  const { stored, standing, settings } = found;
+  const { enforceMaxGap = false } = settings;
+  const verdict = mayCharge(standing, { ...charge, enforceMaxGap }, now);
+  return { series: stored.series, token: stored.handles.token, verdict, stored };
 }
 
 async function held(tx: Database, seriesId: string) {
