@@ -7,7 +7,7 @@ import { loadBinding, seriesOfBinding } from './customers/binding.store.ts';
 import type { Database } from './database/database.ts';
 import { needOfCard as needOfPayment } from './payments/payment.card.ts';
 import { loadPayment } from './payments/payment.store.ts';
-import type { Recurring } from './recurring/recurring.ts';
+import type { Recurring } from './recurring/verbs.ts';
 import { seriesIdOf } from './recurring/series.ts';
 import { findDestination } from './wallets/destination.store.ts';
 

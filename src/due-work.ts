@@ -11,10 +11,11 @@ import type { DueWork } from './engine/engine.ts';
 import { takeNextStep } from './invoices/invoice.store.ts';
 import { paymentOfOperation } from './payments/payment.ts';
 import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
+import type { NewPayment } from './payments/payment.store.ts';
 import { returnUrlOf } from './payments/visitors.ts';
 import type { MailServer } from './mail/mail-server.ts';
 import { stepLetter } from './recurring/letter.step.ts';
-import type { Recurring } from './recurring/recurring.ts';
+import type { Recurring } from './recurring/verbs.ts';
 import { stepDestination } from './wallets/destination.step.ts';
 import type { PayoutRules } from './wallets/payout-rules.ts';
 import { withdrawalOfOperation } from './wallets/withdrawal.ts';
@@ -61,7 +62,8 @@ export function dueWork({
     {
       table: 'payment',
       keys: ['invoice_id', 'payment_id'],
-      step: (key, now, attempt) => stepPayment(paymentSteps, key, now, attempt),
+      step: (key, now, attempt, known) =>
+        stepPayment(paymentSteps, key, now, attempt, known as NewPayment | undefined),
     },
     {
       table: 'binding',

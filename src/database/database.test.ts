@@ -67,10 +67,12 @@ describe('a transaction', () => {
     await expect(swallowed).rejects.toThrow(/failed statement/);
   });
 
-  test('goes on when a statement of it was run apart and failed', async () => {
+  test('goes on when a part of it that was contained has failed', async () => {
     const read = await db.database.transaction(async (tx) => {
-      await expect(tx.runApart(failNow, { state: '22000' })).rejects.toMatchObject({ code: '22000' });
-      return tx.runApart(readNotes, {});
+      await expect(tx.contained((part) => part.run(failNow, { state: '22000' }))).rejects.toMatchObject({
+        code: '22000',
+      });
+      return tx.contained((part) => part.run(readNotes, {}));
     });
     expect(read).toEqual([{ text: 'kept' }]);
   });

@@ -1,10 +1,11 @@
 // Payments in SQL: a new one, and the reads. A payment is a part of its invoice: its facts stand in the invoice's log, and while
 // it is in progress the invoice neither falls overdue nor takes another. How one changes is in change-payment.store.ts.
 import type { Instant } from '../clock.ts';
-import type { Database } from '../database/database.ts';
-import { statement, type Values } from '../database/statement.ts';
 import { keepCard, keptForText, keptParameters } from '../cards/kept-card.ts';
 import { cardIdOf } from '../cards/payment-resource.ts';
+import type { Database } from '../database/database.ts';
+import { statement, type Values } from '../database/statement.ts';
+import { startedCharge, type PendingCharge, type StartedCharge } from '../recurring/charge-parts.store.ts';
 import { evolve, type Payment, type PaymentFact } from './payment.ts';
 import type { PayableInvoice } from './payment.commands.ts';
 import { factToJson } from './payment-json.ts';
@@ -15,33 +16,27 @@ const qualifiedColumns = Object.keys(paymentColumns)
   .map((name) => `payment.${name}`)
   .join(', ');
 
+const insertParameters = {
+  ...paymentColumns,
+  invoice_version: 'int4',
+  fingerprint: 'bytea?',
+  wake_at: 'timestamptz',
+  attempts: 'int4',
+  happened_at: 'timestamptz',
+  facts: 'json',
+} as const;
+
 /**
- * Nothing is written when the invoice has moved since it was read, or when a card that is to be kept for it is gone. A name
- * used before breaks the whole statement.
+ * First what the payment is made with, a row named `from`: without it nothing is written. A name used before breaks the whole
+ * statement.
  */
-const insertPayment = statement({
-  name: 'insert_payment',
-  parameters: {
-    ...paymentColumns,
-    ...keptParameters,
-    invoice_version: 'int4',
-    fingerprint: 'bytea?',
-    wake_at: 'timestamptz',
-    attempts: 'int4',
-    happened_at: 'timestamptz',
-    facts: 'json',
-  },
-  row: { is_payable: 'bool', is_made: 'bool' },
-  text: `
-    with payable as (
-      select invoice_id from invoice where invoice_id = :invoice_id and version = :invoice_version for update
-    ), kept as (${keepCard('payable')}
-    ), changed as (
+function insertText(part: string, from: string, answer: string): string {
+  return `
+    with ${part}, changed as (
       update invoice
       set version = invoice.version + 1, payments_made = payments_made + 1, payment_in_progress = true, wake_at = null
-      from payable
-      where invoice.invoice_id = payable.invoice_id and (:kept_card is null or exists (select from kept))
-      returning invoice.invoice_id, party_id, version
+      from ${from} where invoice.invoice_id = :invoice_id and invoice.version = :invoice_version
+      returning invoice.invoice_id, invoice.party_id, invoice.version
     ), named as (
       insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
       select :party_id, 'createPayment', :external_id, :invoice_id || '.' || :payment_id, :fingerprint
@@ -55,7 +50,34 @@ const insertPayment = statement({
       insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
       select invoice_id, version, 'invoice', party_id, :happened_at, :facts from changed
     )
-    select exists (select from payable) as is_payable, exists (select from changed) as is_made`,
+    ${answer}`;
+}
+
+/** The invoice may have moved since it was read, and then its card is not kept; or the card is gone. */
+const insertPayment = statement({
+  name: 'insert_payment',
+  parameters: { ...insertParameters, ...keptParameters },
+  row: { is_payable: 'bool', is_made: 'bool' },
+  text: insertText(
+    `payable as (
+      select invoice_id from invoice where invoice_id = :invoice_id and version = :invoice_version for update
+    ), kept as (${keepCard('payable')}
+    )`,
+    'kept',
+    'select exists (select from payable) as is_payable, exists (select from changed) as is_made',
+  ),
+});
+
+/** Without a row the series has moved; where the invoice has, the statement fails. */
+const insertCharge = statement({
+  name: 'insert_charge',
+  parameters: { ...insertParameters, ...startedCharge.parameters },
+  row: { version: 'int4?' },
+  text: insertText(
+    startedCharge.text,
+    'held',
+    'select coalesce((select version from changed), has_moved()) as version from held',
+  ),
 });
 
 const readPayment = statement({
@@ -138,6 +160,14 @@ export async function findPayableInvoice(
   );
 }
 
+/** The token of the card of a payer who is present, or the charge among those of its series. */
+export type WithPayment =
+  | { readonly keeps: string }
+  | { readonly charges: { readonly written: StartedCharge; readonly charge: PendingCharge } };
+
+/** What its maker knows of it, who goes on with it at once. */
+export type NewPayment = { readonly stored: StoredPayment; readonly charge?: PendingCharge };
+
 export async function storeNewPayment(
   db: Database,
   started: PaymentFact & { type: 'payment_started' },
@@ -145,24 +175,31 @@ export async function storeNewPayment(
     invoiceVersion: number;
     fingerprint: Buffer | null;
     claim: { wake_at: Instant; attempts: number };
+    withPayment: WithPayment;
   },
-): Promise<'made' | 'invoice has moved' | 'card is gone'> {
+): Promise<NewPayment | 'moved' | 'card gone'> {
   const payment = evolve(undefined, started);
-  const { payer, invoiceId, id } = payment;
-  // Whoever is not there pays with a card that is kept already.
-  const cardId = payer.type === 'resource' ? cardIdOf(payer.token) : undefined;
-  const [row] = await db.run(insertPayment, {
+  const { withPayment } = options;
+  const values = {
     ...rowOf(payment, 1),
-    kept_card: cardId ?? null,
-    kept_for: cardId === undefined ? null : keptForText(['payment', invoiceId, id]),
     ...options.claim,
     invoice_version: options.invoiceVersion,
     fingerprint: options.fingerprint,
     happened_at: payment.createdAt,
     facts: [factToJson(started, payment.id)],
-  });
-  if (!row?.is_payable) return 'invoice has moved';
-  return row.is_made ? 'made' : 'card is gone';
+  };
+  const stored = { payment, version: 1 };
+  if ('keeps' in withPayment) {
+    const kept_card = cardIdOf(withPayment.keeps);
+    if (kept_card === undefined) throw new Error('a card was to be kept by what is no token');
+    const kept_for = keptForText(['payment', payment.invoiceId, payment.id]);
+    const [row] = await db.run(insertPayment, { ...values, kept_card, kept_for });
+    if (!row?.is_payable) return 'moved';
+    return row.is_made ? { stored } : 'card gone';
+  }
+  const { written, charge } = withPayment.charges;
+  const made = await db.run(insertCharge, { ...values, ...written });
+  return made.length > 0 ? { stored, charge } : 'moved';
 }
 
 export async function loadPayment(

@@ -136,20 +136,22 @@ async function insert(db: Database, row: NewRow, options: NewWithdrawal): Promis
   const { withdrawal, facts, wake_at, attempts, journal, isCounted } = row;
   const { fingerprint, limits, grantId } = options;
   const write = async (on: Database) => {
-    const rows = await on.runApart(insertWithdrawal, {
-      ...rowOf(withdrawal, facts.length),
-      ...journalValues(journal),
-      ...periodsOf(withdrawal.createdAt),
-      fingerprint,
-      wake_at,
-      attempts,
-      is_counted: isCounted,
-      day_minor_most: limits.perDayMinor ?? null,
-      day_payouts_most: limits.payoutsPerDay ?? null,
-      month_minor_most: limits.perMonthMinor ?? null,
-      happened_at: withdrawal.createdAt,
-      events: facts.map((fact) => [fact]),
-    });
+    const rows = await on.contained((part) =>
+      part.run(insertWithdrawal, {
+        ...rowOf(withdrawal, facts.length),
+        ...journalValues(journal),
+        ...periodsOf(withdrawal.createdAt),
+        fingerprint,
+        wake_at,
+        attempts,
+        is_counted: isCounted,
+        day_minor_most: limits.perDayMinor ?? null,
+        day_payouts_most: limits.payoutsPerDay ?? null,
+        month_minor_most: limits.perMonthMinor ?? null,
+        happened_at: withdrawal.createdAt,
+        events: facts.map((fact) => [fact]),
+      }),
+    );
     if (rows.length === 0) throw new Abandoned('nameTaken');
   };
   if (grantId === undefined) return write(db);

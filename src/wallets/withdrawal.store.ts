@@ -116,17 +116,19 @@ export async function storeEnd(
   const settle = fact.type === 'withdrawal_succeeded' ? withdrawalSucceeded : withdrawalFailed;
   const journal = settle(hold, withdrawal.feeMinor);
   const rows = await recording(db, journal, () =>
-    db.runApart(endWithdrawalRow, {
-      withdrawal_id: withdrawal.id,
-      version,
-      status,
-      result,
-      is_uncounted: status === 'failed' && withdrawal.isCounted,
-      ...periodsOf(withdrawal.createdAt),
-      happened_at: options.now,
-      facts: [fact],
-      ...journalValues(journal),
-    }),
+    db.contained((part) =>
+      part.run(endWithdrawalRow, {
+        withdrawal_id: withdrawal.id,
+        version,
+        status,
+        result,
+        is_uncounted: status === 'failed' && withdrawal.isCounted,
+        ...periodsOf(withdrawal.createdAt),
+        happened_at: options.now,
+        facts: [fact],
+        ...journalValues(journal),
+      }),
+    ),
   );
   return rows.length > 0 ? ended : undefined;
 }

@@ -338,6 +338,24 @@ describe('after a failure', () => {
     await world.service.engine.settled();
   });
 
+  test('many charges at once of one series: all are made, and each is counted', async () => {
+    const parent = await parentOf();
+    const answers = await Promise.all(
+      Array.from({ length: 24 }, (_, number) => charge(parent, 1_000 + number)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
+    await world.service.engine.settled();
+    const events = await world.service.call(
+      'GET',
+      `${invoicesUrl}/${parent.invoiceID}/payments/1/recurring/events?limit=100`,
+      { token: merchant.apiKey },
+    );
+    const types = events.body.map(({ changes }: any) => changes[0].changeType);
+    const count = (type: string) => types.filter((each: string) => each === type).length;
+    expect(count('RecurringChargeStarted')).toBe(24);
+    expect(count('RecurringChargeSucceeded')).toBe(24);
+  });
+
   test('a retry that is pending blocks the next, and nobody knows until when; without a failure it blocks nothing', async () => {
     const parent = await parentOf();
     await charged(parent, connectionBreaks);

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { makeInvoice } from '../support/invoices.ts';
 import { startPayoutWorld, type PayoutWorld } from '../support/payout-world.ts';
+import { recurringWorld } from '../support/recurring.ts';
 import type { Merchant, TestService } from '../support/test-service.ts';
 
 const invoices = '/v2/processing/invoices';
@@ -131,7 +132,7 @@ test('a charge is three transactions that write, and so is a refund beside the s
   expect([...new Set(ofRefund)]).toEqual(['commit', 'claim_due_payment', 'end_refund']);
 });
 
-test('creating a payment is three, and its step with the bank three more', async () => {
+test('creating a payment is three, and its step with the bank two more', async () => {
   await world.paid('4242424242424242');
   const { id } = await makeInvoice(service, merchant);
   const { token: paymentToolToken } = await world.tokenize('4242424242424242');
@@ -143,8 +144,33 @@ test('creating a payment is three, and its step with the bank three more', async
   });
   expect(started.status).toBe(201);
   await service.engine.settled();
-  expect(sent.slice(0, 3)).toEqual(['read_card_of_party', 'read_payable_invoice', 'insert_payment']);
-  expect(sent.slice(3)).toEqual(['read_payment', 'take_card_and_security_code', 'change_payment']);
+  expect(sent).toEqual([
+    'read_card_of_party',
+    'read_payable_invoice',
+    'insert_payment',
+    'take_card_and_security_code',
+    'change_payment',
+  ]);
+});
+
+test('a charge without the payer is three, and its step with the bank two more', async () => {
+  const recurrentParentPayment = await recurringWorld(world).parent();
+  const { id } = await makeInvoice(service, merchant);
+  sent = [];
+  const payer = { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo: {} };
+  const started = await service.call('POST', `${invoices}/${id}/payments`, {
+    token: merchant.apiKey,
+    body: { payer },
+  });
+  expect(started.status).toBe(201);
+  await service.engine.settled();
+  expect(sent).toEqual([
+    'read_payable_invoice',
+    'read_series_standing',
+    'insert_charge',
+    'take_card_and_security_code',
+    'change_charged_payment',
+  ]);
 });
 
 test('creating a refund is four in a transaction of one statement, and its step with the bank two more', async () => {

@@ -197,8 +197,8 @@ const askingOutside = /\b(Date\.now|new Date|performance\.|Math\.random|process\
 const vagueNames = ['utils', 'util', 'helpers', 'helper', 'common', 'shared', 'misc', 'index'];
 const linesMost = 400;
 
-/** Its journals are a part of the statements of others. */
-const theLedger = 'ledger/ledger.store.ts';
+/** What these write is a part of the statements of others. */
+const partsOfStatements = ['ledger/ledger.store.ts', 'recurring/charge-parts.store.ts'];
 
 type Import = { readonly of: string; readonly isType: boolean };
 
@@ -244,11 +244,11 @@ function breachOf(file: string, { of, isType }: Import, sources: Sources): strin
   if (
     target.endsWith('.store.ts') &&
     !['compose', 'commands', 'gauges', 'due-work', 'card-needs'].includes(from) &&
-    target !== theLedger
+    !partsOfStatements.includes(target)
   ) {
     return says('the store of another part is its own affair');
   }
-  if (from in rooms && to in rooms && !isPure(target) && !/\.(wire|events)\.ts$/.test(target))
+  if (from in rooms && to in rooms && !isPure(target) && !/\.(wire|events|store)\.ts$/.test(target))
     return says('of another room only pure files, shapes on the wire and the log may be known');
   return undefined;
 }
