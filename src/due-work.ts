@@ -54,6 +54,7 @@ export function dueWork({
     clock,
     recurring,
     bankOf: (binding) => banks.bankOf(binding.terminal),
+    terminalElsewhere: (binding) => banks.terminalElsewhere(binding),
     returnUrlOf: (binding) => bindingReturnUrlOf(publicUrl(), binding),
   };
   const needs = cardNeeds(recurring);

@@ -49,8 +49,8 @@ const rescheduleBinding = statement({
   name: 'reschedule_binding',
   parameters: { customer_id: 'text', binding_id: 'text', version: 'int4', wake_at: 'timestamptz?' },
   row: {},
-  // An answer was had: the delays start anew with the next silence.
-  text: `update binding set wake_at = :wake_at, attempts = 1
+  // An answer was had: the delays start anew with the next silence. Never as the first attempt, which alone may go elsewhere.
+  text: `update binding set wake_at = :wake_at, attempts = least(attempts, 2)
          where customer_id = :customer_id and binding_id = :binding_id and version = :version`,
 });
 

@@ -160,6 +160,31 @@ test('a connection that has gone silent is given up, and the next statement runs
   for (const wire of wires) wire.destroy();
 });
 
+const sleepLong = statement({
+  name: 'test_sleep_long',
+  patienceMs: 60_000,
+  parameters: { seconds: 'int4' },
+  row: { ended: 'bool' },
+  text: 'select pg_sleep(:seconds / 2.0) is not null as ended',
+});
+const sleepAsUsual = statement({
+  name: 'test_sleep_as_usual',
+  parameters: { seconds: 'int4' },
+  row: { ended: 'bool' },
+  text: 'select pg_sleep(:seconds / 2.0) is not null as ended',
+});
+
+test('a statement that says so is waited for longer than usual', async () => {
+  const impatient = openDatabase({
+    connection: { url: db.url },
+    connectionsMost: 3,
+    silenceTimeoutMs: 100,
+  });
+  await expect(impatient.run(sleepAsUsual, { seconds: 1 })).rejects.toThrow('Query read timeout');
+  expect(await impatient.run(sleepLong, { seconds: 1 })).toEqual([{ ended: true }]);
+  await impatient.end();
+});
+
 test('a server that is not there is told apart: nothing was sent', async () => {
   const nowhere = openDatabase({
     connection: { url: 'postgresql://nobody@127.0.0.1:1/none' },

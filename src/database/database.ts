@@ -229,7 +229,10 @@ async function runOn<P extends Columns, R extends Columns>(
   parameters: Values<P>,
 ): Promise<Values<R>[]> {
   const values = statement.parameterNames.map((name) => encode(parameters[name], statement.parameters[name]));
-  const result = await client.query<Values<R>>({ name: statement.name, text: statement.text, values });
+  const { name, text, patienceMs } = statement;
+  // The driver gives up by its own clock, whatever the server was told.
+  const patience = patienceMs === undefined ? {} : { query_timeout: patienceMs };
+  const result = await client.query<Values<R>>({ name, text, values, ...patience });
   return result.rows;
 }
 

@@ -70,7 +70,8 @@ async function takeStep(
       const answeredAt = laterBy(now, epochMsOf(tools.clock.now()) - epochMsOf(askedAt));
       if (mayMove(stored.payment, answer, attempt, answeredAt)) {
         const terminal = await tools.terminalElsewhere(stored.payment);
-        const moved = terminal && (await storeMove(db, stored, movedTo(terminal, answer), answeredAt));
+        const fact = terminal && ({ type: 'payment_rerouted', ...movedTo(terminal, answer) } as const);
+        const moved = fact && (await storeMove(db, stored, fact, answeredAt));
         if (moved) return moved;
       }
       const meaning = meaningOf(stored.payment, answer, answeredAt);
