@@ -83,7 +83,7 @@ try {
   await foundation.close();
   await bank.stop();
   await server.stop();
-  remove();
+  await remove();
 }
 
 /** A payer who was there, and one charge without him that was declined. */
@@ -161,8 +161,8 @@ async function call(
 /** Another card for each series: the networks bear nine declines of one in a day, and this one thirty in thirty days. */
 function cardNumberOf(number: number): string {
   const digits = `555555${String(number).padStart(9, '0')}`;
-  const sum = [...digits].reduce((total, digit, place) => {
-    const doubled = Number(digit) * (place % 2 === 0 ? 2 : 1);
+  const sum = Array.from(digits, Number).reduce((total, digit, place) => {
+    const doubled = digit * (place % 2 === 0 ? 2 : 1);
     return total + (doubled > 9 ? doubled - 9 : doubled);
   }, 0);
   return digits + String((10 - (sum % 10)) % 10);
