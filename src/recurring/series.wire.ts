@@ -6,6 +6,7 @@ import { isDate } from './calendar.ts';
 import type { Bundle } from './consent-bundle.ts';
 import type { MandateGiven } from './mandate.ts';
 import type { Verdict } from './may-charge.ts';
+import { hasCardNumber } from './receipt.ts';
 import type { Series, SeriesFact } from './series.ts';
 import { parseInstant, type Instant } from '../clock.ts';
 
@@ -76,6 +77,16 @@ export function recurrentTermsProblem(terms: RecurrentTerms): string | undefined
   if (trialEnd !== undefined && !isDate(trialEnd)) return says('trialEnd', 'there is no such day');
   if (amountAfterTrial !== undefined && trialEnd === undefined) {
     return says('amountAfterTrial', 'say with trialEnd when that is');
+  }
+  const { schedule = '', amountRule } = terms;
+  // They are kept for good and stand on receipts, from which a card number would bar them.
+  if (hasCardNumber(schedule)) return says('schedule', 'has a card number in it');
+  if (amountRule?.kind === 'variable' && hasCardNumber(amountRule.text)) {
+    return says('amountRule.text', 'has a card number in it');
+  }
+  const words = [consent?.text, consent?.checkbox, consent?.version, consent?.locale];
+  if (words.some((text) => text !== undefined && hasCardNumber(text))) {
+    return says('consent', 'has a card number in it');
   }
   if (consent && consent.text === undefined && consent.textHash === undefined)
     return says('consent', 'send the text, or its hash');

@@ -166,6 +166,19 @@ describe('a parent', () => {
     expect(answer).toMatchObject(refused('invalidRecurrentParent'));
   });
 
+  test('that was held and then cancelled is none', async () => {
+    const flow = { type: 'PaymentFlowHold' };
+    const paying = await world.pay('4242424242424242', { makeRecurrent: true, flow }, { amount: 100 });
+    await world.service.engine.settled();
+    const url = `${invoicesUrl}/${paying.id}/payments/1`;
+    const { apiKey: token } = world.merchant;
+    await world.service.call('POST', `${url}/cancel`, { token, body: { reason: 'x' } });
+    await world.service.engine.settled();
+    expect((await world.payment(paying)).status).toBe('cancelled');
+    const answer = await recurring.charge({ invoiceID: paying.id, paymentID: '1' });
+    expect(answer).toMatchObject(refused('invalidRecurrentParent'));
+  });
+
   test('whose money was given back stays one', async () => {
     const parent = await parentOf();
     const url = `${invoicesUrl}/${parent.invoiceID}/payments/1/refunds`;
@@ -225,6 +238,24 @@ describe('after a failure', () => {
     );
     at(31 * 24 + 1);
     expect(await charged(parent, 777)).toBe('captured');
+  });
+
+  test('a new invoice after the 31 days that fails too begins them anew', async () => {
+    const parent = await parentOf();
+    expect(await charged(parent, insufficientFunds)).toBe('failed');
+    at(31 * 24 + 1);
+    const another = declinedWith(51) + 100_000;
+    expect(await charged(parent, another)).toBe('failed');
+    at(31 * 24 + 2);
+    expect(await charge(parent)).toMatchObject(refused('recurrentRetryTooEarly', 32 * 24 + 1));
+    at(32 * 24 + 1);
+    expect(await charged(parent, another)).toBe('failed');
+    at(62 * 24);
+    const invoice = await recurring.invoice(another, {}, merchant);
+    at(62 * 24 + 1, 1);
+    expect(await recurring.charge(parent, invoice, { by: merchant })).toMatchObject(
+      refused('recurrentRetryWindowExpired'),
+    );
   });
 
   test('another invoice with another amount is still a retry', async () => {
