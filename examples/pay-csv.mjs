@@ -202,8 +202,8 @@ async function ask(method, path, body) {
 }
 
 function reasonOf({ status, body }) {
-  const { code, message, errorType, description, details } = body;
-  const frees = details?.retryAfter ? `until ${details.retryAfter}` : undefined;
+  const { code, message, errorType, description, retryAfter } = body;
+  const frees = retryAfter && `until ${retryAfter}`;
   return [code ?? errorType ?? (status || undefined), message ?? description, frees]
     .filter(Boolean)
     .join(' ');

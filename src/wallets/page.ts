@@ -1,16 +1,26 @@
 // Pages of the lists, newest first. A continuation token says after which row to go on, and of which query it is: with
 // other parameters it is refused. It is no secret and needs no signature, because every query is bound to the caller's party.
 import { createHash } from 'node:crypto';
-import { Type } from 'typebox';
+import { Type, type TSchema } from 'typebox';
 import { parseInstant, type Instant } from '../clock.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 
-export const Limit = Type.Integer({ minimum: 1, maximum: 1_000 });
-export const ContinuationToken = Type.String({
+const Limit = Type.Integer({ minimum: 1, maximum: 1_000 });
+const ContinuationToken = Type.String({
   minLength: 1,
   maxLength: 4_000,
   description: 'From the page before, sent with the very same parameters.',
 });
+/** What every list is asked with. */
+export const PageQuery = { limit: Limit, continuationToken: Type.Optional(ContinuationToken) };
+export const OptionalPageQuery = { ...PageQuery, limit: Type.Optional(Limit) };
+
+export function pageSchema<Item extends TSchema>(title: string, item: Item) {
+  return Type.Object(
+    { result: Type.Array(item), continuationToken: Type.Optional(Type.String()) },
+    { title },
+  );
+}
 
 type Query = Readonly<Record<string, unknown>> & {
   readonly limit?: number;
@@ -24,6 +34,16 @@ export type Page = {
   readonly before_at: Instant | null;
   readonly before_id: string | null;
 };
+
+/** The page of a list that was asked for. */
+export async function listed<R extends Row, Body>(
+  query: Query,
+  read: (page: Page) => Promise<readonly R[]>,
+  body: (row: R) => Body,
+): Promise<Outcome<{ result: Body[]; continuationToken?: string }, 'invalidContinuationToken'>> {
+  const page = pageOf(query);
+  return page.ok ? accept(pageBody(query, await read(page.value), body)) : page;
+}
 
 export function pageOf(query: Query): Outcome<Page, 'invalidContinuationToken'> {
   const { limit = 1_000, continuationToken } = query;

@@ -9,7 +9,7 @@ import {
   listDestinations as readList,
 } from './destination.store.ts';
 import { destinationBody, DestinationPath, DestinationSchema } from './destinations.wire.ts';
-import { ContinuationToken, Limit, pageBody, pageOf } from './page.ts';
+import { listed, PageQuery, pageSchema } from './page.ts';
 import { AnyID, Named } from './shapes.wire.ts';
 
 export const getDestination = endpoint({
@@ -51,25 +51,19 @@ export const listDestinations = endpoint({
   tag: 'Destinations',
   summary: 'List your destinations, newest first',
   query: Type.Object({
-    limit: Limit,
-    continuationToken: Type.Optional(ContinuationToken),
+    ...PageQuery,
     identityID: Type.Optional(AnyID),
     currencyID: Type.Optional(CurrencyCode),
   }),
   status: 200,
-  answer: Type.Object(
-    { result: Type.Array(DestinationSchema), continuationToken: Type.Optional(Type.String()) },
-    { title: 'DestinationPage' },
-  ),
+  answer: pageSchema('DestinationPage', DestinationSchema),
   refusals: ['invalidContinuationToken'],
-  handle: async ({ caller, query }, { db }) => {
-    const page = pageOf(query);
-    if (!page.ok) return page;
+  handle: ({ caller, query }, { db }) => {
     const filter = {
-      partyId: caller.partyId,
-      ...(query.identityID === undefined ? {} : { identityId: query.identityID }),
-      ...(query.currencyID === undefined ? {} : { currency: query.currencyID }),
+      party_id: caller.partyId,
+      identity_id: query.identityID ?? null,
+      currency: query.currencyID ?? null,
     };
-    return accept(pageBody(query, await readList(db, filter, page.value), destinationBody));
+    return listed(query, (page) => readList(db, { ...filter, ...page }), destinationBody);
   },
 });

@@ -5,7 +5,7 @@ import { CurrencyCode } from '../http/schemas.ts';
 import { walletAccount } from '../ledger/account.ts';
 import { readBalance } from '../ledger/ledger.store.ts';
 import { accept, refuse } from '../refusal.ts';
-import { ContinuationToken, Limit, pageBody, pageOf } from './page.ts';
+import { listed, PageQuery, pageSchema } from './page.ts';
 import { AnyID, assetBody, Named } from './shapes.wire.ts';
 import { findWallet as readOne, findWalletNamed, listWallets as readList } from './wallet.store.ts';
 import { WalletAccount, walletBody, WalletPath, WalletSchema } from './wallets.wire.ts';
@@ -72,25 +72,19 @@ export const listWallets = endpoint({
   tag: 'Wallets',
   summary: 'List your wallets, newest first',
   query: Type.Object({
-    limit: Limit,
-    continuationToken: Type.Optional(ContinuationToken),
+    ...PageQuery,
     identityID: Type.Optional(AnyID),
     currencyID: Type.Optional(CurrencyCode),
   }),
   status: 200,
-  answer: Type.Object(
-    { result: Type.Array(WalletSchema), continuationToken: Type.Optional(Type.String()) },
-    { title: 'WalletPage' },
-  ),
+  answer: pageSchema('WalletPage', WalletSchema),
   refusals: ['invalidContinuationToken'],
-  handle: async ({ caller, query }, { db }) => {
-    const page = pageOf(query);
-    if (!page.ok) return page;
+  handle: ({ caller, query }, { db }) => {
     const filter = {
-      partyId: caller.partyId,
-      ...(query.identityID === undefined ? {} : { identityId: query.identityID }),
-      ...(query.currencyID === undefined ? {} : { currency: query.currencyID }),
+      party_id: caller.partyId,
+      identity_id: query.identityID ?? null,
+      currency: query.currencyID ?? null,
     };
-    return accept(pageBody(query, await readList(db, filter, page.value), walletBody));
+    return listed(query, (page) => readList(db, { ...filter, ...page }), walletBody);
   },
 });
