@@ -3,7 +3,9 @@
 import { createHash } from 'node:crypto';
 import { Type, type TSchema } from 'typebox';
 import { parseInstant, type Instant } from '../clock.ts';
+import { CurrencyCode } from '../http/schemas.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
+import { AnyID } from './shapes.wire.ts';
 
 const Limit = Type.Integer({ minimum: 1, maximum: 1_000 });
 const ContinuationToken = Type.String({
@@ -14,6 +16,13 @@ const ContinuationToken = Type.String({
 /** What every list is asked with. */
 export const PageQuery = { limit: Limit, continuationToken: Type.Optional(ContinuationToken) };
 export const OptionalPageQuery = { ...PageQuery, limit: Type.Optional(Limit) };
+
+/** Of what an identity holds: wallets, destinations. */
+export const HoldingsQuery = Type.Object({
+  ...PageQuery,
+  identityID: Type.Optional(AnyID),
+  currencyID: Type.Optional(CurrencyCode),
+});
 
 export function pageSchema<Item extends TSchema>(title: string, item: Item) {
   return Type.Object(
@@ -28,7 +37,7 @@ type Query = Readonly<Record<string, unknown>> & {
 };
 type Row = { readonly id: string; readonly createdAt: Instant };
 
-export type Page = {
+type Page = {
   /** One more than is shown: by it one knows whether there is another page. */
   readonly most: number;
   readonly before_at: Instant | null;
@@ -45,7 +54,7 @@ export async function listed<R extends Row, Body>(
   return page.ok ? accept(pageBody(query, await read(page.value), body)) : page;
 }
 
-export function pageOf(query: Query): Outcome<Page, 'invalidContinuationToken'> {
+function pageOf(query: Query): Outcome<Page, 'invalidContinuationToken'> {
   const { limit = 1_000, continuationToken } = query;
   if (continuationToken === undefined) return accept({ most: limit + 1, before_at: null, before_id: null });
   const [of, at, id, ...more] = Buffer.from(continuationToken, 'base64url').toString().split('|');
@@ -57,7 +66,7 @@ export function pageOf(query: Query): Outcome<Page, 'invalidContinuationToken'> 
 }
 
 /** The rows of a page, which may be one too many, as the answer. */
-export function pageBody<R extends Row, Body>(
+function pageBody<R extends Row, Body>(
   query: Query,
   rows: readonly R[],
   body: (row: R) => Body,

@@ -1,7 +1,6 @@
 // The reads of destinations: by id, by the merchant's own name, and the list.
 import { Type } from 'typebox';
 import { endpoint } from '../http/endpoint.ts';
-import { CurrencyCode } from '../http/schemas.ts';
 import { accept, refuse } from '../refusal.ts';
 import {
   findDestination as readOne,
@@ -9,8 +8,8 @@ import {
   listDestinations as readList,
 } from './destination.store.ts';
 import { destinationBody, DestinationPath, DestinationSchema } from './destinations.wire.ts';
-import { listed, PageQuery, pageSchema } from './page.ts';
-import { AnyID, Named } from './shapes.wire.ts';
+import { HoldingsQuery, listed, pageSchema } from './page.ts';
+import { Named } from './shapes.wire.ts';
 
 export const getDestination = endpoint({
   operation: 'getDestination',
@@ -50,11 +49,7 @@ export const listDestinations = endpoint({
   path: '/wallet/v0/destinations',
   tag: 'Destinations',
   summary: 'List your destinations, newest first',
-  query: Type.Object({
-    ...PageQuery,
-    identityID: Type.Optional(AnyID),
-    currencyID: Type.Optional(CurrencyCode),
-  }),
+  query: HoldingsQuery,
   status: 200,
   answer: pageSchema('DestinationPage', DestinationSchema),
   refusals: ['invalidContinuationToken'],

@@ -1,12 +1,11 @@
 // The reads of wallets: by id, by the merchant's own name, the list, and what is on one.
 import { Type } from 'typebox';
 import { endpoint } from '../http/endpoint.ts';
-import { CurrencyCode } from '../http/schemas.ts';
 import { walletAccount } from '../ledger/account.ts';
 import { readBalance } from '../ledger/ledger.store.ts';
 import { accept, refuse } from '../refusal.ts';
-import { listed, PageQuery, pageSchema } from './page.ts';
-import { AnyID, assetBody, Named } from './shapes.wire.ts';
+import { HoldingsQuery, listed, pageSchema } from './page.ts';
+import { assetBody, Named } from './shapes.wire.ts';
 import { findWallet as readOne, findWalletNamed, listWallets as readList } from './wallet.store.ts';
 import { WalletAccount, walletBody, WalletPath, WalletSchema } from './wallets.wire.ts';
 
@@ -71,11 +70,7 @@ export const listWallets = endpoint({
   path: '/wallet/v0/wallets',
   tag: 'Wallets',
   summary: 'List your wallets, newest first',
-  query: Type.Object({
-    ...PageQuery,
-    identityID: Type.Optional(AnyID),
-    currencyID: Type.Optional(CurrencyCode),
-  }),
+  query: HoldingsQuery,
   status: 200,
   answer: pageSchema('WalletPage', WalletSchema),
   refusals: ['invalidContinuationToken'],
