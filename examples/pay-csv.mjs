@@ -3,6 +3,8 @@
 //
 //   MANDATE_API_KEY=… node pay-csv.mjs payouts.csv [--report FILE] [--parallel 8] [--wait 120]
 //
+// --wait says for how many seconds a row is asked about, and how long the service may be away.
+//
 // The file begins with the names of its columns: externalID, wallet, amount, currency, and destination or cardToken. Amounts
 // are in minor units; a cardToken (of POST /payres/v0/bank-cards) becomes a destination of the wallet's identity first.
 // The whole file is looked at before anything is paid.
@@ -66,6 +68,8 @@ const begun = [];
 const begunMost = parallel * 25;
 process.once('SIGINT', () => (stopping ||= 'interrupted'));
 const startedAt = Date.now();
+/** When the service has last answered anything but that it cannot now. */
+let heardAt = startedAt;
 const ticker = setInterval(showProgress, process.stderr.isTTY ? 200 : 5_000);
 await Promise.all(Array.from({ length: parallel }, work));
 clearInterval(ticker);
@@ -96,8 +100,10 @@ async function work() {
     if (next === undefined) continue;
     task.reason = next.reason;
     task.at = Date.now() + (next.afterMs ?? askAgainMs[Math.min(task.times++, askAgainMs.length - 1)]);
-    if (task.at < startedAt + waitMs || task.reason === undefined) begun.push(task);
+    if (task.reason === undefined || task.at < task.begunAt + waitMs) begun.push(task);
     else finish(task, 'Unknown', task.reason);
+    // Nobody is there: the rows to come would fare no better.
+    if (task.reason !== undefined && Date.now() > heardAt + waitMs) stopping ||= task.reason;
   }
 }
 
@@ -106,7 +112,7 @@ function nextTask() {
   const place = begun.reduce((best, { at }, index) => (at < begun[best].at ? index : best), 0);
   const isDue = begun.length >= begunMost || begun[place]?.at <= Date.now();
   const { value: row } = isDue ? {} : fresh.next();
-  return row ? { row, at: 0, times: 0 } : begun.splice(place, 1)[0];
+  return row ? { row, begunAt: Date.now(), at: 0, times: 0 } : begun.splice(place, 1)[0];
 }
 
 /** Asks one thing about a row. Undefined when it is over; otherwise it is asked again. */
@@ -117,7 +123,7 @@ async function step(task) {
     if (answer.status !== 200) return { reason: reasonOf(answer), afterMs: answer.retryAfterMs };
     const { status, failure } = answer.body;
     if (isOver(status)) return finish(task, status, failure ? reasonOfFailure(failure) : '');
-    return Date.now() - startedAt < waitMs ? {} : finish(task, 'Pending', 'the bank has not said it yet');
+    return Date.now() < task.begunAt + waitMs ? {} : finish(task, 'Pending', 'the bank has not said it yet');
   }
   if (!task.destination && row.destination) task.destination = row.destination;
   if (!task.destination) return findDestination(task);
@@ -197,13 +203,14 @@ async function ask(method, path, body) {
   } catch (error) {
     return { status: 0, body: { message: `no answer: ${error.cause?.code ?? error.message}` } };
   }
+  if (answer.status < 500 && answer.status !== 429) heardAt = Date.now();
   if (answer.status === 401 || answer.status === 403) throw new Error('the API key is not accepted');
   return answer;
 }
 
 function reasonOf({ status, body }) {
-  const { code, message, errorType, description, details } = body;
-  const frees = details?.retryAfter ? `until ${details.retryAfter}` : undefined;
+  const { code, message, errorType, description, retryAfter } = body;
+  const frees = retryAfter && `until ${retryAfter}`;
   return [code ?? errorType ?? (status || undefined), message ?? description, frees]
     .filter(Boolean)
     .join(' ');
@@ -298,10 +305,11 @@ function readReport() {
   return found;
 }
 
-/** Aside and then renamed, so that it is never there in half; in the order of the file. */
+/** Aside and then renamed, so that it is never there in half; in the order of the file, and then what is not in it any more. */
 function writeReport() {
-  const lines = rows.flatMap(({ externalID }) => {
-    const result = results.get(externalID);
+  const names = new Set([...rows.map(({ externalID }) => externalID), ...results.keys()]);
+  const lines = [...names].flatMap((name) => {
+    const result = results.get(name);
     return result ? [csvLine(reportColumns.map((name) => result[name]))] : [];
   });
   writeFileSync(`${report}.new`, csvLine(reportColumns) + lines.join(''), { flush: true });
