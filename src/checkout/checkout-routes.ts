@@ -52,12 +52,10 @@ export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): v
     const assets = { script: textOf(files.get('checkout.js')), style: textOf(files.get('checkout.css')) };
     try {
       const { view, origins } = await lookAt(wanted ?? { ...nothingWanted, locale }, ports, place);
-      reply
-        .code(view.view === 'dead' ? 404 : 200)
-        .headers({
-          ...policyOf(assets, origins, ports.mode),
-          ...openerPolicy(view.shopOrigin !== undefined),
-        });
+      reply.code(view.view === 'dead' ? 404 : 200).headers({
+        ...policyOf(assets, origins, ports.mode),
+        ...openerPolicy(view.shopOrigin !== undefined),
+      });
       return await sendPage(checkoutPage(view, assets), request, reply);
     } catch (error) {
       ports.log.error({ err: error, operation: request.operation }, 'request failed');
