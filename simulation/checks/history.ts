@@ -12,7 +12,7 @@ export type Told = {
   readonly status: string;
   readonly amount?: number;
   readonly isInstant?: boolean;
-  readonly captured?: number;
+  readonly captured?: number | undefined;
   readonly refunded?: number;
   readonly active?: string;
 };
@@ -46,7 +46,8 @@ const legalMoves: Readonly<Record<string, Move>> = {
   payment_processed: ['payment', ['authorising', 'challenged'], 'held', 'PaymentProcessed'],
   payment_capture_started: ['payment', ['held'], 'capturing'],
   payment_captured: ['payment', ['held', 'capturing'], 'captured', 'PaymentCaptured'],
-  payment_cancel_started: ['payment', ['held'], 'cancelling'],
+  // From a capture it comes by an operator, when the bank has refused that for good.
+  payment_cancel_started: ['payment', ['held', 'capturing'], 'cancelling'],
   payment_cancelled: ['payment', ['cancelling'], 'cancelled', 'PaymentCancelled'],
   payment_failed: ['payment', ['authorising', 'challenged', 'reversing'], 'failed', 'PaymentFailed'],
   payment_refunded: ['payment', ['captured'], 'refunded', 'PaymentRefunded'],
@@ -157,6 +158,8 @@ function moreOf(before: Told | undefined, fact: Fact): Partial<Told> {
     case 'payment_capture_started':
     case 'payment_captured':
       return { captured: amountIn(fact['amount']) };
+    case 'payment_cancel_started':
+      return { captured: undefined };
     case 'refund_started':
       return { amount: amountIn((fact['refund'] as { amount: unknown }).amount) };
     case 'customer_ready':
