@@ -46,7 +46,7 @@ const legalMoves: Readonly<Record<string, Move>> = {
   payment_processed: ['payment', ['authorising', 'challenged'], 'held', 'PaymentProcessed'],
   payment_capture_started: ['payment', ['held'], 'capturing'],
   payment_captured: ['payment', ['held', 'capturing'], 'captured', 'PaymentCaptured'],
-  // From a capture it comes by an operator, when the bank has refused that for good.
+  // Of a hold, and of one that the bank will not capture.
   payment_cancel_started: ['payment', ['held', 'capturing'], 'cancelling'],
   payment_cancelled: ['payment', ['cancelling'], 'cancelled', 'PaymentCancelled'],
   payment_failed: ['payment', ['authorising', 'challenged', 'reversing'], 'failed', 'PaymentFailed'],
