@@ -31,6 +31,11 @@ async function caller(): Promise<Socket> {
   return socket;
 }
 
+/** However it comes to its end. */
+function closed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.once('close', () => resolve()));
+}
+
 async function said(socket: Socket, words: string): Promise<string> {
   socket.write(words);
   const [bytes] = (await once(socket, 'data')) as [Buffer];
@@ -46,11 +51,11 @@ test('it carries bytes both ways, and leads elsewhere when it is told to', async
 test('cut, it ends what is open and lets nobody through; healed, it carries again', async () => {
   const open = await caller();
   await said(open, 'hello');
-  const ended = once(open, 'close');
+  const ended = closed(open);
   proxy.cut('reset');
   await ended;
   const late = await caller();
-  await once(late, 'close');
+  await closed(late);
   proxy.heal();
   expect(await said(await caller(), 'hello')).toBe('hello');
 });
@@ -65,9 +70,9 @@ test('cut silently, it keeps everybody waiting until it is healed, and what was 
     socket.on('data', (bytes: Buffer) => (heard += bytes.toString()));
     socket.write('is anybody there');
   }
-  const closed = Promise.all([once(open, 'close'), once(late, 'close')]);
+  const ended = Promise.all([closed(open), closed(late)]);
   proxy.heal();
-  await closed;
+  await ended;
   expect(heard).toBe('');
   expect(await said(await caller(), 'hello')).toBe('hello');
 });
