@@ -43,8 +43,8 @@ export async function openWorldBank(options: {
   bank: { readonly id: string; readonly url: string };
   scheduler: Scheduler;
   faults: Faults;
-  /** Brings a callback to a node that is up; answers its status. */
-  callBack: (path: string, headers: Record<string, string>, body: string) => Promise<number>;
+  /** Brings a callback to a node that is up. It is not repeated: nobody may count on it. */
+  callBack: (what: string, path: string, headers: Record<string, string>, body: string) => void;
 }): Promise<WorldBank> {
   const { bank, scheduler, faults, callBack } = options;
   /** Until then nobody can reach it. */
@@ -87,14 +87,13 @@ export async function openWorldBank(options: {
     scheduler.wait({
       owner: bank.id,
       what: `calls back about ${operationId}`,
-      async run() {
+      run() {
         const headers = {
           'content-type': 'application/json',
           [versionHeader]: protocolVersion,
           [signatureHeader]: sign(bankSecret, message, Math.floor(scheduler.nowMs() / 1_000)),
         };
-        // Whoever hears it answers when he likes; a callback is not repeated here, for nobody may count on it.
-        void callBack(path, headers, body);
+        callBack(`about ${operationId}`, path, headers, body);
       },
     });
   }
