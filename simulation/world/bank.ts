@@ -1,7 +1,7 @@
 // The bank and the way to it. The bank is the sandbox's simulated one, with its messages, signatures and pages, but without
 // sockets: what is sent to it and what it answers are things that wait. What goes wrong goes wrong on the way.
 import type { FastifyInstance } from 'fastify';
-import type { OpenLink, Question, Exchange } from '../../src/bank/http/link.ts';
+import type { Exchange, Headers, OpenLink, Question } from '../../src/bank/http/link.ts';
 import type { BookEntry } from '../../src/bank/http/messages.ts';
 import {
   isSigned,
@@ -100,7 +100,8 @@ export async function openWorldBank(options: {
 
   async function deliver({ method, target, headers, body }: Question): Promise<Exchange> {
     const answer = await app.inject({ method, url: target, headers, ...(body ? { payload: body } : {}) });
-    return { came: 'answer', status: answer.statusCode, headers: answer.headers, body: answer.rawPayload };
+    const { statusCode: status, rawPayload } = answer;
+    return { came: 'answer', status, headers: answer.headers as Headers, body: rawPayload };
   }
 
   function linkOf(node: string): OpenLink {
