@@ -1,7 +1,7 @@
 // What a client was told is true for ever: what was made is there, with its amount; what was taken on has been begun; and a state
 // that was shown is the state still, or one that can come after it.
 import type { Check, Problem, Seen } from './check.ts';
-import type { Claim } from './claims.ts';
+import type { Assurance } from './assurances.ts';
 
 /** As the API shows states: what may come after each. */
 const later: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
@@ -51,12 +51,12 @@ export const acknowledged: Check = {
   says: 'what a client was told is never lost, and what was final never changes',
   find(seen) {
     const rows = rowsOf(seen);
-    return seen.claims.flatMap((claim) => breachOf(seen, claim, rows.get(claim.about)));
+    return seen.assurances.flatMap((assurance) => breachOf(seen, assurance, rows.get(assurance.about)));
   },
 };
 
-function breachOf({ histories }: Seen, claim: Claim, row: Row | undefined): Problem[] {
-  const { about, status, amount, fact } = claim;
+function breachOf({ histories }: Seen, assurance: Assurance, row: Row | undefined): Problem[] {
+  const { about, status, amount, fact } = assurance;
   const [kind = '', name = ''] = about.split(' ');
   if (!row) return [[about, 'a client was told of it, and it is not there']];
   if (amount !== undefined && row.amount_minor !== undefined && row.amount_minor !== amount)

@@ -1,7 +1,7 @@
 // What a check is, and what is laid before it.
 import type { OwnSums } from './balances.ts';
 import type { Books } from './books.ts';
-import type { Claim } from './claims.ts';
+import type { Assurance } from './assurances.ts';
 import type { History } from './history.ts';
 import type { BankEntry, Delivery, Finding } from './world.ts';
 
@@ -12,7 +12,7 @@ export type Seen = {
   /** The lines of the bank's book, by the aggregate their operations are named after. */
   readonly bank: ReadonlyMap<string, readonly BankEntry[]>;
   /** What clients were told of the objects in the books. */
-  readonly claims: readonly Claim[];
+  readonly assurances: readonly Assurance[];
   /** Of all transfers seen so far. */
   readonly sums: OwnSums;
   /** What receivers were sent, from the beginning. */

@@ -6,7 +6,7 @@ import { bank } from './bank.ts';
 import { groupedBy, readBooks, type Books } from './books.ts';
 import { cardNumbersFound } from './card-numbers.ts';
 import { findingsOf, type Check, type Problem, type Seen } from './check.ts';
-import { aggregateOf, claimsOf, type Claim } from './claims.ts';
+import { aggregateOf, assurancesOf, type Assurance } from './assurances.ts';
 import { doubles } from './doubles.ts';
 import { events } from './events.ts';
 import { final } from './final.ts';
@@ -43,8 +43,8 @@ type Memory = {
   bankLines: number;
   readonly bank: Map<string, BankEntry[]>;
   answers: number;
-  /** By aggregate; each claim once. */
-  readonly claims: Map<string, Map<string, Claim>>;
+  /** By aggregate; each assurance once. */
+  readonly assurances: Map<string, Map<string, Assurance>>;
   deliveries: number;
   readonly queues: Queues;
   readonly sums: OwnSums;
@@ -59,7 +59,7 @@ function memoryOf(world: CheckWorld): Memory {
     bankLines: 0,
     bank: new Map(),
     answers: 0,
-    claims: new Map(),
+    assurances: new Map(),
     deliveries: 0,
     queues: openQueues(),
     sums: openSums(),
@@ -88,7 +88,7 @@ export async function incremental(world: CheckWorld): Promise<Finding[]> {
   const seen: Seen = {
     ...seenIn(books, world),
     bank: new Map([...touched].map((id) => [id, memory.bank.get(id) ?? []])),
-    claims: [...touched].flatMap((id) => [...(memory.claims.get(id)?.values() ?? [])]),
+    assurances: [...touched].flatMap((id) => [...(memory.assurances.get(id)?.values() ?? [])]),
     sums: memory.sums,
     isSettled: false,
   };
@@ -115,7 +115,7 @@ async function all(world: CheckWorld, isSettled: boolean): Promise<Finding[]> {
   const seen: Seen = {
     ...seenIn(books, world),
     bank: memory.bank,
-    claims: [...memory.claims.values()].flatMap((claims) => [...claims.values()]),
+    assurances: [...memory.assurances.values()].flatMap((assurances) => [...assurances.values()]),
     sums,
     isSettled,
   };
@@ -160,12 +160,12 @@ async function readBank(world: CheckWorld, memory: Memory): Promise<string[]> {
 
 /** The aggregates of answers that are new. */
 function hear(world: CheckWorld, memory: Memory): string[] {
-  const fresh = world.acknowledged.slice(memory.answers).flatMap(claimsOf);
+  const fresh = world.acknowledged.slice(memory.answers).flatMap(assurancesOf);
   memory.answers = world.acknowledged.length;
-  for (const claim of fresh) {
-    const aggregate = aggregateOf(claim);
-    const claims = memory.claims.get(aggregate) ?? new Map<string, Claim>();
-    memory.claims.set(aggregate, claims.set(JSON.stringify(claim), claim));
+  for (const assurance of fresh) {
+    const aggregate = aggregateOf(assurance);
+    const assurances = memory.assurances.get(aggregate) ?? new Map<string, Assurance>();
+    memory.assurances.set(aggregate, assurances.set(JSON.stringify(assurance), assurance));
   }
   return fresh.map(aggregateOf);
 }

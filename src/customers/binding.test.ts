@@ -417,3 +417,17 @@ function at(text: string): Instant {
   if (instant === undefined) throw new Error(`${text} is no instant`);
   return instant;
 }
+
+test('what a binding carries in each state', () => {
+  const expected: Record<BindingStateName, object> = {
+    authorising: {},
+    challenged: { interaction, until: laterBy(now, minute) },
+    reversing: { failure, returnBy },
+    returning: { approval, returnBy },
+    refunding: { approval, returnBy },
+    succeeded: { approval },
+    withdrawn: { approval, at: now },
+    failed: { failure },
+  };
+  for (const name of states) expect(inState(name).state).toStrictEqual({ name, ...expected[name] });
+});

@@ -105,3 +105,8 @@ test('the card bound last is the one that is charged; when it is withdrawn, the 
   state = follow(state, afterWithdrawn({ state }, 'A', undefined));
   expect(activeBindingOf({ state })).toBeUndefined();
 });
+
+test('the last card that is withdrawn leaves a customer who cannot be charged', () => {
+  const state = { name: 'ready', activeBindingId: 'A' } as const;
+  expect(afterWithdrawn({ state }, 'A', undefined)).toEqual([{ type: 'customer_unready' }]);
+});

@@ -122,6 +122,38 @@ describe('creating an invoice', () => {
     expect(decideCreate(party, shop, asked, now)).toMatchObject({ refusal: { code: 'invalidInvoiceCost' } });
   });
 
+  test('carries what was given, and nothing that was not', () => {
+    const given = { bankAccount: { account: '1' }, clientInfo: { trustLevel: 'known' } };
+    const terms = (more: object) => {
+      const fact = decided(decideCreate(party, shop, { ...command, ...more }, now));
+      return 'terms' in fact && fact.terms;
+    };
+    expect(terms(given)).toMatchObject(given);
+    const { id, dueDate, product, metadata } = command;
+    expect(terms({})).toStrictEqual({
+      id,
+      dueDate,
+      product,
+      metadata,
+      partyId: 'P',
+      shopId: 'TEST',
+      createdAt: now,
+      amount: { minor: 6_000n, currency: 'RUB' },
+    });
+  });
+
+  test('says which of the fields is not as the shop has it', () => {
+    expect(decideCreate(party, shop, { ...command, currency: 'USD' }, now)).toEqual({
+      ok: false,
+      refusal: { code: 'invalidRequest', message: 'Invalid currency' },
+    });
+  });
+
+  test('accepts a cart that sums to the most an amount may be', () => {
+    const { amountMinor: _, ...rest } = command;
+    expect(decideCreate(party, shop, { ...rest, cart: [line(999_999_999_999n)] }, now).ok).toBe(true);
+  });
+
   test('accepts a cart of 100 lines and refuses one of 101', () => {
     const cartOf = (lines: number) => ({
       ...command,
@@ -185,13 +217,35 @@ describe('every cell of the lifecycle', () => {
     ['cancelled', 'invalidInvoiceStatus', 'invalidInvoiceStatus'],
   ] as const)('%s: fulfil answers %s, rescind %s', (status, fulfill, rescind) => {
     const invoice = after(histories[status])!;
+    const rescinded = decideRescind(invoice, 'because');
     for (const [decision, code] of [
       [decideFulfill(invoice, 'because'), fulfill],
-      [decideRescind(invoice, 'because'), rescind],
+      [rescinded, rescind],
     ] as const) {
       if (code) expect(decision).toEqual({ ok: false, refusal: { code } });
-      else expect(decision).toMatchObject({ ok: true, value: { reason: 'because' } });
+      else {
+        const type = decision === rescinded ? 'invoice_cancelled' : 'invoice_fulfilled';
+        expect(decision).toEqual({ ok: true, value: { type, reason: 'because' } });
+      }
     }
+  });
+
+  test('an invoice keeps all it is, and the reason of its end beside', () => {
+    const terms = 'terms' in created && created.terms;
+    const whole = { ...terms, paymentInProgress: false };
+    expect(after(histories.unpaid)).toStrictEqual({ ...whole, status: 'unpaid' });
+    expect(after(histories.paid)).toStrictEqual({ ...whole, status: 'paid' });
+    expect(after(histories.fulfilled)).toStrictEqual({ ...whole, status: 'fulfilled', reason: 'done' });
+    expect(after(histories.cancelled)).toStrictEqual({ ...whole, status: 'cancelled', reason: 'no' });
+  });
+
+  test('while a payment may take its money it neither ends nor is rescinded', () => {
+    const paying = { ...after(histories.unpaid)!, paymentInProgress: true };
+    expect(nextOf(paying)).toBeUndefined();
+    expect(decideRescind(paying, 'because')).toEqual({
+      ok: false,
+      refusal: { code: 'invoicePaymentPending' },
+    });
   });
 
   test('only an unpaid invoice has something ahead: its cancellation as overdue, at its due date', () => {

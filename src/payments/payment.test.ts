@@ -14,6 +14,8 @@ import { failureOfDecline, merchantError, payerError } from './payment-failure.t
 import {
   evolve,
   isInProgress,
+  operationIdOf,
+  paymentOfOperation,
   publicStatus,
   wakeOf,
   type Payment,
@@ -396,3 +398,48 @@ function at(text: string): Instant {
   if (!instant) throw new Error(`${text} is no date-time`);
   return instant;
 }
+
+describe('what a payment carries', () => {
+  const taken = { approval, amount: rub(6_000n), refundedMinor: 0n, refundsMade: 0 };
+  const expected: Record<PaymentStateName, object> = {
+    authorising: {},
+    challenged: { interaction, until: laterBy(now, minute) },
+    reversing: { failure },
+    held: { approval },
+    capturing: { approval, amount: rub(5_000n), reason: 'shipped' },
+    cancelling: { approval, reason: 'no' },
+    captured: taken,
+    refunding: { ...taken, refundsMade: 1, refund: { id: '100', minor: 10n, feeMinor: 0n } },
+    cancelled: {},
+    refunded: { approval, amount: rub(6_000n) },
+    failed: { failure },
+  };
+  test.each(Object.keys(expected) as PaymentStateName[])('%s', (name) =>
+    expect(inState(name).state).toStrictEqual({ name, ...expected[name] }),
+  );
+
+  test('a capture that is given up is cancelled as one that was released', () => {
+    const { state } = after([...histories.capturing, facts.payment_cancel_started]);
+    expect(state).toStrictEqual({ name: 'cancelling', approval, reason: 'no', isReleased: true });
+  });
+
+  test('another terminal, and nothing else, when its bank was away', () => {
+    const before = inState('authorising');
+    expect(evolve(before, facts.payment_rerouted)).toStrictEqual({ ...before, terminal: otherTerminal });
+  });
+});
+
+test('a hold is looked at when its time is up, what is instant at once', () => {
+  const { flow } = inState('held');
+  expect(wakeOf(inState('held'), now)).toBe(flow.type === 'hold' && flow.heldUntil);
+  expect(wakeOf(after([started(), processed]), now)).toBe(now);
+});
+
+test('operations at the bank are named after the payment, and lead back to it', () => {
+  const payment = inState('held');
+  const names = [operationIdOf(payment, 'authorise'), operationIdOf(payment, 'capture')];
+  names.push(operationIdOf(payment, 'reverse'), operationIdOf(payment, { refund: '100' }));
+  expect(names).toEqual(['I.1.a', 'I.1.c', 'I.1.r', 'I.1.100']);
+  for (const name of names) expect(paymentOfOperation(name)).toEqual(['I', '1']);
+  for (const name of ['', 'I', 'I.1', 'I..a', '.1.a']) expect(paymentOfOperation(name)).toBeUndefined();
+});

@@ -214,3 +214,30 @@ describe('the books', () => {
     { type: 'payment_interaction_requested', interaction: { method: 'GET', url: 'u' }, until: now },
   ])('show nothing of $type', (fact) => expect(summary(authorising, fact)).toBe(undefined));
 });
+
+test('what is refused says why', () => {
+  const refusalOf = (payment: Payment, command: StartRefund = {}) => {
+    const decision = decideRefund(payment, command, now);
+    return decision.ok ? undefined : decision.refusal;
+  };
+  expect(refusalOf(after(captured, started(captured)))).toEqual({
+    code: 'operationNotPermitted',
+    message: 'Refund 100 of the payment is pending',
+  });
+  expect(refusalOf({ ...captured, state: { name: 'cancelled' } })).toEqual({
+    code: 'invalidPaymentStatus',
+    message: 'Invalid invoice payment status',
+  });
+  expect(refusalOf(captured, { cart: [line(4_000n)] })).toEqual({
+    code: 'invalidRequest',
+    message: 'A cart needs an amount',
+  });
+});
+
+test('what remains with the payer may be a hundred lines, and no more', () => {
+  const left = (lines: number) => Array.from({ length: lines }, () => line(1n));
+  const refund = (lines: number) =>
+    decideRefund(captured, { amountMinor: 5_000n - BigInt(lines), cart: left(lines) }, now);
+  expect(refund(100).ok).toBe(true);
+  expect(refund(101)).toMatchObject({ refusal: { code: 'invalidInvoiceCart' } });
+});

@@ -7,6 +7,7 @@ import {
   evolve,
   operationIdOf,
   publicStatus,
+  withdrawalOfOperation,
   type Withdrawal,
   type WithdrawalFact,
   type WithdrawalState,
@@ -75,6 +76,9 @@ describe('what is next', () => {
 
   test('has one name with the bank, that follows from its own', () => {
     expect(operationIdOf(withdrawal('sending'))).toBe('W1.p');
+    expect(withdrawalOfOperation('W1.p')).toEqual(['W1']);
+    for (const other of ['W1', 'W1.v1', 'W1.1.a', 'W1.p.a', '.p', ''])
+      expect(withdrawalOfOperation(other)).toBeUndefined();
   });
 });
 

@@ -76,3 +76,8 @@ describe('what is sent', () => {
     );
   });
 });
+
+test('where nothing is left to send again, the queue goes on behind all it had sent before', () => {
+  const place = { next: 8, last: 10, replay: { until: 24, resumeAt: 33 } };
+  expect(afterAcknowledged(place, 24, undefined)).toEqual({ next: 33, last: 10 });
+});

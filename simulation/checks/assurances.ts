@@ -2,7 +2,7 @@
 // that what he asked for has been begun. By the paths and bodies of the public API.
 import type { Acknowledged } from './world.ts';
 
-export type Claim = {
+export type Assurance = {
   /** `payment I.1` */
   readonly about: string;
   /** As the API shows it. */
@@ -23,7 +23,7 @@ type Body = {
 };
 
 /** Of one answer; none of one that promises nothing. */
-export function claimsOf({ method, path, status, body }: Acknowledged): Claim[] {
+export function assurancesOf({ method, path, status, body }: Acknowledged): Assurance[] {
   if (status < 200 || status >= 300) return [];
   const [, side, version, ...steps] = path.split('?')[0]!.split('/').map(decodeURIComponent);
   if (side === 'wallet') return ofWallets(method, steps, body as Body);
@@ -31,11 +31,11 @@ export function claimsOf({ method, path, status, body }: Acknowledged): Claim[] 
 }
 
 /** The aggregates an answer is about. */
-export function aggregateOf({ about }: Claim): string {
+export function aggregateOf({ about }: Assurance): string {
   return (about.split(' ')[1] ?? '').split('.')[0] ?? '';
 }
 
-function ofProcessing(method: string, steps: readonly string[], body: Body): Claim[] {
+function ofProcessing(method: string, steps: readonly string[], body: Body): Assurance[] {
   const [things, id = '', part, partId, action, actionId] = steps;
   if (things === 'customers') return ofCustomers(method, steps, body);
   if (things !== 'invoices') return [];
@@ -57,7 +57,7 @@ function ofProcessing(method: string, steps: readonly string[], body: Body): Cla
   return action === 'refunds' ? [object('refund', `${id}.${partId}.${body.id}`, body)] : [];
 }
 
-function ofCustomers(method: string, [, id = '', part, partId]: readonly string[], body: Body): Claim[] {
+function ofCustomers(method: string, [, id = '', part, partId]: readonly string[], body: Body): Assurance[] {
   if (part === undefined) {
     if (method === 'DELETE') return [{ about: `customer ${id}`, fact: 'customer_deleted' }];
     const { id: customerId } = method === 'POST' ? (body.customer ?? {}) : body;
@@ -75,7 +75,7 @@ const walletThings: Readonly<Record<string, string>> = {
   withdrawals: 'withdrawal',
 };
 
-function ofWallets(method: string, [things = '', id, part]: readonly string[], body: Body): Claim[] {
+function ofWallets(method: string, [things = '', id, part]: readonly string[], body: Body): Assurance[] {
   if (things === 'w2w' && (method === 'POST' || part !== undefined))
     return [object('transfer', body.id ?? '', body)];
   if (things === 'test' && id === 'deposits') return [object('deposit', body.id ?? '', body)];
@@ -84,13 +84,13 @@ function ofWallets(method: string, [things = '', id, part]: readonly string[], b
   return [object(kind, body.id ?? '', body)];
 }
 
-function payment(invoiceId: string, body: Body): Claim {
+function payment(invoiceId: string, body: Body): Assurance {
   const { about, status } = object('payment', `${invoiceId}.${body.id}`, body);
   // Its amount changes with a capture of a part.
   return { about, ...(status === undefined ? {} : { status }) };
 }
 
-function object(kind: string, name: string, body: Body): Claim {
+function object(kind: string, name: string, body: Body): Assurance {
   const { status, amount } = body;
   const inBody = body.body?.amount;
   const minor = typeof inBody === 'number' ? inBody : amount;

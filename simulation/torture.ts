@@ -1,0 +1,318 @@
+// npm run torture: the real processes, two nodes, a bank and PostgreSQL, under load, while each of them is killed with -9 in turn,
+// the network between them is cut, the database takes no writes, and its disk is full. Then everything heals and comes to rest,
+// and the books must be right to the last kopeck.
+//   --seconds 300 (of troubles), --kills 30, --traders 12
+import { mkdirSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { readSandboxFacts } from '../src/merchants/sandbox-setup.ts';
+import { readBook } from '../test/support/books.ts';
+import { temporaryFolder } from '../test/support/test-cluster.ts';
+import { settledFindings, type CheckWorld, type Finding } from './checks/index.ts';
+import { openClient, type Client } from './torture/client.ts';
+import { mortal, run, type Mortal } from './torture/mortal.ts';
+import { startPostgres, type TorturedPostgres } from './torture/postgres.ts';
+import { openProxy, type Proxy } from './torture/proxy.ts';
+import { startReceiver } from './torture/receiver.ts';
+import { startTrading } from './torture/trades.ts';
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '300' },
+    kills: { type: 'string', default: '30' },
+    traders: { type: 'string', default: '12' },
+  },
+});
+const seconds = Number(values.seconds);
+const kills = Number(values.kills);
+const secret = 'a secret of the torture that is long enough';
+const settleWithinMs = 240_000;
+const print = (text: string) => void process.stdout.write(`${text}\n`);
+const began = Date.now();
+const say = (text: string) =>
+  print(`${String(Math.round((Date.now() - began) / 1_000)).padStart(4)} s  ${text}`);
+
+type Stage = {
+  readonly postgres: TorturedPostgres;
+  readonly bank: Mortal;
+  readonly nodes: readonly Mortal[];
+  /** Between the nodes and PostgreSQL, the nodes and the bank, the clients and each node. */
+  readonly toPostgres: Proxy;
+  readonly toBank: Proxy;
+  readonly toNodes: readonly Proxy[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly bankUrl: string;
+  readonly apiKey: string;
+  close(): Promise<void>;
+};
+
+async function openStage(): Promise<Stage> {
+  const { folder, remove } = temporaryFolder();
+  const endings: (() => Promise<unknown>)[] = [remove];
+  const close = async () => {
+    for (const end of endings.reverse()) await end();
+  };
+  try {
+    const postgres = await startPostgres(folder);
+    endings.push(() => postgres.stop());
+    const toPostgres = await openProxy(postgres.address());
+    const bankPort = await freePort();
+    const toBank = await openProxy({ host: '127.0.0.1', port: bankPort });
+    const ports = [await freePort(), await freePort()];
+    const toNodes = await Promise.all(ports.map((port) => openProxy({ host: '127.0.0.1', port })));
+    for (const proxy of [toPostgres, toBank, ...toNodes]) endings.push(() => proxy.stop());
+
+    const logs = join(folder, 'logs');
+    mkdirSync(logs);
+    const bank = mortal(
+      'bank',
+      ['bank'],
+      {
+        MANDATE_DATA: join(folder, 'bank'),
+        BANK_SECRET: secret,
+        BANK_PORT: String(bankPort),
+      },
+      join(logs, 'bank.log'),
+    );
+    endings.push(() => bank.stop());
+    const bankUrl = await bank.start();
+    const environment = {
+      DATABASE_URL: postgres.urlBy(toPostgres),
+      MANDATE_MASTER_KEY: Buffer.alloc(32, 5).toString('base64'),
+      BANK_URL: `http://127.0.0.1:${toBank.port}`,
+      BANK_SECRET: secret,
+      REQUESTS_PER_SECOND: '0',
+      WEBHOOK_DELAYS_SECONDS: Array.from({ length: 100 }, () => '2').join(','),
+    };
+    const nodes = ports.map((port, place) =>
+      mortal(
+        `node ${'AB'[place]}`,
+        ['serve'],
+        {
+          ...environment,
+          MANDATE_DATA: join(folder, `node-${place}`),
+          PORT: String(port),
+          PUBLIC_URL: `http://127.0.0.1:${toNodes[place]!.port}`,
+        },
+        join(logs, `node-${place}.log`),
+      ),
+    );
+    for (const node of nodes) {
+      endings.push(() => node.stop());
+      await node.start();
+    }
+    const apiKey = readSandboxFacts(join(folder, 'node-0'))?.apiKey;
+    if (apiKey === undefined) throw new Error('the sandbox has no API key');
+    return { postgres, bank, nodes, toPostgres, toBank, toNodes, environment, bankUrl, apiKey, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A bank that answers slowly, and now and then not at all: something is under way at every moment. */
+async function worsen(bankUrl: string): Promise<void> {
+  for (const order of [
+    { kind: 'latency', curve: { shape: 'uniform', leastMs: 5, mostMs: 120 } },
+    { kind: 'reset-after-booking', rate: 0.02 },
+    { kind: 'reset-before-booking', rate: 0.02 },
+    { kind: 'garbage-after-booking', rate: 0.01 },
+  ])
+    await faults(bankUrl, 'POST', order);
+}
+
+async function faults(bankUrl: string, method: 'POST' | 'DELETE', order?: object): Promise<void> {
+  const answer = await fetch(`${bankUrl}/faults`, {
+    method,
+    ...(order ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify(order) } : {}),
+  });
+  if (!answer.ok) throw new Error(`the bank's desk answered ${answer.status}`);
+}
+
+type Trouble = readonly [name: string, happens: () => Promise<void>];
+
+/** Each of them ends with everything in order again. */
+function troublesOf(stage: Stage): { killings: readonly Trouble[]; others: readonly Trouble[] } {
+  const { postgres, bank, nodes, toPostgres, toBank, toNodes } = stage;
+  const between = () => sleep(200 + Math.random() * 800);
+  const cut = (name: string, proxy: Proxy, how: 'reset' | 'silent', ms: number): Trouble => [
+    `the network to ${name} is cut (${how})`,
+    async () => {
+      proxy.cut(how);
+      await sleep(ms);
+      proxy.heal();
+    },
+  ];
+  const killings: Trouble[] = [
+    ...nodes.map((node): Trouble => [
+      `kill -9 ${node.name}`,
+      async () => {
+        await node.kill();
+        await between();
+        await node.start();
+      },
+    ]),
+    [
+      'kill -9 bank',
+      async () => {
+        await bank.kill();
+        await between();
+        await worsen(await bank.start());
+      },
+    ],
+    [
+      'kill -9 PostgreSQL',
+      async () => {
+        await postgres.kill();
+        await between();
+        await postgres.start();
+        toPostgres.leadTo(postgres.address());
+      },
+    ],
+  ];
+  const others: Trouble[] = [
+    cut('PostgreSQL', toPostgres, 'reset', 1_500),
+    cut('the bank', toBank, 'silent', 2_000),
+    cut('node A', toNodes[0]!, 'silent', 1_500),
+    cut('PostgreSQL', toPostgres, 'silent', 2_000),
+    cut('the bank', toBank, 'reset', 1_500),
+    [
+      'the database takes no writes',
+      async () => {
+        for (const isReadOnly of [true, false]) {
+          await postgres.setReadOnly(isReadOnly);
+          // It holds for sessions that begin now.
+          toPostgres.cut('reset');
+          toPostgres.heal();
+          if (isReadOnly) await sleep(2_000);
+        }
+      },
+    ],
+    ...(postgres.hasOwnDisk
+      ? [
+          [
+            'the disk of the database is full',
+            async () => {
+              const makeRoom = postgres.fillDisk();
+              await sleep(2_500);
+              makeRoom();
+              // It may have given up, as it should when it cannot write its log.
+              await postgres.start();
+              toPostgres.leadTo(postgres.address());
+            },
+          ] as const,
+        ]
+      : []),
+  ];
+  return { killings, others };
+}
+
+/** In turn, evenly over the time there is; between two killings something else. Answers how many processes died. */
+async function torment(stage: Stage): Promise<number> {
+  const { killings, others } = troublesOf(stage);
+  if (!stage.postgres.hasOwnDisk) say('the disk cannot be filled here: no right to mount one; left out');
+  const until = Date.now() + seconds * 1_000;
+  let died = 0;
+  for (let turn = 0; died < kills && Date.now() < until; turn++) {
+    const roundEnds = Date.now() + Math.max(0, (until - Date.now()) / (kills - died));
+    const troubles = [killings[turn % killings.length]!, others[turn % others.length]!];
+    for (const [place, [name, happens]] of troubles.entries()) {
+      // There may be no time for the rest: killings come first.
+      if (place > 0 && Date.now() > roundEnds) continue;
+      say(name);
+      await happens();
+      if (place === 0) died += 1;
+    }
+    await sleep(Math.max(0, roundEnds - Date.now()));
+  }
+  return died;
+}
+
+const unfinished = `
+  select (select count(*) from payment where status not in ('held', 'captured', 'refunded', 'cancelled', 'failed'))
+    + (select count(*) from binding where status not in ('succeeded', 'withdrawn', 'failed'))
+    + (select count(*) from withdrawal where status = 'sending')
+    + (select count(*) from destination where status = 'checking')
+    + (select count(*) from webhook_queue where next_position <= last_position) as left,
+    (select count(*) from payment where stuck_at is not null) + (select count(*) from binding where stuck_at is not null)
+    + (select count(*) from withdrawal where stuck_at is not null)
+    + (select count(*) from webhook_queue where stuck_at is not null) as stuck`;
+
+/** Until nothing is under way any more: leases run out, what waits is tried again, and an operator looks after the rest. */
+async function settle(stage: Stage, client: Client): Promise<void> {
+  const until = Date.now() + settleWithinMs;
+  for (let look = 0; ; look++) {
+    const [row] = await stage.postgres.query(unfinished);
+    const [left, stuck] = [Number(row?.['left']), Number(row?.['stuck'])];
+    if (look % 5 === 0) say(`${left} under way, ${stuck} wait for an operator`);
+    if (left === 0 && stuck === 0) return;
+    if (Date.now() > until) return say('it does not come to rest');
+    if (look % 5 === 4) {
+      const { now } = await client.call('GET', '/sandbox/clock');
+      await client.call('POST', '/sandbox/clock', {
+        now: new Date(Date.parse(now) + 1_800_000).toISOString(),
+      });
+    }
+    if (stuck > 0 && look % 5 === 2) await retryStuck(stage);
+    await sleep(1_000);
+  }
+}
+
+async function retryStuck({ environment }: Stage): Promise<void> {
+  const { output } = await run(['stuck', 'list', '--json'], environment);
+  for (const { table, id } of JSON.parse(output) as { table: string; id: string }[])
+    await run(['stuck', 'retry', table, id], environment);
+}
+
+async function judge(stage: Stage, seen: CheckWorld): Promise<Finding[]> {
+  const findings = await settledFindings(seen);
+  const [row] = await stage.postgres.query('select bank_id from bank');
+  const { code, output } = await run(['reconcile', '--bank', String(row?.['bank_id'])], stage.environment);
+  print(output.trim());
+  if (code === 0) return findings;
+  return [...findings, { check: 'mandate reconcile', about: 'the bank', problem: output }];
+}
+
+const stage = await openStage();
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void stage.close().finally(() => process.exit(1)));
+try {
+  say('two nodes, a bank and PostgreSQL are there');
+  const nodeUrls = stage.toNodes.map(({ port }) => `http://127.0.0.1:${port}`);
+  const client = openClient(nodeUrls, stage.apiKey);
+  const receiver = await startReceiver(client);
+  await worsen(stage.bankUrl);
+  const trading = await startTrading(client, Number(values.traders));
+  const died = await torment(stage);
+  await trading.stop();
+  await faults(stage.bankUrl, 'DELETE');
+  say('the troubles are over, and nobody begins anything new');
+  const { acknowledged, troubles } = client;
+  await settle(stage, openClient(nodeUrls, stage.apiKey));
+  const findings = await judge(stage, {
+    query: stage.postgres.query as CheckWorld['query'],
+    bankBook: () => readBook(stage.bankUrl, secret, Date.now()),
+    acknowledged,
+    received: receiver.received,
+  });
+  await receiver.stop();
+  for (const { check, about, problem } of findings.slice(0, 50)) print(`${check}: ${about}: ${problem}`);
+  print(`requests without an answer ${troubles.unanswered}, answers 5xx ${troubles.serverErrors}`);
+  print(
+    `kills ${died}, acknowledged ${acknowledged.length}, notices ${receiver.received.length}, differences ${findings.length}`,
+  );
+  process.exitCode = findings.length > 0 || died < kills ? 1 : 0;
+} finally {
+  await stage.close();
+}

@@ -1,0 +1,86 @@
+// A merchant's server that does not give up: what is not answered is asked again, of whichever node, under the same key, until
+// somebody decides. What was answered is written down, for it must be true for ever.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Acknowledged } from '../checks/index.ts';
+
+const answerWithinMs = 8_000;
+const pauseMs = 150;
+
+/** Somebody who was told to stop in the middle of something. */
+export class Stopped extends Error {}
+
+export type Client = {
+  readonly acknowledged: readonly Acknowledged[];
+  readonly troubles: { readonly serverErrors: number; readonly unanswered: number };
+  /** The body of the answer; undefined for a refusal. */
+  call(method: string, path: string, body?: unknown): Promise<any>;
+  /** Asked until it is no longer so; what it is then. */
+  leaves(path: string, status: string): Promise<string | undefined>;
+  /** Whoever waits for an answer is thrown out. */
+  stop(): void;
+  readonly isRunning: boolean;
+};
+
+export function openClient(nodes: readonly string[], apiKey: string): Client {
+  const acknowledged: Acknowledged[] = [];
+  const troubles = { serverErrors: 0, unanswered: 0 };
+  let isRunning = true;
+  let requests = 0;
+
+  async function ask(method: string, path: string, key: string, body: unknown) {
+    const node = Math.floor(Math.random() * nodes.length);
+    const headers: Record<string, string> = {
+      authorization: `Bearer ${apiKey}`,
+      'x-request-id': key,
+      ...(method === 'GET' ? {} : { 'idempotency-key': key }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    };
+    try {
+      const answer = await fetch(`${nodes[node]}${path}`, {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(answerWithinMs),
+      });
+      const text = await answer.text();
+      return { status: answer.status, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
+    } catch {
+      return undefined; // nobody there, or the answer was lost
+    }
+  }
+
+  const client: Client = {
+    acknowledged,
+    troubles,
+    get isRunning() {
+      return isRunning;
+    },
+    async call(method, path, body) {
+      // An idempotency key belongs to an API key: every node is asked with the same one.
+      const key = `torture-${process.pid}-${requests++}`;
+      for (let attempt = 0; isRunning; attempt++) {
+        if (attempt > 0) await sleep(pauseMs);
+        const answer = await ask(method, path, key, body);
+        if (!answer) troubles.unanswered += 1;
+        else if (answer.status >= 500) troubles.serverErrors += 1;
+        // Somebody with the same key is still at it, or it is too early.
+        else if (answer.status !== 409 && answer.status !== 429) {
+          if (answer.status >= 300) return undefined;
+          acknowledged.push({ method, path, ...answer, at: new Date().toISOString() });
+          return answer.body ?? {};
+        }
+      }
+      throw new Stopped();
+    },
+    async leaves(path, status) {
+      for (let looks = 0; looks < 100; looks++) {
+        const now = (await client.call('GET', path))?.status;
+        if (now !== status) return now;
+        await sleep(pauseMs);
+      }
+      return undefined;
+    },
+    stop: () => void (isRunning = false),
+  };
+  return client;
+}

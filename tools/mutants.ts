@@ -1,0 +1,100 @@
+// Small wrong versions of a source: an operator turned, a condition decided beforehand, an entry of a table gone. One at a time, by
+// place in the syntax tree; types are left alone, since they are gone when the program runs.
+import { parseAst } from 'vitest/node';
+
+export type Mutant = {
+  readonly line: number;
+  /** What was made of what. */
+  readonly change: string;
+  readonly code: string;
+};
+
+type Node = { readonly type: string; readonly start: number; readonly end: number } & Readonly<
+  Record<string, unknown>
+>;
+type Change = { readonly start: number; readonly end: number; readonly into: string };
+
+const turned: Readonly<Record<string, string>> = {
+  '===': '!==',
+  '!==': '===',
+  '<': '<=',
+  '<=': '<',
+  '>': '>=',
+  '>=': '>',
+  '+': '-',
+  '-': '+',
+  '*': '+',
+  '&&': '||',
+  '||': '&&',
+  '??': '&&',
+};
+
+export function mutantsOf(source: string): Mutant[] {
+  const changes: Change[] = [];
+  walk(parseAst(source, { lang: 'ts' }) as unknown as Node, (node) =>
+    changes.push(...changesOf(node, source)),
+  );
+  return changes.map(({ start, end, into }) => ({
+    line: source.slice(0, start).split('\n').length,
+    change: `${shortened(source.slice(start, end))} → ${shortened(into) || 'nothing'}`,
+    code: source.slice(0, start) + into + source.slice(end),
+  }));
+}
+
+/** Every node that is still there when the program runs. */
+function walk(node: Node, visit: (node: Node) => void): void {
+  const isOfTypes = node.type.startsWith('TS') && !('expression' in node);
+  if (isOfTypes || node['importKind'] === 'type' || node.type === 'ImportDeclaration') return;
+  visit(node);
+  for (const [name, child] of Object.entries(node)) {
+    if (name === 'typeAnnotation' || name === 'typeParameters' || name === 'typeArguments') continue;
+    for (const one of Array.isArray(child) ? (child as unknown[]) : [child])
+      if (isNode(one)) walk(one, visit);
+  }
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'type' in value && 'start' in value;
+}
+
+function changesOf(node: Node, source: string): Change[] {
+  switch (node.type) {
+    case 'BinaryExpression':
+    case 'LogicalExpression': {
+      const { left, right, operator } = node as unknown as { left: Node; right: Node; operator: string };
+      const into = turned[operator];
+      const start = source.indexOf(operator, left.end);
+      return into === undefined || start >= right.start
+        ? []
+        : [{ start, end: start + operator.length, into }];
+    }
+    case 'Literal':
+      return literal(node);
+    case 'IfStatement':
+    case 'ConditionalExpression': {
+      const { start, end } = node['test'] as Node;
+      return ['true', 'false'].map((into) => ({ start, end, into }));
+    }
+    case 'ObjectExpression':
+      return (node['properties'] as Node[]).map(({ start, end }) => ({
+        start,
+        end: end + (/^\s*,/.exec(source.slice(end))?.[0].length ?? 0),
+        into: '',
+      }));
+    case 'ThrowStatement':
+      return [{ start: node.start, end: node.end, into: ';' }];
+    default:
+      return [];
+  }
+}
+
+function literal({ value, start, end }: Node): Change[] {
+  if (typeof value === 'boolean') return [{ start, end, into: String(!value) }];
+  if (typeof value === 'number') return [{ start, end, into: String(value + 1) }];
+  return typeof value === 'bigint' ? [{ start, end, into: `${value + 1n}n` }] : [];
+}
+
+function shortened(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > 60 ? `${line.slice(0, 57)}…` : line;
+}
