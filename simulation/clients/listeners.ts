@@ -95,7 +95,7 @@ export const listenerActions: readonly Action[] = [
     weight: 0.1,
     wish: (known, chance) => {
       const webhook = recent(known.webhooks, chance);
-      return webhook && { method: 'DELETE', path: `${webhooks}/${webhook}` };
+      return webhook === undefined ? undefined : { method: 'DELETE', path: `${webhooks}/${webhook}` };
     },
   },
   {
@@ -104,7 +104,7 @@ export const listenerActions: readonly Action[] = [
     wish: (known, chance) => {
       const webhook = recent(known.webhooks, chance);
       const what = chance.oneOf(['', '/queues', '/attempts?limit=10']);
-      return webhook && { method: 'GET', path: `${webhooks}/${webhook}${what}` };
+      return webhook === undefined ? undefined : { method: 'GET', path: `${webhooks}/${webhook}${what}` };
     },
   },
 ];

@@ -56,13 +56,13 @@ export const onlookerActions: readonly Action[] = [
     wish: (known, chance) => {
       const walletID = recent(known.wallets, chance);
       const cash = { amount: 100, currency: 'RUB' };
-      return (
-        walletID && {
-          method: 'POST',
-          path: `${wallet}/withdrawal-quotes`,
-          body: { walletID, currencyFrom: 'RUB', currencyTo: 'USD', cash },
-        }
-      );
+      return walletID === undefined
+        ? undefined
+        : {
+            method: 'POST',
+            path: `${wallet}/withdrawal-quotes`,
+            body: { walletID, currencyFrom: 'RUB', currencyTo: 'USD', cash },
+          };
     },
   },
 ];

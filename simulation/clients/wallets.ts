@@ -20,14 +20,14 @@ export const walletActions: readonly Action[] = [
     weight: 1.2,
     wish: (known, chance) => {
       const identity = recent(known.identities, chance);
-      return (
-        identity && {
-          method: 'POST',
-          path: `${base}/wallets`,
-          body: { name: 'Payouts', identity, currency: 'RUB', ...externalId(known, chance) },
-          learn: ({ id }) => known.wallets.push(id),
-        }
-      );
+      return identity === undefined
+        ? undefined
+        : {
+            method: 'POST',
+            path: `${base}/wallets`,
+            body: { name: 'Payouts', identity, currency: 'RUB', ...externalId(known, chance) },
+            learn: ({ id }) => known.wallets.push(id),
+          };
     },
   },
   {
@@ -36,13 +36,13 @@ export const walletActions: readonly Action[] = [
     wish: (known, chance) => {
       const identity = recent(known.identities, chance);
       const proofs = [{ type: 'RUSDomesticPassport', token: 'any' }];
-      return (
-        identity && {
-          method: 'POST',
-          path: `${base}/identities/${identity}/challenges`,
-          body: { type: 'esia', proofs },
-        }
-      );
+      return identity === undefined
+        ? undefined
+        : {
+            method: 'POST',
+            path: `${base}/identities/${identity}/challenges`,
+            body: { type: 'esia', proofs },
+          };
     },
   },
   {
@@ -51,7 +51,9 @@ export const walletActions: readonly Action[] = [
     wish: (known, chance) => {
       const wallet = recent(known.wallets, chance);
       const body = { amount: chance.oneOf([1_000, 1_000_000]), currency: 'RUB' };
-      return wallet && { method: 'POST', path: `${base}/test/deposits`, body: { wallet, body } };
+      return wallet === undefined
+        ? undefined
+        : { method: 'POST', path: `${base}/test/deposits`, body: { wallet, body } };
     },
   },
   {
@@ -113,13 +115,13 @@ export const walletActions: readonly Action[] = [
       const sender = recent(known.wallets, chance);
       const receiver = chance.oneOf(known.wallets);
       const body = { amount: chance.oneOf([1, 500, 3_000_000]), currency: 'RUB' };
-      return (
-        sender && {
-          method: 'POST',
-          path: `${base}/w2w/transfers`,
-          body: { sender, receiver, body, ...externalId(known, chance) },
-        }
-      );
+      return sender === undefined
+        ? undefined
+        : {
+            method: 'POST',
+            path: `${base}/w2w/transfers`,
+            body: { sender, receiver, body, ...externalId(known, chance) },
+          };
     },
   },
   {
@@ -133,13 +135,13 @@ export const walletActions: readonly Action[] = [
         const asset = { amount: 100, currency: 'RUB' };
         return { method: 'POST', path: `${base}/wallets/${wallet}/grants`, body: { asset, validUntil } };
       }
-      return (
-        destination && {
-          method: 'POST',
-          path: `${base}/destinations/${destination}/grants`,
-          body: { validUntil },
-        }
-      );
+      return destination === undefined
+        ? undefined
+        : {
+            method: 'POST',
+            path: `${base}/destinations/${destination}/grants`,
+            body: { validUntil },
+          };
     },
   },
   {

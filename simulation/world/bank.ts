@@ -1,7 +1,7 @@
 // The bank and the way to it. The bank is the sandbox's simulated one, with its messages, signatures and pages, but without
 // sockets: what is sent to it and what it answers are things that wait. What goes wrong goes wrong on the way.
 import type { FastifyInstance } from 'fastify';
-import type { OpenLink, Question, Exchange } from '../../src/bank/http/link.ts';
+import type { Exchange, Headers, OpenLink, Question } from '../../src/bank/http/link.ts';
 import type { BookEntry } from '../../src/bank/http/messages.ts';
 import {
   isSigned,
@@ -43,8 +43,8 @@ export async function openWorldBank(options: {
   bank: { readonly id: string; readonly url: string };
   scheduler: Scheduler;
   faults: Faults;
-  /** Brings a callback to a node that is up; answers its status. */
-  callBack: (path: string, headers: Record<string, string>, body: string) => Promise<number>;
+  /** Brings a callback to a node that is up. It is not repeated: nobody may count on it. */
+  callBack: (what: string, path: string, headers: Record<string, string>, body: string) => void;
 }): Promise<WorldBank> {
   const { bank, scheduler, faults, callBack } = options;
   /** Until then nobody can reach it. */
@@ -87,21 +87,21 @@ export async function openWorldBank(options: {
     scheduler.wait({
       owner: bank.id,
       what: `calls back about ${operationId}`,
-      async run() {
+      run() {
         const headers = {
           'content-type': 'application/json',
           [versionHeader]: protocolVersion,
           [signatureHeader]: sign(bankSecret, message, Math.floor(scheduler.nowMs() / 1_000)),
         };
-        // Whoever hears it answers when he likes; a callback is not repeated here, for nobody may count on it.
-        void callBack(path, headers, body);
+        callBack(`about ${operationId}`, path, headers, body);
       },
     });
   }
 
   async function deliver({ method, target, headers, body }: Question): Promise<Exchange> {
     const answer = await app.inject({ method, url: target, headers, ...(body ? { payload: body } : {}) });
-    return { came: 'answer', status: answer.statusCode, headers: answer.headers, body: answer.rawPayload };
+    const { statusCode: status, rawPayload } = answer;
+    return { came: 'answer', status, headers: answer.headers as Headers, body: rawPayload };
   }
 
   function linkOf(node: string): OpenLink {

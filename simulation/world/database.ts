@@ -19,7 +19,8 @@ export type WorldDatabase = {
   statements(): number;
   /** Steps of due work that were begun. */
   steps(): number;
-  isQuiet(): boolean;
+  /** Whether a statement of that node waits for a transaction of somebody else. */
+  waitsForLock(node: string): boolean;
   end(): Promise<void>;
 };
 
@@ -280,7 +281,7 @@ export async function openWorldDatabase(options: {
     },
     statements: () => statements,
     steps: () => steps,
-    isQuiet: () => ![...sessions].some(({ inTransaction, blocked }) => inTransaction || blocked),
+    waitsForLock: (name) => [...sessions].some(({ node, blocked }) => node === name && blocked !== undefined),
     async end() {
       const lines = [observer, ...spare, ...[...sessions].flatMap(({ line }) => line ?? [])];
       await Promise.all(lines.map(({ client }) => client.end().catch(() => undefined)));

@@ -1,10 +1,11 @@
 // A world: some nodes of the service, two banks, receivers, merchants and payers, and one seed that decides what happens. Each step
 // one thing happens: something that waited is let go, somebody begins something, time passes, a node dies or comes back.
-import type { Acknowledged, CheckWorld, Finding } from '../checks/world.ts';
+import type { CheckWorld, Finding } from '../checks/world.ts';
 import { openClients } from '../clients/clients.ts';
 import { forgetAddresses } from '../clients/listeners.ts';
 import type { WorldBank } from './bank.ts';
 import { openWorldBanks } from './banks.ts';
+import { openCalls } from './calls.ts';
 import { chanceOf } from './chance.ts';
 import type { Cluster } from './cluster.ts';
 import { openWorldDatabase, type WorldDatabase } from './database.ts';
@@ -64,11 +65,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     return id;
   }
   const receivers = openReceivers({ scheduler, faults, chance: chanceOf(seed, 'receivers'), webhookAt });
-  const acknowledged: Acknowledged[] = [];
-  const findings: Finding[] = [];
+  const calls = openCalls({ scheduler, faults, trace, clients });
   const nodes = new Map<string, WorldNode>();
-  let calls = 0;
-  let answered = 0;
   let born = 0;
   forgetAddresses();
 
@@ -77,12 +75,11 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const bank: WorldBank = await openWorldBanks({
     scheduler,
     faults,
-    async callBack(path, headers, body) {
+    callBack(what, path, headers, body) {
       const node = anyNode();
-      return node
-        ? (await scheduler.as(node.name, () => node.call({ method: 'POST', url: path, headers, body })))
-            .status
-        : 503;
+      if (!node) return;
+      const run = () => void node.call({ method: 'POST', url: path, headers, body });
+      scheduler.wait({ owner: node.name, what: `is called back ${what}`, run });
     },
   });
 
@@ -91,17 +88,14 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     let isOver = false;
     const working = scheduler.as(owner, work).finally(() => (isOver = true));
     working.catch(() => undefined);
-    for (let idle = 0; !isOver;) {
-      const choice = scheduler.choices().find((one) => one.owner === owner);
-      if (choice) {
-        await scheduler.letGo(choice);
-        idle = 0;
-        continue;
-      }
-      // It reads files, or waits for a lock that somebody else has.
-      await new Promise((resolve) => void real.setTimeout(resolve, 1));
-      const [other] = scheduler.choices();
-      if (++idle > 2_000 && other) await scheduler.letGo(other);
+    while (!isOver) {
+      const choices = scheduler.choices();
+      const choice =
+        choices.find((one) => one.owner === owner) ??
+        (database.waitsForLock(owner) ? choices.find(({ isChore = false }) => !isChore) : undefined);
+      if (choice) await scheduler.letGo(choice);
+      // It reads files.
+      else await new Promise((resolve) => void real.setTimeout(resolve, 1));
     }
     return working;
   }
@@ -130,65 +124,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     nodes.delete(name);
     scheduler.forget(name);
     await database.cutOff(name);
-    for (const hangUp of hanging.get(name) ?? []) hangUp();
-    hanging.delete(name);
-  }
-
-  /** Clients whose node dies hear that the connection broke. */
-  const hanging = new Map<string, Set<() => void>>();
-
-  function call(): void {
-    const node = anyNode();
-    const request = node && clients.next(() => new Date(scheduler.nowMs()).toISOString());
-    if (!node || !request) return;
-    const { name } = node;
-    trace.add(`client → ${name}: ${request.what} ${JSON.stringify(request.body ?? '')}`);
-    calls += 1;
-    const waiters = hanging.get(name) ?? new Set();
-    hanging.set(name, waiters);
-    const lostBefore = faults.lostConnections();
-    let isOver = false;
-    const hear = (answer?: { status: number; text: string }): void => {
-      if (isOver) return;
-      isOver = true;
-      calls -= 1;
-      waiters.delete(hangUp);
-      answered += 1;
-      if (!answer || faults.happens('client hears nothing')) {
-        trace.add(`client: ${request.what} was not answered`);
-        return clients.hear(request, undefined);
-      }
-      trace.add(`client: ${request.what} → ${answer.status} ${answer.text}`);
-      if (answer.status === 500 && faults.lostConnections() === lostBefore) {
-        const problem = 'was answered 500, and no connection was lost';
-        findings.push({ check: 'answers', about: request.what, problem });
-      }
-      const body =
-        answer.text.startsWith('{') || answer.text.startsWith('[') ? JSON.parse(answer.text) : undefined;
-      acknowledged.push({
-        method: request.method,
-        path: request.path.replace(/\?.*/, ''),
-        status: answer.status,
-        body,
-        at: new Date(scheduler.nowMs()).toISOString(),
-      });
-      clients.hear(request, { status: answer.status, body });
-    };
-    const hangUp = () => hear();
-    waiters.add(hangUp);
-    scheduler.wait({
-      owner: name,
-      what: `is asked to ${request.what}`,
-      run: () =>
-        void node
-          .call({
-            method: request.method,
-            url: request.path,
-            headers: request.headers,
-            ...(request.body ? { payload: JSON.stringify(request.body) } : {}),
-          })
-          .then(hear),
-    });
+    calls.hangUp(name);
   }
 
   /** Payers who are on their way. */
@@ -234,10 +170,11 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     const wantsChore = chance.isTrue(0.004);
     const choices = scheduler.choices().filter(({ isChore = false }) => wantsChore || !isChore);
     const at = chance.next();
-    if (calls < callsMost && at < 0.3) return call();
+    const node = calls.underWay() < callsMost ? anyNode() : undefined;
+    if (node && at < 0.3) return calls.begin(node);
     if (at > 0.3 && at < 0.31 && payerDecides()) return;
     if (choices.length === 0 || at > 0.994) {
-      if (choices.length === 0 && calls < callsMost && chance.isTrue(0.7)) return call();
+      if (choices.length === 0 && node && chance.isTrue(0.7)) return calls.begin(node);
       await bank.endOverdue();
       return timePasses();
     }
@@ -267,14 +204,14 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   await settleIn();
   return {
     trace,
-    findings,
+    findings: calls.findings,
     checkWorld: {
       query: database.query as CheckWorld['query'],
       bankBook: () => bank.book(),
-      acknowledged,
+      acknowledged: calls.acknowledged,
       received: receivers.received,
     },
-    operations: () => answered + database.steps(),
+    operations: () => calls.ended() + database.steps(),
     faults: () => faults.count(),
     statements: () => database.statements(),
     step,
