@@ -178,8 +178,7 @@ export const resumeWebhook = endpoint({
   ignoresIdempotencyKey: true,
   handle: async ({ caller, params, body }, { db, clock, webhooks }) => {
     if (!(await findWebhook(db, caller.partyId, params.webhookID))) return refuse('webhookNotFound');
-    const at = { now: clock.now(), leaseMs: webhooks.leaseMs };
-    const queues = await resume(db, params.webhookID, at, body.objectID);
+    const queues = await resume(db, params.webhookID, clock.now(), body.objectID);
     webhooks.wake();
     return accept({ queues });
   },
@@ -229,7 +228,7 @@ export const replayWebhook = endpoint({
     if (since === undefined) return refuse('webhookEventNotFound');
     const until = body.until === undefined ? undefined : parseInstant(body.until);
     const stretch = { since, until: until ?? now, now: clock.now() };
-    const queues = await rewind(db, stored.webhook, topic, stretch);
+    const queues = await rewind(db, stored.webhook, topic, stretch, webhooks.complain);
     webhooks.wake();
     return accept({ queues });
   },
