@@ -50,6 +50,7 @@ import type { Service } from './service.ts';
 import { sweep as sweepWebhooks } from './webhooks/inspect.store.ts';
 import { destinationsTopic, withdrawalsTopic } from './wallets/payout.notices.ts';
 import { usualDelaysSeconds } from './webhooks/delivery.ts';
+import { feedState } from './webhooks/feed.store.ts';
 import { openWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 import { openPayoutRules, type PayoutRules } from './wallets/payout-rules.ts';
 import { whatIsMissing } from './wallets/told-owner.ts';
@@ -332,7 +333,8 @@ export function buildService(
 
 async function whatIsNotReady(database: DatabasePool): Promise<string[]> {
   try {
-    return (await isMigrated(database)) ? [] : ['migrations'];
+    if (!(await isMigrated(database))) return ['migrations'];
+    return (await feedState(database)).isForeign ? ['webhooks: the log comes from another PostgreSQL'] : [];
   } catch {
     return ['database'];
   }
