@@ -131,3 +131,63 @@ test('a log that cannot be understood holds up itself alone, and says so', async
   expect(arrivals.some(({ invoice }) => invoice === broken)).toBe(false);
   expect(world.logged.join('')).toContain('cannot be told');
 });
+
+test('a hundred receivers that do not answer leave room for one that does', async () => {
+  for (let number = 0; number < 100; number++) await world.addWebhook(String(1_000 + number), 'slow');
+  await world.addWebhook('9999', 'quick');
+  await write('slow', 12, 2);
+  await world.route();
+  const { courier, arrivals } = world.node(({ shop, answer }) => {
+    if (shop === 'quick') answer(delivered);
+  });
+  courier.wake();
+  await until(() => arrivals.length === 1_000);
+  await write('quick', 5, 2);
+  await world.route();
+  courier.wake();
+  const quick = () => arrivals.filter(({ shop }) => shop === 'quick');
+  await until(() => quick().length === 10);
+  const stopped = courier.stop();
+  for (const { answer } of arrivals) answer(delivered);
+  await stopped;
+});
+
+test('a webhook that cannot be loaded holds up nobody claimed with it, and is given up in the end', async () => {
+  await world.addWebhook('1', 'sealed');
+  await world.addWebhook('2', 'shop');
+  await write('sealed', 1, 2);
+  await write('shop', 3, 2);
+  await world.route();
+  const { courier, arrivals } = world.node(({ answer }) => answer(delivered), { unloadable: '1' });
+  courier.wake();
+  await courier.settled();
+  expect(arrivals).toHaveLength(6);
+  const queue = async () =>
+    (
+      await world.query(`select attempts, last_failure, stuck_at is not null as is_parked from webhook_queue
+                        where webhook_id = '1'`)
+    ).rows;
+  const last_failure = 'an error on our side';
+  expect(await queue()).toEqual([{ attempts: 1, last_failure, is_parked: false }]);
+  for (let attempt = 2; attempt <= 29; attempt++) {
+    world.clock.advance(75 * 60_000);
+    courier.wake();
+    await courier.settled();
+  }
+  await courier.stop();
+  expect(await queue()).toEqual([{ attempts: 29, last_failure, is_parked: true }]);
+});
+
+test('an error of ours while a notice is sent is an attempt that failed', async () => {
+  await world.addWebhook('1', 'shop');
+  await write('shop', 1, 2);
+  await world.route();
+  const { courier } = world.node(undefined, { unsendable: 'shop' });
+  courier.wake();
+  await courier.settled();
+  await courier.stop();
+  const { rows } = await world.query('select attempt, event_type, status, failure from webhook_attempt');
+  expect(rows).toEqual([
+    { attempt: 1, event_type: 'InvoiceCreated', status: null, failure: 'an error on our side' },
+  ]);
+});

@@ -56,9 +56,17 @@ const claimedRow = {
 
 const claimQueues = statement({
   name: 'claim_webhook_queues',
-  parameters: { now: 'timestamptz', lease_ms: 'int8', most_each: 'int4', most: 'int4', held: 'json' },
+  parameters: {
+    now: 'timestamptz',
+    lease_ms: 'int8',
+    most_each: 'int4',
+    most: 'int4',
+    held: 'json',
+    turn: 'int8',
+  },
   row: claimedRow,
-  // From webhook to webhook along the index, so that the many queues of one do not stand before those of the others.
+  // From webhook to webhook along the index, so that the many queues of one do not stand before those of the others; each
+  // time in another order, so that nobody comes last for ever.
   text: `
     with recursive waiting as (
       (select webhook_id from webhook_queue where wake_at is not null order by webhook_id limit 1)
@@ -70,6 +78,7 @@ const claimQueues = statement({
       select waiting.webhook_id, greatest(0, coalesce(held.free, :most_each)) as free
       from waiting join webhook on webhook.webhook_id = waiting.webhook_id
       left join json_to_recordset(:held) as held (webhook_id text, free int) on held.webhook_id = waiting.webhook_id
+      order by hashtextextended(waiting.webhook_id, :turn)
     ), due as (
       select queue.aggregate_id, queue.webhook_id
       from room cross join lateral (
@@ -146,7 +155,9 @@ export async function claim(
     mostEach: number;
     most: number;
     /** Webhooks of which this node has some in hand, and how many more it would take. */
-    held: readonly { webhook_id: string; free: number }[];
+    held: readonly { readonly webhook_id: string; readonly free: number }[];
+    /** Another number each time. */
+    turn: number;
   },
 ): Promise<ClaimedQueue[]> {
   const rows = await db.run(claimQueues, {
@@ -155,6 +166,7 @@ export async function claim(
     most_each: bounds.mostEach,
     most: bounds.most,
     held: bounds.held,
+    turn: BigInt(bounds.turn),
   });
   return rows.map((row) => ({
     aggregateId: row.aggregate_id,

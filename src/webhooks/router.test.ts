@@ -31,6 +31,8 @@ test('an event is told that was written after the webhook was, in a transaction 
     await client.query('commit');
   });
   await hasBegun;
+  // Another one ends in between, so that the first is not the latest there is.
+  await world.query(insert, ['other', 1, '[]']);
   await world.addWebhook('1', 'shop');
   await world.query(insert, ['I', 2, JSON.stringify(facts[1])]);
   await early?.query(insert, ['I', 3, JSON.stringify(facts[2])]);
