@@ -243,8 +243,9 @@ export const rotateWebhookKeys = endpoint({
   tag: 'Webhooks',
   summary: 'Change the keys of a webhook',
   description:
-    'The next keys are published at once, and take over after the hours you give. Until a day after that ' +
-    '`webhook-signature` has the signatures of both.',
+    'The next keys are published at once, and take over after the hours you give, with 0 after five minutes. Until a day ' +
+    'after that `webhook-signature` has the signatures of both, and the keys before are shown as `previousPublicKey` and ' +
+    '`previousSigningPublicKey`.',
   params: WebhookPath,
   body: Type.Object(
     { afterHours: Type.Optional(Type.Integer({ minimum: 0, maximum: longestNoticeHours, default: 24 })) },
