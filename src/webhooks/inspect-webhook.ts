@@ -4,10 +4,19 @@ import { Type, type Static } from 'typebox';
 import { epochMsOf, parseInstant } from '../clock.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { DateTime, EntityID } from '../http/schemas.ts';
+import { placeOf, type Topic } from '../events/topic.ts';
 import { accept, refuse } from '../refusal.ts';
 import { failureOf } from './courier.ts';
 import { postTo } from './post.ts';
-import { attemptsOf, queuesOf, resume, type AttemptRow, type QueueRow } from './inspect.store.ts';
+import {
+  attemptsOf,
+  queuesOf,
+  resume,
+  type AttemptCursor,
+  type AttemptRow,
+  type QueueRow,
+} from './inspect.store.ts';
+import { eventIdOf, messageIdOf } from './message.ts';
 import { rewind, timeOfEvent } from './replay.store.ts';
 import { findWebhook, storeNextKey } from './webhook.store.ts';
 import { decideRotate, keysAt, longestNoticeHours } from './webhook.ts';
@@ -42,7 +51,12 @@ const QueueSchema = Type.Object(
 
 const AttemptSchema = Type.Object(
   {
+    id: Type.String({ description: 'Of the attempt, for `after`.' }),
     objectID,
+    webhookMessageID: Type.String({ description: 'The `webhook-id` of the notice.' }),
+    eventID: Type.Optional(
+      Type.Union([Type.Integer(), Type.String()], { description: 'As it stands in the notice.' }),
+    ),
     eventType: Type.String(),
     attempt: Type.Integer({ description: 'From 1; more than 1 after failures.' }),
     attemptedAt: DateTime,
@@ -106,21 +120,32 @@ export const listWebhookAttempts = endpoint({
   tag: 'Webhooks',
   summary: 'List the attempts to deliver',
   description:
-    'The latest first, of the last 30 days. For the next page ask for what was `before` the last one.',
+    'The latest first, of the last 30 days. For the next page ask again with the last `id` you have as `after`.',
   params: WebhookPath,
-  query: Type.Object({ limit, objectID: Type.Optional(EntityID), before: Type.Optional(DateTime) }),
+  query: Type.Object({
+    limit,
+    objectID: Type.Optional(EntityID),
+    before: Type.Optional(DateTime),
+    after: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  }),
   status: 200,
   answer: Type.Array(AttemptSchema),
   refusals: ['webhookNotFound'],
-  handle: async ({ caller, params, query }, { db }) => {
-    if (!(await findWebhook(db, caller.partyId, params.webhookID))) return refuse('webhookNotFound');
+  handle: async ({ caller, params, query }, { db, webhooks }) => {
+    const stored = await findWebhook(db, caller.partyId, params.webhookID);
+    const topic = webhooks.topics.find(({ name }) => name === stored?.webhook.topic);
+    if (!topic) return refuse('webhookNotFound');
+    const after = query.after === undefined ? undefined : cursorOf(query.after);
+    if (query.after !== undefined && !after)
+      return refuse('invalidRequest', { message: 'after: this is no id of an attempt' });
     const before = query.before === undefined ? undefined : parseInstant(query.before);
     const rows = await attemptsOf(db, params.webhookID, {
       most: Math.min(query.limit, pageMost),
       ...(query.objectID === undefined ? {} : { aggregateId: query.objectID }),
       ...(before === undefined ? {} : { before }),
+      ...(after ? { after } : {}),
     });
-    return accept(rows.map(attemptBody));
+    return accept(rows.map((row) => attemptBody(row, topic)));
   },
 });
 
@@ -142,9 +167,16 @@ export const testWebhook = endpoint({
   handle: async ({ caller, params, now }, { clock, ids, webhooks }) => {
     const destination = await webhooks.destinationOf(params.webhookID);
     if (destination?.webhook.partyId !== caller.partyId) return refuse('webhookNotFound');
-    const { topic } = destination.webhook;
-    const eventID = epochMsOf(clock.now());
-    const body = JSON.stringify({ eventID, occuredAt: now, topic, eventType: 'WebhookTest' });
+    const topic = webhooks.topics.find(({ name }) => name === destination.webhook.topic);
+    if (!topic) return refuse('webhookNotFound');
+    const number = epochMsOf(clock.now());
+    const body = JSON.stringify({
+      // As in every other notice of the topic.
+      eventID: topic.eventId === 'number' ? number : String(number),
+      occuredAt: now,
+      topic: topic.nameInNotices,
+      eventType: 'WebhookTest',
+    });
     const startedMs = performance.now();
     const message = { id: `evt_test${ids.next()}`, body };
     const answer = await postTo(webhooks.sender, destination, message, {
@@ -282,9 +314,14 @@ function queueBody(row: QueueRow): Static<typeof QueueSchema> {
   };
 }
 
-function attemptBody(row: AttemptRow): Static<typeof AttemptSchema> {
+function attemptBody(row: AttemptRow, topic: Topic): Static<typeof AttemptSchema> {
+  const position = Number(row.position);
+  const eventID = row.base === null ? undefined : eventIdOf(topic, placeOf(position), row.base);
   return {
+    id: attemptId(row),
     objectID: row.aggregate_id,
+    webhookMessageID: messageIdOf(row.aggregate_id, position),
+    ...(eventID === undefined ? {} : { eventID }),
     eventType: row.event_type,
     attempt: row.attempt,
     attemptedAt: row.attempted_at,
@@ -293,4 +330,20 @@ function attemptBody(row: AttemptRow): Static<typeof AttemptSchema> {
     ...(row.status === null ? {} : { status: row.status }),
     ...(row.failure === null ? {} : { failure: row.failure }),
   };
+}
+
+function attemptId(row: AttemptRow): string {
+  const key = [row.attempted_at, row.aggregate_id, row.position, row.attempt];
+  return Buffer.from(key.join('|')).toString('base64url');
+}
+
+function cursorOf(id: string): AttemptCursor | undefined {
+  const [at = '', aggregateId = '', position = '', attempt = '', ...more] = Buffer.from(id, 'base64url')
+    .toString()
+    .split('|');
+  const attemptedAt = parseInstant(at);
+  const isNumber = (text: string, digits: number) => /^\d+$/.test(text) && text.length <= digits;
+  if (!attemptedAt || !/^\w{1,40}$/.test(aggregateId) || more.length > 0) return undefined;
+  if (!isNumber(position, 15) || !isNumber(attempt, 9)) return undefined;
+  return { attemptedAt, aggregateId, position: Number(position), attempt: Number(attempt) };
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { delivered, startCourierWorld, until, type CourierWorld } from '../../test/support/couriers.ts';
 import { writeInvoices } from '../../test/support/told-logs.ts';
 import { laterBy } from '../clock.ts';
-import { lags, parkedQueues, resume } from './inspect.store.ts';
+import { attemptsOf, lags, parkedQueues, resume, type AttemptCursor } from './inspect.store.ts';
 
 let world: CourierWorld;
 beforeAll(async () => void (world = await startCourierWorld()));
@@ -62,4 +62,31 @@ test('what is parked of a webhook that is gone is not counted', async () => {
      values ('I', '1', 8, 8, now()), ('I', 'gone', 8, 8, now())`,
   );
   expect(await parkedQueues(world.db.database)).toBe(1);
+});
+
+test('pages of attempts lose none that were made in the same moment', async () => {
+  await world.addWebhook('1', 'shop');
+  await writeInvoices(
+    world.db.database,
+    { partyId: 'P', shopId: 'shop' },
+    { invoices: 9, eventsEach: 2, writers: 1 },
+  );
+  await world.route();
+  expect(await world.sendAll()).toHaveLength(18);
+  const seen: string[] = [];
+  let after: AttemptCursor | undefined;
+  for (let page = 0; page < 10; page++) {
+    const rows = await attemptsOf(world.db.database, '1', { most: 5, ...(after ? { after } : {}) });
+    const last = rows.at(-1);
+    if (!last) break;
+    seen.push(...rows.map(({ aggregate_id, position }) => `${aggregate_id} ${position}`));
+    after = {
+      attemptedAt: last.attempted_at,
+      aggregateId: last.aggregate_id,
+      position: Number(last.position),
+      attempt: last.attempt,
+    };
+  }
+  expect(new Set(seen).size).toBe(18);
+  expect(seen).toHaveLength(18);
 });

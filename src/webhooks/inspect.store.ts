@@ -39,17 +39,40 @@ const attemptRow = {
   duration_ms: 'int4',
   status: 'int4?',
   failure: 'text?',
+  base: 'int8?',
 } as const;
 export type AttemptRow = Values<typeof attemptRow>;
 
+/** After which to go on: what the list is ordered by, whole, since many are made in the same moment. */
+export type AttemptCursor = {
+  readonly attemptedAt: Instant;
+  readonly aggregateId: string;
+  readonly position: number;
+  readonly attempt: number;
+};
+
 const readAttempts = statement({
   name: 'read_webhook_attempts',
-  parameters: { webhook_id: 'text', aggregate_id: 'text?', before: 'timestamptz?', most: 'int4' },
+  parameters: {
+    webhook_id: 'text',
+    aggregate_id: 'text?',
+    before: 'timestamptz?',
+    after_at: 'timestamptz?',
+    after_aggregate_id: 'text?',
+    after_position: 'int8?',
+    after_attempt: 'int4?',
+    most: 'int4',
+  },
   row: attemptRow,
-  text: `select aggregate_id, position, attempt, event_type, attempted_at, duration_ms, status, failure
-         from webhook_attempt
+  text: `select aggregate_id, position, attempt, event_type, attempted_at, duration_ms, status, failure,
+           (select base from webhook_series as series
+            where series.aggregate_id = attempted.aggregate_id and chunk = position / 8 / 64) as base
+         from webhook_attempt as attempted
          where webhook_id = :webhook_id and (:aggregate_id is null or aggregate_id = :aggregate_id)
            and (:before is null or attempted_at < :before)
+           and (:after_at is null or attempted_at <= :after_at)
+           and (:after_at is null or (attempted_at, aggregate_id, position, attempt)
+                < (:after_at, :after_aggregate_id, :after_position, :after_attempt))
          order by attempted_at desc, aggregate_id desc, position desc, attempt desc limit :most`,
 });
 
@@ -149,10 +172,19 @@ export function queuesOf(
 export function attemptsOf(
   db: Database,
   webhookId: string,
-  page: { aggregateId?: string; before?: Instant; most: number },
+  page: { aggregateId?: string; before?: Instant; after?: AttemptCursor; most: number },
 ): Promise<AttemptRow[]> {
-  const { aggregateId = null, before = null, most } = page;
-  return db.run(readAttempts, { webhook_id: webhookId, aggregate_id: aggregateId, before, most });
+  const { aggregateId = null, before = null, after, most } = page;
+  return db.run(readAttempts, {
+    webhook_id: webhookId,
+    aggregate_id: aggregateId,
+    before,
+    after_at: after?.attemptedAt ?? null,
+    after_aggregate_id: after?.aggregateId ?? null,
+    after_position: after ? BigInt(after.position) : null,
+    after_attempt: after?.attempt ?? null,
+    most,
+  });
 }
 
 const queuesAtOnce = 5_000;
