@@ -955,6 +955,7 @@ create table webhook (
   url text not null,
   created_at timestamp with time zone not null,
   written_in xid8 default pg_current_xact_id() not null,
+  made_after text default pg_current_snapshot()::text,
   constraint webhook_pkey primary key (webhook_id),
   constraint webhook_topic_check check (topic = any (array['InvoicesTopic'::text, 'CustomersTopic'::text, 'WithdrawalsTopic'::text, 'DestinationsTopic'::text])),
   constraint webhook_url_check check (length(url) <= 1000)
@@ -978,6 +979,7 @@ create index webhook_attempt_age on webhook_attempt using btree (attempted_at);
 create table webhook_feed (
   only_row boolean default true not null,
   seen text not null,
+  foreign_since timestamp with time zone,
   constraint webhook_feed_pkey primary key (only_row),
   constraint webhook_feed_only_row_check check (only_row)
 );
@@ -1015,11 +1017,14 @@ create table webhook_queue (
   attempts integer default 0 not null,
   stuck_at timestamp with time zone,
   stuck_reason text,
+  leased_until timestamp with time zone,
+  rewinds integer default 0 not null,
   constraint webhook_queue_pkey primary key (aggregate_id, webhook_id),
   constraint webhook_queue_check check ((replay_until is null) = (resume_at is null))
 );
 create index webhook_queue_due on webhook_queue using btree (webhook_id, wake_at) where wake_at is not null;
 create index webhook_queue_stuck on webhook_queue using btree (webhook_id, stuck_at) where stuck_at is not null;
+create index webhook_queue_waiting on webhook_queue using btree (webhook_id, waiting_since) where wake_at is not null;
 
 create table webhook_series (
   aggregate_id id not null,

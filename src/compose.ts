@@ -53,6 +53,7 @@ import { sweep as sweepWebhooks } from './webhooks/inspect.store.ts';
 import { destinationsTopic, withdrawalsTopic } from './wallets/payout.notices.ts';
 import { usualDelaysSeconds } from './webhooks/delivery.ts';
 import type { OpenSender } from './webhooks/sending.ts';
+import { feedState } from './webhooks/feed.store.ts';
 import { openWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 import { payoutInvariants } from './wallets/payout.invariants.ts';
 import { openPayoutRules, type PayoutRules } from './wallets/payout-rules.ts';
@@ -341,7 +342,8 @@ export function buildService(
 
 async function whatIsNotReady(database: DatabasePool): Promise<string[]> {
   try {
-    return (await isMigrated(database)) ? [] : ['migrations'];
+    if (!(await isMigrated(database))) return ['migrations'];
+    return (await feedState(database)).isForeign ? ['webhooks: the log comes from another PostgreSQL'] : [];
   } catch {
     return ['database'];
   }
