@@ -6,7 +6,6 @@ import type { Bank, BankAnswer, BankOperation } from '../../src/bank/bank.ts';
 import { everyInvariant } from '../../src/compose.ts';
 import { stepBinding, type BindingSteps } from '../../src/customers/binding.step.ts';
 import { checkLedger } from '../../src/ledger/check-ledger.ts';
-import { openRecurring } from '../../src/recurring/recurring.ts';
 import { startCustomerWorld, type CustomerWorld, type MadeBinding } from '../support/customer-world.ts';
 import { secret } from '../support/payment-world.ts';
 
@@ -86,7 +85,7 @@ function nodeWith(answer: (operation: BankOperation) => BankAnswer | Promise<Ban
   const tools: BindingSteps = {
     db: service.database,
     clock: service.clock,
-    recurring: openRecurring({ cards: service.vault.cards, keyring: service.keyring, publicUrl: () => '' }),
+    recurring: service.recurring,
     bankOf: () => Promise.resolve(bank),
     terminalElsewhere: ({ terminal }) => Promise.resolve(terminal.id === first.id ? second : first),
     returnUrlOf: () => 'https://pay.example/return',
