@@ -1,6 +1,6 @@
 // Shows that nothing acknowledged is lost when the database's machine is: two PostgreSQL from Debian's packages with synchronous
 // streaming replication, the service under load, the primary killed, the standby promoted, and then everything looked for that
-// a merchant was told. `npx tsx bench/fail-over.ts`, a minute; `--asynchronous` shows what the setting is for.
+// a merchant was told. `npm run prove:fail-over`, a minute; `--asynchronous` shows what the setting is for.
 import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
