@@ -14,10 +14,7 @@ describeInBrowser('for everybody, the checkout', () => {
 
   beforeAll(async () => void (world = await startCheckoutWorld()));
   afterAll(() => world?.close());
-  afterEach(async () => {
-    await page?.context().close();
-    world.requireNoComplaints();
-  });
+  afterEach(() => world.leave());
 
   async function enter(card: string): Promise<void> {
     await page.locator('#number').fill(card);
@@ -170,7 +167,7 @@ describeInBrowser('for everybody, the checkout', () => {
   });
 
   test('moves nothing where no motion is wanted', async () => {
-    page = await world.open(world.link(await world.invoice()), { reducedMotion: 'reduce' });
+    page = await world.openAlone(world.link(await world.invoice()), { reducedMotion: 'reduce' });
     await page.route('**/payments', () => new Promise(() => {}));
     await payBy('4242424242424242');
     await seen('#waiting');
@@ -182,7 +179,7 @@ describeInBrowser('for everybody, the checkout', () => {
   });
 
   test('without script shows what is paid, and says what is missing', async () => {
-    page = await world.open(world.link(await world.invoice()), { javaScriptEnabled: false });
+    page = await world.openAlone(world.link(await world.invoice()), { javaScriptEnabled: false });
     const text = await page.locator('body').innerText();
     expect(text).toContain('RUB\u00a060.00');
     expect(text).toContain('This page needs JavaScript');
@@ -196,7 +193,7 @@ describeInBrowser('for everybody, the checkout', () => {
   test('can be used within a second on a slow phone', async () => {
     const link = world.link(await world.invoice());
     // A warm server: what is measured is the way and the page.
-    page = await world.open(link, { viewport: phone });
+    page = await world.openAlone(link, { viewport: phone });
     await page.goto('about:blank');
     const tools = await page.context().newCDPSession(page);
     await tools.send('Network.enable');

@@ -24,10 +24,7 @@ describeInBrowser('the checkout for customers', () => {
     world = await startCheckoutWorld(undefined, { BINDINGS_PER_CUSTOMER_PER_DAY: String(bindingsMost) });
   });
   afterAll(() => world?.close());
-  afterEach(async () => {
-    await page?.context().close();
-    world.requireNoComplaints();
-  });
+  afterEach(() => world.leave());
 
   const box = () => page.getByRole('checkbox', { name: 'keeps this card on file' });
   const bank = () => page.frameLocator('iframe.challenge');
@@ -41,7 +38,7 @@ describeInBrowser('the checkout for customers', () => {
 
   async function openNew(more: Record<string, string> = {}, viewport = desktop): Promise<CreatedCustomer> {
     const customer = await world.customer();
-    page = await world.open(world.linkToBind(customer, more), { viewport });
+    page = await world.open(world.linkToBind(customer, more), viewport);
     return customer;
   }
   async function enter(card: string): Promise<void> {

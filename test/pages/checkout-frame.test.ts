@@ -34,10 +34,7 @@ describeInBrowser('the checkout on a site', () => {
     await stranger?.stop();
     await world?.close();
   });
-  afterEach(async () => {
-    await page?.context().close();
-    world.requireNoComplaints();
-  });
+  afterEach(() => world.leave());
 
   const frame = () => page.frameLocator('dialog iframe');
   /** What the shop's page was told, in order. */
@@ -61,7 +58,7 @@ describeInBrowser('the checkout on a site', () => {
 
   async function visit(html: string, site = shop, viewport = desktop): Promise<void> {
     site.pages['/'] = html;
-    page = await world.open(`${site.origin}/`, { viewport });
+    page = await world.open(`${site.origin}/`, viewport);
   }
   async function pay(where: { locator: Page['locator'] }, card = '4242424242424242'): Promise<void> {
     await where.locator('#number').fill(card);
@@ -178,7 +175,8 @@ describeInBrowser('the checkout on a site', () => {
     const invoice = await world.invoice();
     shop.pages['/thanks'] = '<!doctype html><title>Thanks</title><h1>Thanks</h1>';
     const redirectUrl = `${shop.origin}/thanks`;
-    await visit(opener(invoice, { mail: 'anna@example.com', metadata: { order: 17 }, redirectUrl }));
+    shop.pages['/'] = opener(invoice, { mail: 'anna@example.com', metadata: { order: 17 }, redirectUrl });
+    page = await world.openAlone(`${shop.origin}/`);
     await page.clock.install();
     await page.locator('#buy').click();
     await frame().getByText('RUB 60.00', { exact: true }).waitFor();
@@ -270,7 +268,7 @@ describeInBrowser('the checkout on a site', () => {
     await page.locator('#buy').click();
     await frame().getByText('RUB 60.00', { exact: true }).waitFor();
     await frame().locator('#number').fill('4242424242424242');
-    const attempts = await page.evaluate<Record<string, string>>(`(() => {
+    const attempts = await page.evaluate<Record<string, string>>(`(async () => {
       const inner = document.querySelector('dialog iframe').contentWindow;
       const results = {};
       const attempt = (name, act) => {
@@ -284,11 +282,17 @@ describeInBrowser('the checkout on a site', () => {
         { source: 'mandate-checkout', type: 'finished', status: 'captured' }, { type: 'pay' }]) {
         inner.postMessage(message, '*');
       }
-      // A frame of the same name, and one that pretends to be the checkout.
-      window.postMessage({ source: 'mandate-checkout', type: 'finished', status: 'captured' }, '*');
+      // It pretends to be the checkout; when its last word has come, the others have.
+      const heard = new Promise((resolve) => addEventListener('message', ({ data }) => data === 'last' && resolve()));
+      for (const type of ['opened', 'finished', 'closed']) {
+        window.postMessage({ source: 'mandate-checkout', type, status: 'captured' }, '*');
+      }
+      window.postMessage('last', '*');
+      await heard;
       return results;
     })()`);
     expect(new Set(Object.values(attempts))).toEqual(new Set(['SecurityError']));
+    expect(await told()).toEqual(['opened']);
     await pay(frame());
     await frame().getByRole('heading', { name: 'Paid' }).waitFor();
     // One of each: what the page made up itself counted for nothing.
@@ -312,7 +316,19 @@ describeInBrowser('the checkout on a site', () => {
       .poll(() => page.evaluate('messages.some(({ type }) => type === "finished")'), soon)
       .toBe(true);
     expect(await told()).toEqual(['opened']);
-    // Nor can it send the shop's page somewhere else, even when the payer has just touched it.
+    // Nor can the shop's page say in the bank's place that it is over.
+    const checkout = page.frames().find((one) => one.url().includes('/checkout?'));
+    await checkout?.evaluate(`{
+      window.heard = new Promise((resolve) => addEventListener('message', ({ data }) => data === 'last' && resolve(data)));
+      undefined;
+    }`);
+    await page.evaluate(`{
+      const inner = document.querySelector('dialog iframe').contentWindow;
+      for (const message of ['challenge-finished', 'last']) inner.postMessage(message, '*');
+    }`);
+    expect(await checkout?.evaluate('heard')).toBe('last');
+    expect(await bank.getByLabel('Code from your bank').isVisible()).toBe(true);
+    // Nor can the bank's page send the shop's somewhere else, even when the payer has just touched it.
     await bank.getByLabel('Code from your bank').click();
     const escape = await issuer?.evaluate<string>(
       `(() => { try { top.location.href = 'about:blank'; return 'gone'; } catch (error) { return error.name; } })()`,

@@ -23,10 +23,7 @@ describeInBrowser('the checkout', () => {
     );
   });
   afterAll(() => world?.close());
-  afterEach(async () => {
-    await page?.context().close();
-    world.requireNoComplaints();
-  });
+  afterEach(() => world.leave());
 
   const notice = () => page.locator('#notice');
   const heading = () => page.getByRole('heading', { level: 2 }).filter({ visible: true });
@@ -48,7 +45,7 @@ describeInBrowser('the checkout', () => {
     size = desktop,
   ) {
     const invoice = await world.invoice(terms);
-    page = await world.open(world.link(invoice, more), { viewport: size });
+    page = await world.open(world.link(invoice, more), size);
     return invoice;
   }
   async function confirm(decision = 'Confirm'): Promise<void> {
@@ -284,7 +281,7 @@ describeInBrowser('the checkout', () => {
 
   test('while the database is away the page says so in words, and comes by itself', async () => {
     const invoice = await world.invoice();
-    page = await world.open('about:blank');
+    page = await world.openAlone('about:blank');
     await page.clock.install();
     await withoutDatabase(world.service, async () => {
       await page.goto(
@@ -393,7 +390,7 @@ describeInBrowser('the checkout', () => {
   });
 
   test('a card is not left behind in a page that is left', async () => {
-    await openNew();
+    page = await world.openAlone(world.link(await world.invoice()));
     await enter(good);
     await page.evaluate('dispatchEvent(new Event("pagehide"))');
     expect(await page.locator('#number').inputValue()).toBe('');
@@ -409,7 +406,6 @@ describeInBrowser('the checkout', () => {
     expect(await page.getByRole('link', { name: 'Back to the shop' }).getAttribute('href')).toBe(
       `${shopOrigin}/thanks`,
     );
-    await page.context().close();
     await openNew({ redirectUrl: 'http://evil.example/thanks' });
     await pay(good);
     await expectHeading('Paid');

@@ -26,10 +26,7 @@ describeInBrowser('the demo shop', () => {
     world.service.webhooks.start();
   });
   afterAll(() => world?.close());
-  afterEach(async () => {
-    await page?.context().close();
-    world.requireNoComplaints();
-  });
+  afterEach(() => world.leave());
 
   const checkout = () => page.frameLocator('dialog iframe');
   const log = () => page.locator('#log').innerText();
@@ -183,9 +180,10 @@ describeInBrowser('the demo shop', () => {
     }
     const { invoice } = (await call('POST', '/demo/orders/once')).body.answer;
     expect((await call('POST', `/demo/orders/${invoice.id}/payments/1/refund`)).status).toBe(404);
-    await world.service.webhooks.settled();
-    const told = (await call('GET', `/demo/orders/${invoice.id}/notices`)).body;
-    expect(told.map(({ body }: any) => body.eventType)).toEqual(['InvoiceCreated']);
+    const told = async () => (await call('GET', `/demo/orders/${invoice.id}/notices`)).body;
+    await expect
+      .poll(async () => (await told()).map(({ body }: any) => body.eventType), soon)
+      .toEqual(['InvoiceCreated']);
     expect((await call('GET', `/demo/orders/${invoice.id}/notices?after=1`)).body).toEqual([]);
   });
 });
