@@ -369,6 +369,31 @@ describe('after a failure', () => {
     await world.service.engine.settled();
   });
 
+  test('two series at once for one invoice: one charges it, and the other is as it was', async () => {
+    const parents = [await parentOf(), await parentOf(mastercard)];
+    const invoice = await recurring.invoice(6_000, {}, merchant);
+    // Both have asked their series and wait for the invoice, which somebody else holds.
+    const both = await world.service.database.withClient(async (client) => {
+      await client.query('begin');
+      await client.query('select from invoice where invoice_id = $1 for update', [invoice.id]);
+      const asked = parents.map((parent) => recurring.charge(parent, invoice, { by: merchant }));
+      const waiting = 'select count(*)::int as count from pg_locks where not granted';
+      while ((await client.query(waiting)).rows[0].count < 2) await new Promise(setImmediate);
+      await client.query('commit');
+      return asked;
+    });
+    const answers = await Promise.all(both);
+    await world.service.engine.settled();
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
+    const lengths = await Promise.all(
+      parents.map(async ({ invoiceID }) => {
+        const url = `${invoicesUrl}/${invoiceID}/payments/1/recurring/events?limit=100`;
+        return (await world.service.call('GET', url, { token: merchant.apiKey })).body.length;
+      }),
+    );
+    expect(lengths.sort()).toEqual([1, 3]);
+  });
+
   test('many charges at once of one series: all are made, and each is counted', async () => {
     const parent = await parentOf();
     const answers = await Promise.all(
