@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { openBanks, type Banks } from './bank/banks.ts';
 import { openHttpBank } from './bank/http/http-bank.ts';
+import type { OpenLink } from './bank/http/link.ts';
 import { limitCards, unlimitedCards } from './cards/card-testing.ts';
 import { openVault, type Vault } from './cards/vault.ts';
 import { laterBy, systemClock, type Clock } from './clock.ts';
@@ -42,7 +43,8 @@ import { paymentInvariants } from './payments/payment.invariants.ts';
 import { addVisitorRoutes, callbackUrlOf } from './payments/visitors.ts';
 import { openMailServer } from './mail/mail-server.ts';
 import { customersTopic } from './customers/customer.notices.ts';
-import { openRecurring, type Recurring } from './recurring/recurring.ts';
+import { openRecurring } from './recurring/recurring.ts';
+import type { Recurring } from './recurring/verbs.ts';
 import { addWithdrawPage } from './recurring/withdraw-page.ts';
 import { invoicesTopic } from './payments/payment.notices.ts';
 import { routes, sandboxRoutes } from './routes.ts';
@@ -50,12 +52,16 @@ import type { Service } from './service.ts';
 import { sweep as sweepWebhooks } from './webhooks/inspect.store.ts';
 import { destinationsTopic, withdrawalsTopic } from './wallets/payout.notices.ts';
 import { usualDelaysSeconds } from './webhooks/delivery.ts';
+import type { OpenSender } from './webhooks/sending.ts';
 import { openWebhooks, type Webhooks } from './webhooks/webhooks.ts';
+import { payoutInvariants } from './wallets/payout.invariants.ts';
 import { openPayoutRules, type PayoutRules } from './wallets/payout-rules.ts';
 import { whatIsMissing } from './wallets/told-owner.ts';
 
 /** What comes from outside the program and is replaced in tests and simulations. */
-export type Ports = { readonly clock: Clock; readonly ids: Ids };
+export type Ports = { readonly clock: Clock; readonly ids: Ids; readonly network?: Network };
+/** How messages leave the house: to banks, and to merchants. */
+export type Network = { readonly openLink: OpenLink; readonly openSender: OpenSender };
 const realPorts: Ports = { clock: systemClock, ids: randomIds };
 
 /** What every subcommand needs: the migrated database and the keys. */
@@ -90,6 +96,7 @@ export const everyInvariant: readonly Invariant[] = [
   ...ledgerInvariants,
   ...paymentInvariants,
   ...bindingInvariants,
+  ...payoutInvariants,
 ];
 /** What merchants are told: each room says it of its own aggregates. */
 export const topics: readonly Topic[] = [invoicesTopic, customersTopic, withdrawalsTopic, destinationsTopic];
@@ -185,6 +192,7 @@ export function buildService(
         log,
         revealCard: (card) => vault.reveal(card),
         callbackUrl: callbackUrlOf(publicUrl(), id),
+        ...(ports.network ? { openLink: ports.network.openLink } : {}),
         ...(config.mode === 'sandbox' ? { allowPlainHttp: true } : {}),
       }),
     observe: (bankId, asked, { outcome }, seconds) => metrics.observeBank(bankId, asked, outcome, seconds),
@@ -241,6 +249,7 @@ export function buildService(
     rule: config.webhookAddresses,
     delaysSeconds: config.webhookDelaysSeconds ?? usualDelaysSeconds,
     timeoutMs: config.webhookTimeoutMs,
+    ...(ports.network ? { openSender: ports.network.openSender } : {}),
     whatIsMissing,
     countDelivery: metrics.countDelivery,
   });
@@ -299,7 +308,7 @@ export function buildService(
   });
   addVisitorRoutes(app, { db: database, banks, engine, workOf });
   addBindingReturn(app, { db: database, engine });
-  addWithdrawPage(app, { db: database, recurring, merchants });
+  addWithdrawPage(app, { db: database, recurring, customers, merchants });
   addCheckoutRoutes(app, {
     mode: config.mode,
     log,

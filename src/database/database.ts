@@ -14,8 +14,8 @@ export type Database = {
    * by itself without failing the whole.
    */
   transaction<T>(work: (tx: Database) => Promise<T>): Promise<T>;
-  /** A transaction of this one statement, without the round trips of one; inside another a part of that. */
-  runApart: Database['run'];
+  /** For work of a single write: tried again as a transaction is; inside another a part of that, which it may not spoil. */
+  contained<T>(work: (db: Database) => Promise<T>): Promise<T>;
   /** Runs the effect once what was written is durable: at once outside a transaction, after the commit inside one. */
   afterCommit(effect: () => void): void;
 };
@@ -54,6 +54,12 @@ const transactionTries = 5;
 /** Of the connections of a node; they serve reads of a fraction of a millisecond. */
 const lookupConnections = 2;
 
+/** Where connections come from: the driver's pool, or what stands in for it where the order of everything is decided. */
+export type ConnectionPool = Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'> & {
+  connect(): Promise<pg.PoolClient>;
+  end(): Promise<void>;
+};
+
 export function openDatabase(options: {
   connection: Connection;
   connectionsMost: number;
@@ -63,10 +69,21 @@ export function openDatabase(options: {
   /** Shorter in a test of it. */
   silenceTimeoutMs?: number;
 }): DatabasePool {
-  const pool = poolOf(options, Math.max(1, options.connectionsMost - lookupConnections));
-  const lookupPool = poolOf(options, lookupConnections);
+  return databaseOn({
+    pool: poolOf(options, Math.max(1, options.connectionsMost - lookupConnections)),
+    lookupPool: poolOf(options, lookupConnections),
+    ...(options.revive ? { revive: options.revive } : {}),
+  });
+}
 
-  async function acquire(from: pg.Pool): Promise<pg.PoolClient> {
+export function databaseOn(options: {
+  pool: ConnectionPool;
+  lookupPool: ConnectionPool;
+  revive?: () => Promise<void>;
+}): DatabasePool {
+  const { pool, lookupPool } = options;
+
+  async function acquire(from: ConnectionPool): Promise<pg.PoolClient> {
     try {
       return await from.connect();
     } catch (error) {
@@ -80,7 +97,10 @@ export function openDatabase(options: {
     }
   }
 
-  async function withClientOf<T>(from: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  async function withClientOf<T>(
+    from: ConnectionPool,
+    work: (client: pg.PoolClient) => Promise<T>,
+  ): Promise<T> {
     const client = await acquire(from);
     let silent: Error | undefined;
     try {
@@ -105,14 +125,14 @@ export function openDatabase(options: {
     });
   }
 
-  const run: Database['run'] = (statement, parameters) =>
-    withClient((client) => runOn(client, statement, parameters));
-
-  return {
-    run,
+  const alone: Database = {
+    run: (statement, parameters) => withClient((client) => runOn(client, statement, parameters)),
     transaction,
-    runApart: (statement, parameters) => retried(() => run(statement, parameters)),
+    contained: (work) => retried(() => work(alone)),
     afterCommit: (effect) => effect(),
+  };
+  return {
+    ...alone,
     withClient,
     lookups: {
       run: (statement, parameters) =>
@@ -175,7 +195,7 @@ async function inTransaction<T>(
   const tx: Database = {
     run: (statement, parameters) => runOn(client, statement, parameters),
     transaction: (inner) => withinSavepoint(client, () => inner(tx)),
-    runApart: (statement, parameters) => withinSavepoint(client, () => runOn(client, statement, parameters)),
+    contained: (inner) => withinSavepoint(client, () => inner(tx)),
     afterCommit: (effect) => effects.push(effect),
   };
   await client.query('begin');
@@ -209,7 +229,10 @@ async function runOn<P extends Columns, R extends Columns>(
   parameters: Values<P>,
 ): Promise<Values<R>[]> {
   const values = statement.parameterNames.map((name) => encode(parameters[name], statement.parameters[name]));
-  const result = await client.query<Values<R>>({ name: statement.name, text: statement.text, values });
+  const { name, text, patienceMs } = statement;
+  // The driver gives up by its own clock, whatever the server was told.
+  const patience = patienceMs === undefined ? {} : { query_timeout: patienceMs };
+  const result = await client.query<Values<R>>({ name, text, values, ...patience });
   return result.rows;
 }
 
@@ -236,6 +259,11 @@ export function isNameTaken(error: unknown): boolean {
     'constraint' in error &&
     error.constraint === 'external_id_pkey'
   );
+}
+
+/** A statement over several aggregates found that one of them was changed since it was read. Nothing was written. */
+export function hasMoved(error: unknown): boolean {
+  return codeOf(error) === 'MV001';
 }
 
 /** The driver's word for it; it has no code. */

@@ -182,20 +182,22 @@ export async function storeDeposit(
 ): Promise<boolean> {
   const { minor, currency } = deposit.amount;
   const stored = await recording(db, journal, () =>
-    db.runApart(insertDeposit, {
-      deposit_id: deposit.id,
-      party_id: deposit.partyId,
-      wallet_id: deposit.walletId,
-      identity_id: deposit.identityId,
-      source_id: deposit.sourceId,
-      created_at: deposit.createdAt,
-      amount_minor: minor,
-      currency,
-      description: deposit.description ?? null,
-      happened_at: deposit.createdAt,
-      facts: [{ type: 'deposit_made', walletId: deposit.walletId, amountMinor: Number(minor), currency }],
-      ...journalValues(journal),
-    }),
+    db.contained((part) =>
+      part.run(insertDeposit, {
+        deposit_id: deposit.id,
+        party_id: deposit.partyId,
+        wallet_id: deposit.walletId,
+        identity_id: deposit.identityId,
+        source_id: deposit.sourceId,
+        created_at: deposit.createdAt,
+        amount_minor: minor,
+        currency,
+        description: deposit.description ?? null,
+        happened_at: deposit.createdAt,
+        facts: [{ type: 'deposit_made', walletId: deposit.walletId, amountMinor: Number(minor), currency }],
+        ...journalValues(journal),
+      }),
+    ),
   );
   return stored !== 'insufficient';
 }

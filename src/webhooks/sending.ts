@@ -21,6 +21,7 @@ export type Post = {
 };
 
 export type Sender = { post(post: Post): Promise<Answer>; stop(): Promise<void> };
+export type OpenSender = (options: Parameters<typeof openSender>[0]) => Sender;
 
 const answerBytesMost = 16 * 1024;
 const headerBytesMost = 16 * 1024;

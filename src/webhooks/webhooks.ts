@@ -11,7 +11,7 @@ import { leaseMsFor, openCourier } from './courier.ts';
 import { ForeignLog } from './feed.store.ts';
 import type { Destination } from './post.ts';
 import { routeOnce } from './router.ts';
-import { openSender, type Sender } from './sending.ts';
+import { openSender, type OpenSender, type Sender } from './sending.ts';
 import { keyMaker, openKeys, type MakeKeys } from './webhook-keys.ts';
 import { loadWebhook } from './webhook.store.ts';
 
@@ -58,10 +58,12 @@ export function openWebhooks(options: {
   timeoutMs: number;
   whatIsMissing: WhatIsMissing;
   resolve?: Resolve;
+  /** Replaced where nothing is to leave the program. */
+  openSender?: OpenSender;
   countDelivery: (outcome: 'delivered' | 'failed' | 'parked') => void;
 }): Webhooks {
   const { db, clock, log, keyring, topics, rule, timeoutMs, resolve = systemResolve } = options;
-  const sender = openSender({ rule, resolve, timeoutMs });
+  const sender = (options.openSender ?? openSender)({ rule, resolve, timeoutMs });
   const destinations = recentReads({ maxAgeMs: destinationAgeMs, entriesMost: 10_000, load });
   const courier = openCourier({ ...options, sender, destinationOf: (id) => destinations.get(id) });
   const timers: NodeJS.Timeout[] = [];

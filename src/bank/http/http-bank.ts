@@ -6,7 +6,7 @@ import { epochMsOf, type Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
 import type { Bank, BankAnswer, BankOperation, CardReference, Initiation, Terminal } from '../bank.ts';
 import { openCircuit, type Circuit } from './circuit.ts';
-import { openLink, type Headers } from './link.ts';
+import { openLink, type Headers, type OpenLink } from './link.ts';
 import { Callback, operationIdPattern, parseMessage, type OperationMessage } from './messages.ts';
 import { complaintOf, readAnswer, type Asked } from './read-answer.ts';
 import {
@@ -53,6 +53,8 @@ export type HttpBankOptions = {
   /** Where the bank tells that something has changed. */
   readonly callbackUrl?: string;
   readonly timeouts?: Timeouts;
+  /** Replaced where no message is to leave the program. */
+  readonly openLink?: OpenLink;
   /** For a sandbox whose bank is in the next container. Card numbers go over this link. */
   readonly allowPlainHttp?: true;
 };
@@ -68,7 +70,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
   const { secret, clock, log, revealCard, callbackUrl, timeouts = usualTimeouts } = options;
   const url = bankAddress(options);
   const base = url.pathname.replace(/\/$/, '');
-  const link = openLink(url.origin, timeouts.connectMs);
+  const link = (options.openLink ?? openLink)(url.origin, timeouts.connectMs);
   const nowMs = () => epochMsOf(clock.now());
   const circuit = openCircuit(nowMs);
   const plainPages = url.protocol === 'http:';

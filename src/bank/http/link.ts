@@ -24,6 +24,7 @@ export type Question = {
 };
 
 export type Link = { ask(question: Question): Promise<Exchange>; stop(): Promise<void> };
+export type OpenLink = (origin: string, connectMs: number) => Link;
 
 /** As many as an acquirer's host is usually willing to work on at once; more wait here, and count that as waiting. */
 const connectionsMost = 200;

@@ -1,0 +1,119 @@
+// Those who use the API: each turn somebody does something, mostly sensible, sometimes contradictory, sometimes plainly wrong.
+// Who hears nothing asks again with the same Idempotency-Key, as the documents tell him to; some do so although they were heard.
+import type { Chance } from '../world/chance.ts';
+import { knownTo, type Action, type Knowledge, type Wish } from './knowledge.ts';
+import { listenerActions } from './listeners.ts';
+import { onlookerActions } from './onlookers.ts';
+import { peopleActions } from './people.ts';
+import { shopActions } from './shop.ts';
+import { walletActions } from './wallets.ts';
+
+export type Request = Wish & {
+  /** In words, for the trace. */
+  readonly what: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+export type Clients = {
+  join(merchant: { readonly partyId: string; readonly apiKey: string }): void;
+  /** What somebody does next. */
+  next(now: () => string): Request | undefined;
+  /** What he hears; undefined when he hears nothing. */
+  hear(request: Request, answer: { readonly status: number; readonly body: unknown } | undefined): void;
+};
+
+const actions: readonly Action[] = [
+  ...onlookerActions,
+  ...shopActions,
+  ...peopleActions,
+  ...walletActions,
+  ...listenerActions,
+];
+const beginnings = [
+  ['enter a card', 'cards'],
+  ['create an invoice', 'invoices'],
+  ['create an identity', 'identities'],
+  ['open a wallet', 'wallets'],
+  ['store a card to pay out to', 'payoutCards'],
+  ['create a destination', 'destinations'],
+  ['withdraw', 'withdrawals'],
+  ['create a customer', 'customers'],
+  ['create a webhook', 'webhooks'],
+] as const;
+export const actionNames = actions.map(({ name }) => name);
+const remembered = 20;
+
+export function openClients(chance: Chance, without: readonly string[]): Clients {
+  const merchants: Knowledge[] = [];
+  /** To be asked again. */
+  let unanswered: Request[] = [];
+  const answered: Request[] = [];
+  const possible = actions.filter(({ name }) => !without.includes(name));
+  let asked = 0;
+
+  function spoiled(wish: Wish): Wish {
+    const { body } = wish;
+    const ways = [
+      () => ({ ...wish, path: `${wish.path.replace(/\?.*/, '')}x` }),
+      () => ({ ...wish, token: merchants.find(({ apiKey }) => apiKey !== wish.token)?.apiKey ?? 'nobody' }),
+      () => ({ ...wish, token: 'nobody' }),
+      ...(body
+        ? [
+            () => ({ ...wish, body: lacking(body, chance.oneOf(Object.keys(body))) }),
+            () => ({
+              ...wish,
+              body: { ...body, [chance.oneOf(Object.keys(body))]: chance.oneOf(wrongValues) },
+            }),
+          ]
+        : []),
+    ];
+    return chance.oneOf(ways)();
+  }
+
+  /** Whoever has nothing yet begins with what all else needs. */
+  function firstOf(known: Knowledge): Action | undefined {
+    const missing = beginnings.find(([, things]) => known[things].length === 0);
+    return missing && chance.isTrue(0.3) ? possible.find(({ name }) => name === missing[0]) : undefined;
+  }
+
+  return {
+    join: ({ partyId, apiKey }) => void merchants.push(knownTo(partyId, apiKey)),
+    next(now) {
+      if (unanswered.length > 0 && chance.isTrue(0.3)) return unanswered.shift();
+      if (answered.length > 0 && chance.isTrue(0.02)) return chance.oneOf(answered);
+      const known = chance.oneOf(merchants);
+      const action = firstOf(known) ?? chance.weighted(possible);
+      const wanted = action?.wish(known, chance, now);
+      if (!action || !wanted) return undefined;
+      const wish = chance.isTrue(0.03) ? spoiled(wanted) : wanted;
+      const key = wish.method === 'POST' && chance.isTrue(0.6) ? { 'idempotency-key': `key-${++asked}` } : {};
+      return {
+        ...wish,
+        what: `${action.name}: ${wish.method} ${wish.path}`,
+        headers: {
+          'x-request-id': `request-${++asked}`,
+          authorization: `Bearer ${wish.token ?? known.apiKey}`,
+          ...(wish.body ? { 'content-type': 'application/json' } : {}),
+          ...key,
+        },
+      };
+    },
+    hear(request, answer) {
+      const hasKey = 'idempotency-key' in request.headers;
+      if (!answer || answer.status >= 500) {
+        if (hasKey || request.method === 'GET') unanswered.push(request);
+        return;
+      }
+      unanswered = unanswered.filter((other) => other !== request);
+      if (answer.status < 300) request.learn?.(answer.body);
+      if (hasKey) answered.push({ ...request, learn: () => {} });
+      if (answered.length > remembered) answered.shift();
+    },
+  };
+}
+
+const wrongValues = [null, -1, 0, 1.5, '', 'x', [], {}, 9_007_199_254_740_992, '\u0000', true];
+
+function lacking(body: Record<string, unknown>, field: string): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => name !== field));
+}

@@ -1,0 +1,234 @@
+// What shops do: invoices, payments in one step and in two, refunds, charges without the payer.
+import type { Chance } from '../world/chance.ts';
+import { externalId, recent, type Action, type Knowledge, type Name } from './knowledge.ts';
+
+const base = '/v2/processing';
+const payer = { email: 'payer@example.com' };
+
+/** Most are good; some are declined, want the payer, or cannot be authenticated. */
+const cardNumbers = [
+  ...Array.from({ length: 6 }, () => '4242424242424242'),
+  '5555555555554444',
+  '2201382000000013',
+  '4012888888881881',
+  '4556418324571052',
+  '4929172190150505',
+  '4987654321098769',
+  '4342561111111118',
+  '4000000000000002',
+];
+
+/** The last ones make the bank decline, each in a way of its own. */
+const amounts = [100, 1_000, 6_000, 6_000, 6_000, 25_000, 1_000_000, 199_951, 199_908, 199_909, 199_914];
+
+const hourMs = 3_600_000;
+
+const currencies: Record<string, string> = { TEST: 'RUB', TEST_USD: 'USD', TEST_EUR: 'EUR' };
+
+const pathOf = ({ invoiceId, paymentId }: Name) => `${base}/invoices/${invoiceId}/payments/${paymentId}`;
+
+function partOf(amount: number, chance: Chance): Record<string, unknown> {
+  return chance.isTrue(0.5) ? {} : { amount: chance.oneOf([1, Math.ceil(amount / 3), amount, amount + 1]) };
+}
+
+function payment(known: Knowledge, chance: Chance, payerOf: () => object | undefined) {
+  const invoice = recent(known.invoices, chance);
+  const who = payerOf();
+  if (!invoice || !who) return undefined;
+  const { id: invoiceId, amount, currency } = invoice;
+  const makeRecurrent = chance.isTrue(0.25);
+  const flow = chance.isTrue(0.6)
+    ? { type: 'PaymentFlowInstant' }
+    : { type: 'PaymentFlowHold', onHoldExpiration: chance.oneOf(['cancel', 'capture']) };
+  return {
+    method: 'POST' as const,
+    path: `${base}/invoices/${invoiceId}/payments`,
+    body: {
+      flow,
+      payer: who,
+      ...(makeRecurrent ? { makeRecurrent } : {}),
+      ...(chance.isTrue(0.1) ? { processingDeadline: chance.oneOf(['1m', '30m']) } : {}),
+      ...externalId(known, chance),
+    },
+    learn: ({ id }: { id: string }) => {
+      known.payments.push({ invoiceId, paymentId: id, amount, currency });
+      if (makeRecurrent) known.parents.push({ invoiceId, paymentId: id });
+    },
+  };
+}
+
+export const shopActions: readonly Action[] = [
+  {
+    name: 'create an invoice',
+    weight: 10,
+    wish: (known, chance, now) => {
+      const shop = chance.oneOf(['TEST', 'TEST', 'TEST', 'TEST_USD', 'TEST_EUR']);
+      const currency = currencies[shop] ?? 'RUB';
+      const amount = chance.oneOf(amounts);
+      const lifeMs = chance.oneOf([10 * 60_000, hourMs, 24 * hourMs, 30 * 24 * hourMs]);
+      const dueDate = new Date(Date.parse(now()) + lifeMs).toISOString();
+      return {
+        method: 'POST',
+        path: `${base}/invoices`,
+        body: { shopID: shop, dueDate, amount, currency, product: 'Order', ...externalId(known, chance) },
+        learn: ({ invoice, invoiceAccessToken }) =>
+          known.invoices.push({ id: invoice.id, token: invoiceAccessToken.payload, shop, currency, amount }),
+      };
+    },
+  },
+  {
+    name: 'enter a card',
+    weight: 6,
+    wish: (known, chance) => ({
+      method: 'POST',
+      path: `${base}/payment-resources`,
+      body: {
+        paymentTool: {
+          paymentToolType: 'CardData',
+          cardNumber: chance.oneOf(cardNumbers),
+          expDate: '12/30',
+          ...(chance.isTrue(0.8) ? { cvv: '123' } : {}),
+          cardHolder: 'LEXA SVOTIN',
+        },
+        clientInfo: { fingerprint: 'a browser' },
+      },
+      learn: ({ paymentToolToken, paymentSession }) =>
+        known.cards.push({ token: paymentToolToken, session: paymentSession }),
+    }),
+  },
+  {
+    name: 'pay',
+    weight: 14,
+    wish: (known, chance) =>
+      payment(known, chance, () => {
+        const card = recent(known.cards, chance);
+        return (
+          card && {
+            payerType: 'PaymentResourcePayer',
+            paymentToolToken: card.token,
+            ...(chance.isTrue(0.5) ? { paymentSession: card.session } : {}),
+            contactInfo: payer,
+            ...(chance.isTrue(0.2) ? { sessionInfo: { redirectUrl: 'https://shop.example/back' } } : {}),
+          }
+        );
+      }),
+  },
+  {
+    name: 'charge without the payer',
+    weight: 6,
+    wish: (known, chance) =>
+      payment(known, chance, () => {
+        const parent = recent(known.parents, chance);
+        if (!parent) return undefined;
+        const recurrentParentPayment = { invoiceID: parent.invoiceId, paymentID: parent.paymentId };
+        return { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo: payer };
+      }),
+  },
+  {
+    name: 'charge a customer',
+    weight: 5,
+    wish: (known, chance) =>
+      payment(known, chance, () => {
+        const customer = recent(known.customers, chance);
+        return customer && { payerType: 'CustomerPayer', customerID: customer.id };
+      }),
+  },
+  ...(
+    [
+      ['capture', 5],
+      ['cancel', 3],
+    ] as const
+  ).map(([what, weight]): Action => ({
+    name: `${what} a payment`,
+    weight,
+    wish: (known, chance) => {
+      const paid = recent(known.payments, chance);
+      if (!paid) return undefined;
+      const part = what === 'capture' ? partOf(paid.amount, chance) : {};
+      const currency = 'amount' in part ? { currency: paid.currency } : {};
+      return {
+        method: 'POST',
+        path: `${pathOf(paid)}/${what}`,
+        body: { reason: `to ${what}`, ...part, ...currency },
+      };
+    },
+  })),
+  {
+    name: 'refund a payment',
+    weight: 5,
+    wish: (known, chance) => {
+      const paid = recent(known.payments, chance);
+      if (!paid) return undefined;
+      const part = partOf(paid.amount, chance);
+      const currency = 'amount' in part ? { currency: paid.currency } : {};
+      return {
+        method: 'POST',
+        path: `${pathOf(paid)}/refunds`,
+        body: { reason: 'sent back', ...part, ...currency, ...externalId(known, chance) },
+      };
+    },
+  },
+  ...(
+    [
+      ['fulfill', 1.5],
+      ['rescind', 1.5],
+    ] as const
+  ).map(([what, weight]): Action => ({
+    name: `${what} an invoice`,
+    weight,
+    wish: (known, chance) => {
+      const invoice = recent(known.invoices, chance);
+      return (
+        invoice && {
+          method: 'POST',
+          path: `${base}/invoices/${invoice.id}/${what}`,
+          body: { reason: `to ${what}` },
+        }
+      );
+    },
+  })),
+  {
+    name: 'withdraw a consent',
+    weight: 0.4,
+    wish: (known, chance) => {
+      const parent = recent(known.parents, chance);
+      return (
+        parent && { method: 'POST', path: `${pathOf(parent)}/recurring/withdraw`, body: { reason: 'no' } }
+      );
+    },
+  },
+  {
+    name: 'look at a payment',
+    weight: 3,
+    wish: (known, chance) => {
+      const paid = recent(known.payments, chance);
+      const what = chance.oneOf([
+        '',
+        '/refunds',
+        '/recurring',
+        '/recurring/events',
+        '/recurring/consent',
+        '/receipt',
+      ]);
+      return paid && { method: 'GET', path: pathOf(paid) + what };
+    },
+  },
+  {
+    name: 'look at an invoice',
+    weight: 3,
+    wish: (known, chance) => {
+      const invoice = recent(known.invoices, chance);
+      const what = chance.oneOf(['', '/events?limit=100', '/payments', '/payment-methods']);
+      const token = chance.isTrue(0.3) ? { token: invoice?.token ?? '' } : {};
+      return invoice && { method: 'GET', path: `${base}/invoices/${invoice.id}${what}`, ...token };
+    },
+  },
+  {
+    name: 'look for a name',
+    weight: 1,
+    wish: (known, chance) => ({
+      method: 'GET',
+      path: `${base}/${chance.oneOf(['invoices', 'payments', 'refunds', 'customers'])}?externalID=name-${chance.below(known.named + 1)}`,
+    }),
+  },
+];

@@ -1,0 +1,164 @@
+// What merchants do who pay people: identities, wallets, cards to pay out to, withdrawals, transfers.
+import { externalId, recent, type Action } from './knowledge.ts';
+
+const base = '/wallet/v0';
+const hourMs = 3_600_000;
+
+export const walletActions: readonly Action[] = [
+  {
+    name: 'create an identity',
+    weight: 0.8,
+    wish: (known, chance) => ({
+      method: 'POST',
+      path: `${base}/identities`,
+      body: { name: 'Keyn Fawkes', provider: 'test', class: 'person', ...externalId(known, chance) },
+      learn: ({ id }) => known.identities.push(id),
+    }),
+  },
+  {
+    name: 'open a wallet',
+    weight: 1.2,
+    wish: (known, chance) => {
+      const identity = recent(known.identities, chance);
+      return (
+        identity && {
+          method: 'POST',
+          path: `${base}/wallets`,
+          body: { name: 'Payouts', identity, currency: 'RUB', ...externalId(known, chance) },
+          learn: ({ id }) => known.wallets.push(id),
+        }
+      );
+    },
+  },
+  {
+    name: 'identify somebody',
+    weight: 0.3,
+    wish: (known, chance) => {
+      const identity = recent(known.identities, chance);
+      const proofs = [{ type: 'RUSDomesticPassport', token: 'any' }];
+      return (
+        identity && {
+          method: 'POST',
+          path: `${base}/identities/${identity}/challenges`,
+          body: { type: 'esia', proofs },
+        }
+      );
+    },
+  },
+  {
+    name: 'deposit',
+    weight: 1.5,
+    wish: (known, chance) => {
+      const wallet = recent(known.wallets, chance);
+      const body = { amount: chance.oneOf([1_000, 1_000_000]), currency: 'RUB' };
+      return wallet && { method: 'POST', path: `${base}/test/deposits`, body: { wallet, body } };
+    },
+  },
+  {
+    name: 'store a card to pay out to',
+    weight: 1,
+    wish: (known, chance) => ({
+      method: 'POST',
+      path: '/payres/v0/bank-cards',
+      body: {
+        type: 'BankCard',
+        cardNumber: chance.oneOf([
+          '4242424242424242',
+          '5555555555554444',
+          '4000000000005704',
+          '4000000000000002',
+        ]),
+        expDate: '12/30',
+        cardHolder: 'LEXA SVOTIN',
+      },
+      learn: ({ token }) => known.payoutCards.push(token),
+    }),
+  },
+  {
+    name: 'create a destination',
+    weight: 1.2,
+    wish: (known, chance) => {
+      const identity = recent(known.identities, chance);
+      const token = recent(known.payoutCards, chance);
+      if (!identity || token === undefined) return undefined;
+      const resource = { type: 'BankCardDestinationResource', token };
+      return {
+        method: 'POST',
+        path: `${base}/destinations`,
+        body: { name: 'Card', identity, currency: 'RUB', resource, ...externalId(known, chance) },
+        learn: ({ id }) => known.destinations.push(id),
+      };
+    },
+  },
+  {
+    name: 'withdraw',
+    weight: 8,
+    wish: (known, chance) => {
+      const wallet = recent(known.wallets, chance);
+      const destination = recent(known.destinations, chance);
+      if (!wallet || !destination) return undefined;
+      const amount = chance.oneOf([100, 1_500, 1_500, 20_000, 5_000_000, 99_951, 99_951]);
+      return {
+        method: 'POST',
+        path: `${base}/withdrawals`,
+        body: { wallet, destination, body: { amount, currency: 'RUB' }, ...externalId(known, chance) },
+        learn: ({ id }) => known.withdrawals.push(id),
+      };
+    },
+  },
+  {
+    name: 'transfer',
+    weight: 1.5,
+    wish: (known, chance) => {
+      const sender = recent(known.wallets, chance);
+      const receiver = chance.oneOf(known.wallets);
+      const body = { amount: chance.oneOf([1, 500, 3_000_000]), currency: 'RUB' };
+      return (
+        sender && {
+          method: 'POST',
+          path: `${base}/w2w/transfers`,
+          body: { sender, receiver, body, ...externalId(known, chance) },
+        }
+      );
+    },
+  },
+  {
+    name: 'grant a wallet or a destination',
+    weight: 0.3,
+    wish: (known, chance, now) => {
+      const wallet = recent(known.wallets, chance);
+      const destination = recent(known.destinations, chance);
+      const validUntil = new Date(Date.parse(now()) + hourMs).toISOString();
+      if (wallet && chance.isTrue(0.5)) {
+        const asset = { amount: 100, currency: 'RUB' };
+        return { method: 'POST', path: `${base}/wallets/${wallet}/grants`, body: { asset, validUntil } };
+      }
+      return (
+        destination && {
+          method: 'POST',
+          path: `${base}/destinations/${destination}/grants`,
+          body: { validUntil },
+        }
+      );
+    },
+  },
+  {
+    name: 'look at a wallet or a withdrawal',
+    weight: 2,
+    wish: (known, chance) => {
+      const wallet = recent(known.wallets, chance);
+      const withdrawal = recent(known.withdrawals, chance);
+      const destination = recent(known.destinations, chance);
+      const paths = [
+        ...(wallet ? [`wallets/${wallet}`, `wallets/${wallet}/account`, 'deposits?limit=10'] : []),
+        ...(withdrawal
+          ? [`withdrawals/${withdrawal}`, `withdrawals/${withdrawal}/events?limit=20`, 'withdrawals?limit=10']
+          : []),
+        ...(destination
+          ? [`destinations/${destination}`, `destinations/${destination}/events?limit=10`]
+          : []),
+      ];
+      return paths.length === 0 ? undefined : { method: 'GET', path: `${base}/${chance.oneOf(paths)}` };
+    },
+  },
+];

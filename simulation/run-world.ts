@@ -1,0 +1,65 @@
+// One world from its seed to its end: steps, checks in between, then peace, then the last checks.
+import { incremental, settledFindings, whole } from './checks/index.ts';
+import type { Finding } from './checks/world.ts';
+import type { Cluster } from './world/cluster.ts';
+import { real } from './world/take-over.ts';
+import { openWorld } from './world/world.ts';
+
+export type Story = {
+  readonly seed: number;
+  readonly steps: number;
+  readonly without: readonly string[];
+};
+
+export type Report = {
+  readonly trace: string;
+  readonly lines: readonly string[];
+  readonly findings: readonly Finding[];
+  /** How far it had come when the first was found. */
+  readonly stepsTaken: number;
+  readonly operations: number;
+  readonly faults: number;
+  readonly statements: number;
+  readonly tookMs: number;
+};
+
+const checkEvery = 50;
+const checkWholeEvery = 1_000;
+
+export async function runWorld(cluster: Cluster, story: Story): Promise<Report> {
+  const startedMs = real.nowMs();
+  const world = await openWorld({ cluster, ...story });
+  const { checkWorld, trace } = world;
+  let findings: readonly Finding[] = [];
+  let step = 0;
+  try {
+    for (; step < story.steps && findings.length === 0; step++) {
+      await world.step();
+      findings = world.findings;
+      if (findings.length === 0 && step % checkEvery === checkEvery - 1) {
+        findings = await incremental(checkWorld);
+      }
+      if (findings.length === 0 && step % checkWholeEvery === checkWholeEvery - 1) {
+        findings = await whole(checkWorld);
+      }
+    }
+    if (findings.length === 0) {
+      await world.settle();
+      findings = [...(await whole(checkWorld)), ...(await settledFindings(checkWorld))];
+    }
+  } catch (error) {
+    findings = [{ check: 'simulation', about: 'world', problem: String((error as Error).stack) }];
+  } finally {
+    await world.end();
+  }
+  return {
+    trace: trace.digest(),
+    lines: trace.lines(),
+    findings,
+    stepsTaken: step,
+    operations: world.operations(),
+    faults: world.faults(),
+    statements: world.statements(),
+    tookMs: real.nowMs() - startedMs,
+  };
+}

@@ -1,0 +1,101 @@
+// npm run simulate: worlds that try to break the service, one seed each. A seed that breaks it is made as small as it gets and
+// told as a story.
+//
+//   npm run simulate -- --seed 7 --steps 3000     one world; the last line is its trace
+//   npm run simulate -- --for 5m                  one world after the other, with fresh seeds, which are printed
+// First of all, before anything of the service is loaded.
+import { real } from './world/take-over.ts';
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { forAWhile } from './for-a-while.ts';
+import type { Report, Story } from './run-world.ts';
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    steps: { type: 'string', default: '3000' },
+    for: { type: 'string' },
+    'side-by-side': { type: 'string', default: String(Math.min(2, availableParallelism())) },
+    without: { type: 'string', multiple: true, default: [] },
+    story: { type: 'boolean', default: false },
+    'as-it-is': { type: 'boolean', default: false },
+    /** So many seeds from the first on, begun within a time. */
+    worlds: { type: 'string', default: '1' },
+    within: { type: 'string', default: '24h' },
+  },
+});
+const { steps, without } = values;
+
+function millisecondsIn(text: string): number {
+  const [, count, unit] = /^(\d+)(s|m|h)$/.exec(text) ?? [];
+  if (count === undefined) throw new Error(`${text} is no time: 20s, 5m or 1h`);
+  return Number(count) * { s: 1_000, m: 60_000, h: 3_600_000 }[unit as 's' | 'm' | 'h'];
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function summary({ operations, faults, statements, tookMs }: Report): string {
+  const seconds = tookMs / 1_000;
+  const rate = Math.round(operations / seconds);
+  return `${operations} operations, ${faults} faults, ${statements} statements in ${seconds.toFixed(1)} s (${rate}/s)`;
+}
+
+function tell(story: Story, { findings, stepsTaken }: Report): void {
+  print(`seed ${story.seed} fails after ${stepsTaken} steps:`);
+  for (const { check, about, problem } of findings.slice(0, 10)) print(`  ${check}: ${about}: ${problem}`);
+}
+
+async function severalWorlds(): Promise<boolean> {
+  const { startCluster } = await import('./world/cluster.ts');
+  const { runWorld } = await import('./run-world.ts');
+  const { commandOf, shrink } = await import('./shrink.ts');
+  const { storyOf } = await import('./story.ts');
+  const cluster = await startCluster();
+
+  async function one(story: Story): Promise<boolean> {
+    const report = await runWorld(cluster, story);
+    if (values.story) for (const line of report.lines) print(line);
+    print(`seed ${story.seed}: ${summary(report)}`);
+    const isWell = report.findings.length === 0;
+    if (!isWell) {
+      tell(story, report);
+      print(commandOf(story));
+    }
+    if (!isWell && !values['as-it-is']) {
+      const small = await shrink(cluster, { story, report });
+      print(`\nThe smallest that was found: ${commandOf(small.story)}`);
+      tell(small.story, small.report);
+      for (const line of storyOf(small.report)) print(`  ${line}`);
+    }
+    print(`trace ${report.trace}`);
+    return isWell;
+  }
+
+  try {
+    const untilMs = real.nowMs() + millisecondsIn(values.within);
+    const first = Number(values.seed ?? 1);
+    for (let seed = first; seed < first + Number(values.worlds) && real.nowMs() < untilMs; seed++) {
+      if (!(await one({ seed, steps: Number(steps), without }))) return false;
+    }
+    return true;
+  } finally {
+    await cluster.stop();
+  }
+}
+
+async function manyWorlds(time: string): Promise<boolean> {
+  const firstSeed = values.seed === undefined ? Date.now() % 1_000_000_000 : Number(values.seed);
+  print(`seeds from ${firstSeed} on`);
+  const told = ['--steps', steps, ...without.flatMap((name) => ['--without', name])];
+  return forAWhile({
+    ms: millisecondsIn(time),
+    firstSeed,
+    sideBySide: Number(values['side-by-side']),
+    told: [...told, ...(values['as-it-is'] ? ['--as-it-is'] : [])],
+  });
+}
+
+const isWell = values.for === undefined ? await severalWorlds() : await manyWorlds(values.for);
+process.exitCode = isWell ? 0 : 1;

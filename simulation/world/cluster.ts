@@ -1,0 +1,63 @@
+// A PostgreSQL of the simulation's own: nobody else is in it, or what others have open would show in snapshots. One server for
+// all worlds of a process, and for each world a new database, copied from a migrated one.
+import pg from 'pg';
+import { openDatabase, type Connection } from '../../src/database/database.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import { startEmbedded } from '../../src/database/embedded/server.ts';
+import { temporaryFolder, throwAwaySettings } from '../../test/support/test-cluster.ts';
+
+export type Place = Exclude<Connection, { readonly url: string }>;
+
+export type Cluster = {
+  newDatabase(): Promise<{ place: Place; drop(): Promise<void> }>;
+  stop(): Promise<void>;
+};
+
+const template = 'simulation_template';
+
+const settings = {
+  ...throwAwaySettings,
+  max_connections: '100',
+  // Who is the victim of a deadlock is decided by the simulation, not by who looks first.
+  deadlock_timeout: '1h',
+  // Plans follow from the rows alone.
+  jit: 'off',
+  max_parallel_workers_per_gather: '0',
+  shared_buffers: '64MB',
+  checkpoint_timeout: '1d',
+  max_wal_size: '8GB',
+};
+
+export async function startCluster(): Promise<Cluster> {
+  const { folder, remove } = temporaryFolder();
+  const { connection } = await startEmbedded({
+    dataFolder: folder,
+    log: () => {},
+    settings,
+    machine: { openFolder: folder },
+  });
+  const administration = new pg.Client(connection);
+  await administration.connect();
+  await administration.query(`create database ${template}`);
+  const database = openDatabase({
+    connection: { ...connection, database: template },
+    connectionsMost: 3,
+  });
+  await migrate(database);
+  await database.end();
+  let made = 0;
+  return {
+    async newDatabase() {
+      const name = `world_${++made}`;
+      await administration.query(`create database ${name} template ${template} strategy wal_log`);
+      return {
+        place: { ...connection, database: name },
+        drop: async () => void (await administration.query(`drop database ${name} with (force)`)),
+      };
+    },
+    async stop() {
+      await administration.end();
+      await remove();
+    },
+  };
+}

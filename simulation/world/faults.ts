@@ -1,0 +1,65 @@
+// What goes wrong, and how often: chosen for each world by its seed, so that some worlds are calm, some have one trouble and
+// some all of them. A kind can be left out, to see whether a failure needs it.
+import type { Chance } from './chance.ts';
+import type { Trace } from './trace.ts';
+
+export const faultKinds = {
+  'connection lost before the statement': 0.003,
+  'connection lost after the statement': 0.003,
+  'bank cannot be reached': 0.05,
+  'bank goes away': 0.01,
+  'bank request lost': 0.05,
+  'bank reply lost': 0.08,
+  'bank request twice': 0.05,
+  'bank is busy': 0.03,
+  'bank answers nonsense': 0.03,
+  'bank callback lost': 0.2,
+  'bank callback twice': 0.1,
+  'receiver fails': 0.15,
+  'receiver takes it and does not answer': 0.08,
+  'client hears nothing': 0.05,
+  'node dies': 0.0008,
+  'clock jumps': 0.03,
+  'clock of a node differs': 0.5,
+} as const;
+export type FaultKind = keyof typeof faultKinds;
+
+export type Faults = {
+  happens(kind: FaultKind): boolean;
+  /** Until then all goes well. */
+  begin(): void;
+  /** From here on nothing goes wrong any more. */
+  stop(): void;
+  count(): number;
+  /** How many connections to the database were lost so far. */
+  lostConnections(): number;
+};
+
+export function openFaults(options: { chance: Chance; trace: Trace; without: readonly string[] }): Faults {
+  const { chance, trace, without } = options;
+  // A third of the worlds is calm in most respects.
+  const share = chance.oneOf([0.15, 0.5, 1]);
+  const rates = new Map(
+    Object.entries(faultKinds).map(([kind, rate]) => {
+      const isHere = chance.isTrue(share);
+      return [kind, isHere && !without.includes(kind) ? rate * (0.3 + 1.5 * chance.next()) : 0] as const;
+    }),
+  );
+  let isOn = false;
+  let count = 0;
+  let lostConnections = 0;
+  return {
+    happens(kind) {
+      const happened = chance.isTrue(rates.get(kind) ?? 0) && isOn;
+      if (!happened) return false;
+      count += 1;
+      if (kind.startsWith('connection lost')) lostConnections += 1;
+      trace.add(`! ${kind}`);
+      return true;
+    },
+    begin: () => void (isOn = true),
+    stop: () => void (isOn = false),
+    count: () => count,
+    lostConnections: () => lostConnections,
+  };
+}

@@ -1,0 +1,23 @@
+// Everything that was chosen and everything that came of it, as one number: two runs are the same when theirs are. Beside it
+// the last lines, for whoever wants to read what happened.
+import { createHash } from 'node:crypto';
+
+export type Trace = {
+  add(line: string): void;
+  lines(): readonly string[];
+  /** 16 hexadecimal digits. */
+  digest(): string;
+};
+
+export function openTrace(linesMost = 200_000): Trace {
+  const hash = createHash('sha256');
+  const lines: string[] = [];
+  return {
+    add(line) {
+      hash.update(line).update('\n');
+      if (lines.length < linesMost) lines.push(line);
+    },
+    lines: () => lines,
+    digest: () => hash.copy().digest('hex').slice(0, 16),
+  };
+}

@@ -1,0 +1,289 @@
+// A world: some nodes of the service, two banks, receivers, merchants and payers, and one seed that decides what happens. Each step
+// one thing happens: something that waited is let go, somebody begins something, time passes, a node dies or comes back.
+import type { Acknowledged, CheckWorld, Finding } from '../checks/world.ts';
+import { openClients } from '../clients/clients.ts';
+import { forgetAddresses } from '../clients/listeners.ts';
+import type { WorldBank } from './bank.ts';
+import { openWorldBanks } from './banks.ts';
+import { chanceOf } from './chance.ts';
+import type { Cluster } from './cluster.ts';
+import { openWorldDatabase, type WorldDatabase } from './database.ts';
+import { openFaults, type Faults } from './faults.ts';
+import { openMerchants } from './merchants.ts';
+import { startNode, type WorldNode } from './node.ts';
+import { makePeace } from './peace.ts';
+import { openReceivers } from './receivers.ts';
+import { openScheduler, type Scheduler } from './scheduler.ts';
+import { real } from './take-over.ts';
+import { openTrace, type Trace } from './trace.ts';
+
+export type WorldOptions = {
+  readonly cluster: Cluster;
+  readonly seed: number;
+  /** Kinds of faults and actions of clients that are left out. */
+  readonly without: readonly string[];
+};
+
+export type World = {
+  readonly trace: Trace;
+  readonly checkWorld: CheckWorld;
+  /** Calls of the API that were answered, and steps of due work. */
+  operations(): number;
+  /** What is wrong by the look of the answers alone. */
+  readonly findings: readonly Finding[];
+  faults(): number;
+  statements(): number;
+  step(): Promise<void>;
+  /** Nothing goes wrong any more, and everything comes to its end. */
+  settle(): Promise<void>;
+  end(): Promise<void>;
+};
+
+const startMs = Date.UTC(2026, 0, 19, 10);
+const callsMost = 16;
+const nodesUsual = 3;
+const secondMs = 1_000;
+const hourMs = 3_600_000;
+
+export async function openWorld(options: WorldOptions): Promise<World> {
+  const { cluster, seed, without } = options;
+  const chance = chanceOf(seed, 'order');
+  const trace = openTrace();
+  const scheduler: Scheduler = openScheduler({ startMs, chance: chanceOf(seed, 'program'), trace });
+  const faults: Faults = openFaults({ chance: chanceOf(seed, 'faults'), trace, without });
+  const { place, drop } = await cluster.newDatabase();
+  const database: WorldDatabase = await openWorldDatabase({ place, scheduler, faults, trace });
+  const clients = openClients(chanceOf(seed, 'clients'), without);
+  const addresses = new Map<string, string>();
+  async function webhookAt(url: string): Promise<string> {
+    const known = addresses.get(url);
+    if (known !== undefined) return known;
+    const [row] = await database.query('select webhook_id from webhook where url = $1', [url]);
+    const id = (row?.['webhook_id'] as string | undefined) ?? url;
+    addresses.set(url, id);
+    return id;
+  }
+  const receivers = openReceivers({ scheduler, faults, chance: chanceOf(seed, 'receivers'), webhookAt });
+  const acknowledged: Acknowledged[] = [];
+  const findings: Finding[] = [];
+  const nodes = new Map<string, WorldNode>();
+  let calls = 0;
+  let answered = 0;
+  let born = 0;
+  forgetAddresses();
+
+  const anyNode = () => (nodes.size === 0 ? undefined : chance.oneOf([...nodes.values()]));
+
+  const bank: WorldBank = await openWorldBanks({
+    scheduler,
+    faults,
+    async callBack(path, headers, body) {
+      const node = anyNode();
+      return node
+        ? (await scheduler.as(node.name, () => node.call({ method: 'POST', url: path, headers, body })))
+            .status
+        : 503;
+    },
+  });
+
+  /** Only its own things happen meanwhile: how a node starts is not what is tried here. */
+  async function alone<T>(owner: string, work: () => Promise<T>): Promise<T> {
+    let isOver = false;
+    const working = scheduler.as(owner, work).finally(() => (isOver = true));
+    working.catch(() => undefined);
+    for (let idle = 0; !isOver;) {
+      const choice = scheduler.choices().find((one) => one.owner === owner);
+      if (choice) {
+        await scheduler.letGo(choice);
+        idle = 0;
+        continue;
+      }
+      // It reads files, or waits for a lock that somebody else has.
+      await new Promise((resolve) => void real.setTimeout(resolve, 1));
+      const [other] = scheduler.choices();
+      if (++idle > 2_000 && other) await scheduler.letGo(other);
+    }
+    return working;
+  }
+
+  async function bringUp(): Promise<void> {
+    const name = `node ${++born}`;
+    const skewMs = faults.happens('clock of a node differs') ? chance.below(4_000) - 2_000 : 0;
+    trace.add(`${name} starts, ${skewMs} ms off`);
+    try {
+      const node = await alone(name, () =>
+        startNode({ name, skewMs, scheduler, database, bank, receivers, trace }),
+      );
+      nodes.set(name, node);
+      scheduler.as(name, () => {
+        node.service.engine.start();
+        node.service.webhooks.start();
+      });
+    } catch (error) {
+      trace.add(`${name} did not start: ${String(error)}`);
+      await die(name);
+    }
+  }
+
+  async function die(name: string): Promise<void> {
+    trace.add(`${name} dies`);
+    nodes.delete(name);
+    scheduler.forget(name);
+    await database.cutOff(name);
+    for (const hangUp of hanging.get(name) ?? []) hangUp();
+    hanging.delete(name);
+  }
+
+  /** Clients whose node dies hear that the connection broke. */
+  const hanging = new Map<string, Set<() => void>>();
+
+  function call(): void {
+    const node = anyNode();
+    const request = node && clients.next(() => new Date(scheduler.nowMs()).toISOString());
+    if (!node || !request) return;
+    const { name } = node;
+    trace.add(`client → ${name}: ${request.what} ${JSON.stringify(request.body ?? '')}`);
+    calls += 1;
+    const waiters = hanging.get(name) ?? new Set();
+    hanging.set(name, waiters);
+    const lostBefore = faults.lostConnections();
+    let isOver = false;
+    const hear = (answer?: { status: number; text: string }): void => {
+      if (isOver) return;
+      isOver = true;
+      calls -= 1;
+      waiters.delete(hangUp);
+      answered += 1;
+      if (!answer || faults.happens('client hears nothing')) {
+        trace.add(`client: ${request.what} was not answered`);
+        return clients.hear(request, undefined);
+      }
+      trace.add(`client: ${request.what} → ${answer.status} ${answer.text}`);
+      if (answer.status === 500 && faults.lostConnections() === lostBefore) {
+        const problem = 'was answered 500, and no connection was lost';
+        findings.push({ check: 'answers', about: request.what, problem });
+      }
+      const body =
+        answer.text.startsWith('{') || answer.text.startsWith('[') ? JSON.parse(answer.text) : undefined;
+      acknowledged.push({
+        method: request.method,
+        path: request.path.replace(/\?.*/, ''),
+        status: answer.status,
+        body,
+        at: new Date(scheduler.nowMs()).toISOString(),
+      });
+      clients.hear(request, { status: answer.status, body });
+    };
+    const hangUp = () => hear();
+    waiters.add(hangUp);
+    scheduler.wait({
+      owner: name,
+      what: `is asked to ${request.what}`,
+      run: () =>
+        void node
+          .call({
+            method: request.method,
+            url: request.path,
+            headers: request.headers,
+            ...(request.body ? { payload: JSON.stringify(request.body) } : {}),
+          })
+          .then(hear),
+    });
+  }
+
+  /** Payers who are on their way. */
+  const expected = new Set<string>();
+
+  function payerDecides(): boolean {
+    const open = bank.openChallenges().find(({ ticket }) => !expected.has(ticket));
+    if (!open) return false;
+    const ending = chance.oneOf(['confirm', 'confirm', 'confirm', 'refuse', 'cancel'] as const);
+    const goesBack = chance.isTrue(0.8);
+    expected.add(open.ticket);
+    scheduler.wait({
+      owner: 'payer',
+      what: `decides to ${ending}`,
+      async run() {
+        await bank.decide(open.ticket, ending);
+        const node = anyNode();
+        if (!goesBack || !node || open.returnUrl === undefined) return;
+        const url = new URL(open.returnUrl).pathname;
+        scheduler.wait({
+          owner: node.name,
+          what: `sees the payer come back to ${url}`,
+          run: () => void node.call({ method: 'GET', url }),
+        });
+      },
+    });
+    return true;
+  }
+
+  function timePasses(): void {
+    const shortMs = chance.oneOf([50, 200, 200, secondMs, secondMs, 5 * secondMs]);
+    const longMs = chance.oneOf([30 * secondMs, 61 * secondMs, 10 * 60 * secondMs, hourMs]);
+    let ms = chance.isTrue(0.9) ? shortMs : longMs;
+    if (faults.happens('clock jumps')) ms = chance.oneOf([hourMs, 24 * hourMs, 8 * 24 * hourMs]);
+    scheduler.pass(ms);
+    trace.add(`${ms} ms pass`);
+  }
+
+  async function step(): Promise<void> {
+    scheduler.pass(chance.below(3));
+    if (nodes.size < nodesUsual && chance.isTrue(nodes.size === 0 ? 1 : 0.01)) return bringUp();
+    if (nodes.size > 0 && faults.happens('node dies')) return die(chance.oneOf([...nodes.keys()]));
+    const wantsChore = chance.isTrue(0.004);
+    const choices = scheduler.choices().filter(({ isChore = false }) => wantsChore || !isChore);
+    const at = chance.next();
+    if (calls < callsMost && at < 0.3) return call();
+    if (at > 0.3 && at < 0.31 && payerDecides()) return;
+    if (choices.length === 0 || at > 0.994) {
+      if (choices.length === 0 && calls < callsMost && chance.isTrue(0.7)) return call();
+      await bank.endOverdue();
+      return timePasses();
+    }
+    return scheduler.letGo(chance.oneOf(choices));
+  }
+
+  async function settle(): Promise<void> {
+    trace.add('nothing goes wrong any more');
+    faults.stop();
+    await bringUp();
+    const last = `node ${born}`;
+    for (const name of [...nodes.keys()].filter((other) => other !== last)) await die(name);
+    const node = nodes.get(last);
+    if (!node) throw new Error('the last node did not start');
+    await makePeace(node, { scheduler, database, bank, trace });
+  }
+
+  async function settleIn(): Promise<void> {
+    await bringUp();
+    const [node] = nodes.values();
+    if (!node) throw new Error('the first node did not start');
+    for (const merchant of await alone(node.name, () => openMerchants(node))) clients.join(merchant);
+    faults.begin();
+    while (nodes.size < nodesUsual) await bringUp();
+  }
+
+  await settleIn();
+  return {
+    trace,
+    findings,
+    checkWorld: {
+      query: database.query as CheckWorld['query'],
+      bankBook: () => bank.book(),
+      acknowledged,
+      received: receivers.received,
+    },
+    operations: () => answered + database.steps(),
+    faults: () => faults.count(),
+    statements: () => database.statements(),
+    step,
+    settle,
+    async end() {
+      scheduler.end();
+      await database.end();
+      await bank.close();
+      await drop();
+    },
+  };
+}
