@@ -63,6 +63,7 @@ const legalMoves: Readonly<Record<string, Move>> = {
   customer_deleted: ['customer', ['unready', 'ready'], 'deleted', 'CustomerDeleted'],
 
   binding_started: ['binding', ['nothing'], 'authorising', 'CustomerBindingStarted'],
+  binding_rerouted: ['binding', ['authorising'], 'authorising'],
   binding_interaction_requested: ['binding', ['authorising'], 'challenged'],
   binding_reversal_started: ['binding', ['authorising', 'challenged'], 'reversing'],
   binding_charged: ['binding', ['authorising', 'challenged'], 'returning'],
