@@ -3,6 +3,14 @@
 
 create domain id as text collate "C" check (length(value) >= 1 and length(value) <= 40);
 
+create or replace function public.has_moved()
+ returns integer
+ language plpgsql
+as $$
+begin
+  raise exception using errcode = 'MV001', message = 'somebody else has changed it since it was read';
+end $$;
+
 create or replace function public.ledger_changes(moves ledger_transfer[])
  returns table(account_id text, lane integer, debits_posted numeric, credits_posted numeric, debits_pending numeric, credits_pending numeric)
  language sql
@@ -157,6 +165,49 @@ begin
   return 'posted';
 end $$;
 
+create or replace function public.post_single(for_aggregate text, for_operation text, happened timestamp with time zone, entries json)
+ returns text
+ language plpgsql
+as $$
+declare
+  entry   record;
+  written int;
+begin
+  select given.step, given.minor, given.debit, given.credit,
+    case when debited.lanes = 0 then 0 else 1 + mod(hashtextextended(for_aggregate, 0) & 9223372036854775807, debited.lanes)::int end as debit_lane,
+    case when credited.lanes = 0 then 0 else 1 + mod(hashtextextended(for_aggregate, 0) & 9223372036854775807, credited.lanes)::int end as credit_lane
+  into entry
+  from json_to_recordset(entries) as given (step text, phase text, debit text, credit text, minor bigint)
+  join ledger_account as debited on debited.account_id = given.debit and not debited.has_floor
+  join ledger_account as credited on credited.account_id = given.credit
+  where json_array_length(entries) = 1 and given.phase = 'single' and given.minor > 0;
+  if not found then return null; end if;
+
+  insert into ledger_transfer (aggregate_id, operation_id, step, phase, resolves, debit_account, debit_lane, credit_account,
+    credit_lane, posted_minor, pending_minor, happened_at)
+  values (for_aggregate, for_operation, entry.step, 'single', false, entry.debit, entry.debit_lane, entry.credit,
+    entry.credit_lane, entry.minor, 0, happened)
+  on conflict do nothing;
+  get diagnostics written = row_count;
+  if written = 0 then return null; end if;
+
+  -- In the order in which every journal locks them.
+  if entry.debit collate "C" < entry.credit collate "C" then
+    update ledger_balance set debits_posted = debits_posted + entry.minor
+    where account_id = entry.debit and lane = entry.debit_lane;
+    if not found then raise exception 'ledger: account % has no lane %', entry.debit, entry.debit_lane; end if;
+  end if;
+  update ledger_balance set credits_posted = credits_posted + entry.minor
+  where account_id = entry.credit and lane = entry.credit_lane;
+  if not found then raise exception 'ledger: account % has no lane %', entry.credit, entry.credit_lane; end if;
+  if entry.debit collate "C" >= entry.credit collate "C" then
+    update ledger_balance set debits_posted = debits_posted + entry.minor
+    where account_id = entry.debit and lane = entry.debit_lane;
+    if not found then raise exception 'ledger: account % has no lane %', entry.debit, entry.debit_lane; end if;
+  end if;
+  return 'posted';
+end $$;
+
 create or replace function public.record_journal(for_aggregate text, for_operation text, happened timestamp with time zone, entries json)
  returns text
  language plpgsql
@@ -165,7 +216,10 @@ declare
   outcome text;
 begin
   if entries is null then return null; end if;
-  outcome := post_journal(for_aggregate, for_operation, happened, entries);
+  outcome := post_single(for_aggregate, for_operation, happened, entries);
+  if outcome is null then
+    outcome := post_journal(for_aggregate, for_operation, happened, entries);
+  end if;
   if outcome = 'unopened' then
     raise exception using errcode = 'LE002', message = 'ledger: an account is not open yet';
   elsif outcome = 'insufficient' then
@@ -180,6 +234,14 @@ create or replace function public.refuse_change()
 as $$
 begin
   raise exception 'rows of % are never changed or deleted', tg_table_name;
+end $$;
+
+create or replace function public.refuse_turnover(counted json)
+ returns text
+ language plpgsql
+as $$
+begin
+  raise exception using errcode = 'PL001', message = 'a payout passes a limit of its wallet', detail = counted::text;
 end $$;
 
 create table api_key (
@@ -243,6 +305,7 @@ create table binding (
   attempts integer default 0 not null,
   stuck_at timestamp with time zone,
   stuck_reason text,
+  series_id id,
   constraint binding_pkey primary key (customer_id, binding_id),
   constraint binding_customer_id_number_key unique (customer_id, number),
   constraint binding_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
@@ -276,6 +339,11 @@ create table card (
   fingerprint_generation integer not null,
   identity_hash bytea not null,
   purpose text default 'payment'::text not null,
+  kept_for json,
+  wake_at timestamp with time zone,
+  attempts integer default 0 not null,
+  stuck_at timestamp with time zone,
+  stuck_reason text,
   constraint card_pkey primary key (card_id),
   constraint card_check check ((made_for_kind is null) = (made_for_id is null)),
   constraint card_made_for_kind_check check (made_for_kind = any (array['invoice'::text, 'customer'::text])),
@@ -283,6 +351,8 @@ create table card (
   constraint card_purpose_check check (purpose = any (array['payment'::text, 'payout'::text]))
 );
 create index card_by_generation on card using btree (seal_generation, card_id);
+create index card_due on card using btree (wake_at) where wake_at is not null;
+create index card_stuck on card using btree (stuck_at) where stuck_at is not null;
 create index card_unkept on card using btree (stored_at) where not is_kept;
 
 create table card_decline (
@@ -702,6 +772,7 @@ create table payout_terminal (
   descriptor text not null,
   priority integer default 1 not null,
   created_at timestamp with time zone not null,
+  retired_at timestamp with time zone,
   constraint payout_terminal_pkey primary key (party_id, terminal_id)
 );
 
@@ -884,6 +955,7 @@ create table webhook (
   url text not null,
   created_at timestamp with time zone not null,
   written_in xid8 default pg_current_xact_id() not null,
+  made_after text default pg_current_snapshot()::text,
   constraint webhook_pkey primary key (webhook_id),
   constraint webhook_topic_check check (topic = any (array['InvoicesTopic'::text, 'CustomersTopic'::text, 'WithdrawalsTopic'::text, 'DestinationsTopic'::text])),
   constraint webhook_url_check check (length(url) <= 1000)
@@ -907,6 +979,7 @@ create index webhook_attempt_age on webhook_attempt using btree (attempted_at);
 create table webhook_feed (
   only_row boolean default true not null,
   seen text not null,
+  foreign_since timestamp with time zone,
   constraint webhook_feed_pkey primary key (only_row),
   constraint webhook_feed_only_row_check check (only_row)
 );
@@ -944,11 +1017,14 @@ create table webhook_queue (
   attempts integer default 0 not null,
   stuck_at timestamp with time zone,
   stuck_reason text,
+  leased_until timestamp with time zone,
+  rewinds integer default 0 not null,
   constraint webhook_queue_pkey primary key (aggregate_id, webhook_id),
   constraint webhook_queue_check check ((replay_until is null) = (resume_at is null))
 );
 create index webhook_queue_due on webhook_queue using btree (webhook_id, wake_at) where wake_at is not null;
 create index webhook_queue_stuck on webhook_queue using btree (webhook_id, stuck_at) where stuck_at is not null;
+create index webhook_queue_waiting on webhook_queue using btree (webhook_id, waiting_since) where wake_at is not null;
 
 create table webhook_series (
   aggregate_id id not null,

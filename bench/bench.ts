@@ -1,12 +1,12 @@
 // npm run bench: how fast the service is, beside a floor that does the same writes and nothing else. Both run on this machine,
 // against the same PostgreSQL and the same bank, in short turns; what counts is their ratio. `--quick` takes under a minute.
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { closedLoop, median, openLoop, percentile, type Measured, type Work } from './load.ts';
-import { costSince, meanOf, spentSoFar, type Cost } from './costs.ts';
+import { closedLoop, median, openLoop, type Measured, type Work } from './load.ts';
+import { costSince, meanOf, residentMb, spentSoFar, type Cost } from './costs.ts';
 import { openField, type Contender } from './processes.ts';
-import { openApi, scenarios, type Api } from './scenarios.ts';
+import { writeReport, type Result, type SlowBankResult } from './report.ts';
+import { openApi, scenarios, type Api, type Scenario } from './scenarios.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -15,11 +15,14 @@ const { values: options } = parseArgs({
     clients: { type: 'string', default: '16' },
     rounds: { type: 'string' },
     seconds: { type: 'string' },
+    'bank-latency': { type: 'string' },
+    profile: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 });
 if (options.help) {
   console.log(`npm run bench -- [--quick] [--only NAME]… [--clients 16] [--rounds 5] [--seconds 3]
+  [--bank-latency 200] [--profile FOLDER]
 scenarios: ${scenarios.map(({ name }) => name).join(', ')}; results go to bench/results/`);
   process.exit();
 }
@@ -31,20 +34,24 @@ const chosen = scenarios.filter(({ name }) =>
   (options.only ?? (options.quick ? quick : [name])).includes(name),
 );
 
-type Result = {
-  readonly name: string;
-  readonly service: Measured;
-  readonly floor?: Measured;
-  readonly ratios: readonly number[];
-  readonly costs: readonly (Cost & { readonly of: string })[];
-  readonly half?: Measured;
-};
+/** However many scenarios there are: what has not begun by then is left out, and it is said so. */
+const lastBeginningMs = 270_000;
+const bankLatencyMs = Number(options['bank-latency'] ?? 0);
+/** Enough to keep the service busy while each of them waits for the bank. */
+const patientClients = 128;
 
-const field = await openField();
+const field = await openField({
+  ...(options.profile ? { profileInto: resolve(options.profile) } : {}),
+  slowBank: bankLatencyMs > 0,
+});
 const apis = new Map<Contender, Api>([field.service, field.floor].map((one) => [one, openApi(one)]));
 const results: Result[] = [];
 try {
   for (const scenario of chosen) {
+    if (performance.now() > lastBeginningMs) {
+      console.error(`${scenario.name} is left out: the five minutes are over`);
+      continue;
+    }
     console.error(`${scenario.name} …`);
     const contenders = scenario.hasFloor ? [field.service, field.floor] : [field.service];
     const works = new Map<Contender, Work>();
@@ -54,15 +61,15 @@ try {
       // Connections, prepared statements and the compiler are warm before the first turn.
       await closedLoop(work, { clients, ms: roundMs / 2 });
     }
-    results.push(await race(scenario.name, works));
+    results.push(await race(scenario, works));
   }
 } finally {
   await Promise.all([...apis.values()].map((api) => api.close()));
   await field.close();
 }
-report();
+writeReport(results, `${clients} clients, ${rounds} turns of ${roundMs / 1_000} s each`, field.startMs);
 
-async function race(name: string, works: ReadonlyMap<Contender, Work>): Promise<Result> {
+async function race({ name, asksBank }: Scenario, works: ReadonlyMap<Contender, Work>): Promise<Result> {
   const measured = new Map<Contender, Measured[]>([...works.keys()].map((one) => [one, []]));
   const ratios: number[] = [];
   const costs = new Map<Contender, Cost[]>([...works.keys()].map((one) => [one, []]));
@@ -82,8 +89,11 @@ async function race(name: string, works: ReadonlyMap<Contender, Work>): Promise<
   const floors = measured.get(field.floor);
   const work = works.get(field.service);
   const half = work && (await openLoop(work, { rate: Math.max(1, service.rate / 2), ms: roundMs }));
+  const isSlow = bankLatencyMs > 0 && asksBank;
   return {
     name,
+    residentMb: residentMb(field.service.pid),
+    ...(work && isSlow ? { withSlowBank: await withSlowBank(work) } : {}),
     service,
     ratios,
     costs: [...costs].map(([one, turns]) => ({ of: one.name, ...meanOf(turns) })),
@@ -92,65 +102,26 @@ async function race(name: string, works: ReadonlyMap<Contender, Work>): Promise<
   };
 }
 
+async function withSlowBank(work: Work): Promise<SlowBankResult> {
+  const { slowBank } = field;
+  const api = apis.get(field.service);
+  if (!slowBank || !api) throw new Error('there is no slow bank');
+  const many = { clients: patientClients, ms: roundMs * 2 };
+  const quick = await closedLoop(work, many);
+  slowBank.latencyMs = api.firstPollAfterMs = bankLatencyMs;
+  try {
+    const { rate } = await closedLoop(work, many);
+    const half = await openLoop(work, { rate: quick.rate / 2, ms: roundMs * 2 });
+    const share = rate / quick.rate;
+    return { latencyMs: bankLatencyMs, clients: patientClients, rate, share, half };
+  } finally {
+    slowBank.latencyMs = api.firstPollAfterMs = 0;
+  }
+}
+
 function together(turns: readonly Measured[]): Measured {
   return {
     rate: median(turns.map(({ rate }) => rate)),
     latenciesMs: turns.flatMap(({ latenciesMs }) => latenciesMs),
   };
-}
-
-function report(): void {
-  const lines = [
-    `# Speed, ${new Date().toISOString().slice(0, 16)}`,
-    '',
-    `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}, ${clients} clients, ${rounds} turns of ${roundMs / 1_000} s each,`,
-    'service, floor, bank, PostgreSQL and the clients on the same machine.',
-    '',
-    '| scenario | a second | floor | ratio | of turns | p50 ms | p95 | p99 | p99.9 | at half load: p50 | p99 |',
-    '| --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |',
-    ...results.map(({ name, service, floor, ratios, half }) => {
-      const at = (share: number) => percentile(service.latenciesMs, share).toFixed(1);
-      const halfAt = (share: number) => (half ? percentile(half.latenciesMs, share).toFixed(1) : '');
-      return `| ${[
-        name,
-        service.rate.toFixed(0),
-        floor?.rate.toFixed(0) ?? '',
-        ratios.length > 0 ? median(ratios).toFixed(2) : '',
-        ratios.map((ratio) => ratio.toFixed(2)).join(' '),
-        at(0.5),
-        at(0.95),
-        at(0.99),
-        at(0.999),
-        halfAt(0.5),
-        halfAt(0.99),
-      ].join(' | ')} |`;
-    }),
-    '',
-    'Each, with what the floor does beside it:',
-    '',
-    '| scenario | of | CPU of it, ms | of PostgreSQL, ms | statements | transactions that write | rows written | bytes of log |',
-    '| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |',
-    ...results.flatMap(({ name, costs }) =>
-      costs.map(
-        (cost) =>
-          `| ${[
-            name,
-            cost.of,
-            cost.ownMs.toFixed(2),
-            cost.databaseMs.toFixed(2),
-            cost.statements.toFixed(1),
-            cost.writingTransactions.toFixed(2),
-            cost.rowsWritten.toFixed(1),
-            cost.walBytes.toFixed(0),
-          ].join(' | ')} |`,
-      ),
-    ),
-    '',
-  ];
-  console.log(lines.join('\n'));
-  const folder = new URL('results/', import.meta.url);
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(new URL('latest.md', folder), lines.join('\n'));
-  for (const { name, ratios } of results)
-    if (ratios.length > 0) console.log(`ratio ${name}=${median(ratios).toFixed(2)}`);
 }

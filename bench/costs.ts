@@ -63,6 +63,15 @@ export async function costSince(before: Spent, field: Field, one: Contender, don
   };
 }
 
+/** Resident memory of a process, in MB. Not a number where there is no /proc. */
+export function residentMb(pid: number): number {
+  try {
+    return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
+  } catch {
+    return Number.NaN;
+  }
+}
+
 export function meanOf(costs: readonly Cost[]): Cost {
   const mean = (name: keyof Cost) => costs.reduce((sum, cost) => sum + cost[name], 0) / costs.length;
   return {

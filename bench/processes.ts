@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { startEmbedded } from '../src/database/embedded/server.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { migrate } from '../src/database/migrate.ts';
+import { openSlowBank, type SlowBank } from './slow-bank.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
@@ -26,7 +27,9 @@ export type Contender = {
 export type Field = {
   readonly service: Contender;
   readonly floor: Contender;
-  readonly bankUrl: string;
+  readonly slowBank: SlowBank | undefined;
+  /** From the start of the service to its first word that it listens, on a database it has used before. */
+  readonly startMs: number;
   /** A statement in one of the databases, by its superuser. */
   query(database: string, text: string): Promise<Record<string, string>[]>;
   postgresPids(): number[];
@@ -35,21 +38,32 @@ export type Field = {
   close(): Promise<void>;
 };
 
+export type Wishes = {
+  /** A folder into which the service writes what it spent its time on. */
+  readonly profileInto?: string;
+  /** Puts a relay before the bank that can hold its answers back. */
+  readonly slowBank?: boolean;
+};
+
 /** Ends what was started when the rest cannot be. */
-export async function openField(): Promise<Field> {
+export async function openField(wishes: Wishes = {}): Promise<Field> {
   const endings: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const end of endings.reverse()) await end();
   };
   try {
-    return await start(endings, close);
+    return await start(wishes, endings, close);
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-async function start(endings: (() => Promise<void>)[], close: () => Promise<void>): Promise<Field> {
+async function start(
+  wishes: Wishes,
+  endings: (() => Promise<void>)[],
+  close: () => Promise<void>,
+): Promise<Field> {
   const { folder, remove } = temporaryFolder();
   endings.push(remove);
   const server = await startEmbedded({
@@ -99,14 +113,13 @@ async function start(endings: (() => Promise<void>)[], close: () => Promise<void
       throw new Error(`the ${name} ended with ${code}`);
     });
     exited.catch(() => undefined);
-    const address = (async () => {
-      for await (const line of createInterface(child.stdout)) {
+    // Its log is read to the end: a pipe nobody empties would hold it up.
+    const address = new Promise<string>((resolve) => {
+      createInterface(child.stdout).on('line', (line) => {
         const [, found] = /"address":"([^"]+)"/.exec(line) ?? [];
-        if (found) return found;
-      }
-      return exited;
-    })();
-    address.catch(() => undefined);
+        if (found) resolve(found);
+      });
+    });
     return { url: await Promise.race([address, exited]), pid: child.pid ?? 0 };
   }
 
@@ -124,28 +137,38 @@ async function start(endings: (() => Promise<void>)[], close: () => Promise<void
     MANDATE_DATA: join(folder, 'bank'),
     BANK_SECRET: secret,
   });
+  // Only where it is asked for: it takes processor time that the others would have.
+  const slowBank = wishes.slowBank ? await openSlowBank(bank.url) : undefined;
+  if (slowBank) endings.push(() => slowBank.close());
+  const bankUrl = slowBank?.url ?? bank.url;
   const node = async (number: number): Promise<Contender> => {
     const data = join(folder, `node-${number}`);
-    const { url, pid } = await run('service', ['bin/mandate.js', 'serve'], {
+    const profiling = wishes.profileInto ? ['--cpu-prof', '--cpu-prof-dir', wishes.profileInto] : [];
+    const { url, pid } = await run('service', [...profiling, 'bin/mandate.js', 'serve'], {
       LOG_LEVEL: 'info',
       PORT: '0',
       DATABASE_URL: urlOf('service'),
       DATABASE_CONNECTIONS: String(connections),
       MANDATE_DATA: data,
       MANDATE_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
-      BANK_URL: bank.url,
+      BANK_URL: bankUrl,
       BANK_SECRET: secret,
       REQUESTS_PER_SECOND: '0',
     });
     const { apiKey } = JSON.parse(readFileSync(join(data, 'sandbox.json'), 'utf8')) as { apiKey: string };
     return { name: 'service', url, pid, apiKey, database: 'service' };
   };
+  // Once to make the schema, and then as after every day.
+  await node(0);
+  await endings.pop()?.();
+  const startedMs = performance.now();
   const service = await node(1);
+  const startMs = performance.now() - startedMs;
   const tsx = join(repository, 'node_modules/tsx/dist/loader.mjs');
   const floorStarted = await run('floor', ['--import', tsx, 'bench/floor/floor.ts'], {
     DATABASE_URL: urlOf('floor'),
     DATABASE_CONNECTIONS: String(connections),
-    BANK_URL: bank.url,
+    BANK_URL: bankUrl,
     BANK_SECRET: secret,
   });
   let nodes = 1;
@@ -153,7 +176,8 @@ async function start(endings: (() => Promise<void>)[], close: () => Promise<void
   return {
     service,
     floor: { name: 'floor', ...floorStarted, apiKey: 'none', database: 'floor' },
-    bankUrl: bank.url,
+    slowBank,
+    startMs,
     query: (database, text) => withDatabase(database, (run) => run(text), 'superuser'),
     postgresPids: () => childrenOf(folder),
     addNode: () => node(++nodes),

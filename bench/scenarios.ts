@@ -10,15 +10,23 @@ export type Scenario = {
   prepare(api: Api): Promise<Work>;
   /** What the floor does too. */
   readonly hasFloor: boolean;
+  /** Waits for the bank, so that the bank's latency matters to it. */
+  readonly asksBank?: true;
 };
 
 export type Api = {
   call(method: 'GET' | 'POST', path: string, body?: object): Promise<any>;
+  /** How long it is before it makes sense to ask what became of something: as long as the bank takes. */
+  firstPollAfterMs: number;
   close(): Promise<void>;
 };
 
 const pollMs = 4;
-const paths = { invoices: '/v2/processing/invoices', cards: '/v2/processing/payment-resources' };
+const paths = {
+  invoices: '/v2/processing/invoices',
+  cards: '/v2/processing/payment-resources',
+  customers: '/v2/processing/customers',
+};
 const card = {
   paymentTool: {
     paymentToolType: 'CardData',
@@ -38,10 +46,11 @@ const order = {
   product: 'Order',
 };
 
-export function openApi({ url, apiKey }: Contender): Api {
+export function openApi({ url, apiKey }: Pick<Contender, 'url' | 'apiKey'>): Api {
   const agent = new Agent({ connections: 256, pipelining: 1 });
   const { origin } = new URL(url);
   return {
+    firstPollAfterMs: 0,
     async call(method, path, body) {
       const { statusCode, body: answer } = await agent.request({
         origin,
@@ -73,10 +82,16 @@ async function pay(api: Api, more: object): Promise<string> {
     flow: { type: 'PaymentFlowInstant' },
     ...more,
   });
+  await untilStatus(api, `${paths.invoices}/${id}/payments/1`, 'captured');
+  return id;
+}
+
+async function untilStatus(api: Api, path: string, wanted: string): Promise<void> {
+  if (api.firstPollAfterMs > 0) await sleep(api.firstPollAfterMs);
   for (;;) {
-    const { status, error } = await api.call('GET', `${paths.invoices}/${id}/payments/1`);
-    if (status === 'captured') return id;
-    if (status === 'failed') throw new Error(`the payment failed: ${JSON.stringify(error)}`);
+    const { status, error, failure } = await api.call('GET', path);
+    if (status === wanted) return;
+    if (/^failed$/i.test(status)) throw new Error(`${path} failed: ${JSON.stringify(error ?? failure)}`);
     await sleep(pollMs);
   }
 }
@@ -87,8 +102,53 @@ async function charge(api: Api, more: object = {}): Promise<string> {
   return pay(api, { payer, ...more });
 }
 
+/** A new customer each time: how many cards one may bind is limited by nothing here, but by everything elsewhere. */
+async function bind(api: Api): Promise<void> {
+  const person = { shopID: 'TEST', contactInfo };
+  const { customer } = await api.call('POST', paths.customers, person);
+  const { paymentToolToken, paymentSession } = await api.call('POST', paths.cards, card);
+  const paymentResource = { paymentToolToken, paymentSession };
+  const { id } = await api.call('POST', `${paths.customers}/${customer.id}/bindings`, { paymentResource });
+  await untilStatus(api, `${paths.customers}/${customer.id}/bindings/${id}`, 'succeeded');
+}
+
+/** Withdrawals in turn from so many wallets, each with a card of its own. */
+async function withdrawFrom(api: Api, wallets: number): Promise<Work> {
+  const pairs: { wallet: string; destination: string }[] = [];
+  for (let number = 0; number < wallets; number++) {
+    const person = { name: 'Keyn Fawkes', provider: 'test', class: 'person' };
+    const { id: identity } = await api.call('POST', '/wallet/v0/identities', person);
+    const { id: wallet } = await api.call('POST', '/wallet/v0/wallets', {
+      name: 'Payouts',
+      identity,
+      currency: 'RUB',
+    });
+    const { token } = await api.call('POST', '/payres/v0/bank-cards', {
+      type: 'BankCard',
+      cardNumber: '4242424242424242',
+      expDate: '12/30',
+      cardHolder: 'JOHN DOE',
+    });
+    const { id: destination } = await api.call('POST', '/wallet/v0/destinations', {
+      name: 'Card',
+      identity,
+      currency: 'RUB',
+      resource: { type: 'BankCardDestinationResource', token },
+    });
+    await untilStatus(api, `/wallet/v0/destinations/${destination}`, 'Authorized');
+    pairs.push({ wallet, destination });
+  }
+  let next = 0;
+  return async () => {
+    const pair = pairs[next++ % pairs.length];
+    const body = { amount: 100, currency: 'RUB' };
+    const { id } = await api.call('POST', '/wallet/v0/withdrawals', { ...pair, body });
+    await untilStatus(api, `/wallet/v0/withdrawals/${id}`, 'Succeeded');
+  };
+}
+
 /** So that no two clients charge one series at once, nor a client the same one twice in a row. */
-const parentsMade = 64;
+const parentsMade = 192;
 
 /** Charges without the payer, each of the series that has rested longest. */
 async function chargeParents(api: Api): Promise<Work> {
@@ -111,9 +171,13 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'charge',
     hasFloor: true,
+    asksBank: true,
     prepare: async (api) => () => charge(api),
   },
-  { name: 'recurring', hasFloor: true, prepare: chargeParents },
+  { name: 'recurring', hasFloor: true, asksBank: true, prepare: chargeParents },
+  { name: 'binding', hasFloor: false, prepare: async (api) => () => bind(api) },
+  { name: 'withdrawal', hasFloor: false, prepare: (api) => withdrawFrom(api, 32) },
+  { name: 'hot wallet', hasFloor: false, prepare: (api) => withdrawFrom(api, 1) },
   {
     name: 'reads',
     hasFloor: true,

@@ -43,7 +43,8 @@ import { paymentInvariants } from './payments/payment.invariants.ts';
 import { addVisitorRoutes, callbackUrlOf } from './payments/visitors.ts';
 import { openMailServer } from './mail/mail-server.ts';
 import { customersTopic } from './customers/customer.notices.ts';
-import { openRecurring, type Recurring } from './recurring/recurring.ts';
+import { openRecurring } from './recurring/recurring.ts';
+import type { Recurring } from './recurring/verbs.ts';
 import { addWithdrawPage } from './recurring/withdraw-page.ts';
 import { invoicesTopic } from './payments/payment.notices.ts';
 import { routes, sandboxRoutes } from './routes.ts';
@@ -52,7 +53,9 @@ import { sweep as sweepWebhooks } from './webhooks/inspect.store.ts';
 import { destinationsTopic, withdrawalsTopic } from './wallets/payout.notices.ts';
 import { usualDelaysSeconds } from './webhooks/delivery.ts';
 import type { OpenSender } from './webhooks/sending.ts';
+import { feedState } from './webhooks/feed.store.ts';
 import { openWebhooks, type Webhooks } from './webhooks/webhooks.ts';
+import { payoutInvariants } from './wallets/payout.invariants.ts';
 import { openPayoutRules, type PayoutRules } from './wallets/payout-rules.ts';
 import { whatIsMissing } from './wallets/told-owner.ts';
 
@@ -94,6 +97,7 @@ export const everyInvariant: readonly Invariant[] = [
   ...ledgerInvariants,
   ...paymentInvariants,
   ...bindingInvariants,
+  ...payoutInvariants,
 ];
 /** What merchants are told: each room says it of its own aggregates. */
 export const topics: readonly Topic[] = [invoicesTopic, customersTopic, withdrawalsTopic, destinationsTopic];
@@ -305,7 +309,7 @@ export function buildService(
   });
   addVisitorRoutes(app, { db: database, banks, engine, workOf });
   addBindingReturn(app, { db: database, engine });
-  addWithdrawPage(app, { db: database, recurring, merchants });
+  addWithdrawPage(app, { db: database, recurring, customers, merchants });
   addCheckoutRoutes(app, {
     mode: config.mode,
     log,
@@ -338,7 +342,8 @@ export function buildService(
 
 async function whatIsNotReady(database: DatabasePool): Promise<string[]> {
   try {
-    return (await isMigrated(database)) ? [] : ['migrations'];
+    if (!(await isMigrated(database))) return ['migrations'];
+    return (await feedState(database)).isForeign ? ['webhooks: the log comes from another PostgreSQL'] : [];
   } catch {
     return ['database'];
   }

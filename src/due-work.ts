@@ -1,5 +1,7 @@
 // What the engine does when it falls due: for each table of things that move by themselves, its key and the step of one row.
 import type { Banks } from './bank/banks.ts';
+import { cardNeeds } from './card-needs.ts';
+import { stepKeptCard } from './cards/kept-card.step.ts';
 import type { Clock } from './clock.ts';
 import { stepBinding, type BindingSteps } from './customers/binding.step.ts';
 import { bindingOfOperation } from './customers/binding.ts';
@@ -9,10 +11,11 @@ import type { DueWork } from './engine/engine.ts';
 import { takeNextStep } from './invoices/invoice.store.ts';
 import { paymentOfOperation } from './payments/payment.ts';
 import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
+import type { NewPayment } from './payments/payment.store.ts';
 import { returnUrlOf } from './payments/visitors.ts';
 import type { MailServer } from './mail/mail-server.ts';
 import { stepLetter } from './recurring/letter.step.ts';
-import type { Recurring } from './recurring/recurring.ts';
+import type { Recurring } from './recurring/verbs.ts';
 import { stepDestination } from './wallets/destination.step.ts';
 import type { PayoutRules } from './wallets/payout-rules.ts';
 import { withdrawalOfOperation } from './wallets/withdrawal.ts';
@@ -51,19 +54,27 @@ export function dueWork({
     clock,
     recurring,
     bankOf: (binding) => banks.bankOf(binding.terminal),
+    terminalElsewhere: (binding) => banks.terminalElsewhere(binding),
     returnUrlOf: (binding) => bindingReturnUrlOf(publicUrl(), binding),
   };
+  const needs = cardNeeds(recurring);
   return [
     { table: 'invoice', keys: ['invoice_id'], step: ([id = ''], now) => takeNextStep(database, id, now) },
     {
       table: 'payment',
       keys: ['invoice_id', 'payment_id'],
-      step: (key, now, attempt) => stepPayment(paymentSteps, key, now, attempt),
+      step: (key, now, attempt, known) =>
+        stepPayment(paymentSteps, key, now, attempt, known as NewPayment | undefined),
     },
     {
       table: 'binding',
       keys: ['customer_id', 'binding_id'],
       step: (key, now, attempt) => stepBinding(bindingSteps, key, now, attempt),
+    },
+    {
+      table: 'card',
+      keys: ['card_id'],
+      step: (key, now) => stepKeptCard(database, needs, key, now),
     },
     { table: 'series', keys: ['series_id'], step: ([id = ''], now) => recurring.step(database, id, now) },
     {

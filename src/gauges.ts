@@ -8,6 +8,7 @@ import { checkLedger, countUnbalancedAccounts } from './ledger/check-ledger.ts';
 import type { Invariant } from './ledger/invariants.ts';
 import type { Logger } from './log.ts';
 import { oldestUnknownSeconds } from './payments/oldest-unknown.store.ts';
+import { feedState } from './webhooks/feed.store.ts';
 import { lags, parkedQueues } from './webhooks/inspect.store.ts';
 
 const webhooksInMetricsMost = 20;
@@ -62,6 +63,19 @@ export function addGauges(
     'mandate_webhook_parked_queues',
     'Queues of webhooks that are given up until somebody resumes them',
     () => parkedQueues(database),
+  );
+  metrics.gauge(
+    'mandate_webhook_feed_age_seconds',
+    'How old the oldest event is that nobody has looked at for webhooks; 0 when all are',
+    async () => {
+      const { oldest } = await feedState(database);
+      return oldest ? secondsSince(oldest, clock) : 0;
+    },
+  );
+  metrics.gauge(
+    'mandate_webhook_log_foreign',
+    '1 while nothing is told because the log was restored into another PostgreSQL',
+    async () => ((await feedState(database)).isForeign ? 1 : 0),
   );
   metrics.gauge(
     'mandate_webhook_oldest_undelivered_seconds',

@@ -88,6 +88,11 @@ consent
     (await import('./commands/consent.ts')).verifyConsent(file, options),
   );
 consent
+  .command('print')
+  .description('make a page to print of a consent bundle, on standard output')
+  .argument('<file>')
+  .action(async (file: string) => (await import('./commands/consent.ts')).printConsent(file));
+consent
   .command('key')
   .description('show the public key this service seals consent bundles with now')
   .action(async () => (await import('./commands/consent.ts')).showConsentKey());
@@ -178,30 +183,32 @@ bank
 
 const terminal = program
   .command('terminal')
-  .description('through which banks a shop takes cards, and under which name there');
+  .description('through which banks a shop takes cards or a merchant pays out, and under which name there');
 terminal
   .command('add')
-  .description('add one to a shop, or change it; the bank of one that exists stays')
+  .description('add one, or change it; the bank of one that exists stays')
   .argument('<terminalID>', 'as the bank calls it')
   .requiredOption('--party <id>')
-  .requiredOption('--shop <id>')
+  .option('--shop <id>', 'for payments of this shop')
+  .option('--payouts', 'for payouts of the party')
   .requiredOption('--bank <id>', 'see mandate bank list')
-  .requiredOption('--merchant <id>', 'the shop’s name with that bank')
+  .requiredOption('--merchant <id>', 'its name with that bank')
   .requiredOption('--descriptor <text>', 'what payers read on their statements')
   .option('--priority <number>', 'of several the lowest is used whose bank answers', '1')
   .action(async (id: string, options) => (await import('./commands/terminals.ts')).addTerminal(id, options));
 terminal
   .command('list')
-  .description('list the terminals of a merchant’s shops')
+  .description('list the terminals of a merchant and of its shops')
   .requiredOption('--party <id>')
   .option('--json', 'as JSON')
   .action(async (options) => (await import('./commands/terminals.ts')).listAllTerminals(options));
 terminal
   .command('remove')
-  .description('no new payments through it; those that went through it can still be captured and refunded')
+  .description('nothing new through it; what went through it can still be captured, refunded, asked about')
   .argument('<terminalID>')
   .requiredOption('--party <id>')
-  .requiredOption('--shop <id>')
+  .option('--shop <id>', 'one for payments of this shop')
+  .option('--payouts', 'one for payouts')
   .action(async (id: string, options) =>
     (await import('./commands/terminals.ts')).removeTerminal(id, options),
   );

@@ -12,6 +12,7 @@ import {
   getCustomer,
   listCustomerPaymentMethods,
 } from './customers/read-customers.ts';
+import { getBindingConsent, getCustomerRecurring } from './customers/recurring-of-customer.ts';
 import { withdrawBinding } from './customers/withdraw-binding.ts';
 import type { AnyEndpoint } from './http/endpoint.ts';
 import { createInvoice } from './invoices/create-invoice.ts';
@@ -34,6 +35,7 @@ import {
 import { getReceipt } from './payments/get-receipt.ts';
 import {
   getConsentBundle,
+  getConsentSheet,
   getRecurring,
   listRecurringEvents,
   withdrawConsent,
@@ -120,6 +122,9 @@ export const routes: readonly AnyEndpoint[] = [
   getRecurring, //            GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring
   listRecurringEvents, //     GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/events
   getConsentBundle, //        GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/consent
+  getCustomerRecurring, //    GET  /v2/processing/customers/{customerID}/recurring
+  getBindingConsent, //       GET  …/customers/{customerID}/bindings/{customerBindingID}/consent
+  getConsentSheet, //         GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/consent/sheet
   withdrawConsent, //         POST /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/withdraw
   getReceipt, //              GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/receipt
 

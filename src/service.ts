@@ -10,7 +10,7 @@ import type { Ids } from './ids.ts';
 import type { AccessTokens } from './keys/access-token.ts';
 import type { Engine } from './engine/engine.ts';
 import type { Merchants } from './merchants/merchants.ts';
-import type { Recurring } from './recurring/recurring.ts';
+import type { Recurring } from './recurring/verbs.ts';
 import type { Webhooks } from './webhooks/webhooks.ts';
 import type { PayoutRules } from './wallets/payout-rules.ts';
 

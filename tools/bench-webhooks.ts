@@ -71,7 +71,13 @@ try {
   const since = instantAt(Date.now() - 24 * 3_600_000);
   const beganMs = performance.now();
   const topic = invoicesTopic;
-  const queues = await rewind(db, webhook, topic, { since, until: clock.now(), now: clock.now() });
+  const queues = await rewind(
+    db,
+    webhook,
+    topic,
+    { since, until: clock.now(), now: clock.now() },
+    console.error,
+  );
   console.log(`${queues} queues rewound in ${seconds(beganMs)} s`);
   webhooks.wake();
   await delivered('sent again', 2 * events, beganMs);

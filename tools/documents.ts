@@ -37,7 +37,7 @@ in one case than in another.
 
 | Status   | Body                        | What to do                                                                     |
 | -------- | --------------------------- | ------------------------------------------------------------------------------ |
-| 400, 422 | \`code\`, \`message\`           | Correct the request; as it is it will never be accepted.                       |
+| 400, 422 | \`code\`, \`message\`           | Correct the request; as it is it will not be accepted, or not before \`retryAfter\`. |
 | 401      | empty                       | Send a token that is good for this operation: see [access](access.md).         |
 | 404      | \`message\`                   | There is nothing of that name that this token may see.                         |
 | 405, 415 | empty                       | Use one of the methods in \`Allow\`; send the body as \`application/json\`.        |
@@ -51,6 +51,8 @@ in one case than in another.
 The wallets' side (\`/wallet/v0\` and \`/payres/v0\`) has manners of its own: a 400 has \`errorType\`, \`name\` (the parameter, the
 header, or the schema of the body) and \`description\` beside the \`code\`, a 404 has no body, and a 422 about a limit says in
 \`retryAfter\` when there is room again.
+
+Where a body has \`retryAfter\`, the moment from which on the answer may be another, the header \`Retry-After\` says the same in seconds.
 
 ${statuses.map(errorsOfStatus).join('\n\n')}
 `;

@@ -23,7 +23,8 @@ export function connectChallenge(facts: CheckoutFacts, finished: () => void): Ch
     const task = JSON.stringify(shown.interaction);
     if (window.parent === window) {
       window.name = task;
-      location.assign(starter);
+      // A page that has cut off whoever opened it goes on under the same policy: otherwise the window's name is lost on the way.
+      location.assign(facts.shopOrigin === undefined ? `${starter}?alone=true` : starter);
     } else {
       // A frame cannot send the shop's page away: a page beside it can be opened.
       window.open(starter, task);

@@ -29,9 +29,11 @@ export function showReceipt(facts: CheckoutFacts, { order, attempt }: Progress, 
       time && new Date(time).toLocaleString(facts.locale, { dateStyle: 'long', timeStyle: 'short' }),
     ],
     [done.kind, attempt?.isRecurring && facts.consent ? fill(done.kindRecurring, facts.consent) : undefined],
-    [done.reference, attempt && facts.kind === 'invoice' ? `${facts.id} / ${attempt.id}` : undefined],
+    [done.reference, attempt && facts.kind === 'invoice' ? `${facts.id}/${attempt.id}` : undefined],
   ];
   existing('receipt', HTMLElement).replaceChildren(
-    ...rows.flatMap(([name, value]) => (value ? [h('dt', {}, name), h('dd', {}, value)] : [])),
+    ...rows.flatMap(([name, value]) =>
+      value ? [h('dt', {}, name), h('dd', name === done.reference ? { class: 'reference' } : {}, value)] : [],
+    ),
   );
 }

@@ -1,23 +1,15 @@
 // The demo shop. A click makes an order at the shop's server, which makes an invoice, or a customer whose card is to be saved; the
-// checkout opens with its token; and what then happens is shown as the shop's server hears it. Whose card is kept can be
+// checkout opens with its token; and what then happens is shown as the shop's server is told it. Whose card is kept can be
 // charged again without him.
 import { existing, h, type Child } from '../docs/elements.ts';
-import {
-  eventEntry,
-  exchangeEntry,
-  note,
-  show,
-  type Change,
-  type Exchange,
-  type FeedEvent,
-} from './entries.ts';
+import { exchangeEntry, note, noticeEntry, show, type Exchange, type Notice } from './entries.ts';
 
 type InvoiceAndToken = { invoice: { id: string }; invoiceAccessToken: { payload: string } };
 type CustomerAndToken = { customer: { id: string }; customerAccessToken: { payload: string } };
 type Checkout = { configure(options: Record<string, unknown>): { open(): void } };
 
 const { MandateCheckout } = globalThis as unknown as { MandateCheckout: Checkout };
-const everyMs = 1_000;
+const everyMs = 500;
 const followedMs = 15 * 60_000;
 const shopName = 'Bean & Leaf';
 
@@ -28,6 +20,9 @@ const wishes: Readonly<Record<string, Record<string, unknown>>> = {
   hold: { paymentFlowHold: true, holdExpiration: 'cancel' },
 };
 
+/** Before the first order, so that the shop is told of it from its beginning. */
+const subscribed = subscribe();
+
 for (const button of document.querySelectorAll<HTMLButtonElement>('[data-kind]')) {
   const kind = button.dataset['kind'] ?? '';
   button.addEventListener('click', () => void (kind === 'bind' ? saveCard() : order(kind)));
@@ -36,7 +31,14 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('[data-card]')
   button.addEventListener('click', () => void copy(button.dataset['card'] ?? ''));
 }
 
+async function subscribe(): Promise<void> {
+  for (const exchange of await askShop('POST', 'demo/webhooks')) {
+    show(exchangeEntry('The shop asks to be told what happens. Once is enough.', exchange));
+  }
+}
+
 async function order(kind: string): Promise<void> {
+  await subscribed;
   const [exchange] = await askShop('POST', `demo/orders/${kind}`);
   show(exchangeEntry('The shop makes an invoice.', exchange));
   if (exchange.status !== 201) return;
@@ -44,10 +46,11 @@ async function order(kind: string): Promise<void> {
   const options = { name: shopName, ...wishes[kind] };
   show(note('The shop’s page opens the checkout with the invoice’s own token.', options));
   openCheckout({ invoiceID: invoice.id, invoiceAccessToken: invoiceAccessToken.payload, ...options });
-  await followOrder(invoice.id);
+  await followOrder(invoice.id, kind);
 }
 
 async function saveCard(): Promise<void> {
+  await subscribed;
   const [exchange] = await askShop('POST', 'demo/customers');
   show(exchangeEntry('The shop makes a customer.', exchange));
   if (exchange.status !== 201) return;
@@ -57,9 +60,9 @@ async function saveCard(): Promise<void> {
   openCheckout({ customerID: customer.id, customerAccessToken: customerAccessToken.payload, ...options });
   await follow(
     `demo/customers/${customer.id}`,
-    ({ status }) =>
-      status === 'succeeded' ? chargeButton('He buys again: charge the card', charge) : undefined,
-    ({ status }) => status === 'succeeded',
+    ({ eventType }) =>
+      eventType === 'CustomerReady' ? chargeButton('He buys again: charge the card', charge) : undefined,
+    ({ eventType }) => eventType === 'CustomerReady',
   );
   function charge(): Promise<void> {
     return chargeAgain(`demo/customers/${customer.id}/charges`);
@@ -74,38 +77,42 @@ function openCheckout(options: Record<string, unknown>): void {
   }).open();
 }
 
-async function followOrder(id: string): Promise<void> {
-  let latest: Change['payment'];
+async function followOrder(id: string, kind = 'charge'): Promise<void> {
   await follow(
     `demo/orders/${id}`,
-    (change) => {
-      latest = change.payment ?? latest;
-      const path = `demo/orders/${id}/payments/${change.paymentID}`;
-      if (change.status === 'processed' && latest?.flow.type === 'PaymentFlowHold') return holdButtons(path);
-      if (change.status !== 'captured' || !latest?.makeRecurrent) return undefined;
+    ({ eventType, payment }) => {
+      const path = `demo/orders/${id}/payments/${payment?.id}`;
+      if (kind === 'hold' && eventType === 'PaymentProcessed') return holdButtons(path);
+      if (kind !== 'subscribe' || eventType !== 'PaymentCaptured') return undefined;
       return chargeButton('A month later: charge again', () => chargeAgain(`${path}/charges`));
     },
-    ({ changeType, status }) => changeType === 'InvoiceStatusChanged' && status !== 'unpaid',
+    ({ eventType }) => ['InvoicePaid', 'InvoiceCancelled', 'PaymentCancelled'].includes(eventType),
   );
 }
 
-/** Shows event after event until one says that it is over. */
+/** Shows webhook after webhook until one says that it is over. */
 async function follow(
   path: string,
-  actionsFor: (change: Change) => Child,
-  isLast: (change: Change) => boolean,
+  actionsFor: (body: Notice['body']) => Child,
+  isLast: (body: Notice['body']) => boolean,
 ): Promise<void> {
   const untilMs = performance.now() + followedMs;
-  let after = 0;
+  let shown = 0;
   while (performance.now() < untilMs) {
-    const [exchange] = await askShop('GET', `${path}/events?after=${after}`);
-    const events = exchange.status === 200 ? (exchange.answer as FeedEvent[]) : [];
-    for (const event of events) {
-      for (const change of event.changes) show(eventEntry(event, change, actionsFor(change)));
-    }
-    if (events.some(({ changes }) => changes.some(isLast))) return;
-    after = events.at(-1)?.id ?? after;
+    const notices = (await fromShop<Notice[]>(`${path}/notices?after=${shown}`)) ?? [];
+    for (const notice of notices) show(noticeEntry(notice, actionsFor(notice.body)));
+    if (notices.some(({ body }) => isLast(body))) return;
+    shown += notices.length;
     await new Promise((resolve) => setTimeout(resolve, everyMs));
+  }
+}
+
+async function fromShop<Answer>(path: string): Promise<Answer | undefined> {
+  try {
+    const response = await fetch(path);
+    return response.ok ? ((await response.json()) as Answer) : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,34 +1,35 @@
-// What the demo shop shows of its server's side: requests, events and remarks, one below the other.
+// What the demo shop shows of its server's side: requests, webhooks and remarks, one below the other.
 import { existing, h, type Child } from '../docs/elements.ts';
 
 export type Exchange = { method: string; path: string; body?: unknown; status: number; answer: unknown };
-export type Change = {
-  changeType: string;
-  status?: string;
-  paymentID?: string;
-  customerBindingID?: string;
-  payment?: { id: string; flow: { type: string }; makeRecurrent?: boolean; payer: { payerType: string } };
+/** A webhook, as the shop's server got it. */
+export type Notice = {
+  path: string;
+  headers: Record<string, string>;
+  body: {
+    eventType: string;
+    payment?: { id: string; payer: { payerType: string } };
+  };
 };
-export type FeedEvent = { id: number; createdAt: string; changes: Change[] };
 
 const log = existing('log', HTMLOListElement);
 
 const meanings: Readonly<Record<string, string>> = {
   InvoiceCreated: 'There is something to pay.',
+  InvoicePaid: 'Paid. Now the shop delivers.',
+  InvoiceCancelled: 'Nobody paid in time.',
   'PaymentStarted PaymentResourcePayer': 'The payer has entered a card. The bank is being asked.',
   'PaymentStarted RecurrentPayer': 'The card of the subscription is charged. The payer is not asked.',
   'PaymentStarted CustomerPayer': 'The saved card is charged. The payer is not asked.',
-  PaymentInteractionRequested: 'The payer’s bank wants him to confirm. The checkout shows its page.',
-  'PaymentStatusChanged processed': 'The bank has approved.',
-  'PaymentStatusChanged captured': 'The money is taken.',
-  'PaymentStatusChanged failed': 'It came to nothing; the payer may try another card.',
-  'PaymentStatusChanged cancelled': 'What was reserved is given back.',
-  'InvoiceStatusChanged paid': 'Paid. Now the shop delivers.',
+  PaymentProcessed: 'The bank has approved.',
+  PaymentCaptured: 'The money is taken.',
+  PaymentFailed: 'It came to nothing; the payer may try another card.',
+  PaymentCancelled: 'What was reserved is given back.',
+  CustomerCreated: 'There is somebody whose card can be saved.',
   CustomerBindingStarted: 'The payer has entered a card and agreed that it is kept. A small sum is charged.',
-  CustomerBindingInteractionRequested: 'The payer’s bank wants him to confirm. The checkout shows its page.',
-  'CustomerBindingStatusChanged succeeded':
-    'The small sum is given back and the card is saved. The customer can be charged.',
-  'CustomerBindingStatusChanged failed': 'The card is not saved; the payer may try another.',
+  CustomerBindingSucceeded: 'The small sum is given back and the card is saved.',
+  CustomerReady: 'The customer can be charged.',
+  CustomerBindingFailed: 'The card is not saved; the payer may try another.',
 };
 
 export function exchangeEntry(
@@ -46,21 +47,25 @@ export function exchangeEntry(
       ` ${path} `,
       h('span', { class: 'status' }, String(status)),
     ),
-    details('Request', body),
-    details('Answer', answer),
+    h('div', { class: 'folds' }, details('Request', body), details('Answer', answer)),
   );
 }
 
-export function eventEntry({ id }: FeedEvent, change: Change, actions: Child): HTMLElement {
-  const { changeType, status, payment } = change;
-  const name = status === undefined ? changeType : `${changeType} ${status}`;
-  const meant = payment === undefined ? name : `${name} ${payment.payer.payerType}`;
+export function noticeEntry({ path, headers, body }: Notice, actions: Child): HTMLElement {
+  const { eventType, payment } = body;
+  const meaning = meanings[`${eventType} ${payment?.payer.payerType}`] ?? meanings[eventType];
   return h(
     'li',
-    { class: 'event' },
-    h('p', {}, meanings[meant] ?? 'Something has happened.'),
-    h('p', { class: 'line' }, h('b', {}, `event ${id}`), ` ${name}`),
-    details('Event', change),
+    { class: 'notice' },
+    h('p', {}, meaning ?? 'Something has happened.'),
+    h(
+      'p',
+      { class: 'line' },
+      h('b', {}, 'webhook'),
+      ` ${path} ${eventType} `,
+      h('span', { class: 'signed' }, '✓ signed'),
+    ),
+    h('div', { class: 'folds' }, details('Notice', body), details('Headers', headers)),
     actions,
   );
 }

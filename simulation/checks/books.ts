@@ -141,7 +141,15 @@ export type Books = {
   readonly balances: readonly BalanceRow[];
 };
 
-const sources: Record<keyof Books, { readonly text: string; readonly key?: string }> = {
+type Source = {
+  readonly text: string;
+  /** Of the aggregate. */
+  readonly key?: string;
+  /** The aggregates that have such rows; of all kinds where none is named. */
+  readonly of?: readonly string[];
+};
+
+const sources: Record<keyof Books, Source> = {
   events: {
     text: 'select aggregate_id, aggregate, sequence, created_at, facts from event',
     key: 'aggregate_id',
@@ -150,6 +158,7 @@ const sources: Record<keyof Books, { readonly text: string; readonly key?: strin
     text: `select invoice_id, version, status, created_at, amount_minor, payments_made, payment_in_progress, wake_at, stuck_at
       from invoice`,
     key: 'invoice_id',
+    of: ['invoice'],
   },
   payments: {
     text: `select invoice_id, payment_id, party_id, shop_id, status, amount_minor, currency, captured_minor, refunded_minor,
@@ -157,35 +166,46 @@ const sources: Record<keyof Books, { readonly text: string; readonly key?: strin
         terms -> 'flow' ->> 'type' = 'instant' as is_instant, terms -> 'fees' as fees, wake_at, stuck_at
       from payment`,
     key: 'invoice_id',
+    of: ['invoice'],
   },
   refunds: {
     text: 'select invoice_id, payment_id, refund_id, status, amount_minor, fee_minor from refund',
     key: 'invoice_id',
+    of: ['invoice'],
   },
   customers: {
     text: 'select customer_id, version, status, active_binding_id from customer',
     key: 'customer_id',
+    of: ['customer'],
   },
   bindings: {
     text: `select customer_id, binding_id, status, amount_minor, currency, terms ->> 'realm' as realm,
         terms -> 'terminal' ->> 'bankId' as bank_id, wake_at, stuck_at
       from binding`,
     key: 'customer_id',
+    of: ['customer'],
   },
   withdrawals: {
     text: `select withdrawal_id, wallet_id, version, status, amount_minor, fee_minor, currency,
         terms -> 'route' ->> 'bankId' as bank_id, wake_at, stuck_at
       from withdrawal`,
     key: 'withdrawal_id',
+    of: ['withdrawal'],
   },
   destinations: {
     text: 'select destination_id, version, status, wake_at, stuck_at from destination',
     key: 'destination_id',
+    of: ['destination'],
   },
-  deposits: { text: 'select deposit_id, wallet_id, amount_minor from deposit', key: 'deposit_id' },
+  deposits: {
+    text: 'select deposit_id, wallet_id, amount_minor from deposit',
+    key: 'deposit_id',
+    of: ['deposit'],
+  },
   transfers: {
     text: 'select transfer_id, sender_id, receiver_id, amount_minor, status from wallet_transfer',
     key: 'transfer_id',
+    of: ['wallet_transfer'],
   },
   others: {
     text: `select * from (
@@ -195,6 +215,7 @@ const sources: Record<keyof Books, { readonly text: string; readonly key?: strin
         union all select deposit_id, 'deposit', 1 from deposit
         union all select transfer_id, 'transfer', 2 from wallet_transfer) as other`,
     key: 'id',
+    of: ['series', 'identity', 'wallet', 'deposit', 'wallet_transfer'],
   },
   attempts: {
     text: `select attempt.series_id, invoice_id, payment_id, attempt.created_at, ended_at, outcome, network,
@@ -203,11 +224,13 @@ const sources: Record<keyof Books, { readonly text: string; readonly key?: strin
         series.terms -> 'card' ->> 'paymentSystem' as payment_system
       from series_attempt as attempt join series using (series_id) join invoice using (invoice_id)`,
     key: 'attempt.series_id',
+    of: ['series'],
   },
   ledger: {
     text: `select aggregate_id, operation_id, step, phase, debit_account, credit_account, posted_minor, pending_minor
       from ledger_transfer`,
     key: 'aggregate_id',
+    of: ['invoice', 'customer', 'withdrawal', 'deposit', 'wallet_transfer'],
   },
   balances: {
     text: `select account_id, sum(debits_posted)::text as debits_posted, sum(credits_posted)::text as credits_posted,
@@ -217,8 +240,8 @@ const sources: Record<keyof Books, { readonly text: string; readonly key?: strin
 };
 const kinds = Object.keys(sources) as (keyof Books)[];
 
-function statementOver(condition: (key: string) => string): string {
-  return kinds
+function statementOver(some: readonly (keyof Books)[], condition: (key: string) => string): string {
+  return some
     .map((kind) => {
       const { text, key } = sources[kind];
       const rows = key === undefined ? text : `${text}${condition(key)}`;
@@ -226,16 +249,29 @@ function statementOver(condition: (key: string) => string): string {
     })
     .join('\nunion all\n');
 }
-const readAll = statementOver(() => '');
-const readSome = statementOver((key) => ` where ${key} = any($1::text[])`);
+const readAll = statementOver(kinds, () => '');
+/** By the kinds of aggregates: the less is asked for, the sooner the database knows how. */
+const readSome = new Map<string, string>();
 
-/** Of these aggregates; of all where none are named. */
-export async function readBooks(query: CheckWorld['query'], only?: readonly string[]): Promise<Books> {
+function statementFor(aggregates: readonly string[]): string {
+  const name = aggregates.toSorted().join(' ');
+  const known = readSome.get(name);
+  if (known !== undefined) return known;
+  const some = kinds.filter((kind) => sources[kind].of?.some((one) => aggregates.includes(one)) ?? true);
+  const text = statementOver(some, (key) => ` where ${key} = any($1::text[])`);
+  readSome.set(name, text);
+  return text;
+}
+
+export type Touched = { readonly ids: readonly string[]; readonly aggregates: readonly string[] };
+
+/** Of these aggregates, which are of these kinds; of all where none are named. */
+export async function readBooks(query: CheckWorld['query'], only?: Touched): Promise<Books> {
   const books = Object.fromEntries(kinds.map((kind) => [kind, [] as unknown[]])) as Record<
     keyof Books,
     unknown[]
   >;
-  const rows = only ? await query(readSome, [only]) : await query(readAll);
+  const rows = only ? await query(statementFor(only.aggregates), [only.ids]) : await query(readAll);
   for (const { kind, row } of rows) books[kind as keyof Books].push(JSON.parse(String(row)));
   books.events.sort((a, b) => (a as EventRow).sequence - (b as EventRow).sequence);
   return books as unknown as Books;

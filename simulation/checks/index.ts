@@ -69,21 +69,25 @@ function memoryOf(world: CheckWorld): Memory {
 }
 
 const readTouched = `
-  select pg_snapshot_xmin(pg_current_snapshot())::text as seen_before,
-    (select coalesce(json_agg(distinct aggregate_id), '[]') from event where written_in >= $1::xid8)::text as touched`;
+  select pg_snapshot_xmin(pg_current_snapshot())::text as seen_before, coalesce(json_agg(id), '[]')::text as ids,
+    coalesce(json_agg(distinct aggregate), '[]')::text as aggregates
+  from (
+    select distinct aggregate_id as id, aggregate from event
+    where written_in >= $1::xid8 or aggregate_id = any($2::text[]) and sequence = 1) as touched`;
 
 /** Cheap: what has changed since the last call. */
 export async function incremental(world: CheckWorld): Promise<Finding[]> {
   const memory = memoryOf(world);
   const answered = hear(world, memory);
   const booked = await readBank(world, memory);
-  const [now] = await world.query(readTouched, [memory.seenBefore]);
+  const [now] = await world.query(readTouched, [memory.seenBefore, [...booked, ...answered]]);
   memory.seenBefore = String(now?.['seen_before']);
-  const touched = new Set([...(JSON.parse(String(now?.['touched'])) as string[]), ...booked, ...answered]);
+  const aggregates = JSON.parse(String(now?.['aggregates'])) as string[];
+  const touched = new Set([...(JSON.parse(String(now?.['ids'])) as string[]), ...booked, ...answered]);
   const heard = named('webhooks', memory.queues.hear(world.received.slice(memory.deliveries)));
   memory.deliveries = world.received.length;
   if (touched.size === 0) return heard;
-  const books = await readBooks(world.query, [...touched]);
+  const books = await readBooks(world.query, { ids: [...touched], aggregates });
   memory.sums.add(books.ledger);
   const seen: Seen = {
     ...seenIn(books, world),

@@ -48,7 +48,7 @@ type ConcernRow = {
 };
 
 const readWebhooks = 'select webhook_id, topic, owner_id, part_id, event_types from webhook';
-/** The events written after the webhook was, of what it is about. */
+/** The events that were not there when the webhook was made, of what it is about. */
 const readConcerns = `
   with object as (
     select invoice_id as id, party_id, shop_id as owner_id, null as part_id, 'InvoicesTopic' as topic from invoice
@@ -60,7 +60,7 @@ const readConcerns = `
       as early
   from webhook join object on object.topic = webhook.topic and object.party_id = webhook.party_id
     and object.owner_id = webhook.owner_id and (webhook.part_id is null or object.part_id = webhook.part_id)
-  join event on event.aggregate_id = object.id and event.written_in > webhook.written_in
+  join event on event.aggregate_id = object.id and not pg_visible_in_snapshot(event.written_in, webhook.made_after::pg_snapshot)
   group by 1, 2`;
 
 /** What is subscribed by another name than it bears. */

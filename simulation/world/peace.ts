@@ -64,7 +64,7 @@ async function attend(node: WorldNode, { scheduler, database }: Surroundings): P
 }
 
 async function mend({ service, foundation }: WorldNode, database: WorldDatabase): Promise<void> {
-  const { engine, banks, recurring, webhooks } = service;
+  const { engine, banks, recurring } = service;
   const { database: db, ports } = foundation;
   for (const { table, id } of await engine.stuck()) {
     const [invoiceId = '', paymentId = ''] = id.split('/');
@@ -77,8 +77,7 @@ async function mend({ service, foundation }: WorldNode, database: WorldDatabase)
     'select distinct webhook_id from webhook_queue where stuck_at is not null order by 1',
   );
   for (const { webhook_id } of parked) {
-    const lease = { now: ports.clock.now(), leaseMs: webhooks.leaseMs };
-    await resume(db, String(webhook_id), lease);
+    await resume(db, String(webhook_id), ports.clock.now());
   }
 }
 

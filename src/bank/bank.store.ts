@@ -9,11 +9,12 @@ export const readTerminals = statement({
          where party_id = :party_id and shop_id = :shop_id order by priority, terminal_id`,
 });
 
+/** Those for payouts have no shop. */
 export const listTerminals = statement({
   name: 'list_terminals',
   parameters: { party_id: 'text' },
   row: {
-    shop_id: 'text',
+    shop_id: 'text?',
     terminal_id: 'text',
     bank_id: 'text',
     merchant_id: 'text',
@@ -21,8 +22,13 @@ export const listTerminals = statement({
     priority: 'int4',
     retired_at: 'timestamptz?',
   },
-  text: `select shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at from terminal
-         where party_id = :party_id order by shop_id, retired_at is not null, priority, terminal_id`,
+  text: `select shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at
+         from (
+           select party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at from terminal
+           union all
+           select party_id, null, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at from payout_terminal
+         ) as terminal
+         where party_id = :party_id order by shop_id nulls last, retired_at is not null, priority, terminal_id`,
 });
 
 /** No row when it is there with another bank: payments that were made through it are asked about at that one. */
@@ -80,7 +86,9 @@ export const listBanks = statement({
   parameters: {},
   row: { bank_id: 'text', url: 'text', created_at: 'timestamptz', terminals: 'int8' },
   text: `select bank_id, url, created_at,
-                (select count(*) from terminal where terminal.bank_id = bank.bank_id and retired_at is null) as terminals
+                (select count(*) from terminal where terminal.bank_id = bank.bank_id and retired_at is null)
+                + (select count(*) from payout_terminal as paying
+                   where paying.bank_id = bank.bank_id and retired_at is null) as terminals
          from bank order by bank_id`,
 });
 
@@ -117,9 +125,27 @@ export const deleteBank = statement({
 export const readPayoutTerminals = statement({
   name: 'read_payout_terminals',
   parameters: { party_id: 'text' },
-  row: { terminal_id: 'text', bank_id: 'text', merchant_id: 'text', descriptor: 'text' },
-  text: `select terminal_id, bank_id, merchant_id, descriptor from payout_terminal
+  row: { terminal_id: 'text', bank_id: 'text', merchant_id: 'text', descriptor: 'text', is_retired: 'bool' },
+  text: `select terminal_id, bank_id, merchant_id, descriptor, retired_at is not null as is_retired from payout_terminal
          where party_id = :party_id order by priority, terminal_id`,
+});
+
+/** Of the one a sandbox makes for itself, as with those of its shops. */
+export const putPayoutTerminalFirst = statement({
+  name: 'put_payout_terminal_first',
+  parameters: { party_id: 'text', bank_id: 'text', first: 'int4' },
+  row: {},
+  text: `update payout_terminal set priority = case when bank_id = :bank_id then :first else :first + 1 end
+         where party_id = :party_id and priority in (:first, :first + 1)`,
+});
+
+export const retirePayoutTerminal = statement({
+  name: 'retire_payout_terminal',
+  parameters: { party_id: 'text', terminal_id: 'text', now: 'timestamptz' },
+  row: { terminal_id: 'text' },
+  text: `update payout_terminal set retired_at = coalesce(retired_at, :now)
+         where party_id = :party_id and terminal_id = :terminal_id
+         returning terminal_id`,
 });
 
 export const upsertPayoutTerminal = statement({
@@ -133,10 +159,12 @@ export const upsertPayoutTerminal = statement({
     priority: 'int4',
     created_at: 'timestamptz',
   },
-  row: {},
+  row: { terminal_id: 'text' },
   text: `insert into payout_terminal (party_id, terminal_id, bank_id, merchant_id, descriptor, priority, created_at)
          values (:party_id, :terminal_id, :bank_id, :merchant_id, :descriptor, :priority, :created_at)
          on conflict (party_id, terminal_id) do update
-           set merchant_id = excluded.merchant_id, descriptor = excluded.descriptor, priority = excluded.priority
-           where payout_terminal.bank_id = excluded.bank_id`,
+           set merchant_id = excluded.merchant_id, descriptor = excluded.descriptor,
+               priority = excluded.priority, retired_at = null
+           where payout_terminal.bank_id = excluded.bank_id
+         returning terminal_id`,
 });

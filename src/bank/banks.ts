@@ -1,5 +1,6 @@
-// Which bank serves whom. A shop has terminals, each with a bank; the first by priority whose bank is not known to be away is
-// used. A party has others for its payouts, of which the first is used. Banks are rows, their secrets sealed; adapters are opened when they are first needed.
+// Which bank serves whom. A shop has terminals, each with a bank, and a party has others for its payouts; of either the first by
+// priority is used whose bank is not known to be away. Banks are rows, their secrets sealed; adapters are opened when they are
+// first needed.
 import { epochMsOf, type Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { recentReads } from '../database/recent-reads.ts';
@@ -10,6 +11,7 @@ import type { Bank, Terminal } from './bank.ts';
 import { openBankHealth } from './bank-health.ts';
 import { watched, type Listener } from './watched-bank.ts';
 import {
+  putPayoutTerminalFirst,
   putTerminalsFirst,
   readBank,
   readPayoutTerminals,
@@ -35,16 +37,20 @@ export type Banks = {
   settingsOf(id: string): Promise<BankSettings | undefined>;
   /** Adds a terminal, or changes it. False when it is there with another bank, which may know payments made through it. */
   putTerminal(terminal: NewTerminal): Promise<boolean>;
+  /** The same of one for payouts. */
+  putPayoutTerminal(terminal: NewPayoutTerminal): Promise<boolean>;
   /** Lets the sandbox's own terminals with a bank go before those with others; they come after all an operator has added. */
   putSandboxTerminals(
-    terminals: readonly Omit<NewTerminal, 'priority'>[],
+    terminals: {
+      readonly ofShops: readonly Omit<NewTerminal, 'priority'>[];
+      readonly ofPayouts: Omit<NewPayoutTerminal, 'priority'>;
+    },
     bank: { readonly id: string; readonly partyId: string },
   ): Promise<void>;
-  /** How a party's payouts leave the house. Undefined when no bank pays out for it. */
+  /** How a party's payouts leave the house. Undefined when no bank pays out for it. When all are away, one of them. */
   payoutRouteOf(
     partyId: string,
   ): Promise<{ readonly bankId: string; readonly terminal: Terminal } | undefined>;
-  putPayoutTerminal(terminal: NewPayoutTerminal): Promise<void>;
   /** The bank a callback claims to come from. */
   bankNamed(id: string): Promise<Bank | undefined>;
   stop(): Promise<void>;
@@ -124,33 +130,39 @@ export function openBanks(options: {
   }
 
   const terminalsOf = (partyId: string, shopId: string) => terminals.get(JSON.stringify([partyId, shopId]));
-  const terminalsInUse = async (partyId: string, shopId: string) =>
-    (await terminalsOf(partyId, shopId)).filter(({ is_retired }) => !is_retired);
+  const inUse = <Row extends { is_retired: boolean }>(rows: readonly Row[]) =>
+    rows.filter(({ is_retired }) => !is_retired);
+  /** Whoever is told a bank that was away is the one who tries it: it is asked for nothing else. */
+  const notAway = (rows: readonly TerminalRow[]) => rows.find(({ bank_id }) => health.mayTry(bank_id));
 
+  const rowOf = (terminal: NewPayoutTerminal) => ({
+    party_id: terminal.partyId,
+    terminal_id: terminal.id,
+    bank_id: terminal.bankId,
+    merchant_id: terminal.merchantId,
+    descriptor: terminal.descriptor,
+    priority: terminal.priority,
+    created_at: clock.now(),
+  });
   async function putTerminal(terminal: NewTerminal): Promise<boolean> {
-    const rows = await db.run(upsertTerminal, {
-      party_id: terminal.partyId,
-      shop_id: terminal.shopId,
-      terminal_id: terminal.id,
-      bank_id: terminal.bankId,
-      merchant_id: terminal.merchantId,
-      descriptor: terminal.descriptor,
-      priority: terminal.priority,
-      created_at: clock.now(),
-    });
+    const rows = await db.run(upsertTerminal, { ...rowOf(terminal), shop_id: terminal.shopId });
     terminals.forget(JSON.stringify([terminal.partyId, terminal.shopId]));
+    return rows.length > 0;
+  }
+  async function putPayoutTerminal(terminal: NewPayoutTerminal): Promise<boolean> {
+    const rows = await db.run(upsertPayoutTerminal, rowOf(terminal));
+    payoutTerminals.forget(terminal.partyId);
     return rows.length > 0;
   }
 
   return {
     async terminalOf(shop) {
-      const inUse = await terminalsInUse(shop.partyId, shop.id);
-      const row = inUse.find(({ bank_id }) => health.mayTry(bank_id)) ?? inUse[0];
+      const rows = inUse(await terminalsOf(shop.partyId, shop.id));
+      const row = notAway(rows) ?? rows[0];
       return row && terminalFrom(row);
     },
     async terminalElsewhere(shop) {
-      const inUse = await terminalsInUse(shop.partyId, shop.shopId);
-      const row = inUse.find(({ bank_id }) => health.mayTry(bank_id));
+      const row = notAway(inUse(await terminalsOf(shop.partyId, shop.shopId)));
       return row && terminalFrom(row);
     },
     async bankOf({ bankId }) {
@@ -170,27 +182,19 @@ export function openBanks(options: {
       banks.forget(id);
     },
     putTerminal,
-    async putSandboxTerminals(made, { id, partyId }) {
-      for (const terminal of made) await putTerminal({ ...terminal, priority: sandboxPriority });
-      await db.run(putTerminalsFirst, { party_id: partyId, bank_id: id, first: sandboxPriority });
+    putPayoutTerminal,
+    async putSandboxTerminals({ ofShops, ofPayouts }, { id, partyId }) {
+      for (const terminal of ofShops) await putTerminal({ ...terminal, priority: sandboxPriority });
+      await putPayoutTerminal({ ...ofPayouts, priority: sandboxPriority });
+      const first = { party_id: partyId, bank_id: id, first: sandboxPriority };
+      await db.run(putTerminalsFirst, first);
+      await db.run(putPayoutTerminalFirst, first);
     },
     settingsOf,
     async payoutRouteOf(partyId) {
-      const [first] = await payoutTerminals.get(partyId);
-      if (!first) return undefined;
-      return { bankId: first.bank_id, terminal: terminalFrom(first) };
-    },
-    async putPayoutTerminal(terminal) {
-      await db.run(upsertPayoutTerminal, {
-        party_id: terminal.partyId,
-        terminal_id: terminal.id,
-        bank_id: terminal.bankId,
-        merchant_id: terminal.merchantId,
-        descriptor: terminal.descriptor,
-        priority: terminal.priority,
-        created_at: clock.now(),
-      });
-      payoutTerminals.forget(terminal.partyId);
+      const rows = inUse(await payoutTerminals.get(partyId));
+      const row = notAway(rows) ?? rows[0];
+      return row && { bankId: row.bank_id, terminal: terminalFrom(row) };
     },
     bankNamed: (id) => banks.get(id),
     async stop() {
@@ -199,7 +203,9 @@ export function openBanks(options: {
   };
 }
 
-function terminalFrom(row: Values<typeof readPayoutTerminals.row>): Terminal {
+type TerminalRow = Values<typeof readPayoutTerminals.row>;
+
+function terminalFrom(row: TerminalRow): Terminal {
   return {
     id: row.terminal_id,
     bankId: row.bank_id,

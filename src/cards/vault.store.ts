@@ -4,6 +4,7 @@ import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { statement, type Values } from '../database/statement.ts';
 import { detailsOf, type PaymentSystem } from './card.ts';
+import { keepCard, keptForText, keptParameters, type KeptFor } from './kept-card.ts';
 import {
   sessionOf,
   tokenOf,
@@ -109,11 +110,11 @@ const readCardByExternalId = statement({
          where named.party_id = :party_id and operation = ${operation} and named.external_id = :external_id`,
 });
 
-const keepCard = statement({
+const keepCardAlone = statement({
   name: 'keep_card',
-  parameters: { card_id: 'text', party_id: 'text' },
+  parameters: { ...keptParameters, party_id: 'text' },
   row: { card_id: 'text' },
-  text: `update card set is_kept = true where card_id = :card_id and party_id = :party_id returning card_id`,
+  text: `with asked as (select) ${keepCard('asked')}`,
 });
 
 /** The sealed card, and the code that waits for it, which is gone with this. */
@@ -141,7 +142,7 @@ const takeOut = statement({
 });
 
 /** Cards with what hangs on them; the merchant's own names for them are free again. */
-const deleteCards = (which: string) => `
+export const deleteCards = (which: string) => `
   with gone as (
     delete from card where ${which} returning card_id, party_id, session_id, external_id
   ), code as (
@@ -217,8 +218,14 @@ export async function findCardNamed(
   return row && resourceFromRow(row);
 }
 
-export async function markKept(db: Database, partyId: string, cardId: string): Promise<boolean> {
-  const rows = await db.run(keepCard, { card_id: cardId, party_id: partyId });
+export async function markKept(
+  db: Database,
+  partyId: string,
+  cardId: string,
+  reason: KeptFor,
+): Promise<boolean> {
+  const kept = { kept_card: cardId, kept_for: keptForText(reason) };
+  const rows = await db.run(keepCardAlone, { ...kept, party_id: partyId });
   return rows.length > 0;
 }
 

@@ -312,7 +312,7 @@ describe('what nobody uses', () => {
 
   test('is refused after an hour on the party’s clock, kept or not', async () => {
     const kept = await tokenise();
-    await vault.cards.keep(db.database, 'P', kept.token);
+    await vault.cards.keep(db.database, 'P', kept.token, ['payment', 'I', '1']);
     const { token } = await tokenise();
     clock.advance(60 * minute - 1);
     expect((await use(token)).ok).toBe(true);
@@ -325,7 +325,7 @@ describe('what nobody uses', () => {
   test('is deleted after an hour of real time, with its name; what is kept stays and can be revealed', async () => {
     const kept = await tokenise({ externalId: 'kept' });
     const { token } = await tokenise({ externalId: 'unused' });
-    expect(await vault.cards.keep(db.database, 'P', kept.token)).toBe(true);
+    expect(await vault.cards.keep(db.database, 'P', kept.token, ['payment', 'I', '1'])).toBe(true);
     clock.advance(60 * minute);
     await vault.sweep();
     expect([await exists(kept.token), await exists(token)]).toEqual([true, true]);
@@ -334,7 +334,7 @@ describe('what nobody uses', () => {
     expect([await exists(kept.token), await exists(token)]).toEqual([true, false]);
     expect(await vault.reveal({ token: kept.token })).toEqual(given.card);
     expect(await sql('select external_id from external_id')).toEqual([{ external_id: 'kept' }]);
-    expect(await vault.cards.keep(db.database, 'P', token)).toBe(false);
+    expect(await vault.cards.keep(db.database, 'P', token, ['payment', 'I', '1'])).toBe(false);
   });
 
   test('is deleted after an hour of real time also where the party’s clock runs ahead', async () => {
@@ -362,7 +362,7 @@ describe('what nobody uses', () => {
     const { token } = await tokenise();
     clock.advance(61 * minute);
     await db.database.transaction(async (tx) => {
-      expect(await vault.cards.keep(tx, 'P', token)).toBe(true);
+      expect(await vault.cards.keep(tx, 'P', token, ['payment', 'I', '1'])).toBe(true);
       await vault.sweep();
     });
     await vault.sweep();
@@ -371,7 +371,7 @@ describe('what nobody uses', () => {
 
   test('of another party is neither kept nor forgotten', async () => {
     const { token } = await tokenise();
-    expect(await vault.cards.keep(db.database, 'Q', token)).toBe(false);
+    expect(await vault.cards.keep(db.database, 'Q', token, ['payment', 'I', '1'])).toBe(false);
     expect(await vault.cards.forget(db.database, 'Q', token)).toBe(false);
     expect(await exists(token)).toBe(true);
   });

@@ -21,6 +21,8 @@ import {
   type PaymentResource,
   type Purpose,
 } from './payment-resource.ts';
+import type { KeptFor } from './kept-card.ts';
+import { hastenLook } from './kept-card.store.ts';
 import { openCard, sealCard } from './sealed-card.ts';
 import type { SealedCode } from './security-codes.store.ts';
 import { openSecurityCodes, type CodeOwner } from './security-codes.ts';
@@ -78,10 +80,13 @@ export type Cards = {
     now: Instant,
   ): Promise<PaymentResource | undefined>;
   /**
-   * Belongs into the transaction that makes what refers to the card. False when the sweep was quicker: then the token has
-   * expired. Whatever the answer, the token itself is accepted no longer than before.
+   * Belongs into the transaction that makes what it is kept for, where that is not one statement with `keepCard`. False when
+   * the sweep was quicker: then the token has expired. Whatever the answer, the token itself is accepted no longer than before.
    */
-  keep(db: Database, partyId: string, token: string): Promise<boolean>;
+  keep(db: Database, partyId: string, token: string, reason: KeptFor): Promise<boolean>;
+  has(db: Database, partyId: string, token: string): Promise<boolean>;
+  /** Something that needed it needs it no longer: whether anything still does is looked at now. */
+  lookAt(db: Database, token: string, now: Instant): Promise<void>;
   /** For good, with all that hangs on it. False when it is gone already. */
   forget(db: Database, partyId: string, token: string): Promise<boolean>;
   /** Under the newest key. */
@@ -212,9 +217,17 @@ export function openVault(options: {
         ? resource
         : undefined;
     },
-    async keep(db, partyId, token) {
+    async keep(db, partyId, token, reason) {
       const cardId = cardIdOf(token);
-      return cardId !== undefined && markKept(db, partyId, cardId);
+      return cardId !== undefined && markKept(db, partyId, cardId, reason);
+    },
+    async has(db, partyId, token) {
+      const cardId = cardIdOf(token);
+      return cardId !== undefined && (await findCard(db, partyId, cardId)) !== undefined;
+    },
+    async lookAt(db, token, now) {
+      const cardId = cardIdOf(token);
+      if (cardId !== undefined) await hastenLook(db, cardId, now);
     },
     async forget(db, partyId, token) {
       const cardId = cardIdOf(token);

@@ -2,7 +2,8 @@
 // It knows no shop, so any shop's frame may have it; there is nothing in it but these words.
 import type { SmallPage } from './challenge-pages.ts';
 import type { Locale } from './checkout-request.ts';
-import { escapeHtml as escape, policyHash } from './html.ts';
+import { escapeHtml as escape } from './html.ts';
+import { policyHash } from './policy-hash.ts';
 import { wordsIn } from './words.ts';
 
 export const tryAgainAfterSeconds = 5;

@@ -17,7 +17,7 @@ import { awayPage, tryAgainAfterSeconds } from './away-page.ts';
 import { challengePages, type SmallPage } from './challenge-pages.ts';
 import { checkoutPage, type CheckoutView, type Order, type View } from './checkout-page.ts';
 import { isReturnAllowed, localeOf, readCheckoutRequest, type CheckoutRequest } from './checkout-request.ts';
-import { policyHash } from './html.ts';
+import { policyHash } from './policy-hash.ts';
 
 export type CheckoutPorts = {
   readonly mode: 'sandbox' | 'live';
@@ -52,7 +52,10 @@ export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): v
     const assets = { script: textOf(files.get('checkout.js')), style: textOf(files.get('checkout.css')) };
     try {
       const { view, origins } = await lookAt(wanted ?? { ...nothingWanted, locale }, ports, place);
-      reply.code(view.view === 'dead' ? 404 : 200).headers(policyOf(assets, origins, ports.mode));
+      reply.code(view.view === 'dead' ? 404 : 200).headers({
+        ...policyOf(assets, origins, ports.mode),
+        ...openerPolicy(view.shopOrigin !== undefined),
+      });
       return await sendPage(checkoutPage(view, assets), request, reply);
     } catch (error) {
       ports.log.error({ err: error, operation: request.operation }, 'request failed');
@@ -70,7 +73,11 @@ export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): v
     return sendFile(file, request, reply.header('Cross-Origin-Resource-Policy', 'cross-origin'));
   });
 
-  app.get('/checkout/challenge', (request, reply) => sendSmall(start, request, reply));
+  app.get<{ Querystring: Record<string, unknown> }>('/checkout/challenge', (request, reply) => {
+    // In the window of a page that has cut off its opener, what is handed on in the window's name is kept only so.
+    const isAlone = request.query['alone'] === 'true';
+    return sendSmall(start, request, reply.headers(openerPolicy(!isAlone)));
+  });
   app.get('/checkout/return', (request, reply) => sendSmall(back, request, reply));
 }
 
@@ -179,6 +186,11 @@ function policyOf(
     ...(origins.length === 0 ? { 'X-Frame-Options': 'DENY' } : {}),
     'Permissions-Policy': 'camera=(), microphone=(), geolocation=(), usb=()',
   };
+}
+
+/** Whoever opened the window is cut off from it, unless it is a site on the shop's list: no other can steer or watch it. */
+function openerPolicy(isKnown: boolean): Record<string, string> {
+  return { 'Cross-Origin-Opener-Policy': isKnown ? 'unsafe-none' : 'same-origin-allow-popups' };
 }
 
 async function sendPage(html: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {

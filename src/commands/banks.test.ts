@@ -145,6 +145,32 @@ describe('a terminal', () => {
     await expect(addTerminal('T', { ...terminal, bank: 'B' })).rejects.toThrow('with another bank');
   });
 
+  test('for payouts is added, changed, listed and removed beside those of shops', async () => {
+    const { shop: _, ...ofParty } = terminal;
+    const payouts = { ...ofParty, payouts: true } as const;
+    await addTerminal('T', terminal);
+    await addTerminal('T', { ...payouts, merchant: 'M2' });
+    expect(printed.at(-1)).toContain('P pays out through A as M2');
+    await expect(addTerminal('T', { ...payouts, bank: 'B' })).rejects.toThrow('with another bank');
+    await listAllBanks({ json: true });
+    expect(json()).toMatchObject([{ bankId: 'A', terminals: 2 }, { bankId: 'B' }]);
+    await removeTerminal('T', payouts);
+    await listAllTerminals({ party: 'P', json: true });
+    expect(json()).toEqual([
+      expect.objectContaining({ shopId: 'S', terminalId: 'T' }),
+      expect.objectContaining({
+        payouts: true,
+        terminalId: 'T',
+        merchantId: 'M2',
+        retiredAt: expect.any(String),
+      }),
+    ]);
+    expect(json()[0]).not.toHaveProperty('retiredAt');
+    await addTerminal('T', payouts);
+    await listAllTerminals({ party: 'P', json: true });
+    expect(json()[1]).not.toHaveProperty('retiredAt');
+  });
+
   test('that was removed keeps its bank, and comes back when it is added again', async () => {
     await addTerminal('T', terminal);
     await removeTerminal('T', terminal);
@@ -157,7 +183,7 @@ describe('a terminal', () => {
   });
 
   test('that cannot be right is refused', async () => {
-    const adding = (different: Partial<typeof terminal>, id = 'T') =>
+    const adding = (different: Partial<typeof terminal> & { payouts?: true }, id = 'T') =>
       addTerminal(id, { ...terminal, ...different });
     await expect(adding({ shop: 'X' })).rejects.toThrow('has no shop X');
     await expect(adding({ bank: 'X' })).rejects.toThrow('there is no bank X');
@@ -166,6 +192,11 @@ describe('a terminal', () => {
     await expect(adding({ merchant: 'M'.repeat(41) })).rejects.toThrow('--merchant');
     await expect(adding({}, ' ')).rejects.toThrow('the id of a terminal');
     await expect(removeTerminal('X', terminal)).rejects.toThrow('has no terminal X');
+    await expect(removeTerminal('X', { party: 'P', payouts: true })).rejects.toThrow('no terminal X');
+    await expect(adding({ payouts: true })).rejects.toThrow('say what it is for');
+    await expect(removeTerminal('T', { party: 'P' })).rejects.toThrow('say what it is for');
+    const { shop: _, ...ofParty } = terminal;
+    await expect(addTerminal('T', { ...ofParty, party: 'X', payouts: true })).rejects.toThrow('no party X');
   });
 });
 

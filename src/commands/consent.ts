@@ -2,9 +2,17 @@
 import { readFile } from 'node:fs/promises';
 import { verifyBundle } from '../recurring/consent-bundle.ts';
 import { sealKeysOf } from '../recurring/consent-seal.ts';
+import { consentSheet } from '../recurring/consent-sheet.ts';
 import { withFoundation } from './foundation.ts';
 
 type Verifying = { sealedBy?: string[]; sealedHere?: true };
+
+/** On standard output; of a bundle that was changed there is no page. */
+export async function printConsent(file: string): Promise<void> {
+  const verified = verifyBundle(await readFile(file, 'utf8'));
+  if (!verified.ok) throw new Error(`${file} is not to be believed: ${verified.why}`);
+  process.stdout.write(consentSheet(verified.bundle));
+}
 
 /** Needs nothing but the file, unless the keys of this service are to be asked for. */
 export async function verifyConsent(file: string, { sealedBy, sealedHere }: Verifying): Promise<void> {

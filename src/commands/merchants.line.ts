@@ -52,6 +52,12 @@ export function addMerchantCommands(program: Command): void {
     .option('--schedule <text>', 'of consents whose payment says nothing: P1M, or words')
     .option('--valid-until <day>', 'the last day of such consents, 2030-12-31')
     .option('--contact <text>', 'where payers can ask, on their receipts')
+    .addOption(
+      new Option('--language <name>', 'of receipts that are mailed, where the payer’s is not known').choices([
+        'en',
+        'ru',
+      ]),
+    )
     .addOption(yesOrNo('--enforce-max-gap <yes|no>', 'refuse a charge after six months without one'))
     .addOption(yesOrNo('--require-consent-evidence <yes|no>', 'store no card without the consent'))
     .addOption(yesOrNo('--needs-api-key <yes|no>', 'no charge with the token of an invoice'))

@@ -1,7 +1,8 @@
 // What an operator does about payments that wait for him, through the real program beside a service that runs.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { invoicesUrl, type CreatedInvoice } from '../../test/support/invoices.ts';
-import { brokenInvariants } from '../../test/support/ledger.ts';
+import { everyInvariant } from '../compose.ts';
+import { checkLedger } from '../ledger/check-ledger.ts';
 import { startPaymentWorld, type PaymentWorld } from '../../test/support/payment-world.ts';
 import { mandate } from '../../test/support/program.ts';
 import { waylay, type WaywardBank } from '../../test/support/wayward-bank.ts';
@@ -63,7 +64,8 @@ async function differencesOf({ id }: CreatedInvoice): Promise<string[]> {
 }
 
 async function isClean(): Promise<void> {
-  expect(await brokenInvariants(world.service.database)).toEqual([]);
+  const findings = await checkLedger(world.service.database, 'all', everyInvariant);
+  expect(findings.filter(({ broken }) => broken > 0n)).toEqual([]);
   expect(await world.service.engine.stuck()).toEqual([]);
 }
 

@@ -22,9 +22,9 @@ type Transaction = Parameters<Parameters<Foundation['database']['transaction']>[
 const realmOf = ({ config }: Foundation) => (config.mode === 'live' ? 'live' : 'test');
 
 export async function listIdentities(options: { party: string }): Promise<void> {
-  const page = { most: 1_000, before_at: null, before_id: null };
+  const all = { provider: null, class: null, level: null, most: 1_000, before_at: null, before_id: null };
   const identities = await withFoundation(({ database }) =>
-    readIdentities(database, { partyId: options.party }, page),
+    readIdentities(database, { party_id: options.party, ...all }),
   );
   printTable(
     ['identity', 'name', 'provider', 'class', 'level', 'state'],

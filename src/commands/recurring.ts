@@ -9,6 +9,7 @@ type Options = {
   schedule?: string;
   validUntil?: string;
   contact?: string;
+  language?: 'en' | 'ru';
   enforceMaxGap?: 'yes' | 'no';
   requireConsentEvidence?: 'yes' | 'no';
   needsApiKey?: 'yes' | 'no';
@@ -16,7 +17,7 @@ type Options = {
 
 /** Changes what is given and leaves the rest; without anything given it only shows. */
 export async function setRecurring(shopId: string, options: Options): Promise<void> {
-  const { party: partyId, schedule, validUntil, contact } = options;
+  const { party: partyId, schedule, validUntil, contact, language } = options;
   if (validUntil !== undefined && !isDate(validUntil))
     throw new Error(`${validUntil} is no day; write 2030-12-31`);
   await withFoundation(async ({ database }) => {
@@ -33,6 +34,7 @@ export async function setRecurring(shopId: string, options: Options): Promise<vo
       ...before,
       ...(Object.keys(terms).length === 0 ? {} : { terms }),
       ...(contact === undefined ? {} : { contact }),
+      ...(language === undefined ? {} : { language }),
       ...flag('enforceMaxGap', options.enforceMaxGap),
       ...flag('requireConsentEvidence', options.requireConsentEvidence),
       ...flag('needsApiKey', options.needsApiKey),

@@ -28,7 +28,12 @@ export async function serve(): Promise<void> {
     if (config.mode === 'sandbox') {
       await openGate(service);
       const { addDemoShop } = await import('../sandbox/demo-shop.ts');
-      addDemoShop(service.app, { apiKey: () => apiKey, shopId: 'TEST' });
+      addDemoShop(service.app, {
+        apiKey: () => apiKey,
+        shopId: 'TEST',
+        url: () => publicUrl,
+        nowMs: Date.now,
+      });
     }
     const address = await service.app.listen({ host: config.host, port: config.port });
     // With PORT=0 the address is known only now.

@@ -1,6 +1,6 @@
 // mandate webhooks: an operator's and a developer's hands on what merchants are told.
 import { epochMsOf, instantAt, parseInstant, type Instant } from '../clock.ts';
-import { buildService, topics, type Foundation } from '../compose.ts';
+import { topics, type Foundation } from '../compose.ts';
 import { addressOf, listen as listenTo } from '../webhooks/listen.ts';
 import { queuesOf, resume } from '../webhooks/inspect.store.ts';
 import { rebaseLog } from '../webhooks/rebase.store.ts';
@@ -49,22 +49,23 @@ export async function resumeQueues(webhookId: string, options: { object?: string
   const queues = await withFoundation(async (foundation) => {
     await webhookNamed(foundation, webhookId);
     const { database, ports } = foundation;
-    const { leaseMs } = buildService(foundation).webhooks;
-    return resume(database, webhookId, { now: ports.clock.now(), leaseMs }, options.object);
+    return resume(database, webhookId, ports.clock.now(), options.object);
   });
   console.log(`${queues} queues are due again; a running node takes them up within a second.`);
 }
 
 export async function replay(webhookId: string, options: { since: string; until?: string }): Promise<void> {
   const queues = await withFoundation(async (foundation) => {
-    const { database, ports } = foundation;
+    const { database, ports, log } = foundation;
     const { webhook } = await webhookNamed(foundation, webhookId);
     const topic = topics.find(({ name }) => name === webhook.topic);
     if (!topic) throw new Error(`this version has no ${webhook.topic}`);
     const now = ports.clock.now();
     const since = moment('--since', options.since, now);
     const until = options.until === undefined ? now : moment('--until', options.until, now);
-    return rewind(database, webhook, topic, { since, until, now });
+    const complain = (aggregateId: string, error: unknown) =>
+      log.error({ err: error, aggregateId }, 'the log of an aggregate cannot be told, and was passed over');
+    return rewind(database, webhook, topic, { since, until, now }, complain);
   });
   console.log(`${queues} queues go back; a running node begins within a second.`);
 }

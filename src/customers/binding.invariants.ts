@@ -17,10 +17,10 @@ export const bindingInvariants: readonly Invariant[] = [
           then charged_minor = returned_minor and charged_minor in (0, amount_minor) and owed_minor = 0
         else (charged_minor, returned_minor, owed_minor) = (0, 0, 0)
       end as holds
-    from binding
+    from (select binding.* from changed join binding on customer_id = aggregate_id) as binding
     full join (
       select aggregate_id as customer_id, split_part(operation_id, '/', 2) as binding_id
-      from touched join ledger_transfer using (aggregate_id)
+      from changed join ledger_transfer using (aggregate_id)
       where operation_id like 'binding/%' group by 1, 2
     ) as named using (customer_id, binding_id)
     cross join lateral (
@@ -29,8 +29,7 @@ export const bindingInvariants: readonly Invariant[] = [
         coalesce(sum(pending_minor), 0) as owed_minor
       from ledger_transfer
       where aggregate_id = customer_id and operation_id = 'binding/' || binding_id
-    ) as booked
-    where not :recent or customer_id in (select aggregate_id from touched)`,
+    ) as booked`,
   ),
   invariant(
     'B2',
@@ -41,12 +40,11 @@ export const bindingInvariants: readonly Invariant[] = [
         when 'deleted' then active_binding_id is null
         else active_binding_id is not distinct from latest.binding_id
       end as holds
-    from customer
+    from changed join customer on customer_id = aggregate_id
     left join lateral (
       select binding_id from binding
       where binding.customer_id = customer.customer_id and bound_at_version is not null
       order by bound_at_version desc limit 1
-    ) as latest on true
-    where not :recent or customer.customer_id in (select aggregate_id from touched)`,
+    ) as latest on true`,
   ),
 ];

@@ -4,6 +4,7 @@ import type { BankAnswer } from '../bank/bank.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Service } from '../service.ts';
+import { nameSeries } from './change-binding.store.ts';
 import { evolveBinding, type Binding, type BindingFact } from './binding.ts';
 import { isBindingFact } from './customer-json.ts';
 import type { CustomerFact } from './customer.ts';
@@ -37,7 +38,10 @@ export function seriesChangeOf(
       evidence,
       ...(recurrentTerms === undefined ? {} : { given: recurrentTerms }),
     };
-    return (tx) => recurring.bind(tx, consent, now);
+    return async (tx) => {
+      const seriesId = await recurring.bind(tx, consent, now);
+      await nameSeries(tx, { customerId, bindingId: id }, seriesId);
+    };
   }
   if (isCharge && answer?.outcome === 'declined' && isNetworks(answer))
     return (tx) => recurring.declined(tx, { ...owner, amount, token: card.token }, now);

@@ -1,12 +1,14 @@
 // The engine's step of a binding: look what is next, ask the bank without holding a connection, write what its answer means.
 // Running it twice is harmless: the bank knows each operation by its id, and every write is guarded by the version.
-import type { Bank, BankAnswer } from '../bank/bank.ts';
+import type { Bank, BankAnswer, Terminal } from '../bank/bank.ts';
 import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Service } from '../service.ts';
 import { meaningOf, nextOf, type NextStep } from './binding.bank.ts';
 import { seriesChangeOf } from './binding.series.ts';
 import { bindingOperationId, type Binding } from './binding.ts';
+import { mayMove, movedTo } from '../payments/payment.terminal.ts';
+import { storeMove } from './binding.terminal.store.ts';
 import { loadBinding, type StoredBinding } from './binding.store.ts';
 import { lookAgainAt, storeBindingFacts } from './change-binding.store.ts';
 
@@ -21,6 +23,8 @@ export type BindingSteps = {
   readonly clock: Clock;
   readonly recurring: Pick<Service['recurring'], 'bind' | 'declined'>;
   readonly bankOf: (binding: Binding) => Promise<Bank>;
+  /** Another terminal of the shop, whose bank is not known to be away. */
+  readonly terminalElsewhere: (binding: Binding) => Promise<Terminal | undefined>;
   /** Where the payer's browser returns to after a challenge. */
   readonly returnUrlOf: (binding: Binding) => string;
 };
@@ -55,6 +59,12 @@ async function takeStep(
   const answer = await ask(tools, stored.binding, next, now, attempt);
   // A bank may take its time; what it says is true from when it says it.
   const answeredAt = laterBy(now, epochMsOf(tools.clock.now()) - epochMsOf(askedAt));
+  if (mayMove(stored.binding, answer, attempt, answeredAt)) {
+    const terminal = await tools.terminalElsewhere(stored.binding);
+    const fact = terminal && ({ type: 'binding_rerouted', ...movedTo(terminal, answer) } as const);
+    const moved = fact && (await storeMove(tools.db, stored, fact, answeredAt));
+    if (moved) return moved;
+  }
   return write(
     tools,
     stored,

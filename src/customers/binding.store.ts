@@ -1,5 +1,7 @@
 // Bindings in SQL: a new one, and the reads. A binding is a part of its customer: every change of one moves the customer's
 // version on, and its facts stand in the customer's log. How one changes is in change-binding.store.ts.
+import { keepCard, keptForText, keptParameters } from '../cards/kept-card.ts';
+import { cardIdOf } from '../cards/payment-resource.ts';
 import { laterBy, type Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { statement, type Values } from '../database/statement.ts';
@@ -31,23 +33,30 @@ const customerList =
 const storedColumns = { ...bindingColumns, ...ofCustomer } as const;
 const storedList = `${bindingList}, ${customerList}`;
 
-/** Nothing is written when the customer has moved since he was read. A name used before breaks the whole statement. */
+/**
+ * Nothing is written when the customer has moved since he was read, or when the card is gone. A name used before breaks the
+ * whole statement.
+ */
 const insertBinding = statement({
   name: 'insert_binding',
   parameters: {
     ...bindingColumns,
     ...appendParameters,
+    ...keptParameters,
     card_fingerprint: 'bytea',
     fingerprint: 'bytea?',
     wake_at: 'timestamptz',
     attempts: 'int4',
   },
-  row: { version: 'int4' },
+  row: { has_moved: 'bool', is_made: 'bool' },
   text: `
-    with changed as (
+    with unmoved as (
+      select customer_id from customer where customer_id = :customer_id and version = :version - 1 for update
+    ), kept as (${keepCard('unmoved')}
+    ), changed as (
       update customer set version = version + 1, bindings_made = :number
-      where customer_id = :customer_id and version = :version - 1
-      returning customer_id, party_id, version
+      from unmoved where customer.customer_id = unmoved.customer_id and exists (select from kept)
+      returning customer.customer_id, party_id, version
     ), named as (
       insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
       select :party_id, 'createBinding', :external_id, :binding_id, :fingerprint
@@ -60,7 +69,7 @@ const insertBinding = statement({
     ), logged as (
       ${appendEvent('customer', 'customer_id')}
     )
-    select version from changed`,
+    select not exists (select from unmoved) as has_moved, exists (select from changed) as is_made`,
 });
 
 const readBinding = statement({
@@ -104,6 +113,13 @@ const readOneBinding = statement({
            and customer.status <> 'deleted'`,
 });
 
+const readSeriesOfBinding = statement({
+  name: 'read_series_of_binding',
+  parameters: { customer_id: 'text', binding_id: 'text' },
+  row: { series_id: 'text?' },
+  text: `select series_id from binding where customer_id = :customer_id and binding_id = :binding_id`,
+});
+
 const readBindingName = statement({
   name: 'read_binding_by_external_id',
   parameters: { party_id: 'text', external_id: 'text' },
@@ -134,7 +150,6 @@ const readEarlierBindings = statement({
          ) as with_card`,
 });
 
-/** False when the customer has moved since he was read. */
 export async function storeNewBinding(
   db: Database,
   { customer, version }: StoredCustomer,
@@ -144,18 +159,22 @@ export async function storeNewBinding(
     fingerprint: Buffer | null;
     claim: { wake_at: Instant; attempts: number };
   },
-): Promise<boolean> {
+): Promise<'made' | 'customer has moved' | 'card is gone'> {
   const binding = evolveBinding(undefined, started);
-  if (binding.customerId !== customer.id) throw new Error('a binding of another customer');
-  const rows = await db.run(insertBinding, {
+  const { customerId, id, card } = binding;
+  if (customerId !== customer.id) throw new Error('a binding of another customer');
+  const [row] = await db.run(insertBinding, {
     ...rowOf(binding, version + 1),
     ...options.claim,
+    kept_card: cardIdOf(card.token) ?? null,
+    kept_for: keptForText(['binding', customerId, id]),
     card_fingerprint: options.cardFingerprint,
     fingerprint: options.fingerprint,
     happened_at: binding.createdAt,
     facts: [bindingFactToJson(started, binding.id)],
   });
-  return rows.length > 0;
+  if (!row || row.has_moved) return 'customer has moved';
+  return row.is_made ? 'made' : 'card is gone';
 }
 
 export async function loadBinding(
@@ -164,6 +183,16 @@ export async function loadBinding(
 ): Promise<StoredBinding | undefined> {
   const [row] = await db.run(readBinding, { customer_id: name.customerId, binding_id: name.bindingId });
   return row && storedBindingFromRow(row);
+}
+
+/** By which a bound card is charged. */
+export async function seriesOfBinding(
+  db: Database,
+  name: { customerId: string; bindingId: string },
+): Promise<string | undefined> {
+  const names = { customer_id: name.customerId, binding_id: name.bindingId };
+  const [row] = await db.run(readSeriesOfBinding, names);
+  return row?.series_id ?? undefined;
 }
 
 /** In the order they were made; undefined when there is no such customer of that party. */

@@ -86,6 +86,11 @@ const facts: Record<BindingFact['type'], BindingFact> = {
   },
   binding_reversal_started: { type: 'binding_reversal_started', failure, returnBy },
   binding_charged: { type: 'binding_charged', approval, returnBy },
+  binding_rerouted: {
+    type: 'binding_rerouted',
+    terminal: { id: 'T2', bankId: 'BANK2', merchantId: 'M2', descriptor: 'SHOP' },
+    why: 'ECONNREFUSED',
+  },
   binding_refund_started: { type: 'binding_refund_started', why: '12' },
   binding_succeeded: { type: 'binding_succeeded' },
   binding_failed: { type: 'binding_failed', failure },
@@ -119,6 +124,7 @@ describe('every cell of the lifecycle', () => {
   const expected: Record<string, Record<string, BindingStateName>> = {
     absent: { binding_started: 'authorising' },
     authorising: {
+      binding_rerouted: 'authorising',
       binding_interaction_requested: 'challenged',
       binding_charged: 'returning',
       binding_failed: 'failed',

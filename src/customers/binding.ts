@@ -36,6 +36,7 @@ export type BindingTerms = {
   readonly externalId?: string;
   /** Until when the charge must be decided. */
   readonly deadline: Instant;
+  /** Becomes another one only before anything was sent. */
   readonly terminal: Terminal;
   readonly realm: Realm;
 };
@@ -64,6 +65,8 @@ export type BindingStatus = 'pending' | 'succeeded' | 'failed';
 
 export type BindingFact =
   | { readonly type: 'binding_started'; readonly terms: BindingTerms }
+  /** Its bank was away, and nothing was sent there. */
+  | { readonly type: 'binding_rerouted'; readonly terminal: Terminal; readonly why: string }
   | {
       readonly type: 'binding_interaction_requested';
       readonly interaction: Interaction;
@@ -84,6 +87,7 @@ export type BindingFact =
 const bindingLifecycle = {
   absent: { binding_started: 'authorising' },
   authorising: {
+    binding_rerouted: 'authorising',
     binding_interaction_requested: 'challenged',
     binding_charged: 'returning',
     binding_failed: 'failed',
@@ -164,10 +168,14 @@ export function evolveBinding(binding: Binding | undefined, fact: BindingFact): 
   if (moves[fact.type] === undefined) throw new Error(`a binding that is ${from} cannot have ${fact.type}`);
   if (fact.type === 'binding_started') return { ...fact.terms, state: { name: 'authorising' } };
   if (!binding) throw new Error(`${fact.type} without a binding`);
+  if (fact.type === 'binding_rerouted') return { ...binding, terminal: fact.terminal };
   return { ...binding, state: stateAfter(binding, fact) };
 }
 
-function stateAfter(binding: Binding, fact: Exclude<BindingFact, { type: 'binding_started' }>): BindingState {
+function stateAfter(
+  binding: Binding,
+  fact: Exclude<BindingFact, { type: 'binding_started' | 'binding_rerouted' }>,
+): BindingState {
   switch (fact.type) {
     case 'binding_interaction_requested':
       return { name: 'challenged', interaction: fact.interaction, until: fact.until };

@@ -49,10 +49,26 @@ const rescheduleBinding = statement({
   name: 'reschedule_binding',
   parameters: { customer_id: 'text', binding_id: 'text', version: 'int4', wake_at: 'timestamptz?' },
   row: {},
-  // An answer was had: the delays start anew with the next silence.
-  text: `update binding set wake_at = :wake_at, attempts = 1
+  // An answer was had: the delays start anew with the next silence. Never as the first attempt, which alone may go elsewhere.
+  text: `update binding set wake_at = :wake_at, attempts = least(attempts, 2)
          where customer_id = :customer_id and binding_id = :binding_id and version = :version`,
 });
+
+const nameSeriesOfBinding = statement({
+  name: 'name_series_of_binding',
+  parameters: { customer_id: 'text', binding_id: 'text', series_id: 'text' },
+  row: {},
+  text: `update binding set series_id = :series_id where customer_id = :customer_id and binding_id = :binding_id`,
+});
+
+/** Beside the change that binds the card: what it is charged by from now on, for when the card itself is gone. */
+export async function nameSeries(
+  tx: Database,
+  { customerId, bindingId }: { customerId: string; bindingId: string },
+  seriesId: string,
+): Promise<void> {
+  await tx.run(nameSeriesOfBinding, { customer_id: customerId, binding_id: bindingId, series_id: seriesId });
+}
 
 /** Somebody else changed the customer since he was read: what was to be written beside the change is taken back. */
 class CustomerHasMoved extends Error {}

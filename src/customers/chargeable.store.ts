@@ -9,8 +9,14 @@ import type { ChargeableCustomer } from './customers.ts';
 const holdChargeable = statement({
   name: 'hold_chargeable_customer',
   parameters: { customer_id: 'text', party_id: 'text' },
-  row: { ...optional(bindingColumns), of_shop: 'text', contact_info: 'json', is_ready: 'bool' },
-  text: `select ${bindingList}, customer.shop_id as of_shop, contact_info,
+  row: {
+    ...optional(bindingColumns),
+    of_shop: 'text',
+    series_id: 'text?',
+    contact_info: 'json',
+    is_ready: 'bool',
+  },
+  text: `select ${bindingList}, customer.shop_id as of_shop, series_id, contact_info,
            customer.active_binding_id is not null as is_ready
          from customer left join binding
            on binding.customer_id = customer.customer_id and binding.binding_id = customer.active_binding_id
@@ -38,6 +44,7 @@ export async function holdCustomer(
       token: card.token,
       details: card.details,
       realm,
+      ...(row.series_id === null ? {} : { seriesId: row.series_id }),
       ...(networkTransactionId === undefined ? {} : { networkTransactionId }),
     },
   };

@@ -2,7 +2,7 @@
 // what comes of it is read from the binding or from the customer's events.
 import { createHash } from 'node:crypto';
 import type { PaymentResource } from '../cards/payment-resource.ts';
-import { isNameTaken } from '../database/database.ts';
+import { isNameTaken, type Database } from '../database/database.ts';
 import { bornClaimed } from '../engine/engine.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { isStopped } from '../merchants/party.ts';
@@ -93,21 +93,20 @@ export const createBinding = endpoint({
       const decision = decideStart(stored.customer, shop.value, command, bindingRules, others, now);
       if (!decision.ok) return decision;
       // From here on the binding is made, unless the customer has moved or the name was taken meanwhile.
-      const written = await db
-        .transaction(async (tx) => {
-          if (!(await cards.keep(tx, caller.partyId, card.token))) return 'expired';
-          return storeNewBinding(tx, stored, decision.value, {
-            cardFingerprint,
-            fingerprint: body.externalID === undefined ? null : fingerprint,
-            claim: bornClaimed(now),
-          });
-        })
-        .catch((error: unknown) => {
-          if (isNameTaken(error)) return false;
-          throw error;
+      const store = (tx: Database) =>
+        storeNewBinding(tx, stored, decision.value, {
+          cardFingerprint,
+          fingerprint: body.externalID === undefined ? null : fingerprint,
+          claim: bornClaimed(now),
         });
-      if (written === 'expired') return refuse('invalidPaymentToolToken');
-      if (!written) return 'customer has moved';
+      // A name that is taken breaks its statement, and must not break more than that.
+      const isOneStatement = body.externalID === undefined;
+      const written = await (isOneStatement ? store(db) : db.transaction(store)).catch((error: unknown) => {
+        if (isNameTaken(error)) return 'customer has moved' as const;
+        throw error;
+      });
+      if (written === 'card is gone') return refuse('invalidPaymentToolToken');
+      if (written === 'customer has moved') return written;
       db.afterCommit(() => engine.run('binding', [customerId, id], now));
       return accept(bindingBody(evolveBinding(undefined, decision.value), stored.customer, caller));
     }

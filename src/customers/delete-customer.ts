@@ -2,6 +2,7 @@
 // that was being bound to him is not: its test charge is given back.
 import { endpoint } from '../http/endpoint.ts';
 import { accept, refuse } from '../refusal.ts';
+import { boundCards, endConsents } from './card-consents.ts';
 import { findCustomer, storeDeletion } from './customer.store.ts';
 import { CustomerPath } from './customer.wire.ts';
 
@@ -18,13 +19,19 @@ export const deleteCustomer = endpoint({
   params: CustomerPath,
   status: 204,
   refusals: ['customerNotFound', 'invalidShopID', 'invalidPartyStatus', 'invalidShopStatus'],
-  handle: async ({ caller, params, now }, { db, merchants, engine }) => {
+  handle: async ({ caller, params, now }, { db, merchants, recurring, engine }) => {
     for (let attempt = 0; attempt < tries; attempt++) {
       const stored = await findCustomer(db, caller.partyId, params.customerID);
       if (!stored) return refuse('customerNotFound');
       const trading = await merchants.trading(stored.customer);
       if (!trading.ok) return trading;
-      if (!(await storeDeletion(db, stored, now))) continue;
+      const isDone = await db.transaction(async (tx) => {
+        const ended = await boundCards(tx, { partyId: caller.partyId, customerId: stored.customer.id });
+        if (!(await storeDeletion(tx, stored, now))) return false;
+        await endConsents(tx, recurring, { ended, staying: [] }, { by: 'merchant' }, now);
+        return true;
+      });
+      if (!isDone) continue;
       db.afterCommit(() => engine.wake());
       return accept(undefined);
     }

@@ -1,10 +1,12 @@
 // DELETE …/bindings/{customerBindingID}: the payer, or the merchant for him, takes a card back. The one bound before it is
-// charged from now on; without one the customer is unready. What was charged already stays as it is.
+// charged from now on; without one the customer is unready. What was charged already stays as it is. With the last binding of a
+// card ends the consent to charge it.
 import { endpoint } from '../http/endpoint.ts';
 import { accept, refuse } from '../refusal.ts';
 import { decideWithdraw } from './binding.commands.ts';
 import { findBinding } from './binding.store.ts';
 import { BindingPath } from './binding.wire.ts';
+import { boundCards, endConsents } from './card-consents.ts';
 import { storeBindingFacts } from './change-binding.store.ts';
 
 const tries = 10;
@@ -21,7 +23,8 @@ export const withdrawBinding = endpoint({
   params: BindingPath,
   status: 204,
   refusals: ['customerNotFound', 'bindingNotFound', 'invalidBindingStatus'],
-  handle: async ({ caller, params, now }, { db }) => {
+  handle: async ({ caller, params, now }, { db, cards, recurring }) => {
+    const how = { by: caller.kind === 'apiKey' ? 'merchant' : 'payer' } as const;
     const { customerID: customerId, customerBindingID: bindingId } = params;
     for (let attempt = 0; attempt < tries; attempt++) {
       const found = await findBinding(db, { partyId: caller.partyId, customerId, bindingId });
@@ -31,7 +34,15 @@ export const withdrawBinding = endpoint({
       const decision = decideWithdraw(stored.customer, stored.binding, boundBefore, now);
       if (!decision.ok) return decision;
       if (decision.value.length === 0) return accept(undefined);
-      if (await storeBindingFacts(db, stored, decision.value, now)) return accept(undefined);
+      const isDone = await db.transaction(async (tx) => {
+        if (!(await storeBindingFacts(tx, stored, decision.value, now))) return false;
+        const staying = await boundCards(tx, { partyId: caller.partyId, customerId });
+        await endConsents(tx, recurring, { ended: [stored.binding], staying }, how, now);
+        // Its card should not wait for its turn to be deleted.
+        await cards.lookAt(tx, stored.binding.card.token, now);
+        return true;
+      });
+      if (isDone) return accept(undefined);
     }
     throw new Error(`customer ${customerId} was changed by others ${tries} times in a row`);
   },

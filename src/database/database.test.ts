@@ -67,10 +67,12 @@ describe('a transaction', () => {
     await expect(swallowed).rejects.toThrow(/failed statement/);
   });
 
-  test('goes on when a statement of it was run apart and failed', async () => {
+  test('goes on when a part of it that was contained has failed', async () => {
     const read = await db.database.transaction(async (tx) => {
-      await expect(tx.runApart(failNow, { state: '22000' })).rejects.toMatchObject({ code: '22000' });
-      return tx.runApart(readNotes, {});
+      await expect(tx.contained((part) => part.run(failNow, { state: '22000' }))).rejects.toMatchObject({
+        code: '22000',
+      });
+      return tx.contained((part) => part.run(readNotes, {}));
     });
     expect(read).toEqual([{ text: 'kept' }]);
   });
@@ -156,6 +158,31 @@ test('a connection that has gone silent is given up, and the next statement runs
   await through.end();
   proxy.close();
   for (const wire of wires) wire.destroy();
+});
+
+const sleepLong = statement({
+  name: 'test_sleep_long',
+  patienceMs: 60_000,
+  parameters: { seconds: 'int4' },
+  row: { ended: 'bool' },
+  text: 'select pg_sleep(:seconds / 2.0) is not null as ended',
+});
+const sleepAsUsual = statement({
+  name: 'test_sleep_as_usual',
+  parameters: { seconds: 'int4' },
+  row: { ended: 'bool' },
+  text: 'select pg_sleep(:seconds / 2.0) is not null as ended',
+});
+
+test('a statement that says so is waited for longer than usual', async () => {
+  const impatient = openDatabase({
+    connection: { url: db.url },
+    connectionsMost: 3,
+    silenceTimeoutMs: 100,
+  });
+  await expect(impatient.run(sleepAsUsual, { seconds: 1 })).rejects.toThrow('Query read timeout');
+  expect(await impatient.run(sleepLong, { seconds: 1 })).toEqual([{ ended: true }]);
+  await impatient.end();
 });
 
 test('a server that is not there is told apart: nothing was sent', async () => {

@@ -14,8 +14,8 @@ export type Database = {
    * by itself without failing the whole.
    */
   transaction<T>(work: (tx: Database) => Promise<T>): Promise<T>;
-  /** A transaction of this one statement, without the round trips of one; inside another a part of that. */
-  runApart: Database['run'];
+  /** For work of a single write: tried again as a transaction is; inside another a part of that, which it may not spoil. */
+  contained<T>(work: (db: Database) => Promise<T>): Promise<T>;
   /** Runs the effect once what was written is durable: at once outside a transaction, after the commit inside one. */
   afterCommit(effect: () => void): void;
 };
@@ -125,14 +125,14 @@ export function databaseOn(options: {
     });
   }
 
-  const run: Database['run'] = (statement, parameters) =>
-    withClient((client) => runOn(client, statement, parameters));
-
-  return {
-    run,
+  const alone: Database = {
+    run: (statement, parameters) => withClient((client) => runOn(client, statement, parameters)),
     transaction,
-    runApart: (statement, parameters) => retried(() => run(statement, parameters)),
+    contained: (work) => retried(() => work(alone)),
     afterCommit: (effect) => effect(),
+  };
+  return {
+    ...alone,
     withClient,
     lookups: {
       run: (statement, parameters) =>
@@ -195,7 +195,7 @@ async function inTransaction<T>(
   const tx: Database = {
     run: (statement, parameters) => runOn(client, statement, parameters),
     transaction: (inner) => withinSavepoint(client, () => inner(tx)),
-    runApart: (statement, parameters) => withinSavepoint(client, () => runOn(client, statement, parameters)),
+    contained: (inner) => withinSavepoint(client, () => inner(tx)),
     afterCommit: (effect) => effects.push(effect),
   };
   await client.query('begin');
@@ -229,7 +229,10 @@ async function runOn<P extends Columns, R extends Columns>(
   parameters: Values<P>,
 ): Promise<Values<R>[]> {
   const values = statement.parameterNames.map((name) => encode(parameters[name], statement.parameters[name]));
-  const result = await client.query<Values<R>>({ name: statement.name, text: statement.text, values });
+  const { name, text, patienceMs } = statement;
+  // The driver gives up by its own clock, whatever the server was told.
+  const patience = patienceMs === undefined ? {} : { query_timeout: patienceMs };
+  const result = await client.query<Values<R>>({ name, text, values, ...patience });
   return result.rows;
 }
 
@@ -256,6 +259,11 @@ export function isNameTaken(error: unknown): boolean {
     'constraint' in error &&
     error.constraint === 'external_id_pkey'
   );
+}
+
+/** A statement over several aggregates found that one of them was changed since it was read. Nothing was written. */
+export function hasMoved(error: unknown): boolean {
+  return codeOf(error) === 'MV001';
 }
 
 /** The driver's word for it; it has no code. */

@@ -20,8 +20,11 @@ export type DueWork = {
   readonly keys: readonly string[];
   /** How many of its rows a node works on at once, where that is not the usual number. */
   readonly slotsMost?: number;
-  /** Writes the row's next wake_at, or null, with its change of state. The first attempt is 1. */
-  readonly step: (key: readonly string[], now: Instant, attempt: number) => Promise<void>;
+  /**
+   * Writes the row's next wake_at, or null, with its change of state. The first attempt is 1. `known`: the row as its maker
+   * wrote it, who began this at once.
+   */
+  readonly step: (key: readonly string[], now: Instant, attempt: number, known?: unknown) => Promise<void>;
 };
 
 /** Something small to do every now and then, on every node, harmless when done twice. */
@@ -33,9 +36,9 @@ export type Engine = {
   wake(): void;
   /**
    * Does work that was written as claimed already (`bornClaimed`), by the node that made it: no other node looks at it
-   * before the lease is over, and it costs no claim. Answers at once; the work goes on.
+   * before the lease is over, and it costs no claim. Answers at once; the work goes on. `known` is handed to the step.
    */
-  run(table: string, key: readonly string[], now: Instant): void;
+  run(table: string, key: readonly string[], now: Instant, known?: unknown): void;
   /** Looks at one row now, whenever it is due: something outside may have changed. */
   hasten(table: string, key: readonly string[]): Promise<void>;
   /** When nothing runs and no sweep is wanted. */
@@ -162,9 +165,15 @@ export function openEngine(options: {
     return runStep(work, sql, { key: keyOf(row.key), attempts: row.attempts }, now);
   }
 
-  async function runStep(work: DueWork, sql: DueStatements, claimed: Claimed, now: Instant): Promise<void> {
+  async function runStep(
+    work: DueWork,
+    sql: DueStatements,
+    claimed: Claimed,
+    now: Instant,
+    known?: unknown,
+  ): Promise<void> {
     try {
-      await work.step(claimed.key, now, claimed.attempts);
+      await work.step(claimed.key, now, claimed.attempts, known);
       options.countStep(work.table, 'done');
     } catch (error) {
       await postpone(work, sql, claimed, now, error);
@@ -237,11 +246,11 @@ export function openEngine(options: {
       wake();
     },
     wake,
-    run(table, key, now) {
+    run(table, key, now, known) {
       const found = works.find(({ work }) => work.table === table);
       if (!found) throw new Error(`there is no due work in ${table}`);
       if (stopping) return; // another node takes it up when the lease is over
-      const doing = runStep(found.work, found.sql, { key, attempts: 1 }, now).finally(() =>
+      const doing = runStep(found.work, found.sql, { key, attempts: 1 }, now, known).finally(() =>
         running.delete(doing),
       );
       running.add(doing);

@@ -48,6 +48,10 @@ export function positionOf({ sequence, place }: { sequence: number; place: numbe
   return sequence * noticesOfEventMost + place;
 }
 
+export function placeOf(position: number): { sequence: number; place: number } {
+  return { sequence: Math.floor(position / noticesOfEventMost), place: position % noticesOfEventMost };
+}
+
 /** Members without a value are left out: null, nothing, empty text, an empty list. */
 export function filled(members: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => !isEmpty(value)));

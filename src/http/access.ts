@@ -88,6 +88,9 @@ export const access = {
   getRecurring: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
   listRecurringEvents: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
   getConsentBundle: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
+  getCustomerRecurring: { apiKey: 'customers:read', tokens: [], hiddenBehind: 'customerNotFound' },
+  getBindingConsent: { apiKey: 'customers:read', tokens: [], hiddenBehind: 'customerNotFound' },
+  getConsentSheet: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
   getReceipt: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
   withdrawConsent: { apiKey: 'payments:write', tokens: [] },
   createPaymentResource: {

@@ -25,7 +25,14 @@ import {
 import { isKeepable, parseJson } from './json-body.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { RefusalCode } from './refusals.ts';
-import { refusalAnswer, refusalOf, requestIdCharactersMost, sideOf, type Side } from './saying-no.ts';
+import {
+  refusalAnswer,
+  refusalOf,
+  requestIdCharactersMost,
+  sideOf,
+  waitSecondsOf,
+  type Side,
+} from './saying-no.ts';
 import { compileCheck, type Check, type Complaint } from './validate.ts';
 
 export type Door = {
@@ -150,7 +157,7 @@ async function perform(
 ): Promise<StoredAnswer> {
   const outcome = await endpoint.handle(request, service);
   if (!outcome.ok) {
-    const { waitSeconds } = outcome.refusal;
+    const waitSeconds = waitSecondsOf(outcome.refusal, request.now);
     if (waitSeconds !== undefined) reply.header('Retry-After', String(waitSeconds));
     return refusalAnswer(sideOf(endpoint.path), outcome.refusal);
   }

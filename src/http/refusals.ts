@@ -242,8 +242,9 @@ export const refusals = {
   },
   recurringNotFound: {
     status: 404,
-    message: 'The payment belongs to no series',
-    advice: 'Name a captured payment that was made with `makeRecurrent`, or a recurring payment.',
+    message: 'It belongs to no series of recurring charges',
+    advice:
+      'Name a captured payment that was made with `makeRecurrent`, a recurring payment, or a binding that succeeded.',
   },
   webhookNotFound: {
     status: 404,

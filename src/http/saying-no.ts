@@ -1,5 +1,6 @@
 // How the API says no. Its two sides have different manners, which come from the contract: under /v2/processing a refusal
 // has a code and a message, under /wallet/v0 and /payres/v0 a bad request has an errorType and a name, and nothing has no body.
+import { epochMsOf, type Instant } from '../clock.ts';
 import type { Refusal } from '../refusal.ts';
 import type { StoredAnswer } from './idempotency.ts';
 import { refusals, type RefusalCode } from './refusals.ts';
@@ -26,6 +27,19 @@ export function refusalAnswer(side: Side, refusal: Refusal<RefusalCode>): Stored
   if (status !== 400) return { status, body: JSON.stringify({ ...named, ...details, message }) };
   const errorType = 'errorType' in entry ? entry.errorType : 'SchemaViolated';
   return { status, body: JSON.stringify({ ...named, errorType, ...details, description: message }) };
+}
+
+/**
+ * For the header Retry-After, which machines heed that know nothing of our codes: also where the body says from which moment on
+ * the answer is another. Whole seconds, and never so few that it would still be too early.
+ */
+export function waitSecondsOf(
+  { waitSeconds, details }: Refusal<RefusalCode>,
+  now: Instant,
+): number | undefined {
+  const until = details?.['retryAfter'];
+  if (waitSeconds !== undefined || until === undefined) return waitSeconds;
+  return Math.max(1, Math.ceil((epochMsOf(until as Instant) - epochMsOf(now)) / 1_000));
 }
 
 /** About a parameter of the address, a header, or the body. */

@@ -2,7 +2,7 @@
 // beside the service; every check is one statement and so sees one moment.
 import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
-import { ledgerInvariants, type Invariant } from './invariants.ts';
+import { checkPatienceMs, ledgerInvariants, type Invariant } from './invariants.ts';
 
 export type Finding = Pick<Invariant, 'id' | 'says'> & {
   readonly checked: bigint;
@@ -38,6 +38,7 @@ const findSettledTime = statement({
 /** Moves the watermark there and adds up what it passes over. Two nodes pass over each transfer once. */
 const advanceWatermark = statement({
   name: 'advance_ledger_watermark',
+  patienceMs: checkPatienceMs,
   parameters: { until: 'timestamptz' },
   row: {},
   text: `

@@ -13,17 +13,30 @@ export type Invariant = {
   readonly find: Statement<typeof scope, typeof found>;
 };
 
-/** Of `cases`, each row is one case, with a column `holds`. It may use `:recent`, `since` and `touched`. */
+/** A check of everything reads everything: on large books that takes minutes. */
+export const checkPatienceMs = 3_600_000;
+
+/** The times of events are those of whoever wrote them, whose clock may be a little behind. */
+const eventMargin = `interval '10 minutes'`;
+
+/**
+ * Of `cases`, each row is one case, with a column `holds`. It may use `since`, `touched`, whose money has moved, and `changed`, to
+ * whom anything has happened, whether or not money moved: what should have moved it, and did not, is among them.
+ */
 export function invariant(id: string, says: string, cases: string): Invariant {
   const find = statement({
     name: `find_broken_${id.toLowerCase()}`,
     parameters: scope,
     row: found,
+    patienceMs: checkPatienceMs,
     text: `
       with since as (
         select case when :recent then reached_at else '-infinity' end as instant from ledger_watermark
       ), touched as (
         select distinct aggregate_id from ledger_transfer, since where created_at >= instant
+      ), changed as (
+        select aggregate_id from touched
+        union select aggregate_id from event, since where created_at >= instant - ${eventMargin}
       ), cases as (${cases}
       )
       select count(*) as checked, count(*) filter (where holds is not true) as broken,

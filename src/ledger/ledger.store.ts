@@ -1,7 +1,7 @@
 // The ledger in SQL. A journal is one statement, the function post_journal of the schema, so that the balances of busy
 // accounts are locked for no longer than that statement and the commit. A room writes its journal inside the statement that
-// changes its own row (recordJournal), or as the last thing of a transaction (postJournal), and one of them only: then no two
-// transactions can wait for each other.
+// changes its own row (recordJournal), and one of them only: then no two transactions can wait for each other. A journal without a
+// row, as tests and the bench of the ledger have, is the last thing of a transaction (postJournal).
 import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { statement, type Values } from '../database/statement.ts';

@@ -1,6 +1,6 @@
 // Which transfers each event of the business leads to: the chart of docs/decisions/0012-ledger.md in code. Each function
-// answers a whole journal, so that a room cannot forget a leg or mistake an account; it writes it with postJournal, in the
-// transaction of its own change.
+// answers a whole journal, so that a room cannot forget a leg or mistake an account; it writes it with recordJournal, in the
+// statement of its own change.
 import type { Money } from '../money.ts';
 import {
   acquirerUncleared,

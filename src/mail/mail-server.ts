@@ -77,28 +77,29 @@ export function openMailServer(settings: MailServerSettings): MailServer {
         await (await transport()).sendMail(letter);
         return { taken: true };
       } catch (error) {
-        const told = error as MailError;
-        const { code, responseCode, command } = told;
-        const said = [code ?? 'unknown', responseCode, command]
-          .filter((each) => each !== undefined)
-          .join(' ');
-        if (isRefusalOfAddress(told)) return { refused: said };
+        const failure = error as SmtpFailure;
+        const said = saidOf(failure);
+        if (isRefusalOfAddress(failure)) return { refused: said };
         throw new LetterNotTaken(`the mail server did not take the letter: ${said}`);
       }
     },
   };
 }
 
-/** What the mail library tells of a failure. */
-type MailError = {
+/** What nodemailer tells of a failure: which step, and what the server answered. */
+type SmtpFailure = {
   readonly code?: string;
   readonly command?: string;
-  readonly response?: string;
   readonly responseCode?: number;
+  readonly response?: string;
 };
 
+/** Codes alone. */
+function saidOf({ code = 'unknown', responseCode, command }: SmtpFailure): string {
+  return `${code} ${responseCode ?? ''} ${command ?? ''}`.trim();
+}
+
 /** For good, and for the sake of the payer's address; not, as 5.7 says, because it is us who may not send there. */
-function isRefusalOfAddress({ command, responseCode, response }: MailError): boolean {
-  const isForGood = command === 'RCPT TO' && (responseCode ?? 0) >= 500;
-  return isForGood && !/^\d{3}[ -]5\.7\./.test(response ?? '');
+function isRefusalOfAddress({ command, responseCode = 0, response = '' }: SmtpFailure): boolean {
+  return command === 'RCPT TO' && responseCode >= 500 && !/^\d{3}[ -]5\.7\./.test(response);
 }

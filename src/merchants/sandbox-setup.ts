@@ -45,18 +45,12 @@ export async function setUpSandbox(options: {
   }
   await banks.putBank(bank);
   // Named after the bank, as a terminal never goes to another: of several nodes each may bring its own.
-  const terminals = shops.map(({ shop_id: shopId, name: descriptor }) => {
-    return { id: bank.id, bankId: bank.id, partyId, shopId, merchantId: shopId, descriptor };
+  const own = { id: bank.id, bankId: bank.id, partyId };
+  const ofShops = shops.map(({ shop_id: shopId, name: descriptor }) => {
+    return { ...own, shopId, merchantId: shopId, descriptor };
   });
-  await banks.putSandboxTerminals(terminals, { id: bank.id, partyId });
-  await banks.putPayoutTerminal({
-    id: bank.id,
-    bankId: bank.id,
-    merchantId: 'PAYOUTS',
-    descriptor: 'Sandbox',
-    partyId,
-    priority: 1,
-  });
+  const ofPayouts = { ...own, merchantId: 'PAYOUTS', descriptor: 'Sandbox' };
+  await banks.putSandboxTerminals({ ofShops, ofPayouts }, { id: bank.id, partyId });
   const known = readSandboxFacts(dataFolder)?.apiKey;
   const works = known !== undefined && (await apiKeys.authenticate(known)) !== undefined;
   const apiKey = works ? known : await apiKeys.create({ partyId, name: 'sandbox', scopes: [everyScope] });

@@ -1,12 +1,13 @@
 // What happens to a payment, in SQL: one statement over the payment, guarded by its version, its invoice, the events, the
 // refund it is about and the journal of the ledger. So all of it is written, or nothing, in one round trip.
 import type { Instant } from '../clock.ts';
-import type { Database } from '../database/database.ts';
+import { hasMoved, type Database } from '../database/database.ts';
 import { bornClaimed } from '../engine/engine.ts';
 import { statement } from '../database/statement.ts';
 import { lineToJson } from '../invoices/invoice-json.ts';
 import type { Journal } from '../ledger/ledger.ts';
 import { journalParameters, journalValues, recording, recordJournal } from '../ledger/ledger.store.ts';
+import { succeededCharge, type SucceededCharge } from '../recurring/charge-parts.store.ts';
 import { evolve, isInProgress, wakeOf, type Payment, type PaymentFact } from './payment.ts';
 import { factToJson } from './payment-json.ts';
 import { journalOf } from './payment.postings.ts';
@@ -30,15 +31,19 @@ const parameters = {
   ...journalParameters,
 } as const;
 
-/** One event for each list of facts. What the payment means for its invoice is written with it; `more` may write beside. */
-function changeText(more = ''): string {
+/**
+ * One event for each list of facts. What the payment means for its invoice is written with it; `more` may write beside. `first`
+ * comes before it, with a row `held` for what the payment is a part of.
+ */
+function changeText(more = '', first = ''): string {
   return `
-    with moved as (
+    with ${first}moved as (
       update payment
-      set version = version + 1, status = :status, captured_minor = :captured_minor, refunded_minor = :refunded_minor,
+      set version = payment.version + 1, status = :status, captured_minor = :captured_minor, refunded_minor = :refunded_minor,
           state = :state, wake_at = :wake_at, attempts = :attempts, stuck_at = null, stuck_reason = null
-      where invoice_id = :invoice_id and payment_id = :payment_id and version = :version
-      returning invoice_id
+      ${first && 'from held'}
+      where payment.invoice_id = :invoice_id and payment.payment_id = :payment_id and payment.version = :version
+      returning payment.invoice_id
     ), changed as (
       update invoice
       set version = invoice.version + :events_count,
@@ -52,11 +57,26 @@ function changeText(more = ''): string {
       select invoice_id, version - :events_count + entry.place::int, 'invoice', party_id, :happened_at, entry.facts
       from changed, json_array_elements(:events) with ordinality as entry (facts, place)
     )${more}
-    select version, ${recordJournal('invoice_id')} as journal from changed`;
+    ${
+      first
+        ? `select case when exists (select from attempted) and changed.version is not null then changed.version
+                else has_moved() end as version,
+             ${recordJournal('changed.invoice_id')} as journal
+           from held left join changed on true`
+        : `select version, ${recordJournal('invoice_id')} as journal from changed`
+    }`;
 }
 const row = { version: 'int4', journal: 'text?' } as const;
 
 const changePayment = statement({ name: 'change_payment', parameters, row, text: changeText() });
+
+/** Without a row the series has moved; where anything else has, the statement fails. */
+const changeChargedPayment = statement({
+  name: 'change_charged_payment',
+  parameters: { ...parameters, ...succeededCharge.parameters },
+  row: { version: 'int4?', journal: 'text?' },
+  text: changeText('', `${succeededCharge.text}, `),
+});
 
 const startRefund = statement({
   name: 'start_refund',
@@ -135,6 +155,27 @@ export async function storeEvents(
   });
   if (rows === 'insufficient') throw new Error('what is no refund was refused for lack of money');
   return rows.length > 0 ? payment : undefined;
+}
+
+/**
+ * A charge of a series that was approved, with the series, in one statement. Undefined when one of them has been changed
+ * since it was read, and nothing was written.
+ */
+export async function storeSuccess(
+  db: Database,
+  stored: StoredPayment,
+  events: readonly (readonly PaymentFact[])[],
+  success: SucceededCharge,
+  now: Instant,
+): Promise<Payment | undefined> {
+  const { payment, values, journal } = changeOf(stored, events, now, true);
+  const rows = await recording(db, journal, () =>
+    db.run(changeChargedPayment, { ...values, ...success }),
+  ).catch((error: unknown) => {
+    if (hasMoved(error)) return [];
+    throw error;
+  });
+  return rows !== 'insufficient' && rows.length > 0 ? payment : undefined;
 }
 
 /** The shop's money is set aside for it, or it is refused. A name used before breaks the whole statement. */

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { epochMsOf, laterBy, parseInstant, type Instant } from '../clock.ts';
 import { bornClaimed } from '../engine/engine.ts';
-import { isNameTaken } from '../database/database.ts';
+import { hasMoved, isNameTaken, type Database } from '../database/database.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { metadataProblem } from '../http/schemas.ts';
 import { complaint } from '../http/validate.ts';
@@ -84,7 +84,8 @@ export const createPayment = endpoint({
       ...(body.externalID === undefined ? {} : { externalId: body.externalID }),
     };
     for (let attempt = 0; attempt < tries; attempt++) {
-      const started = await start();
+      // Who has found once that others are at it holds what it is about, so that it is his turn in the end.
+      const started = await start(payerSource.mustHold ?? attempt > 0);
       if (started === 'invoice has moved') continue;
       if (started.ok) return started;
       // A repeated request is answered before the rules of payments: the invoice may be busy, or paid, by that very one.
@@ -93,7 +94,7 @@ export const createPayment = endpoint({
     }
     throw new Error(`invoice ${params.invoiceID} was changed by others ${tries} times in a row`);
 
-    async function start() {
+    async function start(isHeld: boolean) {
       const earlier = await answerToRepeat();
       if (earlier) return earlier;
       const payable = await findPayableInvoice(db, caller.partyId, params.invoiceID);
@@ -109,39 +110,37 @@ export const createPayment = endpoint({
       const terminal = await banks.terminalOf(shop.value);
       if (!terminal) return refuse('operationNotPermitted', { message: 'No bank takes cards for this shop' });
       // From here on the payment is made, if its card may be charged, unless the invoice has moved or the name was taken.
-      const made = await db
-        .transaction(async (tx) => {
-          const taken = await payerSource.take(tx, invoice);
-          if (!taken.ok) return taken;
-          const { payer, beside } = taken.value;
-          const decision = decideStart(invoice, { ...command, payer, terminal, realm, fees }, now);
-          if (!decision.ok) return decision;
-          const stored = await storeNewPayment(tx, decision.value, {
-            invoiceVersion,
-            fingerprint: body.externalID === undefined ? null : fingerprint,
-            claim: bornClaimed(now),
-          });
-          if (!stored) return 'invoice has moved';
-          await beside?.(tx, decision.value.terms);
-          return accept(decision.value.terms);
-        })
-        .catch((error: unknown) => {
-          if (isNameTaken(error)) return 'invoice has moved' as const;
-          throw error;
+      const make = async (on: Database) => {
+        const taken = await payerSource.take(on, invoice, isHeld);
+        if (!taken.ok) return taken;
+        const { payer, withPayment } = taken.value;
+        const decision = decideStart(invoice, { ...command, payer, terminal, realm, fees }, now);
+        if (!decision.ok) return decision;
+        const stored = await storeNewPayment(on, decision.value, {
+          invoiceVersion,
+          fingerprint: body.externalID === undefined ? null : fingerprint,
+          claim: bornClaimed(now),
+          withPayment: withPayment(decision.value.terms),
         });
+        if (stored === 'moved') return 'invoice has moved';
+        return stored === 'card gone' ? refuse('invalidPaymentToolToken') : accept(stored);
+      };
+      const made = await (isHeld ? db.transaction(make) : db.contained(make)).catch((error: unknown) => {
+        if (isNameTaken(error) || hasMoved(error)) return 'invoice has moved' as const;
+        throw error;
+      });
       if (made === 'invoice has moved' || !made.ok) return made;
-      const terms = made.value;
-      db.afterCommit(() => engine.run('payment', [terms.invoiceId, terms.id], now));
-      return accept(paymentBody({ ...terms, state: { name: 'authorising' } }, caller));
+      const { payment } = made.value.stored;
+      db.afterCommit(() => engine.run('payment', [payment.invoiceId, payment.id], now, made.value));
+      return accept(paymentBody(payment, caller));
     }
 
     /** What the shop has forbidden itself. Most payments need not ask. */
     async function unwantedByShop({ partyId, id: shopId }: Shop): Promise<string | undefined> {
       const isCharge = body.payer.payerType !== 'PaymentResourcePayer';
-      if (!isCharge && !command.makeRecurrent) return undefined;
+      if (isCharge ? caller.kind === 'apiKey' : !command.makeRecurrent) return undefined;
       const settings = await recurring.settings(db, { partyId, shopId });
-      if (isCharge && settings.needsApiKey && caller.kind !== 'apiKey')
-        return 'The shop charges without the payer by API key alone';
+      if (isCharge && settings.needsApiKey) return 'The shop charges without the payer by API key alone';
       if (!isCharge && settings.requireConsentEvidence && !body.recurrentTerms?.consent)
         return 'The shop stores no card without the consent in recurrentTerms';
       return undefined;

@@ -1,5 +1,5 @@
 // Where the card of a new payment comes from: from a payer who is present, with a token; or, by the rules of recurring
-// charges, from an earlier payment or from a customer it is bound to. All are asked inside the transaction that makes the payment.
+// charges, from an earlier payment or from a customer it is bound to. What it changes besides is written with the payment.
 import type { PaymentResource } from '../cards/payment-resource.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
@@ -10,7 +10,7 @@ import { accept, refuse, type Outcome } from '../refusal.ts';
 import type { Service } from '../service.ts';
 import type { PayableInvoice } from './payment.commands.ts';
 import type { Payer, Payment, PaymentTerms } from './payment.ts';
-import { findPayments } from './payment.store.ts';
+import { findPayments, type WithPayment } from './payment.store.ts';
 import type { PaymentParams } from './payment.wire.ts';
 
 export type PayerRefusal =
@@ -24,14 +24,16 @@ export type PayerRefusal =
 export type PayerSource = {
   /** What makes two requests the same request. */
   readonly identity: readonly unknown[];
-  /** Nothing is written when it refuses. */
-  take(tx: Database, invoice: PayableInvoice): Promise<Outcome<TakenPayer, PayerRefusal>>;
+  /** It can be asked only inside the transaction that makes the payment. */
+  readonly mustHold?: true;
+  /** Writes nothing. `isHeld`: inside that transaction; what the answer rests on does not change until it ends. */
+  take(db: Database, invoice: PayableInvoice, isHeld: boolean): Promise<Outcome<TakenPayer, PayerRefusal>>;
 };
 
 export type TakenPayer = {
   readonly payer: Payer;
-  /** What is written with the payment, once it stands. */
-  readonly beside?: (tx: Database, terms: PaymentTerms) => Promise<void>;
+  /** What is written by the statement that makes the payment. */
+  readonly withPayment: (terms: PaymentTerms) => WithPayment;
 };
 
 type Asked = { readonly caller: Caller; readonly payer: PaymentParams['payer']; readonly now: Instant };
@@ -49,22 +51,19 @@ export async function sourceOf(
   };
   const resource = await service.cards.use(service.db, caller, handles, now);
   if (!resource.ok) return resource;
-  return accept(fromResource(caller.partyId, payer, resource.value, service.cards));
+  return accept(fromResource(payer, resource.value));
 }
 
+/** The card is kept by the statement that makes the payment. */
 function fromResource(
-  partyId: string,
   payer: PaymentParams['payer'] & { payerType: 'PaymentResourcePayer' },
   resource: PaymentResource,
-  cards: Service['cards'],
 ): PayerSource {
+  const { token, session, card, clientInfo } = resource;
+  const taken = { type: 'resource', token, session, card, clientInfo, ...contactOf(payer) } as const;
   return {
     identity: [payer.payerType, resource.identityHash.toString('hex')],
-    async take(tx) {
-      if (!(await cards.keep(tx, partyId, resource.token))) return refuse('invalidPaymentToolToken');
-      const { token, session, card, clientInfo } = resource;
-      return accept({ payer: { type: 'resource', token, session, card, clientInfo, ...contactOf(payer) } });
-    },
+    take: () => Promise.resolve(accept({ payer: taken, withPayment: () => ({ keeps: token }) })),
   };
 }
 
@@ -77,20 +76,32 @@ function fromParent(
   const parent = { invoiceId, paymentId };
   return {
     identity: [payer.payerType, invoiceId, paymentId],
-    async take(tx, invoice) {
-      const found = await findPayments(tx, { partyId, ...parent });
-      const payment = found?.[0]?.payment;
+    async take(db, invoice, isHeld) {
+      const { id: ofInvoice, createdAt: invoiceCreatedAt, amount, shopId } = invoice;
+      const askFor = (seriesId: string) =>
+        recurring.admit(
+          db,
+          { seriesId, invoiceId: ofInvoice, invoiceCreatedAt, amount, parent },
+          now,
+          isHeld,
+        );
+      // A payment that began a series can be a parent for ever. Any other is asked itself, and which series it belongs to.
+      let admission = await askFor(seriesIdOf(parent));
+      let previous = admission?.series.rootNetworkTransactionId;
+      if (!admission) {
+        const payment = (await findPayments(db, { partyId, ...parent }))?.[0]?.payment;
+        if (!payment || !('seriesId' in payment.payer) || !canBeParent(payment))
+          return refuse('invalidRecurrentParent');
+        admission = await askFor(payment.payer.seriesId);
+        previous = networkTransactionIdOf(payment) ?? admission?.series.rootNetworkTransactionId;
+      }
       // Whose it is, or that there is none: the answer is the same.
-      if (!payment || !canBeParent(payment, invoice.shopId)) return refuse('invalidRecurrentParent');
-      const seriesId = 'seriesId' in payment.payer ? payment.payer.seriesId : seriesIdOf(parent);
-      const { id: ofInvoice, createdAt: invoiceCreatedAt, amount } = invoice;
-      const asked = { seriesId, invoiceId: ofInvoice, invoiceCreatedAt, amount, parent };
-      const admission = await recurring.admit(tx, asked, now);
-      if (!admission) return refuse('invalidRecurrentParent');
+      if (admission?.series.partyId !== partyId || admission.series.shopId !== shopId)
+        return refuse('invalidRecurrentParent');
       const { series, token, verdict } = admission;
+      const seriesId = series.id;
       if (!verdict.may) return refusalOf(verdict, caller);
       const root = series.rootNetworkTransactionId;
-      const previous = networkTransactionIdOf(payment) ?? root;
       return accept({
         payer: {
           type: 'recurrent',
@@ -102,8 +113,9 @@ function fromParent(
           ...(previous === undefined ? {} : { previousNetworkTransactionId: previous }),
           ...contactOf(payer),
         },
-        beside: (writing, terms) =>
-          recurring.start(writing, admission, { invoiceId: ofInvoice, paymentId: terms.id, amount, now }),
+        withPayment: ({ id: madeId }) => ({
+          charges: recurring.started(admission, { invoiceId: ofInvoice, paymentId: madeId, amount }, now),
+        }),
       });
     },
   };
@@ -111,12 +123,13 @@ function fromParent(
 
 function fromCustomer(
   { caller, payer, now }: Asked & { payer: { payerType: 'CustomerPayer' } },
-  { customers, recurring }: Service,
+  { customers, recurring, cards }: Service,
 ): PayerSource {
   const { partyId } = caller;
   const { customerID: customerId, sessionInfo } = payer;
   return {
     identity: [payer.payerType, customerId],
+    mustHold: true,
     async take(tx, invoice) {
       const customer = await customers.chargeable(tx, partyId, customerId);
       if (!customer) return refuse('invalidRequest', { message: 'Customer not found' });
@@ -126,15 +139,19 @@ function fromCustomer(
       if (!card) return refuse('customerNotReady');
       const { bindingId, token, details, realm, networkTransactionId: root } = card;
       const { id: ofInvoice, createdAt: invoiceCreatedAt, amount } = invoice;
-      const seriesId = await recurring.seriesOfCustomer(tx, { customerId, partyId, realm, token });
+      const of = { named: card.seriesId, customerId, partyId, realm, token };
+      const seriesId = await recurring.seriesOfCustomer(tx, of);
       const admission = await recurring.admit(
         tx,
         { seriesId, invoiceId: ofInvoice, invoiceCreatedAt, amount },
         now,
+        true,
       );
       if (!admission) throw new Error(`customer ${customerId} is ready without a series`);
       const { verdict } = admission;
       if (!verdict.may) return refusalOf(verdict, caller);
+      // Its consent had ended, so it was deleted; what renewed the consent since was another binding, which was withdrawn.
+      if (!(await cards.has(tx, partyId, token))) return refuse('customerNotReady');
       return accept({
         payer: {
           type: 'customer',
@@ -148,16 +165,17 @@ function fromCustomer(
           contactInfo,
           ...(sessionInfo?.redirectUrl === undefined ? {} : { redirectUrl: sessionInfo.redirectUrl }),
         },
-        beside: (writing, terms) =>
-          recurring.start(writing, admission, { invoiceId: ofInvoice, paymentId: terms.id, amount, now }),
+        withPayment: ({ id: madeId }) => ({
+          charges: recurring.started(admission, { invoiceId: ofInvoice, paymentId: madeId, amount }, now),
+        }),
       });
     },
   };
 }
 
-/** Captured, whatever was refunded since; meant to be a parent; of the same shop. */
-function canBeParent({ state, makeRecurrent, shopId }: Payment, ofShop: string): boolean {
-  return makeRecurrent && shopId === ofShop && ['captured', 'refunding', 'refunded'].includes(state.name);
+/** Captured, whatever was refunded since; meant to be a parent. */
+function canBeParent({ state, makeRecurrent }: Payment): boolean {
+  return makeRecurrent && ['captured', 'refunding', 'refunded'].includes(state.name);
 }
 
 function networkTransactionIdOf({ state }: Payment): string | undefined {

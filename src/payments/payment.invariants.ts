@@ -20,8 +20,7 @@ export const paymentInvariants: readonly Invariant[] = [
         case when status in ('captured', 'refunding', 'refunded') then captured_minor else 0 end as taken_minor,
         refunded_minor as returned_minor,
         coalesce((state -> 'refund' ->> 'minor')::bigint, 0) as returning_minor
-      from payment
-      where not :recent or invoice_id in (select aggregate_id from touched)
+      from changed join payment on invoice_id = aggregate_id
     ) as said
     full join (
       select aggregate_id as invoice_id, split_part(operation_id, '/', 2) as payment_id,
@@ -29,7 +28,7 @@ export const paymentInvariants: readonly Invariant[] = [
         sum(posted_minor) filter (where step in ('hold', 'sale')) as taken_minor,
         sum(posted_minor) filter (where step = 'refund') as returned_minor,
         sum(pending_minor) filter (where step = 'refund') as returning_minor
-      from touched join ledger_transfer using (aggregate_id)
+      from changed join ledger_transfer using (aggregate_id)
       where operation_id like 'payment/%'
       group by 1, 2
     ) as booked using (invoice_id, payment_id)`,
@@ -44,11 +43,10 @@ export const paymentInvariants: readonly Invariant[] = [
         when 'succeeded' then (booked.open_minor, booked.posted_minor) = (0, amount_minor + fee_minor)
         else (booked.open_minor, booked.posted_minor) = (0, 0)
       end as holds
-    from refund
+    from changed join refund on invoice_id = aggregate_id
     left join lateral (
       select sum(pending_minor) as open_minor, sum(posted_minor) as posted_minor from ledger_transfer
       where aggregate_id = invoice_id and operation_id = 'payment/' || payment_id || '/refund/' || refund_id
-    ) as booked on true
-    where not :recent or invoice_id in (select aggregate_id from touched)`,
+    ) as booked on true`,
   ),
 ];

@@ -4,6 +4,7 @@ import type { BankAnswer } from '../bank/bank.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Money } from '../money.ts';
+import type { PendingCharge, SucceededCharge } from '../recurring/charge-parts.store.ts';
 import type { Paid } from '../recurring/letter.ts';
 import { seriesIdOf, type Ending } from '../recurring/series.ts';
 import type { Service } from '../service.ts';
@@ -47,6 +48,30 @@ export function seriesChangeOf(
   return async (tx) => {
     for (const write of writes) await write(tx);
   };
+}
+
+/** What a charge that was approved changes of its series, where that is all that follows. */
+export async function successOf(
+  { db, recurring }: { readonly db: Database; readonly recurring: Service['recurring'] },
+  payment: Payment,
+  facts: readonly PaymentFact[],
+  {
+    answer,
+    charge,
+  }: { readonly answer?: BankAnswer | undefined; readonly charge?: PendingCharge | undefined },
+  now: Instant,
+): Promise<SucceededCharge | undefined> {
+  const { payer, makeRecurrent, invoiceId, id: paymentId } = payment;
+  const processed = facts.find(({ type }) => type === 'payment_processed');
+  const ending = processed && endingOf(payment, processed, answer);
+  if (!ending || !('seriesId' in payer) || makeRecurrent) return undefined;
+  const { seriesId } = payer;
+  const name = { seriesId, invoiceId, paymentId, ...(charge ? { known: charge } : {}) };
+  const captured = facts.find((fact) => fact.type === 'payment_captured');
+  const after = facts.reduce(evolve, payment);
+  const paid = captured && paidOf(payment, captured.amount, approvalOf(after));
+  const { email } = payer.contactInfo;
+  return recurring.succeeded(db, name, { ending, paid, email }, now);
 }
 
 function endingOf(payment: Payment, fact: PaymentFact, answer: BankAnswer | undefined): Ending | undefined {

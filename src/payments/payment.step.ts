@@ -5,11 +5,12 @@ import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { meaningOf, nextOf, type NextStep } from './payment.bank.ts';
 import { operationIdOf, type Payment } from './payment.ts';
-import { storeEvents } from './change-payment.store.ts';
+import { storeEvents, storeSuccess } from './change-payment.store.ts';
 import type { Service } from '../service.ts';
 import type { StoredPayment } from './payment-row.ts';
-import { seriesChangeOf } from './payment.series.ts';
-import { loadPayment, lookAgainAt } from './payment.store.ts';
+import type { PendingCharge } from '../recurring/charge-parts.store.ts';
+import { seriesChangeOf, successOf } from './payment.series.ts';
+import { loadPayment, lookAgainAt, type NewPayment } from './payment.store.ts';
 import { storeMove } from './payment.terminal.store.ts';
 import { mayMove, movedTo } from './payment.terminal.ts';
 
@@ -34,11 +35,12 @@ export async function stepPayment(
   [invoiceId = '', paymentId = '']: readonly string[],
   now: Instant,
   attempt: number,
+  known?: NewPayment,
 ): Promise<void> {
-  let stored = await loadPayment(tools.db, { invoiceId, paymentId });
+  let stored = known?.stored ?? (await loadPayment(tools.db, { invoiceId, paymentId }));
   // One step often leads to the next at once, as the end of a hold leads to its reversal.
   for (let step = 0; stored && step < stepsInARow; step++) {
-    stored = await takeStep(tools, stored, now, step === 0 ? attempt : 1);
+    stored = await takeStep(tools, stored, now, step === 0 ? attempt : 1, known?.charge);
   }
 }
 
@@ -48,6 +50,7 @@ async function takeStep(
   stored: StoredPayment,
   now: Instant,
   attempt: number,
+  charge?: PendingCharge,
 ): Promise<StoredPayment | undefined> {
   const { db } = tools;
   const next = nextOf(stored.payment, now);
@@ -67,7 +70,8 @@ async function takeStep(
       const answeredAt = laterBy(now, epochMsOf(tools.clock.now()) - epochMsOf(askedAt));
       if (mayMove(stored.payment, answer, attempt, answeredAt)) {
         const terminal = await tools.terminalElsewhere(stored.payment);
-        const moved = terminal && (await storeMove(db, stored, movedTo(terminal, answer), answeredAt));
+        const fact = terminal && ({ type: 'payment_rerouted', ...movedTo(terminal, answer) } as const);
+        const moved = fact && (await storeMove(db, stored, fact, answeredAt));
         if (moved) return moved;
       }
       const meaning = meaningOf(stored.payment, answer, answeredAt);
@@ -76,7 +80,7 @@ async function takeStep(
         await lookAgainAt(db, stored, meaning.again);
         return undefined;
       }
-      return afterEvents(tools, stored, meaning.events, answeredAt, answer);
+      return afterEvents(tools, stored, meaning.events, answeredAt, answer, charge);
     }
   }
 }
@@ -87,10 +91,14 @@ async function afterEvents(
   events: Parameters<typeof storeEvents>[2],
   now: Instant,
   answer?: BankAnswer,
+  charge?: PendingCharge,
 ): Promise<StoredPayment | undefined> {
-  const beside = seriesChangeOf(stored.payment, events.flat(), answer, now, recurring);
+  const facts = events.flat();
+  const success = await successOf({ db, recurring }, stored.payment, facts, { answer, charge }, now);
+  const inOne = success && (await storeSuccess(db, stored, events, success, now));
+  const beside = seriesChangeOf(stored.payment, facts, answer, now, recurring);
   // Whoever was quicker has written what comes next, and does it.
-  const payment = await storeEvents(db, stored, events, now, beside, true);
+  const payment = inOne ?? (await storeEvents(db, stored, events, now, beside, true));
   const goesOn = payment && ['reversing', 'capturing', 'cancelling'].includes(payment.state.name);
   return goesOn ? { payment, version: stored.version + 1 } : undefined;
 }

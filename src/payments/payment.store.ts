@@ -1,8 +1,11 @@
 // Payments in SQL: a new one, and the reads. A payment is a part of its invoice: its facts stand in the invoice's log, and while
 // it is in progress the invoice neither falls overdue nor takes another. How one changes is in change-payment.store.ts.
 import type { Instant } from '../clock.ts';
+import { keepCard, keptForText, keptParameters } from '../cards/kept-card.ts';
+import { cardIdOf } from '../cards/payment-resource.ts';
 import type { Database } from '../database/database.ts';
 import { statement, type Values } from '../database/statement.ts';
+import { startedCharge, type PendingCharge, type StartedCharge } from '../recurring/charge-parts.store.ts';
 import { evolve, type Payment, type PaymentFact } from './payment.ts';
 import type { PayableInvoice } from './payment.commands.ts';
 import { factToJson } from './payment-json.ts';
@@ -13,25 +16,27 @@ const qualifiedColumns = Object.keys(paymentColumns)
   .map((name) => `payment.${name}`)
   .join(', ');
 
-/** Nothing is written when the invoice has moved since it was read. A name used before breaks the whole statement. */
-const insertPayment = statement({
-  name: 'insert_payment',
-  parameters: {
-    ...paymentColumns,
-    invoice_version: 'int4',
-    fingerprint: 'bytea?',
-    wake_at: 'timestamptz',
-    attempts: 'int4',
-    happened_at: 'timestamptz',
-    facts: 'json',
-  },
-  row: { version: 'int4' },
-  text: `
-    with changed as (
+const insertParameters = {
+  ...paymentColumns,
+  invoice_version: 'int4',
+  fingerprint: 'bytea?',
+  wake_at: 'timestamptz',
+  attempts: 'int4',
+  happened_at: 'timestamptz',
+  facts: 'json',
+} as const;
+
+/**
+ * First what the payment is made with, a row named `from`: without it nothing is written. A name used before breaks the whole
+ * statement.
+ */
+function insertText(part: string, from: string, answer: string): string {
+  return `
+    with ${part}, changed as (
       update invoice
       set version = invoice.version + 1, payments_made = payments_made + 1, payment_in_progress = true, wake_at = null
-      where invoice_id = :invoice_id and version = :invoice_version
-      returning invoice_id, party_id, version
+      from ${from} where invoice.invoice_id = :invoice_id and invoice.version = :invoice_version
+      returning invoice.invoice_id, invoice.party_id, invoice.version
     ), named as (
       insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
       select :party_id, 'createPayment', :external_id, :invoice_id || '.' || :payment_id, :fingerprint
@@ -45,7 +50,34 @@ const insertPayment = statement({
       insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
       select invoice_id, version, 'invoice', party_id, :happened_at, :facts from changed
     )
-    select version from changed`,
+    ${answer}`;
+}
+
+/** The invoice may have moved since it was read, and then its card is not kept; or the card is gone. */
+const insertPayment = statement({
+  name: 'insert_payment',
+  parameters: { ...insertParameters, ...keptParameters },
+  row: { is_payable: 'bool', is_made: 'bool' },
+  text: insertText(
+    `payable as (
+      select invoice_id from invoice where invoice_id = :invoice_id and version = :invoice_version for update
+    ), kept as (${keepCard('payable')}
+    )`,
+    'kept',
+    'select exists (select from payable) as is_payable, exists (select from changed) as is_made',
+  ),
+});
+
+/** Without a row the series has moved; where the invoice has, the statement fails. */
+const insertCharge = statement({
+  name: 'insert_charge',
+  parameters: { ...insertParameters, ...startedCharge.parameters },
+  row: { version: 'int4?' },
+  text: insertText(
+    startedCharge.text,
+    'held',
+    'select coalesce((select version from changed), has_moved()) as version from held',
+  ),
 });
 
 const readPayment = statement({
@@ -128,7 +160,14 @@ export async function findPayableInvoice(
   );
 }
 
-/** False when the invoice has moved since it was read. */
+/** The token of the card of a payer who is present, or the charge among those of its series. */
+export type WithPayment =
+  | { readonly keeps: string }
+  | { readonly charges: { readonly written: StartedCharge; readonly charge: PendingCharge } };
+
+/** What its maker knows of it, who goes on with it at once. */
+export type NewPayment = { readonly stored: StoredPayment; readonly charge?: PendingCharge };
+
 export async function storeNewPayment(
   db: Database,
   started: PaymentFact & { type: 'payment_started' },
@@ -136,18 +175,31 @@ export async function storeNewPayment(
     invoiceVersion: number;
     fingerprint: Buffer | null;
     claim: { wake_at: Instant; attempts: number };
+    withPayment: WithPayment;
   },
-): Promise<boolean> {
+): Promise<NewPayment | 'moved' | 'card gone'> {
   const payment = evolve(undefined, started);
-  const rows = await db.run(insertPayment, {
+  const { withPayment } = options;
+  const values = {
     ...rowOf(payment, 1),
     ...options.claim,
     invoice_version: options.invoiceVersion,
     fingerprint: options.fingerprint,
     happened_at: payment.createdAt,
     facts: [factToJson(started, payment.id)],
-  });
-  return rows.length > 0;
+  };
+  const stored = { payment, version: 1 };
+  if ('keeps' in withPayment) {
+    const kept_card = cardIdOf(withPayment.keeps);
+    if (kept_card === undefined) throw new Error('a card was to be kept by what is no token');
+    const kept_for = keptForText(['payment', payment.invoiceId, payment.id]);
+    const [row] = await db.run(insertPayment, { ...values, kept_card, kept_for });
+    if (!row?.is_payable) return 'moved';
+    return row.is_made ? { stored } : 'card gone';
+  }
+  const { written, charge } = withPayment.charges;
+  const made = await db.run(insertCharge, { ...values, ...written });
+  return made.length > 0 ? { stored, charge } : 'moved';
 }
 
 export async function loadPayment(

@@ -6,8 +6,8 @@ import { statement } from '../database/statement.ts';
 import { bornClaimed } from '../engine/engine.ts';
 import { factToJson } from './payment-json.ts';
 import type { StoredPayment } from './payment-row.ts';
-import type { Rerouted } from './payment.terminal.ts';
-import { evolve } from './payment.ts';
+import { isFirstAttempt, termsElsewhere } from './payment.terminal.ts';
+import { evolve, type PaymentFact } from './payment.ts';
 
 const reroutePayment = statement({
   name: 'reroute_payment',
@@ -26,12 +26,8 @@ const reroutePayment = statement({
     with moved as (
       update payment
       set version = version + 1, wake_at = :wake_at,
-          terms = (
-            select json_object_agg(key, case key when 'terminal' then :terminal else value end order by place)
-            from json_each(terms) with ordinality as term (key, value, place)
-          )
-      where invoice_id = :invoice_id and payment_id = :payment_id and version = :version
-        and attempts = 1 and status = 'authorising'
+          terms = ${termsElsewhere}
+      where invoice_id = :invoice_id and payment_id = :payment_id and version = :version and ${isFirstAttempt}
       returning invoice_id
     ), changed as (
       update invoice set version = invoice.version + 1
@@ -48,7 +44,7 @@ const reroutePayment = statement({
 export async function storeMove(
   db: Database,
   { payment, version }: StoredPayment,
-  fact: Rerouted,
+  fact: PaymentFact & { type: 'payment_rerouted' },
   now: Instant,
 ): Promise<StoredPayment | undefined> {
   const rows = await db.run(reroutePayment, {

@@ -48,5 +48,5 @@ test.each<PaymentStateName>([
 
 test('the fact says where it went and why', () => {
   const terminal = { id: 'T2', bankId: 'BANK2', merchantId: 'M2', descriptor: 'SHOP' };
-  expect(movedTo(terminal, away)).toEqual({ type: 'payment_rerouted', terminal, why: 'ECONNREFUSED' });
+  expect(movedTo(terminal, away)).toEqual({ terminal, why: 'ECONNREFUSED' });
 });

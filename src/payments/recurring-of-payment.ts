@@ -5,8 +5,10 @@ import { eventsMost } from '../events/log.ts';
 import { endpoint, type EndpointRequest } from '../http/endpoint.ts';
 import { Amount, EventPage, Reason } from '../http/schemas.ts';
 import type { Money } from '../money.ts';
+import { consentSheet } from '../recurring/consent-sheet.ts';
 import { seriesIdOf } from '../recurring/series.ts';
 import {
+  bundleBody,
   ConsentBundle,
   recurringBody,
   RecurringEvent,
@@ -95,10 +97,31 @@ export const getConsentBundle = endpoint({
     if (!found.ok) return found;
     const bundle = await service.recurring.bundle(service.db, found.value.seriesId, request.now);
     if (!bundle) return refuse('recurringNotFound');
-    return accept({
-      ...bundle,
-      entries: bundle.entries.map((entry) => ({ ...entry, facts: [...entry.facts] })),
-    });
+    return accept(bundleBody(bundle));
+  },
+});
+
+export const getConsentSheet = endpoint({
+  operation: 'getConsentSheet',
+  method: 'GET',
+  path: `${path}/consent/sheet`,
+  tag,
+  summary: "Get the payer's consent as a page to print",
+  description:
+    'What the sealed bundle says, for people: one file of HTML without script. The bundle is the proof; the page shows its seal. ' +
+    '`mandate consent print FILE` makes the same page of a bundle.',
+  params: PaymentPath,
+  status: 200,
+  answer: Type.Object({ html: Type.String() }, { title: 'ConsentSheet' }),
+  refusals,
+  handle: async (request, service) => {
+    const found = await seriesOf(request, service);
+    if (!found.ok) return found;
+    const { seriesId, payment } = found.value;
+    const bundle = await service.recurring.bundle(service.db, seriesId, request.now);
+    if (!bundle) return refuse('recurringNotFound');
+    const shop = await service.merchants.shop(payment.partyId, payment.shopId);
+    return accept({ html: consentSheet(bundle, shop && { name: shop.name, site: shop.url }) });
   },
 });
 
@@ -118,9 +141,12 @@ export const withdrawConsent = endpoint({
     const found = await seriesOf(request, service);
     if (!found.ok) return found;
     const how = { by: 'merchant', reason: request.body.reason } as const;
-    const withdrawn = await service.db.transaction((tx) =>
-      service.recurring.withdraw(tx, found.value.seriesId, how, request.now),
-    );
+    const { db, recurring, customers } = service;
+    const withdrawn = await db.transaction(async (tx) => {
+      const series = await recurring.withdraw(tx, found.value.seriesId, how, request.now);
+      if (series) await customers.consentWithdrawn(tx, series, recurring, request.now);
+      return series;
+    });
     return withdrawn ? accept(undefined) : refuse('recurringNotFound');
   },
 });

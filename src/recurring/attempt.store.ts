@@ -1,84 +1,66 @@
 // The attempts of series in SQL, and what the networks hold against a card: its declines and its stops. The rolling counters
 // are asked of these rows whenever they matter, so that there is no number that could drift.
-import type { Instant } from '../clock.ts';
+import { instantFromDatabase, type Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import { statement } from '../database/statement.ts';
+import { statement, type Values } from '../database/statement.ts';
 import type { Money } from '../money.ts';
+import type { PendingCharge } from './charge-parts.store.ts';
 import type { CardStop, Standing } from './may-charge.ts';
-import type { Attempt, Ending, Stopped } from './series.ts';
-import type { StoredSeries } from './series.store.ts';
+import type { Attempt, Ending, Member, Stopped } from './series.ts';
+import { seriesColumns, seriesFromRow, type StoredSeries } from './series.store.ts';
+import type { RecurringSettings } from './settings.store.ts';
 
 const stopColumns = { stopped_at: 'timestamptz?', stop_rule: 'text?', stop_pack: 'text?' } as const;
 
-/** One row, whatever there is. */
+/** All that decides whether a series may be charged, as of one moment. No row: there is no such series. */
 const readStandingRow = statement({
   name: 'read_series_standing',
   parameters: {
     series_id: 'text',
-    card_key: 'bytea',
-    party_id: 'text',
-    shop_id: 'text',
     invoice_id: 'text?',
+    amount_minor: 'int8?',
+    currency: 'text?',
+    declines_after: 'timestamptz',
   },
   row: {
+    ...seriesColumns,
+    settings: 'json?',
     last_attempt_at: 'timestamptz?',
     is_pending: 'bool',
     ...stopColumns,
     charge_stopped_at: 'timestamptz?',
     charge_rule: 'text?',
     charge_pack: 'text?',
+    declines: 'json?',
   },
   text: `
     select
+      ${Object.keys(seriesColumns)
+        .map((name) => `series.${name}`)
+        .join(', ')},
+      (select settings from recurring_settings as wish
+       where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings,
       (select max(created_at) from series_attempt where series_id = :series_id and outcome <> 'unsent') as last_attempt_at,
       exists (select from series_attempt where series_id = :series_id and outcome = 'pending') as is_pending,
       stop.stopped_at, stop.rule as stop_rule, stop.pack as stop_pack,
-      ended.ended_at as charge_stopped_at, ended.rule as charge_rule, ended.pack as charge_pack
-    from (select) as always
+      ended.ended_at as charge_stopped_at, ended.rule as charge_rule, ended.pack as charge_pack,
+      (select json_agg(json_build_array(attempted_at::text, coalesce(
+           by_merchant and decline.party_id = series.party_id and decline.shop_id = series.shop_id
+             and currency = :currency and amount_minor = :amount_minor, false)) order by attempted_at)
+       from card_decline as decline
+       where decline.card_key = series.card_key and attempted_at > :declines_after) as declines
+    from series
     left join lateral (
       select stopped_at, rule, pack from card_stop
-      where card_key = :card_key and (everywhere or party_id = :party_id and shop_id = :shop_id)
+      where card_stop.card_key = series.card_key
+        and (everywhere or card_stop.party_id = series.party_id and card_stop.shop_id = series.shop_id)
       order by stopped_at desc limit 1
     ) as stop on true
     left join lateral (
       select ended_at, rule, pack from series_attempt
       where series_id = :series_id and invoice_id = :invoice_id and effect = 'stop charge' limit 1
-    ) as ended on true`,
-});
-
-const readDeclines = statement({
-  name: 'read_card_declines',
-  parameters: {
-    card_key: 'bytea',
-    after: 'timestamptz',
-    party_id: 'text',
-    shop_id: 'text',
-    amount_minor: 'int8?',
-    currency: 'text?',
-  },
-  row: { attempted_at: 'timestamptz', is_of_charge: 'bool?' },
-  text: `select attempted_at, by_merchant and party_id = :party_id and shop_id = :shop_id and currency = :currency
-           and amount_minor = :amount_minor as is_of_charge
-         from card_decline where card_key = :card_key and attempted_at > :after
-         order by attempted_at`,
-});
-
-const insertAttemptRow = statement({
-  name: 'insert_series_attempt',
-  parameters: {
-    series_id: 'text',
-    invoice_id: 'text',
-    payment_id: 'text',
-    created_at: 'timestamptz',
-    amount_minor: 'int8',
-    currency: 'text',
-    is_retry: 'bool',
-    packs: 'text',
-  },
-  row: {},
-  text: `insert into series_attempt
-           (series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
-         values (:series_id, :invoice_id, :payment_id, :created_at, :amount_minor, :currency, :is_retry, :packs, 'pending')`,
+    ) as ended on true
+    where series_id = :series_id`,
 });
 
 /** Once: what has ended does not end again. */
@@ -163,71 +145,83 @@ const insertStop = statement({
     from concerned where series.series_id = concerned.series_id`,
 });
 
-/** `declinesAfter`: how far back the networks count. */
+/**
+ * `declinesAfter`: how far back the networks count. Whoever holds the series' row since an earlier statement reads what
+ * nobody else changes meanwhile; others may find the version moved when they write.
+ */
 export async function readStanding(
   db: Database,
-  { series, handles }: StoredSeries,
+  seriesId: string,
   charge: { readonly invoiceId?: string; readonly amount?: Money },
   declinesAfter: Instant,
-): Promise<Standing> {
-  const { id: series_id, partyId: party_id, shopId: shop_id } = series;
-  const card_key = handles.key;
+): Promise<{ stored: StoredSeries; settings: RecurringSettings; standing: Standing } | undefined> {
   const [row] = await db.run(readStandingRow, {
-    series_id,
-    party_id,
-    shop_id,
-    card_key,
+    series_id: seriesId,
     invoice_id: charge.invoiceId ?? null,
-  });
-  if (!row) throw new Error('the standing of a series has no row');
-  const declines = await db.run(readDeclines, {
-    card_key,
-    party_id,
-    shop_id,
-    after: declinesAfter,
     amount_minor: charge.amount?.minor ?? null,
     currency: charge.amount?.currency ?? null,
+    declines_after: declinesAfter,
   });
+  if (!row) return undefined;
+  const stored = seriesFromRow(row);
+  const declines = (row.declines ?? []) as readonly (readonly [string, boolean])[];
   const cardStop = stopOf(row.stopped_at, row.stop_rule, row.stop_pack);
   const chargeStop = stopOf(row.charge_stopped_at, row.charge_rule, row.charge_pack);
-  return {
-    series,
+  const standing: Standing = {
+    series: stored.series,
     isAttemptPending: row.is_pending,
-    declines: declines.map((each) => ({ at: each.attempted_at, isOfCharge: each.is_of_charge ?? false })),
+    declines: declines.map(([at, isOfCharge]) => ({ at: instantFromDatabase(at), isOfCharge })),
     ...(row.last_attempt_at === null ? {} : { lastAttemptAt: row.last_attempt_at }),
     ...(cardStop ? { cardStop } : {}),
     ...(chargeStop ? { chargeStop } : {}),
   };
+  return { stored, settings: (row.settings ?? {}) as RecurringSettings, standing };
 }
 
 function stopOf(at: Instant | null, rule: string | null, pack: string | null): CardStop | undefined {
   return at !== null && rule !== null && pack !== null ? { at, rule, pack } : undefined;
 }
 
-export async function storeAttempt(
+/** Of a charge that has not ended: the series and the attempt, as of one moment. */
+const readPendingCharge = statement({
+  name: 'read_pending_charge',
+  parameters: { series_id: 'text', invoice_id: 'text', payment_id: 'text' },
+  row: {
+    ...seriesColumns,
+    created_at: 'timestamptz',
+    amount_minor: 'int8',
+    currency: 'text',
+    is_retry: 'bool',
+  },
+  text: `select ${Object.keys(seriesColumns)
+    .map((name) => `series.${name}`)
+    .join(', ')}, created_at, amount_minor, currency, is_retry
+         from series join series_attempt as attempt on attempt.series_id = series.series_id
+         where series.series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id
+           and outcome = 'pending'`,
+});
+
+/** Undefined when it has ended, or never was. */
+export async function findPendingCharge(
   db: Database,
   seriesId: string,
-  attempt: Attempt,
-  packs: readonly string[],
-): Promise<void> {
-  await db.run(insertAttemptRow, {
-    ...memberColumns(seriesId, attempt),
-    created_at: attempt.createdAt,
-    amount_minor: attempt.amount.minor,
-    currency: attempt.amount.currency,
-    is_retry: attempt.isRetry,
-    packs: packs.join(' '),
-  });
+  member: Member,
+): Promise<PendingCharge | undefined> {
+  const [row] = await db.run(readPendingCharge, memberColumns(seriesId, member));
+  return row && { stored: seriesFromRow(row), attempt: attemptFrom(member, row) };
 }
 
 /** Undefined when it has ended, or never was. */
 export async function findPendingAttempt(
   db: Database,
   seriesId: string,
-  member: { readonly invoiceId: string; readonly paymentId: string },
+  member: Member,
 ): Promise<Attempt | undefined> {
   const [row] = await db.run(readPendingAttempt, memberColumns(seriesId, member));
-  if (!row) return undefined;
+  return row && attemptFrom(member, row);
+}
+
+function attemptFrom(member: Member, row: Values<typeof readPendingAttempt.row>): Attempt {
   const { created_at: createdAt, amount_minor: minor, is_retry: isRetry } = row;
   const { invoiceId, paymentId } = member;
   return {
@@ -301,6 +295,6 @@ export async function storeCardStop(
   });
 }
 
-function memberColumns(seriesId: string, member: { invoiceId: string; paymentId: string }) {
+function memberColumns(seriesId: string, member: Member) {
   return { series_id: seriesId, invoice_id: member.invoiceId, payment_id: member.paymentId };
 }

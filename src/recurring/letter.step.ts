@@ -6,7 +6,7 @@ import type { MailServer } from '../mail/mail-server.ts';
 import { isMailAddress } from '../mail/mail-settings.ts';
 import { letterIdOf } from './letter.ts';
 import { endLetter, findLetter } from './letter.store.ts';
-import type { Recurring } from './recurring.ts';
+import type { Recurring } from './verbs.ts';
 
 export type LetterSteps = {
   readonly db: Database;

@@ -6,6 +6,45 @@ import type { Currency } from '../money.ts';
 import type { Letter, Paid } from './letter.ts';
 import type { Member } from './series.ts';
 
+/** What a receipt says, and where it goes. */
+export type NewLetter = { readonly paid: Paid; readonly recipient: string | undefined };
+
+export const letterParameters = {
+  letter_recipient: 'text?',
+  letter_paid_at: 'timestamptz?',
+  letter_amount_minor: 'int8?',
+  letter_currency: 'text?',
+  letter_reference: 'text?',
+  letter_approval_code: 'text?',
+} as const;
+
+/**
+ * The part of a statement that writes one, for the series that stands in the common table expression `series`; none without
+ * an address. Uses :invoice_id and :payment_id, and :happened_at.
+ */
+export function letterOf(series: string, address = ':letter_recipient'): string {
+  return `posted as (
+      insert into letter (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
+        currency, reference, approval_code, wake_at)
+      select :invoice_id, :payment_id, party_id, series_id, 'waiting', :happened_at, address, :letter_paid_at,
+        :letter_amount_minor, :letter_currency, :letter_reference, :letter_approval_code, :happened_at
+      from ${series}, lateral (select ${address}) as its (address) where address is not null
+      on conflict do nothing
+    )`;
+}
+
+export function letterValues(letter: NewLetter | undefined): Values<typeof letterParameters> {
+  const { recipient, paid } = letter ?? {};
+  return {
+    letter_recipient: recipient ?? null,
+    letter_paid_at: paid?.at ?? null,
+    letter_amount_minor: paid?.amount.minor ?? null,
+    letter_currency: paid?.amount.currency ?? null,
+    letter_reference: paid?.reference ?? null,
+    letter_approval_code: paid?.approvalCode ?? null,
+  };
+}
+
 /** Where the payment names no address, that of the consent counts; without any there is no letter. */
 const insertLetter = statement({
   name: 'insert_letter',
@@ -13,23 +52,15 @@ const insertLetter = statement({
     invoice_id: 'text',
     payment_id: 'text',
     series_id: 'text',
-    recipient: 'text?',
-    now: 'timestamptz',
-    paid_at: 'timestamptz',
-    amount_minor: 'int8',
-    currency: 'text',
-    reference: 'text',
-    approval_code: 'text?',
+    happened_at: 'timestamptz',
+    ...letterParameters,
   },
   row: {},
   text: `
-    insert into letter (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
-      currency, reference, approval_code, wake_at)
-    select :invoice_id, :payment_id, party_id, series_id, 'waiting', :now, address, :paid_at, :amount_minor,
-      :currency, :reference, :approval_code, :now
-    from series, coalesce(:recipient, terms -> 'mandate' -> 'payer' -> 'contactInfo' ->> 'email') as address
-    where series_id = :series_id and address is not null
-    on conflict do nothing`,
+    with its_series as (
+      select party_id, series_id, terms from series where series_id = :series_id
+    ), ${letterOf('its_series', "coalesce(:letter_recipient, terms -> 'mandate' -> 'payer' -> 'contactInfo' ->> 'email')")}
+    select`,
 });
 
 const columns = {
@@ -91,20 +122,16 @@ const endLetterRow = statement({
 
 export async function storeLetter(
   tx: Database,
-  { seriesId, paid, recipient }: { seriesId: string; paid: Paid; recipient: string | undefined },
+  { seriesId, ...letter }: NewLetter & { readonly seriesId: string },
   now: Instant,
 ): Promise<void> {
+  const { invoiceId: invoice_id, paymentId: payment_id } = letter.paid;
   await tx.run(insertLetter, {
-    invoice_id: paid.invoiceId,
-    payment_id: paid.paymentId,
+    invoice_id,
+    payment_id,
     series_id: seriesId,
-    recipient: recipient ?? null,
-    now,
-    paid_at: paid.at,
-    amount_minor: paid.amount.minor,
-    currency: paid.amount.currency,
-    reference: paid.reference,
-    approval_code: paid.approvalCode ?? null,
+    happened_at: now,
+    ...letterValues(letter),
   });
 }
 

@@ -12,6 +12,9 @@ export type MandateTerms = {
   /** The last day of its lifetime, `2030-12-31`; none: until cancelled. */
   readonly validUntil?: string;
   readonly amountRule?: AmountRule;
+  /** The last day of a trial, or of another price that ends. */
+  readonly trialEnd?: string;
+  readonly amountAfterTrialMinor?: number;
 };
 
 /** As the merchant attests it: the page was his. */
@@ -26,10 +29,8 @@ export type ConsentGiven = {
   readonly version?: string;
 };
 
-export type Mandate = {
+export type Mandate = MandateTerms & {
   readonly schedule: string;
-  readonly validUntil?: string;
-  readonly amountRule?: AmountRule;
   /** Whether the merchant sent what the payer agreed to. */
   readonly evidence: 'attestedByMerchant' | 'missing';
   readonly consent?: ConsentGiven;

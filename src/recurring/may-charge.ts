@@ -147,6 +147,13 @@ function finalRefusal(
   return undefined;
 }
 
+/** No charge of the series comes any more, whatever the invoice; at most the payer consents anew, with his card. */
+export function isOver(series: Series, now: Instant): boolean {
+  const packs = packsInForce(series.card.paymentSystem, now);
+  const standing = { series, isAttemptPending: false, declines: [] };
+  return finalRefusal(standing, { invoiceCreatedAt: 'then' }, packs, now) !== undefined;
+}
+
 type Wait = {
   readonly code: 'recurrentRetryTooEarly' | 'recurrentRetryLimitReached';
   readonly until: Instant;

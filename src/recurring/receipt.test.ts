@@ -73,6 +73,10 @@ test.each([
   expect(text).toContain(`Amount: ${shown}`);
 });
 
+test('a bank may number its operations as cards are numbered', () => {
+  expect(receiptOf({ ...facts, reference: '4242424242424242' }).text).toContain('4242424242424242');
+});
+
 test('a receipt that would show a card number is not written', () => {
   expect(() => receiptOf({ ...facts, mandate: { schedule: 'card 4242424242424242' } })).toThrow(
     'a card number',

@@ -1,11 +1,9 @@
-// What the other rooms may ask about charges without the payer. Each verb works inside the transaction it is given, so that
-// a series never says anything else than its payments do: whoever makes a charge holds the series from the question
-// whether it may be made until it stands there.
+// Answers what the other rooms ask about charges without the payer. A series never says anything else than its payments do: what
+// changes it is written in the transaction or the very statement that changes the payment, and only if the series is still
+// what it was when it was asked whether it may be charged.
 import { createHash } from 'node:crypto';
-import type { CardDetails } from '../cards/card.ts';
 import { laterBy, type Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import type { LoggedEvent } from '../events/log.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { Money } from '../money.ts';
 import type { Realm } from '../merchants/party.ts';
@@ -13,31 +11,20 @@ import type { Service } from '../service.ts';
 import { endOfCard, endOfDay } from './calendar.ts';
 import {
   findPendingAttempt,
+  findPendingCharge,
   readStanding,
-  storeAttempt,
   storeCardStop,
   storeDecline,
   storeEnding,
 } from './attempt.store.ts';
-import { linkOf, type Bundle } from './consent-bundle.ts';
+import { startedChargeOf, succeededChargeOf } from './charge-parts.store.ts';
+import { linkOf } from './consent-bundle.ts';
 import { openConsentSeals } from './consent-seal.ts';
-import type { Letter, Paid } from './letter.ts';
 import { findLetter, storeLetter } from './letter.store.ts';
-import { mandateOf, type Mandate, type MandateGiven } from './mandate.ts';
-import { mayCharge, type Charge, type Verdict } from './may-charge.ts';
+import { mandateOf } from './mandate.ts';
+import { isOver, mayCharge, type Charge } from './may-charge.ts';
 import { nextNotice } from './notices.ts';
-import {
-  countsAsDecline,
-  decideEnding,
-  seriesIdOf,
-  seriesIdOfCustomer,
-  type Ending,
-  type Member,
-  type Series,
-  type SeriesFact,
-  type SeriesTerms,
-  type Withdrawn,
-} from './series.ts';
+import { countsAsDecline, decideEnding, seriesIdOf, seriesIdOfCustomer, type SeriesTerms } from './series.ts';
 import {
   findSeries,
   lockSeries,
@@ -45,101 +32,10 @@ import {
   readSeriesEvents,
   storeFacts,
   storeNewSeries,
-  type StoredSeries,
 } from './series.store.ts';
-import type { ReceiptLanguage } from './receipt.ts';
-import { findSettings, type RecurringSettings } from './settings.store.ts';
-import { openReceipts, type WrittenReceipt } from './write-receipt.ts';
-
-/** The payment with which a payer, present and authenticated, let his card be charged again. */
-export type Consent = Member & {
-  readonly partyId: string;
-  readonly shopId: string;
-  readonly realm: Realm;
-  readonly card: CardDetails & { readonly token: string };
-  /** What the payment brought with it of what the payer agreed to. */
-  readonly given?: MandateGiven;
-  readonly evidence: Pick<Mandate, 'payer' | 'payment'>;
-};
-
-export type ChargeAsked = {
-  readonly seriesId: string;
-  readonly invoiceId: string;
-  readonly invoiceCreatedAt: Instant;
-  readonly amount: Money;
-  readonly parent?: Member;
-};
-
-export type Admission = {
-  readonly series: Series;
-  /** Of the card to be charged. */
-  readonly token: string;
-  readonly verdict: Verdict;
-};
-
-export type Recurring = {
-  /** The series of a parent payment has its name. */
-  begin(tx: Database, consent: Consent, now: Instant): Promise<void>;
-  /** A card was bound to a customer: its series begins, or goes on with a consent that is new. */
-  bind(tx: Database, consent: Consent & { readonly customerId: string }, now: Instant): Promise<void>;
-  /** The series of a customer and of a card that was bound to him. */
-  seriesOfCustomer(
-    tx: Database,
-    bound: { customerId: string; partyId: string; realm: Realm; token: string },
-  ): Promise<string>;
-  /** A charge of the series that was captured and can be a parent in turn. */
-  addParent(tx: Database, seriesId: string, member: Member, now: Instant): Promise<void>;
-  /** Holds the series until the transaction ends. Undefined when there is none. */
-  admit(tx: Database, asked: ChargeAsked, now: Instant): Promise<Admission | undefined>;
-  /** After `admit` said yes, in the same transaction, with the payment that is made. */
-  start(tx: Database, admission: Admission, payment: Member & { amount: Money; now: Instant }): Promise<void>;
-  /** What the bank said. Once: a charge that has ended does not end again. */
-  end(tx: Database, seriesId: string, member: Member, ending: Ending, now: Instant): Promise<void>;
-  /** A decline while the payer was present: the networks count those too. */
-  declined(
-    tx: Database,
-    payment: Member & {
-      readonly partyId: string;
-      readonly shopId: string;
-      readonly realm: Realm;
-      readonly amount: Money;
-      readonly token: string;
-    },
-    now: Instant,
-  ): Promise<void>;
-  /** The same answer as `admit`, without holding anything. */
-  ask(
-    db: Database,
-    seriesId: string,
-    charge: Charge & { invoiceId?: string; amount?: Money },
-    now: Instant,
-  ): Promise<Admission | undefined>;
-  /** How the shop wants it. */
-  settings(db: Database, shop: { partyId: string; shopId: string }): Promise<RecurringSettings>;
-  events(db: Database, seriesId: string, after: number, most: number): Promise<LoggedEvent<SeriesFact>[]>;
-  /** What there is to show for the consent, sealed. */
-  bundle(db: Database, seriesId: string, now: Instant): Promise<Bundle | undefined>;
-  /** Undefined when there is no such series. In the payer's language, unless another is asked for. */
-  receipt(
-    db: Database,
-    seriesId: string,
-    paid: Paid,
-    language?: ReceiptLanguage,
-  ): Promise<WrittenReceipt | undefined>;
-  /** The payer is to get his receipt by mail, where he has an address and letters are written here. */
-  oweReceipt(
-    tx: Database,
-    owed: { seriesId: string; paid: Paid; email?: string },
-    now: Instant,
-  ): Promise<void>;
-  /** What became of it. */
-  letter(db: Database, payment: Member): Promise<Letter | undefined>;
-  isLink(seriesId: string, secret: string): Promise<boolean>;
-  /** Harmless when it was withdrawn before. */
-  withdraw(tx: Database, seriesId: string, how: Withdrawn, now: Instant): Promise<Series | undefined>;
-  /** The engine's step of a series. */
-  step(db: Database, seriesId: string, now: Instant): Promise<void>;
-};
+import { findSettings } from './settings.store.ts';
+import type { Admission, Consent, Recurring } from './verbs.ts';
+import { openReceipts } from './write-receipt.ts';
 
 /** Longer than any counter looks back. */
 const declinesCountMs = 31 * 24 * 3_600_000;
@@ -173,13 +69,13 @@ export function openRecurring({
     return credential;
   }
 
-  /** Answers what it would have begun with, when there is one already. */
+  /** When there is one already it is not new: then these are the terms it would have begun with. */
   async function beginSeries(
     tx: Database,
     consent: Consent,
     customerId: string | undefined,
     now: Instant,
-  ): Promise<SeriesTerms | undefined> {
+  ): Promise<{ readonly isNew: boolean; readonly terms: SeriesTerms }> {
     const { invoiceId, paymentId, partyId, shopId, realm, card, given, evidence } = consent;
     const root = { invoiceId, paymentId };
     const { key, expiry } = await mustHave(tx, { partyId, realm, token: card.token });
@@ -205,7 +101,7 @@ export function openRecurring({
       { token: card.token, key },
       now,
     );
-    return isNew ? undefined : terms;
+    return { isNew, terms };
   }
 
   return {
@@ -214,15 +110,17 @@ export function openRecurring({
     },
 
     async bind(tx, consent, now) {
-      const known = await beginSeries(tx, consent, consent.customerId, now);
-      if (!known) return;
-      const { id, card, endsAt } = known;
-      const renewed = { type: 'consent_renewed', card, ...(endsAt === undefined ? {} : { endsAt }) } as const;
+      const { isNew, terms } = await beginSeries(tx, consent, consent.customerId, now);
+      const { id, card, endsAt, mandate } = terms;
+      if (isNew) return id;
+      const lasts = endsAt === undefined ? {} : { endsAt };
+      const renewed = { type: 'consent_renewed', card, mandate, ...lasts } as const;
       await storeFacts(tx, await held(tx, id), [renewed], now);
+      return id;
     },
 
-    async seriesOfCustomer(tx, { customerId, ...card }) {
-      return seriesIdOfCustomer(customerId, (await mustHave(tx, card)).key);
+    async seriesOfCustomer(tx, { named, customerId, ...card }) {
+      return named ?? seriesIdOfCustomer(customerId, (await mustHave(tx, card)).key);
     },
 
     async addParent(tx, seriesId, { invoiceId, paymentId }, now) {
@@ -230,22 +128,36 @@ export function openRecurring({
       await storeFacts(tx, stored, [{ type: 'parent_added', invoiceId, paymentId }], now);
     },
 
-    async admit(tx, asked, now) {
-      const stored = await lockSeries(tx, asked.seriesId);
-      if (!stored) return undefined;
-      const { enforceMaxGap = false } = await findSettings(tx, stored.series);
-      return verdictOn(tx, stored, { ...asked, enforceMaxGap }, now);
+    async admit(db, asked, now, isHeld) {
+      // In a statement of its own: one that waits for a row sees everything else as it was before.
+      if (isHeld && !(await lockSeries(db, asked.seriesId))) return undefined;
+      return verdictOn(db, asked.seriesId, asked, now);
     },
 
-    async start(tx, { series, verdict }, { invoiceId, paymentId, amount, now }) {
+    started({ stored, verdict }, { invoiceId, paymentId, amount }, now) {
       if (!verdict.may) throw new Error('a charge was started that may not be made');
-      const stored = await held(tx, series.id);
       const { isRetry, packs, warnings } = verdict;
-      const attempt = { invoiceId, paymentId, createdAt: now, amount, isRetry };
-      await storeAttempt(tx, series.id, attempt, packs);
-      const member = { invoiceId, paymentId };
-      const fact = { type: 'recurring_charge_started', ...member, isRetry, packs, warnings } as const;
-      await storeFacts(tx, stored, [fact], now);
+      const fact = {
+        type: 'recurring_charge_started',
+        invoiceId,
+        paymentId,
+        isRetry,
+        amount: { minor: Number(amount.minor), currency: amount.currency },
+        packs,
+        warnings,
+      } as const;
+      return startedChargeOf(stored, fact, amount, now);
+    },
+
+    async succeeded(db, { seriesId, known, ...member }, { ending, paid, email }, now) {
+      const found = known ?? (await findPendingCharge(db, seriesId, member));
+      if (!found || ending.outcome !== 'approved') return undefined;
+      const { series } = found.stored;
+      const { facts, stop } = decideEnding(series, found.attempt, ending, now);
+      if (stop) return undefined;
+      const recipient = email ?? series.mandate.payer.contactInfo['email'];
+      const letter = writesLetters && paid && recipient !== undefined ? { paid, recipient } : undefined;
+      return succeededChargeOf(found.stored, facts, { advice: ending.advice, letter }, now);
     },
 
     async end(tx, seriesId, member, ending, now) {
@@ -279,10 +191,17 @@ export function openRecurring({
     },
 
     async ask(db, seriesId, charge, now) {
-      const stored = await findSeries(db, seriesId);
-      if (!stored) return undefined;
-      const { enforceMaxGap = false } = await findSettings(db, stored.series);
-      return verdictOn(db, stored, { ...charge, enforceMaxGap }, now);
+      return verdictOn(db, seriesId, charge, now);
+    },
+
+    async cardNeeds(db, seriesId, now) {
+      const found = await readStanding(db, seriesId, {}, now);
+      if (!found) return { isCharging: false };
+      const { series } = found.stored;
+      const { isAttemptPending: isCharging } = found.standing;
+      if (isOver(series, now)) return { isCharging };
+      const { card, endsAt = card.endsAt } = series;
+      return { isCharging, chargeableUntil: endsAt < card.endsAt ? endsAt : card.endsAt };
     },
 
     settings: findSettings,
@@ -316,6 +235,7 @@ export function openRecurring({
     async withdraw(tx, seriesId, how, now) {
       const stored = await lockSeries(tx, seriesId);
       if (!stored || stored.series.state.name === 'withdrawn') return stored?.series;
+      await cards.lookAt(tx, stored.handles.token, now);
       return storeFacts(tx, stored, [{ type: 'consent_withdrawn', ...how }], now);
     },
 
@@ -324,7 +244,7 @@ export function openRecurring({
         const stored = await lockSeries(tx, seriesId);
         if (!stored) return;
         const { series } = stored;
-        const { cardStop } = await readStanding(tx, stored, {}, now);
+        const cardStop = (await readStanding(tx, seriesId, {}, now))?.standing.cardStop;
         if (series.state.name === 'active' && cardStop && cardStop.at >= series.consentedAt) {
           const { rule, pack } = cardStop;
           await storeFacts(tx, stored, [{ type: 'series_stopped', rule, pack, scope: 'series' }], now);
@@ -340,13 +260,16 @@ export function openRecurring({
 
 async function verdictOn(
   db: Database,
-  stored: StoredSeries,
+  seriesId: string,
   charge: Charge & { invoiceId?: string; amount?: Money },
   now: Instant,
-): Promise<Admission> {
-  const standing = await readStanding(db, stored, charge, laterBy(now, -declinesCountMs));
-  const { series, handles } = stored;
-  return { series, token: handles.token, verdict: mayCharge(standing, charge, now) };
+): Promise<Admission | undefined> {
+  const found = await readStanding(db, seriesId, charge, laterBy(now, -declinesCountMs));
+  if (!found) return undefined;
+  const { stored, standing, settings } = found;
+  const { enforceMaxGap = false } = settings;
+  const verdict = mayCharge(standing, { ...charge, enforceMaxGap }, now);
+  return { series: stored.series, token: stored.handles.token, verdict, stored };
 }
 
 async function held(tx: Database, seriesId: string) {

@@ -16,7 +16,7 @@ export type StoredSeries = {
   readonly chain: string;
 };
 
-const columns = {
+export const seriesColumns = {
   series_id: 'text',
   party_id: 'text',
   shop_id: 'text',
@@ -28,17 +28,17 @@ const columns = {
   terms: 'json',
   standing: 'json',
 } as const;
-const columnList = Object.keys(columns).join(', ');
+const columnList = Object.keys(seriesColumns).join(', ');
 
 /** Nothing when it was started before: then it goes on as it is. */
 const insertSeries = statement({
   name: 'insert_series',
-  parameters: { ...columns, wake_at: 'timestamptz?', happened_at: 'timestamptz', facts: 'json' },
+  parameters: { ...seriesColumns, wake_at: 'timestamptz?', happened_at: 'timestamptz', facts: 'json' },
   row: { series_id: 'text' },
   text: `
     with changed as (
       insert into series (${columnList}, wake_at)
-      values (${Object.keys(columns)
+      values (${Object.keys(seriesColumns)
         .map((name) => `:${name}`)
         .join(', ')}, :wake_at)
       on conflict do nothing
@@ -83,14 +83,14 @@ const changeSeriesRow = statement({
 const readSeries = statement({
   name: 'read_series',
   parameters: { series_id: 'text' },
-  row: columns,
+  row: seriesColumns,
   text: `select ${columnList} from series where series_id = :series_id`,
 });
 
 const lockSeriesRow = statement({
   name: 'lock_series',
   parameters: { series_id: 'text' },
-  row: columns,
+  row: seriesColumns,
   text: `select ${columnList} from series where series_id = :series_id for update`,
 });
 
@@ -126,18 +126,18 @@ export async function storeFacts(
   facts: readonly SeriesFact[],
   now: Instant,
 ): Promise<Series> {
-  const { version } = stored;
-  const after = facts.reduce((before, fact) => evolve(before, fact, now), stored.series);
-  const chain = linkOf(stored.chain, { sequence: version + 1, at: now, facts });
-  const { party_id: _, shop_id: __, ...row } = rowOf({ ...stored, series: after, chain });
-  const rows = await db.run(changeSeriesRow, {
-    ...row,
-    wake_at: wakeOf(after),
-    happened_at: now,
-    facts,
-  });
-  if (rows.length === 0) throw new Error(`series ${after.id} was changed by somebody who did not hold it`);
-  return after;
+  const { series, row, wake_at } = changeOf(stored, facts, now);
+  const { party_id: _, shop_id: __, ...changed } = row;
+  const rows = await db.run(changeSeriesRow, { ...changed, wake_at, happened_at: now, facts });
+  if (rows.length === 0) throw new Error(`series ${series.id} was changed by somebody who did not hold it`);
+  return series;
+}
+
+/** The series after those facts, and its row, but for the version, which is the one it had. */
+export function changeOf(stored: StoredSeries, facts: readonly SeriesFact[], now: Instant) {
+  const series = facts.reduce((before, fact) => evolve(before, fact, now), stored.series);
+  const chain = linkOf(stored.chain, { sequence: stored.version + 1, at: now, facts });
+  return { series, row: rowOf({ ...stored, series, chain }), wake_at: wakeOf(series) };
 }
 
 export async function findSeries(db: Database, seriesId: string): Promise<StoredSeries | undefined> {
@@ -163,7 +163,7 @@ type Fixed = 'kind' | 'root' | 'rootNetworkTransactionId' | 'card' | 'mandate' |
 type TermsJson = Pick<Series, Fixed>;
 type StandingJson = Omit<Series, Fixed | 'id' | 'partyId' | 'shopId'>;
 
-function rowOf({ series, version, handles, chain }: StoredSeries): Values<typeof columns> {
+function rowOf({ series, version, handles, chain }: StoredSeries): Values<typeof seriesColumns> {
   const {
     id,
     partyId,
@@ -201,7 +201,7 @@ function rowOf({ series, version, handles, chain }: StoredSeries): Values<typeof
   };
 }
 
-function seriesFromRow(row: Values<typeof columns>): StoredSeries {
+export function seriesFromRow(row: Values<typeof seriesColumns>): StoredSeries {
   const terms = row.terms as TermsJson;
   const standing = row.standing as StandingJson;
   const { series_id: id, party_id: partyId, shop_id: shopId } = row;

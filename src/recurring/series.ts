@@ -98,6 +98,7 @@ export type SeriesFact =
   | ({
       readonly type: 'recurring_charge_started';
       readonly isRetry: boolean;
+      readonly amount?: { readonly minor: number; readonly currency: string };
       /** The rule packs in force when it was allowed. */
       readonly packs: readonly string[];
       readonly warnings: readonly string[];
@@ -114,7 +115,12 @@ export type SeriesFact =
   | ({ readonly type: 'consent_withdrawn' } & Withdrawn)
   | ({ readonly type: 'parent_added' } & Member)
   /** The payer was there again, with the same card: what stood in the way of his consent does not any more. */
-  | { readonly type: 'consent_renewed'; readonly card: SeriesCard; readonly endsAt?: Instant }
+  | {
+      readonly type: 'consent_renewed';
+      readonly card: SeriesCard;
+      readonly endsAt?: Instant;
+      readonly mandate?: Mandate;
+    }
   | { readonly type: 'notice_due'; readonly notice: Notice };
 
 /** How long after its beginning a series of failures ends, whatever comes. */
@@ -225,10 +231,11 @@ export function evolve(before: Series | undefined, fact: SeriesFact, now: Instan
       return { ...series, latest: { invoiceId: fact.invoiceId, paymentId: fact.paymentId } };
     case 'consent_renewed': {
       const { endsAt: _, ...rest } = series;
-      const { card, endsAt } = fact;
+      const { card, endsAt, mandate } = fact;
       return {
         ...rest,
         card,
+        ...(mandate ? { mandate } : {}),
         ...(endsAt === undefined ? {} : { endsAt }),
         consentedAt: now,
         state: { name: 'active' },

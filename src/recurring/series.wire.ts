@@ -3,8 +3,10 @@ import { Type, type Static } from 'typebox';
 import { Amount, DateTime, EntityID } from '../http/schemas.ts';
 import type { LoggedEvent } from '../events/log.ts';
 import { isDate } from './calendar.ts';
+import type { Bundle } from './consent-bundle.ts';
 import type { MandateGiven } from './mandate.ts';
 import type { Verdict } from './may-charge.ts';
+import { hasCardNumber } from './receipt.ts';
 import type { Series, SeriesFact } from './series.ts';
 import { parseInstant, type Instant } from '../clock.ts';
 
@@ -35,6 +37,11 @@ export const RecurrentTerms = Type.Object(
       description: 'The last day it may be charged. None: until the payer cancels it.',
     }),
     amountRule: Type.Optional(AmountRuleSchema),
+    trialEnd: Type.Optional({
+      ...LocalDate,
+      description: 'The last day of a trial or of a first price. You are told seven days before it ends.',
+    }),
+    amountAfterTrial: Type.Optional({ ...Amount, description: 'What is charged then, in minor units.' }),
     consent: Type.Optional(
       Type.Object(
         {
@@ -65,16 +72,32 @@ export type RecurrentTerms = Static<typeof RecurrentTerms>;
 export function recurrentTermsProblem(terms: RecurrentTerms): string | undefined {
   const says = (where: string, description: string) =>
     `Request parameter: recurrentTerms.${where}, error type: no_match, description: ${description}`;
-  const { validUntil, consent } = terms;
+  const { validUntil, trialEnd, amountAfterTrial, consent } = terms;
   if (validUntil !== undefined && !isDate(validUntil)) return says('validUntil', 'there is no such day');
+  if (trialEnd !== undefined && !isDate(trialEnd)) return says('trialEnd', 'there is no such day');
+  if (amountAfterTrial !== undefined && trialEnd === undefined) {
+    return says('amountAfterTrial', 'say with trialEnd when that is');
+  }
+  const { schedule = '', amountRule } = terms;
+  // They are kept for good and stand on receipts, from which a card number would bar them.
+  if (hasCardNumber(schedule)) return says('schedule', 'has a card number in it');
+  if (amountRule?.kind === 'variable' && hasCardNumber(amountRule.text)) {
+    return says('amountRule.text', 'has a card number in it');
+  }
+  const words = [consent?.text, consent?.checkbox, consent?.version, consent?.locale];
+  if (words.some((text) => text !== undefined && hasCardNumber(text))) {
+    return says('consent', 'has a card number in it');
+  }
   if (consent && consent.text === undefined && consent.textHash === undefined)
     return says('consent', 'send the text, or its hash');
   return undefined;
 }
 
 export function mandateGiven(terms: RecurrentTerms, hashOf: (text: string) => string): MandateGiven {
-  const { schedule, validUntil, amountRule, consent } = terms;
+  const { schedule, validUntil, amountRule, trialEnd, amountAfterTrial, consent } = terms;
   return {
+    ...(trialEnd === undefined ? {} : { trialEnd }),
+    ...(amountAfterTrial === undefined ? {} : { amountAfterTrialMinor: amountAfterTrial }),
     ...(schedule === undefined ? {} : { schedule }),
     ...(validUntil === undefined ? {} : { validUntil }),
     ...(amountRule === undefined
@@ -138,6 +161,8 @@ export const RecurringSchema = Type.Object(
       schedule: Type.String(),
       validUntil: Type.Optional(LocalDate),
       amountRule: Type.Optional(AmountRuleSchema),
+      trialEnd: Type.Optional(LocalDate),
+      amountAfterTrial: Type.Optional(Amount),
     }),
     consentEvidence: Type.Enum(['attestedByMerchant', 'missing']),
     consentedAt: DateTime,
@@ -150,7 +175,7 @@ export const RecurringSchema = Type.Object(
 
 export function recurringBody(series: Series, verdict: Verdict): Static<typeof RecurringSchema> {
   const { root, latest, card, mandate, failingSince } = series;
-  const { schedule, validUntil, amountRule } = mandate;
+  const { schedule, validUntil, amountRule, trialEnd, amountAfterTrialMinor } = mandate;
   return {
     mayCharge: verdict.may,
     ...(verdict.may
@@ -183,6 +208,8 @@ export function recurringBody(series: Series, verdict: Verdict): Static<typeof R
                 ? amountRule
                 : { kind: amountRule.kind, amount: amountRule.amountMinor },
           }),
+      ...(trialEnd === undefined ? {} : { trialEnd }),
+      ...(amountAfterTrialMinor === undefined ? {} : { amountAfterTrial: amountAfterTrialMinor }),
     },
     consentEvidence: mandate.evidence,
     consentedAt: series.consentedAt,
@@ -292,3 +319,8 @@ export const ConsentBundle = Type.Object(
   },
   { title: 'ConsentBundle' },
 );
+
+/** As it was sealed, member for member. */
+export function bundleBody(bundle: Bundle): Static<typeof ConsentBundle> {
+  return { ...bundle, entries: bundle.entries.map((entry) => ({ ...entry, facts: [...entry.facts] })) };
+}

@@ -18,7 +18,12 @@ type Link = { Params: { seriesId: string; secret: string } };
 
 export function addWithdrawPage(
   app: FastifyInstance,
-  { db, recurring, merchants }: Pick<Service, 'recurring' | 'merchants'> & { db: Database },
+  {
+    db,
+    recurring,
+    customers,
+    merchants,
+  }: Pick<Service, 'recurring' | 'customers' | 'merchants'> & { db: Database },
 ): void {
   async function linked({ seriesId, secret }: Link['Params']): Promise<Series | undefined> {
     if (!isKeepable(seriesId) || !(await recurring.isLink(seriesId, secret))) return undefined;
@@ -43,7 +48,10 @@ export function addWithdrawPage(
     const series = await linked(request.params);
     if (!series) return show(reply, 404, 'No such link', 'This link does not end any recurring charges.');
     const now = await timeOf(series);
-    await db.transaction((tx) => recurring.withdraw(tx, series.id, { by: 'payer' }, now));
+    await db.transaction(async (tx) => {
+      await recurring.withdraw(tx, series.id, { by: 'payer' }, now);
+      await customers.consentWithdrawn(tx, series, recurring, now);
+    });
     return showEnded(reply, series);
   });
 }

@@ -1,10 +1,11 @@
-// The server of a demo shop, as a merchant would write it: it asks the public API with the sandbox's key, and shows its page
-// what it asked and what came back. The key itself never leaves here.
+// The server of a demo shop, as a merchant would write it: it asks the public API with the sandbox's key, is told by webhook what
+// happens, and shows its page both. The key itself never leaves here.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Hearing, isGenuine, type WebhookKeys } from './demo-receiver.ts';
 
 /** One request of the shop's server and its answer, as they are shown. */
 type Exchange = {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
   readonly status: number;
@@ -26,13 +27,46 @@ const payableForMs = 24 * 60 * 60_000;
 const rememberedMost = 1_000;
 const invoices = '/v2/processing/invoices';
 const customers = '/v2/processing/customers';
+const webhooks = '/v2/processing/webhooks';
+/** Of what it wants to be told, and where. */
+const subscriptions: Readonly<Record<string, readonly string[]>> = {
+  InvoicesTopic: [
+    'InvoiceCreated',
+    'InvoicePaid',
+    'InvoiceCancelled',
+    'PaymentStarted',
+    'PaymentProcessed',
+    'PaymentCaptured',
+    'PaymentCancelled',
+    'PaymentFailed',
+  ],
+  CustomersTopic: [
+    'CustomerCreated',
+    'CustomerReady',
+    'CustomerBindingStarted',
+    'CustomerBindingSucceeded',
+    'CustomerBindingFailed',
+  ],
+};
+const receiver = '/demo/notices';
+
+type Webhook = WebhookKeys & { readonly id: string; readonly url: string; readonly scope: { topic: string } };
 
 export function addDemoShop(
   app: FastifyInstance,
-  shop: { readonly apiKey: () => string | undefined; readonly shopId: string },
+  shop: {
+    readonly apiKey: () => string | undefined;
+    readonly shopId: string;
+    /** Where the service reaches it: at its own address. */
+    readonly url: () => string;
+    readonly nowMs: () => number;
+  },
 ): void {
-  const orders = new Set<string>();
-  const savers = new Set<string>();
+  const orders = new Hearing(rememberedMost);
+  const savers = new Hearing(rememberedMost);
+  /** What verifies the notices of a topic, once it has asked to be told. */
+  const keys = new Map<string, WebhookKeys>();
+  let subscribing: Promise<Exchange[]> | undefined;
   let requests = 0;
 
   async function ask(method: Exchange['method'], path: string, body?: object): Promise<Exchange> {
@@ -55,6 +89,33 @@ export function addDemoShop(
     };
   }
 
+  /** Asks to be told, unless it has asked before: what it asked for that. An earlier start may have been at another address. */
+  const subscribe = () => (subscribing ??= askToBeTold().finally(() => (subscribing = undefined)));
+  async function askToBeTold(): Promise<Exchange[]> {
+    const wanted = Object.keys(subscriptions).filter((topic) => !keys.has(topic));
+    if (wanted.length === 0) return [];
+    const asked: Exchange[] = [];
+    const listed = await ask('GET', webhooks);
+    if (listed.status !== 200) return [listed];
+    const existing = listed.answer as Webhook[];
+    for (const topic of wanted) {
+      const url = `${shop.url()}${receiver}/${topic}`;
+      const ours = existing.filter((one) => new URL(one.url).pathname === `${receiver}/${topic}`);
+      for (const { id } of ours.filter((one) => one.url !== url)) await ask('DELETE', `${webhooks}/${id}`);
+      const found = ours.find((one) => one.url === url);
+      if (found) {
+        keys.set(topic, found);
+        continue;
+      }
+      const scope = { topic, shopID: shop.shopId, eventTypes: subscriptions[topic] };
+      const exchange = await ask('POST', webhooks, { scope, url });
+      if (exchange.status === 201) keys.set(topic, exchange.answer as Webhook);
+      // It verifies with the public keys, and shows nobody the secret.
+      asked.push({ ...exchange, answer: { ...(exchange.answer as object), signingSecret: 'whsec_…' } });
+    }
+    return asked;
+  }
+
   async function makeInvoice(offer: Offer, order: string): Promise<Exchange> {
     // The sandbox's time may have been moved.
     const { now } = (await ask('GET', '/sandbox/clock')).answer as { now: string };
@@ -65,7 +126,7 @@ export function addDemoShop(
       dueDate: new Date(Date.parse(now) + payableForMs).toISOString(),
       metadata: { order },
     });
-    if (exchange.status === 201) remember(orders, invoiceOf(exchange));
+    if (exchange.status === 201) orders.attend(invoiceOf(exchange));
     return exchange;
   }
 
@@ -91,30 +152,52 @@ export function addDemoShop(
       shopID: shop.shopId,
       contactInfo: { email: 'payer@example.com' },
     });
-    if (exchange.status === 201)
-      remember(savers, (exchange.answer as { customer: { id: string } }).customer.id);
+    if (exchange.status === 201) savers.attend((exchange.answer as { customer: { id: string } }).customer.id);
     return reply.send(exchange);
   });
 
-  for (const [name, known, path] of [
-    ['orders', orders, invoices],
-    ['customers', savers, customers],
+  app.post('/demo/webhooks', async (request, reply) => {
+    request.operation = 'demo';
+    return reply.send(await subscribe());
+  });
+
+  app.post<{ Params: { topic: string } }>(`${receiver}/:topic`, async (request, reply) => {
+    request.operation = 'demoReceiver';
+    const { topic } = request.params;
+    const delivered = { headers: request.headers, raw: request.body as Buffer };
+    const isRight = () => {
+      const known = keys.get(topic);
+      return known !== undefined && isGenuine(delivered, known, Math.floor(shop.nowMs() / 1_000));
+    };
+    if (!isRight()) {
+      // Told on account of an earlier start, or the keys have been changed since: they are read again.
+      keys.delete(topic);
+      await subscribe();
+      if (!isRight()) return reply.code(401).send({ message: 'Not signed by the service' });
+    }
+    for (const hearing of [orders, savers]) hearing.keep(`${receiver}/${topic}`, delivered);
+    return reply.code(204).send();
+  });
+
+  for (const [name, hearing] of [
+    ['orders', orders],
+    ['customers', savers],
   ] as const) {
     app.get<{ Params: { id: string }; Querystring: { after?: string } }>(
-      `/demo/${name}/:id/events`,
+      `/demo/${name}/:id/notices`,
       async (request, reply) => {
         const { id } = request.params;
-        if (!known.has(id)) return notFound(request, reply);
+        if (!hearing.knows(id)) return notFound(request, reply);
         request.operation = 'demo';
-        const after = /^\d{1,9}$/.test(String(request.query.after)) ? `&eventID=${request.query.after}` : '';
-        return reply.send(await ask('GET', `${path}/${id}/events?limit=100${after}`));
+        const { after = '' } = request.query;
+        return reply.send(hearing.after(id, /^\d{1,4}$/.test(after) ? Number(after) : 0));
       },
     );
   }
 
   app.post<{ Params: { id: string } }>('/demo/customers/:id/charges', async (request, reply) => {
     const { id } = request.params;
-    if (!savers.has(id)) return notFound(request, reply);
+    if (!savers.knows(id)) return notFound(request, reply);
     request.operation = 'demo';
     return reply.send(await charge(nextOrder, { payerType: 'CustomerPayer', customerID: id }));
   });
@@ -123,7 +206,7 @@ export function addDemoShop(
     '/demo/orders/:id/payments/:payment/charges',
     async (request, reply) => {
       const { id, payment } = request.params;
-      if (!orders.has(id) || !isPaymentId(payment)) return notFound(request, reply);
+      if (!orders.knows(id) || !isPaymentId(payment)) return notFound(request, reply);
       request.operation = 'demo';
       const payer = {
         payerType: 'RecurrentPayer',
@@ -138,7 +221,7 @@ export function addDemoShop(
     '/demo/orders/:id/payments/:payment/:verb',
     async (request, reply) => {
       const { id, payment, verb } = request.params;
-      const isKnown = orders.has(id) && isPaymentId(payment) && ['capture', 'cancel'].includes(verb);
+      const isKnown = orders.knows(id) && isPaymentId(payment) && ['capture', 'cancel'].includes(verb);
       if (!isKnown) return notFound(request, reply);
       request.operation = 'demo';
       return reply.send(
@@ -146,12 +229,6 @@ export function addDemoShop(
       );
     },
   );
-}
-
-function remember(ids: Set<string>, id: string): void {
-  ids.add(id);
-  const [oldest] = ids;
-  if (ids.size > rememberedMost && oldest !== undefined) ids.delete(oldest);
 }
 
 function invoiceOf({ answer }: Exchange): string {

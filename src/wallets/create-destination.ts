@@ -75,7 +75,7 @@ export const createDestination = endpoint({
           ...givenIn(body),
         };
         const outcome = await db.transaction(async (tx) => {
-          if (!(await cards.keep(tx, caller.partyId, token))) return 'expired';
+          if (!(await cards.keep(tx, caller.partyId, token, ['destination', terms.id]))) return 'expired';
           const created = { type: 'destination_created', terms } as const;
           return storeNewDestination(tx, created, fingerprint, bornClaimed(now));
         });

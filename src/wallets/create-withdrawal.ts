@@ -51,7 +51,7 @@ export const createWithdrawal = endpoint({
     'externalIDConflict',
   ],
   handle: async ({ caller, body, now }, service) => {
-    const { db, ids, payouts, engine } = service;
+    const { db, ids, payouts, engine, banks } = service;
     const fingerprint = fingerprintOf([
       body.wallet,
       body.destination,
@@ -76,15 +76,21 @@ export const createWithdrawal = endpoint({
         };
         const decision = decideWithdrawal(around, command, now);
         if (!decision.ok) return decision;
-        const { terms } = decision.value;
+        // Asked last: who is told a bank that was away is to try it. Whose wallet it is pays out through his own.
+        const route = await banks.payoutRouteOf(decision.value.terms.walletPartyId);
+        const terms = { ...decision.value.terms, ...(route ? { route } : {}) };
         const isOthers = terms.walletPartyId !== terms.partyId;
-        const stored = await storeNewWithdrawal(db, decision.value, {
-          realm: payouts.realm,
-          limits: around.limits,
-          fingerprint,
-          claim: bornClaimed(now),
-          ...(isOthers && around.walletGrant ? { grantId: around.walletGrant.id } : {}),
-        });
+        const stored = await storeNewWithdrawal(
+          db,
+          { type: 'withdrawal_started', terms },
+          {
+            realm: payouts.realm,
+            limits: around.limits,
+            fingerprint,
+            claim: bornClaimed(now),
+            ...(isOthers && around.walletGrant ? { grantId: around.walletGrant.id } : {}),
+          },
+        );
         if ('notMade' in stored) {
           return stored.notMade === 'nameTaken' ? 'nameTaken' : { ok: false, refusal: stored.notMade };
         }
@@ -104,7 +110,7 @@ type AroundWithGrant = Around & { readonly walletGrant?: { readonly id: string }
 async function whatIsAround(
   body: WithdrawalParams,
   partyId: string,
-  { db, merchants, payouts, banks }: Service,
+  { db, merchants, payouts }: Service,
 ): Promise<AroundWithGrant | undefined> {
   const party = await merchants.party(partyId);
   if (!party) return undefined;
@@ -114,10 +120,9 @@ async function whatIsAround(
   const walletGrant = body.walletGrant && (await findGrant(db, 'wallet', body.walletGrant));
   const destinationGrant =
     body.destinationGrant && (await findGrant(db, 'destination', body.destinationGrant));
-  // Whose wallet it is agreed on limits and fees, and pays out through his own bank.
+  // Whose wallet it is agreed on limits and fees.
   const owner = wallet?.partyId ?? partyId;
   const agreed = await payouts.termsOf(owner);
-  const route = await banks.payoutRouteOf(owner);
   const { amount, currency } = body.body;
   return {
     party,
@@ -127,6 +132,5 @@ async function whatIsAround(
     ...(destination ? { destination } : {}),
     ...(walletGrant ? { walletGrant } : {}),
     ...(destinationGrant ? { destinationGrant } : {}),
-    ...(route ? { route } : {}),
   };
 }

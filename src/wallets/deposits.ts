@@ -4,7 +4,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { CurrencyCode } from '../http/schemas.ts';
 import { accept, refuse } from '../refusal.ts';
 import { depositFromBank } from './deposit.ts';
-import { ContinuationToken, Limit, pageBody, pageOf } from './page.ts';
+import { listed, PageQuery, pageSchema } from './page.ts';
 import { Moments, rangeOf } from './search.ts';
 import { AnyID, AssetParams } from './shapes.wire.ts';
 import { findWallet, listDeposits as readList } from './wallet.store.ts';
@@ -45,8 +45,7 @@ export const listDeposits = endpoint({
   tag: 'Wallets',
   summary: 'List the deposits into your wallets, newest first',
   query: Type.Object({
-    limit: Limit,
-    continuationToken: Type.Optional(ContinuationToken),
+    ...PageQuery,
     walletID: Type.Optional(AnyID),
     identityID: Type.Optional(AnyID),
     depositID: Type.Optional(Type.String({ minLength: 1, maxLength: 50 })),
@@ -57,28 +56,23 @@ export const listDeposits = endpoint({
     currencyID: Type.Optional(CurrencyCode),
   }),
   status: 200,
-  answer: Type.Object(
-    { result: Type.Array(DepositSchema), continuationToken: Type.Optional(Type.String()) },
-    { title: 'DepositPage' },
-  ),
+  answer: pageSchema('DepositPage', DepositSchema),
   refusals: ['invalidContinuationToken', 'invalidSearchRange'],
   handle: async ({ caller, query }, { db }) => {
-    const page = pageOf(query);
-    if (!page.ok) return page;
     const range = rangeOf(query);
     if (!range.ok) return range;
     const { status = 'Succeeded', revertStatus = 'None' } = query;
     // There are no others: what does not succeed is not made, and nothing is reverted.
     if (status !== 'Succeeded' || revertStatus !== 'None') return accept({ result: [] });
     const filter = {
-      partyId: caller.partyId,
+      party_id: caller.partyId,
+      wallet_id: query.walletID ?? null,
+      identity_id: query.identityID ?? null,
+      deposit_id: query.depositID ?? null,
+      source_id: query.sourceID ?? null,
+      currency: query.currencyID ?? null,
       ...range.value,
-      ...(query.walletID === undefined ? {} : { walletId: query.walletID }),
-      ...(query.identityID === undefined ? {} : { identityId: query.identityID }),
-      ...(query.depositID === undefined ? {} : { depositId: query.depositID }),
-      ...(query.sourceID === undefined ? {} : { sourceId: query.sourceID }),
-      ...(query.currencyID === undefined ? {} : { currency: query.currencyID }),
     };
-    return accept(pageBody(query, await readList(db, filter, page.value), depositBody));
+    return listed(query, (page) => readList(db, { ...filter, ...page }), depositBody);
   },
 });

@@ -13,9 +13,8 @@ import {
   type DestinationStatus,
 } from './destination.ts';
 import type { Named } from './made-once.ts';
-import type { Page } from './page.ts';
 import type { PayoutFailure } from './payout-failure.ts';
-import { claimName, listOf, onPage, pageParameters, placesOf } from './store-parts.ts';
+import { claimName, listOf, listStatement, placesOf } from './store-parts.ts';
 
 export type StoredDestination = { readonly destination: Destination; readonly version: number };
 
@@ -98,14 +97,14 @@ const readDestinationNamed = statement({
            and claimed.external_id = :external_id`,
 });
 
-const listDestinationRows = statement({
+const listDestinationRows = listStatement({
   name: 'list_destinations',
-  parameters: { party_id: 'text', identity_id: 'text?', currency: 'text?', ...pageParameters },
+  table: 'destination',
+  idColumn: 'destination_id',
+  filters: { identity_id: 'text?', currency: 'text?' },
   row: readColumns,
-  text: `select ${readList} from ${source}
-         where destination.party_id = :party_id
-           and (:identity_id is null or destination.identity_id = :identity_id)
-           and (:currency is null or currency = :currency) ${onPage('destination', 'destination_id')}`,
+  select: readList,
+  source,
 });
 
 const restDestination = statement({
@@ -187,15 +186,9 @@ export async function findDestinationNamed(
 
 export async function listDestinations(
   db: Database,
-  filter: { partyId: string; identityId?: string; currency?: string },
-  page: Page,
+  asked: Values<typeof listDestinationRows.parameters>,
 ): Promise<Destination[]> {
-  const rows = await db.run(listDestinationRows, {
-    party_id: filter.partyId,
-    identity_id: filter.identityId ?? null,
-    currency: filter.currency ?? null,
-    ...page,
-  });
+  const rows = await db.run(listDestinationRows, asked);
   return rows.map((row) => storedFromRow(row).destination);
 }
 

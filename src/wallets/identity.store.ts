@@ -5,9 +5,8 @@ import { statement, type Values } from '../database/statement.ts';
 import { appendEvent, appendParameters } from '../events/log.ts';
 import { evolve, type Challenge, type Identity, type IdentityFact, type Proof } from './identity.ts';
 import type { Named } from './made-once.ts';
-import type { Page } from './page.ts';
 import type { Level } from './provider.ts';
-import { claimName, listOf, onPage, pageParameters, placesOf } from './store-parts.ts';
+import { claimName, listOf, listStatement, placesOf } from './store-parts.ts';
 
 export type StoredIdentity = { readonly identity: Identity; readonly version: number };
 
@@ -87,14 +86,12 @@ const readIdentityNamed = statement({
          where claimed.party_id = :party_id and operation = 'createIdentity' and claimed.external_id = :external_id`,
 });
 
-const listIdentityRows = statement({
+const listIdentityRows = listStatement({
   name: 'list_identities',
-  parameters: { party_id: 'text', provider: 'text?', class: 'text?', level: 'text?', ...pageParameters },
+  table: 'identity',
+  idColumn: 'identity_id',
+  filters: { provider: 'text?', class: 'text?', level: 'text?' },
   row: columns,
-  text: `select ${columnList} from identity
-         where party_id = :party_id and (:provider is null or provider = :provider)
-           and (:class is null or class = :class) and (:level is null or level = :level)
-           ${onPage('identity', 'identity_id')}`,
 });
 
 const insertChallenge = statement({
@@ -172,16 +169,9 @@ export async function findIdentityNamed(
 
 export async function listIdentities(
   db: Database,
-  filter: { partyId: string; provider?: string; class?: string; level?: string },
-  page: Page,
+  asked: Values<typeof listIdentityRows.parameters>,
 ): Promise<Identity[]> {
-  const rows = await db.run(listIdentityRows, {
-    party_id: filter.partyId,
-    provider: filter.provider ?? null,
-    class: filter.class ?? null,
-    level: filter.level ?? null,
-    ...page,
-  });
+  const rows = await db.run(listIdentityRows, asked);
   return rows.map((row) => storedFromRow(row).identity);
 }
 

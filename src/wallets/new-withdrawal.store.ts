@@ -3,7 +3,7 @@
 // journal says: without it nothing of the statement is written.
 import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import { statement, type Values } from '../database/statement.ts';
+import { statement } from '../database/statement.ts';
 import { appendEvents, appendEventsParameters } from '../events/log.ts';
 import type { DrawingJournal } from '../ledger/ledger.ts';
 import { journalParameters, journalValues, recording, recordJournal } from '../ledger/ledger.store.ts';
@@ -11,18 +11,12 @@ import { withdrawalCreated } from '../ledger/postings.ts';
 import type { Refusal } from '../refusal.ts';
 import { useGrant } from './grant.store.ts';
 import { insufficientFunds, noRoute, type PayoutFailure } from './payout-failure.ts';
-import {
-  periodsOf,
-  requireTurnover,
-  type PayoutLimits,
-  type Turnover,
-  type TurnoverRefusal,
-} from './payout-limits.ts';
+import { periodsOf, requireTurnover, type PayoutLimits, type TurnoverRefusal } from './payout-limits.ts';
 import { claimName, listOf, placesOf } from './store-parts.ts';
 import { ledgerOf, rowOf, withdrawalColumns as columns, type Realm } from './withdrawal.store.ts';
 import { evolve, type Withdrawal, type WithdrawalFact } from './withdrawal.ts';
 
-/** A name used before leaves no row, and nothing is written. */
+/** A name used before leaves no row, and nothing is written. Beyond a limit, or without the money, the statement fails. */
 const insertWithdrawal = statement({
   name: 'insert_withdrawal',
   parameters: {
@@ -32,6 +26,12 @@ const insertWithdrawal = statement({
     fingerprint: 'bytea',
     wake_at: 'timestamptz?',
     attempts: 'int4',
+    is_counted: 'bool',
+    day: 'text',
+    month: 'text',
+    day_minor_most: 'int8?',
+    day_payouts_most: 'int8?',
+    month_minor_most: 'int8?',
   },
   row: { journal: 'text?' },
   text: `
@@ -41,20 +41,25 @@ const insertWithdrawal = statement({
       returning withdrawal_id, party_id, version
     ), logged as (
       ${appendEvents('withdrawal', 'withdrawal_id')}
+    ), counted as (
+      insert into payout_turnover as turnover (wallet_id, period, amount_minor, payouts)
+      select :wallet_id, period, :amount_minor, 1 from named, unnest(array[:month, :day]) as period
+      where :is_counted
+      on conflict (wallet_id, period) do update
+        set amount_minor = turnover.amount_minor + excluded.amount_minor, payouts = turnover.payouts + 1
+      returning period, amount_minor, payouts
+    ), turnover as (
+      select max(amount_minor) filter (where period = :day) as day_minor,
+        max(payouts) filter (where period = :day) as day_payouts,
+        max(amount_minor) filter (where period = :month) as month_minor
+      from counted
     )
-    select ${recordJournal('withdrawal_id')} as journal from changed`,
-});
-
-const countPayout = statement({
-  name: 'count_payout',
-  parameters: { wallet_id: 'text', amount_minor: 'int8', day: 'text', month: 'text' },
-  row: { period: 'text', amount_minor: 'int8', payouts: 'int8' },
-  text: `
-    insert into payout_turnover as turnover (wallet_id, period, amount_minor, payouts)
-    select :wallet_id, period, :amount_minor, 1 from unnest(array[:month, :day]) as period
-    on conflict (wallet_id, period) do update
-      set amount_minor = turnover.amount_minor + excluded.amount_minor, payouts = turnover.payouts + 1
-    returning period, amount_minor, payouts`,
+    select case
+        when day_minor > :day_minor_most or day_payouts > :day_payouts_most or month_minor > :month_minor_most
+          then refuse_turnover(to_json(turnover))
+        else ${recordJournal('withdrawal_id')}
+      end as journal
+    from changed, turnover`,
 });
 
 export type NotMade = 'nameTaken' | Refusal<'noSuchWallet' | TurnoverRefusal>;
@@ -92,16 +97,15 @@ export async function storeNewWithdrawal(
   try {
     if (!hold) return await storeFailed(db, started, noRoute, options);
     const journal = withdrawalCreated(hold, withdrawal.amount, withdrawal.feeMinor);
-    const made = await recording(db, journal, () =>
-      withWhatIsUsed(db, withdrawal, options, (on) =>
-        insert(on, withdrawal, [factToJson(started)], { ...options, ...options.claim, journal }),
-      ),
-    );
+    const facts = [factToJson(started)];
+    const row = { withdrawal, facts, journal, ...options.claim, isCounted: withdrawal.isCounted };
+    const made = await recording(db, journal, () => insert(db, row, options));
     if (made === 'insufficient') return await storeFailed(db, started, insufficientFunds, options);
     return withdrawal;
   } catch (error) {
-    if (error instanceof Abandoned) return { notMade: error.because };
-    throw error;
+    const notMade = error instanceof Abandoned ? error.because : passedLimit(error, withdrawal, options);
+    if (notMade === undefined) throw error;
+    return { notMade };
   }
 }
 
@@ -113,71 +117,64 @@ async function storeFailed(
   options: NewWithdrawal,
 ): Promise<Withdrawal> {
   const fact = { type: 'withdrawal_failed', failure } as const;
-  const failed = evolve(evolve(undefined, started), fact);
-  await withWhatIsUsed(db, { ...failed, isCounted: false }, options, (on) =>
-    insert(on, failed, [factToJson(started), fact], { ...options, wake_at: null, attempts: 0 }),
-  );
-  return failed;
+  const withdrawal = evolve(evolve(undefined, started), fact);
+  const facts = [factToJson(started), fact];
+  await insert(db, { withdrawal, facts, wake_at: null, attempts: 0, isCounted: false }, options);
+  return withdrawal;
 }
 
-/** The grant it uses up and its place in the limits are written with it, in a transaction; most have neither. */
-async function withWhatIsUsed(
-  db: Database,
-  { id, walletId, amount, createdAt, isCounted }: Withdrawal,
-  { grantId, limits }: NewWithdrawal,
-  write: (on: Database) => Promise<void>,
-): Promise<void> {
-  if (grantId === undefined && !isCounted) return write(db);
+type NewRow = {
+  readonly withdrawal: Withdrawal;
+  readonly facts: readonly unknown[];
+  readonly wake_at: Instant | null;
+  readonly attempts: number;
+  readonly journal?: DrawingJournal;
+  readonly isCounted: boolean;
+};
+
+async function insert(db: Database, row: NewRow, options: NewWithdrawal): Promise<void> {
+  const { withdrawal, facts, wake_at, attempts, journal, isCounted } = row;
+  const { fingerprint, limits, grantId } = options;
+  const write = async (on: Database) => {
+    const rows = await on.contained((part) =>
+      part.run(insertWithdrawal, {
+        ...rowOf(withdrawal, facts.length),
+        ...journalValues(journal),
+        ...periodsOf(withdrawal.createdAt),
+        fingerprint,
+        wake_at,
+        attempts,
+        is_counted: isCounted,
+        day_minor_most: limits.perDayMinor ?? null,
+        day_payouts_most: limits.payoutsPerDay ?? null,
+        month_minor_most: limits.perMonthMinor ?? null,
+        happened_at: withdrawal.createdAt,
+        events: facts.map((fact) => [fact]),
+      }),
+    );
+    if (rows.length === 0) throw new Abandoned('nameTaken');
+  };
+  if (grantId === undefined) return write(db);
   await db.transaction(async (tx) => {
-    if (grantId !== undefined && !(await useGrant(tx, grantId, id))) {
-      throw new Abandoned({ code: 'noSuchWallet' });
-    }
-    if (isCounted) {
-      const periods = periodsOf(createdAt);
-      const counted = await tx.run(countPayout, {
-        wallet_id: walletId,
-        amount_minor: amount.minor,
-        ...periods,
-      });
-      const within = requireTurnover(limits, turnoverFrom(counted, periods), createdAt);
-      if (!within.ok) throw new Abandoned(within.refusal);
-    }
+    if (!(await useGrant(tx, grantId, withdrawal.id))) throw new Abandoned({ code: 'noSuchWallet' });
     await write(tx);
   });
 }
 
-function turnoverFrom(
-  counted: readonly Values<typeof countPayout.row>[],
-  { day, month }: ReturnType<typeof periodsOf>,
-): Turnover {
-  const ofDay = counted.find(({ period }) => period === day);
-  const ofMonth = counted.find(({ period }) => period === month);
-  if (!ofDay || !ofMonth) throw new Error('a payout was counted in other periods than its own');
-  return { dayMinor: ofDay.amount_minor, dayPayouts: ofDay.payouts, monthMinor: ofMonth.amount_minor };
-}
-
-async function insert(
-  on: Database,
-  withdrawal: Withdrawal,
-  facts: readonly unknown[],
-  options: {
-    readonly fingerprint: Buffer;
-    readonly wake_at: Instant | null;
-    readonly attempts: number;
-    readonly journal?: DrawingJournal;
-  },
-): Promise<void> {
-  const { fingerprint, wake_at, attempts, journal } = options;
-  const rows = await on.runApart(insertWithdrawal, {
-    ...rowOf(withdrawal, facts.length),
-    ...journalValues(journal),
-    fingerprint,
-    wake_at,
-    attempts,
-    happened_at: withdrawal.createdAt,
-    events: facts.map((fact) => [fact]),
-  });
-  if (rows.length === 0) throw new Abandoned('nameTaken');
+/** Undefined for any other error. */
+function passedLimit(
+  error: unknown,
+  { createdAt }: Withdrawal,
+  { limits }: NewWithdrawal,
+): NotMade | undefined {
+  if (!(error instanceof Error && 'code' in error && error.code === 'PL001' && 'detail' in error))
+    return undefined;
+  const { day_minor, day_payouts, month_minor } = JSON.parse(String(error.detail)) as Record<string, number>;
+  const [dayMinor = 0n, dayPayouts = 0n, monthMinor = 0n] = [day_minor, day_payouts, month_minor].map(
+    (number) => BigInt(number ?? 0),
+  );
+  const within = requireTurnover(limits, { dayMinor, dayPayouts, monthMinor }, createdAt);
+  return within.ok ? undefined : within.refusal;
 }
 
 /** What the log tells others: no handle of the card, and nothing of how the bank is reached. */

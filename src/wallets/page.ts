@@ -1,16 +1,35 @@
 // Pages of the lists, newest first. A continuation token says after which row to go on, and of which query it is: with
 // other parameters it is refused. It is no secret and needs no signature, because every query is bound to the caller's party.
 import { createHash } from 'node:crypto';
-import { Type } from 'typebox';
+import { Type, type TSchema } from 'typebox';
 import { parseInstant, type Instant } from '../clock.ts';
+import { CurrencyCode } from '../http/schemas.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
+import { AnyID } from './shapes.wire.ts';
 
-export const Limit = Type.Integer({ minimum: 1, maximum: 1_000 });
-export const ContinuationToken = Type.String({
+const Limit = Type.Integer({ minimum: 1, maximum: 1_000 });
+const ContinuationToken = Type.String({
   minLength: 1,
   maxLength: 4_000,
   description: 'From the page before, sent with the very same parameters.',
 });
+/** What every list is asked with. */
+export const PageQuery = { limit: Limit, continuationToken: Type.Optional(ContinuationToken) };
+export const OptionalPageQuery = { ...PageQuery, limit: Type.Optional(Limit) };
+
+/** Of what an identity holds: wallets, destinations. */
+export const HoldingsQuery = Type.Object({
+  ...PageQuery,
+  identityID: Type.Optional(AnyID),
+  currencyID: Type.Optional(CurrencyCode),
+});
+
+export function pageSchema<Item extends TSchema>(title: string, item: Item) {
+  return Type.Object(
+    { result: Type.Array(item), continuationToken: Type.Optional(Type.String()) },
+    { title },
+  );
+}
 
 type Query = Readonly<Record<string, unknown>> & {
   readonly limit?: number;
@@ -18,14 +37,24 @@ type Query = Readonly<Record<string, unknown>> & {
 };
 type Row = { readonly id: string; readonly createdAt: Instant };
 
-export type Page = {
+type Page = {
   /** One more than is shown: by it one knows whether there is another page. */
   readonly most: number;
   readonly before_at: Instant | null;
   readonly before_id: string | null;
 };
 
-export function pageOf(query: Query): Outcome<Page, 'invalidContinuationToken'> {
+/** The page of a list that was asked for. */
+export async function listed<R extends Row, Body>(
+  query: Query,
+  read: (page: Page) => Promise<readonly R[]>,
+  body: (row: R) => Body,
+): Promise<Outcome<{ result: Body[]; continuationToken?: string }, 'invalidContinuationToken'>> {
+  const page = pageOf(query);
+  return page.ok ? accept(pageBody(query, await read(page.value), body)) : page;
+}
+
+function pageOf(query: Query): Outcome<Page, 'invalidContinuationToken'> {
   const { limit = 1_000, continuationToken } = query;
   if (continuationToken === undefined) return accept({ most: limit + 1, before_at: null, before_id: null });
   const [of, at, id, ...more] = Buffer.from(continuationToken, 'base64url').toString().split('|');
@@ -37,7 +66,7 @@ export function pageOf(query: Query): Outcome<Page, 'invalidContinuationToken'> 
 }
 
 /** The rows of a page, which may be one too many, as the answer. */
-export function pageBody<R extends Row, Body>(
+function pageBody<R extends Row, Body>(
   query: Query,
   rows: readonly R[],
   body: (row: R) => Body,

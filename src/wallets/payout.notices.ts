@@ -10,6 +10,7 @@ type WithdrawalTerms = {
   readonly identityId: string;
   readonly walletId: string;
   readonly destinationId: string;
+  readonly destinationIdentityId?: string;
   readonly createdAt: string;
   readonly amountMinor: number;
   readonly currency: string;
@@ -47,8 +48,8 @@ export const withdrawalsTopic: Topic = {
   eventId: 'sequence',
   typesOf: (facts) => facts.flatMap((fact) => withdrawalTypes[(fact as Fact<unknown>).type] ?? []),
   ownersOf: (first) => {
-    const { identityId, walletId } = termsIn(first) as WithdrawalTerms;
-    return [{ id: identityId, part: walletId }];
+    const { identityId, destinationIdentityId, walletId } = termsIn(first) as WithdrawalTerms;
+    return [identityId, destinationIdentityId ?? []].flat().map((id) => ({ id, part: walletId }));
   },
   noticesOf: (log) => noticesOf<WithdrawalTerms>(log, withdrawalTypes, withdrawalMembers),
 };

@@ -1,7 +1,6 @@
 // The reads of destinations: by id, by the merchant's own name, and the list.
 import { Type } from 'typebox';
 import { endpoint } from '../http/endpoint.ts';
-import { CurrencyCode } from '../http/schemas.ts';
 import { accept, refuse } from '../refusal.ts';
 import {
   findDestination as readOne,
@@ -9,8 +8,8 @@ import {
   listDestinations as readList,
 } from './destination.store.ts';
 import { destinationBody, DestinationPath, DestinationSchema } from './destinations.wire.ts';
-import { ContinuationToken, Limit, pageBody, pageOf } from './page.ts';
-import { AnyID, Named } from './shapes.wire.ts';
+import { HoldingsQuery, listed, pageSchema } from './page.ts';
+import { Named } from './shapes.wire.ts';
 
 export const getDestination = endpoint({
   operation: 'getDestination',
@@ -50,26 +49,16 @@ export const listDestinations = endpoint({
   path: '/wallet/v0/destinations',
   tag: 'Destinations',
   summary: 'List your destinations, newest first',
-  query: Type.Object({
-    limit: Limit,
-    continuationToken: Type.Optional(ContinuationToken),
-    identityID: Type.Optional(AnyID),
-    currencyID: Type.Optional(CurrencyCode),
-  }),
+  query: HoldingsQuery,
   status: 200,
-  answer: Type.Object(
-    { result: Type.Array(DestinationSchema), continuationToken: Type.Optional(Type.String()) },
-    { title: 'DestinationPage' },
-  ),
+  answer: pageSchema('DestinationPage', DestinationSchema),
   refusals: ['invalidContinuationToken'],
-  handle: async ({ caller, query }, { db }) => {
-    const page = pageOf(query);
-    if (!page.ok) return page;
+  handle: ({ caller, query }, { db }) => {
     const filter = {
-      partyId: caller.partyId,
-      ...(query.identityID === undefined ? {} : { identityId: query.identityID }),
-      ...(query.currencyID === undefined ? {} : { currency: query.currencyID }),
+      party_id: caller.partyId,
+      identity_id: query.identityID ?? null,
+      currency: query.currencyID ?? null,
     };
-    return accept(pageBody(query, await readList(db, filter, page.value), destinationBody));
+    return listed(query, (page) => readList(db, { ...filter, ...page }), destinationBody);
   },
 });

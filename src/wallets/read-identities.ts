@@ -4,7 +4,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { accept, refuse } from '../refusal.ts';
 import { identityBody, IdentitySchema } from './identities.wire.ts';
 import { findIdentity, listIdentities as readList } from './identity.store.ts';
-import { ContinuationToken, Limit, pageBody, pageOf } from './page.ts';
+import { listed, OptionalPageQuery, pageSchema } from './page.ts';
 import { AnyID } from './shapes.wire.ts';
 
 export const IdentityPath = Type.Object({ identityID: AnyID });
@@ -32,27 +32,21 @@ export const listIdentities = endpoint({
   tag: 'Identities',
   summary: 'List your identities, newest first',
   query: Type.Object({
-    limit: Type.Optional(Limit),
-    continuationToken: Type.Optional(ContinuationToken),
+    ...OptionalPageQuery,
     providerID: Type.Optional(AnyID),
     class: Type.Optional(AnyID),
     level: Type.Optional(AnyID),
   }),
   status: 200,
-  answer: Type.Object(
-    { result: Type.Array(IdentitySchema), continuationToken: Type.Optional(Type.String()) },
-    { title: 'IdentityPage' },
-  ),
+  answer: pageSchema('IdentityPage', IdentitySchema),
   refusals: ['invalidContinuationToken'],
-  handle: async ({ caller, query }, { db }) => {
-    const page = pageOf(query);
-    if (!page.ok) return page;
+  handle: ({ caller, query }, { db }) => {
     const filter = {
-      partyId: caller.partyId,
-      ...(query.providerID === undefined ? {} : { provider: query.providerID }),
-      ...(query.class === undefined ? {} : { class: query.class }),
-      ...(query.level === undefined ? {} : { level: query.level }),
+      party_id: caller.partyId,
+      provider: query.providerID ?? null,
+      class: query.class ?? null,
+      level: query.level ?? null,
     };
-    return accept(pageBody(query, await readList(db, filter, page.value), identityBody));
+    return listed(query, (page) => readList(db, { ...filter, ...page }), identityBody);
   },
 });

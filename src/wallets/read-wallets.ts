@@ -1,12 +1,11 @@
 // The reads of wallets: by id, by the merchant's own name, the list, and what is on one.
 import { Type } from 'typebox';
 import { endpoint } from '../http/endpoint.ts';
-import { CurrencyCode } from '../http/schemas.ts';
 import { walletAccount } from '../ledger/account.ts';
 import { readBalance } from '../ledger/ledger.store.ts';
 import { accept, refuse } from '../refusal.ts';
-import { ContinuationToken, Limit, pageBody, pageOf } from './page.ts';
-import { AnyID, assetBody, Named } from './shapes.wire.ts';
+import { HoldingsQuery, listed, pageSchema } from './page.ts';
+import { assetBody, Named } from './shapes.wire.ts';
 import { findWallet as readOne, findWalletNamed, listWallets as readList } from './wallet.store.ts';
 import { WalletAccount, walletBody, WalletPath, WalletSchema } from './wallets.wire.ts';
 
@@ -71,26 +70,16 @@ export const listWallets = endpoint({
   path: '/wallet/v0/wallets',
   tag: 'Wallets',
   summary: 'List your wallets, newest first',
-  query: Type.Object({
-    limit: Limit,
-    continuationToken: Type.Optional(ContinuationToken),
-    identityID: Type.Optional(AnyID),
-    currencyID: Type.Optional(CurrencyCode),
-  }),
+  query: HoldingsQuery,
   status: 200,
-  answer: Type.Object(
-    { result: Type.Array(WalletSchema), continuationToken: Type.Optional(Type.String()) },
-    { title: 'WalletPage' },
-  ),
+  answer: pageSchema('WalletPage', WalletSchema),
   refusals: ['invalidContinuationToken'],
-  handle: async ({ caller, query }, { db }) => {
-    const page = pageOf(query);
-    if (!page.ok) return page;
+  handle: ({ caller, query }, { db }) => {
     const filter = {
-      partyId: caller.partyId,
-      ...(query.identityID === undefined ? {} : { identityId: query.identityID }),
-      ...(query.currencyID === undefined ? {} : { currency: query.currencyID }),
+      party_id: caller.partyId,
+      identity_id: query.identityID ?? null,
+      currency: query.currencyID ?? null,
     };
-    return accept(pageBody(query, await readList(db, filter, page.value), walletBody));
+    return listed(query, (page) => readList(db, { ...filter, ...page }), walletBody);
   },
 });

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { endpoint } from '../http/endpoint.ts';
 import { CurrencyCode } from '../http/schemas.ts';
 import { accept, refuse } from '../refusal.ts';
-import { ContinuationToken, Limit, pageBody, pageOf } from './page.ts';
+import { listed, PageQuery, pageSchema } from './page.ts';
 import { Moments, rangeOf } from './search.ts';
 import { AnyID, AssetParams, Named } from './shapes.wire.ts';
 import { findWithdrawal as readOne, findWithdrawalNamed } from './withdrawal.store.ts';
@@ -51,8 +51,7 @@ export const listWithdrawals = endpoint({
   tag: 'Withdrawals',
   summary: 'List your withdrawals, newest first',
   query: Type.Object({
-    limit: Limit,
-    continuationToken: Type.Optional(ContinuationToken),
+    ...PageQuery,
     walletID: Type.Optional(AnyID),
     identityID: Type.Optional(AnyID),
     withdrawalID: Type.Optional(AnyID),
@@ -62,27 +61,22 @@ export const listWithdrawals = endpoint({
     currencyID: Type.Optional(CurrencyCode),
   }),
   status: 200,
-  answer: Type.Object(
-    { result: Type.Array(WithdrawalSchema), continuationToken: Type.Optional(Type.String()) },
-    { title: 'WithdrawalPage' },
-  ),
+  answer: pageSchema('WithdrawalPage', WithdrawalSchema),
   refusals: ['invalidContinuationToken', 'invalidSearchRange'],
   handle: async ({ caller, query }, { db }) => {
-    const page = pageOf(query);
-    if (!page.ok) return page;
     const range = rangeOf(query);
     if (!range.ok) return range;
     const filter = {
-      partyId: caller.partyId,
+      party_id: caller.partyId,
+      wallet_id: query.walletID ?? null,
+      identity_id: query.identityID ?? null,
+      withdrawal_id: query.withdrawalID ?? null,
+      destination_id: query.destinationID ?? null,
+      currency: query.currencyID ?? null,
+      status: query.status === undefined ? null : storedAs[query.status as keyof typeof storedAs],
       ...range.value,
-      ...(query.walletID === undefined ? {} : { walletId: query.walletID }),
-      ...(query.identityID === undefined ? {} : { identityId: query.identityID }),
-      ...(query.withdrawalID === undefined ? {} : { withdrawalId: query.withdrawalID }),
-      ...(query.destinationID === undefined ? {} : { destinationId: query.destinationID }),
-      ...(query.status === undefined ? {} : { status: storedAs[query.status as keyof typeof storedAs] }),
-      ...(query.currencyID === undefined ? {} : { currency: query.currencyID }),
     };
-    return accept(pageBody(query, await readList(db, filter, page.value), withdrawalBody));
+    return listed(query, (page) => readList(db, { ...filter, ...page }), withdrawalBody);
   },
 });
 

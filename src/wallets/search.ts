@@ -1,9 +1,10 @@
 // The filters that lists of withdrawals and of deposits share: when, and how much.
 import { Type } from 'typebox';
-import type { Instant } from '../clock.ts';
+import type { Values } from '../database/statement.ts';
 import { DateTime } from '../http/schemas.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import { instantOf } from './shapes.wire.ts';
+import type { searchFilters } from './store-parts.ts';
 
 export const Moments = {
   createdAtFrom: Type.Optional({ ...DateTime, description: 'This moment or later.' }),
@@ -13,17 +14,17 @@ export const Moments = {
 };
 
 type Asked = { createdAtFrom?: string; createdAtTo?: string; amountFrom?: number; amountTo?: number };
-type Range = { from?: Instant; to?: Instant; amountFrom?: bigint; amountTo?: bigint };
+type Range = Values<typeof searchFilters>;
 
 export function rangeOf(asked: Asked): Outcome<Range, 'invalidSearchRange'> {
   const { createdAtFrom, createdAtTo, amountFrom, amountTo } = asked;
-  const from = createdAtFrom === undefined ? undefined : instantOf(createdAtFrom);
-  const to = createdAtTo === undefined ? undefined : instantOf(createdAtTo);
-  if (from !== undefined && to !== undefined && from > to) return refuse('invalidSearchRange');
+  const from = createdAtFrom === undefined ? null : instantOf(createdAtFrom);
+  const to = createdAtTo === undefined ? null : instantOf(createdAtTo);
+  if (from !== null && to !== null && from > to) return refuse('invalidSearchRange');
   return accept({
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-    ...(amountFrom === undefined ? {} : { amountFrom: BigInt(amountFrom) }),
-    ...(amountTo === undefined ? {} : { amountTo: BigInt(amountTo) }),
+    created_from: from,
+    created_to: to,
+    amount_from: amountFrom === undefined ? null : BigInt(amountFrom),
+    amount_to: amountTo === undefined ? null : BigInt(amountTo),
   });
 }

@@ -1,5 +1,5 @@
-// Parts of statements that the stores of this room share: the claim of a merchant's own name, and the place in a list.
-import type { Columns } from '../database/statement.ts';
+// Parts of statements that the stores of this room share: the claim of a merchant's own name, and lists.
+import { statement, type Columns } from '../database/statement.ts';
 
 /**
  * The first common table expressions of a create: the merchant's own name for it is claimed, if there is one, and `named` has a
@@ -15,13 +15,48 @@ export function claimName(operation: string, idParameter: string): string {
     )`;
 }
 
-/** The condition of what stands behind the last page, newest first, with the order and the limit. */
-export function onPage(table: string, idColumn: string): string {
-  return `and (:before_at is null or (${table}.created_at, ${table}.${idColumn}) < (:before_at, :before_id))
-    order by ${table}.created_at desc, ${table}.${idColumn} desc limit :most`;
-}
+const pageParameters = { before_at: 'timestamptz?', before_id: 'text?', most: 'int4' } as const;
 
-export const pageParameters = { before_at: 'timestamptz?', before_id: 'text?', most: 'int4' } as const;
+/** What lists of things with an amount can be searched by, beside their columns. */
+export const searchFilters = {
+  created_from: 'timestamptz?',
+  created_to: 'timestamptz?',
+  amount_from: 'int8?',
+  amount_to: 'int8?',
+} as const;
+
+const searches: Readonly<Record<string, string>> = {
+  created_from: 'created_at >=',
+  created_to: 'created_at <',
+  amount_from: 'amount_minor >=',
+  amount_to: 'amount_minor <=',
+};
+
+/** A party's own, page by page, newest first. A filter is a column, or one of the search; one that is null leaves nothing out. */
+export function listStatement<const Filters extends Columns, const Row extends Columns>(list: {
+  readonly name: string;
+  readonly table: string;
+  readonly idColumn: string;
+  readonly filters: Filters;
+  readonly row: Row;
+  /** Where it takes more than the columns of the table. */
+  readonly select?: string;
+  readonly source?: string;
+}) {
+  const { name, table, idColumn, filters, row, select = listOf(row), source = table } = list;
+  const conditions = Object.keys(filters).map((filter) => {
+    const compared = searches[filter] ?? `${filter} =`;
+    return `and (:${filter} is null or ${table}.${compared} :${filter})`;
+  });
+  return statement({
+    name,
+    parameters: { party_id: 'text', ...filters, ...pageParameters },
+    row,
+    text: `select ${select} from ${source} where ${table}.party_id = :party_id ${conditions.join('\n')}
+           and (:before_at is null or (${table}.created_at, ${table}.${idColumn}) < (:before_at, :before_id))
+           order by ${table}.created_at desc, ${table}.${idColumn} desc limit :most`,
+  });
+}
 
 export function listOf(columns: Columns, table?: string): string {
   return Object.keys(columns)

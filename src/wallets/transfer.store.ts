@@ -83,21 +83,23 @@ async function insert(
     amountMinor: Number(minor),
     currency,
   };
-  const rows = await db.runApart(insertTransfer, {
-    transfer_id: id,
-    party_id: partyId,
-    sender_id: senderId,
-    receiver_id: receiverId,
-    created_at: createdAt,
-    amount_minor: minor,
-    currency,
-    status,
-    external_id: externalId ?? null,
-    fingerprint,
-    happened_at: createdAt,
-    events: [[started], [{ type: `transfer_${status}` }]],
-    ...journalValues(journal),
-  });
+  const rows = await db.contained((part) =>
+    part.run(insertTransfer, {
+      transfer_id: id,
+      party_id: partyId,
+      sender_id: senderId,
+      receiver_id: receiverId,
+      created_at: createdAt,
+      amount_minor: minor,
+      currency,
+      status,
+      external_id: externalId ?? null,
+      fingerprint,
+      happened_at: createdAt,
+      events: [[started], [{ type: `transfer_${status}` }]],
+      ...journalValues(journal),
+    }),
+  );
   return rows.length > 0;
 }
 

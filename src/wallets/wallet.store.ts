@@ -1,6 +1,5 @@
 // Wallets and the deposits into them in SQL. A wallet's row never changes: its money is in the ledger, its blocking on its
 // identity, so that payouts have nothing here to wait for.
-import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { statement, type Values } from '../database/statement.ts';
 import { appendEvent, appendParameters } from '../events/log.ts';
@@ -8,9 +7,8 @@ import type { DrawingJournal, Journal } from '../ledger/ledger.ts';
 import { journalParameters, journalValues, recording, recordJournal } from '../ledger/ledger.store.ts';
 import type { Currency } from '../money.ts';
 import type { Named } from './made-once.ts';
-import type { Page } from './page.ts';
 import type { Level } from './provider.ts';
-import { claimName, listOf, onPage, pageParameters, placesOf } from './store-parts.ts';
+import { claimName, listOf, listStatement, placesOf, searchFilters } from './store-parts.ts';
 import type { Deposit, Wallet, WalletFact } from './wallet.ts';
 
 const columns = {
@@ -58,13 +56,14 @@ const readWalletNamed = statement({
          where claimed.party_id = :party_id and operation = 'createWallet' and claimed.external_id = :external_id`,
 });
 
-const listWalletRows = statement({
+const listWalletRows = listStatement({
   name: 'list_wallets',
-  parameters: { party_id: 'text', identity_id: 'text?', currency: 'text?', ...pageParameters },
+  table: 'wallet',
+  idColumn: 'wallet_id',
+  filters: { identity_id: 'text?', currency: 'text?' },
   row: walletColumns,
-  text: `select ${walletList} from ${walletSource}
-         where wallet.party_id = :party_id and (:identity_id is null or wallet.identity_id = :identity_id)
-           and (:currency is null or currency = :currency) ${onPage('wallet', 'wallet_id')}`,
+  select: walletList,
+  source: walletSource,
 });
 
 const depositColumns = {
@@ -91,31 +90,19 @@ const insertDeposit = statement({
     select ${recordJournal('deposit_id')} as journal from changed`,
 });
 
-const listDepositRows = statement({
+const listDepositRows = listStatement({
   name: 'list_deposits',
-  parameters: {
-    party_id: 'text',
+  table: 'deposit',
+  idColumn: 'deposit_id',
+  filters: {
     wallet_id: 'text?',
     identity_id: 'text?',
     deposit_id: 'text?',
     source_id: 'text?',
     currency: 'text?',
-    created_from: 'timestamptz?',
-    created_to: 'timestamptz?',
-    amount_from: 'int8?',
-    amount_to: 'int8?',
-    ...pageParameters,
+    ...searchFilters,
   },
   row: depositColumns,
-  text: `select ${listOf(depositColumns)} from deposit
-         where party_id = :party_id and (:wallet_id is null or wallet_id = :wallet_id)
-           and (:identity_id is null or identity_id = :identity_id)
-           and (:deposit_id is null or deposit_id = :deposit_id)
-           and (:source_id is null or source_id = :source_id) and (:currency is null or currency = :currency)
-           and (:created_from is null or created_at >= :created_from)
-           and (:created_to is null or created_at < :created_to)
-           and (:amount_from is null or amount_minor >= :amount_from)
-           and (:amount_to is null or amount_minor <= :amount_to) ${onPage('deposit', 'deposit_id')}`,
 });
 
 /** False when the merchant's name for it is taken already. */
@@ -162,15 +149,9 @@ export async function findWalletNamed(
 
 export async function listWallets(
   db: Database,
-  filter: { partyId: string; identityId?: string; currency?: string },
-  page: Page,
+  asked: Values<typeof listWalletRows.parameters>,
 ): Promise<Wallet[]> {
-  const rows = await db.run(listWalletRows, {
-    party_id: filter.partyId,
-    identity_id: filter.identityId ?? null,
-    currency: filter.currency ?? null,
-    ...page,
-  });
+  const rows = await db.run(listWalletRows, asked);
   return rows.map(walletFromRow);
 }
 
@@ -182,51 +163,31 @@ export async function storeDeposit(
 ): Promise<boolean> {
   const { minor, currency } = deposit.amount;
   const stored = await recording(db, journal, () =>
-    db.runApart(insertDeposit, {
-      deposit_id: deposit.id,
-      party_id: deposit.partyId,
-      wallet_id: deposit.walletId,
-      identity_id: deposit.identityId,
-      source_id: deposit.sourceId,
-      created_at: deposit.createdAt,
-      amount_minor: minor,
-      currency,
-      description: deposit.description ?? null,
-      happened_at: deposit.createdAt,
-      facts: [{ type: 'deposit_made', walletId: deposit.walletId, amountMinor: Number(minor), currency }],
-      ...journalValues(journal),
-    }),
+    db.contained((part) =>
+      part.run(insertDeposit, {
+        deposit_id: deposit.id,
+        party_id: deposit.partyId,
+        wallet_id: deposit.walletId,
+        identity_id: deposit.identityId,
+        source_id: deposit.sourceId,
+        created_at: deposit.createdAt,
+        amount_minor: minor,
+        currency,
+        description: deposit.description ?? null,
+        happened_at: deposit.createdAt,
+        facts: [{ type: 'deposit_made', walletId: deposit.walletId, amountMinor: Number(minor), currency }],
+        ...journalValues(journal),
+      }),
+    ),
   );
   return stored !== 'insufficient';
 }
 
-export type DepositFilter = {
-  readonly partyId: string;
-  readonly walletId?: string;
-  readonly identityId?: string;
-  readonly depositId?: string;
-  readonly sourceId?: string;
-  readonly currency?: string;
-  readonly from?: Instant;
-  readonly to?: Instant;
-  readonly amountFrom?: bigint;
-  readonly amountTo?: bigint;
-};
-
-export async function listDeposits(db: Database, filter: DepositFilter, page: Page): Promise<Deposit[]> {
-  const rows = await db.run(listDepositRows, {
-    party_id: filter.partyId,
-    wallet_id: filter.walletId ?? null,
-    identity_id: filter.identityId ?? null,
-    deposit_id: filter.depositId ?? null,
-    source_id: filter.sourceId ?? null,
-    currency: filter.currency ?? null,
-    created_from: filter.from ?? null,
-    created_to: filter.to ?? null,
-    amount_from: filter.amountFrom ?? null,
-    amount_to: filter.amountTo ?? null,
-    ...page,
-  });
+export async function listDeposits(
+  db: Database,
+  asked: Values<typeof listDepositRows.parameters>,
+): Promise<Deposit[]> {
+  const rows = await db.run(listDepositRows, asked);
   return rows.map((row) => ({
     id: row.deposit_id,
     partyId: row.party_id,

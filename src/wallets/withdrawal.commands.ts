@@ -7,7 +7,7 @@ import type { Destination } from './destination.ts';
 import { requireActive } from './identity.ts';
 import { countsTurnover, requirePerPayout, type PayoutLimits } from './payout-limits.ts';
 import type { Wallet } from './wallet.ts';
-import type { Route, WithdrawalFact } from './withdrawal.ts';
+import type { WithdrawalFact } from './withdrawal.ts';
 
 export type Grant = {
   readonly kind: 'wallet' | 'destination';
@@ -33,7 +33,6 @@ export type Around = {
   readonly destinationGrant?: Grant;
   readonly limits: PayoutLimits;
   readonly feeMinor: bigint;
-  readonly route?: Route;
 };
 
 export type WithdrawalRefusal =
@@ -47,12 +46,13 @@ export type WithdrawalRefusal =
   | 'destinationUnauthorized'
   | 'differentProviders';
 
+/** By which bank it goes is asked when it may. */
 export function decideWithdrawal(
   around: Around,
   command: CreateWithdrawal,
   now: Instant,
 ): Outcome<WithdrawalFact & { type: 'withdrawal_started' }, WithdrawalRefusal> {
-  const { party, wallet, destination, limits, feeMinor, route } = around;
+  const { party, wallet, destination, limits, feeMinor } = around;
   const { body } = command;
   const active = requireActive(party);
   if (!active.ok) return active;
@@ -79,12 +79,14 @@ export function decideWithdrawal(
       walletPartyId: wallet.partyId,
       identityId: wallet.identityId,
       destinationId: destination.id,
+      ...(destination.identityId === wallet.identityId
+        ? {}
+        : { destinationIdentityId: destination.identityId }),
       createdAt: now,
       amount: { minor: body.minor, currency },
       feeMinor,
       isCounted: countsTurnover(limits),
       cardToken: destination.cardToken,
-      ...(route === undefined ? {} : { route }),
       ...(command.metadata === undefined ? {} : { metadata: command.metadata }),
       ...(command.externalId === undefined ? {} : { externalId: command.externalId }),
     },

@@ -116,17 +116,19 @@ export async function storeEnd(
   const settle = fact.type === 'withdrawal_succeeded' ? withdrawalSucceeded : withdrawalFailed;
   const journal = settle(hold, withdrawal.feeMinor);
   const rows = await recording(db, journal, () =>
-    db.runApart(endWithdrawalRow, {
-      withdrawal_id: withdrawal.id,
-      version,
-      status,
-      result,
-      is_uncounted: status === 'failed' && withdrawal.isCounted,
-      ...periodsOf(withdrawal.createdAt),
-      happened_at: options.now,
-      facts: [fact],
-      ...journalValues(journal),
-    }),
+    db.contained((part) =>
+      part.run(endWithdrawalRow, {
+        withdrawal_id: withdrawal.id,
+        version,
+        status,
+        result,
+        is_uncounted: status === 'failed' && withdrawal.isCounted,
+        ...periodsOf(withdrawal.createdAt),
+        happened_at: options.now,
+        facts: [fact],
+        ...journalValues(journal),
+      }),
+    ),
   );
   return rows.length > 0 ? ended : undefined;
 }
@@ -162,12 +164,16 @@ export function ledgerOf({ id, walletId, route }: Withdrawal, realm: Realm): Led
   return route && { realm, withdrawalId: id, walletId, acquirerId: route.bankId };
 }
 
-type TermsJson = Pick<WithdrawalTerms, 'walletPartyId' | 'cardToken' | 'isCounted' | 'route' | 'metadata'>;
+type TermsJson = Pick<
+  WithdrawalTerms,
+  'walletPartyId' | 'destinationIdentityId' | 'cardToken' | 'isCounted' | 'route' | 'metadata'
+>;
 
 export function rowOf(withdrawal: Withdrawal, version: number): Values<typeof columns> {
-  const { walletPartyId, cardToken, isCounted, route, metadata } = withdrawal;
+  const { walletPartyId, destinationIdentityId, cardToken, isCounted, route, metadata } = withdrawal;
   const terms: TermsJson = {
     walletPartyId,
+    ...(destinationIdentityId === undefined ? {} : { destinationIdentityId }),
     cardToken,
     isCounted,
     ...(route === undefined ? {} : { route }),

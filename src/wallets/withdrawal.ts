@@ -18,6 +18,8 @@ export type WithdrawalTerms = {
   readonly walletPartyId: string;
   readonly identityId: string;
   readonly destinationId: string;
+  /** Whose destination it is, where that is not the wallet's identity. */
+  readonly destinationIdentityId?: string;
   readonly createdAt: Instant;
   readonly amount: Money;
   /** On top of the amount. */

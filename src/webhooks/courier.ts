@@ -1,11 +1,13 @@
 // Sends what waits in the queues. A node takes queues for the length of a lease, sends the head of each, writes down what
 // became of it, and only then sends what comes after it: in order within a queue, side by side between queues. Each webhook
 // has a few places of its own, so that a slow receiver holds up nobody but itself.
-import { laterBy, type Clock } from '../clock.ts';
+import { laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Ids } from '../ids.ts';
 import type { Logger } from '../log.ts';
 import type { Topic } from '../events/topic.ts';
+import { openHands } from './hands.ts';
+import { openOutcomeWriter } from './outcome-writer.ts';
 import { afterAcknowledged, afterFailure, toSend, type Failure, type Place } from './delivery.ts';
 import { messagesFor, type Message, type Selection } from './message.store.ts';
 import { claim, write, type Attempt, type ClaimedQueue, type QueueWrite } from './queue.store.ts';
@@ -29,26 +31,11 @@ type Item = {
   leaseUntilMs: number;
 };
 
-/** What this node has in hand of one webhook. */
-type Hand = {
-  readonly waiting: Item[];
-  underWay: number;
-  failuresInARow: number;
-  /** How much it may take at once: as much as it has lately sent in a second. */
-  recent: { second: number; sent: number };
-};
-
-const placesPerWebhook = 10;
-/** For a receiver that has failed this often in a row, until it answers. */
-const placesWhenFailing = 2;
-const failuresInARowMost = 10;
-const handLeast = 20;
-const handMost = 400;
-const claimedAtOnce = 400;
-const underWayMost = 1_000;
+/** What an owner reads when the fault is ours; why is in the service's log. */
+const ownFault = 'an error on our side';
 
 /** Long enough for a receiver that takes its time, and for what waits in hand before it. */
-export function leaseMsFor(timeoutMs: number): number {
+function leaseMsFor(timeoutMs: number): number {
   return 3 * timeoutMs;
 }
 
@@ -66,11 +53,12 @@ export function openCourier(options: {
 }): Courier {
   const { db, clock, log, topics, sender, destinationOf, delaysSeconds } = options;
   const leaseMs = leaseMsFor(options.timeoutMs);
-  const hands = new Map<string, Hand>();
-  const record = recorder((writes) => write(db, writes, clock.now()));
+  const hands = openHands<Item>();
+  const record = openOutcomeWriter((writes) => write(db, writes, clock.now()));
   const running = new Set<Promise<unknown>>();
-  let underWay = 0;
   let stopping = false;
+  /** Of looks for what is due. */
+  let turn = 0;
   let wanted = false;
   let claiming: Promise<void> | undefined;
 
@@ -92,34 +80,36 @@ export function openCourier(options: {
   }
 
   async function takeWhatIsDue(): Promise<void> {
-    const held = [...hands].map(([webhook_id, hand]) => ({ webhook_id, free: freeIn(hand) }));
-    const most = Math.min(claimedAtOnce, underWayMost - underWay);
-    if (most <= 0) return;
+    const bounds = hands.wanted();
+    if (bounds.most === 0) return;
     const takenAtMs = performance.now();
-    const bounds = { leaseMs, mostEach: handLeast, most, held };
-    const queues = await claim(db, clock.now(), bounds);
+    turn = (turn + 1) % 1_000_000;
+    const queues = await claim(db, clock.now(), { ...bounds, leaseMs, turn });
     if (queues.length === 0) return;
     const items = await itemsOf(queues, takenAtMs + leaseMs);
-    for (const item of items) handOf(item.queue.webhookId).waiting.push(item);
-    for (const webhookId of new Set(items.map(({ queue }) => queue.webhookId))) pump(webhookId);
-    wanted ||= queues.length === most;
+    for (const item of items) hands.put(item.queue.webhookId, item);
+    pump();
+    wanted ||= queues.length === bounds.most;
   }
 
   /** The queues with what is to be sent of each. Those with nothing to send are written on at once. */
-  async function itemsOf(queues: readonly ClaimedQueue[], leaseUntilMs: number): Promise<Item[]> {
-    const destinations = new Map<string, Destination | undefined>();
-    for (const webhookId of new Set(queues.map(({ webhookId }) => webhookId))) {
-      destinations.set(webhookId, await destinationOf(webhookId));
-    }
-    const wanted = queues.flatMap((queue) => {
+  async function itemsOf(claimed: readonly ClaimedQueue[], leaseUntilMs: number): Promise<Item[]> {
+    const webhookIds = [...new Set(claimed.map(({ webhookId }) => webhookId))];
+    const destinations = new Map(
+      await Promise.all(webhookIds.map(async (id) => [id, await loaded(id)] as const)),
+    );
+    const queues = claimed.flatMap((queue) => {
       const destination = destinations.get(queue.webhookId);
+      // A webhook that cannot be loaded holds up nobody who was claimed with it.
+      if (destination === 'unloadable') note(failed(queue, { what: ownFault }));
       // The queues of a webhook that is gone are swept away.
-      return destination ? [{ queue, ...selectionOf(queue, destination.webhook) }] : [];
+      if (destination === 'unloadable' || destination === undefined) return [];
+      return [{ queue, ...selectionOf(queue, destination.webhook) }];
     });
-    const lists = await messagesFor(db, topics, wanted, clock.now(), (aggregateId, error) =>
+    const lists = await messagesFor(db, topics, queues, clock.now(), (aggregateId, error) =>
       log.error({ err: error, aggregateId }, 'the log of an aggregate cannot be told; it is tried again'),
     );
-    return wanted.flatMap(({ queue }, index) => {
+    return queues.flatMap(({ queue }, index) => {
       const messages = lists[index];
       if (!messages) {
         note({ queue, place: queue.place, outcome: 'release', at: laterBy(clock.now(), leaseMs) });
@@ -135,41 +125,29 @@ export function openCourier(options: {
     });
   }
 
-  function handOf(webhookId: string): Hand {
-    const hand = hands.get(webhookId) ?? {
-      waiting: [],
-      underWay: 0,
-      failuresInARow: 0,
-      recent: { second: 0, sent: 0 },
-    };
-    hands.set(webhookId, hand);
-    return hand;
+  async function loaded(webhookId: string): Promise<Destination | 'unloadable' | undefined> {
+    try {
+      return await destinationOf(webhookId);
+    } catch (error) {
+      log.error({ err: error, webhookId }, 'a webhook could not be loaded; its queues are tried again');
+      return 'unloadable';
+    }
   }
 
-  function freeIn(hand: Hand): number {
-    const most = Math.min(handMost, Math.max(handLeast, Math.floor(hand.recent.sent)));
-    return Math.max(0, most - hand.waiting.length - hand.underWay);
-  }
-
-  /** Sends from what is in hand as long as the webhook has a place. */
-  function pump(webhookId: string): void {
-    const hand = handOf(webhookId);
-    const places = hand.failuresInARow >= failuresInARowMost ? placesWhenFailing : placesPerWebhook;
-    while (!stopping && hand.underWay < places) {
-      const item = hand.waiting.shift();
-      if (!item) break;
+  /** Sends from what is in hand as long as there are places. */
+  function pump(): void {
+    while (!stopping) {
+      const next = hands.next();
+      if (!next) return;
+      const { webhookId, item } = next;
       // What has waited too long in hand may be another node's by the time the receiver answers.
       if (item.leaseUntilMs - performance.now() < options.timeoutMs + leaseMs / 6) {
+        hands.free(webhookId, 'notSent');
         note({ queue: item.queue, place: item.queue.place, outcome: 'release', at: clock.now() });
         continue;
       }
-      const sending = sendHead(webhookId, hand, item).finally(() => running.delete(sending));
+      const sending = sendHead(webhookId, item).finally(() => running.delete(sending));
       running.add(sending);
-    }
-    if (hand.waiting.length < places) {
-      if (hand.waiting.length === 0 && hand.underWay === 0 && hand.failuresInARow === 0)
-        hands.delete(webhookId);
-      if (hand.underWay > 0 || hand.waiting.length === 0) wakeSoon();
     }
   }
 
@@ -191,28 +169,21 @@ export function openCourier(options: {
     void noting.finally(() => running.delete(noting));
   }
 
-  async function sendHead(webhookId: string, hand: Hand, item: Item): Promise<void> {
-    let sent: { answer: Answer; attempt: Attempt } | undefined;
-    hand.underWay += 1;
-    underWay += 1;
-    try {
-      sent = await exchange(webhookId, item);
-      if (sent) count(hand, sent.attempt.failure === undefined);
-    } catch (error) {
-      log.warn({ err: error, webhookId }, 'a notice could not be sent; it is tried again');
-    } finally {
-      hand.underWay -= 1;
-      underWay -= 1;
-    }
+  async function sendHead(webhookId: string, item: Item): Promise<void> {
+    const sent = await exchange(webhookId, item);
+    const outcome = !sent ? 'notSent' : sent.attempt.failure === undefined ? 'delivered' : 'failed';
     // The place is another's while the outcome is written down.
-    pump(webhookId);
+    hands.free(webhookId, outcome);
+    pump();
+    if (hands.runsLow(webhookId)) wakeSoon();
     if (!sent) return;
     try {
-      if (await settle(item, sent.answer, sent.attempt)) handOf(webhookId).waiting.push(item);
+      if (await settle(item, sent.answer, sent.attempt)) hands.put(webhookId, item);
     } catch (error) {
       log.warn({ err: error, webhookId }, 'a delivery was not written down; it is made again');
     }
-    pump(webhookId);
+    pump();
+    if (hands.runsLow(webhookId)) wakeSoon();
   }
 
   /** Undefined when the webhook was deleted meanwhile. */
@@ -221,24 +192,25 @@ export function openCourier(options: {
     { queue, messages }: Item,
   ): Promise<{ answer: Answer; attempt: Attempt } | undefined> {
     const [message] = messages;
-    const destination = await destinationOf(webhookId);
-    if (!message || !destination) return undefined;
+    if (!message) return undefined;
     const attemptedAt = clock.now();
     const startedMs = performance.now();
-    const answer = await postTo(sender, destination, message, {
-      now: attemptedAt,
-      requestId: options.ids.next(),
-    });
+    const answer = await answerTo(webhookId, message, attemptedAt);
+    if (!answer) return undefined;
     const durationMs = Math.round(performance.now() - startedMs);
     return { answer, attempt: attemptOf(queue, message, { answer, attemptedAt, durationMs }) };
   }
 
-  function count(hand: Hand, isDelivered: boolean): void {
-    hand.failuresInARow = isDelivered ? 0 : hand.failuresInARow + 1;
-    const second = Math.floor(performance.now() / 1_000);
-    if (hand.recent.second !== second)
-      hand.recent = { second, sent: hand.recent.second === second - 1 ? hand.recent.sent / 2 : 0 };
-    hand.recent.sent += 1;
+  /** An error of ours counts as a failed attempt: else the same queue would be taken again and again, and nobody would see it. */
+  async function answerTo(webhookId: string, message: Message, now: Instant): Promise<Answer | undefined> {
+    try {
+      const destination = await destinationOf(webhookId);
+      if (!destination) return undefined;
+      return await postTo(sender, destination, message, { now, requestId: options.ids.next() });
+    } catch (error) {
+      log.error({ err: error, webhookId }, 'a notice could not be sent; it is tried again');
+      return { came: 'nothing', why: ownFault };
+    }
   }
 
   /** Writes down what came of the head. Whether there is more to send of this queue, and it is still ours. */
@@ -260,24 +232,23 @@ export function openCourier(options: {
       item.leaseUntilMs = writtenAtMs + leaseMs;
       return isOurs;
     }
-    const failure: Failure = {
-      what: attempt.failure,
-      ...('retryAfterMs' in answer && answer.retryAfterMs !== undefined
-        ? { retryAfterMs: answer.retryAfterMs }
-        : {}),
-    };
+    const { retryAfterMs } = 'retryAfterMs' in answer ? answer : {};
+    const failure = { what: attempt.failure, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+    await record(failed(queue, failure, attempt));
+    return false;
+  }
+
+  function failed(queue: ClaimedQueue, failure: Failure, attempt?: Attempt): QueueWrite {
     const at = { now: clock.now(), chance: Math.random(), delaysSeconds };
-    const next = afterFailure(failure, attempt.attempt, at);
-    const { place } = queue;
+    const next = afterFailure(failure, queue.failures + 1, at);
+    const entry = { queue, place: queue.place, failure: failure.what, ...(attempt ? { attempt } : {}) };
     if ('again' in next) {
       options.countDelivery('failed');
-      await record({ queue, place, attempt, outcome: 'again', at: next.again, failure: failure.what });
-    } else {
-      options.countDelivery('parked');
-      log.warn({ webhookId: queue.webhookId, aggregateId: queue.aggregateId }, 'a webhook’s queue is parked');
-      await record({ queue, place, attempt, outcome: 'park', why: next.parked, failure: failure.what });
+      return { ...entry, outcome: 'again', at: next.again };
     }
-    return false;
+    options.countDelivery('parked');
+    log.warn({ webhookId: queue.webhookId, aggregateId: queue.aggregateId }, 'a webhook’s queue is parked');
+    return { ...entry, outcome: 'park', why: next.parked };
   }
 
   return {
@@ -291,8 +262,8 @@ export function openCourier(options: {
     async stop() {
       stopping = true;
       await Promise.allSettled([claiming, ...running]);
-      const left = [...hands.values()].flatMap(({ waiting }) => waiting.splice(0));
-      for (const { queue } of left) note({ queue, place: queue.place, outcome: 'release', at: clock.now() });
+      for (const { queue } of hands.giveUp())
+        note({ queue, place: queue.place, outcome: 'release', at: clock.now() });
       await Promise.allSettled(running);
     },
   };
@@ -339,34 +310,4 @@ function attemptOf(
 export function failureOf(answer: Answer): string | undefined {
   if (answer.came === 'nothing') return answer.why;
   return answer.status >= 200 && answer.status < 300 ? undefined : `status ${answer.status}`;
-}
-
-/** Writes side by side what comes up while a write is under way: one statement for all of it. */
-function recorder(
-  writeAll: (writes: readonly QueueWrite[]) => Promise<boolean[]>,
-): (entry: QueueWrite) => Promise<boolean> {
-  type Waiting = { entry: QueueWrite; resolve: (isOurs: boolean) => void; reject: (error: unknown) => void };
-  let waiting: Waiting[] = [];
-  let isWriting = false;
-
-  async function flush(): Promise<void> {
-    isWriting = true;
-    while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
-      try {
-        const outcomes = await writeAll(batch.map(({ entry }) => entry));
-        batch.forEach(({ resolve }, index) => resolve(outcomes[index] ?? false));
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
-      }
-    }
-    isWriting = false;
-  }
-
-  return (entry) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ entry, resolve, reject });
-      if (!isWriting) void flush();
-    });
 }

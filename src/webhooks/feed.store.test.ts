@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { instantAt } from '../clock.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/support/test-database.ts';
-import { currentSnapshot, ForeignLog, lookOnce, newEvents, type NewEvent } from './feed.store.ts';
+import { currentSnapshot, feedState, ForeignLog, lookOnce, newEvents, type NewEvent } from './feed.store.ts';
 import { rebaseLog } from './rebase.store.ts';
 
 const now = instantAt(Date.UTC(2026, 0, 19));
@@ -221,7 +221,41 @@ test('a log that was written in another PostgreSQL is noticed, and can be made a
   });
   await expect(look()).rejects.toThrow(ForeignLog);
   expect(await rebaseLog(db.database)).toBeGreaterThan(0);
+  expect((await feedState(db.database)).isForeign).toBe(false);
   expect(await look()).toEqual([]);
   await writeNow('b', 1);
   expect(await look()).toEqual(['b1']);
+});
+
+test('a foreign log stays one when the numbers of this server have passed those of the other', async () => {
+  await look();
+  await db.database.withClient(async (client) => {
+    await client.query(
+      `update webhook_feed set seen = format('%1$s:%1$s:', pg_snapshot_xmax(pg_current_snapshot())::text::numeric + 5)`,
+    );
+  });
+  await writeNow('missed', 1);
+  await expect(look()).rejects.toThrow(ForeignLog);
+  for (let number = 0; number < 10; number++) await writeNow(`e${number}-`, 1);
+  await expect(look()).rejects.toThrow(ForeignLog);
+  expect((await feedState(db.database)).isForeign).toBe(true);
+  await rebaseLog(db.database);
+  expect(await look()).toEqual([]);
+});
+
+test('how old the oldest is that was not looked at shows that nobody looks', async () => {
+  await look();
+  expect((await feedState(db.database)).oldest).toBeUndefined();
+  const before = Date.now();
+  await writeNow('a', 1, 'nobody');
+  expect((await feedState(db.database)).oldest).toBeUndefined();
+  await writeNow('b', 1);
+  const { oldest } = await feedState(db.database);
+  expect(Math.abs(Date.parse(oldest ?? '') - before)).toBeLessThan(60_000);
+  // What was looked at is not new because an older transaction still runs.
+  const slow = await begin();
+  await writeNow('c', 1);
+  await look();
+  expect((await feedState(db.database)).oldest).toBeUndefined();
+  await slow.rollback();
 });

@@ -9,8 +9,28 @@ import { snapshotBefore, transactionsBetween } from './snapshot.ts';
 const lockFeed = statement({
   name: 'lock_webhook_feed',
   parameters: {},
-  row: { seen: 'text' },
-  text: 'select seen from webhook_feed for update skip locked',
+  row: { seen: 'text', foreign_since: 'timestamptz?' },
+  text: 'select seen, foreign_since from webhook_feed for update skip locked',
+});
+
+const markForeign = statement({
+  name: 'mark_foreign_log',
+  parameters: { now: 'timestamptz' },
+  row: {},
+  text: 'update webhook_feed set foreign_since = :now where foreign_since is null',
+});
+
+const readFeed = statement({
+  name: 'read_webhook_feed',
+  parameters: {},
+  row: { is_foreign: 'bool', oldest: 'timestamptz?' },
+  text: `select foreign_since is not null as is_foreign,
+           (select created_at from event
+            where written_in >= pg_snapshot_xmin(seen::pg_snapshot)
+              and not pg_visible_in_snapshot(written_in, seen::pg_snapshot)
+              and exists (select from webhook where webhook.party_id = event.party_id)
+            order by written_in limit 1) as oldest
+         from webhook_feed`,
 });
 
 const moveFeed = statement({
@@ -112,7 +132,10 @@ export type NewEvents = {
   readonly more: boolean;
 };
 
-/** The log comes from another server, whose transactions had other numbers: nothing can be told from them. */
+/**
+ * The log comes from another server, whose transactions had other numbers: nothing can be told from them. Once seen this is
+ * remembered, since this server's numbers reach the other's some day, and what was missed until then would be lost unseen.
+ */
 export class ForeignLog extends Error {
   constructor() {
     super(
@@ -181,9 +204,10 @@ export async function lookOnce(
   now: Instant,
   route: (events: readonly NewEvent[], tx: Database) => Promise<readonly QueueMove[]>,
 ): Promise<{ moved: number; more: boolean } | undefined> {
-  return db.transaction(async (tx) => {
+  const looking = db.transaction(async (tx) => {
     const [feed] = await tx.run(lockFeed, {});
     if (!feed) return undefined;
+    if (feed.foreign_since !== null) throw new ForeignLog();
     const { events, seen, more } = await newEvents(tx, feed.seen, eventsAtOnce);
     const queues = await route(events, tx);
     if (queues.length > 0) await tx.run(moveQueues, { queues, now });
@@ -191,4 +215,14 @@ export async function lookOnce(
     if (isWorthIt) await tx.run(moveFeed, { seen });
     return { moved: queues.length, more };
   });
+  return looking.catch(async (error: unknown) => {
+    if (error instanceof ForeignLog) await db.run(markForeign, { now });
+    throw error;
+  });
+}
+
+/** How the look at the log stands: whether it is stopped, and of when the oldest event is that was not looked at. */
+export async function feedState(db: Database): Promise<{ isForeign: boolean; oldest: Instant | undefined }> {
+  const [row] = await db.run(readFeed, {});
+  return { isForeign: row?.is_foreign ?? false, oldest: row?.oldest ?? undefined };
 }

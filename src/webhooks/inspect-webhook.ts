@@ -4,10 +4,19 @@ import { Type, type Static } from 'typebox';
 import { epochMsOf, parseInstant } from '../clock.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { DateTime, EntityID } from '../http/schemas.ts';
+import { placeOf, type Topic } from '../events/topic.ts';
 import { accept, refuse } from '../refusal.ts';
 import { failureOf } from './courier.ts';
 import { postTo } from './post.ts';
-import { attemptsOf, queuesOf, resume, type AttemptRow, type QueueRow } from './inspect.store.ts';
+import {
+  attemptsOf,
+  queuesOf,
+  resume,
+  type AttemptCursor,
+  type AttemptRow,
+  type QueueRow,
+} from './inspect.store.ts';
+import { eventIdOf, messageIdOf } from './message.ts';
 import { rewind, timeOfEvent } from './replay.store.ts';
 import { findWebhook, storeNextKey } from './webhook.store.ts';
 import { decideRotate, keysAt, longestNoticeHours } from './webhook.ts';
@@ -42,7 +51,12 @@ const QueueSchema = Type.Object(
 
 const AttemptSchema = Type.Object(
   {
+    id: Type.String({ description: 'Of the attempt, for `after`.' }),
     objectID,
+    webhookMessageID: Type.String({ description: 'The `webhook-id` of the notice.' }),
+    eventID: Type.Optional(
+      Type.Union([Type.Integer(), Type.String()], { description: 'As it stands in the notice.' }),
+    ),
     eventType: Type.String(),
     attempt: Type.Integer({ description: 'From 1; more than 1 after failures.' }),
     attemptedAt: DateTime,
@@ -106,21 +120,32 @@ export const listWebhookAttempts = endpoint({
   tag: 'Webhooks',
   summary: 'List the attempts to deliver',
   description:
-    'The latest first, of the last 30 days. For the next page ask for what was `before` the last one.',
+    'The latest first, of the last 30 days. For the next page ask again with the last `id` you have as `after`.',
   params: WebhookPath,
-  query: Type.Object({ limit, objectID: Type.Optional(EntityID), before: Type.Optional(DateTime) }),
+  query: Type.Object({
+    limit,
+    objectID: Type.Optional(EntityID),
+    before: Type.Optional(DateTime),
+    after: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  }),
   status: 200,
   answer: Type.Array(AttemptSchema),
   refusals: ['webhookNotFound'],
-  handle: async ({ caller, params, query }, { db }) => {
-    if (!(await findWebhook(db, caller.partyId, params.webhookID))) return refuse('webhookNotFound');
+  handle: async ({ caller, params, query }, { db, webhooks }) => {
+    const stored = await findWebhook(db, caller.partyId, params.webhookID);
+    const topic = webhooks.topics.find(({ name }) => name === stored?.webhook.topic);
+    if (!topic) return refuse('webhookNotFound');
+    const after = query.after === undefined ? undefined : cursorOf(query.after);
+    if (query.after !== undefined && !after)
+      return refuse('invalidRequest', { message: 'after: this is no id of an attempt' });
     const before = query.before === undefined ? undefined : parseInstant(query.before);
     const rows = await attemptsOf(db, params.webhookID, {
       most: Math.min(query.limit, pageMost),
       ...(query.objectID === undefined ? {} : { aggregateId: query.objectID }),
       ...(before === undefined ? {} : { before }),
+      ...(after ? { after } : {}),
     });
-    return accept(rows.map(attemptBody));
+    return accept(rows.map((row) => attemptBody(row, topic)));
   },
 });
 
@@ -142,9 +167,16 @@ export const testWebhook = endpoint({
   handle: async ({ caller, params, now }, { clock, ids, webhooks }) => {
     const destination = await webhooks.destinationOf(params.webhookID);
     if (destination?.webhook.partyId !== caller.partyId) return refuse('webhookNotFound');
-    const { topic } = destination.webhook;
-    const eventID = epochMsOf(clock.now());
-    const body = JSON.stringify({ eventID, occuredAt: now, topic, eventType: 'WebhookTest' });
+    const topic = webhooks.topics.find(({ name }) => name === destination.webhook.topic);
+    if (!topic) return refuse('webhookNotFound');
+    const number = epochMsOf(clock.now());
+    const body = JSON.stringify({
+      // As in every other notice of the topic.
+      eventID: topic.eventId === 'number' ? number : String(number),
+      occuredAt: now,
+      topic: topic.nameInNotices,
+      eventType: 'WebhookTest',
+    });
     const startedMs = performance.now();
     const message = { id: `evt_test${ids.next()}`, body };
     const answer = await postTo(webhooks.sender, destination, message, {
@@ -178,8 +210,7 @@ export const resumeWebhook = endpoint({
   ignoresIdempotencyKey: true,
   handle: async ({ caller, params, body }, { db, clock, webhooks }) => {
     if (!(await findWebhook(db, caller.partyId, params.webhookID))) return refuse('webhookNotFound');
-    const at = { now: clock.now(), leaseMs: webhooks.leaseMs };
-    const queues = await resume(db, params.webhookID, at, body.objectID);
+    const queues = await resume(db, params.webhookID, clock.now(), body.objectID);
     webhooks.wake();
     return accept({ queues });
   },
@@ -229,7 +260,7 @@ export const replayWebhook = endpoint({
     if (since === undefined) return refuse('webhookEventNotFound');
     const until = body.until === undefined ? undefined : parseInstant(body.until);
     const stretch = { since, until: until ?? now, now: clock.now() };
-    const queues = await rewind(db, stored.webhook, topic, stretch);
+    const queues = await rewind(db, stored.webhook, topic, stretch, webhooks.complain);
     webhooks.wake();
     return accept({ queues });
   },
@@ -244,8 +275,9 @@ export const rotateWebhookKeys = endpoint({
   tag: 'Webhooks',
   summary: 'Change the keys of a webhook',
   description:
-    'The next keys are published at once, and take over after the hours you give. Until a day after that ' +
-    '`webhook-signature` has the signatures of both.',
+    'The next keys are published at once, and take over after the hours you give, with 0 after five minutes. Until a day ' +
+    'after that `webhook-signature` has the signatures of both, and the keys before are shown as `previousPublicKey` and ' +
+    '`previousSigningPublicKey`.',
   params: WebhookPath,
   body: Type.Object(
     { afterHours: Type.Optional(Type.Integer({ minimum: 0, maximum: longestNoticeHours, default: 24 })) },
@@ -282,9 +314,14 @@ function queueBody(row: QueueRow): Static<typeof QueueSchema> {
   };
 }
 
-function attemptBody(row: AttemptRow): Static<typeof AttemptSchema> {
+function attemptBody(row: AttemptRow, topic: Topic): Static<typeof AttemptSchema> {
+  const position = Number(row.position);
+  const eventID = row.base === null ? undefined : eventIdOf(topic, placeOf(position), row.base);
   return {
+    id: attemptId(row),
     objectID: row.aggregate_id,
+    webhookMessageID: messageIdOf(row.aggregate_id, position),
+    ...(eventID === undefined ? {} : { eventID }),
     eventType: row.event_type,
     attempt: row.attempt,
     attemptedAt: row.attempted_at,
@@ -293,4 +330,20 @@ function attemptBody(row: AttemptRow): Static<typeof AttemptSchema> {
     ...(row.status === null ? {} : { status: row.status }),
     ...(row.failure === null ? {} : { failure: row.failure }),
   };
+}
+
+function attemptId(row: AttemptRow): string {
+  const key = [row.attempted_at, row.aggregate_id, row.position, row.attempt];
+  return Buffer.from(key.join('|')).toString('base64url');
+}
+
+function cursorOf(id: string): AttemptCursor | undefined {
+  const [at = '', aggregateId = '', position = '', attempt = '', ...more] = Buffer.from(id, 'base64url')
+    .toString()
+    .split('|');
+  const attemptedAt = parseInstant(at);
+  const isNumber = (text: string, digits: number) => /^\d+$/.test(text) && text.length <= digits;
+  if (!attemptedAt || !/^\w{1,40}$/.test(aggregateId) || more.length > 0) return undefined;
+  if (!isNumber(position, 15) || !isNumber(attempt, 9)) return undefined;
+  return { attemptedAt, aggregateId, position: Number(position), attempt: Number(attempt) };
 }

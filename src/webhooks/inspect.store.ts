@@ -39,28 +39,50 @@ const attemptRow = {
   duration_ms: 'int4',
   status: 'int4?',
   failure: 'text?',
+  base: 'int8?',
 } as const;
 export type AttemptRow = Values<typeof attemptRow>;
 
+/** After which to go on: what the list is ordered by, whole, since many are made in the same moment. */
+export type AttemptCursor = {
+  readonly attemptedAt: Instant;
+  readonly aggregateId: string;
+  readonly position: number;
+  readonly attempt: number;
+};
+
 const readAttempts = statement({
   name: 'read_webhook_attempts',
-  parameters: { webhook_id: 'text', aggregate_id: 'text?', before: 'timestamptz?', most: 'int4' },
+  parameters: {
+    webhook_id: 'text',
+    aggregate_id: 'text?',
+    before: 'timestamptz?',
+    after_at: 'timestamptz?',
+    after_aggregate_id: 'text?',
+    after_position: 'int8?',
+    after_attempt: 'int4?',
+    most: 'int4',
+  },
   row: attemptRow,
-  text: `select aggregate_id, position, attempt, event_type, attempted_at, duration_ms, status, failure
-         from webhook_attempt
+  text: `select aggregate_id, position, attempt, event_type, attempted_at, duration_ms, status, failure,
+           (select base from webhook_series as series
+            where series.aggregate_id = attempted.aggregate_id and chunk = position / 8 / 64) as base
+         from webhook_attempt as attempted
          where webhook_id = :webhook_id and (:aggregate_id is null or aggregate_id = :aggregate_id)
            and (:before is null or attempted_at < :before)
+           and (:after_at is null or attempted_at <= :after_at)
+           and (:after_at is null or (attempted_at, aggregate_id, position, attempt)
+                < (:after_at, :after_aggregate_id, :after_position, :after_attempt))
          order by attempted_at desc, aggregate_id desc, position desc, attempt desc limit :most`,
 });
 
-/** What is claimed has less than the lease to go, and is left alone. */
+/** What a node has in hand is left alone. */
 const resumeQueues = statement({
   name: 'resume_webhook_queues',
   parameters: {
     webhook_id: 'text',
     aggregate_id: 'text?',
     now: 'timestamptz',
-    lease_ms: 'int8',
     most: 'int4',
   },
   row: { aggregate_id: 'text' },
@@ -69,7 +91,7 @@ const resumeQueues = statement({
     where (aggregate_id, webhook_id) in (
       select aggregate_id, webhook_id from webhook_queue
       where webhook_id = :webhook_id and (:aggregate_id is null or aggregate_id = :aggregate_id)
-        and (stuck_at is not null or wake_at > :now + :lease_ms * interval '1 ms')
+        and (stuck_at is not null or (wake_at > :now and leased_until is distinct from wake_at))
       limit :most for update skip locked)
     returning aggregate_id`,
 });
@@ -78,7 +100,7 @@ const readLags = statement({
   name: 'read_webhook_lags',
   parameters: { most: 'int4' },
   row: { webhook_id: 'text', oldest: 'timestamptz' },
-  // One probe for each webhook with something to send: what has waited longest is due first, or nearly.
+  // One probe for each webhook with something to send.
   text: `
     with recursive waiting as (
       (select webhook_id from webhook_queue where wake_at is not null order by webhook_id limit 1)
@@ -87,13 +109,13 @@ const readLags = statement({
               where queue.wake_at is not null and queue.webhook_id > waiting.webhook_id order by queue.webhook_id limit 1)
       from waiting where waiting.webhook_id is not null
     )
-    select waiting.webhook_id, min(lagging.waiting_since) as oldest
+    select waiting.webhook_id, lagging.waiting_since as oldest
     from waiting join webhook on webhook.webhook_id = waiting.webhook_id
     cross join lateral (
       select waiting_since from webhook_queue as queue
-      where queue.webhook_id = waiting.webhook_id and wake_at is not null order by wake_at limit 1000
+      where queue.webhook_id = waiting.webhook_id and wake_at is not null and waiting_since is not null
+      order by waiting_since limit 1
     ) as lagging
-    group by waiting.webhook_id having min(lagging.waiting_since) is not null
     order by oldest limit :most`,
 });
 
@@ -101,7 +123,8 @@ const countParked = statement({
   name: 'count_parked_webhook_queues',
   parameters: {},
   row: { parked: 'int8' },
-  text: 'select count(*) as parked from webhook_queue where stuck_at is not null',
+  text: `select count(*) as parked from webhook_queue
+         where stuck_at is not null and exists (select from webhook where webhook.webhook_id = webhook_queue.webhook_id)`,
 });
 
 const sweepQueues = statement({
@@ -149,10 +172,19 @@ export function queuesOf(
 export function attemptsOf(
   db: Database,
   webhookId: string,
-  page: { aggregateId?: string; before?: Instant; most: number },
+  page: { aggregateId?: string; before?: Instant; after?: AttemptCursor; most: number },
 ): Promise<AttemptRow[]> {
-  const { aggregateId = null, before = null, most } = page;
-  return db.run(readAttempts, { webhook_id: webhookId, aggregate_id: aggregateId, before, most });
+  const { aggregateId = null, before = null, after, most } = page;
+  return db.run(readAttempts, {
+    webhook_id: webhookId,
+    aggregate_id: aggregateId,
+    before,
+    after_at: after?.attemptedAt ?? null,
+    after_aggregate_id: after?.aggregateId ?? null,
+    after_position: after ? BigInt(after.position) : null,
+    after_attempt: after?.attempt ?? null,
+    most,
+  });
 }
 
 const queuesAtOnce = 5_000;
@@ -161,7 +193,7 @@ const queuesAtOnce = 5_000;
 export async function resume(
   db: Database,
   webhookId: string,
-  at: { readonly now: Instant; readonly leaseMs: number },
+  now: Instant,
   aggregateId?: string,
 ): Promise<number> {
   let resumed = 0;
@@ -169,8 +201,7 @@ export async function resume(
     const rows = await db.run(resumeQueues, {
       webhook_id: webhookId,
       aggregate_id: aggregateId ?? null,
-      now: at.now,
-      lease_ms: BigInt(at.leaseMs),
+      now,
       most: queuesAtOnce,
     });
     resumed += rows.length;

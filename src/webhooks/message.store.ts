@@ -64,6 +64,15 @@ const makeSeries = statement({
     returning aggregate_id, chunk, base`,
 });
 
+const readSeries = statement({
+  name: 'read_webhook_series',
+  parameters: { wanted: 'json' },
+  row: { aggregate_id: 'text', chunk: 'int4', base: 'int8' },
+  text: `
+    select aggregate_id, chunk, base from webhook_series
+    join json_to_recordset(:wanted) as wanted (aggregate_id text, chunk int) using (aggregate_id, chunk)`,
+});
+
 /** Answers what is there afterwards, also where somebody else was quicker. */
 const fixMessages = statement({
   name: 'fix_webhook_messages',
@@ -91,8 +100,8 @@ export type Selection = Wanted & { readonly select: (notices: readonly Sendable[
 export type Sendable = Notice & { readonly position: number };
 
 /**
- * The messages of each selection, in its order. Undefined where another node is making the same numbers at this moment, or
- * where the log cannot be understood; the others are not kept back by that.
+ * The messages of each selection, in its order. Undefined where the log cannot be understood; the others are not kept back
+ * by that.
  */
 export async function messagesFor(
   db: Database,
@@ -174,20 +183,26 @@ async function logsOf(db: Database, ids: readonly string[]): Promise<Map<string,
 
 async function basesFor(db: Database, chosen: readonly Chosen[]): Promise<Map<string, bigint>> {
   const bases = new Map<string, bigint>();
-  const wanted = new Map<string, { aggregate_id: string; chunk: number }>();
+  const missing = new Map<string, { aggregate_id: string; chunk: number }>();
   for (const { aggregateId, log, notices } of chosen) {
-    for (const { sequence } of notices) {
+    const lastChunk = chunkOf(Math.max(-1, ...notices.map(({ sequence }) => sequence)));
+    for (const { sequence, base } of log) {
       const chunk = chunkOf(sequence);
       const name = `${aggregateId} ${chunk}`;
-      const base = log.find((event) => event.sequence === sequence)?.base;
-      if (typeof base === 'bigint') bases.set(name, base);
-      else wanted.set(name, { aggregate_id: aggregateId, chunk });
+      if (base !== null) bases.set(name, base);
+      // Also those before it of which nothing is sent yet: the numbers of an aggregate rise with its events.
+      else if (chunk <= lastChunk) missing.set(name, { aggregate_id: aggregateId, chunk });
     }
   }
-  if (wanted.size === 0) return bases;
-  for (const { aggregate_id, chunk, base } of await db.run(makeSeries, { wanted: [...wanted.values()] })) {
-    bases.set(`${aggregate_id} ${chunk}`, base);
-  }
+  const keep = (rows: readonly { aggregate_id: string; chunk: number; base: bigint }[]) => {
+    for (const { aggregate_id, chunk, base } of rows) {
+      bases.set(`${aggregate_id} ${chunk}`, base);
+      missing.delete(`${aggregate_id} ${chunk}`);
+    }
+  };
+  if (missing.size > 0) keep(await db.run(makeSeries, { wanted: [...missing.values()] }));
+  // What somebody else made in the same moment.
+  if (missing.size > 0) keep(await db.run(readSeries, { wanted: [...missing.values()] }));
   return bases;
 }
 

@@ -39,7 +39,12 @@ export function bodyOf(topic: Topic, notice: Notice, base: bigint): string {
   });
 }
 
-function eventIdOf({ eventId }: Topic, notice: Notice, base: bigint): number | string {
+/** By the number it has among all, or as text by its place in its aggregate. */
+export function eventIdOf(
+  { eventId }: Pick<Topic, 'eventId'>,
+  notice: Pick<Notice, 'sequence' | 'place'>,
+  base: bigint,
+): number | string {
   switch (eventId) {
     case 'number':
       return eventNumber(base, positionOf(notice));

@@ -1,5 +1,6 @@
 // The queues in SQL: taken for the length of a lease, written on after each attempt, together with the log of attempts.
-// A write counts only while the lease it was made under is the row's own: whoever was slower changes nothing.
+// A write counts only while the lease it was made under is the row's own: whoever was slower changes nothing. Where the queue
+// was put back meanwhile it keeps the place it was put to, and is due at once.
 import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
@@ -12,6 +13,8 @@ export type ClaimedQueue = {
   /** Failures in a row of what is at its head. */
   readonly failures: number;
   readonly leaseEnd: Instant;
+  /** How often it had been put back when it was claimed. */
+  readonly rewinds: number;
 };
 
 export type Attempt = {
@@ -47,14 +50,23 @@ const claimedRow = {
   replay_until: 'int8?',
   resume_at: 'int8?',
   attempts: 'int4',
+  rewinds: 'int4',
   wake_at: 'timestamptz',
 } as const;
 
 const claimQueues = statement({
   name: 'claim_webhook_queues',
-  parameters: { now: 'timestamptz', lease_ms: 'int8', most_each: 'int4', most: 'int4', held: 'json' },
+  parameters: {
+    now: 'timestamptz',
+    lease_ms: 'int8',
+    most_each: 'int4',
+    most: 'int4',
+    held: 'json',
+    turn: 'int8',
+  },
   row: claimedRow,
-  // From webhook to webhook along the index, so that the many queues of one do not stand before those of the others.
+  // From webhook to webhook along the index, so that the many queues of one do not stand before those of the others; each
+  // time in another order, so that nobody comes last for ever.
   text: `
     with recursive waiting as (
       (select webhook_id from webhook_queue where wake_at is not null order by webhook_id limit 1)
@@ -66,6 +78,7 @@ const claimQueues = statement({
       select waiting.webhook_id, greatest(0, coalesce(held.free, :most_each)) as free
       from waiting join webhook on webhook.webhook_id = waiting.webhook_id
       left join json_to_recordset(:held) as held (webhook_id text, free int) on held.webhook_id = waiting.webhook_id
+      order by hashtextextended(waiting.webhook_id, :turn)
     ), due as (
       select queue.aggregate_id, queue.webhook_id
       from room cross join lateral (
@@ -76,10 +89,10 @@ const claimQueues = statement({
       limit :most
     )
     update webhook_queue as claimed
-    set wake_at = :now + :lease_ms * interval '1 ms'
+    set wake_at = :now + :lease_ms * interval '1 ms', leased_until = :now + :lease_ms * interval '1 ms'
     from due where claimed.aggregate_id = due.aggregate_id and claimed.webhook_id = due.webhook_id
     returning claimed.aggregate_id, claimed.webhook_id, claimed.next_position, claimed.last_position,
-      claimed.replay_until, claimed.resume_at, claimed.attempts, claimed.wake_at`,
+      claimed.replay_until, claimed.resume_at, claimed.attempts, claimed.rewinds, claimed.wake_at`,
 });
 
 const writeQueues = statement({
@@ -89,14 +102,15 @@ const writeQueues = statement({
   text: `
     with written as (
       select * from json_to_recordset(:writes) as written (
-        aggregate_id text, webhook_id text, lease_end timestamptz, next_position bigint, replay_until bigint,
+        aggregate_id text, webhook_id text, lease_end timestamptz, rewinds int, next_position bigint, replay_until bigint,
         resume_at bigint, outcome text, wake_at timestamptz, failure text, stuck_reason text, position bigint, attempt int,
         event_type text, attempted_at timestamptz, duration_ms int, status int, went_wrong text)
     ), ours as (
       -- In one order, as everybody takes them who takes many: nobody waits in a circle.
-      select queue.aggregate_id, queue.webhook_id from webhook_queue as queue join written
+      select queue.aggregate_id, queue.webhook_id, queue.rewinds <> written.rewinds as is_put_back
+      from webhook_queue as queue join written
         on queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id
-      where queue.wake_at = written.lease_end
+      where queue.wake_at = written.lease_end and queue.leased_until = written.lease_end
       order by queue.aggregate_id, queue.webhook_id for update of queue
     ), logged as (
       insert into webhook_attempt
@@ -104,25 +118,33 @@ const writeQueues = statement({
       select webhook_id, attempted_at, aggregate_id, position, attempt, event_type, duration_ms, status, went_wrong
       from written where position is not null
       on conflict do nothing
+    ), gone_on as (
+      update webhook_queue as queue
+      set next_position = written.next_position,
+          replay_until = written.replay_until,
+          resume_at = written.resume_at,
+          wake_at = case written.outcome
+            when 'rest' then case when queue.last_position >= written.next_position then :now end
+            else written.wake_at end,
+          leased_until = case written.outcome when 'goOn' then written.wake_at end,
+          waiting_since = case when written.outcome = 'rest' and queue.last_position < written.next_position then null
+                               else queue.waiting_since end,
+          attempts = case written.outcome when 'again' then queue.attempts + 1 when 'park' then queue.attempts + 1
+                                       when 'release' then queue.attempts else 0 end,
+          last_failure = case when written.outcome in ('again', 'park') then written.failure
+                              when written.outcome = 'release' then queue.last_failure end,
+          stuck_at = case when written.outcome = 'park' then :now end,
+          stuck_reason = case when written.outcome = 'park' then written.stuck_reason end
+      from written join ours using (aggregate_id, webhook_id)
+      where queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id and not is_put_back
+      returning queue.aggregate_id, queue.webhook_id
+    ), put_back as (
+      update webhook_queue as queue
+      set wake_at = :now, leased_until = null, attempts = 0, last_failure = coalesce(written.failure, queue.last_failure)
+      from written join ours using (aggregate_id, webhook_id)
+      where queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id and is_put_back
     )
-    update webhook_queue as queue
-    set next_position = written.next_position,
-        replay_until = written.replay_until,
-        resume_at = written.resume_at,
-        wake_at = case written.outcome
-          when 'rest' then case when queue.last_position >= written.next_position then :now end
-          else written.wake_at end,
-        waiting_since = case when written.outcome = 'rest' and queue.last_position < written.next_position then null
-                             else queue.waiting_since end,
-        attempts = case written.outcome when 'again' then queue.attempts + 1 when 'park' then queue.attempts + 1
-                                     when 'release' then queue.attempts else 0 end,
-        last_failure = case when written.outcome in ('again', 'park') then written.failure
-                            when written.outcome = 'release' then queue.last_failure end,
-        stuck_at = case when written.outcome = 'park' then :now end,
-        stuck_reason = case when written.outcome = 'park' then written.stuck_reason end
-    from written join ours using (aggregate_id, webhook_id)
-    where queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id
-    returning queue.aggregate_id, queue.webhook_id`,
+    select aggregate_id, webhook_id from gone_on`,
 });
 
 export async function claim(
@@ -133,7 +155,9 @@ export async function claim(
     mostEach: number;
     most: number;
     /** Webhooks of which this node has some in hand, and how many more it would take. */
-    held: readonly { webhook_id: string; free: number }[];
+    held: readonly { readonly webhook_id: string; readonly free: number }[];
+    /** Another number each time. */
+    turn: number;
   },
 ): Promise<ClaimedQueue[]> {
   const rows = await db.run(claimQueues, {
@@ -142,12 +166,14 @@ export async function claim(
     most_each: bounds.mostEach,
     most: bounds.most,
     held: bounds.held,
+    turn: BigInt(bounds.turn),
   });
   return rows.map((row) => ({
     aggregateId: row.aggregate_id,
     webhookId: row.webhook_id,
     failures: row.attempts,
     leaseEnd: row.wake_at,
+    rewinds: row.rewinds,
     place: {
       next: Number(row.next_position),
       last: Number(row.last_position),
@@ -177,6 +203,7 @@ function rowOf(write: QueueWrite): Record<string, unknown> {
     aggregate_id: queue.aggregateId,
     webhook_id: queue.webhookId,
     lease_end: queue.leaseEnd,
+    rewinds: queue.rewinds,
     next_position: place.next,
     replay_until: place.replay?.until ?? null,
     resume_at: place.replay?.resumeAt ?? null,

@@ -5,11 +5,13 @@ import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
 import { noticesOfEventMost, type Topic } from '../events/topic.ts';
 import { eventsOfChunk } from './message.ts';
+import { madeAfterOf } from './webhook.store.ts';
 import { concerns, type Webhook } from './webhook.ts';
 
 const readStretch = statement({
   name: 'read_replayed_stretch',
   parameters: {
+    webhook_id: 'text',
     party_id: 'text',
     aggregate: 'text',
     since: 'timestamptz',
@@ -21,12 +23,17 @@ const readStretch = statement({
     aggregate_id: 'text',
     first_sequence: 'int4',
     last_sequence: 'int4',
-    newest_sequence: 'int4',
+    newest_sequence: 'int4?',
     first_facts: 'json',
   },
+  // The newest is the newest that nobody will be told of by himself: what was looked at, or was there before the webhook.
+  // The rest comes by itself, and must not be counted as told already.
   text: `
     select stretch.aggregate_id, first_sequence, last_sequence,
-      (select max(sequence) from event where event.aggregate_id = stretch.aggregate_id) as newest_sequence,
+      (select max(sequence) from event, webhook, webhook_feed
+       where event.aggregate_id = stretch.aggregate_id and webhook_id = :webhook_id
+         and (pg_visible_in_snapshot(event.written_in, seen::pg_snapshot)
+              or pg_visible_in_snapshot(event.written_in, (${madeAfterOf('webhook')})::pg_snapshot))) as newest_sequence,
       first.facts as first_facts
     from (
       select aggregate_id, min(sequence) as first_sequence, max(sequence) as last_sequence from event
@@ -57,6 +64,9 @@ const rewindQueues = statement({
           resume_at = case
             when excluded.next_position >= coalesce(queue.resume_at, queue.next_position) then queue.resume_at
             else coalesce(queue.resume_at, queue.next_position) end,
+          -- Whoever has it in hand then knows that it is no longer where he found it.
+          rewinds = queue.rewinds + case
+            when excluded.next_position >= coalesce(queue.resume_at, queue.next_position) then 0 else 1 end,
           waiting_since = coalesce(queue.waiting_since, excluded.waiting_since),
           wake_at = coalesce(queue.wake_at, excluded.wake_at),
           attempts = case when queue.stuck_at is null then queue.attempts else 0 end,
@@ -81,11 +91,13 @@ export async function rewind(
   webhook: Webhook,
   topic: Topic,
   stretch: { readonly since: Instant; readonly until: Instant; readonly now: Instant },
+  complain: (aggregateId: string, error: unknown) => void,
 ): Promise<number> {
   const { since, until, now } = stretch;
   let queues = 0;
   for (let after = ''; ;) {
     const rows = await db.run(readStretch, {
+      webhook_id: webhook.id,
       party_id: webhook.partyId,
       aggregate: topic.aggregate,
       since,
@@ -93,15 +105,18 @@ export async function rewind(
       after,
       most: aggregatesAtOnce,
     });
-    const theirs = rows.filter(({ first_facts }) =>
-      concerns(webhook, topic.ownersOf(first_facts as unknown[])),
-    );
-    const stretches = theirs.map((row) => ({
-      aggregate_id: row.aggregate_id,
-      first: row.first_sequence * noticesOfEventMost,
-      last: endOf(row.last_sequence),
-      newest: endOf(row.newest_sequence),
-    }));
+    const stretches = rows.flatMap((row) => {
+      const { aggregate_id, first_sequence, last_sequence, newest_sequence } = row;
+      if (newest_sequence === null || newest_sequence < first_sequence) return [];
+      try {
+        if (!concerns(webhook, topic.ownersOf(row.first_facts as unknown[]))) return [];
+      } catch (error) {
+        complain(aggregate_id, error);
+        return [];
+      }
+      const first = first_sequence * noticesOfEventMost;
+      return [{ aggregate_id, first, last: endOf(last_sequence), newest: endOf(newest_sequence) }];
+    });
     if (stretches.length > 0) {
       const moved = await db.run(rewindQueues, { webhook_id: webhook.id, stretches, now });
       queues += moved.length;

@@ -3,22 +3,45 @@ import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { positionOf, type Topic } from '../events/topic.ts';
 import { lookOnce, type NewEvent, type QueueMove } from './feed.store.ts';
+import { shows } from './snapshot.ts';
 import { findWebhooks, type StoredWebhook } from './webhook.store.ts';
 import { concerns } from './webhook.ts';
+
+/** Told of each aggregate whose log cannot be understood. */
+type Complain = (aggregateId: string, error: unknown) => void;
 
 export function routeOnce(
   db: Database,
   topics: readonly Topic[],
   now: Instant,
+  complain: Complain,
 ): Promise<{ moved: number; more: boolean } | undefined> {
   return lookOnce(db, now, async (events, tx) => {
     const partyIds = [...new Set(events.map(({ partyId }) => partyId))];
     const webhooks = partyIds.length === 0 ? [] : await findWebhooks(tx, partyIds);
-    return movesOf(events, webhooks, topics);
+    return byAggregate(events).flatMap(([aggregateId, ofOne]) => {
+      // One broken log must not keep everybody else's notices back.
+      try {
+        return movesOf(ofOne, webhooks, topics);
+      } catch (error) {
+        complain(aggregateId, error);
+        return [];
+      }
+    });
   });
 }
 
-/** The stretch of positions each queue has to reach. */
+function byAggregate(events: readonly NewEvent[]): [string, NewEvent[]][] {
+  const groups = new Map<string, NewEvent[]>();
+  for (const event of events) {
+    const known = groups.get(event.aggregateId);
+    if (known) known.push(event);
+    else groups.set(event.aggregateId, [event]);
+  }
+  return [...groups];
+}
+
+/** The stretch of positions each queue of an aggregate has to reach. */
 function movesOf(
   events: readonly NewEvent[],
   webhooks: readonly StoredWebhook[],
@@ -30,31 +53,22 @@ function movesOf(
       const types = topic.typesOf(event.facts);
       if (types.length === 0) continue;
       const owners = topic.ownersOf(event.firstFacts);
-      for (const { webhook, writtenIn } of webhooks) {
+      for (const { webhook, madeAfter } of webhooks) {
         if (webhook.partyId !== event.partyId || webhook.topic !== topic.name) continue;
-        if (event.writtenIn <= writtenIn || !concerns(webhook, owners)) continue;
+        if (shows(madeAfter, event.writtenIn) || !concerns(webhook, owners)) continue;
         types.forEach((type, place) => {
           if (!webhook.eventTypes.includes(type)) return;
-          extend(moves, event.aggregateId, webhook.id, positionOf({ sequence: event.sequence, place }));
+          const position = positionOf({ sequence: event.sequence, place });
+          const known = moves.get(webhook.id);
+          moves.set(webhook.id, {
+            aggregate_id: event.aggregateId,
+            webhook_id: webhook.id,
+            first_position: Math.min(known?.first_position ?? position, position),
+            last_position: Math.max(known?.last_position ?? position, position),
+          });
         });
       }
     }
   }
   return [...moves.values()];
-}
-
-function extend(
-  moves: Map<string, QueueMove>,
-  aggregate_id: string,
-  webhook_id: string,
-  position: number,
-): void {
-  const name = `${aggregate_id} ${webhook_id}`;
-  const known = moves.get(name);
-  moves.set(name, {
-    aggregate_id,
-    webhook_id,
-    first_position: Math.min(known?.first_position ?? position, position),
-    last_position: Math.max(known?.last_position ?? position, position),
-  });
 }

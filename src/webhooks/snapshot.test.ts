@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { snapshotBefore, transactionsBetween } from './snapshot.ts';
+import { shows, snapshotBefore, transactionsBetween } from './snapshot.ts';
 
 test.each([
   ['10:20:12,15', 30n, '10:20:12,15'],
@@ -14,6 +14,18 @@ test.each([
   ],
 ])('%s before %s is %s', (snapshot, before, expected) => {
   expect(snapshotBefore(snapshot, before)).toBe(expected);
+});
+
+test.each([
+  [9n, true],
+  [10n, true],
+  [12n, false],
+  [13n, true],
+  [15n, false],
+  [19n, true],
+  [20n, false],
+])('10:20:12,15 shows %s as finished: %s', (transaction, expected) => {
+  expect(shows('10:20:12,15', transaction)).toBe(expected);
 });
 
 test('tells how long a stretch is', () => expect(transactionsBetween('10:20:12', '30:40:')).toBe(30n));

@@ -6,8 +6,8 @@ import { webhooksMost, type Webhook } from './webhook.ts';
 
 export type StoredWebhook = {
   readonly webhook: Webhook;
-  /** The transaction it was made in: only what was written in a later one is told. */
-  readonly writtenIn: bigint;
+  /** A snapshot: what it shows had happened when the webhook was made. The rest is told. */
+  readonly madeAfter: string;
   /** Oldest first. */
   readonly keys: readonly SealedKeys[];
 };
@@ -34,9 +34,12 @@ const keyColumns = {
 } as const;
 const keyColumnList = Object.keys(keyColumns).join(', ');
 
-const readColumns = { ...columns, written_in: 'text', ...keyColumns } as const;
+/** Made by an earlier version it has no snapshot, and is told what later transactions than its own wrote. */
+export const madeAfterOf = (row: string): string =>
+  `coalesce(${row}.made_after, format('%1$s:%1$s:', ${row}.written_in::text::numeric + 1))`;
+const readColumns = { ...columns, made_after: 'text', ...keyColumns } as const;
 /** A row for each key. */
-const readColumnList = `${columnList}, written_in::text, ${keyColumnList}`;
+const readColumnList = `${columnList}, ${madeAfterOf('webhook')} as made_after, ${keyColumnList}`;
 
 const readWebhooksOfParties = statement({
   name: 'read_webhooks_of_parties',
@@ -197,7 +200,7 @@ function storedFromRows(rows: readonly Values<typeof readColumns>[]): StoredWebh
 
 function storedFromRow(row: Values<typeof readColumns>): Omit<StoredWebhook, 'keys'> {
   return {
-    writtenIn: BigInt(row.written_in),
+    madeAfter: row.made_after,
     webhook: {
       id: row.webhook_id,
       partyId: row.party_id,

@@ -38,8 +38,10 @@ describe('keys', () => {
     [[first, second], 24, undefined],
     [[first, second], 71, undefined],
     [[first, second], 72, { generation: 3, signsFrom: at(96) }],
-  ])('can be changed when no change is under way', (keys, hour, expected) => {
-    const decision = decideRotate(keys, at(hour), 24);
+    // At once means when every node knows.
+    [[first], 1, { generation: 2, signsFrom: at(1 + 5 / 60) }, 0],
+  ])('can be changed when no change is under way', (keys, hour, expected, afterHours = 24) => {
+    const decision = decideRotate(keys, at(hour), afterHours);
     expect(decision.ok ? decision.value : undefined).toEqual(expected);
   });
 });

@@ -58,24 +58,26 @@ export function concerns({ owner }: Pick<Webhook, 'owner'>, owners: readonly Own
 /** How long a key that was replaced signs beside its successor. */
 const overlapMs = 24 * 3_600_000;
 
-/** Which keys sign what now, which is shown as the next, and which has had its day. */
+/** Which keys sign what now, which are shown as the next and the one before, and which have had their day. */
 export function keysAt<Key extends { readonly signsFrom: Instant; readonly generation: number }>(
   keys: readonly Key[],
   now: Instant,
-): { current: Key; next: Key | undefined; signing: Key[]; retired: Key[] } {
+): { current: Key; next: Key | undefined; previous: Key | undefined; signing: Key[]; retired: Key[] } {
   const ordered = keys.toSorted((a, b) => a.generation - b.generation);
   const current = ordered.findLast(({ signsFrom }) => signsFrom <= now) ?? ordered[0];
   if (!current) throw new Error('a webhook has no key');
   const next = ordered.find(({ generation }) => generation > current.generation);
   const before = ordered.filter(({ generation }) => generation < current.generation);
   const isRetired = laterBy(current.signsFrom, overlapMs) <= now;
-  const previous = isRetired ? [] : before.slice(-1);
+  const previous = isRetired ? undefined : before.at(-1);
   // The newest first: that is what a receiver is most likely to have.
-  const signing = [...(next ? [next] : []), current, ...previous];
-  return { current, next, signing, retired: before.filter((key) => !previous.includes(key)) };
+  const signing = [...(next ? [next] : []), current, ...(previous ? [previous] : [])];
+  return { current, next, previous, signing, retired: before.filter((key) => key !== previous) };
 }
 
 export const longestNoticeHours = 24 * 30;
+/** Also when it should be at once: by then every node knows the key, and nobody signs with one that is not shown. */
+const noticeLeastMs = 5 * 60_000;
 
 /** A key of its own follows the newest one, unless one is on its way already. */
 export function decideRotate(
@@ -86,7 +88,8 @@ export function decideRotate(
   const { current, next, retired } = keysAt(keys, now);
   const stillOverlaps = keys.length - retired.length > 1;
   if (next || stillOverlaps) return refuse('webhookRotationInProgress');
-  return accept({ generation: current.generation + 1, signsFrom: laterBy(now, afterHours * 3_600_000) });
+  const noticeMs = Math.max(noticeLeastMs, afterHours * 3_600_000);
+  return accept({ generation: current.generation + 1, signsFrom: laterBy(now, noticeMs) });
 }
 
 /** A decimal number as text, as ids of webhooks are: the second it was made in and twelve digits of chance. */

@@ -37,6 +37,13 @@ export const keyMembers = {
   nextKeyFrom: Type.Optional(DateTime),
   signingPublicKey: Type.String({ description: 'Verifies the `v1a` part of `webhook-signature`.' }),
   nextSigningPublicKey: Type.Optional(Type.String()),
+  previousPublicKey: Type.Optional(
+    Type.String({
+      description:
+        'What verified it before, until a day after the change. Accept it too: an attempt under way may bear it.',
+    }),
+  ),
+  previousSigningPublicKey: Type.Optional(Type.String()),
 };
 
 export const WebhookSchema = Type.Object(
@@ -89,7 +96,7 @@ export function keysBody(
   keys: readonly PublishedKey[],
   now: Instant,
 ): Omit<Static<ReturnType<typeof Type.Object<typeof keyMembers>>>, never> {
-  const { current, next } = keysAt(keys, now);
+  const { current, next, previous } = keysAt(keys, now);
   return {
     publicKey: current.publicKey,
     signingPublicKey: current.signingPublicKey,
@@ -98,6 +105,12 @@ export function keysBody(
           nextPublicKey: next.publicKey,
           nextSigningPublicKey: next.signingPublicKey,
           nextKeyFrom: next.signsFrom,
+        }
+      : {}),
+    ...(previous
+      ? {
+          previousPublicKey: previous.publicKey,
+          previousSigningPublicKey: previous.signingPublicKey,
         }
       : {}),
   };

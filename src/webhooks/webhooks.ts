@@ -7,7 +7,7 @@ import type { Ids } from '../ids.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { Logger } from '../log.ts';
 import { systemResolve, type AddressRule, type Resolve } from './address-guard.ts';
-import { leaseMsFor, openCourier } from './courier.ts';
+import { openCourier } from './courier.ts';
 import { ForeignLog } from './feed.store.ts';
 import type { Destination } from './post.ts';
 import { routeOnce } from './router.ts';
@@ -21,8 +21,6 @@ export type Webhooks = {
   readonly makeKeys: MakeKeys;
   readonly sender: Sender;
   readonly whatIsMissing: WhatIsMissing;
-  /** How long a node may keep a queue to itself. */
-  readonly leaseMs: number;
   start(): void;
   /** Something may be due now. */
   wake(): void;
@@ -31,6 +29,8 @@ export type Webhooks = {
   destinationOf(webhookId: string): Promise<Destination | undefined>;
   /** After a change this node made itself. */
   forget(webhookId: string): void;
+  /** Says that the log of an aggregate cannot be understood, and is passed over. */
+  complain(aggregateId: string, error: unknown): void;
   stop(): Promise<void>;
 };
 
@@ -70,6 +70,10 @@ export function openWebhooks(options: {
   let looking: Promise<void> | undefined;
   let stopping = false;
 
+  function complain(aggregateId: string, error: unknown): void {
+    log.error({ err: error, aggregateId }, 'the log of an aggregate cannot be told, and was passed over');
+  }
+
   async function load(webhookId: string): Promise<Destination | undefined> {
     const stored = await loadWebhook(db.lookups, webhookId);
     if (!stored) return undefined;
@@ -88,7 +92,7 @@ export function openWebhooks(options: {
   async function lookThrough(): Promise<void> {
     try {
       for (let more = true; more && !stopping;) {
-        const seen = await routeOnce(db, topics, clock.now());
+        const seen = await routeOnce(db, topics, clock.now(), complain);
         if (seen && seen.moved > 0) courier.wake();
         more = seen?.more ?? false;
       }
@@ -104,7 +108,6 @@ export function openWebhooks(options: {
     makeKeys: keyMaker(keyring),
     sender,
     whatIsMissing: options.whatIsMissing,
-    leaseMs: leaseMsFor(timeoutMs),
     start() {
       timers.push(
         setInterval(() => void look(), lookEveryMs),
@@ -121,6 +124,7 @@ export function openWebhooks(options: {
     },
     destinationOf: (id) => destinations.get(id),
     forget: (id) => destinations.forget(id),
+    complain,
     async stop() {
       stopping = true;
       timers.forEach(clearInterval);

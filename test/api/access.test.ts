@@ -81,7 +81,7 @@ type Names = Record<
 const unauthorized: Expected = { status: 401 };
 const done: Expected = { status: 200 };
 const noInvoice: Expected = { status: 404, body: { message: 'Invoice not found' } };
-const noSeries: Expected = { status: 404, body: { message: 'The payment belongs to no series' } };
+const noSeries: Expected = { status: 404, body: { message: 'It belongs to no series of recurring charges' } };
 const noRefund: Expected = { status: 404, body: { message: 'Refund not found' } };
 const noPayment: Expected = { status: 404, body: { message: 'Payment not found' } };
 const noCustomer: Expected = { status: 404, body: { message: 'Customer not found' } };
@@ -458,6 +458,26 @@ const expectations: Record<string, Row> = {
   getConsentBundle: {
     scope: 'payments:read',
     request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/recurring/consent`),
+    toKey: byInvoice(noSeries),
+    toOtherTokens: noInvoice,
+  },
+  getCustomerRecurring: {
+    scope: 'customers:read',
+    request: ({ customerId }) => get(`${customersUrl}/${customerId}/recurring`),
+    // The card of the walk is withdrawn.
+    toKey: byCustomer(refusal('customerNotReady', 'Specified customer is not ready')),
+    toOtherTokens: noCustomer,
+  },
+  getBindingConsent: {
+    scope: 'customers:read',
+    request: ({ customerId, bindingId }) =>
+      get(`${customersUrl}/${customerId}/bindings/${bindingId}/consent`),
+    toKey: byCustomer(done),
+    toOtherTokens: noCustomer,
+  },
+  getConsentSheet: {
+    scope: 'payments:read',
+    request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/recurring/consent/sheet`),
     toKey: byInvoice(noSeries),
     toOtherTokens: noInvoice,
   },

@@ -1,12 +1,16 @@
 // The consent behind recurring charges: what the payer agreed to, what there is to show for it, how it ends, and what the
 // payer gets to read. Over the API, with the simulated bank and a clock under the test's control.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { laterBy, type Instant } from '../../src/clock.ts';
 import { verifyBundle } from '../../src/recurring/consent-bundle.ts';
 import { sealKeysOf } from '../../src/recurring/consent-seal.ts';
 import { storeSettings, type RecurringSettings } from '../../src/recurring/settings.store.ts';
 import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
 import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
+import { mandate } from '../support/program.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
 import { insufficientFunds, recurringWorld, type Parent, type RecurringWorld } from '../support/recurring.ts';
 import type { Merchant } from '../support/test-service.ts';
@@ -73,6 +77,18 @@ const set = (settings: RecurringSettings) =>
 const changesOf = async (parent: Parent): Promise<any[]> =>
   (await read(parent, 'recurring/events?limit=100')).body.flatMap((event: any) => event.changes);
 
+const noticesOf = async (parent: Parent): Promise<string[]> =>
+  (await read(parent, 'recurring/events?limit=100')).body.flatMap(({ createdAt, changes }: any) =>
+    changes
+      .filter(({ changeType }: any) => changeType === 'NoticeDue')
+      .map(({ notice }: any) => `${createdAt.slice(0, 10)} ${notice}`),
+  );
+async function noticesUntil(parent: Parent, now: string): Promise<string[]> {
+  const moved = await world.service.call('POST', '/sandbox/clock', { token: merchant.apiKey, body: { now } });
+  expect(moved.status).toBe(200);
+  return noticesOf(parent);
+}
+
 describe('may it be charged', () => {
   test('is answered as creating the charge would be', async () => {
     const parent = await parentWith(agreed);
@@ -124,6 +140,11 @@ describe('the terms', () => {
 
   test.each([
     [{ validUntil: '2026-02-30' }, 'recurrentTerms.validUntil'],
+    [{ schedule: 'card 4242424242424242' }, 'recurrentTerms.schedule'],
+    [{ amountRule: { kind: 'variable', text: '4242424242424242' } }, 'recurrentTerms.amountRule.text'],
+    [{ consent: { ...agreed.consent, text: 'my 4242424242424242' } }, 'recurrentTerms.consent'],
+    [{ trialEnd: '2026-02-30' }, 'recurrentTerms.trialEnd'],
+    [{ amountAfterTrial: 100 }, 'recurrentTerms.amountAfterTrial'],
     [{ consent: { ticked: true, tickedAt: '2026-01-01T00:00:00Z' } }, 'recurrentTerms.consent'],
     [{ consent: { ...agreed.consent, ticked: false } }, 'recurrentTerms.consent.ticked'],
   ])('that make no sense are refused: %o', async (terms, where) => {
@@ -337,7 +358,92 @@ describe('the bundle', () => {
   });
 });
 
+describe('the page to print', () => {
+  test('says what the bundle says, in one file without script', async () => {
+    const parent = await parentWith({
+      ...agreed,
+      trialEnd: '2026-02-28',
+      amountAfterTrial: 49_900,
+      consent: { ...agreed.consent, text: 'I agree <b>to be charged</b> & so on.' },
+    });
+    await recurring.charged(parent, 123_456, { by: merchant });
+    await recurring.charged(parent, insufficientFunds, { by: merchant });
+    await withdraw(parent);
+    const { status, body } = await read(parent, 'recurring/consent/sheet');
+    expect(status).toBe(200);
+    const page: string = body.html;
+    for (const said of [
+      'every month',
+      'until 2026-12-31',
+      'up to 1000.00 RUB',
+      '2026-02-28',
+      '499.00 RUB',
+      'I agree &#60;b&#62;to be charged&#60;/b&#62; &#38; so on.',
+      'payer@example.com',
+      '127.0.0.1',
+      '60.00 RUB',
+      '1234.56 RUB',
+      'visa •• 4242',
+      'Charge approved',
+      'Charge failed',
+      'visa 51',
+      'by the merchant: asked us by phone',
+    ]) {
+      expect(page).toContain(said);
+    }
+    expect(page).not.toMatch(/<script|<link|<img|\son\w+=|http-equiv|url\(/i);
+    expect(page).not.toContain('42424242');
+    const bundle = (await read(parent, 'recurring/consent')).body;
+    expect(page).toContain(bundle.publicKey);
+    expect(page).toContain(bundle.entries.at(-1).hash);
+  });
+
+  test('is made of a bundle by the command line, and of a tampered one not', async () => {
+    const parent = await parentWith(agreed);
+    const { text } = await read(parent, 'recurring/consent');
+    const folder = await mkdtemp(join(tmpdir(), 'mandate-consent-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const file = join(folder, 'consent.json');
+    await writeFile(file, text);
+    const printed = await mandate(['consent', 'print', file], {});
+    expect(printed).toMatchObject({ code: 0, output: expect.stringContaining(agreed.consent.text) });
+    await writeFile(file, text.replace('every month', 'every year'));
+    const refused = await mandate(['consent', 'print', file], {});
+    expect(refused).toMatchObject({
+      code: 1,
+      output: '',
+      errors: expect.stringContaining('not to be believed'),
+    });
+  });
+});
+
 describe('what the merchant hears beforehand', () => {
+  test('a trial ends: seven days before', async () => {
+    const parent = await parentWith({ schedule: 'P1M', trialEnd: '2026-02-28', amountAfterTrial: 49_900 });
+    expect((await read(parent, 'recurring')).body.terms).toMatchObject({
+      trialEnd: '2026-02-28',
+      amountAfterTrial: 49_900,
+    });
+    expect((await read(parent, 'receipt')).body.text).toContain('Trial: until 2026-02-28, then 499.00 RUB');
+    expect(await noticesUntil(parent, '2026-03-10T00:00:00Z')).toEqual(['2026-02-22 trialEnding']);
+    const changes = await changesOf(parent);
+    expect(changes.at(-1)).toEqual({
+      changeType: 'NoticeDue',
+      notice: 'trialEnding',
+      about: '2026-03-01T00:00:00.000000Z',
+    });
+  });
+
+  test.each([
+    ['P1Y', ['2026-07-05 gapNearing', '2027-01-05 rareChargeNearing']],
+    ['P9M', ['2026-07-05 gapNearing', '2026-10-05 rareChargeNearing']],
+    ['P27W', ['2026-07-05 gapNearing', '2026-07-13 rareChargeNearing']],
+    ['P180D', ['2026-07-05 gapNearing']],
+    ['P3M', ['2026-07-05 gapNearing']],
+  ])('a charge that comes seldom, %s: fourteen days before', async (schedule, notices) => {
+    expect(await noticesUntil(await parentWith({ schedule }), '2027-01-20T00:00:00Z')).toEqual(notices);
+  });
+
   test('the card expires, the gap grows, the consent ends: each once, at its time', async () => {
     const parent = await parentWith({ schedule: 'P1M', validUntil: '2027-03-31' });
     const url = '/sandbox/clock';
@@ -345,13 +451,7 @@ describe('what the merchant hears beforehand', () => {
       const moved = await world.service.call('POST', url, { token: merchant.apiKey, body: { now } });
       expect(moved.status).toBe(200);
     }
-    const { body } = await read(parent, 'recurring/events?limit=100');
-    const notices = body.flatMap(({ createdAt, changes }: any) =>
-      changes
-        .filter(({ changeType }: any) => changeType === 'NoticeDue')
-        .map(({ notice }: any) => `${createdAt.slice(0, 10)} ${notice}`),
-    );
-    expect(notices).toEqual([
+    expect(await noticesOf(parent)).toEqual([
       '2026-07-05 gapNearing',
       '2027-03-18 consentEnding',
       '2027-03-29 consentEnding',

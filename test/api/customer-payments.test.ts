@@ -1,7 +1,15 @@
 // Charging a customer by his bound card: over both prefixes, with the card that is active when the payment is made, by the
 // rules of recurring charges.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startCustomerWorld, type CustomerWorld, type MadeCustomer } from '../support/customer-world.ts';
+import { laterBy } from '../../src/clock.ts';
+import { verifyBundle } from '../../src/recurring/consent-bundle.ts';
+import {
+  customersUrl,
+  startCustomerWorld,
+  type CustomerWorld,
+  type MadeBinding,
+  type MadeCustomer,
+} from '../support/customer-world.ts';
 import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
 
 const good = '4242424242424242';
@@ -234,6 +242,185 @@ describe('the rules of recurring charges', () => {
     await world.service.engine.settled();
     const url = `${invoicesUrl}/${charged.id}/payments/1/recurring`;
     expect((await world.service.call('GET', url, { token })).body.terms).toMatchObject(recurrentTerms);
+  });
+});
+
+describe('a merchant asks beforehand', () => {
+  const ask = (customer: { id: string }, amount?: number) =>
+    world.service.call(
+      'GET',
+      `${customersUrl}/${customer.id}/recurring${amount ? `?amount=${amount}` : ''}`,
+      {
+        token,
+      },
+    );
+  const declined = { amount: 99_051 };
+
+  test('and hears what creating the payment would say, for the card that is active then', async () => {
+    const customer = await world.createCustomer();
+    const { bindingId } = await world.bound(customer, good);
+    expect(await ask(customer)).toMatchObject({
+      status: 200,
+      body: {
+        mayCharge: true,
+        status: 'active',
+        rootBinding: { customerID: customer.id, customerBindingID: bindingId },
+        card: { lastDigits: '4242' },
+        chargesMade: 0,
+      },
+    });
+    await charge(customer, {}, { invoice: declined });
+    await world.service.engine.settled();
+    const { code, retryAfter } = (await charge(customer)).created.body;
+    expect(code).toBe('recurrentRetryTooEarly');
+    expect((await ask(customer)).body).toMatchObject({ mayCharge: false, refusal: { code, retryAfter } });
+    const another = await world.bound(customer, other);
+    expect((await ask(customer)).body).toMatchObject({ mayCharge: true, card: { lastDigits: '4444' } });
+    await world.withdraw(another);
+    expect((await ask(customer)).body).toMatchObject({ mayCharge: false, refusal: { retryAfter } });
+  });
+
+  test('and with the amount, that of the declines the network counts', async () => {
+    const merchant = await world.createMerchant();
+    const customer = await world.createCustomer({}, merchant);
+    await world.bound(customer, good);
+    const askHere = async (amount: number) =>
+      (
+        await world.service.call('GET', `${customersUrl}/${customer.id}/recurring?amount=${amount}`, {
+          token: merchant.apiKey,
+        })
+      ).body;
+    const dueDate = laterBy(world.service.clock.now(), 90 * day);
+    for (let tries = 0; tries < 15; tries++) {
+      const invoice = await makeInvoice(world.service, merchant, { ...declined, dueDate });
+      const payer = { payerType: 'CustomerPayer', customerID: customer.id };
+      const made = await world.service.call('POST', `${invoicesUrl}/${invoice.id}/payments`, {
+        token: merchant.apiKey,
+        body: { payer },
+      });
+      expect(made.status, made.text).toBe(201);
+      await world.service.engine.settled();
+      world.service.clock.advance(day);
+    }
+    expect(await askHere(declined.amount)).toMatchObject({
+      mayCharge: false,
+      refusal: { code: 'recurrentRetryLimitReached' },
+    });
+    expect(await askHere(100)).toMatchObject({ mayCharge: true });
+  });
+
+  test('about a customer without a card, or one of somebody else, and gets a clear answer', async () => {
+    expect(await ask(await world.createCustomer())).toMatchObject({
+      status: 400,
+      body: { code: 'customerNotReady' },
+    });
+    expect(await ask({ id: 'nobody' })).toMatchObject({ status: 404 });
+    const stranger = await world.createMerchant();
+    const customer = await readyCustomer();
+    const url = `${customersUrl}/${customer.id}/recurring`;
+    expect(await world.service.call('GET', url, { token: stranger.apiKey })).toMatchObject({ status: 404 });
+  });
+});
+
+describe('the consent behind a card', () => {
+  const consentOf = (binding: MadeBinding) =>
+    world.service.call('GET', `${customersUrl}/${binding.id}/bindings/${binding.bindingId}/consent`, {
+      token,
+    });
+  const typesIn = async (binding: MadeBinding): Promise<string[]> =>
+    (await consentOf(binding)).body.entries.flatMap(({ facts }: any) => facts.map(({ type }: any) => type));
+  const consent = (text: string) => ({
+    consent: { ticked: true, tickedAt: '2026-01-01T00:00:00Z', text },
+  });
+
+  test('is shown before the first charge, sealed; what the payer agreed to when he bound it again too', async () => {
+    const customer = await world.createCustomer();
+    const first = await world.bind(customer, good, {
+      recurrentTerms: { schedule: 'P1M', ...consent('monthly') },
+    });
+    await world.service.engine.settled();
+    expect(verifyBundle((await consentOf(first)).text)).toMatchObject({ ok: true });
+    const again = await world.bind(customer, good, {
+      recurrentTerms: { schedule: 'P1Y', ...consent('yearly') },
+    });
+    await world.service.engine.settled();
+    const { text, body } = await consentOf(again);
+    expect(verifyBundle(text)).toMatchObject({ ok: true });
+    expect(body.seriesId).toBe((await consentOf(first)).body.seriesId);
+    const facts = body.entries.flatMap((entry: any) => entry.facts);
+    expect(facts).toMatchObject([
+      { type: 'series_started', terms: { mandate: { schedule: 'P1M', consent: { text: 'monthly' } } } },
+      { type: 'consent_renewed', mandate: { schedule: 'P1Y', consent: { text: 'yearly' } } },
+    ]);
+    const url = `${customersUrl}/${customer.id}/recurring`;
+    expect((await world.service.call('GET', url, { token })).body.terms).toEqual({ schedule: 'P1Y' });
+    const failed = await world.bound(await world.createCustomer(), '4000000000000002');
+    expect(await consentOf(failed)).toMatchObject({ status: 404 });
+  });
+
+  test('ends with the last binding of the card, by whoever withdrew it', async () => {
+    const customer = await world.createCustomer();
+    const [first, again] = [await world.bound(customer, good), await world.bound(customer, good)];
+    await world.bound(customer, other);
+    expect((await world.withdraw(first)).status).toBe(204);
+    expect(await typesIn(again)).not.toContain('consent_withdrawn');
+    expect((await world.withdraw(again, customer.token)).status).toBe(204);
+    const { entries } = (await consentOf(again)).body;
+    expect(entries.at(-1).facts).toEqual([{ type: 'consent_withdrawn', by: 'payer' }]);
+    expect((await world.customer(customer)).status).toBe('ready');
+    const bound = await world.bound(customer, good);
+    expect((await typesIn(bound)).at(-1)).toBe('consent_renewed');
+    const charged = await charge(customer);
+    await world.service.engine.settled();
+    expect(await world.payment(charged)).toMatchObject({ status: 'captured' });
+  });
+
+  test('ends with the customer', async () => {
+    const customer = await world.createCustomer();
+    const binding = await world.bound(customer, good);
+    const charged = await charge(customer);
+    await world.service.engine.settled();
+    const url = `${customersUrl}/${customer.id}`;
+    expect((await world.service.call('DELETE', url, { token })).status).toBe(204);
+    const events = `${invoicesUrl}/${charged.id}/payments/1/recurring`;
+    expect((await world.service.call('GET', events, { token })).body).toMatchObject({ status: 'withdrawn' });
+    expect((await consentOf(binding)).status).toBe(404);
+  });
+
+  test('that the payer withdraws by his link takes the card with it: he is not called ready any more', async () => {
+    const customer = await world.createCustomer();
+    const binding = await world.bound(customer, good);
+    const charged = await charge(customer);
+    await world.service.engine.settled();
+    const receipt = await world.service.call('GET', `${invoicesUrl}/${charged.id}/payments/1/receipt`, {
+      token,
+    });
+    const link = new URL(/open (\S+)/.exec(receipt.body.text)![1]!).pathname;
+    for (const _ of ['once', 'again']) {
+      expect((await world.service.call('POST', link, { body: '' })).status).toBe(200);
+    }
+    expect((await world.customer(customer)).status).toBe('unready');
+    expect(await world.binding(binding)).toMatchObject({ withdrawnAt: expect.any(String) });
+    expect((await charge(customer)).created).toMatchObject({
+      status: 400,
+      body: { code: 'customerNotReady' },
+    });
+    const withdrawn = (await typesIn(binding)).filter((type) => type === 'consent_withdrawn');
+    expect(withdrawn).toHaveLength(1);
+  });
+
+  test('that the merchant withdraws leaves the customer his other card', async () => {
+    const customer = await world.createCustomer();
+    await world.bound(customer, other);
+    await world.bound(customer, good);
+    const charged = await charge(customer);
+    await world.service.engine.settled();
+    const url = `${invoicesUrl}/${charged.id}/payments/1/recurring/withdraw`;
+    expect((await world.service.call('POST', url, { token, body: { reason: 'x' } })).status).toBe(204);
+    expect((await world.customer(customer)).status).toBe('ready');
+    const next = await charge(customer);
+    expect(next.created.body.payer.paymentToolDetails.cardNumberMask).toMatch(/4444$/);
+    await world.service.engine.settled();
   });
 });
 

@@ -190,6 +190,52 @@ describe('when the first bank is away', () => {
   });
 });
 
+describe('payouts', () => {
+  test('pass over a bank that is away, and one that was refused does not use up the try that finds it back', async () => {
+    const { partyId, apiKey: token } = merchant;
+    const put = (id: string, bankId: string, priority: number) =>
+      service.banks.putPayoutTerminal({ ...first, id, bankId, partyId, priority });
+    await put('PAYS1', names.first, 1);
+    await put('PAYS2', names.second, 2);
+    const made = async (path: string, body: object) =>
+      (await service.call('POST', path, { token, body })).body;
+    const named = { name: 'A', provider: 'test', class: 'person' };
+    const { id: identity } = await made('/wallet/v0/identities', named);
+    const { id: wallet } = await made('/wallet/v0/wallets', { name: 'W', identity, currency: 'RUB' });
+    const card = { type: 'BankCard', cardNumber: '4242424242424242', expDate: '12/30' };
+    const { token: stored } = await made('/payres/v0/bank-cards', card);
+    const resource = { type: 'BankCardDestinationResource', token: stored };
+    const of = { name: 'D', identity, currency: 'RUB', resource };
+    const { id: destination } = await made('/wallet/v0/destinations', of);
+    await service.engine.settled();
+    const withdraw = async (currency = 'RUB') => {
+      const { id } = await made('/wallet/v0/withdrawals', {
+        wallet,
+        destination,
+        body: { amount: 1_000, currency },
+      });
+      await service.engine.settled();
+      const { rows } = await service.database.withClient((client) =>
+        client.query(
+          `select status, terms -> 'route' ->> 'bankId' as bank from withdrawal where withdrawal_id = $1`,
+          [id],
+        ),
+      );
+      return rows[0];
+    };
+    expect(await withdraw()).toEqual({ status: 'succeeded', bank: names.first });
+
+    await takeAway(names.first);
+    // Found out by one, which waits there.
+    expect(await withdraw()).toEqual({ status: 'sending', bank: names.first });
+    expect(await withdraw()).toEqual({ status: 'succeeded', bank: names.second });
+    await service.banks.putBank({ id: names.first, url: banks.first.url, secret });
+    service.clock.advance(10_000);
+    expect(await withdraw('USD'), 'refused').toBeUndefined();
+    expect(await withdraw()).toEqual({ status: 'succeeded', bank: names.first });
+  });
+});
+
 describe('a payment stays with the first bank when that', () => {
   test.each(['reset-before-booking', 'reset-after-booking', 'not-done', 'too-many-requests'])(
     'may have been told of it: %s',

@@ -578,6 +578,10 @@ describe('limits', () => {
     expect(await pay(3_001)).toEqual(
       refused('payoutLimitPerDay', 'The limit of the day is reached', { retryAfter: tomorrow }),
     );
+    const body = { wallet, destination: good, body: { amount: 3_001, currency: 'RUB' } };
+    const { headers } = await world.post('/wallet/v0/withdrawals', body, merchant.apiKey);
+    const untilTomorrowMs = Date.parse(tomorrow) - Date.parse(clock.now());
+    expect(headers['retry-after']).toBe(String(Math.ceil(untilTomorrowMs / 1_000)));
     expect((await pay(1_000)).status).toBe(202);
     expect((await pay(1_000)).status).toBe(202);
     expect(await pay(100)).toEqual(

@@ -1,6 +1,7 @@
 // From an identity to money on a card, over the API with the simulated bank.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { card, startPayoutWorld, type PayoutWorld } from '../support/payout-world.ts';
+import { startReceiver } from '../support/receiver.ts';
 
 let world: PayoutWorld;
 beforeAll(async () => void (world = await startPayoutWorld()));
@@ -201,4 +202,34 @@ test('more than is on the wallet is accepted, and has failed', async () => {
   expect(await world.account(wallet)).toEqual({ own: 40_000_000, available: 40_000_000 });
   expect(await world.account()).toEqual(before);
   expect((await world.book()).some(({ operationId }) => operationId.startsWith(asked.body.id))).toBe(false);
+});
+
+test('a withdrawal is told to the wallet’s identity and to the destination’s, to each once', async () => {
+  const { service, merchant, post } = world;
+  const other = await world.openWallet(merchant);
+  const receiver = await startReceiver();
+  onTestFinished(() => receiver.stop());
+  const eventTypes = ['WithdrawalStarted', 'WithdrawalSucceeded'];
+  const subscriptions = [
+    ['wallet', world.identity, {}],
+    ['wallet-alone', world.identity, { walletID: world.wallet }],
+    ['destination', other.identity, {}],
+    ['neither', (await world.openWallet(merchant)).identity, {}],
+  ] as const;
+  for (const [name, identityID, more] of subscriptions) {
+    const scope = { topic: 'WithdrawalsTopic', eventTypes, ...more };
+    const made = await post('/wallet/v0/webhooks', { identityID, scope, url: `${receiver.url}?${name}` });
+    expect(made.status).toBe(201);
+    const path = `/wallet/v0/webhooks/${made.body.id}?identityID=${identityID}`;
+    onTestFinished(() => void service.call('DELETE', path, { token: merchant.apiKey }));
+  }
+  const destination = await world.destinationFor('4242424242424242', merchant, other.identity);
+  const { body: withdrawal } = await world.withdraw(1_000, destination.id);
+  await service.engine.settled();
+  await service.webhooks.settled();
+  const told = receiver.deliveries.map(({ path, body }) => [path.split('?')[1], body.eventType]).sort();
+  expect(told).toEqual(
+    ['destination', 'wallet', 'wallet-alone'].flatMap((name) => eventTypes.map((type) => [name, type])),
+  );
+  expect(receiver.deliveries[0]!.body.withdrawal.id).toBe(withdrawal.id);
 });

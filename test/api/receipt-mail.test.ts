@@ -277,7 +277,8 @@ describe('the way to the mail server', () => {
 
   test('ends in time, also when the server goes on and on', async () => {
     const dripping = createServer((socket) => {
-      const timer = setInterval(() => socket.write('220-\r\n'), 50);
+      socket.write('220 mail.example\r\n');
+      const timer = setInterval(() => socket.write('250-SIZE\r\n'), 50);
       socket.on('close', () => clearInterval(timer)).on('error', () => socket.destroy());
     });
     await new Promise<void>((resolve) => dripping.listen(0, '127.0.0.1', resolve));
@@ -286,7 +287,7 @@ describe('the way to the mail server', () => {
     await expect(openMailServer({ ...settings, port, timeoutMs: 300 }).send(letter)).rejects.toThrow(
       'not take',
     );
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(performance.now() - began).toBeLessThan(10_000);
     await new Promise((resolve) => dripping.close(resolve));
   });
 });

@@ -166,6 +166,19 @@ describe('a parent', () => {
     expect(answer).toMatchObject(refused('invalidRecurrentParent'));
   });
 
+  test('that was held and then cancelled is none', async () => {
+    const flow = { type: 'PaymentFlowHold' };
+    const paying = await world.pay('4242424242424242', { makeRecurrent: true, flow }, { amount: 100 });
+    await world.service.engine.settled();
+    const url = `${invoicesUrl}/${paying.id}/payments/1`;
+    const { apiKey: token } = world.merchant;
+    await world.service.call('POST', `${url}/cancel`, { token, body: { reason: 'x' } });
+    await world.service.engine.settled();
+    expect((await world.payment(paying)).status).toBe('cancelled');
+    const answer = await recurring.charge({ invoiceID: paying.id, paymentID: '1' });
+    expect(answer).toMatchObject(refused('invalidRecurrentParent'));
+  });
+
   test('whose money was given back stays one', async () => {
     const parent = await parentOf();
     const url = `${invoicesUrl}/${parent.invoiceID}/payments/1/refunds`;
@@ -187,6 +200,8 @@ describe('after a failure', () => {
   test('no attempt within 24 hours, and one from then on', async () => {
     const parent = await parentOf();
     expect(await charged(parent, insufficientFunds)).toBe('failed');
+    at(23);
+    expect((await charge(parent)).headers['retry-after']).toBe('3600');
     at(24, -1_000);
     expect(await charge(parent)).toMatchObject(refused('recurrentRetryTooEarly', 24));
     at(24, -1);
@@ -197,6 +212,7 @@ describe('after a failure', () => {
         message: expect.stringContaining('once a day'),
       },
     });
+    expect((await charge(parent)).headers['retry-after']).toBe('1');
     at(24);
     expect(await charged(parent)).toBe('captured');
     at(25);
@@ -222,6 +238,24 @@ describe('after a failure', () => {
     );
     at(31 * 24 + 1);
     expect(await charged(parent, 777)).toBe('captured');
+  });
+
+  test('a new invoice after the 31 days that fails too begins them anew', async () => {
+    const parent = await parentOf();
+    expect(await charged(parent, insufficientFunds)).toBe('failed');
+    at(31 * 24 + 1);
+    const another = declinedWith(51) + 100_000;
+    expect(await charged(parent, another)).toBe('failed');
+    at(31 * 24 + 2);
+    expect(await charge(parent)).toMatchObject(refused('recurrentRetryTooEarly', 32 * 24 + 1));
+    at(32 * 24 + 1);
+    expect(await charged(parent, another)).toBe('failed');
+    at(62 * 24);
+    const invoice = await recurring.invoice(another, {}, merchant);
+    at(62 * 24 + 1, 1);
+    expect(await recurring.charge(parent, invoice, { by: merchant })).toMatchObject(
+      refused('recurrentRetryWindowExpired'),
+    );
   });
 
   test('another invoice with another amount is still a retry', async () => {
@@ -275,6 +309,7 @@ describe('after a failure', () => {
     expect(answer).toMatchObject(refused('recurrentStopped'));
     expect(answer.body).toMatchObject({ rule: 'code 41', rulePack: 'visa@2025-05-01' });
     expect(answer.body.retryAfter).toBeUndefined();
+    expect(answer.headers['retry-after']).toBeUndefined();
   });
 
   test('a stop by the payer ends every series of the shop on the card, until he pays again himself', async () => {
@@ -332,6 +367,24 @@ describe('after a failure', () => {
       code: 'recurrentRetryTooEarly',
     });
     await world.service.engine.settled();
+  });
+
+  test('many charges at once of one series: all are made, and each is counted', async () => {
+    const parent = await parentOf();
+    const answers = await Promise.all(
+      Array.from({ length: 24 }, (_, number) => charge(parent, 1_000 + number)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
+    await world.service.engine.settled();
+    const events = await world.service.call(
+      'GET',
+      `${invoicesUrl}/${parent.invoiceID}/payments/1/recurring/events?limit=100`,
+      { token: merchant.apiKey },
+    );
+    const types = events.body.map(({ changes }: any) => changes[0].changeType);
+    const count = (type: string) => types.filter((each: string) => each === type).length;
+    expect(count('RecurringChargeStarted')).toBe(24);
+    expect(count('RecurringChargeSucceeded')).toBe(24);
   });
 
   test('a retry that is pending blocks the next, and nobody knows until when; without a failure it blocks nothing', async () => {

@@ -6,6 +6,7 @@ import { sweep } from '../../src/webhooks/inspect.store.ts';
 import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
 import { contentIsSigned, standardIsSigned, startReceiver, type Receiver } from '../support/receiver.ts';
+import { startNode } from '../support/nodes.ts';
 import { copyWebhook } from '../support/webhooks.ts';
 import { startTestService, type Answer, type Merchant, type TestService } from '../support/test-service.ts';
 
@@ -253,6 +254,17 @@ describe('a delivery that fails', () => {
       { attempt: 29, delivered: false, status: 500, failure: 'status 500', eventType: 'InvoiceCreated' },
       { attempt: 28 },
     ]);
+    const [delivery] = receiver.deliveries;
+    expect(attempts[0]).toMatchObject({
+      webhookMessageID: delivery?.headers['webhook-id'],
+      eventID: delivery?.body.eventID,
+    });
+    const next = await get(`${webhook.id}/attempts?limit=1&after=${attempts[0].id}`);
+    expect(next).toEqual([attempts[1]]);
+    const { status } = await service.call('GET', `${url}/${webhook.id}/attempts?limit=1&after=mine`, {
+      token: merchant.apiKey,
+    });
+    expect(status).toBe(400);
 
     receiver.behave(() => 200);
     const resumed = await post(`${webhook.id}/resume`, {});
@@ -389,6 +401,8 @@ describe('changing the keys', () => {
     const after = await verify();
     expect(after.shown.publicKey).toBe(rotated.body.nextPublicKey);
     expect(contentIsSigned(after.delivery, before.shown.publicKey)).toBe(false);
+    expect(after.shown.previousPublicKey).toBe(before.shown.publicKey);
+    expect(after.shown.previousSigningPublicKey).toBe(before.shown.signingPublicKey);
     const tooSoon = await post(`${webhook.id}/rotate-keys`, { afterHours: 0 });
     expect(tooSoon.body.code).toBe('webhookRotationInProgress');
 
@@ -397,6 +411,23 @@ describe('changing the keys', () => {
     const { delivery } = await verify();
     expect(standardIsSigned(delivery, webhook.signingSecret, nowSeconds())).toBe(false);
     expect((await post(`${webhook.id}/rotate-keys`, { afterHours: 0 })).status).toBe(200);
+  });
+
+  test('at once lets no node sign with a key that is not shown', async () => {
+    const webhook = await subscribe(['InvoiceCreated']);
+    const other = await startNode(service);
+    // The other node knows the keys of before, for a second.
+    await other.webhooks.destinationOf(webhook.id);
+    expect((await post(`${webhook.id}/rotate-keys`, { afterHours: 0 })).status).toBe(200);
+    await makeInvoice(service, merchant);
+    await other.webhooks.settled();
+    await other.stop();
+    const shown = await get(webhook.id);
+    const publicKeys = [shown.publicKey, shown.nextPublicKey, shown.previousPublicKey].filter(Boolean);
+    expect(receiver.deliveries).toHaveLength(1);
+    expect(publicKeys.some((key) => contentIsSigned(receiver.deliveries[0]!, key))).toBe(true);
+    service.clock.advance(5 * 60_000);
+    expect((await get(webhook.id)).previousPublicKey).toBe(webhook.publicKey);
   });
 
   test('leaves no private half in the clear in the database', async () => {

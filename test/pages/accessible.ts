@@ -3,7 +3,7 @@
 // look at are added.
 import axe, { type AxeResults, type RunOptions } from 'axe-core';
 import type { Frame, Page } from 'playwright-core';
-import { desktop, phone } from '../support/checkout-world.ts';
+import { desktop } from '../support/checkout-world.ts';
 
 export type Looks = {
   readonly sizes?: readonly { readonly width: number; readonly height: number }[];
@@ -13,8 +13,8 @@ export type Looks = {
   readonly contrast?: 'elsewhere';
 };
 
-/** The narrowest a page has to fit without being moved sideways (WCAG 1.4.10). */
-export const narrow = { width: 320, height: 640 };
+/** The narrowest phone a page has to fit without being moved sideways (WCAG 1.4.10). */
+export const narrowPhone = { width: 320, height: 640 };
 
 const everything: RunOptions = {
   runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
@@ -27,7 +27,7 @@ const contrastAlone: RunOptions = { ...everything, runOnly: { type: 'rule', valu
 
 /** Answers sentences; none when all is well. The page is left in light, in the size it had. */
 export async function obstacles(page: Page, looks: Looks = {}): Promise<string[]> {
-  const { sizes = [phone, narrow, desktop], themes = [], contrast } = looks;
+  const { sizes = [narrowPhone, desktop], themes = [], contrast } = looks;
   const sizeBefore = page.viewportSize() ?? desktop;
   const found: string[] = [];
   async function look(where: string, options: RunOptions): Promise<void> {

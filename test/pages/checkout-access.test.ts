@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeInBrowser } from '../support/browser.ts';
 import { phone, startCheckoutWorld, type CheckoutWorld } from '../support/checkout-world.ts';
-import { narrow, obstacles } from './accessible.ts';
+import { narrowPhone, obstacles, type Looks } from './accessible.ts';
 
 const soon = { timeout: 10_000, interval: 30 };
 
@@ -25,20 +25,21 @@ describeInBrowser('for everybody, the checkout', () => {
     await page.locator('#code').fill('123');
   }
 
-  /** One walk through the states of the page: what stands in somebody's way, by state. Russian, with its longer words, narrow and dark. */
+  /** One walk through the states of the page: what stands in somebody's way, by state. */
   async function walk(
-    locale: string,
+    looks: Looks,
     steps: Record<string, () => Promise<unknown>>,
   ): Promise<Record<string, string[]>> {
     const found: Record<string, string[]> = {};
     for (const [state, step] of Object.entries(steps)) {
       await step();
-      const looks = locale === 'en' ? { themes: ['coral'] } : { sizes: [narrow] };
       const inTheWay = await obstacles(page, looks);
       if (inTheWay.length > 0) found[state] = inTheWay;
     }
     return found;
   }
+  /** Russian, with its longer words, on the narrowest phone. */
+  const looksIn = (locale: string): Looks => (locale === 'en' ? {} : { sizes: [narrowPhone] });
   const bank = () => page.frameLocator('iframe.challenge');
   const payBy = async (card: string) => {
     await enter(card);
@@ -58,7 +59,7 @@ describeInBrowser('for everybody, the checkout', () => {
     page = await world.open(world.link(await world.invoice(), wishes));
     let answer = () => {};
     const answered = new Promise<void>((resolve) => (answer = resolve));
-    const found = await walk(locale, {
+    const found = await walk(looksIn(locale), {
       form: () => seen('#form'),
       'form with problems': () => page.locator('#pay').click(),
       declined: async () => {
@@ -111,25 +112,28 @@ describeInBrowser('for everybody, the checkout', () => {
 
   test.each(['en', 'ru'])('has nothing in the way of who saves a card, in %s', async (locale) => {
     page = await world.open(world.linkToBind(await world.customer(), { locale, recurringSchedule: 'P1M' }));
-    const found = await walk(locale, {
-      'form with problems': () => page.locator('#pay').click(),
-      declined: async () => {
-        await page.locator('#consent').check();
-        await payBy('4000000000000002');
-        await seen('#notice.shown');
+    const found = await walk(
+      { ...looksIn(locale), themes: ['coral'] },
+      {
+        'form with problems': () => page.locator('#pay').click(),
+        declined: async () => {
+          await page.locator('#consent').check();
+          await payBy('4000000000000002');
+          await seen('#notice.shown');
+        },
+        left: async () => {
+          await payBy('4012888888881881');
+          await page.locator('#leave').click();
+          await seen('#left');
+        },
+        done: async () => {
+          await page.locator('#resume').click();
+          await bank().locator('[name=otp]').fill('1234');
+          await bank().locator('[value=confirm]').click();
+          await seen('#done');
+        },
       },
-      left: async () => {
-        await payBy('4012888888881881');
-        await page.locator('#leave').click();
-        await seen('#left');
-      },
-      done: async () => {
-        await page.locator('#resume').click();
-        await bank().locator('[name=otp]').fill('1234');
-        await bank().locator('[value=confirm]').click();
-        await seen('#done');
-      },
-    });
+    );
     expect(found).toEqual({});
   });
 
@@ -182,6 +186,7 @@ describeInBrowser('for everybody, the checkout', () => {
     const text = await page.locator('body').innerText();
     expect(text).toContain('RUB\u00a060.00');
     expect(text).toContain('This page needs JavaScript');
+    expect(await page.evaluate("performance.getEntriesByName('first-contentful-paint').length")).toBe(1);
     await page.locator('#number').fill('4242424242424242');
     await page.keyboard.press('Enter');
     await expect.poll(() => world.complaints.splice(0).join(), soon).toContain("form-action 'none'");
@@ -204,8 +209,15 @@ describeInBrowser('for everybody, the checkout', () => {
       uploadThroughput: throughput,
     });
     await tools.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+    // When it can be seen, and when a key that is pressed is put into its group: then the form is there for the payer.
     await page.addInitScript(`
-      addEventListener('DOMContentLoaded', () => { window.parsedAtMs = performance.now(); });
+      addEventListener('DOMContentLoaded', () => {
+        const number = document.querySelector('#number');
+        number.focus();
+        document.execCommand('insertText', false, '42424');
+        window.typed = number.value;
+        window.usableAtMs = performance.now();
+      });
       new PerformanceObserver((list) => { for (const { name, startTime } of list.getEntries())
         if (name === 'first-contentful-paint') window.paintedAtMs = startTime; }).observe({ type: 'paint', buffered: true });`);
     const times: number[] = [];
@@ -213,8 +225,10 @@ describeInBrowser('for everybody, the checkout', () => {
     for (let turn = 0; turn < 3; turn++) {
       await page.goto(link, { waitUntil: 'load' });
       await expect.poll(() => page.evaluate('window.paintedAtMs > 0'), soon).toBe(true);
-      times.push(await page.evaluate<number>('Math.max(window.paintedAtMs, window.parsedAtMs)'));
+      expect(await page.evaluate('window.typed')).toBe('4242 4');
+      times.push(await page.evaluate<number>('Math.max(window.paintedAtMs, window.usableAtMs)'));
     }
+    console.info(`usable on a slow phone after ${times.map((ms) => Math.round(ms)).join(', ')} ms`);
     expect(Math.min(...times)).toBeLessThan(1_000);
   });
 

@@ -107,13 +107,16 @@ describeInBrowser('the checkout for customers', () => {
     });
   });
 
-  test('a challenge is met in a frame of the page, and the card is bound', async () => {
-    const customer = await openNew({}, phone);
-    await bind(challenged);
+  test.each([
+    ['by POST', challenged, phone],
+    ['by GET', '4556724110260093', desktop],
+  ])('a challenge %s is met in a frame of the page, and the card is bound', async (_, card, size) => {
+    const customer = await openNew({}, size);
+    await bind(card);
     await expectHeading('Confirm with your bank');
     await answer(bank(), 'Confirm');
     await expectHeading('The card is saved');
-    expect(await bindingsOf(customer)).toEqual([['1881', 'succeeded', true]]);
+    expect(await bindingsOf(customer)).toEqual([[card.slice(-4), 'succeeded', true]]);
   });
 
   test('a challenge that is refused binds nothing, and another card may be tried', async () => {
@@ -174,6 +177,14 @@ describeInBrowser('the checkout for customers', () => {
       ['4242', 'succeeded', false],
       ['4444', 'succeeded', true],
     ]);
+    const invoice = await world.invoice();
+    const { status } = await world.service.call('POST', `/v1/processing/invoices/${invoice.id}/payments`, {
+      token: invoice.token,
+      body: { payer: { payerType: 'CustomerPayer', customerID: customer.id } },
+    });
+    expect(status).toBe(201);
+    await world.service.engine.settled();
+    expect((await world.payment(invoice)).status).toBe('captured');
   });
 
   test('an answer that is lost on its way does not try the card twice', async () => {
@@ -207,6 +218,11 @@ describeInBrowser('the checkout for customers', () => {
     });
     await bind(frictionless);
     await expectHeading('This link no longer works');
+  });
+
+  test('in the end the bank’s book agrees: no test charge was kept', async () => {
+    await world.service.engine.settled();
+    expect(await world.differences()).toEqual([]);
   });
 
   /** What stands in the record of the binding, which nobody is shown. */

@@ -223,15 +223,43 @@ describeInBrowser('the checkout on a site', () => {
     expect(await told()).toEqual([]);
   });
 
-  test('a site that is not on the list opens a window and learns nothing', async () => {
+  test('a site that is not on the list opens a window, and can neither watch nor steer it', async () => {
     const invoice = await world.invoice();
     await visit(opener(invoice, { popupMode: true }), stranger);
-    await page.evaluate(`addEventListener('message', ({ data }) => told.push(JSON.stringify(data)))`);
+    await page.evaluate(`{
+      addEventListener('message', ({ data }) => told.push(JSON.stringify(data)));
+      const open = window.open;
+      window.open = (...asked) => (window.opened = open.apply(window, asked));
+    }`);
     const opening = page.waitForEvent('popup');
     await page.locator('#buy').click();
     const window = await opening;
+    await window.getByText('RUB 60.00', { exact: true }).waitFor();
+    await window.locator('#number').fill('4242424242424242');
+    const address = window.url();
+    const attempts = await page.evaluate<Record<string, string>>(`(() => {
+      const results = {};
+      const attempt = (name, act) => {
+        try { results[name] = String(act()); } catch (error) { results[name] = error.name; }
+      };
+      attempt('looks closed', () => opened.closed);
+      attempt('read the document', () => opened.document.body.innerHTML);
+      attempt('read the address', () => opened.location.href);
+      attempt('count its frames', () => opened.length);
+      attempt('lead it away', () => { opened.location.href = 'about:blank'; });
+      attempt('close it', () => opened.close());
+      for (const message of ['challenge-finished', { source: 'mandate-checkout', type: 'closed' }]) {
+        attempt('talk to it', () => opened.postMessage(message, '*'));
+      }
+      return results;
+    })()`);
+    expect(attempts['looks closed']).toBe('true');
+    expect(attempts['read the document']).toMatch(/^(SecurityError|TypeError)$/);
+    // It has no opener any more, and is still there.
+    expect(await window.evaluate('opener')).toBe(null);
     await pay(window);
     await window.getByRole('heading', { name: 'Paid' }).waitFor();
+    expect([window.url(), await window.locator('#close').isVisible()]).toEqual([address, false]);
     expect(await told()).toEqual([]);
   });
 

@@ -1,6 +1,7 @@
 // The demo shop: a newcomer buys something and sees both sides of it.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { epochMsOf } from '../../src/clock.ts';
 import { addDemoShop } from '../../src/sandbox/demo-shop.ts';
 import { describeInBrowser } from '../support/browser.ts';
 import { desktop, startCheckoutWorld, type CheckoutWorld } from '../support/checkout-world.ts';
@@ -15,8 +16,14 @@ describeInBrowser('the demo shop', () => {
 
   beforeAll(async () => {
     world = await startCheckoutWorld(({ app }) =>
-      addDemoShop(app, { apiKey: () => world.merchant.apiKey, shopId: 'TEST' }),
+      addDemoShop(app, {
+        apiKey: () => world.merchant.apiKey,
+        shopId: 'TEST',
+        url: () => world.address,
+        nowMs: () => epochMsOf(world.service.clock.now()),
+      }),
     );
+    world.service.webhooks.start();
   });
   afterAll(() => world?.close());
   afterEach(async () => {
@@ -56,8 +63,9 @@ describeInBrowser('the demo shop', () => {
     const told = await log();
     for (const part of [
       'POST /v2/processing/invoices 201',
-      'PaymentStarted',
-      'PaymentStatusChanged captured',
+      'POST /v2/processing/webhooks 201',
+      'webhook /demo/notices/InvoicesTopic PaymentStarted',
+      'webhook /demo/notices/InvoicesTopic PaymentCaptured',
     ]) {
       expect(told).toContain(part);
     }
@@ -68,8 +76,9 @@ describeInBrowser('the demo shop', () => {
     page = await world.open(`${world.address}/demo`);
     await buy('Pay and subscribe');
     await leave();
-    await page.locator('#log summary', { hasText: 'Event' }).nth(1).click();
-    await expect.poll(log, soon).toContain('"makeRecurrent": true');
+    await page.getByRole('button', { name: 'A month later: charge again' }).waitFor();
+    await page.locator('#log summary', { hasText: 'Notice' }).nth(1).click();
+    await expect.poll(log, soon).toContain('"payerType": "PaymentResourcePayer"');
   });
 
   test('charges a subscription again, without the payer', async () => {
@@ -104,8 +113,8 @@ describeInBrowser('the demo shop', () => {
     const told = await log();
     for (const part of [
       'POST /v2/processing/customers 201',
-      'CustomerBindingInteractionRequested',
-      'CustomerBindingStatusChanged succeeded',
+      'webhook /demo/notices/CustomersTopic CustomerBindingSucceeded',
+      'webhook /demo/notices/CustomersTopic CustomerReady',
       '/payments 201',
       'The saved card is charged. The payer is not asked.',
     ]) {
@@ -133,8 +142,27 @@ describeInBrowser('the demo shop', () => {
     await checkout().locator('.amount:not(:empty)').waitFor();
     expect(await obstacles(page, { sizes: [desktop] })).toEqual([]);
     await checkout().getByRole('button', { name: 'Close' }).click();
-    await page.locator('#log .event').first().waitFor();
+    await page.locator('#log .notice').first().waitFor();
     expect(await obstacles(page)).toEqual([]);
+  });
+
+  test('believes nobody who has not signed, and asks to be told once', async () => {
+    const notice = { payload: '{"eventType":"InvoicePaid","invoice":{"id":"1"}}' };
+    for (const topic of ['InvoicesTopic', 'constructor']) {
+      const url = `/demo/notices/${topic}`;
+      const { statusCode } = await world.service.app.inject({ method: 'POST', url, ...notice });
+      expect(statusCode).toBe(401);
+    }
+    const call = () => world.service.call('POST', '/demo/webhooks');
+    await call();
+    expect((await call()).body).toEqual([]);
+    const { body } = await world.service.call('GET', '/v2/processing/webhooks', {
+      token: world.merchant.apiKey,
+    });
+    expect(body.map(({ url }: any) => url).sort()).toEqual([
+      `${world.address}/demo/notices/CustomersTopic`,
+      `${world.address}/demo/notices/InvoicesTopic`,
+    ]);
   });
 
   test('serves its own orders alone', async () => {
@@ -142,9 +170,9 @@ describeInBrowser('the demo shop', () => {
     const call = (method: 'GET' | 'POST', url: string) => world.service.call(method, url);
     const stranger = await world.customer();
     for (const url of [
-      `/demo/orders/${id}/events`,
-      '/demo/orders/nothing/events',
-      `/demo/customers/${stranger.id}/events`,
+      `/demo/orders/${id}/notices`,
+      '/demo/orders/nothing/notices',
+      `/demo/customers/${stranger.id}/notices`,
     ]) {
       expect((await call('GET', url)).status).toBe(404);
     }
@@ -155,7 +183,10 @@ describeInBrowser('the demo shop', () => {
     }
     const { invoice } = (await call('POST', '/demo/orders/once')).body.answer;
     expect((await call('POST', `/demo/orders/${invoice.id}/payments/1/refund`)).status).toBe(404);
-    expect((await call('GET', `/demo/orders/${invoice.id}/events`)).body.answer).toHaveLength(1);
+    await world.service.webhooks.settled();
+    const told = (await call('GET', `/demo/orders/${invoice.id}/notices`)).body;
+    expect(told.map(({ body }: any) => body.eventType)).toEqual(['InvoiceCreated']);
+    expect((await call('GET', `/demo/orders/${invoice.id}/notices?after=1`)).body).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
-// Live mode as an operator sets it up: a bank in a process of its own, made known by the command line, a merchant with a
-// terminal there, and a payment through it. What is done here is told in docs/operations.
+// Live mode as an operator sets it up: a bank in a process of its own, made known by the command line, a merchant with
+// terminals there, a payment and a payout through it. What is done here is told in docs/operations.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -9,7 +9,8 @@ import { eventually, mandate, request, startServer, startBank } from '../support
 import { temporaryFolder } from '../support/test-cluster.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
-test('in live mode a merchant takes a payment through a bank that was added by the command line', async () => {
+/** A bank, a live service of which nothing runs yet, and its command line, from which every secret is kept. */
+async function liveMode() {
   const testDatabase = await createTestDatabase();
   onTestFinished(() => testDatabase.drop());
   const { folder, remove } = temporaryFolder();
@@ -32,11 +33,18 @@ test('in live mode a merchant takes a payment through a bank that was added by t
   await run(`bank add ACME --url ${bank.url} --secret-file -`, `${secret}\n`);
   expect(await run('bank check ACME')).toContain('accepts our signature');
   const party = await run('party create --name Example');
+  const token = await run(`keys create --party ${party} --name server`);
+  const serve = () => startServer(environment);
+  const isSecretIn = (output: string) => (printed + output + bank.output()).includes(secret);
+  return { run, party, token, serve, isSecretIn };
+}
+
+test('in live mode a merchant takes a payment through a bank that was added by the command line', async () => {
+  const { run, party, token, serve, isSecretIn } = await liveMode();
   const shop = await run(
     `shop create --party ${party} --name Example --currency RUB --url https://shop.example`,
   );
-  const token = await run(`keys create --party ${party} --name server`);
-  const node = await startServer(environment);
+  const node = await serve();
   const api = (path: string) => `${node.url}/v2/processing${path}`;
   const pay = async () => {
     const { body } = await request('POST', api('/invoices'), { token, body: { ...order, shopID: shop } });
@@ -59,5 +67,52 @@ test('in live mode a merchant takes a payment through a bank that was added by t
   await run(`terminal remove T1 --party ${party} --shop ${shop}`);
   await answered(400);
   expect(await node.stop()).toBe(0);
-  expect(printed + node.output() + bank.output()).not.toContain(secret);
+  expect(isSecretIn(node.output())).toBe(false);
+}, 180_000);
+
+test('in live mode a merchant pays out through a terminal that was added by the command line', async () => {
+  const { run, party, token, serve, isSecretIn } = await liveMode();
+  const node = await serve();
+  const ask = async (method: string, path: string, body?: unknown) =>
+    (await request(method, node.url + path, { token, body })).body;
+  const named = { name: 'Example', provider: 'dpl', class: 'company' };
+  const { id: identity } = await ask('POST', '/wallet/v0/identities', named);
+  const { id: wallet } = await ask('POST', '/wallet/v0/wallets', { name: 'W', identity, currency: 'RUB' });
+  const cardNumber = '4242424242424242';
+  const stored = await ask('POST', '/payres/v0/bank-cards', {
+    type: 'BankCard',
+    cardNumber,
+    expDate: '12/30',
+  });
+  const resource = { type: 'BankCardDestinationResource', token: stored.token };
+  const of = { name: 'D', identity, currency: 'RUB', resource };
+  const { id: destination } = await ask('POST', '/wallet/v0/destinations', of);
+  const reaches = (path: string, status: string) =>
+    eventually(
+      async () => (await ask('GET', path)).status === status || undefined,
+      20_000,
+      `${path} is ${status}`,
+    );
+  expect((await ask('GET', `/wallet/v0/destinations/${destination}`)).status).toBe('Unauthorized');
+
+  // With a terminal the bank can be asked about the card.
+  await run(`terminal add P1 --party ${party} --payouts --bank ACME --merchant PAYOUTS --descriptor EXAMPLE`);
+  await reaches(`/wallet/v0/destinations/${destination}`, 'Authorized');
+  await run(`wallet deposit ${wallet} --amount 100000 --from-bank MAIN`);
+  const withdraw = async () => {
+    const body = { wallet, destination, body: { amount: 1_000, currency: 'RUB' } };
+    return `/wallet/v0/withdrawals/${(await ask('POST', '/wallet/v0/withdrawals', body)).id}`;
+  };
+  await reaches(await withdraw(), 'Succeeded');
+  expect((await ask('GET', `/wallet/v0/wallets/${wallet}/account`)).own.amount).toBe(99_000);
+  expect(await run('reconcile --bank ACME')).toContain(
+    '1 equal, 0 under way, 0 at the edge of the time, 0 different',
+  );
+  await run('ledger check');
+
+  await run(`terminal remove P1 --party ${party} --payouts`);
+  const failsAtOnce = async () => (await ask('GET', await withdraw())).status === 'Failed' || undefined;
+  await eventually(failsAtOnce, 10_000, 'no bank pays out any more');
+  expect(await node.stop()).toBe(0);
+  expect(isSecretIn(node.output())).toBe(false);
 }, 180_000);

@@ -36,7 +36,7 @@ export function mortalNode(service: TestService, statements: readonly string[]):
   }
 
   const { database, banks } = service;
-  const { run, runApart, transaction } = database;
+  const { run, transaction } = database;
 
   function runOn(go: Database['run'], noticed: () => void = () => {}): Database['run'] {
     return (statement, values) => {
@@ -53,13 +53,17 @@ export function mortalNode(service: TestService, statements: readonly string[]):
     if (isDead) throw new Killed('begin');
     let isNoticed = false;
     const notice = () => void (isNoticed = true);
-    const value = await transaction.call(database, (tx) =>
-      work({ ...tx, run: runOn(tx.run, notice), runApart: runOn(tx.runApart, notice) }),
-    );
+    const watched = (tx: Database): Database => ({
+      ...tx,
+      run: runOn(tx.run, notice),
+      contained: (inner) => tx.contained((part) => inner(watched(part))),
+    });
+    const value = await transaction.call(database, (tx) => work(watched(tx)));
     return isNoticed ? say('database commit', () => Promise.resolve(value as T)) : (value as T);
   }
 
-  Object.assign(database, { run: runOn(run), runApart: runOn(runApart), transaction: dyingTransaction });
+  const contained: Database['contained'] = (work) => work(database);
+  Object.assign(database, { run: runOn(run), contained, transaction: dyingTransaction });
   const { bankOf } = banks;
   const mortal = (bank: Bank): Bank => ({
     send: (operation) => say(`bank ${operation.kind}`, () => bank.send(operation)),

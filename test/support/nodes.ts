@@ -90,13 +90,13 @@ function fusedDatabase(database: DatabasePool, fuse: Fuse): DatabasePool {
   const inTransaction = (tx: Database): Database => ({
     run: run(tx, false),
     transaction: (work) => tx.transaction((inner) => work(inTransaction(inner))),
-    runApart: run({ run: tx.runApart }, false),
+    contained: (work) => tx.contained((inner) => work(inTransaction(inner))),
     afterCommit: (effect) => tx.afterCommit(effect),
   });
-  return {
+  const fused: DatabasePool = {
     ...database,
     run: run(database, true),
-    runApart: run({ run: database.runApart }, true),
+    contained: (work) => work(fused),
     lookups: { run: run(database.lookups, false) },
     async transaction(work) {
       fuse.check();
@@ -114,6 +114,7 @@ function fusedDatabase(database: DatabasePool, fuse: Fuse): DatabasePool {
       return database.withClient(work);
     },
   };
+  return fused;
 }
 
 /** A moment before each message to the bank, and one after the bank's answer, before anybody reads it. */

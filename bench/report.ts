@@ -1,0 +1,135 @@
+// What a measurement found, as text: tables, a plot, and the lines that other programs read.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
+import type { Cost } from './costs.ts';
+import { median, percentile, type Measured } from './load.ts';
+
+export type Result = {
+  readonly name: string;
+  readonly service: Measured;
+  readonly floor?: Measured;
+  readonly ratios: readonly number[];
+  readonly costs: readonly (Cost & { readonly of: string })[];
+  /** At half the rate, work arriving whatever becomes of it. */
+  readonly half?: Measured;
+  readonly withSlowBank?: SlowBankResult;
+  /** Of the service, after it. */
+  readonly residentMb: number;
+};
+
+export type SlowBankResult = {
+  readonly latencyMs: number;
+  readonly clients: number;
+  readonly rate: number;
+  /** Of the rate without the latency, and with as many clients. */
+  readonly share: number;
+  readonly half: Measured;
+};
+
+const plotWidth = 40;
+
+export function writeReport(results: readonly Result[], how: string, startMs: number): void {
+  const lines = [
+    `# Speed, ${new Date().toISOString().slice(0, 16)}`,
+    '',
+    `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}, load ${loadavg()
+      .map((load) => load.toFixed(1))
+      .join(' ')}; ${how}.`,
+    'Service, floor, bank, PostgreSQL and the clients on the same machine.',
+    '',
+    ...ratesTable(results),
+    '',
+    ...plot(results),
+    ...costsTable(results),
+    '',
+    ...slowBankLines(results),
+    `The service began to listen ${startMs.toFixed(0)} ms after it was started, on a database that was there.`,
+    '',
+  ];
+  console.log(lines.join('\n'));
+  const folder = new URL('results/', import.meta.url);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(new URL('latest.md', folder), lines.join('\n'));
+  for (const { name, ratios } of results)
+    if (ratios.length > 0) console.log(`ratio ${name}=${median(ratios).toFixed(2)}`);
+  const spread = results.find(({ name }) => name === 'withdrawal');
+  const hot = results.find(({ name }) => name === 'hot wallet');
+  if (spread && hot) console.log(`ratio hot/spread=${(hot.service.rate / spread.service.rate).toFixed(2)}`);
+}
+
+function ratesTable(results: readonly Result[]): string[] {
+  const row = ({ name, service, floor, ratios, half }: Result) => {
+    const at = (share: number) => percentile(service.latenciesMs, share).toFixed(1);
+    const halfAt = (share: number) => (half ? percentile(half.latenciesMs, share).toFixed(1) : '');
+    return line([
+      name,
+      service.rate.toFixed(0),
+      floor?.rate.toFixed(0) ?? '',
+      ratios.length > 0 ? median(ratios).toFixed(2) : '',
+      ratios.map((ratio) => ratio.toFixed(2)).join(' '),
+      at(0.5),
+      at(0.95),
+      at(0.99),
+      at(0.999),
+      halfAt(0.5),
+      halfAt(0.99),
+    ]);
+  };
+  return [
+    '| scenario | a second | floor | ratio | of turns | p50 ms | p95 | p99 | p99.9 | at half load: p50 | p99 |',
+    '| --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |',
+    ...results.map(row),
+  ];
+}
+
+/** How much of the floor the service reaches; the whole width is the floor. */
+function plot(results: readonly Result[]): string[] {
+  const compared = results.filter(({ ratios }) => ratios.length > 0);
+  if (compared.length === 0) return [];
+  const bars = compared.map(({ name, ratios }) => {
+    const filled = Math.min(plotWidth, Math.round(median(ratios) * plotWidth));
+    return `${name.padEnd(12)}${'█'.repeat(filled)}${'·'.repeat(plotWidth - filled)} ${median(ratios).toFixed(2)}`;
+  });
+  return ['```', ...bars, '```', ''];
+}
+
+function costsTable(results: readonly Result[]): string[] {
+  const row = (name: string, of: string, cost: Cost, mb: string) =>
+    line([
+      name,
+      of,
+      cost.ownMs.toFixed(2),
+      cost.databaseMs.toFixed(2),
+      cost.statements.toFixed(1),
+      cost.writingTransactions.toFixed(2),
+      cost.rowsWritten.toFixed(1),
+      cost.walBytes.toFixed(0),
+      mb,
+    ]);
+  return [
+    'What each costs, and what the floor does for it:',
+    '',
+    '| scenario | of | CPU of it, ms | of PostgreSQL, ms | statements | transactions that write | rows written | bytes of log | memory after, MB |',
+    '| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
+    ...results.flatMap(({ name, costs, residentMb }) =>
+      costs.map((cost) => row(name, cost.of, cost, cost.of === 'service' ? residentMb.toFixed(0) : '')),
+    ),
+  ];
+}
+
+function slowBankLines(results: readonly Result[]): string[] {
+  return results.flatMap(({ name, withSlowBank: slow }) => {
+    if (!slow) return [];
+    const added = (share: number) => (percentile(slow.half.latenciesMs, share) - slow.latencyMs).toFixed(1);
+    return [
+      `${name}, with a bank that takes ${slow.latencyMs} ms: ${slow.rate.toFixed(0)} a second with ${slow.clients} clients, ` +
+        `${(100 * slow.share).toFixed(0)} % of what they do without; at half load the rest adds ` +
+        `p50 ${added(0.5)}, p95 ${added(0.95)}, p99 ${added(0.99)} ms.`,
+      '',
+    ];
+  });
+}
+
+function line(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`;
+}

@@ -1,0 +1,51 @@
+// Who still needs a card that was kept, in one place: the payment, binding or destination it was kept for, and the series of
+// charges that began with it. What nobody in this list needs is deleted.
+import type { CardNeeds, Need } from './cards/kept-card.step.ts';
+import type { Instant } from './clock.ts';
+import { needOfCard as needOfBinding } from './customers/binding.card.ts';
+import { loadBinding, seriesOfBinding } from './customers/binding.store.ts';
+import type { Database } from './database/database.ts';
+import { needOfCard as needOfPayment } from './payments/payment.card.ts';
+import { loadPayment } from './payments/payment.store.ts';
+import type { Recurring } from './recurring/verbs.ts';
+import { seriesIdOf } from './recurring/series.ts';
+import { findDestination } from './wallets/destination.store.ts';
+
+const needed: Need = { until: 'some event' };
+
+export function cardNeeds(recurring: Pick<Recurring, 'cardNeeds'>): CardNeeds {
+  async function needOfSeries(
+    db: Database,
+    seriesId: string | undefined,
+    now: Instant,
+    options: { readonly newCharges: boolean },
+  ): Promise<Need> {
+    // A card that was bound before its series was named: nobody can say.
+    if (seriesId === undefined) return needed;
+    const { isCharging, chargeableUntil } = await recurring.cardNeeds(db, seriesId, now);
+    if (isCharging) return needed;
+    return options.newCharges && chargeableUntil !== undefined ? { until: chargeableUntil } : 'no';
+  }
+
+  return {
+    async payment(db, [invoiceId = '', paymentId = ''], now) {
+      const stored = await loadPayment(db, { invoiceId, paymentId });
+      const need = stored ? needOfPayment(stored.payment) : 'no';
+      if (need === 'no') return need;
+      if (need === 'yes') return needed;
+      return needOfSeries(db, seriesIdOf({ invoiceId, paymentId }), now, { newCharges: true });
+    },
+    async binding(db, [customerId = '', bindingId = ''], now) {
+      const stored = await loadBinding(db, { customerId, bindingId });
+      const need = stored ? needOfBinding(stored.binding, stored.customer) : 'no';
+      if (need === 'no') return need;
+      if (need === 'yes') return needed;
+      const seriesId = await seriesOfBinding(db, { customerId, bindingId });
+      return needOfSeries(db, seriesId, now, { newCharges: need === 'while its series is charged' });
+    },
+    async destination(db, [id = '']) {
+      const stored = await findDestination(db, null, id);
+      return stored && stored.destination.state.status !== 'refused' ? needed : 'no';
+    },
+  };
+}

@@ -1,0 +1,29 @@
+// What a card in the vault is kept for: the payment, the binding or the destination that was made with it, as a line of text
+// each. Whoever makes one keeps the card in the same statement, so that there is never a kept card without a reason.
+export type KeptFor = readonly [kind: 'payment' | 'binding' | 'destination', ...key: string[]];
+
+export function keptForText(reason: KeptFor): string {
+  return reason.join('/');
+}
+
+export function keptForFrom(text: string): KeptFor {
+  const [kind = '', ...key] = text.split('/');
+  if (kind !== 'payment' && kind !== 'binding' && kind !== 'destination')
+    throw new Error(`a card is kept for ${text}, which is nothing`);
+  return [kind, ...key];
+}
+
+export const keptParameters = { kept_card: 'text?', kept_for: 'text?' } as const;
+
+/**
+ * The part of a statement that keeps a card of the party, if there is a row in the common table expression `while`. It has a
+ * row itself when the card is still there. From the moment its token is no good any more it is looked at
+ * (kept-card.step.ts). Uses the parameter :party_id.
+ */
+export function keepCard(whileThereIs: string): string {
+  return `update card
+      set is_kept = true, wake_at = coalesce(wake_at, valid_until),
+          kept_for = (coalesce(kept_for::jsonb, '[]') || to_jsonb(:kept_for))::json
+      from ${whileThereIs} where card_id = :kept_card and card.party_id = :party_id
+      returning card_id`;
+}

@@ -1,0 +1,104 @@
+// What a charge changes of its series, as a part of the statement that changes the payment: so both are written, or neither, in
+// one round trip. The statement fails as a whole when the series has moved since it was read.
+import type { Instant } from '../clock.ts';
+import type { Values } from '../database/statement.ts';
+import type { Money } from '../money.ts';
+import type { Attempt, SeriesFact } from './series.ts';
+import { letterOf, letterParameters, letterValues, type NewLetter } from './letter.store.ts';
+import { changeOf, type StoredSeries } from './series.store.ts';
+
+const parameters = {
+  series_id: 'text',
+  series_version: 'int4',
+  series_chain: 'text',
+  series_standing: 'json',
+  series_wake_at: 'timestamptz?',
+  series_facts: 'json',
+} as const;
+
+/** Beside these the statement has `:happened_at`. The row of the series is locked before all others: `held` is to be read first. */
+const heldText = `
+    held as (
+      update series
+      set version = version + 1, chain = :series_chain, standing = :series_standing, wake_at = :series_wake_at,
+          attempts = 0, stuck_at = null, stuck_reason = null
+      where series_id = :series_id and version = :series_version
+      returning series_id, party_id, version
+    ), noted as (
+      insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+      select series_id, version, 'series', party_id, :happened_at, :series_facts from held
+    )`;
+
+/** Beside these the statement has the `:invoice_id` and `:payment_id` of the payment, and its amount. */
+export const startedCharge = {
+  parameters: { ...parameters, is_retry: 'bool', packs: 'text' },
+  text: `${heldText}, attempted as (
+      insert into series_attempt
+        (series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
+      select series_id, :invoice_id, :payment_id, :happened_at, :amount_minor, :currency, :is_retry, :packs, 'pending'
+      from held
+    )`,
+} as const;
+
+/** What has ended does not end again: without a row in `attempted` the statement must fail. With the receipt to be mailed, if any. */
+export const succeededCharge = {
+  parameters: { ...parameters, ...letterParameters, series_advice: 'text?' },
+  text: `${heldText}, attempted as (
+      update series_attempt set outcome = 'approved', ended_at = :happened_at, advice = :series_advice
+      from held
+      where series_attempt.series_id = held.series_id and invoice_id = :invoice_id and payment_id = :payment_id
+        and outcome = 'pending'
+      returning invoice_id
+    ), ${letterOf('held')}`,
+} as const;
+
+/** A charge that has not ended, with its series as it was then. */
+export type PendingCharge = { readonly stored: StoredSeries; readonly attempt: Attempt };
+
+export type StartedCharge = Values<typeof startedCharge.parameters>;
+export type SucceededCharge = Values<typeof succeededCharge.parameters>;
+
+export function startedChargeOf(
+  stored: StoredSeries,
+  fact: SeriesFact & { type: 'recurring_charge_started' },
+  amount: Money,
+  now: Instant,
+): { readonly written: StartedCharge; readonly charge: PendingCharge } {
+  const { invoiceId, paymentId, isRetry, packs } = fact;
+  const { after, values } = changed(stored, [fact], now);
+  return {
+    written: { ...values, is_retry: isRetry, packs: packs.join(' ') },
+    charge: { stored: after, attempt: { invoiceId, paymentId, createdAt: now, amount, isRetry } },
+  };
+}
+
+export function succeededChargeOf(
+  stored: StoredSeries,
+  facts: readonly SeriesFact[],
+  { advice, letter }: { readonly advice: string | undefined; readonly letter: NewLetter | undefined },
+  now: Instant,
+): SucceededCharge {
+  return {
+    ...changed(stored, facts, now).values,
+    ...letterValues(letter),
+    series_advice: advice ?? null,
+  };
+}
+
+function changed(
+  stored: StoredSeries,
+  facts: readonly SeriesFact[],
+  now: Instant,
+): { readonly after: StoredSeries; readonly values: Values<typeof parameters> } {
+  const { series, row, wake_at } = changeOf(stored, facts, now);
+  const after = { ...stored, series, chain: row.chain, version: stored.version + 1 };
+  const values = {
+    series_id: row.series_id,
+    series_version: stored.version,
+    series_chain: row.chain,
+    series_standing: row.standing,
+    series_wake_at: wake_at,
+    series_facts: facts,
+  };
+  return { after, values };
+}

@@ -1,0 +1,87 @@
+// What the demo shop is told, as a merchant's server would hear it: a notice counts only when both of its signatures are right and
+// it was sent just now, and one that comes twice counts once. Pure, but for what it remembers.
+import { createPublicKey, verify } from 'node:crypto';
+
+/** As the API shows them with a webhook. */
+export type WebhookKeys = { readonly publicKey: string; readonly signingPublicKey: string };
+
+export type Delivered = {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly raw: Buffer;
+};
+
+/** One notice as it is shown. */
+export type Heard = {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: { readonly eventType: string } & Readonly<Record<string, unknown>>;
+};
+
+const shownHeaders = ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'content-signature'];
+const ageSecondsMost = 300;
+/** What stands before the 32 bytes of an Ed25519 key in the form Node reads. */
+const ed25519Prefix = Buffer.from('302a300506032b6570032100', 'hex');
+
+export function isGenuine(delivered: Delivered, keys: WebhookKeys, nowSeconds: number): boolean {
+  return (
+    isSignedInContent(delivered, keys.publicKey) &&
+    isSignedByStandard(delivered, keys.signingPublicKey, nowSeconds)
+  );
+}
+
+/** `alg=RS256; digest=…`, over the body. */
+function isSignedInContent(delivered: Delivered, publicKey: string): boolean {
+  const digest = /^alg=RS256; digest=([\w=-]+)$/.exec(header(delivered, 'content-signature'))?.[1];
+  return digest !== undefined && verify('sha256', delivered.raw, publicKey, Buffer.from(digest, 'base64url'));
+}
+
+/** `v1a,…`, over id, second and body. */
+function isSignedByStandard(delivered: Delivered, signingPublicKey: string, nowSeconds: number): boolean {
+  const [id, second] = ['webhook-id', 'webhook-timestamp'].map((name) => header(delivered, name));
+  if (!/^\d+$/.test(second ?? '') || Math.abs(nowSeconds - Number(second)) > ageSecondsMost) return false;
+  const raw = Buffer.from(signingPublicKey.replace(/^whpk_/, ''), 'base64');
+  const key = createPublicKey({ key: Buffer.concat([ed25519Prefix, raw]), format: 'der', type: 'spki' });
+  const signed = Buffer.concat([Buffer.from(`${id}.${second}.`), delivered.raw]);
+  return header(delivered, 'webhook-signature')
+    .split(' ')
+    .filter((signature) => signature.startsWith('v1a,'))
+    .some((signature) => verify(null, signed, key, Buffer.from(signature.slice(4), 'base64')));
+}
+
+function header({ headers }: Delivered, name: string): string {
+  return String(headers[name] ?? '');
+}
+
+/** What was heard of each order or customer, by its id, in the order it came. */
+export class Hearing {
+  readonly #heard = new Map<string, Heard[]>();
+  readonly #rememberedMost: number;
+
+  constructor(rememberedMost: number) {
+    this.#rememberedMost = rememberedMost;
+  }
+
+  /** From now on what is told of it is kept. */
+  attend(id: string): void {
+    this.#heard.set(id, []);
+    const [oldest] = this.#heard.keys();
+    if (this.#heard.size > this.#rememberedMost && oldest !== undefined) this.#heard.delete(oldest);
+  }
+
+  knows(id: string): boolean {
+    return this.#heard.has(id);
+  }
+
+  keep(path: string, delivered: Delivered): void {
+    const body = JSON.parse(delivered.raw.toString()) as Heard['body'];
+    const [about] = [body['invoice'], body['customer']].filter(Boolean) as { id: string }[];
+    const heard = this.#heard.get(about?.id ?? '');
+    const headers = Object.fromEntries(shownHeaders.map((name) => [name, header(delivered, name)]));
+    const isRepeat = heard?.some((one) => one.headers['webhook-id'] === headers['webhook-id']);
+    if (!isRepeat) heard?.push({ path, headers, body });
+  }
+
+  after(id: string, count: number): readonly Heard[] {
+    return this.#heard.get(id)?.slice(count) ?? [];
+  }
+}

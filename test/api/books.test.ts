@@ -1,0 +1,60 @@
+// What the minute check of the books sees: also what has happened without any money being booked for it.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { everyInvariant } from '../../src/compose.ts';
+import { watchBooks } from '../../src/gauges.ts';
+import { moveWatermark } from '../../src/ledger/check-ledger.ts';
+import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
+
+let world: PaymentWorld;
+beforeAll(async () => {
+  world = await startPaymentWorld();
+  // The books go by the database's clock.
+  world.service.clock.set(Date.now());
+});
+afterAll(() => world.close());
+
+type Logged = { readonly id: string };
+async function check(): Promise<string[]> {
+  const broken: string[] = [];
+  const log = { error: (fields: unknown) => void broken.push((fields as Logged).id) };
+  await watchBooks(world.service.database, log, everyInvariant).check();
+  return broken;
+}
+
+const sql = (text: string, id: string) =>
+  world.service.database.withClient((client) => client.query(text, [id]));
+
+test('a payment that is captured without any journal is found within the minute, and again until it is mended', async () => {
+  await world.paid('4242424242424242');
+  const invoice = await world.paid('4000000000000002');
+  expect(await world.payment(invoice)).toMatchObject({ status: 'failed' });
+  // All that was booked until now has been looked at.
+  await moveWatermark(world.service.database, { from: 'start', marginMs: 0 });
+  expect(await check()).toEqual([]);
+
+  await sql(
+    `update payment set status = 'captured', captured_minor = amount_minor where invoice_id = $1`,
+    invoice.id,
+  );
+  expect(await check()).toEqual(['P1']);
+  expect(await check()).toEqual(['P1']);
+  await sql(`update payment set status = 'failed', captured_minor = null where invoice_id = $1`, invoice.id);
+  expect(await check()).toEqual([]);
+});
+
+test('a customer who is ready without a card is found although nothing was ever booked for him', async () => {
+  const url = '/v2/processing/customers';
+  const body = { shopID: 'TEST', contactInfo: {}, metadata: {} };
+  const { customer } = (await world.service.call('POST', url, { token: world.merchant.apiKey, body })).body;
+  await moveWatermark(world.service.database, { from: 'start', marginMs: 0 });
+  await sql(
+    `update customer set status = 'ready', active_binding_id = 'none' where customer_id = $1`,
+    customer.id,
+  );
+  expect(await check()).toEqual(['B2']);
+  await sql(
+    `update customer set status = 'unready', active_binding_id = null where customer_id = $1`,
+    customer.id,
+  );
+  expect(await check()).toEqual([]);
+});

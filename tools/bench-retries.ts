@@ -1,0 +1,181 @@
+// How long 31 days of daily retries take in a sandbox, by the test clock and the public API: a thousand series that fail, a day at a
+// time. The clock moves, each series is asked whether it may be charged, and some of them are.
+// `npx tsx tools/bench-retries.ts [series, 1000 by default] [of them charged every day, 20 by default]`
+import { systemClock } from '../src/clock.ts';
+import { buildService, foundationOn } from '../src/compose.ts';
+import { readConfig } from '../src/config.ts';
+import { openDatabase } from '../src/database/database.ts';
+import { startEmbedded } from '../src/database/embedded/server.ts';
+import { everyScope } from '../src/http/access.ts';
+import { randomIds } from '../src/ids.ts';
+import { openLog } from '../src/log.ts';
+import { insertParty, insertShop } from '../src/merchants/party.store.ts';
+import { openSimulatedBank } from '../src/sandbox/bank/simulated-bank.ts';
+import { temporaryFolder } from '../test/support/test-cluster.ts';
+
+const seriesCount = Number(process.argv[2] ?? 1_000);
+const chargedEachDay = Math.min(Number(process.argv[3] ?? 20), seriesCount);
+const days = 31;
+const dayMs = 24 * 3_600_000;
+const clients = 8;
+/** By its end the bank declines it for lack of funds. */
+const declined = 199_051;
+const secret = 'a secret of the bench that is long enough';
+
+/** As much of any answer as is looked at here. */
+type Body = {
+  readonly invoice: { readonly id: string };
+  readonly paymentToolToken: string;
+  readonly now: string;
+  readonly mayCharge: boolean;
+};
+type Times = { readonly clockMs: number; readonly askMs: number; readonly chargeMs: number };
+
+const { folder, remove } = temporaryFolder();
+const server = await startEmbedded({ dataFolder: folder, log: () => {}, machine: { openFolder: folder } });
+const database = openDatabase({ connection: server.connection, connectionsMost: clients + 4 });
+const log = openLog({ level: 'error', human: false });
+const ports = { clock: systemClock, ids: randomIds };
+const environment = {
+  DATABASE_URL: 'postgresql://opened.already',
+  MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+  REQUESTS_PER_SECOND: '0',
+};
+const config = readConfig(environment, folder);
+const foundation = await foundationOn({ database, close: () => database.end() }, config, log, ports);
+const service = buildService(foundation);
+const bank = await openSimulatedBank({ clock: systemClock, secret, log });
+const party_id = 'BENCH';
+let apiKey = '';
+/** What making a payment was answered, by its status: 201, or 400 where the rules forbid it. */
+const statuses = new Map<number, number>();
+
+try {
+  await service.app.ready();
+  const created_at = systemClock.now();
+  await database.run(insertParty, { party_id, name: 'Bench', created_at });
+  const shop = { party_id, shop_id: 'SHOP', realm: 'test', name: 'Bench', url: 'https://shop.example' };
+  await database.run(insertShop, { ...shop, category_id: 1, currency: 'RUB', created_at });
+  await service.banks.putBank({ id: 'BANK', url: bank.url, secret });
+  const terminal = { id: 'T1', partyId: party_id, shopId: 'SHOP', bankId: 'BANK', merchantId: 'SHOP' };
+  await service.banks.putTerminal({ ...terminal, descriptor: 'BENCH', priority: 1 });
+  apiKey = await foundation.apiKeys.create({ partyId: party_id, name: 'bench', scopes: [everyScope] });
+
+  const parents: string[] = [];
+  await inParallel(range(seriesCount), async (number) => void parents.push(await failingParent(number)));
+  await service.engine.settled();
+  statuses.clear();
+  const start = Date.parse((await call('GET', '/sandbox/clock')).body.now);
+  const times: Times[] = [];
+  for (let day = 1; day <= days; day++) times.push(await passDay(parents, start + day * dayMs + 1_000));
+  const sum = (of: keyof Times) => times.reduce((total, each) => total + each[of], 0) / 1_000;
+  const said = (seconds: number) => seconds.toFixed(2).padStart(8);
+  console.log(
+    `${days} days, ${seriesCount} series that fail, ${chargedEachDay} of them tried again every day`,
+  );
+  console.log(`${said(sum('clockMs'))} s moving the clock`);
+  console.log(`${said(sum('askMs'))} s asking each series every day (${days * seriesCount} answers)`);
+  console.log(
+    `${said(sum('chargeMs'))} s for ${days * chargedEachDay} retries; answered ${JSON.stringify([...statuses])}`,
+  );
+} finally {
+  await service.stop();
+  await foundation.close();
+  await bank.stop();
+  await server.stop();
+  await remove();
+}
+
+/** A payer who was there, and one charge without him that was declined. */
+async function failingParent(number: number): Promise<string> {
+  const paymentTool = {
+    paymentToolType: 'CardData',
+    cardNumber: cardNumberOf(number),
+    expDate: '12/40',
+    cvv: '123',
+  };
+  const clientInfo = { fingerprint: 'bench' };
+  const card = await call('POST', '/v2/processing/payment-resources', { paymentTool, clientInfo });
+  const payer = {
+    payerType: 'PaymentResourcePayer',
+    paymentToolToken: card.body.paymentToolToken,
+    contactInfo: {},
+  };
+  const parent = await pay(100, payer);
+  await service.engine.settled();
+  await charge(parent);
+  return parent;
+}
+
+async function passDay(parents: readonly string[], until: number): Promise<Times> {
+  const began = performance.now();
+  await call('POST', '/sandbox/clock', { now: new Date(until).toISOString() });
+  const moved = performance.now();
+  const answers: boolean[] = [];
+  await inParallel(parents, async (parent) => {
+    const { body } = await call(
+      'GET',
+      `/v2/processing/invoices/${parent}/payments/1/recurring?amount=${declined}`,
+    );
+    answers.push(body.mayCharge);
+  });
+  const asked = performance.now();
+  await inParallel(parents.slice(0, chargedEachDay), charge);
+  await service.engine.settled();
+  return { clockMs: moved - began, askMs: asked - moved, chargeMs: performance.now() - asked };
+}
+
+async function charge(parent: string): Promise<void> {
+  const recurrentParentPayment = { invoiceID: parent, paymentID: '1' };
+  await pay(declined, { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo: {} });
+}
+
+/** Answers the invoice. */
+async function pay(amount: number, payer: object): Promise<string> {
+  const order = { shopID: 'SHOP', dueDate: '2045-01-01T00:00:00Z', amount, currency: 'RUB', product: 'x' };
+  const { id } = (await call('POST', '/v2/processing/invoices', order)).body.invoice;
+  const url = `/v2/processing/invoices/${id}/payments`;
+  const { status } = await call('POST', url, { payer, makeRecurrent: true });
+  statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  return id;
+}
+
+async function call(
+  method: 'GET' | 'POST',
+  url: string,
+  body?: object,
+): Promise<{ status: number; body: Body }> {
+  const answer = await service.app.inject({
+    method,
+    url,
+    headers: {
+      authorization: `Bearer ${apiKey}`,
+      'x-request-id': 'bench',
+      ...(body ? { 'content-type': 'application/json' } : {}),
+    },
+    ...(body ? { payload: JSON.stringify(body) } : {}),
+  });
+  return { status: answer.statusCode, body: answer.json() };
+}
+
+/** Another card for each series: the networks bear nine declines of one in a day, and this one thirty in thirty days. */
+function cardNumberOf(number: number): string {
+  const digits = `555555${String(number).padStart(9, '0')}`;
+  const sum = Array.from(digits, Number).reduce((total, digit, place) => {
+    const doubled = digit * (place % 2 === 0 ? 2 : 1);
+    return total + (doubled > 9 ? doubled - 9 : doubled);
+  }, 0);
+  return digits + String((10 - (sum % 10)) % 10);
+}
+
+function range(count: number): number[] {
+  return Array.from({ length: count }, (_, place) => place);
+}
+
+async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = items[Symbol.iterator]();
+  const worker = async () => {
+    for (const item of waiting) await work(item);
+  };
+  await Promise.all(range(clients).map(worker));
+}
