@@ -1,18 +1,24 @@
-// What happened, for a person: of a failing world only the lines about the object it is wrong with, and what hit all.
+// What happened, for a person: of a failing world only the lines about the object it is wrong with, what hit all, and how much
+// time passed in between.
 import type { Report } from './run-world.ts';
 
 const linesMost = 120;
 const charactersMost = 240;
+const pause = /^(\d+) ms pass$/;
 
 export function storyOf({ lines, findings }: Report): string[] {
   const about = findings[0]?.about ?? '';
   // An id, without what stands behind it of a payment or a refund.
   const [id = about] = /[0-9A-Za-z]{20,}/.exec(about) ?? [];
-  const concerns = (line: string) =>
-    line.includes(id) ||
-    /^!|starts|dies|nothing goes wrong/.test(line) ||
-    (/ ms pass$/.test(line) && Number.parseInt(line, 10) > 1_000);
-  const told = lines.filter(concerns).map((line) => line.slice(0, charactersMost));
+  const told: string[] = [];
+  let passedMs = 0;
+  for (const line of lines) {
+    passedMs += Number(pause.exec(line)?.[1] ?? 0);
+    if (!line.includes(id) && !/^!|starts|dies|nothing goes wrong/.test(line)) continue;
+    if (passedMs > 0) told.push(`${passedMs} ms later`);
+    passedMs = 0;
+    told.push(line.slice(0, charactersMost));
+  }
   const cut = told.length - linesMost;
   return cut > 0 ? [...told.slice(0, linesMost), `… and ${cut} lines more: --story shows all`] : told;
 }

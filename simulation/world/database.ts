@@ -270,10 +270,12 @@ export async function openWorldDatabase(options: {
   return {
     poolOf,
     async cutOff(node) {
-      for (const session of [...sessions].filter((one) => one.node === node)) {
-        sessions.delete(session);
-        await hangUp(session);
-      }
+      const own = [...sessions].filter((session) => session.node === node);
+      // All of them first: the end of one transaction must not let another one of the dead go on.
+      for (const session of own) sessions.delete(session);
+      // And first those that wait: else they would go on for the moment between the end of what they wait for and their own.
+      for (const session of own.filter(({ blocked }) => blocked)) await hangUp(session);
+      for (const session of own) await hangUp(session);
     },
     async query(text, values) {
       const { rows } = await observer.client.query<Record<string, unknown>>(text, values);

@@ -34,6 +34,7 @@ export type Scheduler = {
   /** What could happen next. */
   choices(): readonly Waiting[];
   letGo(choice: Waiting): Promise<void>;
+  /** He is gone: what he waits for never comes, and he never waits for anything again. */
   forget(owner: string): void;
   /** When the next timer is due that is not due yet. */
   nextTimerMs(): number | undefined;
@@ -49,13 +50,14 @@ export function openScheduler(options: { startMs: number; chance: Chance; trace:
   let timers: Timer[] = [];
   let timersMade = 0;
   const waiting: Waiting[] = [];
+  const gone = new Set<string>();
 
   obey({
     nowMs: () => nowMs,
     chance: () => options.chance.next(),
     begin(work, delayMs, again) {
       const timer = { number: timersMade++, owner, again, delayMs, work, dueMs: nowMs + delayMs };
-      timers.push(timer);
+      if (!gone.has(owner)) timers.push(timer);
       return () => (timers = timers.filter((other) => other !== timer));
     },
   });
@@ -99,7 +101,9 @@ export function openScheduler(options: { startMs: number; chance: Chance; trace:
   return {
     nowMs: () => nowMs,
     pass: (ms) => void (nowMs += ms),
-    wait: (thing) => void waiting.push(thing),
+    wait(thing) {
+      if (!gone.has(thing.owner)) waiting.push(thing);
+    },
     as,
     choices: () => [...waiting, ...dueTimers()],
     async letGo(choice) {
@@ -113,6 +117,7 @@ export function openScheduler(options: { startMs: number; chance: Chance; trace:
       owner = 'world';
     },
     forget(name) {
+      gone.add(name);
       timers = timers.filter((timer) => timer.owner !== name);
       for (let at = waiting.length - 1; at >= 0; at--) if (waiting[at]?.owner === name) waiting.splice(at, 1);
     },
