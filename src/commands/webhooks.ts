@@ -1,6 +1,7 @@
 // mandate webhooks: an operator's and a developer's hands on what merchants are told.
 import { epochMsOf, instantAt, parseInstant, type Instant } from '../clock.ts';
 import { topics, type Foundation } from '../compose.ts';
+import { openMerchants } from '../merchants/merchants.ts';
 import { addressOf, listen as listenTo } from '../webhooks/listen.ts';
 import { queuesOf, resume } from '../webhooks/inspect.store.ts';
 import { rebaseLog } from '../webhooks/rebase.store.ts';
@@ -29,9 +30,10 @@ export async function listWebhooks(options: { party: string; json?: true }): Pro
 }
 
 export async function listParked(webhookId: string, options: { json?: true }): Promise<void> {
-  const rows = await withFoundation(({ database }) =>
-    queuesOf(database, webhookId, { state: 'parked', most: shownMost }),
-  );
+  const rows = await withFoundation(async (foundation) => {
+    await webhookNamed(foundation, webhookId);
+    return queuesOf(foundation.database, webhookId, { state: 'parked', most: shownMost });
+  });
   if (options.json) return console.log(JSON.stringify(rows, null, 2));
   if (rows.length === 0) return console.log('Nothing is parked.');
   printTable(
@@ -61,8 +63,12 @@ export async function replay(webhookId: string, options: { since: string; until?
     const topic = topics.find(({ name }) => name === webhook.topic);
     if (!topic) throw new Error(`this version has no ${webhook.topic}`);
     const now = ports.clock.now();
-    const since = moment('--since', options.since, now);
-    const until = options.until === undefined ? now : moment('--until', options.until, now);
+    // The log has the time of the party, which a test clock may have moved.
+    const merchants = openMerchants(database.lookups, ports.clock);
+    const party = await merchants.party(webhook.partyId);
+    const theirNow = party ? merchants.timeOf(party) : now;
+    const since = moment('--since', options.since, theirNow);
+    const until = options.until === undefined ? theirNow : moment('--until', options.until, theirNow);
     const complain = (aggregateId: string, error: unknown) =>
       log.error({ err: error, aggregateId }, 'the log of an aggregate cannot be told, and was passed over');
     return rewind(database, webhook, topic, { since, until, now }, complain);

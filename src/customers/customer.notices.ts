@@ -1,7 +1,6 @@
 // What merchants are told about a customer and his bindings. They are one log, so they are one queue: its facts are followed
 // one by one, and each notice shows the state right after its own.
-import { filled, type Notice, type Topic } from '../events/topic.ts';
-import { hasMembers } from '../invoices/invoice.notices.ts';
+import { filled, hasMembers, type Notice, type Topic } from '../events/topic.ts';
 import { cardInNotice, contactInNotice } from '../payments/payment.notices.ts';
 import { bindingStatus, evolveBinding, type Binding, type BindingFact } from './binding.ts';
 import { customerFactFromJson, isBindingFact } from './customer-json.ts';

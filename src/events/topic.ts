@@ -62,3 +62,8 @@ function isEmpty(value: unknown): boolean {
     value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
   );
 }
+
+/** A merchant's own values are told as they were given; only where there are none nothing is. */
+export function hasMembers(metadata: unknown): boolean {
+  return typeof metadata === 'object' && metadata !== null && Object.keys(metadata).length > 0;
+}

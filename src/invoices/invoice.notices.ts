@@ -1,5 +1,5 @@
 // What merchants are told about invoices, and an invoice as it stands in what they are told.
-import { filled } from '../events/topic.ts';
+import { filled, hasMembers } from '../events/topic.ts';
 import { lineCostMinor, type CartLine, type Invoice, type InvoiceFact } from './invoice.ts';
 
 const noticeNames = {
@@ -40,9 +40,4 @@ export function lineInNotice(line: CartLine): Record<string, unknown> {
     cost: Number(lineCostMinor(line)),
     taxMode: line.taxMode,
   });
-}
-
-/** A merchant's own values are told as they were given; only where there are none nothing is. */
-export function hasMembers(metadata: unknown): boolean {
-  return typeof metadata === 'object' && metadata !== null && Object.keys(metadata).length > 0;
 }

@@ -24,7 +24,13 @@ function wholeLife(): unknown[][] {
     [refund('1', 2_000n)],
     [fact({ type: 'refund_succeeded', refundId: '1' })],
     [refund('2', 3_000n)],
-    [fact({ type: 'refund_failed', refundId: '2', failure: ['timeout'] })],
+    [
+      fact({
+        type: 'refund_failed',
+        refundId: '2',
+        failure: ['terms_violated', 'insufficient_merchant_funds'],
+      }),
+    ],
     [refund('3', 3_000n)],
     [fact({ type: 'refund_succeeded', refundId: '3' }), fact({ type: 'payment_refunded' })],
     [{ type: 'invoice_fulfilled', reason: 'sent' }],
@@ -55,6 +61,14 @@ test('a whole life is told with the state of each moment', () => {
     '11.1 PaymentRefunded paid refunded 5000',
     '12.0 InvoiceFulfilled fulfilled',
   ]);
+});
+
+test('why a refund failed is told as one code, which its message repeats', () => {
+  const notices = invoicesTopic.noticesOf(logOf(wholeLife()));
+  const failed = notices.find(({ eventType }) => eventType === 'RefundFailed');
+  expect(failed?.members).toMatchObject({
+    refund: { error: { code: 'terms_violated', message: 'terms_violated' } },
+  });
 });
 
 test('the types an event is routed by are those of the notices that are made of it, in order', () => {

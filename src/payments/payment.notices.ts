@@ -1,11 +1,10 @@
 // What merchants are told about an invoice, its payments and their refunds. They are one log, so they are one queue: its
 // facts are followed one by one, and each notice shows the state right after its own.
 import type { CardDetails } from '../cards/card.ts';
-import { filled, type Notice, type Topic } from '../events/topic.ts';
+import { filled, hasMembers, type Notice, type Topic } from '../events/topic.ts';
 import { evolve as evolveInvoice, type Invoice } from '../invoices/invoice.ts';
 import { invoiceFactFromJson } from '../invoices/invoice-json.ts';
 import {
-  hasMembers,
   invoiceEventTypes,
   invoiceInNotice,
   invoiceNoticeName,
@@ -203,7 +202,7 @@ function refundInNotice(refund: Refund): Record<string, unknown> {
     id,
     createdAt,
     status,
-    error: status === 'failed' ? { code: refund.failure[0], message: refund.failure.join(':') } : undefined,
+    error: status === 'failed' ? { code: refund.failure[0], message: refund.failure[0] } : undefined,
     amount: Number(amount.minor),
     currency: amount.currency,
     reason,

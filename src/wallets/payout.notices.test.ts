@@ -16,6 +16,8 @@ const withdrawal = {
   currency: 'RUB',
   feeMinor: 500,
   externalId: 'payout-2024-03-01-7',
+  // Left out of what is told, as everything empty.
+  metadata: {},
 };
 
 test('a payout that fails is told with what it was and why', () => {

@@ -1,7 +1,7 @@
 // What merchants are told about payouts: withdrawals, and the destinations they go to. The first notice of each shows all of
 // it, the others name it and say what became of it.
 import type { LoggedEvent } from '../events/log.ts';
-import { filled, type Notice, type Topic } from '../events/topic.ts';
+import { filled, hasMembers, type Notice, type Topic } from '../events/topic.ts';
 
 /** As the log has it. */
 type Failure = readonly [string, ...string[]];
@@ -101,7 +101,8 @@ function withdrawalMembers(
 ): Record<string, unknown> {
   const { id, walletId: wallet, destinationId: destination, externalId: externalID } = terms;
   const body = { amount: terms.amountMinor, currency: terms.currency };
-  const { metadata, createdAt } = terms;
+  const { createdAt } = terms;
+  const metadata = hasMembers(terms.metadata) ? terms.metadata : undefined;
   if (type === 'WithdrawalStarted') {
     return { withdrawal: filled({ id, createdAt, wallet, destination, body, metadata, externalID }) };
   }
@@ -116,7 +117,8 @@ function failureInNotice([code, ...inner]: Failure): Record<string, unknown> {
 }
 
 function destinationMembers(type: string, terms: DestinationTerms): Record<string, unknown> {
-  const { id, name, identityId: identity, currency, card, metadata, externalId: externalID } = terms;
+  const { id, name, identityId: identity, currency, card, externalId: externalID } = terms;
+  const metadata = hasMembers(terms.metadata) ? terms.metadata : undefined;
   if (type !== 'DestinationCreated') return filled({ destinationID: id, externalID });
   const { bin, lastDigits, paymentSystem } = card;
   const cardNumberMask = `${bin}******${lastDigits}`;

@@ -10,6 +10,8 @@ const hostile = [
   'http://shop.example/',
   'https://localhost/',
   'https://localhost./',
+  'https://localhost../',
+  'https://127.0.0.1../',
   'https://LOCALHOST/',
   'https://api.localhost/',
   'https://metadata.google.internal/computeMetadata/v1/',
@@ -174,17 +176,20 @@ describe('a connection in live mode', () => {
     ['169.254.169.254'],
     ['::1'],
     ['::ffff:127.0.0.1'],
+    ['168.63.129.16'],
+    ['192.175.48.1'],
+    ['2620:4f:8000::1'],
     ['8.8.8.8', '10.0.0.1'],
     ['2606:4700::1111', 'fd00::1'],
   ])('to a name that leads to %s is refused', async (...addresses) => {
-    const answer = await post(`http://shop.example:${port}/`, leadingTo(...addresses));
+    const answer = await post(`https://shop.example:${port}/`, leadingTo(...addresses));
     expect(answer).toEqual({ came: 'nothing', why: 'ADDRESS_REFUSED' });
   });
 
   test.each(['127.0.0.1', '127.1', '2130706433', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0', 'localhost'])(
     'to %s is refused',
     async (host) => {
-      const answer = await post(`http://${host}:${port}/`, systemResolve);
+      const answer = await post(`https://${host}:${port}/`, systemResolve);
       expect(answer).toEqual({ came: 'nothing', why: 'ADDRESS_REFUSED' });
     },
   );
@@ -198,6 +203,11 @@ describe('a connection in live mode', () => {
     for (let times = 0; times < 2; times++)
       lookup('shop.example', {}, (error, address) => seen.push(error?.message ?? address));
     expect(seen).toEqual(['8.8.8.8', 'the name leads inside']);
+  });
+
+  test('is refused without https, wherever it leads', async () => {
+    const answer = await post(`http://shop.example:${port}/`, leadingTo('8.8.8.8'));
+    expect(answer).toEqual({ came: 'nothing', why: 'ADDRESS_REFUSED' });
   });
 
   test('goes to the very address that was checked, by one look at the name', async () => {

@@ -15,19 +15,21 @@ export type Resolve = (
 export const systemResolve: Resolve = (hostname, done) =>
   systemLookup(hostname, { all: true, verbatim: true }, (error, addresses) => done(error, addresses ?? []));
 
-/** Everything that is not a global unicast address, by the registries of special addresses. */
+/** Everything that is not a global unicast address, by the registries of special addresses, and what clouds keep for themselves. */
 const inside = new BlockList();
 for (const network of [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
+  '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
   '192.0.0.0/24',
   '192.0.2.0/24',
   '192.88.99.0/24',
   '192.168.0.0/16',
+  '192.175.48.0/24',
   '198.18.0.0/15',
   '198.51.100.0/24',
   '203.0.113.0/24',
@@ -40,7 +42,7 @@ for (const network of [
 /** Global unicast of version 6 is this, less what is taken out of it below. */
 const globalSix = new BlockList();
 globalSix.addSubnet('2000::', 3, 'ipv6');
-for (const network of ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']) {
+for (const network of ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20']) {
   const [address = '', bits] = network.split('/');
   inside.addSubnet(address, Number(bits), 'ipv6');
 }
@@ -85,11 +87,11 @@ export function urlProblem(text: string, rule: AddressRule): string | undefined 
   return undefined;
 }
 
-/** Without the brackets of version 6 and without the dot of the root. */
+/** Without the brackets of version 6 and without the dot of the root, however often it is written. */
 function hostOf(hostname: string): string {
   return hostname
     .replace(/^\[(.*)\]$/, '$1')
-    .replace(/\.$/, '')
+    .replace(/\.+$/, '')
     .toLowerCase();
 }
 

@@ -224,7 +224,8 @@ const ReplayParams = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: 2 ** 53 - 1,
-        description: 'Instead of `since`: from that notice on.',
+        description:
+          'Instead of `since`: from that notice on. For webhooks of shops; notices of identities have no number of their own.',
       }),
     ),
   },
@@ -253,6 +254,10 @@ export const replayWebhook = endpoint({
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     const topic = webhooks.topics.find(({ name }) => name === stored?.webhook.topic);
     if (!stored || !topic) return refuse('webhookNotFound');
+    if (body.fromEventID !== undefined && topic.eventId !== 'number')
+      return refuse('invalidRequest', {
+        message: 'fromEventID: notices of identities have no number; give since',
+      });
     const since =
       body.fromEventID === undefined
         ? parseInstant(body.since ?? '')
@@ -343,7 +348,7 @@ function cursorOf(id: string): AttemptCursor | undefined {
     .split('|');
   const attemptedAt = parseInstant(at);
   const isNumber = (text: string, digits: number) => /^\d+$/.test(text) && text.length <= digits;
-  if (!attemptedAt || !/^\w{1,40}$/.test(aggregateId) || more.length > 0) return undefined;
+  if (!attemptedAt || !/^[\w-]{1,40}$/.test(aggregateId) || more.length > 0) return undefined;
   if (!isNumber(position, 15) || !isNumber(attempt, 9)) return undefined;
   return { attemptedAt, aggregateId, position: Number(position), attempt: Number(attempt) };
 }

@@ -90,3 +90,25 @@ test('a replay before the log was looked at loses nothing of what comes by itsel
   await world.route();
   expect(typesOf(await world.sendAll())).toEqual(['PaymentFailed']);
 });
+
+test('queues with nothing of what the webhook wants stay where they are', async () => {
+  const webhook = await world.addWebhook('1', 'shop', ['PaymentRefunded']);
+  await writeInvoices(
+    world.db.database,
+    { partyId: 'P', shopId: 'shop' },
+    { invoices: 3, eventsEach: 2, writers: 1 },
+  );
+  await world.route();
+  expect(await replayAll(webhook)).toBe(0);
+});
+
+test('nothing is sent again of another shop, nor of another party', async () => {
+  const webhook = await world.addWebhook('1', 'shop');
+  const write = (partyId: string, shopId: string) =>
+    writeInvoices(world.db.database, { partyId, shopId }, { invoices: 2, eventsEach: 2, writers: 1 });
+  const [own] = [await write('P', 'shop'), await write('P', 'other'), await write('Q', 'shop')];
+  await world.route();
+  await world.sendAll();
+  expect(await replayAll(webhook)).toBe(2);
+  expect(new Set((await world.sendAll()).map(({ invoice }) => invoice))).toEqual(new Set(own));
+});

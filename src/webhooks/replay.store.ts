@@ -25,6 +25,7 @@ const readStretch = statement({
     last_sequence: 'int4',
     newest_sequence: 'int4?',
     first_facts: 'json',
+    facts: 'json',
   },
   // The newest is the newest that nobody will be told of by himself: what was looked at, or was there before the webhook.
   // The rest comes by itself, and must not be counted as told already.
@@ -34,9 +35,10 @@ const readStretch = statement({
        where event.aggregate_id = stretch.aggregate_id and webhook_id = :webhook_id
          and (pg_visible_in_snapshot(event.written_in, seen::pg_snapshot)
               or pg_visible_in_snapshot(event.written_in, (${madeAfterOf('webhook')})::pg_snapshot))) as newest_sequence,
-      first.facts as first_facts
+      first.facts as first_facts, stretch.facts
     from (
-      select aggregate_id, min(sequence) as first_sequence, max(sequence) as last_sequence from event
+      select aggregate_id, min(sequence) as first_sequence, max(sequence) as last_sequence, json_agg(facts) as facts
+      from event
       where created_at >= :since and created_at < :until and party_id = :party_id and aggregate = :aggregate
         and aggregate_id > :after
       group by aggregate_id order by aggregate_id limit :most
@@ -83,7 +85,7 @@ const readCursor = statement({
          where base = :base and party_id = :party_id`,
 });
 
-const aggregatesAtOnce = 2_000;
+const aggregatesAtOnce = 500;
 
 /** How many queues have something to send again. Harmless when repeated, except for what is then sent twice. */
 export async function rewind(
@@ -110,6 +112,8 @@ export async function rewind(
       if (newest_sequence === null || newest_sequence < first_sequence) return [];
       try {
         if (!concerns(webhook, topic.ownersOf(row.first_facts as unknown[]))) return [];
+        const types = (row.facts as unknown[][]).flatMap((facts) => topic.typesOf(facts));
+        if (!types.some((type) => webhook.eventTypes.includes(type))) return [];
       } catch (error) {
         complain(aggregate_id, error);
         return [];

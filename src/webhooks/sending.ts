@@ -59,6 +59,9 @@ export function openSender(options: {
       new Promise((resolve) => {
         const reception = receive(timeoutMs, resolve);
         const { origin, pathname, search } = url;
+        // As when it was registered, perhaps in a sandbox.
+        if (rule === 'outside' && url.protocol !== 'https:')
+          return reception.onResponseError(undefined, new AddressRefused('it must be https'));
         try {
           agent.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, reception);
         } catch (error) {

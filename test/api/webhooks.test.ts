@@ -570,6 +570,24 @@ describe('webhooks of identities', () => {
     expect(made).toMatchObject({ status: 400, body: { errorType: 'SchemaViolated' } });
   });
 
+  test('are tried out with a notice like theirs, and sent again by time alone', async () => {
+    const { body: webhook } = await ask('POST', '', { ...wanted(), url: receiver.url });
+    expect((await post(`${webhook.id}/test`)).body).toMatchObject({ delivered: true });
+    expect(receiver.deliveries[0]!.body).toMatchObject({
+      eventID: expect.stringMatching(/^\d+$/),
+      topic: 'WithdrawalTopic',
+      eventType: 'WebhookTest',
+    });
+    const byNumber = await post(`${webhook.id}/replay`, { fromEventID: 1 });
+    expect(byNumber).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('give since') },
+    });
+    const bySince = await post(`${webhook.id}/replay`, { since: '2020-01-01T00:00:00Z' });
+    expect(bySince.body).toEqual({ queues: 0 });
+    await ask('DELETE', `/${webhook.id}?identityID=${one}`);
+  });
+
   test('are told of the payouts of their wallet, from the log as the wallets write it', async () => {
     const { body: webhook } = await ask('POST', '', { ...wanted(), url: receiver.url });
     const terms = {

@@ -81,6 +81,11 @@ test(
     );
     const unknown = await mandate(['webhooks', 'resume', '12345'], environment);
     expect(unknown).toMatchObject({ code: 1, errors: expect.stringContaining('there is no webhook 12345') });
+    const unknownToo = await mandate(['webhooks', 'parked', '12345'], environment);
+    expect(unknownToo).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('there is no webhook 12345'),
+    });
     const wrong = await mandate(['webhooks', 'replay', webhook.body.id, '--since', 'yesterday'], environment);
     expect(wrong.errors).toContain('--since must be');
     expect(await server.stop()).toBe(0);

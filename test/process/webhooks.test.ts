@@ -21,10 +21,13 @@ import { factsOfInvoice, writeInvoices } from '../support/told-logs.ts';
 const invoices = Number(process.env['WEBHOOK_INVOICES'] ?? 60);
 const eventsEach = 20;
 const kills = 3;
+const patienceMs = 300_000 + invoices * 600;
 const receiverFile = fileURLToPath(new URL('../support/receiver-child.ts', import.meta.url));
 
 type Entry = {
   id: string;
+  /** Of the very bytes. */
+  hash: string;
   eventID: number;
   eventType: string;
   invoice: string;
@@ -35,7 +38,7 @@ type Entry = {
 
 test(
   'a badly run receiver learns all of it in order from a sender that is killed',
-  { timeout: 600_000 },
+  { timeout: 300_000 + patienceMs },
   async () => {
     const testDatabase = await createTestDatabase('empty');
     onTestFinished(() => testDatabase.drop());
@@ -101,7 +104,7 @@ test(
         expect(rows[0]?.parked).toBe(0);
         return rows[0]?.done === invoices && (await isRouted()) ? true : undefined;
       },
-      300_000,
+      patienceMs,
       'every queue is done',
     );
 
@@ -116,6 +119,11 @@ test(
     expect(entries.filter(({ isSigned }) => !isSigned)).toEqual([]);
     const refused = entries.filter(({ accepted }) => !accepted).length;
     expect(refused).toBeGreaterThan(entries.length * 0.2);
+    const bytes = new Map<string, string>();
+    for (const { id, hash } of entries) {
+      expect(bytes.get(id) ?? hash, `${id} came with other bytes`).toBe(hash);
+      bytes.set(id, hash);
+    }
     const byInvoice = new Map<string, Entry[]>(ids.map((id) => [id, []]));
     for (const entry of entries) byInvoice.get(entry.invoice)!.push(entry);
     for (const [invoiceId, arrivals] of byInvoice) {

@@ -2,6 +2,7 @@
 // be killed. What it was sent it writes into a journal before it answers.
 //   RECEIVER_PORT, RECEIVER_JOURNAL (a file), RECEIVER_FAILING (a share), RECEIVER_KEYS (JSON: publicKey, signingSecret,
 //   signingPublicKey; without it nothing is verified and nothing written)
+import { createHash } from 'node:crypto';
 import { openSync, writeSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { contentIsSigned, standardIsSigned } from './receiver.ts';
@@ -34,10 +35,10 @@ const server = createServer((request, response) => {
     };
     const { eventID, eventType, invoice } = body;
     const id = String(request.headers['webhook-id']);
-    writeSync(
-      journal,
-      `${JSON.stringify({ id, eventID, eventType, invoice: invoice.id, status: invoice.status, accepted, isSigned })}\n`,
-    );
+    const hash = createHash('sha256').update(raw).digest('base64');
+    const { status } = invoice;
+    const entry = { id, hash, eventID, eventType, invoice: invoice.id, status, accepted, isSigned };
+    writeSync(journal, `${JSON.stringify(entry)}\n`);
     const answer = () => response.writeHead(accepted ? 200 : 500).end();
     if (Math.random() < slowShare) setTimeout(answer, slowMs);
     else answer();
