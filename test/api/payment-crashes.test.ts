@@ -83,7 +83,7 @@ const authorised = [
   'after authorise',
   'after change_payment',
 ];
-const instantly = ['after a commit', ...authorised];
+const instantly = ['after insert_payment', ...authorised];
 /** What the sweep finds, the bank is asked, and the answer is written. */
 const swept = (verb: string, write = 'change_payment') => [
   'after claim_due_payment',
