@@ -35,7 +35,7 @@ type Item = {
 const ownFault = 'an error on our side';
 
 /** Long enough for a receiver that takes its time, and for what waits in hand before it. */
-export function leaseMsFor(timeoutMs: number): number {
+function leaseMsFor(timeoutMs: number): number {
   return 3 * timeoutMs;
 }
 
