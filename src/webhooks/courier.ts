@@ -65,7 +65,11 @@ export function openCourier(options: {
   function wake(): void {
     wanted = true;
     if (stopping) return;
-    claiming ??= claimWhileWanted().finally(() => (claiming = undefined));
+    claiming ??= claimWhileWanted().finally(() => {
+      claiming = undefined;
+      // Whoever asked in the moment between the last look and now is heard too.
+      if (wanted) wake();
+    });
   }
 
   async function claimWhileWanted(): Promise<void> {

@@ -664,6 +664,31 @@ test('metrics tell how late webhooks are, and how many queues are parked', async
   expect(await metric('mandate_webhook_oldest_undelivered_seconds')).toBe('0');
 });
 
+test('a log of another PostgreSQL is no secret: no node is ready, and what is not looked at grows old', async () => {
+  const metric = async (name: string) =>
+    new RegExp(`^${name} (.*)$`, 'm').exec((await service.call('GET', '/metrics')).text)?.[1];
+  const feed = (set: string) =>
+    service.database.withClient((client) => client.query(`update webhook_feed set ${set}`));
+  await subscribe(['InvoiceCreated']);
+  await service.webhooks.settled();
+  expect(await metric('mandate_webhook_feed_age_seconds')).toBe('0');
+  expect((await service.call('GET', '/health/ready')).status).toBe(200);
+  await feed('foreign_since = now()');
+  onTestFinished(async () => void (await feed('foreign_since = null')));
+  await makeInvoice(service, merchant);
+  service.clock.advance(10_000);
+  await service.webhooks.settled();
+  expect(receiver.deliveries).toEqual([]);
+  expect(await metric('mandate_webhook_feed_age_seconds')).toBe('10');
+  expect(await metric('mandate_webhook_log_foreign')).toBe('1');
+  const ready = await service.call('GET', '/health/ready');
+  expect(ready).toMatchObject({ status: 503, body: { notReady: [expect.stringContaining('webhooks')] } });
+  await feed('foreign_since = null');
+  await service.webhooks.settled();
+  expect(receiver.deliveries).toHaveLength(1);
+  expect(await metric('mandate_webhook_feed_age_seconds')).toBe('0');
+});
+
 test('in live mode an address inside is refused, and what a name leads to when it is connected to', async () => {
   const live = await startTestService({ WEBHOOK_ADDRESSES: 'outside' });
   onTestFinished(() => live.close());
