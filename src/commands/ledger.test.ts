@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { book, newPayment, rubles } from '../../test/support/ledger.ts';
 import { mandate } from '../../test/support/program.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/support/test-database.ts';
+import { storeDeposit } from '../wallets/wallet.store.ts';
+import { parseInstant } from '../clock.ts';
 import { depositedFromBank, holdApproved, saleApproved, type LedgerPayment } from '../ledger/postings.ts';
 
 let db: TestDatabase;
@@ -24,7 +26,20 @@ test(
   { timeout: 60_000 },
   async () => {
     const deposit = { realm: 'test', depositId: 'D', walletId: 'W', bankAccountId: 'B' } as const;
-    await book(db.database, depositedFromBank(deposit, rubles(1_000n)));
+    const createdAt = parseInstant('2026-01-19T10:00:00Z')!;
+    await storeDeposit(
+      db.database,
+      {
+        ...deposit,
+        id: 'D',
+        partyId: 'P',
+        identityId: 'I',
+        sourceId: 'B',
+        createdAt,
+        amount: rubles(1_000n),
+      },
+      depositedFromBank(deposit, rubles(1_000n)),
+    );
     const right = await run('check');
     expect(right.errors).toBe('');
     expect(right.code).toBe(0);

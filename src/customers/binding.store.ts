@@ -195,6 +195,44 @@ export async function seriesOfBinding(
   return row?.series_id ?? undefined;
 }
 
+/** Every series by which a bound card of the customer is charged, once; and each binding that says nothing of its series. */
+const readBoundSeries = statement({
+  name: 'read_bound_series',
+  parameters: { customer_id: 'text' },
+  row: { series_id: 'text?', binding_id: 'text?' },
+  text: `select distinct series_id, case when series_id is null then binding_id end as binding_id
+         from binding where customer_id = :customer_id and status = 'succeeded'`,
+});
+
+export async function findBoundSeries(
+  db: Database,
+  customerId: string,
+): Promise<{ named: string[]; bindingsWithout: string[] }> {
+  const rows = await db.run(readBoundSeries, { customer_id: customerId });
+  return {
+    named: rows.flatMap(({ series_id }) => series_id ?? []),
+    bindingsWithout: rows.flatMap(({ binding_id }) => binding_id ?? []),
+  };
+}
+
+/** The bound ones that are charged by that series, or do not say by which. */
+const readBindingsOfSeries = statement({
+  name: 'read_bindings_of_series',
+  parameters: { customer_id: 'text', series_id: 'text' },
+  row: { binding_id: 'text' },
+  text: `select binding_id from binding
+         where customer_id = :customer_id and status = 'succeeded'
+           and (series_id = :series_id or series_id is null)`,
+});
+
+export async function findBindingsOfSeries(
+  db: Database,
+  { customerId, seriesId }: { customerId: string; seriesId: string },
+): Promise<string[]> {
+  const rows = await db.run(readBindingsOfSeries, { customer_id: customerId, series_id: seriesId });
+  return rows.map(({ binding_id }) => binding_id);
+}
+
 /** In the order they were made; undefined when there is no such customer of that party. */
 export async function findBindings(
   db: Database,

@@ -7,34 +7,45 @@ import type { Withdrawn } from '../recurring/series.ts';
 import type { Service } from '../service.ts';
 import type { Binding } from './binding.ts';
 import { decideWithdraw } from './binding.commands.ts';
-import { findBinding, findBindings, seriesOfBinding } from './binding.store.ts';
+import {
+  findBinding,
+  findBindingsOfSeries,
+  findBoundSeries,
+  loadBinding,
+  seriesOfBinding,
+} from './binding.store.ts';
 import { storeBindingFacts } from './change-binding.store.ts';
 
 export type Recurring = Pick<Service['recurring'], 'seriesOfCustomer' | 'withdraw'>;
 type CustomerName = { readonly partyId: string; readonly customerId: string };
 
-const allPages = { after: 0, most: 2_147_483_647 };
 const tries = 10;
 
-/** Those with which a card is bound. */
-export async function boundCards(tx: Database, customer: CustomerName): Promise<Binding[]> {
-  const found = (await findBindings(tx, customer, allPages)) ?? [];
-  return found.map(({ binding }) => binding).filter(({ state }) => state.name === 'succeeded');
-}
-
-/** Of cards that are bound no more. One that is still bound by another binding stays as it is. */
-export async function endConsents(
+/** By which the bound cards of the customer are charged. */
+export async function boundSeries(
   tx: Database,
   recurring: Recurring,
-  { ended, staying }: { readonly ended: readonly Binding[]; readonly staying: readonly Binding[] },
+  { customerId }: CustomerName,
+): Promise<Set<string>> {
+  const { named, bindingsWithout } = await findBoundSeries(tx, customerId);
+  const series = new Set(named);
+  for (const bindingId of bindingsWithout) {
+    const stored = await loadBinding(tx, { customerId, bindingId });
+    if (stored) series.add(await seriesOf(tx, recurring, stored.binding));
+  }
+  return series;
+}
+
+/** Of a card that is bound no more. One that is still bound by another binding stays as it is. */
+export async function endConsentOf(
+  tx: Database,
+  recurring: Recurring,
+  withdrawn: Binding,
   how: Withdrawn,
   now: Instant,
 ): Promise<void> {
-  const kept = await seriesOfEach(tx, recurring, staying);
-  const concerned = await seriesOfEach(tx, recurring, ended);
-  for (const seriesId of [...concerned].filter((each) => !kept.has(each)).sort()) {
-    await recurring.withdraw(tx, seriesId, how, now);
-  }
+  const its = await seriesOf(tx, recurring, withdrawn);
+  if (!(await boundSeries(tx, recurring, withdrawn)).has(its)) await recurring.withdraw(tx, its, how, now);
 }
 
 /** The bindings of the card whose consent was withdrawn. */
@@ -44,9 +55,11 @@ export async function withdrawBindingsOf(
   { seriesId, ...customer }: CustomerName & { readonly seriesId: string },
   now: Instant,
 ): Promise<void> {
-  for (const binding of await boundCards(tx, customer)) {
-    const [its] = await seriesOfEach(tx, recurring, [binding]);
-    if (its === seriesId) await withdrawOne(tx, customer, binding.id, now);
+  const { customerId } = customer;
+  for (const bindingId of await findBindingsOfSeries(tx, { customerId, seriesId })) {
+    const stored = await loadBinding(tx, { customerId, bindingId });
+    const its = stored && (await seriesOf(tx, recurring, stored.binding));
+    if (its === seriesId) await withdrawOne(tx, customer, bindingId, now);
   }
 }
 
@@ -66,16 +79,8 @@ async function withdrawOne(
   throw new Error(`customer ${customer.customerId} was changed by others ${tries} times in a row`);
 }
 
-async function seriesOfEach(
-  tx: Database,
-  recurring: Recurring,
-  bindings: readonly Binding[],
-): Promise<Set<string>> {
-  const found = new Set<string>();
-  for (const { id: bindingId, customerId, partyId, realm, card } of bindings) {
-    const named = await seriesOfBinding(tx, { customerId, bindingId });
-    const of = { named, customerId, partyId, realm, token: card.token };
-    found.add(await recurring.seriesOfCustomer(tx, of));
-  }
-  return found;
+async function seriesOf(tx: Database, recurring: Recurring, binding: Binding): Promise<string> {
+  const { id: bindingId, customerId, partyId, realm, card } = binding;
+  const named = await seriesOfBinding(tx, { customerId, bindingId });
+  return recurring.seriesOfCustomer(tx, { named, customerId, partyId, realm, token: card.token });
 }

@@ -2,7 +2,7 @@
 // that was being bound to him is not: its test charge is given back.
 import { endpoint } from '../http/endpoint.ts';
 import { accept, refuse } from '../refusal.ts';
-import { boundCards, endConsents } from './card-consents.ts';
+import { boundSeries } from './card-consents.ts';
 import { findCustomer, storeDeletion } from './customer.store.ts';
 import { CustomerPath } from './customer.wire.ts';
 
@@ -26,9 +26,12 @@ export const deleteCustomer = endpoint({
       const trading = await merchants.trading(stored.customer);
       if (!trading.ok) return trading;
       const isDone = await db.transaction(async (tx) => {
-        const ended = await boundCards(tx, { partyId: caller.partyId, customerId: stored.customer.id });
+        const name = { partyId: caller.partyId, customerId: stored.customer.id };
+        const ended = await boundSeries(tx, recurring, name);
         if (!(await storeDeletion(tx, stored, now))) return false;
-        await endConsents(tx, recurring, { ended, staying: [] }, { by: 'merchant' }, now);
+        for (const seriesId of [...ended].sort()) {
+          await recurring.withdraw(tx, seriesId, { by: 'merchant' }, now);
+        }
         return true;
       });
       if (!isDone) continue;

@@ -6,7 +6,7 @@ import { accept, refuse } from '../refusal.ts';
 import { decideWithdraw } from './binding.commands.ts';
 import { findBinding } from './binding.store.ts';
 import { BindingPath } from './binding.wire.ts';
-import { boundCards, endConsents } from './card-consents.ts';
+import { endConsentOf } from './card-consents.ts';
 import { storeBindingFacts } from './change-binding.store.ts';
 
 const tries = 10;
@@ -36,8 +36,7 @@ export const withdrawBinding = endpoint({
       if (decision.value.length === 0) return accept(undefined);
       const isDone = await db.transaction(async (tx) => {
         if (!(await storeBindingFacts(tx, stored, decision.value, now))) return false;
-        const staying = await boundCards(tx, { partyId: caller.partyId, customerId });
-        await endConsents(tx, recurring, { ended: [stored.binding], staying }, how, now);
+        await endConsentOf(tx, recurring, stored.binding, how, now);
         // Its card should not wait for its turn to be deleted.
         await cards.lookAt(tx, stored.binding.card.token, now);
         return true;

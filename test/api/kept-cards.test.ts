@@ -58,12 +58,14 @@ describe('a payment', () => {
     const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
     const ask = () => post(`${invoicesUrl}/${invoice.id}/payments`, { payer, externalID: invoice.id });
     expect((await ask()).status).toBe(201);
+    await world.service.engine.settled();
     await world.later(59 * minute);
     expect((await ask()).status).toBe(201);
     await whenTokensAreDead();
     expect(await cardsLeft()).toBe(0);
     // All the rest goes without it.
-    expect((await post(`${invoicesUrl}/${invoice.id}/payments/1/refunds`, { amount: 10 })).status).toBe(201);
+    const refund = await post(`${invoicesUrl}/${invoice.id}/payments/1/refunds`, { amount: 10 });
+    expect(refund).toMatchObject({ status: 201 });
     await world.service.engine.settled();
     expect(await world.payment(invoice)).toMatchObject({
       status: 'captured',

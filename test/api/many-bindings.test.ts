@@ -34,12 +34,12 @@ async function plant({ id, bindingId }: MadeBinding): Promise<void> {
   await world.service.database.withClient(async (client) => {
     await client.query(
       `insert into binding (customer_id, binding_id, party_id, shop_id, version, number, status, created_at,
-         amount_minor, currency, card_fingerprint, terms, state, bound_at_version)
+         amount_minor, currency, card_fingerprint, terms, state, bound_at_version, series_id)
        select customer_id, 'planted' || place, party_id, shop_id, version + place * 2, number + place,
          case place % 2 when 0 then 'succeeded' else 'failed' end, created_at - interval '2 days',
          amount_minor, currency, card_fingerprint, terms,
          case place % 2 when 0 then state else '{"failure":["authorization_failed"]}' end,
-         case place % 2 when 0 then version + place * 2 end
+         case place % 2 when 0 then version + place * 2 end, case place % 2 when 0 then series_id end
        from binding, generate_series(1, $3) as place where customer_id = $1 and binding_id = $2`,
       [id, bindingId, many],
     );
