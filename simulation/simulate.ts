@@ -12,6 +12,7 @@ import type { Report, Story } from './run-world.ts';
 
 const { values } = parseArgs({
   options: {
+    help: { type: 'boolean', default: false },
     seed: { type: 'string' },
     steps: { type: 'string', default: '3000' },
     for: { type: 'string' },
@@ -25,6 +26,22 @@ const { values } = parseArgs({
   },
 });
 const { steps, without } = values;
+
+if (values.help) {
+  process.stdout.write(`Worlds that try to break the service, decided by a seed.
+
+  npm run simulate -- --seed 7 --steps 3000   one world; the last line is its trace
+  npm run simulate -- --for 5m                fresh seeds, one world after the other, until one fails
+
+  --side-by-side N    with --for: in so many processes
+  --without KIND      leave a kind of fault or of request out; may be given often
+  --story             print every line of what happened
+  --as-it-is          do not look for a smaller world that fails in the same way
+
+It ends with 1 when a world failed. More: simulation/README.md
+`);
+  process.exit(0);
+}
 
 function millisecondsIn(text: string): number {
   const [, count, unit] = /^(\d+)(s|m|h)$/.exec(text) ?? [];
