@@ -6,6 +6,7 @@ import { listenerActions } from './listeners.ts';
 import { onlookerActions } from './onlookers.ts';
 import { peopleActions } from './people.ts';
 import { shopActions } from './shop.ts';
+import type { Theme } from './themes.ts';
 import { walletActions } from './wallets.ts';
 
 export type Request = Wish & {
@@ -29,26 +30,28 @@ const actions: readonly Action[] = [
   ...walletActions,
   ...listenerActions,
 ];
-const beginnings = [
-  ['enter a card', 'cards'],
-  ['create an invoice', 'invoices'],
-  ['create an identity', 'identities'],
-  ['open a wallet', 'wallets'],
-  ['store a card to pay out to', 'payoutCards'],
-  ['create a destination', 'destinations'],
-  ['withdraw', 'withdrawals'],
-  ['create a customer', 'customers'],
-  ['create a webhook', 'webhooks'],
-] as const;
 export const actionNames = actions.map(({ name }) => name);
 const remembered = 20;
+/** How soon those who have nothing yet begin with what their world is about. */
+const eagerness = 0.6;
 
-export function openClients(chance: Chance, without: readonly string[]): Clients {
+export function openClients(options: {
+  chance: Chance;
+  theme: Theme;
+  /** Names of actions. */
+  without: readonly string[];
+}): Clients {
+  const { chance, theme, without } = options;
   const merchants: Knowledge[] = [];
   /** To be asked again. */
   let unanswered: Request[] = [];
   const answered: Request[] = [];
-  const possible = actions.filter(({ name }) => !without.includes(name));
+  const possible = actions
+    .filter(({ name }) => !without.includes(name))
+    .map((action) => ({
+      ...action,
+      weight: action.weight * (theme.likelier[action.name] ?? theme.otherwise),
+    }));
   let asked = 0;
 
   function spoiled(wish: Wish): Wish {
@@ -72,8 +75,8 @@ export function openClients(chance: Chance, without: readonly string[]): Clients
 
   /** Whoever has nothing yet begins with what all else needs. */
   function firstOf(known: Knowledge): Action | undefined {
-    const missing = beginnings.find(([, things]) => known[things].length === 0);
-    return missing && chance.isTrue(0.3) ? possible.find(({ name }) => name === missing[0]) : undefined;
+    const missing = theme.beginnings.find(([, things]) => known[things].length === 0);
+    return missing && chance.isTrue(eagerness) ? possible.find(({ name }) => name === missing[0]) : undefined;
   }
 
   return {
@@ -83,7 +86,8 @@ export function openClients(chance: Chance, without: readonly string[]): Clients
       if (answered.length > 0 && chance.isTrue(0.02)) return chance.oneOf(answered);
       const known = chance.oneOf(merchants);
       const action = firstOf(known) ?? chance.weighted(possible);
-      const wanted = action?.wish(known, chance, now);
+      const theirNow = () => new Date(Date.parse(now()) + known.aheadMs).toISOString();
+      const wanted = action?.wish(known, chance, theirNow);
       if (!action || !wanted) return undefined;
       const wish = chance.isTrue(0.03) ? spoiled(wanted) : wanted;
       const key = wish.method === 'POST' && chance.isTrue(0.6) ? { 'idempotency-key': `key-${++asked}` } : {};

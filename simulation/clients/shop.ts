@@ -31,12 +31,25 @@ function partOf(amount: number, chance: Chance): Record<string, unknown> {
   return chance.isTrue(0.5) ? {} : { amount: chance.oneOf([1, Math.ceil(amount / 3), amount, amount + 1]) };
 }
 
-function payment(known: Knowledge, chance: Chance, payerOf: () => object | undefined) {
+/** With a card that was entered. */
+function payerWithCard(known: Knowledge, chance: Chance) {
+  const card = recent(known.cards, chance);
+  return (
+    card && {
+      payerType: 'PaymentResourcePayer',
+      paymentToolToken: card.token,
+      ...(chance.isTrue(0.5) ? { paymentSession: card.session } : {}),
+      contactInfo: payer,
+      ...(chance.isTrue(0.2) ? { sessionInfo: { redirectUrl: 'https://shop.example/back' } } : {}),
+    }
+  );
+}
+
+function payment(known: Knowledge, chance: Chance, who: object | undefined, agreesToMore: number) {
   const invoice = recent(known.invoices, chance);
-  const who = payerOf();
   if (!invoice || !who) return undefined;
   const { id: invoiceId, amount, currency } = invoice;
-  const makeRecurrent = chance.isTrue(0.25);
+  const makeRecurrent = chance.isTrue(agreesToMore);
   const flow = chance.isTrue(0.6)
     ? { type: 'PaymentFlowInstant' }
     : { type: 'PaymentFlowHold', onHoldExpiration: chance.oneOf(['cancel', 'capture']) };
@@ -99,39 +112,36 @@ export const shopActions: readonly Action[] = [
   {
     name: 'pay',
     weight: 14,
-    wish: (known, chance) =>
-      payment(known, chance, () => {
-        const card = recent(known.cards, chance);
-        return (
-          card && {
-            payerType: 'PaymentResourcePayer',
-            paymentToolToken: card.token,
-            ...(chance.isTrue(0.5) ? { paymentSession: card.session } : {}),
-            contactInfo: payer,
-            ...(chance.isTrue(0.2) ? { sessionInfo: { redirectUrl: 'https://shop.example/back' } } : {}),
-          }
-        );
-      }),
+    wish: (known, chance) => payment(known, chance, payerWithCard(known, chance), 0.25),
+  },
+  {
+    name: 'pay and agree to more',
+    weight: 2,
+    wish: (known, chance) => payment(known, chance, payerWithCard(known, chance), 1),
   },
   {
     name: 'charge without the payer',
     weight: 6,
-    wish: (known, chance) =>
-      payment(known, chance, () => {
-        const parent = recent(known.parents, chance);
-        if (!parent) return undefined;
-        const recurrentParentPayment = { invoiceID: parent.invoiceId, paymentID: parent.paymentId };
-        return { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo: payer };
-      }),
+    wish: (known, chance) => {
+      const parent = recent(known.parents, chance);
+      if (!parent) return undefined;
+      const recurrentParentPayment = { invoiceID: parent.invoiceId, paymentID: parent.paymentId };
+      const who = { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo: payer };
+      return payment(known, chance, who, 0.25);
+    },
   },
   {
     name: 'charge a customer',
     weight: 5,
-    wish: (known, chance) =>
-      payment(known, chance, () => {
-        const customer = recent(known.customers, chance);
-        return customer && { payerType: 'CustomerPayer', customerID: customer.id };
-      }),
+    wish: (known, chance) => {
+      const customer = recent(known.customers, chance);
+      return payment(
+        known,
+        chance,
+        customer && { payerType: 'CustomerPayer', customerID: customer.id },
+        0.25,
+      );
+    },
   },
   ...(
     [
@@ -208,6 +218,7 @@ export const shopActions: readonly Action[] = [
         '/recurring',
         '/recurring/events',
         '/recurring/consent',
+        '/recurring/consent/sheet',
         '/receipt',
       ]);
       return paid && { method: 'GET', path: pathOf(paid) + what };

@@ -3,6 +3,7 @@
 import type { CheckWorld, Finding } from '../checks/world.ts';
 import { openClients } from '../clients/clients.ts';
 import { forgetAddresses } from '../clients/listeners.ts';
+import { themeOf } from '../clients/themes.ts';
 import type { WorldBank } from './bank.ts';
 import { openWorldBanks } from './banks.ts';
 import { openCalls } from './calls.ts';
@@ -54,7 +55,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const faults: Faults = openFaults({ chance: chanceOf(seed, 'faults'), trace, without });
   const { place, drop } = await cluster.newDatabase();
   const database: WorldDatabase = await openWorldDatabase({ place, scheduler, faults, trace });
-  const clients = openClients(chanceOf(seed, 'clients'), without);
+  const clients = openClients({ chance: chanceOf(seed, 'clients'), theme: themeOf(seed), without });
   const addresses = new Map<string, string>();
   async function webhookAt(url: string): Promise<string> {
     const known = addresses.get(url);
