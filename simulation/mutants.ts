@@ -8,6 +8,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { firstSeedOf, themes } from './clients/themes.ts';
 import { copySources, faultsThere, plant, type PlantedFault } from './faults/plant.ts';
 import { search, type Found } from './faults/search.ts';
 import { tableOf, withTable, type Outcome } from './faults/table.ts';
@@ -23,7 +24,7 @@ const { values, positionals } = parseArgs({
     write: { type: 'boolean', default: false },
   },
 });
-const wish = { firstSeed: Number(values.seed), steps: Number(values.steps), seconds: Number(values.seconds) };
+const wish = { steps: Number(values.steps), seconds: Number(values.seconds), every: themes.length };
 const document = new URL('../docs/reliability.md', import.meta.url);
 
 function print(line: string): void {
@@ -47,7 +48,8 @@ async function look(fault: PlantedFault): Promise<Outcome> {
     return { fault };
   }
   try {
-    const found = await search(planted.folder, wish);
+    const firstSeed = firstSeedOf(fault.theme, Number(values.seed));
+    const found = await search(planted.folder, { ...wish, firstSeed });
     print(`${fault.name}: ${fault.says}\n  ${found ? textOf(found) : 'NOT FOUND'}`);
     return { fault, ...(found ? { found } : {}) };
   } catch (error) {

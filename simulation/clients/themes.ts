@@ -111,6 +111,11 @@ const mixture: Theme = {
 /** In turn, so that a few seeds one after the other have them all. */
 export const themes: readonly Theme[] = [mixture, holdsAndRefunds, payouts, recurring, webhooks];
 
+/** The first seed from that one on that has the theme; the next ones follow at the distance of all themes. */
+export function firstSeedOf(theme: Theme, from: number): number {
+  for (let seed = from; ; seed++) if (themeOf(seed) === theme) return seed;
+}
+
 export function themeOf(seed: number): Theme {
   return themes[Math.abs(seed) % themes.length] ?? mixture;
 }

@@ -1,14 +1,17 @@
-// The faults there are, and copies of the sources to plant one in. A fault is a patch; its first line says what it does.
+// The faults there are, and copies of the sources to plant one in. A fault is a patch; its first line says what it does, its
+// second what the worlds are about in which it is sought.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { themes, type Theme } from '../clients/themes.ts';
 
 export type PlantedFault = {
   /** Its patch, without the ending. */
   readonly name: string;
   readonly says: string;
+  readonly theme: Theme;
 };
 
 export type Sources = { readonly folder: string; remove(): void };
@@ -24,8 +27,10 @@ export function faultsThere(): PlantedFault[] {
     .filter((name) => name.endsWith(ending))
     .sort()
     .map((file) => {
-      const [says = ''] = readFileSync(join(folder, file), 'utf8').split('\n');
-      return { name: file.slice(0, -ending.length), says };
+      const [says = '', where = ''] = readFileSync(join(folder, file), 'utf8').split('\n');
+      const theme = themes.find(({ name }) => where === `Sought in worlds of ${name}.`);
+      if (!theme) throw new Error(`${file} does not say in worlds of what it is sought`);
+      return { name: file.slice(0, -ending.length), says, theme };
     });
 }
 

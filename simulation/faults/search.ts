@@ -17,14 +17,16 @@ export async function search(
   folder: string,
   wish: {
     readonly firstSeed: number;
+    /** From one seed to the next. */
+    readonly every: number;
     readonly steps: number;
     readonly seconds: number;
     readonly worldsMost?: number;
   },
 ): Promise<Found | undefined> {
   const startedMs = Date.now();
-  const { firstSeed, steps, seconds, worldsMost = worldsUsual } = wish;
-  const options = { seed: firstSeed, worlds: worldsMost, within: `${seconds}s`, steps };
+  const { firstSeed, every, steps, seconds, worldsMost = worldsUsual } = wish;
+  const options = { seed: firstSeed, worlds: worldsMost, every, within: `${seconds}s`, steps };
   const told = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const program = join(folder, 'simulation/simulate.ts');
   const child = spawn(process.execPath, ['--import', 'tsx', program, ...told, '--as-it-is'], {

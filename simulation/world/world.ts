@@ -46,6 +46,8 @@ const callsMost = 16;
 const nodesUsual = 3;
 const secondMs = 1_000;
 const hourMs = 3_600_000;
+/** Longer than any lease of the service. */
+const leaseMs = 61 * secondMs;
 
 export async function openWorld(options: WorldOptions): Promise<World> {
   const { cluster, seed, without } = options;
@@ -155,6 +157,12 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     return true;
   }
 
+  /** Whoever is at something then loses it to somebody else. */
+  function leaseRunsOut(): void {
+    scheduler.pass(leaseMs);
+    trace.add(`${leaseMs} ms pass at once`);
+  }
+
   function timePasses(): void {
     const shortMs = chance.oneOf([50, 200, 200, secondMs, secondMs, 5 * secondMs]);
     const longMs = chance.oneOf([30 * secondMs, 61 * secondMs, 10 * 60 * secondMs, hourMs]);
@@ -168,6 +176,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     scheduler.pass(chance.below(3));
     if (nodes.size < nodesUsual && chance.isTrue(nodes.size === 0 ? 1 : 0.01)) return bringUp();
     if (nodes.size > 0 && faults.happens('node dies')) return die(chance.oneOf([...nodes.keys()]));
+    if (faults.happens('a lease runs out')) return leaseRunsOut();
     const wantsChore = chance.isTrue(0.004);
     const choices = scheduler.choices().filter(({ isChore = false }) => wantsChore || !isChore);
     const at = chance.next();
