@@ -23,7 +23,7 @@ export type Clients = {
   hear(request: Request, answer: { readonly status: number; readonly body: unknown } | undefined): void;
 };
 
-const actions: readonly Action[] = [
+export const actions: readonly Action[] = [
   ...onlookerActions,
   ...shopActions,
   ...peopleActions,

@@ -24,8 +24,6 @@ const settings = {
   jit: 'off',
   max_parallel_workers_per_gather: '0',
   shared_buffers: '64MB',
-  // For the check of webhooks, which asks what was there first.
-  track_commit_timestamp: 'on',
   checkpoint_timeout: '1d',
   max_wal_size: '8GB',
 };
