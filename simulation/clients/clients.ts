@@ -17,6 +17,8 @@ export type Request = Wish & {
 
 export type Clients = {
   join(merchant: { readonly partyId: string; readonly apiKey: string }): void;
+  /** What somebody has to do before the world is what it is about; undefined when all is there. */
+  beginning(now: () => string): Request | undefined;
   /** What somebody does next. */
   next(now: () => string): Request | undefined;
   /** What he hears; undefined when he hears nothing. */
@@ -32,8 +34,8 @@ export const actions: readonly Action[] = [
 ];
 export const actionNames = actions.map(({ name }) => name);
 const remembered = 20;
-/** How soon those who have nothing yet begin with what their world is about. */
-const eagerness = 0.6;
+/** So many of each thing everybody begins with. */
+const atFirst = 2;
 
 export function openClients(options: {
   chance: Chance;
@@ -73,34 +75,39 @@ export function openClients(options: {
     return chance.oneOf(ways)();
   }
 
-  /** Whoever has nothing yet begins with what all else needs. */
-  function firstOf(known: Knowledge): Action | undefined {
-    const missing = theme.beginnings.find(([, things]) => known[things].length === 0);
-    return missing && chance.isTrue(eagerness) ? possible.find(({ name }) => name === missing[0]) : undefined;
+  function requestOf(known: Knowledge, action: Action, wish: Wish): Request {
+    const key = wish.method === 'POST' && chance.isTrue(0.6) ? { 'idempotency-key': `key-${++asked}` } : {};
+    return {
+      ...wish,
+      what: `${action.name}: ${wish.method} ${wish.path}`,
+      headers: {
+        'x-request-id': `request-${++asked}`,
+        authorization: `Bearer ${wish.token ?? known.apiKey}`,
+        ...(wish.body ? { 'content-type': 'application/json' } : {}),
+        ...key,
+      },
+    };
   }
 
   return {
     join: ({ partyId, apiKey }) => void merchants.push(knownTo(partyId, apiKey)),
+    beginning(now) {
+      for (const known of merchants) {
+        const missing = theme.beginnings.find(([, things]) => known[things].length < atFirst);
+        const action = missing && possible.find(({ name }) => name === missing[0]);
+        const wish = action?.wish(known, chance, now);
+        if (action && wish) return requestOf(known, action, wish);
+      }
+      return undefined;
+    },
     next(now) {
       if (unanswered.length > 0 && chance.isTrue(0.3)) return unanswered.shift();
       if (answered.length > 0 && chance.isTrue(0.02)) return chance.oneOf(answered);
       const known = chance.oneOf(merchants);
-      const action = firstOf(known) ?? chance.weighted(possible);
       const theirNow = () => new Date(Date.parse(now()) + known.aheadMs).toISOString();
+      const action = chance.weighted(possible);
       const wanted = action?.wish(known, chance, theirNow);
-      if (!action || !wanted) return undefined;
-      const wish = chance.isTrue(0.03) ? spoiled(wanted) : wanted;
-      const key = wish.method === 'POST' && chance.isTrue(0.6) ? { 'idempotency-key': `key-${++asked}` } : {};
-      return {
-        ...wish,
-        what: `${action.name}: ${wish.method} ${wish.path}`,
-        headers: {
-          'x-request-id': `request-${++asked}`,
-          authorization: `Bearer ${wish.token ?? known.apiKey}`,
-          ...(wish.body ? { 'content-type': 'application/json' } : {}),
-          ...key,
-        },
-      };
+      return action && wanted && requestOf(known, action, chance.isTrue(0.03) ? spoiled(wanted) : wanted);
     },
     hear(request, answer) {
       const hasKey = 'idempotency-key' in request.headers;

@@ -207,6 +207,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     const [node] = nodes.values();
     if (!node) throw new Error('the first node did not start');
     for (const merchant of await alone(node.name, () => openMerchants(node))) clients.join(merchant);
+    await alone(node.name, () => calls.prepare(node));
     faults.begin();
     while (nodes.size < nodesUsual) await bringUp();
   }
