@@ -17,12 +17,15 @@ const template = 'simulation_template';
 
 const settings = {
   ...throwAwaySettings,
+  // Written out at once, though not to the disk: until a commit is, its marks on rows wait for a process that comes by the clock.
+  synchronous_commit: 'on',
   max_connections: '100',
   // Who is the victim of a deadlock is decided by the simulation, not by who looks first.
   deadlock_timeout: '1h',
   // Plans follow from the rows alone.
   jit: 'off',
   max_parallel_workers_per_gather: '0',
+  synchronize_seqscans: 'off',
   shared_buffers: '64MB',
   checkpoint_timeout: '1d',
   max_wal_size: '8GB',
