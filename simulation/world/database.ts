@@ -34,6 +34,8 @@ type Session = {
 
 /** Each row of their answers is a step of due work: one that was claimed, or that its maker has claimed already. */
 const beginsSteps = /^(claim_due_\w+|claim_webhook_queues|insert_(payment|binding|withdrawal|destination))$/;
+/** How much it changes follows from the server's clock, which is the machine's; nothing that nodes do follows from it. */
+const byServersClock = 'advance_ledger_watermark';
 const acquireTimeoutMs = 5_000;
 
 export async function openWorldDatabase(options: {
@@ -126,7 +128,8 @@ export async function openWorldDatabase(options: {
           trace.add(`  ${what}: ${code ?? message}`);
           reject(outcome.error);
         } else {
-          trace.add(`  ${what}: ${outcome.result.rowCount ?? 0}`);
+          const rows = what === byServersClock ? 'done' : (outcome.result.rowCount ?? 0);
+          trace.add(`  ${what}: ${rows}`);
           resolve(outcome.result);
         }
       };
