@@ -5,7 +5,7 @@ import { knownTo, type Action, type Knowledge, type Wish } from './knowledge.ts'
 import { listenerActions } from './listeners.ts';
 import { onlookerActions } from './onlookers.ts';
 import { peopleActions } from './people.ts';
-import { shopActions } from './shop.ts';
+import { shopActions, smoothShopActions } from './shop.ts';
 import type { Theme } from './themes.ts';
 import { walletActions } from './wallets.ts';
 
@@ -28,6 +28,7 @@ export type Clients = {
 export const actions: readonly Action[] = [
   ...onlookerActions,
   ...shopActions,
+  ...smoothShopActions,
   ...peopleActions,
   ...walletActions,
   ...listenerActions,

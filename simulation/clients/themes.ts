@@ -18,8 +18,8 @@ export type Theme = {
 };
 
 const forPayments: readonly Beginning[] = [
-  ['enter a card', 'cards'],
-  ['create an invoice', 'invoices'],
+  ['enter a good card', 'cards'],
+  ['create an ordinary invoice', 'invoices'],
 ];
 const forPayouts: readonly Beginning[] = [
   ['create an identity', 'identities'],
@@ -61,11 +61,11 @@ const payouts: Theme = {
 
 const recurring: Theme = {
   name: 'charges without the payer',
-  beginnings: [...forPayments, ['pay and agree to more', 'parents'], ...forPeople],
+  beginnings: [...forPayments, ['agree to more', 'parents'], ...forPeople, ['bind a card', 'bindings']],
   likelier: {
     'create an invoice': 2,
     'enter a card': 0.7,
-    'pay and agree to more': 2,
+    'pay and agree to more': 1,
     'charge without the payer': 4,
     'charge a customer': 2,
     'bind a card': 1,

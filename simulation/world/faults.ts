@@ -21,7 +21,7 @@ export const faultKinds = {
   'receiver takes it and does not answer': 0.08,
   'client hears nothing': 0.05,
   'node dies': 0.0008,
-  'a lease runs out': 0.001,
+  'node stands still': 0.003,
   'clock jumps': 0.03,
   'clock of a node differs': 0.5,
 } as const;

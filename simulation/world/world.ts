@@ -73,7 +73,13 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   let born = 0;
   forgetAddresses();
 
-  const anyNode = () => (nodes.size === 0 ? undefined : chance.oneOf([...nodes.values()]));
+  /** A node that does nothing, and for how many steps still. */
+  let standing: { readonly name: string; steps: number } | undefined;
+
+  function anyNode(): WorldNode | undefined {
+    const moving = [...nodes.values()].filter(({ name }) => canMove(name));
+    return moving.length === 0 ? undefined : chance.oneOf(moving);
+  }
 
   const bank: WorldBank = await openWorldBanks({
     scheduler,
@@ -156,11 +162,14 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     return true;
   }
 
-  /** Whoever is at something then loses it to somebody else. */
-  function leaseRunsOut(): void {
+  /** It loses what it was at to the others, and then goes on as if nothing had happened. */
+  function standStill(name: string): void {
+    standing = { name, steps: 60 + chance.below(200) };
     scheduler.pass(leaseMs);
-    trace.add(`${leaseMs} ms pass at once`);
+    trace.add(`${name} stands still, ${leaseMs} ms pass`);
   }
+
+  const canMove = (name: string) => name !== standing?.name;
 
   function timePasses(): void {
     const shortMs = chance.oneOf([50, 200, 200, secondMs, secondMs, 5 * secondMs]);
@@ -175,9 +184,13 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     scheduler.pass(chance.below(3));
     if (nodes.size < nodesUsual && chance.isTrue(nodes.size === 0 ? 1 : 0.01)) return bringUp();
     if (nodes.size > 0 && faults.happens('node dies')) return die(chance.oneOf([...nodes.keys()]));
-    if (faults.happens('a lease runs out')) return leaseRunsOut();
+    if (standing && --standing.steps === 0) standing = undefined;
+    if (!standing && nodes.size > 1 && faults.happens('node stands still'))
+      return standStill(chance.oneOf([...nodes.keys()]));
     const wantsChore = chance.isTrue(0.004);
-    const choices = scheduler.choices().filter(({ isChore = false }) => wantsChore || !isChore);
+    const choices = scheduler
+      .choices()
+      .filter(({ owner, isChore = false }) => canMove(owner) && (wantsChore || !isChore));
     const at = chance.next();
     const node = calls.underWay() < callsMost ? anyNode() : undefined;
     if (node && at < 0.3) return calls.begin(node);
