@@ -31,7 +31,7 @@ const forPeople: readonly Beginning[] = [['create a customer', 'customers']];
 
 const holdsAndRefunds: Theme = {
   name: 'holds and refunds',
-  beginnings: forPayments,
+  beginnings: [...forPayments, ['agree to more', 'parents']],
   likelier: {
     'create an invoice': 1.5,
     pay: 1.5,
