@@ -18,7 +18,7 @@ export type Theme = {
 };
 
 const forPayments: readonly Beginning[] = [
-  ['enter a good card', 'cards'],
+  ['enter an ordinary card', 'cards'],
   ['create an ordinary invoice', 'invoices'],
 ];
 const forPayouts: readonly Beginning[] = [
