@@ -29,12 +29,15 @@ type Surroundings = { scheduler: Scheduler; database: WorldDatabase; bank: World
 /** With that node alone. */
 export async function makePeace(node: WorldNode, surroundings: Surroundings): Promise<void> {
   const { scheduler, database, bank, trace } = surroundings;
+  let wasQuiet = false;
   for (let round = 1; round <= roundsMost; round++) {
     const isCheckUp = round % checkUpEvery === 0;
     await runDry(scheduler, isCheckUp);
     if (isCheckUp) await attend(node, surroundings);
     const next = await nextDueMs(surroundings);
-    if (next === undefined && isCheckUp) return;
+    // What was written last is told only after the next look at the log: nothing is due then, but one more round is wanted.
+    if (next === undefined && wasQuiet) return;
+    wasQuiet = next === undefined && isCheckUp;
     await bank.endOverdue();
     const ms = Math.max(secondMs, (next ?? 0) - scheduler.nowMs() + 1);
     scheduler.pass(ms);
