@@ -15,7 +15,7 @@ import { startNode, type WorldNode } from './node.ts';
 import { makePeace } from './peace.ts';
 import { openReceivers } from './receivers.ts';
 import { openScheduler, type Scheduler } from './scheduler.ts';
-import { real } from './take-over.ts';
+import { quiet } from './take-over.ts';
 import { openTrace, type Trace } from './trace.ts';
 
 export type WorldOptions = {
@@ -94,8 +94,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
         choices.find((one) => one.owner === owner) ??
         (database.waitsForLock(owner) ? choices.find(({ isChore = false }) => !isChore) : undefined);
       if (choice) await scheduler.letGo(choice);
-      // It reads files.
-      else await new Promise((resolve) => void real.setTimeout(resolve, 1));
+      else await quiet();
     }
     return working;
   }
