@@ -6,9 +6,11 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { startEmbedded } from '../src/database/embedded/server.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { migrate } from '../src/database/migrate.ts';
+import { installBuiltProgram } from '../test/support/built-program.ts';
 import { openSlowBank, type SlowBank } from './slow-bank.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
 
@@ -132,7 +134,11 @@ async function start(
   await migrate(floorDatabase);
   await floorDatabase.end();
 
-  const bank = await run('bank', ['bin/mandate.js', 'bank'], {
+  // As operators run it: what runs the sources slows every function that is made while it runs.
+  const installed = join(folder, 'installed');
+  const program = await installBuiltProgram(installed);
+  const floorProgram = await buildFloor(installed);
+  const bank = await run('bank', [program, 'bank'], {
     LOG_LEVEL: 'info',
     MANDATE_DATA: join(folder, 'bank'),
     BANK_SECRET: secret,
@@ -144,7 +150,7 @@ async function start(
   const node = async (number: number): Promise<Contender> => {
     const data = join(folder, `node-${number}`);
     const profiling = wishes.profileInto ? ['--cpu-prof', '--cpu-prof-dir', wishes.profileInto] : [];
-    const { url, pid } = await run('service', [...profiling, 'bin/mandate.js', 'serve'], {
+    const { url, pid } = await run('service', [...profiling, program, 'serve'], {
       LOG_LEVEL: 'info',
       PORT: '0',
       DATABASE_URL: urlOf('service'),
@@ -164,8 +170,7 @@ async function start(
   const startedMs = performance.now();
   const service = await node(1);
   const startMs = performance.now() - startedMs;
-  const tsx = join(repository, 'node_modules/tsx/dist/loader.mjs');
-  const floorStarted = await run('floor', ['--import', tsx, 'bench/floor/floor.ts'], {
+  const floorStarted = await run('floor', [floorProgram], {
     DATABASE_URL: urlOf('floor'),
     DATABASE_CONNECTIONS: String(connections),
     BANK_URL: bankUrl,
@@ -183,6 +188,15 @@ async function start(
     addNode: () => node(++nodes),
     close,
   };
+}
+
+/** Beside the built program, whose dependencies it has in common with it. Answers the file to run. */
+async function buildFloor(folder: string): Promise<string> {
+  const outfile = join(folder, 'floor.js');
+  const entry = join(repository, 'bench/floor/floor.ts');
+  const asTheProgram = { platform: 'node', format: 'esm', target: 'node20', packages: 'external' } as const;
+  await build({ entryPoints: [entry], outfile, bundle: true, ...asTheProgram });
+  return outfile;
 }
 
 async function end(child: ChildProcess): Promise<void> {

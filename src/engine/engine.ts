@@ -95,9 +95,16 @@ export function openEngine(options: {
   const hungry = new Set<string>();
   let stopping = false;
   let wanted = false;
+  /** In which tables. */
+  const wantedIn = new Set<string>();
   let sweeping: Promise<void> | undefined;
 
   function wake(): void {
+    lookAt(works.map(({ work }) => work.table));
+  }
+
+  function lookAt(tables: readonly string[]): void {
+    for (const table of tables) wantedIn.add(table);
     wanted = true;
     if (stopping) return;
     sweeping ??= sweepWhileWanted();
@@ -106,8 +113,10 @@ export function openEngine(options: {
   async function sweepWhileWanted(): Promise<void> {
     while (wanted && !stopping) {
       wanted = false;
+      const through = works.filter(({ work }) => wantedIn.has(work.table));
+      wantedIn.clear();
       try {
-        await sweep();
+        await sweep(through);
       } catch (error) {
         log.warn({ err: error }, 'a sweep for due work failed; the next one tries again');
       }
@@ -116,14 +125,14 @@ export function openEngine(options: {
     sweeping = undefined;
   }
 
-  async function sweep(): Promise<void> {
+  async function sweep(through: typeof works): Promise<void> {
     const now = clock.now();
-    for (const { work, sql } of works) await startDue(work, sql, now);
+    for (const { work, sql } of through) await startDue(work, sql, now);
     // Parties whose test clock runs ahead have work that is due for them alone.
     for (const { party_id, offset_ms } of await db.run(movedClocks, {})) {
       if (advancing.has(party_id)) continue;
       const theirs = laterBy(now, Number(offset_ms));
-      for (const { work, sql } of works) await startDue(work, sql, theirs, party_id);
+      for (const { work, sql } of through) await startDue(work, sql, theirs, party_id);
     }
   }
 
@@ -139,7 +148,7 @@ export function openEngine(options: {
       const doing = runClaimed(work, sql, row).finally(() => {
         running.delete(doing);
         busySlots.set(table, (busySlots.get(table) ?? 1) - 1);
-        if (hungry.delete(table)) wake();
+        if (hungry.delete(table)) lookAt([table]);
       });
       running.add(doing);
     }
