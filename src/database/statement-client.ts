@@ -13,7 +13,7 @@ type Column = { readonly name: string; readonly read: (text: string) => unknown 
 
 /** As text, or as bytes where they are bytes. */
 type Value = string | number | boolean | Buffer | null;
-export type NamedStatement = {
+type NamedStatement = {
   readonly name: string;
   readonly text: string;
   readonly values: readonly Value[];
@@ -24,16 +24,21 @@ export class StatementClient extends pg.Client {
   /** By the name of a statement. Without an entry it has not been answered here yet. */
   readonly #columns = new Map<string, readonly Column[]>();
 
-  // The driver's declaration has one signature for each of its ways; those that are not ours stay its own.
-  override query(question: any, ...more: any[]): any {
-    const isOurs = typeof question === 'object' && typeof question.name === 'string' && !question.submit;
-    if (!isOurs || more.length > 0) return super.query(question, ...more);
-    return new Promise((resolve, reject) => {
+  // The driver declares a type for each of its ways, which all stay as they are; `never` fits all of them.
+  override query(...asked: unknown[]): never {
+    const [question] = asked;
+    if (asked.length > 1 || !isNamed(question)) return Reflect.apply(super.query, this, asked) as never;
+    const answered = new Promise<{ rows: readonly Row[] }>((resolve, reject) => {
       const callback = (error: Error | null, rows: readonly Row[]) =>
         error ? reject(error) : resolve({ rows });
-      super.query(new Asked(question as NamedStatement, this.#columns, callback));
+      super.query(new Asked(question, this.#columns, callback));
     });
+    return answered as never;
   }
+}
+
+function isNamed(question: unknown): question is NamedStatement {
+  return typeof question === 'object' && question !== null && 'name' in question && !('submit' in question);
 }
 
 /** One statement on its way. The names of its members are the driver's. */
