@@ -80,7 +80,7 @@ const pureFiles: Record<string, readonly string[]> = {
   bank: ['bank'],
   events: ['log', 'topic'],
   ledger: ['account', 'fee', 'ledger', 'postings'],
-  reconciliation: ['difference', 'expected', 'tally'],
+  reconciliation: ['after-restore', 'difference', 'expected', 'tally'],
 };
 
 /**
