@@ -137,7 +137,11 @@ export async function openWorldDatabase(options: {
         owner: session.node,
         what: `asks ${what}`,
         async run() {
-          if (faults.happens('connection lost before the statement')) {
+          const isCommit = question.text === 'commit';
+          const isLost = (when: 'before' | 'after') =>
+            (isCommit && faults.happens(`connection lost ${when} the commit`)) ||
+            faults.happens(`connection lost ${when} the statement`);
+          if (isLost('before')) {
             await breakOff(session);
             return settle({ error: lost() });
           }
@@ -149,7 +153,7 @@ export async function openWorldDatabase(options: {
           }
           const mayFree = !session.inTransaction;
           if (mayFree) await letOthersGoOn();
-          if (faults.happens('connection lost after the statement')) {
+          if (isLost('after')) {
             await breakOff(session);
             return settle({ error: lost() });
           }
