@@ -336,7 +336,13 @@ describe("moving a party's clock", () => {
       },
     });
     const engine = openEngine({
-      db: { ...db.database, run: (...asked) => (statements++, db.database.run(...asked)) },
+      db: {
+        ...db.database,
+        run(...asked) {
+          statements += 1;
+          return db.database.run(...asked);
+        },
+      },
       clock,
       log: openLog({ level: 'silent', human: false }),
       works: [work('chore'), work('task')],
