@@ -11,8 +11,11 @@ import { openDatabase } from '../src/database/database.ts';
 import { migrate } from '../src/database/migrate.ts';
 import { openSlowBank, type SlowBank } from './slow-bank.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
+import { buildProgram } from '../tools/build-program.ts';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
+/** What operators run: the sources as JavaScript, without development tools in the process. */
+const program = 'dist/main.js';
 const secret = 'a secret of the measurement that is long enough';
 const connections = 10;
 
@@ -64,6 +67,7 @@ async function start(
   endings: (() => Promise<void>)[],
   close: () => Promise<void>,
 ): Promise<Field> {
+  await buildProgram(new URL('../dist/', import.meta.url));
   const { folder, remove } = temporaryFolder();
   endings.push(remove);
   const server = await startEmbedded({
@@ -132,7 +136,7 @@ async function start(
   await migrate(floorDatabase);
   await floorDatabase.end();
 
-  const bank = await run('bank', ['bin/mandate.js', 'bank'], {
+  const bank = await run('bank', [program, 'bank'], {
     LOG_LEVEL: 'info',
     MANDATE_DATA: join(folder, 'bank'),
     BANK_SECRET: secret,
@@ -144,7 +148,7 @@ async function start(
   const node = async (number: number): Promise<Contender> => {
     const data = join(folder, `node-${number}`);
     const profiling = wishes.profileInto ? ['--cpu-prof', '--cpu-prof-dir', wishes.profileInto] : [];
-    const { url, pid } = await run('service', [...profiling, 'bin/mandate.js', 'serve'], {
+    const { url, pid } = await run('service', [...profiling, program, 'serve'], {
       LOG_LEVEL: 'info',
       PORT: '0',
       DATABASE_URL: urlOf('service'),
