@@ -44,7 +44,11 @@ const field = await openField({
   ...(options.profile ? { profileInto: resolve(options.profile) } : {}),
   slowBank: bankLatencyMs > 0,
 });
-const apis = new Map<Contender, Api>([field.service, field.floor].map((one) => [one, openApi(one)]));
+// Once to make the schema, and then as after every day.
+await (await field.node('service')).stop();
+const service = await field.node('service');
+const floor = await field.floor();
+const apis = new Map<Contender, Api>([service, floor].map((one) => [one, openApi(one)]));
 const results: Result[] = [];
 try {
   for (const scenario of chosen) {
@@ -53,7 +57,7 @@ try {
       continue;
     }
     console.error(`${scenario.name} …`);
-    const contenders = scenario.hasFloor ? [field.service, field.floor] : [field.service];
+    const contenders = scenario.hasFloor ? [service, floor] : [service];
     const works = new Map<Contender, Work>();
     for (const one of contenders) {
       const work = await scenario.prepare(apis.get(one) as Api);
@@ -67,7 +71,7 @@ try {
   await Promise.all([...apis.values()].map((api) => api.close()));
   await field.close();
 }
-writeReport(results, `${clients} clients, ${rounds} turns of ${roundMs / 1_000} s each`, field.startMs);
+writeReport(results, `${clients} clients, ${rounds} turns of ${roundMs / 1_000} s each`, service.startMs);
 
 async function race({ name, asksBank }: Scenario, works: ReadonlyMap<Contender, Work>): Promise<Result> {
   const measured = new Map<Contender, Measured[]>([...works.keys()].map((one) => [one, []]));
@@ -82,19 +86,19 @@ async function race({ name, asksBank }: Scenario, works: ReadonlyMap<Contender, 
       measured.get(one)?.push(turn);
       costs.get(one)?.push(await costSince(before, field, one, turn.latenciesMs.length));
     }
-    const [service, floor] = [field.service, field.floor].map((one) => measured.get(one)?.at(-1)?.rate);
-    if (service && floor) ratios.push(service / floor);
+    const [ours = 0, least = 0] = [service, floor].map((one) => measured.get(one)?.at(-1)?.rate);
+    if (least > 0) ratios.push(ours / least);
   }
-  const service = together(measured.get(field.service) ?? []);
-  const floors = measured.get(field.floor);
-  const work = works.get(field.service);
-  const half = work && (await openLoop(work, { rate: Math.max(1, service.rate / 2), ms: roundMs }));
+  const all = together(measured.get(service) ?? []);
+  const floors = measured.get(floor);
+  const work = works.get(service);
+  const half = work && (await openLoop(work, { rate: Math.max(1, all.rate / 2), ms: roundMs }));
   const isSlow = bankLatencyMs > 0 && asksBank;
   return {
     name,
-    residentMb: residentMb(field.service.pid),
+    residentMb: residentMb(service.pid),
     ...(work && isSlow ? { withSlowBank: await withSlowBank(work) } : {}),
-    service,
+    service: all,
     ratios,
     costs: [...costs].map(([one, turns]) => ({ of: one.name, ...meanOf(turns) })),
     ...(floors ? { floor: together(floors) } : {}),
@@ -104,7 +108,7 @@ async function race({ name, asksBank }: Scenario, works: ReadonlyMap<Contender, 
 
 async function withSlowBank(work: Work): Promise<SlowBankResult> {
   const { slowBank } = field;
-  const api = apis.get(field.service);
+  const api = apis.get(service);
   if (!slowBank || !api) throw new Error('there is no slow bank');
   const many = { clients: patientClients, ms: roundMs * 2 };
   const quick = await closedLoop(work, many);

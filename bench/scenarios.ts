@@ -155,16 +155,28 @@ async function chargeParents(api: Api): Promise<Work> {
   const payments = Array.from({ length: parentsMade }, () => charge(api, { makeRecurrent: true }));
   const parents = await Promise.all(payments);
   return async () => {
-    const invoiceID = parents.shift();
-    if (invoiceID === undefined) throw new Error(`more than ${parentsMade} charges at once`);
-    const payer = {
-      payerType: 'RecurrentPayer',
-      recurrentParentPayment: { invoiceID, paymentID: '1' },
-      contactInfo,
-    };
-    await pay(api, { payer });
-    parents.push(invoiceID);
+    const parent = parents.shift();
+    if (parent === undefined) throw new Error(`more than ${parentsMade} charges at once`);
+    await chargeAgain(api, parent);
+    parents.push(parent);
   };
+}
+
+function chargeAgain(api: Api, invoiceID: string): Promise<string> {
+  const recurrentParentPayment = { invoiceID, paymentID: '1' };
+  return pay(api, { payer: { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo } });
+}
+
+/** The invoice. */
+export function sellOnce(api: Api): Promise<string> {
+  return charge(api);
+}
+
+/** The invoices of a series of so many payments, its parent first. */
+export async function sellInSeries(api: Api, payments: number): Promise<string[]> {
+  const invoices = [await charge(api, { makeRecurrent: true })];
+  while (invoices.length < payments) invoices.push(await chargeAgain(api, invoices[0] as string));
+  return invoices;
 }
 
 export const scenarios: readonly Scenario[] = [
