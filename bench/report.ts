@@ -53,8 +53,8 @@ export function writeReport(results: readonly Result[], how: string, startMs: nu
   for (const { name, ratios } of results)
     if (ratios.length > 0) console.log(`ratio ${name}=${median(ratios).toFixed(2)}`);
   const spread = results.find(({ name }) => name === 'withdrawal');
-  const hot = results.find(({ name }) => name === 'hot wallet');
-  if (spread && hot) console.log(`ratio hot/spread=${(hot.service.rate / spread.service.rate).toFixed(2)}`);
+  const hot = results.find(({ name }) => name === 'hot-wallet');
+  if (spread && hot) console.log(`hot/spread=${(hot.service.rate / spread.service.rate).toFixed(2)}`);
 }
 
 function ratesTable(results: readonly Result[]): string[] {

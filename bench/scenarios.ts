@@ -187,9 +187,9 @@ export const scenarios: readonly Scenario[] = [
     prepare: async (api) => () => charge(api),
   },
   { name: 'recurring', hasFloor: true, asksBank: true, prepare: chargeParents },
-  { name: 'binding', hasFloor: false, prepare: async (api) => () => bind(api) },
-  { name: 'withdrawal', hasFloor: false, prepare: (api) => withdrawFrom(api, 32) },
-  { name: 'hot wallet', hasFloor: false, prepare: (api) => withdrawFrom(api, 1) },
+  { name: 'binding', hasFloor: true, prepare: async (api) => () => bind(api) },
+  { name: 'withdrawal', hasFloor: true, prepare: (api) => withdrawFrom(api, 32) },
+  { name: 'hot-wallet', hasFloor: true, prepare: (api) => withdrawFrom(api, 1) },
   {
     name: 'reads',
     hasFloor: true,
