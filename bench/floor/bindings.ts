@@ -1,16 +1,15 @@
 // The floor of a binding: customer, card, the small charge, its return, the series by which the card is charged from then on.
 import type { FastifyInstance } from 'fastify';
 import { randomIds } from '../../src/ids.ts';
+import { bankId, party } from './charge-statements.ts';
 import {
   askBank,
-  bankId,
   cardDetails,
   contactInfo,
   hash,
   inBackground,
   laneOf,
   openAccount,
-  party,
   run,
   type Approval,
 } from './outside.ts';

@@ -1,6 +1,7 @@
 // What the floor has beside itself: the database, through the same driver, and the bank, by its protocol.
 import pg from 'pg';
 import { openLink } from '../../src/bank/http/link.ts';
+import { party } from './charge-statements.ts';
 import { protocolVersion, sign, signatureHeader, versionHeader } from '../../src/bank/http/signature.ts';
 
 const { DATABASE_URL: connectionString = '', BANK_URL: bankUrl = '', BANK_SECRET: secret = '' } = process.env;
@@ -49,8 +50,6 @@ export function inBackground(work: Promise<void>): void {
   });
 }
 
-export const party = 'SANDBOX';
-export const bankId = 'OUTSIDE';
 /** As long as what the service writes in their place. */
 export const hash = Buffer.alloc(32, 7);
 export const contactInfo = { email: 'payer@example.com' };

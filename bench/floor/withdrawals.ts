@@ -2,7 +2,8 @@
 // is not looked at.
 import type { FastifyInstance } from 'fastify';
 import { randomIds } from '../../src/ids.ts';
-import { askBank, bankId, inBackground, laneOf, openAccount, party, pool, run } from './outside.ts';
+import { bankId, party } from './charge-statements.ts';
+import { askBank, inBackground, laneOf, openAccount, pool, run } from './outside.ts';
 
 const transit = `test:RUB:payout.in_transit:${bankId}`;
 const terminal = { id: bankId, bankId, merchantId: 'PAYOUTS', descriptor: 'Sandbox' };
