@@ -4,6 +4,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { everyInvariant } from '../src/compose.ts';
+import { openDatabase } from '../src/database/database.ts';
 import { costSince, meanOf, spentSoFar, type Cost } from './costs.ts';
 import { closedLoop, median, percentile } from './load.ts';
 import { openField, type Contender } from './processes.ts';
@@ -117,6 +119,12 @@ async function report(): Promise<void> {
     '| ---: | ---: | --- |',
     ...(await dearest()),
     '',
+    'What is done every minute, in ms: the invariants of the books over what is new, and what /metrics asks.',
+    '',
+    '| large | empty | |',
+    '| ---: | ---: | --- |',
+    ...(await everyMinute()),
+    '',
     `ratio big/empty=${median(ratios).toFixed(2)} (of turns ${ratios.map((ratio) => ratio.toFixed(2)).join(' ')})`,
     '',
   ].join('\n');
@@ -140,4 +148,24 @@ async function dearest(): Promise<string[]> {
     ({ statement, large: ofLarge, empty: ofEmpty }) =>
       `| ${Number(ofLarge).toFixed(3)} | ${Number(ofEmpty).toFixed(3)} | \`${statement?.replaceAll('|', '\\|')}\` |`,
   );
+}
+
+async function everyMinute(): Promise<string[]> {
+  const times = new Map<string, number[]>();
+  const timed = async (name: string, work: () => Promise<unknown>) => {
+    const since = performance.now();
+    await work();
+    times.set(name, [...(times.get(name) ?? []), performance.now() - since]);
+  };
+  for (const { contender } of sides) {
+    const db = openDatabase({ connection: { url: field.urlOf(contender.database) }, connectionsMost: 3 });
+    for (const one of everyInvariant)
+      await timed(`${one.id} ${one.says}`, () => db.run(one.find, { recent: true }));
+    await db.end();
+    await timed('GET /metrics', async () => (await fetch(`${contender.url}/metrics`)).text());
+  }
+  return [...times]
+    .sort(([, [a = 0]], [, [b = 0]]) => b - a)
+    .slice(0, 8)
+    .map(([name, both]) => `| ${both.map((ms) => ms.toFixed(0)).join(' | ')} | ${name} |`);
 }
