@@ -126,6 +126,7 @@ export async function layFoundation(
       dataFolder: config.dataFolder,
       postgresBin: config.postgresBin,
       connectionsMost: config.databaseConnections,
+      prepares: config.preparedStatements,
     },
     log,
   );

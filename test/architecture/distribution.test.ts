@@ -80,6 +80,10 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
     ],
   ],
   [
+    'what an operator sweeps, a portion after the other',
+    ['retire_card_decline', 'retire_payout_grant', 'retire_webhook_queue'],
+  ],
+  [
     'a list, of a party or for an operator',
     [
       'count_active_keys_of_realm',
@@ -252,6 +256,7 @@ describe('in use', () => {
 async function statementsOfTheProgram(): Promise<readonly Statement[]> {
   vi.resetModules();
   await import('../../src/bank-comparison.ts');
+  await import('../../src/retention/retention.ts');
   const { startTestService } = await import('../support/test-service.ts');
   const { allStatements } = await import('../../src/database/statement.ts');
   await (await startTestService()).close();
