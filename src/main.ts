@@ -315,6 +315,10 @@ const reconcile = program
   .option('--to <time>', 'only before that moment; a file ends with its last line anyway')
   .option('--open-hours <number>', 'for how long something may be under way', '24')
   .option('--list <number>', 'how many differences of each class to list; all are counted', '100')
+  .option(
+    '--restored-to <time>',
+    'the moment the database was restored to: tells what the bank did since, and what to do about it',
+  )
   .option('--json', 'as JSON')
   .addHelpText(
     'after',

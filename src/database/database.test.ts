@@ -77,6 +77,18 @@ describe('a transaction', () => {
     expect(read).toEqual([{ text: 'kept' }]);
   });
 
+  test('takes back all of a part, also what came before a part of that which had failed', async () => {
+    await db.database.transaction(async (tx) => {
+      const part = tx.contained(async (outer) => {
+        await outer.run(addNote, { text: 'of the part' });
+        await outer.contained((inner) => inner.run(failNow, { state: '22000' })).catch(() => undefined);
+        throw new Error('the part fails');
+      });
+      await expect(part).rejects.toThrow('the part fails');
+    });
+    expect(await notes()).toEqual(['kept']);
+  });
+
   test('starts again after a deadlock or a serialisation failure, and gives up after five tries', async () => {
     for (const state of ['40001', '40P01']) {
       let tries = 0;

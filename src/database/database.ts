@@ -220,7 +220,8 @@ async function withinSavepoint<T>(client: pg.ClientBase, work: () => Promise<T>)
     await client.query('release savepoint part');
     return value;
   } catch (error) {
-    await client.query('rollback to savepoint part').catch(() => undefined);
+    // Released too: a savepoint left behind would be taken for that of the work around it, which has the same name.
+    await client.query('rollback to savepoint part; release savepoint part').catch(() => undefined);
     throw error;
   }
 }

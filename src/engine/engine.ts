@@ -7,6 +7,7 @@ import { epochMsOf, latest, laterBy, type Clock, type Instant } from '../clock.t
 import type { Database } from '../database/database.ts';
 import {
   dueStatements,
+  earliestDueIn,
   movedClocks,
   moveTestClock,
   type ClaimedRow,
@@ -85,6 +86,7 @@ export function openEngine(options: {
 }): Engine {
   const { db, clock, log } = options;
   const works = options.works.map((work) => ({ work, sql: dueStatements(work.table, work.keys) }));
+  const tables = options.works.map(({ table }) => table);
   const timers: NodeJS.Timeout[] = [];
   const advancing = new Map<string, Promise<void>>();
   const running = new Set<Promise<void>>();
@@ -215,13 +217,11 @@ export function openEngine(options: {
     }
   }
 
-  async function earliestDue(partyId: string, to: Instant): Promise<Instant | undefined> {
-    let earliest: Instant | undefined;
-    for (const { sql } of works) {
-      const [row] = await db.run(sql.earliestOfParty, { party_id: partyId, before: to });
-      if (row?.wake_at && (earliest === undefined || row.wake_at < earliest)) earliest = row.wake_at;
-    }
-    return earliest;
+  /** The next stop on a party's way: when something falls due, and in which tables. */
+  async function nextStop(partyId: string, to: Instant) {
+    const found = await db.run(earliestDueIn(tables), { party_id: partyId, before: to });
+    const [at] = found.map(({ wake_at }) => wake_at).sort();
+    return at && { at, places: found.filter(({ wake_at }) => wake_at === at).map(({ place }) => place) };
   }
 
   /** One move of a party's clock after the other: together they would run things at each other's times. */
@@ -239,11 +239,14 @@ export function openEngine(options: {
 
   async function moveThrough(partyId: string, to: Instant): Promise<void> {
     for (;;) {
-      const due = await earliestDue(partyId, to);
-      const offsetMs = epochMsOf(due ?? to) - epochMsOf(clock.now());
+      const stop = await nextStop(partyId, to);
+      const offsetMs = epochMsOf(stop?.at ?? to) - epochMsOf(clock.now());
       await db.run(moveTestClock, { party_id: partyId, offset_ms: BigInt(Math.max(0, offsetMs)) });
-      if (due === undefined || stopping) return;
-      for (const { work, sql } of works) await runAllDue(work, sql, due, partyId);
+      if (stop === undefined || stopping) return;
+      for (const place of stop.places) {
+        const due = works[place];
+        if (due) await runAllDue(due.work, due.sql, stop.at, partyId);
+      }
     }
   }
 

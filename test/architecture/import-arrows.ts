@@ -57,6 +57,7 @@ const rooms: Record<string, readonly string[]> = {
     'receipt',
     'rule-packs',
     'series',
+    'series.notices',
   ],
   wallets: [
     'destination',
@@ -79,7 +80,7 @@ const pureFiles: Record<string, readonly string[]> = {
   bank: ['bank'],
   events: ['log', 'topic'],
   ledger: ['account', 'fee', 'ledger', 'postings'],
-  reconciliation: ['difference', 'expected', 'tally'],
+  reconciliation: ['after-restore', 'difference', 'expected', 'tally'],
 };
 
 /**

@@ -8,7 +8,7 @@ import { desktop, startCheckoutWorld, type CheckoutWorld } from '../support/chec
 import { startTestService } from '../support/test-service.ts';
 import { obstacles } from './accessible.ts';
 
-const soon = { timeout: 10_000, interval: 30 };
+const soon = { timeout: 30_000, interval: 30 };
 
 describeInBrowser('the demo shop', () => {
   let world: CheckoutWorld;
