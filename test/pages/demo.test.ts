@@ -43,7 +43,8 @@ describeInBrowser('the demo shop', () => {
   }
   async function buy(what: string, card = '4242424242424242'): Promise<void> {
     await page.getByRole('button', { name: what, exact: true }).click();
-    await checkout().locator('.amount:not(:empty)').waitFor();
+    // The first one who opens a page has it bundled.
+    await checkout().locator('.amount:not(:empty)').waitFor({ timeout: 30_000 });
     if (what.includes('subscribe')) {
       await checkout().locator('#email').fill('payer@example.com');
       await checkout().getByRole('checkbox').check();
