@@ -36,7 +36,7 @@ const isChosen = (name: string) => (options.only ?? (options.quick ? quick : [na
 const chosen = scenarios.filter(({ name }) => isChosen(name));
 
 /** However many scenarios there are: what has not begun by then is left out, and it is said so. */
-const lastBeginningMs = 270_000;
+const lastBeginningMs = 240_000;
 const bankLatencyMs = Number(options['bank-latency'] ?? 0);
 /** Enough to keep the service busy while each of them waits for the bank. */
 const patientClients = 128;

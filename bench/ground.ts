@@ -31,9 +31,16 @@ export type Ground = {
   /** The simulated bank, in a process of its own that outlives every node. */
   startBank(): Promise<void>;
   /** A node on that database, and a client of its sandbox. */
-  startNode(databaseUrl: string): Promise<{ readonly api: Api; stop(): Promise<void> }>;
+  startNode(
+    databaseUrl: string,
+    settings?: Record<string, string>,
+  ): Promise<{ readonly api: Api; stop(): Promise<void> }>;
   /** A subcommand, beside the nodes or without one. */
-  mandate(databaseUrl: string, args: readonly string[]): Promise<{ code: number; output: string }>;
+  mandate(
+    databaseUrl: string,
+    args: readonly string[],
+    settings?: Record<string, string>,
+  ): Promise<{ code: number; output: string }>;
   onClose(end: () => unknown): void;
   close(): Promise<void>;
 };
@@ -89,8 +96,8 @@ export function openGround(name: string): Ground {
       endings.push(bank.stop);
       bankUrl = bank.url;
     },
-    async startNode(databaseUrl) {
-      const node = await run(['serve'], environment(databaseUrl));
+    async startNode(databaseUrl, settings = {}) {
+      const node = await run(['serve'], { ...environment(databaseUrl), ...settings });
       const facts = JSON.parse(readFileSync(join(folder, 'node/sandbox.json'), 'utf8')) as { apiKey: string };
       const api = openApi({ url: node.url, apiKey: facts.apiKey });
       const stopNode = async () => {
@@ -100,9 +107,9 @@ export function openGround(name: string): Ground {
       endings.push(stopNode);
       return { api, stop: stopNode };
     },
-    async mandate(databaseUrl, args) {
+    async mandate(databaseUrl, args, settings = {}) {
       const { PATH = '', HOME = '' } = process.env;
-      const env = { PATH, HOME, ...environment(databaseUrl) };
+      const env = { PATH, HOME, ...environment(databaseUrl), ...settings };
       const running = promisify(execFile)(process.execPath, ['bin/mandate.js', ...args], {
         cwd: repository,
         env,
@@ -145,7 +152,7 @@ function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

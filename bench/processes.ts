@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import type { ClientBase } from 'pg';
+import pg, { type ClientBase } from 'pg';
 import { startEmbedded } from '../src/database/embedded/server.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { migrate } from '../src/database/migrate.ts';
@@ -93,11 +93,16 @@ async function start(
   const urlOf = (database: string, as = user) =>
     `postgres://${as}:${password}@/${database}?host=${encodeURIComponent(host)}&port=${port}`;
   const withClient = async <T>(database: string, work: (client: ClientBase) => Promise<T>) => {
-    const db = openDatabase({ connection: { url: urlOf(database, 'postgres') }, connectionsMost: 3 });
+    // Without the limits of time that the service sets itself.
+    const client = new pg.Client({
+      connectionString: urlOf(database, 'postgres'),
+      options: '-c timezone=UTC',
+    });
+    await client.connect();
     try {
-      return await db.withClient(work);
+      return await work(client);
     } finally {
-      await db.end();
+      await client.end();
     }
   };
   const query = (database: string, text: string) =>

@@ -18,7 +18,7 @@ const { values, positionals } = parseArgs({
   options: {
     /** For each fault, until the last world begins. */
     seconds: { type: 'string', default: '50' },
-    steps: { type: 'string', default: '1200' },
+    steps: { type: 'string', default: '1500' },
     seed: { type: 'string', default: '1' },
     'side-by-side': { type: 'string', default: String(Math.min(2, availableParallelism())) },
     write: { type: 'boolean', default: false },

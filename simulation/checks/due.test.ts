@@ -3,7 +3,7 @@ import type { Seen } from './check.ts';
 import { due } from './due.ts';
 
 const nobody = { wake_at: null, stuck_at: null };
-const nothing = { payments: [], bindings: [], withdrawals: [], destinations: [], invoices: [] };
+const nothing = { payments: [], bindings: [], withdrawals: [], destinations: [], invoices: [], letters: [] };
 const found = (books: object) => due.find({ books: { ...nothing, ...books } } as unknown as Seen);
 
 test('what goes on and is looked at by nobody is found', () => {

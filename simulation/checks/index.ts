@@ -13,6 +13,7 @@ import { events } from './events.ts';
 import { final } from './final.ts';
 import { historyOf } from './history.ts';
 import { invoices } from './invoices.ts';
+import { letters } from './letters.ts';
 import { moves } from './moves.ts';
 import { postings } from './postings.ts';
 import { retries } from './retries.ts';
@@ -132,6 +133,7 @@ async function all(world: CheckWorld, isSettled: boolean): Promise<Finding[]> {
       ...(await toldAgain(world.query, seen)),
       ...(isSettled ? await silence(world.query, seen) : []),
     ]),
+    ...(world.mails ? named('letters', letters(seen, world.mails)) : []),
     ...named('card numbers', await cardNumbersFound(world.query)),
   ];
 }

@@ -18,7 +18,7 @@ export type Theme = {
 };
 
 const forPayments: readonly Beginning[] = [
-  ['enter a good card', 'cards'],
+  ['enter an ordinary card', 'cards'],
   ['create an ordinary invoice', 'invoices'],
 ];
 const forPayouts: readonly Beginning[] = [
@@ -31,7 +31,7 @@ const forPeople: readonly Beginning[] = [['create a customer', 'customers']];
 
 const holdsAndRefunds: Theme = {
   name: 'holds and refunds',
-  beginnings: forPayments,
+  beginnings: [...forPayments, ['agree to more', 'parents']],
   likelier: {
     'create an invoice': 1.5,
     pay: 1.5,

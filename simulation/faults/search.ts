@@ -11,7 +11,7 @@ export type Found = {
   readonly seconds: number;
 };
 
-const worldsUsual = 40;
+const worldsUsual = 8;
 
 export async function search(
   folder: string,

@@ -12,6 +12,7 @@ import type { Cluster } from './cluster.ts';
 import { openWorldDatabase, type WorldDatabase } from './database.ts';
 import { openFaults, type Faults } from './faults.ts';
 import { openMerchants } from './merchants.ts';
+import { openPostOffice } from './mail.ts';
 import { startNode, type WorldNode } from './node.ts';
 import { makePeace } from './peace.ts';
 import { openReceivers } from './receivers.ts';
@@ -68,6 +69,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     return id;
   }
   const receivers = openReceivers({ scheduler, faults, chance: chanceOf(seed, 'receivers'), webhookAt });
+  const postOffice = openPostOffice({ scheduler, faults });
   const calls = openCalls({ scheduler, faults, trace, clients });
   const nodes = new Map<string, WorldNode>();
   let born = 0;
@@ -114,7 +116,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     trace.add(`${name} starts, ${skewMs} ms off`);
     try {
       const node = await alone(name, () =>
-        startNode({ name, skewMs, scheduler, database, bank, receivers, trace }),
+        startNode({ name, skewMs, scheduler, database, bank, receivers, postOffice, trace }),
       );
       nodes.set(name, node);
       scheduler.as(name, () => {
@@ -233,6 +235,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       bankBook: () => bank.book(),
       acknowledged: calls.acknowledged,
       received: receivers.received,
+      mails: postOffice.taken,
     },
     operations: () => calls.ended() + database.steps(),
     faults: () => faults.count(),

@@ -13,6 +13,12 @@ const addNote = statement({
   row: {},
   text: 'insert into note values (:text)',
 });
+const countPrepared = statement({
+  name: 'test_count_prepared',
+  parameters: {},
+  row: { count: 'int8' },
+  text: 'select count(*) as count from pg_prepared_statements',
+});
 const readNotes = statement({
   name: 'test_read_notes',
   parameters: {},
@@ -37,6 +43,21 @@ beforeAll(async () => {
 afterAll(() => db.drop());
 
 const notes = async () => (await db.database.run(readNotes, {})).map(({ text }) => text);
+
+test.each([
+  ['prepared once for a connection', true, 1],
+  ['not prepared where a pooler would not keep it', false, 0],
+])('a statement is %s', async (_, prepares, count) => {
+  const database = openDatabase({ connection: { url: db.url }, connectionsMost: 3, prepares });
+  try {
+    await database.transaction(async (tx) => {
+      for (let times = 0; times < 2; times++) await tx.run(readNotes, {});
+      expect(await tx.run(countPrepared, {})).toEqual([{ count: BigInt(count + (prepares ? 1 : 0)) }]);
+    });
+  } finally {
+    await database.end();
+  }
+});
 
 describe('a transaction', () => {
   test('writes all or nothing', async () => {

@@ -52,8 +52,10 @@ const earliestByTables = new Map<string, EarliestDue>();
 /** In one question for all tables: a party's clock that moves over a year asks it at every stop. */
 export function earliestDueIn(tables: readonly string[]): EarliestDue {
   const name = tables.join(' ');
+  const others = earliestByTables.size;
   const known =
-    earliestByTables.get(name) ?? earliestIn(tables, `earliest_due_of_party_${earliestByTables.size}`);
+    earliestByTables.get(name) ??
+    earliestIn(tables, `earliest_due_of_party${others > 0 ? `_${others}` : ''}`);
   earliestByTables.set(name, known);
   return known;
 }

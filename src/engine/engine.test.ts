@@ -444,7 +444,7 @@ test('a wish to look for work is heard at every moment, also when a sweep is jus
       db: { ...db.database, run: () => Promise.resolve((sweeps++, [])) },
       clock,
       log: openLog({ level: 'silent', human: false }),
-      works: [],
+      works: [{ table: 'task', keys: ['task_id'], step: () => Promise.resolve() }],
       chores: [],
       countStep: () => {},
     });

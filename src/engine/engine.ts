@@ -86,7 +86,7 @@ export function openEngine(options: {
 }): Engine {
   const { db, clock, log } = options;
   const works = options.works.map((work) => ({ work, sql: dueStatements(work.table, work.keys) }));
-  const tables = options.works.map(({ table }) => table);
+  const earliestDue = earliestDueIn(options.works.map(({ table }) => table));
   const timers: NodeJS.Timeout[] = [];
   const advancing = new Map<string, Promise<void>>();
   const running = new Set<Promise<void>>();
@@ -219,7 +219,7 @@ export function openEngine(options: {
 
   /** The next stop on a party's way: when something falls due, and in which tables. */
   async function nextStop(partyId: string, to: Instant) {
-    const found = await db.run(earliestDueIn(tables), { party_id: partyId, before: to });
+    const found = await db.run(earliestDue, { party_id: partyId, before: to });
     const [at] = found.map(({ wake_at }) => wake_at).sort();
     return at && { at, places: found.filter(({ wake_at }) => wake_at === at).map(({ place }) => place) };
   }

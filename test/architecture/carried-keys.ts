@@ -5,7 +5,15 @@ import type { Database, DatabasePool } from '../../src/database/database.ts';
 import type { Statement } from '../../src/database/statement.ts';
 import { distributedBy, keptWhole } from './distribution.ts';
 
-type Plan = { readonly [member: string]: unknown; readonly Plans?: readonly Plan[] };
+type Plan = {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Cond'?: string;
+  readonly 'Recheck Cond'?: string;
+  readonly Filter?: string;
+  readonly 'Actual Loops'?: number;
+  readonly Plans?: readonly Plan[];
+};
 
 /** Tables this small would make any plan but these look as good. */
 const settings = ['seqscan', 'hashjoin', 'mergejoin', 'bitmapscan', 'material', 'memoize'];
@@ -23,10 +31,10 @@ export async function tablesLookedThrough(client: pg.ClientBase, { text }: State
 
 function scansWithoutKey(plan: Plan): string[] {
   const deeper = (plan.Plans ?? []).flatMap(scansWithoutKey);
-  const name = tableOf(String(plan['Relation Name'] ?? ''));
+  const name = tableOf(plan['Relation Name'] ?? '');
   const key = distributedBy[name];
   if (plan['Node Type'] === 'ModifyTable' || key === undefined || keptWhole.includes(name)) return deeper;
-  const conditions = ['Index Cond', 'Recheck Cond', 'Filter'].map((member) => plan[member] ?? '').join(' ');
+  const conditions = [plan['Index Cond'], plan['Recheck Cond'], plan.Filter].join(' ');
   return namesOne(key).test(conditions) ? deeper : [...deeper, name];
 }
 
@@ -85,8 +93,8 @@ function count(seen: Seen, statement: string, plan: Plan): void {
 }
 
 function partsLookedInto(plan: Plan): string[] {
-  const name = String(plan['Relation Name'] ?? '');
-  const isLookedInto = plan['Node Type'] !== 'ModifyTable' && Number(plan['Actual Loops']) > 0;
+  const name = plan['Relation Name'] ?? '';
+  const isLookedInto = plan['Node Type'] !== 'ModifyTable' && (plan['Actual Loops'] ?? 0) > 0;
   const own = isLookedInto && distributedBy[tableOf(name)] && tableOf(name) !== name ? [name] : [];
   return [...own, ...(plan.Plans ?? []).flatMap(partsLookedInto)];
 }

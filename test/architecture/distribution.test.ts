@@ -18,14 +18,10 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
   [
     'what is due, everywhere; along the index of what is due, which each part has for itself',
     ['invoice', 'payment', 'binding', 'card', 'series', 'letter', 'destination', 'withdrawal'].flatMap(
-      (table) => [
-        `claim_due_${table}`,
-        `claim_due_${table}_of_party`,
-        `earliest_due_${table}_of_party`,
-        `stuck_${table}`,
-      ],
+      (table) => [`claim_due_${table}`, `claim_due_${table}_of_party`, `stuck_${table}`],
     ),
   ],
+  ['where the clock of a party stops next', ['earliest_due_of_party']],
   [
     'the log as one stream, and the queues of webhooks a courier takes by the hundred',
     [
@@ -82,6 +78,10 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'compare_with_bank',
       'find_end_of_reconciliation_page',
     ],
+  ],
+  [
+    'what an operator sweeps, a portion after the other',
+    ['retire_card_decline', 'retire_payout_grant', 'retire_webhook_queue'],
   ],
   [
     'a list, of a party or for an operator',
@@ -256,6 +256,7 @@ describe('in use', () => {
 async function statementsOfTheProgram(): Promise<readonly Statement[]> {
   vi.resetModules();
   await import('../../src/bank-comparison.ts');
+  await import('../../src/retention/retention.ts');
   const { startTestService } = await import('../support/test-service.ts');
   const { allStatements } = await import('../../src/database/statement.ts');
   await (await startTestService()).close();

@@ -45,19 +45,20 @@ test('a newer node migrates beside an old one, and not a request fails', async (
   const sell = async (node: Server) => void sold.push(await sellOn(node, token));
 
   // A backup reads the table all the while, so that the migration cannot have it at once.
-  const backup = await testDatabase.database.withClient(async (client) => {
+  const starting = await testDatabase.database.withClient(async (client) => {
     await client.query('set idle_in_transaction_session_timeout = 0');
     await client.query('begin');
     await client.query('select from invoice');
     const newer = startServer(environments[1]!, { file: await newerProgram() });
+    newer.catch(() => undefined); // it is waited for below
     for (let n = 0; n < salesInEachPart; n++) await sell(older);
     await eventually(() => someoneWaits(testDatabase.database), 60_000, 'the migration waits');
     for (let n = 0; n < salesInEachPart; n++) await sell(older);
     await client.query('commit');
-    return newer;
+    return { newer };
   });
   for (let n = 0; n < salesInEachPart; n++) await sell(older);
-  const newer = await backup;
+  const newer = await starting.newer;
 
   const { rows } = await testDatabase.database.withClient((client) =>
     client.query<{ name: string }>('select name from migration order by number desc limit 1'),
