@@ -90,6 +90,15 @@ export const captureCharge = `${captureParts}, attempted as (
   ), noted as (
     insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
     select $8, version, 'series', '${party}', now(), $11 from held
+  ), posted as (
+    insert into letter (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
+      currency, reference, wake_at)
+    values ($1, '1', '${party}', $8, 'waiting', now(), 'payer@example.com', now(), $5, 'RUB', $12, now())
   )${captureEvents}`;
+
+/** The payer's receipt, which a sandbox keeps instead of sending it. */
+export const keepReceipt = `
+  update letter set status = 'kept', ended_at = now(), subject = $2, text_body = $3, html_body = $4, wake_at = null
+  where invoice_id = $1 and payment_id = '1' and status = 'waiting'`;
 
 export const readPayment = `select status, terms from payment where invoice_id = $1 and payment_id = '1'`;

@@ -20,6 +20,7 @@ import {
   insertInvoice,
   insertPayment,
   insertSeries,
+  keepReceipt,
   bankId,
   readPayment,
   settlement,
@@ -30,6 +31,8 @@ import {
 const amountMinor = 6_000;
 /** As long as what the service writes in its place. */
 const sealed = randomBytes(92);
+/** Subject, text and page. */
+const receipt = ['Receipt: recurring transaction, Test shop', 'x'.repeat(420), 'x'.repeat(1_250)];
 const clientInfo = JSON.stringify({ fingerprint: 'bench', ip: '127.0.0.1' });
 const place = {
   terminal: { id: bankId, bankId, merchantId: 'TEST', descriptor: 'Test shop' },
@@ -89,12 +92,11 @@ async function charge({ invoiceId, token, seriesId, makeRecurrent }: Charge): Pr
     ]),
   ];
   if (!seriesId) await run('capture', capture, values);
-  else
-    await run('capture charge', captureCharge, [
-      ...values,
-      seriesId,
-      ...seriesChange(invoiceId, 'succeeded'),
-    ]);
+  else {
+    const change = seriesChange(invoiceId, 'succeeded');
+    await run('capture charge', captureCharge, [...values, seriesId, ...change, reference]);
+    await run('receipt', keepReceipt, [invoiceId, ...receipt]);
+  }
   if (makeRecurrent) {
     const terms = JSON.stringify({ ...termsOf(token, undefined, true), approval });
     await run('series', insertSeries, [`${invoiceId}.1`, hash, token, hash.toString('hex'), terms, standing]);
