@@ -64,7 +64,8 @@ export function watchParts(database: DatabasePool): Seen {
       const explained = { ...told, name: `told_${name}`, text: `explain (analyze, format json) ${text}` };
       await transaction(async (tx) => {
         const [row] = await tx.run(explained, values);
-        for (const { Plan } of row?.['QUERY PLAN'] as readonly { Plan: Plan }[]) count(seen, name, Plan);
+        const plans = (row?.['QUERY PLAN'] ?? []) as readonly { Plan: Plan }[];
+        for (const { Plan } of plans) count(seen, name, Plan);
         throw new TakenBack();
       }).catch(() => undefined);
     };
