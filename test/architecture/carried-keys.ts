@@ -53,8 +53,8 @@ export type Seen = Map<string, Map<string, number>>;
 
 class TakenBack extends Error {}
 
-/** Lets PostgreSQL tell, before each statement is run, what it does in it; and takes that back. */
-export function watchParts(database: DatabasePool): Seen {
+/** Lets PostgreSQL tell, before each statement of these names is run, what it does in it; and takes that back. */
+export function watchParts(database: DatabasePool, names: readonly string[]): Seen {
   const seen: Seen = new Map();
   const watched = (db: Database): Pick<Database, 'run' | 'transaction' | 'contained'> => {
     const { run, transaction, contained } = db;
@@ -71,7 +71,7 @@ export function watchParts(database: DatabasePool): Seen {
     };
     return {
       async run(statement, values) {
-        await look(statement as never, values as never);
+        if (names.includes(statement.name)) await look(statement as never, values as never);
         return run(statement, values);
       },
       transaction: (work) => transaction((tx) => work({ ...tx, ...watched(tx) })),
