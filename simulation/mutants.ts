@@ -1,85 +1,100 @@
 // npm run simulate:mutants: plants one fault after the other in a copy of the sources and lets the simulation look for it. A
-// simulation that does not find them would not find ours either.
+// simulation that does not find them would not find ours either. Seeds that found one are then tried without any fault: what goes
+// wrong there too was no find.
 //
 //   npm run simulate:mutants                    all of simulation/faults
 //   npm run simulate:mutants -- told-backwards  only those
-import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+//   npm run simulate:mutants -- --write         and the table in docs/reliability.md anew
+import { readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { firstSeedOf, themes } from './clients/themes.ts';
+import { copySources, faultsThere, plant, type PlantedFault } from './faults/plant.ts';
+import { search, type Found } from './faults/search.ts';
+import { tableOf, withTable, type Outcome } from './faults/table.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    /** For each fault. */
-    seconds: { type: 'string', default: '180' },
-    steps: { type: 'string', default: '3000' },
+    /** For each fault, until the last world begins. */
+    seconds: { type: 'string', default: '50' },
+    steps: { type: 'string', default: '1500' },
     seed: { type: 'string', default: '1' },
+    'side-by-side': { type: 'string', default: String(Math.min(2, availableParallelism())) },
+    write: { type: 'boolean', default: false },
   },
 });
-
-const root = new URL('..', import.meta.url).pathname;
-const faults = join(root, 'simulation/faults');
-const copied = ['src', 'simulation', 'pages', 'test/support', 'package.json', 'tsconfig.json', 'schema.sql'];
-
-type Found = { readonly check: string; readonly seed: string; readonly operations: number };
-
-function plant(patch: string): { folder: string; remove(): void } | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'mandate-mutant-'));
-  const remove = () => rmSync(folder, { recursive: true, force: true });
-  for (const name of copied) cpSync(join(root, name), join(folder, name), { recursive: true });
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  const applied = spawnSync('git', ['apply', '-p1', join(faults, patch)], { cwd: folder, encoding: 'utf8' });
-  if (applied.status === 0) return { folder, remove };
-  print(`${patch} does not apply any more: ${applied.stderr.trim()}`);
-  remove();
-  return undefined;
-}
-
-/** What the first world that fails says of it. */
-async function search(folder: string): Promise<Found | undefined> {
-  const { seed, steps, seconds } = values;
-  const asked = ['--seed', seed, '--steps', steps, '--for', `${seconds}s`, '--as-it-is'];
-  const command = ['--import', 'tsx', 'simulation/simulate.ts', ...asked];
-  const child = spawn(process.execPath, command, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
-  let text = '';
-  child.stdout.on('data', (part: Buffer) => (text += part.toString()));
-  child.stderr.on('data', (part: Buffer) => (text += part.toString()));
-  const code = await new Promise<number | null>((resolve) => void child.once('close', resolve));
-  if (code === 0) return undefined;
-  const [, failing = '?'] = /^seed (\d+) fails/m.exec(text) ?? [];
-  const [, check = `it ended with ${code}: ${text.slice(-500)}`] =
-    /^seed \d+ fails.*\n {2}([^:\n]+):/m.exec(text) ?? [];
-  const operations = [...text.matchAll(/^seed \d+: (\d+) operations/gm)].reduce(
-    (sum, [, count]) => sum + Number(count),
-    0,
-  );
-  return { check, seed: failing, operations };
-}
+const wish = { steps: Number(values.steps), seconds: Number(values.seconds), every: themes.length };
+const document = new URL('../docs/reliability.md', import.meta.url);
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-const patches = readdirSync(faults)
-  .filter((name) => name.endsWith('.patch'))
-  .filter((name) => positionals.length === 0 || positionals.includes(name.replace('.patch', '')))
-  .sort();
-let missed = 0;
-for (const patch of patches) {
-  const planted = plant(patch);
-  const found = planted && (await search(planted.folder));
-  planted?.remove();
-  const [why = ''] = readFileSync(join(faults, patch), 'utf8').split('\n');
-  if (found) {
-    print(
-      `${patch}: ${why}\n  found by ${found.check}, seed ${found.seed}, after ${found.operations} operations`,
-    );
-  } else {
-    missed += 1;
-    print(`${patch}: ${why}\n  NOT FOUND`);
+async function sideBySide<T, R>(things: readonly T[], work: (thing: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const waiting = things.entries();
+  const worker = async () => {
+    for (const [place, thing] of waiting) results[place] = await work(thing);
+  };
+  await Promise.all(Array.from({ length: Number(values['side-by-side']) }, worker));
+  return results;
+}
+
+async function look(fault: PlantedFault): Promise<Outcome> {
+  const planted = plant(fault);
+  if ('problem' in planted) {
+    print(`${fault.name} does not apply any more: ${planted.problem}`);
+    return { fault };
+  }
+  try {
+    const firstSeed = firstSeedOf(fault.theme, Number(values.seed));
+    const found = await search(planted.folder, { ...wish, firstSeed });
+    print(`${fault.name}: ${fault.says}\n  ${found ? textOf(found) : 'NOT FOUND'}`);
+    return { fault, ...(found ? { found } : {}) };
+  } catch (error) {
+    print(`${fault.name}: ${String(error)}`);
+    return { fault };
+  } finally {
+    planted.remove();
   }
 }
-print(`${patches.length - missed} of ${patches.length} planted faults were found`);
-process.exitCode = missed === 0 ? 0 : 1;
+
+function textOf({ check, problem, seed, operations, seconds }: Found): string {
+  return `found by ${check}, seed ${seed}, after ${operations} operations, ${seconds} s: ${problem}`;
+}
+
+/** The seeds that go wrong without any fault. */
+async function wrongAnyway(seeds: readonly number[]): Promise<number[]> {
+  if (seeds.length === 0) return [];
+  const sources = copySources();
+  try {
+    const found = await sideBySide(seeds, (seed) =>
+      search(sources.folder, { ...wish, firstSeed: seed, worldsMost: 1 }),
+    );
+    return found.flatMap((one) => {
+      if (one) print(`without any fault: ${textOf(one)}`);
+      return one ? [one.seed] : [];
+    });
+  } finally {
+    sources.remove();
+  }
+}
+
+const faults = faultsThere().filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+const looked = await sideBySide(faults, look);
+const seeds = [...new Set(looked.flatMap(({ found }) => (found ? [found.seed] : [])))].sort((a, b) => a - b);
+const wrong = await wrongAnyway(seeds);
+const outcomes = looked.map(({ fault, found }): Outcome =>
+  found && !wrong.includes(found.seed) ? { fault, found } : { fault },
+);
+const missed = outcomes.filter(({ found }) => !found);
+print(`\n${tableOf(outcomes)}`);
+print(`${outcomes.length - missed.length} of ${outcomes.length} planted faults were found`);
+if (missed.length > 0) print(`not found: ${missed.map(({ fault }) => fault.name).join(', ')}`);
+if (seeds.length > 0)
+  print(
+    `without any fault ${seeds.length - wrong.length} of the ${seeds.length} worlds that found them are well`,
+  );
+if (values.write) writeFileSync(document, withTable(readFileSync(document, 'utf8'), outcomes));
+process.exitCode = missed.length === 0 && faults.length > 0 ? 0 : 1;

@@ -22,6 +22,8 @@ const { values } = parseArgs({
     'as-it-is': { type: 'boolean', default: false },
     /** So many seeds from the first on, begun within a time. */
     worlds: { type: 'string', default: '1' },
+    /** Every so many of them: worlds of one theme lie that far apart. */
+    every: { type: 'string', default: '1' },
     within: { type: 'string', default: '24h' },
   },
 });
@@ -93,7 +95,8 @@ async function severalWorlds(): Promise<boolean> {
   try {
     const untilMs = real.nowMs() + millisecondsIn(values.within);
     const first = Number(values.seed ?? 1);
-    for (let seed = first; seed < first + Number(values.worlds) && real.nowMs() < untilMs; seed++) {
+    for (let world = 0; world < Number(values.worlds) && real.nowMs() < untilMs; world++) {
+      const seed = first + world * Number(values.every);
       if (!(await one({ seed, steps: Number(steps), without }))) return false;
     }
     return true;

@@ -41,9 +41,10 @@ import { openMerchants } from './merchants/merchants.ts';
 import { ledgerInvariants, type Invariant } from './ledger/invariants.ts';
 import { paymentInvariants } from './payments/payment.invariants.ts';
 import { addVisitorRoutes, callbackUrlOf } from './payments/visitors.ts';
-import { openMailServer } from './mail/mail-server.ts';
+import { openMailServer, type OpenMailServer } from './mail/mail-server.ts';
 import { customersTopic } from './customers/customer.notices.ts';
 import { openRecurring } from './recurring/recurring.ts';
+import { recurringTopic } from './recurring/series.notices.ts';
 import type { Recurring } from './recurring/verbs.ts';
 import { addWithdrawPage } from './recurring/withdraw-page.ts';
 import { invoicesTopic } from './payments/payment.notices.ts';
@@ -61,8 +62,12 @@ import { whatIsMissing } from './wallets/told-owner.ts';
 
 /** What comes from outside the program and is replaced in tests and simulations. */
 export type Ports = { readonly clock: Clock; readonly ids: Ids; readonly network?: Network };
-/** How messages leave the house: to banks, and to merchants. */
-export type Network = { readonly openLink: OpenLink; readonly openSender: OpenSender };
+/** How messages leave the house: to banks, to merchants, and letters to payers. */
+export type Network = {
+  readonly openLink: OpenLink;
+  readonly openSender: OpenSender;
+  readonly openMailServer?: OpenMailServer;
+};
 const realPorts: Ports = { clock: systemClock, ids: randomIds };
 
 /** What every subcommand needs: the migrated database and the keys. */
@@ -100,7 +105,13 @@ export const everyInvariant: readonly Invariant[] = [
   ...payoutInvariants,
 ];
 /** What merchants are told: each room says it of its own aggregates. */
-export const topics: readonly Topic[] = [invoicesTopic, customersTopic, withdrawalsTopic, destinationsTopic];
+export const topics: readonly Topic[] = [
+  invoicesTopic,
+  customersTopic,
+  recurringTopic,
+  withdrawalsTopic,
+  destinationsTopic,
+];
 
 /** How long attempts and bodies of deliveries are kept. */
 const deliveriesKeptMs = 30 * 24 * 3_600_000;
@@ -199,7 +210,8 @@ export function buildService(
       }),
     observe: (bankId, asked, { outcome }, seconds) => metrics.observeBank(bankId, asked, outcome, seconds),
   });
-  const mailServer = config.mailServer && openMailServer(config.mailServer);
+  const { openMailServer: openMail = openMailServer } = ports.network ?? {};
+  const mailServer = config.mailServer && openMail(config.mailServer);
   const recurring = openRecurring({
     cards: vault.cards,
     merchants,

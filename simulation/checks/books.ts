@@ -104,6 +104,12 @@ export type AttemptRow = {
   readonly shop: string;
   readonly payment_system: string;
 };
+export type LetterRow = Due & {
+  readonly invoice_id: string;
+  readonly payment_id: string;
+  readonly status: string;
+  readonly recipient: string;
+};
 export type LedgerRow = {
   readonly aggregate_id: string;
   readonly operation_id: string;
@@ -135,6 +141,7 @@ export type Books = {
   readonly deposits: readonly DepositRow[];
   readonly transfers: readonly TransferRow[];
   readonly others: readonly OtherRow[];
+  readonly letters: readonly LetterRow[];
   readonly attempts: readonly AttemptRow[];
   readonly ledger: readonly LedgerRow[];
   /** Always of all accounts. */
@@ -216,6 +223,11 @@ const sources: Record<keyof Books, Source> = {
         union all select transfer_id, 'transfer', 2 from wallet_transfer) as other`,
     key: 'id',
     of: ['series', 'identity', 'wallet', 'deposit', 'wallet_transfer'],
+  },
+  letters: {
+    text: 'select invoice_id, payment_id, status, recipient, wake_at, stuck_at from letter',
+    key: 'invoice_id',
+    of: ['invoice'],
   },
   attempts: {
     text: `select attempt.series_id, invoice_id, payment_id, attempt.created_at, ended_at, outcome, network,

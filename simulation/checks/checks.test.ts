@@ -161,6 +161,11 @@ const plants: readonly Plant[] = [
     () => ({ sql: `update payment set stuck_at = now() where invoice_id = '${world.sold.id}'` }),
   ],
   ['a notice that never came', ['webhooks'], () => ({ told: { received: world.received.slice(1) } })],
+  [
+    'a notice again after a later one',
+    ['webhooks'],
+    () => ({ told: { received: [...world.received, earlierOf(world.received)] } }),
+  ],
   ['notices in another order', ['webhooks'], () => ({ told: { received: world.received.toReversed() } })],
   [
     'a notice in two versions',
@@ -228,6 +233,17 @@ test('what has changed since the last look is found by the next, and what has no
     await client.query('rollback');
   });
 });
+
+/** A notice after which the same receiver had another one of the same invoice. */
+function earlierOf(received: SmallWorld['received']): SmallWorld['received'][number] {
+  const queueOf = ({ webhookID, body }: (typeof received)[number]) =>
+    `${webhookID} ${(body as { invoice?: { id: string } }).invoice?.id}`;
+  const found = received.find((one, place) =>
+    received.some((other, later) => later > place && queueOf(other) === queueOf(one)),
+  );
+  if (!found) throw new Error('nobody was told twice of the same');
+  return found;
+}
 
 /** A transfer with all that belongs to it, of money the wallet does not have. */
 function overdraw(): string {

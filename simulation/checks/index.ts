@@ -8,15 +8,17 @@ import { cardNumbersFound } from './card-numbers.ts';
 import { findingsOf, type Check, type Problem, type Seen } from './check.ts';
 import { aggregateOf, assurancesOf, type Assurance } from './assurances.ts';
 import { doubles } from './doubles.ts';
+import { due } from './due.ts';
 import { events } from './events.ts';
 import { final } from './final.ts';
 import { historyOf } from './history.ts';
 import { invoices } from './invoices.ts';
+import { letters } from './letters.ts';
 import { moves } from './moves.ts';
 import { postings } from './postings.ts';
 import { retries } from './retries.ts';
 import { transfers } from './transfers.ts';
-import { openQueues, silence, type Queues } from './webhooks.ts';
+import { openQueues, silence, toldAgain, type Queues } from './webhooks.ts';
 import type { BankEntry, CheckWorld, Finding } from './world.ts';
 
 export type { Acknowledged, BankEntry, CheckWorld, Delivery, Finding } from './world.ts';
@@ -33,6 +35,7 @@ const checks: readonly Check[] = [
   doubles,
   acknowledged,
   retries,
+  due,
   final,
 ];
 
@@ -127,8 +130,10 @@ async function all(world: CheckWorld, isSettled: boolean): Promise<Finding[]> {
     ...judge(seen),
     ...named('webhooks', [
       ...openQueues().hear(world.received),
+      ...(await toldAgain(world.query, seen)),
       ...(isSettled ? await silence(world.query, seen) : []),
     ]),
+    ...(world.mails ? named('letters', letters(seen, world.mails)) : []),
     ...named('card numbers', await cardNumbersFound(world.query)),
   ];
 }

@@ -43,21 +43,29 @@ type ConcernRow = {
   readonly webhook_id: string;
   readonly aggregate_id: string;
   readonly sequences: number[];
-  /** Those of them that may be older than the webhook after all: who is as quick as its maker cannot say who was first. */
+  /** Those of them that may be older than the webhook after all. */
   readonly early: number[];
 };
 
 const readWebhooks = 'select webhook_id, topic, owner_id, part_id, event_types from webhook';
+
+/** Whether the server says of each transaction when it was committed. */
+const readMeans = `select current_setting('track_commit_timestamp') as says_when`;
+/** Whoever was committed before the webhook need not be told of it, even where the webhook did not see it when it was made. */
+const committedBefore = `not coalesce(
+  pg_xact_commit_timestamp(event.written_in::xid) > pg_xact_commit_timestamp(webhook.written_in::xid), false)`;
+/** Where nobody knows, who is as quick as its maker cannot say who was first. */
+const nearlyBefore = `event.created_at <= webhook.created_at + interval '1 minute'`;
+
 /** The events that were not there when the webhook was made, of what it is about. */
-const readConcerns = `
+const readConcerns = (isEarly: string) => `
   with object as (
     select invoice_id as id, party_id, shop_id as owner_id, null as part_id, 'InvoicesTopic' as topic from invoice
     union all select customer_id, party_id, shop_id, null, 'CustomersTopic' from customer
     union all select withdrawal_id, party_id, identity_id, wallet_id, 'WithdrawalsTopic' from withdrawal
     union all select destination_id, party_id, identity_id, null, 'DestinationsTopic' from destination)
   select webhook_id, aggregate_id, json_agg(sequence)::text as sequences,
-    coalesce(json_agg(sequence) filter (where event.created_at <= webhook.created_at + interval '1 minute'), '[]')::text
-      as early
+    coalesce(json_agg(sequence) filter (where ${isEarly}), '[]')::text as early
   from webhook join object on object.topic = webhook.topic and object.party_id = webhook.party_id
     and object.owner_id = webhook.owner_id and (webhook.part_id is null or object.part_id = webhook.part_id)
   join event on event.aggregate_id = object.id and not pg_visible_in_snapshot(event.written_in, webhook.made_after::pg_snapshot)
@@ -75,7 +83,9 @@ export async function silence(query: CheckWorld['query'], { histories, received 
   const webhooks = new Map(
     (await query(readWebhooks)).map((row) => [String(row['webhook_id']), row as WebhookRow]),
   );
-  const concerns = (await query(readConcerns)).map((row) => ({
+  const [means] = await query(readMeans);
+  const isEarly = means?.['says_when'] === 'on' ? committedBefore : nearlyBefore;
+  const concerns = (await query(readConcerns(isEarly))).map((row) => ({
     ...(row as ConcernRow),
     sequences: JSON.parse(String(row['sequences'])) as number[],
     early: JSON.parse(String(row['early'])) as number[],
@@ -104,6 +114,22 @@ export async function silence(query: CheckWorld['query'], { histories, received 
             `it was told ${has.join(', ') || 'nothing'}, not ${expected.join(', ')}`,
           ],
         ];
+  });
+}
+
+/** The next notice is not sent before the one before it was heard: whoever has had the later one is not told the earlier one again. */
+const readNeverPutBack = 'select webhook_id, aggregate_id from webhook_queue where rewinds = 0';
+
+export async function toldAgain(query: CheckWorld['query'], { received }: Seen): Promise<Problem[]> {
+  const queues = groupedBy(received, queueOf);
+  return (await query(readNeverPutBack)).flatMap(({ webhook_id: webhookId, aggregate_id: id }): Problem[] => {
+    let latest = -Infinity;
+    for (const { eventID } of queues.get(`${webhookId} ${id}`) ?? []) {
+      if (Number(eventID) < latest)
+        return [[`webhook ${webhookId} of ${id}`, `notice ${eventID} came again after ${latest}`]];
+      latest = Number(eventID);
+    }
+    return [];
   });
 }
 

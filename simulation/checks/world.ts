@@ -21,6 +21,8 @@ export type CheckWorld = {
   readonly acknowledged: readonly Acknowledged[];
   /** In the order in which they were accepted, for each webhook; grows. */
   readonly received: readonly Delivery[];
+  /** What the mail server has taken, where there is one; grows. */
+  readonly mails?: readonly Mail[];
 };
 
 /** A line of the bank's book, as the bank protocol gives it. */
@@ -53,4 +55,12 @@ export type Delivery = {
   /** Of the notice: in its body for invoices and customers, with the same meaning for wallets. */
   readonly eventID: number | string;
   readonly body: unknown;
+};
+
+/** A letter that was handed in. */
+export type Mail = {
+  /** It has the names of the payment in it. */
+  readonly id: string;
+  readonly to: string;
+  readonly text: string;
 };

@@ -5,7 +5,8 @@ import { knownTo, type Action, type Knowledge, type Wish } from './knowledge.ts'
 import { listenerActions } from './listeners.ts';
 import { onlookerActions } from './onlookers.ts';
 import { peopleActions } from './people.ts';
-import { shopActions } from './shop.ts';
+import { shopActions, smoothShopActions } from './shop.ts';
+import type { Theme } from './themes.ts';
 import { walletActions } from './wallets.ts';
 
 export type Request = Wish & {
@@ -16,39 +17,44 @@ export type Request = Wish & {
 
 export type Clients = {
   join(merchant: { readonly partyId: string; readonly apiKey: string }): void;
+  /** What somebody has to do before the world is what it is about; undefined when all is there. */
+  beginning(now: () => string): Request | undefined;
   /** What somebody does next. */
   next(now: () => string): Request | undefined;
   /** What he hears; undefined when he hears nothing. */
   hear(request: Request, answer: { readonly status: number; readonly body: unknown } | undefined): void;
 };
 
-const actions: readonly Action[] = [
+export const actions: readonly Action[] = [
   ...onlookerActions,
   ...shopActions,
+  ...smoothShopActions,
   ...peopleActions,
   ...walletActions,
   ...listenerActions,
 ];
-const beginnings = [
-  ['enter a card', 'cards'],
-  ['create an invoice', 'invoices'],
-  ['create an identity', 'identities'],
-  ['open a wallet', 'wallets'],
-  ['store a card to pay out to', 'payoutCards'],
-  ['create a destination', 'destinations'],
-  ['withdraw', 'withdrawals'],
-  ['create a customer', 'customers'],
-  ['create a webhook', 'webhooks'],
-] as const;
 export const actionNames = actions.map(({ name }) => name);
 const remembered = 20;
+/** So many of each thing everybody begins with. */
+const atFirst = 2;
 
-export function openClients(chance: Chance, without: readonly string[]): Clients {
+export function openClients(options: {
+  chance: Chance;
+  theme: Theme;
+  /** Names of actions. */
+  without: readonly string[];
+}): Clients {
+  const { chance, theme, without } = options;
   const merchants: Knowledge[] = [];
   /** To be asked again. */
   let unanswered: Request[] = [];
   const answered: Request[] = [];
-  const possible = actions.filter(({ name }) => !without.includes(name));
+  const possible = actions
+    .filter(({ name }) => !without.includes(name))
+    .map((action) => ({
+      ...action,
+      weight: action.weight * (theme.likelier[action.name] ?? theme.otherwise),
+    }));
   let asked = 0;
 
   function spoiled(wish: Wish): Wish {
@@ -70,33 +76,39 @@ export function openClients(chance: Chance, without: readonly string[]): Clients
     return chance.oneOf(ways)();
   }
 
-  /** Whoever has nothing yet begins with what all else needs. */
-  function firstOf(known: Knowledge): Action | undefined {
-    const missing = beginnings.find(([, things]) => known[things].length === 0);
-    return missing && chance.isTrue(0.3) ? possible.find(({ name }) => name === missing[0]) : undefined;
+  function requestOf(known: Knowledge, action: Action, wish: Wish): Request {
+    const key = wish.method === 'POST' && chance.isTrue(0.6) ? { 'idempotency-key': `key-${++asked}` } : {};
+    return {
+      ...wish,
+      what: `${action.name}: ${wish.method} ${wish.path}`,
+      headers: {
+        'x-request-id': `request-${++asked}`,
+        authorization: `Bearer ${wish.token ?? known.apiKey}`,
+        ...(wish.body ? { 'content-type': 'application/json' } : {}),
+        ...key,
+      },
+    };
   }
 
   return {
     join: ({ partyId, apiKey }) => void merchants.push(knownTo(partyId, apiKey)),
+    beginning(now) {
+      for (const known of merchants) {
+        const missing = theme.beginnings.find(([, things]) => known[things].length < atFirst);
+        const action = missing && possible.find(({ name }) => name === missing[0]);
+        const wish = action?.wish(known, chance, now);
+        if (action && wish) return requestOf(known, action, wish);
+      }
+      return undefined;
+    },
     next(now) {
       if (unanswered.length > 0 && chance.isTrue(0.3)) return unanswered.shift();
       if (answered.length > 0 && chance.isTrue(0.02)) return chance.oneOf(answered);
       const known = chance.oneOf(merchants);
-      const action = firstOf(known) ?? chance.weighted(possible);
-      const wanted = action?.wish(known, chance, now);
-      if (!action || !wanted) return undefined;
-      const wish = chance.isTrue(0.03) ? spoiled(wanted) : wanted;
-      const key = wish.method === 'POST' && chance.isTrue(0.6) ? { 'idempotency-key': `key-${++asked}` } : {};
-      return {
-        ...wish,
-        what: `${action.name}: ${wish.method} ${wish.path}`,
-        headers: {
-          'x-request-id': `request-${++asked}`,
-          authorization: `Bearer ${wish.token ?? known.apiKey}`,
-          ...(wish.body ? { 'content-type': 'application/json' } : {}),
-          ...key,
-        },
-      };
+      const theirNow = () => new Date(Date.parse(now()) + known.aheadMs).toISOString();
+      const action = chance.weighted(possible);
+      const wanted = action?.wish(known, chance, theirNow);
+      return action && wanted && requestOf(known, action, chance.isTrue(0.03) ? spoiled(wanted) : wanted);
     },
     hear(request, answer) {
       const hasKey = 'idempotency-key' in request.headers;

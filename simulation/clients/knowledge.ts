@@ -17,7 +17,12 @@ export type Knowledge = {
   readonly payoutCards: string[];
   readonly destinations: string[];
   readonly withdrawals: string[];
+  readonly transfers: string[];
+  readonly challenges: { identity: string; id: string }[];
   readonly webhooks: string[];
+  readonly walletWebhooks: { identity: string; id: string }[];
+  /** How far ahead of everybody's his test clock is, by what he was told. */
+  aheadMs: number;
   /** How many names of his own he has given. */
   named: number;
 };
@@ -55,7 +60,11 @@ export function knownTo(partyId: string, apiKey: string): Knowledge {
     payoutCards: [],
     destinations: [],
     withdrawals: [],
+    transfers: [],
+    challenges: [],
     webhooks: [],
+    walletWebhooks: [],
+    aheadMs: 0,
     named: 0,
   };
 }

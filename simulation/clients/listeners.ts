@@ -2,6 +2,7 @@
 import { recent, type Action, type Knowledge } from './knowledge.ts';
 
 const webhooks = '/v2/processing/webhooks';
+const walletWebhooks = '/wallet/v0/webhooks';
 /** Each webhook has an address of its own, so that what comes there is known to be its own. */
 let addresses = 0;
 
@@ -71,9 +72,23 @@ export const listenerActions: readonly Action[] = [
           };
       return {
         method: 'POST',
-        path: '/wallet/v0/webhooks',
+        path: walletWebhooks,
         body: { identityID, scope, url: `https://receiver.example/${++addresses}` },
+        learn: ({ id }) => known.walletWebhooks.push({ identity: identityID, id }),
       };
+    },
+  },
+  {
+    name: 'look at a webhook of an identity, or delete it',
+    weight: 0.3,
+    wish: (known, chance) => {
+      const webhook = recent(known.walletWebhooks, chance);
+      if (!webhook) return undefined;
+      const ofIdentity = `?identityID=${webhook.identity}`;
+      const path = `${walletWebhooks}/${webhook.id}${ofIdentity}`;
+      const what = chance.oneOf(['list', 'list', 'get', 'get', 'delete'] as const);
+      if (what === 'list') return { method: 'GET', path: walletWebhooks + ofIdentity };
+      return { method: what === 'get' ? 'GET' : 'DELETE', path };
     },
   },
   {

@@ -3,6 +3,7 @@ import { recent, type Action } from './knowledge.ts';
 
 const processing = '/v2/processing';
 const wallet = '/wallet/v0';
+const hourMs = 3_600_000;
 
 const always = [
   `${processing}/me`,
@@ -22,7 +23,6 @@ const always = [
   `${wallet}/destinations`,
   `${wallet}/deposits`,
   `${wallet}/withdrawals`,
-  '/sandbox/clock',
   '/sandbox/outbox',
 ];
 
@@ -48,6 +48,20 @@ export const onlookerActions: readonly Action[] = [
       if (!paid) return undefined;
       const path = `${processing}/invoices/${paid.invoiceId}/payments/${paid.paymentId}`;
       return { method: 'GET', path: path + chance.oneOf(['/chargebacks', '/chargebacks/1', '/refunds/1']) };
+    },
+  },
+  {
+    name: 'move the test clock',
+    weight: 0.3,
+    wish: (known, chance, now) => {
+      // Who is told what time it is for him learns how far ahead that is.
+      const learn = (answer: { now: string }) =>
+        void (known.aheadMs += Date.parse(answer.now) - Date.parse(now()));
+      const path = '/sandbox/clock';
+      if (chance.isTrue(0.2)) return { method: 'GET', path, learn };
+      const ms = hourMs * chance.oneOf([1, 1, 23, 25, 25, 5 * 24, 8 * 24, 32 * 24]);
+      const to = new Date(Date.parse(now()) + ms).toISOString();
+      return { method: 'POST', path, body: { now: to }, learn };
     },
   },
   {

@@ -66,9 +66,23 @@ export const peopleActions: readonly Action[] = [
     weight: 1.5,
     wish: (known, chance) => {
       const customer = recent(known.customers, chance);
-      const what = chance.oneOf(['', '/bindings', '/events?limit=100', '/payment-methods']);
+      const what = chance.oneOf(['', '/bindings', '/events?limit=100', '/payment-methods', '/recurring']);
       const token = chance.isTrue(0.3) ? { token: customer?.token ?? '' } : {};
       return customer && { method: 'GET', path: `${customers}/${customer.id}${what}`, ...token };
+    },
+  },
+  {
+    name: 'look at a binding',
+    weight: 0.6,
+    wish: (known, chance) => {
+      const binding = recent(known.bindings, chance);
+      const what = chance.oneOf(['', '', '/consent']);
+      return (
+        binding && {
+          method: 'GET',
+          path: `${customers}/${binding.customerId}/bindings/${binding.id}${what}`,
+        }
+      );
     },
   },
 ];

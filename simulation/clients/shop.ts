@@ -1,6 +1,6 @@
 // What shops do: invoices, payments in one step and in two, refunds, charges without the payer.
 import type { Chance } from '../world/chance.ts';
-import { externalId, recent, type Action, type Knowledge, type Name } from './knowledge.ts';
+import { externalId, recent, type Action, type Knowledge, type Name, type Wish } from './knowledge.ts';
 
 const base = '/v2/processing';
 const payer = { email: 'payer@example.com' };
@@ -19,7 +19,9 @@ const cardNumbers = [
 ];
 
 /** The last ones make the bank decline, each in a way of its own. */
-const amounts = [100, 1_000, 6_000, 6_000, 6_000, 25_000, 1_000_000, 199_951, 199_908, 199_909, 199_914];
+const amounts = [100, 1_000, 6_000, 6_000, 6_000, 25_000, 1_000_000, 199_051, 199_908, 199_909, 199_914];
+/** A part of this is declined too, of whatever larger amount. */
+const declinedPart = 99_051;
 
 const hourMs = 3_600_000;
 
@@ -28,15 +30,72 @@ const currencies: Record<string, string> = { TEST: 'RUB', TEST_USD: 'USD', TEST_
 const pathOf = ({ invoiceId, paymentId }: Name) => `${base}/invoices/${invoiceId}/payments/${paymentId}`;
 
 function partOf(amount: number, chance: Chance): Record<string, unknown> {
-  return chance.isTrue(0.5) ? {} : { amount: chance.oneOf([1, Math.ceil(amount / 3), amount, amount + 1]) };
+  if (chance.isTrue(0.3)) return {};
+  const declined = Math.min(amount, declinedPart);
+  return { amount: chance.oneOf([1, Math.ceil(amount / 3), declined, declined, amount, amount + 1]) };
 }
 
-function payment(known: Knowledge, chance: Chance, payerOf: () => object | undefined) {
-  const invoice = recent(known.invoices, chance);
-  const who = payerOf();
+function newInvoice(
+  known: Knowledge,
+  now: () => string,
+  { shop, amount, lifeMs, ...named }: { shop: string; amount: number; lifeMs: number; externalID?: string },
+): Wish {
+  const currency = currencies[shop] ?? 'RUB';
+  const dueDate = new Date(Date.parse(now()) + lifeMs).toISOString();
+  return {
+    method: 'POST',
+    path: `${base}/invoices`,
+    body: { shopID: shop, dueDate, amount, currency, product: 'Order', ...named },
+    learn: ({ invoice, invoiceAccessToken }) =>
+      known.invoices.push({ id: invoice.id, token: invoiceAccessToken.payload, shop, currency, amount }),
+  };
+}
+
+function enteredCard(known: Knowledge, cardNumber: string, hasCode: boolean): Wish {
+  return {
+    method: 'POST',
+    path: `${base}/payment-resources`,
+    body: {
+      paymentTool: {
+        paymentToolType: 'CardData',
+        cardNumber,
+        expDate: '12/30',
+        ...(hasCode ? { cvv: '123' } : {}),
+        cardHolder: 'LEXA SVOTIN',
+      },
+      clientInfo: { fingerprint: 'a browser' },
+    },
+    learn: ({ paymentToolToken, paymentSession }) =>
+      known.cards.push({ token: paymentToolToken, session: paymentSession }),
+  };
+}
+
+/** With a card that was entered. */
+function payerWithCard(known: Knowledge, chance: Chance) {
+  const card = recent(known.cards, chance);
+  return (
+    card && {
+      payerType: 'PaymentResourcePayer',
+      paymentToolToken: card.token,
+      ...(chance.isTrue(0.5) ? { paymentSession: card.session } : {}),
+      contactInfo: payer,
+      ...(chance.isTrue(0.2) ? { sessionInfo: { redirectUrl: 'https://shop.example/back' } } : {}),
+    }
+  );
+}
+
+/** Mostly one that was not tried to be paid yet. */
+function invoiceToPay(known: Knowledge, chance: Chance) {
+  const tried = new Set(known.payments.map(({ invoiceId }) => invoiceId));
+  const untried = known.invoices.filter(({ id }) => !tried.has(id));
+  return (chance.isTrue(0.8) ? recent(untried, chance) : undefined) ?? recent(known.invoices, chance);
+}
+
+function payment(known: Knowledge, chance: Chance, who: object | undefined, agreesToMore: number) {
+  const invoice = invoiceToPay(known, chance);
   if (!invoice || !who) return undefined;
   const { id: invoiceId, amount, currency } = invoice;
-  const makeRecurrent = chance.isTrue(0.25);
+  const makeRecurrent = chance.isTrue(agreesToMore);
   const flow = chance.isTrue(0.6)
     ? { type: 'PaymentFlowInstant' }
     : { type: 'PaymentFlowHold', onHoldExpiration: chance.oneOf(['cancel', 'capture']) };
@@ -57,81 +116,94 @@ function payment(known: Knowledge, chance: Chance, payerOf: () => object | undef
   };
 }
 
+/** Of all that cards and amounts can be, what leads far: for the beginning of a world. */
+export const smoothShopActions: readonly Action[] = [
+  {
+    name: 'enter an ordinary card',
+    weight: 0,
+    // The first is approved at once, the next wants the payer.
+    wish: (known) =>
+      enteredCard(known, known.cards.length === 0 ? '4242424242424242' : '4012888888881881', true),
+  },
+  {
+    name: 'create an ordinary invoice',
+    weight: 0,
+    wish: (known, _chance, now) =>
+      newInvoice(known, now, { shop: 'TEST', amount: 250_000, lifeMs: 30 * 24 * hourMs }),
+  },
+  {
+    name: 'agree to more',
+    weight: 0,
+    wish: (known) => {
+      const card = known.cards[0];
+      const invoice = known.invoices[known.parents.length];
+      if (!card || !invoice) return undefined;
+      const { id: invoiceId, amount, currency } = invoice;
+      const who = { payerType: 'PaymentResourcePayer', paymentToolToken: card.token, contactInfo: payer };
+      return {
+        method: 'POST',
+        path: `${base}/invoices/${invoiceId}/payments`,
+        body: { flow: { type: 'PaymentFlowInstant' }, payer: who, makeRecurrent: true },
+        learn: ({ id }) => {
+          known.payments.push({ invoiceId, paymentId: id, amount, currency });
+          known.parents.push({ invoiceId, paymentId: id });
+        },
+      };
+    },
+  },
+];
+
 export const shopActions: readonly Action[] = [
   {
     name: 'create an invoice',
     weight: 10,
-    wish: (known, chance, now) => {
-      const shop = chance.oneOf(['TEST', 'TEST', 'TEST', 'TEST_USD', 'TEST_EUR']);
-      const currency = currencies[shop] ?? 'RUB';
-      const amount = chance.oneOf(amounts);
-      const lifeMs = chance.oneOf([10 * 60_000, hourMs, 24 * hourMs, 30 * 24 * hourMs]);
-      const dueDate = new Date(Date.parse(now()) + lifeMs).toISOString();
-      return {
-        method: 'POST',
-        path: `${base}/invoices`,
-        body: { shopID: shop, dueDate, amount, currency, product: 'Order', ...externalId(known, chance) },
-        learn: ({ invoice, invoiceAccessToken }) =>
-          known.invoices.push({ id: invoice.id, token: invoiceAccessToken.payload, shop, currency, amount }),
-      };
-    },
+    wish: (known, chance, now) =>
+      newInvoice(known, now, {
+        shop: chance.oneOf(['TEST', 'TEST', 'TEST', 'TEST_USD', 'TEST_EUR']),
+        amount: chance.oneOf(amounts),
+        lifeMs: chance.oneOf([10 * 60_000, hourMs, 24 * hourMs, 30 * 24 * hourMs]),
+        ...externalId(known, chance),
+      }),
   },
   {
     name: 'enter a card',
     weight: 6,
-    wish: (known, chance) => ({
-      method: 'POST',
-      path: `${base}/payment-resources`,
-      body: {
-        paymentTool: {
-          paymentToolType: 'CardData',
-          cardNumber: chance.oneOf(cardNumbers),
-          expDate: '12/30',
-          ...(chance.isTrue(0.8) ? { cvv: '123' } : {}),
-          cardHolder: 'LEXA SVOTIN',
-        },
-        clientInfo: { fingerprint: 'a browser' },
-      },
-      learn: ({ paymentToolToken, paymentSession }) =>
-        known.cards.push({ token: paymentToolToken, session: paymentSession }),
-    }),
+    wish: (known, chance) => enteredCard(known, chance.oneOf(cardNumbers), chance.isTrue(0.8)),
   },
   {
     name: 'pay',
     weight: 14,
-    wish: (known, chance) =>
-      payment(known, chance, () => {
-        const card = recent(known.cards, chance);
-        return (
-          card && {
-            payerType: 'PaymentResourcePayer',
-            paymentToolToken: card.token,
-            ...(chance.isTrue(0.5) ? { paymentSession: card.session } : {}),
-            contactInfo: payer,
-            ...(chance.isTrue(0.2) ? { sessionInfo: { redirectUrl: 'https://shop.example/back' } } : {}),
-          }
-        );
-      }),
+    wish: (known, chance) => payment(known, chance, payerWithCard(known, chance), 0.25),
+  },
+  {
+    name: 'pay and agree to more',
+    weight: 2,
+    wish: (known, chance) => payment(known, chance, payerWithCard(known, chance), 1),
   },
   {
     name: 'charge without the payer',
     weight: 6,
-    wish: (known, chance) =>
-      payment(known, chance, () => {
-        const parent = recent(known.parents, chance);
-        if (!parent) return undefined;
-        const recurrentParentPayment = { invoiceID: parent.invoiceId, paymentID: parent.paymentId };
-        return { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo: payer };
-      }),
+    wish: (known, chance) => {
+      // The first ones were good.
+      const parent = chance.isTrue(0.6) ? known.parents[chance.below(2)] : recent(known.parents, chance);
+      if (!parent) return undefined;
+      const recurrentParentPayment = { invoiceID: parent.invoiceId, paymentID: parent.paymentId };
+      const who = { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo: payer };
+      return payment(known, chance, who, 0.25);
+    },
   },
   {
     name: 'charge a customer',
     weight: 5,
-    wish: (known, chance) =>
-      payment(known, chance, () => {
-        const customer = recent(known.customers, chance);
-        return customer && { payerType: 'CustomerPayer', customerID: customer.id };
-      }),
+    wish: (known, chance) => {
+      const customer = recent(known.customers, chance);
+      return payment(
+        known,
+        chance,
+        customer && { payerType: 'CustomerPayer', customerID: customer.id },
+        0.25,
+      );
+    },
   },
   ...(
     [
@@ -157,7 +229,8 @@ export const shopActions: readonly Action[] = [
     name: 'refund a payment',
     weight: 5,
     wish: (known, chance) => {
-      const paid = recent(known.payments, chance);
+      // Only what has been captured can be given back, and that takes a while.
+      const paid = chance.isTrue(0.5) ? chance.oneOf(known.payments) : recent(known.payments, chance);
       if (!paid) return undefined;
       const part = partOf(paid.amount, chance);
       const currency = 'amount' in part ? { currency: paid.currency } : {};
@@ -208,6 +281,7 @@ export const shopActions: readonly Action[] = [
         '/recurring',
         '/recurring/events',
         '/recurring/consent',
+        '/recurring/consent/sheet',
         '/receipt',
       ]);
       return paid && { method: 'GET', path: pathOf(paid) + what };

@@ -42,6 +42,7 @@ export const walletActions: readonly Action[] = [
             method: 'POST',
             path: `${base}/identities/${identity}/challenges`,
             body: { type: 'esia', proofs },
+            learn: ({ id }) => known.challenges.push({ identity, id }),
           };
     },
   },
@@ -99,7 +100,7 @@ export const walletActions: readonly Action[] = [
       const wallet = recent(known.wallets, chance);
       const destination = recent(known.destinations, chance);
       if (!wallet || !destination) return undefined;
-      const amount = chance.oneOf([100, 1_500, 1_500, 20_000, 5_000_000, 99_951, 99_951]);
+      const amount = chance.oneOf([100, 1_500, 1_500, 20_000, 5_000_000, 60_000_000, 99_051, 99_051, 99_915]);
       return {
         method: 'POST',
         path: `${base}/withdrawals`,
@@ -121,6 +122,7 @@ export const walletActions: readonly Action[] = [
             method: 'POST',
             path: `${base}/w2w/transfers`,
             body: { sender, receiver, body, ...externalId(known, chance) },
+            learn: ({ id }) => known.transfers.push(id),
           };
     },
   },
@@ -154,13 +156,50 @@ export const walletActions: readonly Action[] = [
       const paths = [
         ...(wallet ? [`wallets/${wallet}`, `wallets/${wallet}/account`, 'deposits?limit=10'] : []),
         ...(withdrawal
-          ? [`withdrawals/${withdrawal}`, `withdrawals/${withdrawal}/events?limit=20`, 'withdrawals?limit=10']
+          ? [
+              `withdrawals/${withdrawal}`,
+              `withdrawals/${withdrawal}/events?limit=20`,
+              `withdrawals/${withdrawal}/events/1`,
+              'withdrawals?limit=10',
+            ]
           : []),
         ...(destination
           ? [`destinations/${destination}`, `destinations/${destination}/events?limit=10`]
           : []),
       ];
       return paths.length === 0 ? undefined : { method: 'GET', path: `${base}/${chance.oneOf(paths)}` };
+    },
+  },
+  {
+    name: 'look at who is paid, and how',
+    weight: 0.8,
+    wish: (known, chance) => {
+      const identity = recent(known.identities, chance);
+      const challenge = recent(known.challenges, chance);
+      const transfer = recent(known.transfers, chance);
+      const card = recent(known.payoutCards, chance);
+      const paths = [
+        ...(identity === undefined
+          ? []
+          : [`${base}/identities/${identity}`, `${base}/identities/${identity}/challenges`]),
+        ...(challenge ? [`${base}/identities/${challenge.identity}/challenges/${challenge.id}`] : []),
+        ...(transfer === undefined ? [] : [`${base}/w2w/transfers/${transfer}`]),
+        ...(card === undefined ? [] : [`/payres/v0/bank-cards/${card}`]),
+      ];
+      return paths.length === 0 ? undefined : { method: 'GET', path: chance.oneOf(paths) };
+    },
+  },
+  {
+    name: 'look for a name among payouts',
+    weight: 0.4,
+    wish: (known, chance) => {
+      const name = `name-${chance.below(known.named + 1)}`;
+      const path = chance.oneOf([
+        `external/wallets?externalID=${name}`,
+        `external-ids/destinations/${name}`,
+        `external-ids/withdrawals/${name}`,
+      ]);
+      return { method: 'GET', path: `${base}/${path}` };
     },
   },
 ];

@@ -38,7 +38,7 @@ export async function startPostgres(folder: string): Promise<TorturedPostgres> {
       log: () => {},
       machine: { openFolder: folder },
       // A short log is soon written again, and leaves room on the disk.
-      settings: { max_wal_size: '256MB', max_connections: '60' },
+      settings: { max_wal_size: '256MB', max_connections: '60', track_commit_timestamp: 'on' },
     });
   let server: EmbeddedServer = await launch();
   const urlOf = (database: string, host = server.connection.host, port = server.connection.port) => {

@@ -9,6 +9,8 @@ import type { Trace } from './trace.ts';
 export type Calls = {
   /** Somebody asks that node for something. */
   begin(node: WorldNode): void;
+  /** What the world needs before it begins, asked for one after the other, of that node. */
+  prepare(node: WorldNode): Promise<void>;
   /** The node is gone: whoever waits for it hears that the connection broke. */
   hangUp(node: string): void;
   underWay(): number;
@@ -18,6 +20,9 @@ export type Calls = {
   /** What is wrong by the look of the answers alone. */
   readonly findings: readonly Finding[];
 };
+
+/** A few may be refused, because something else is not ready yet. */
+const beginningsMost = 100;
 
 export function openCalls(options: {
   scheduler: Scheduler;
@@ -76,8 +81,24 @@ export function openCalls(options: {
     });
   }
 
+  async function prepare(node: WorldNode): Promise<void> {
+    for (let count = 0; count < beginningsMost; count++) {
+      const request = clients.beginning(now);
+      if (!request) return;
+      const { method, path, headers, body } = request;
+      const sent = { method, url: path, headers, ...(body ? { payload: JSON.stringify(body) } : {}) };
+      const { status, text } = await node.call(sent);
+      trace.add(`client: ${request.what} → ${status} ${text}`);
+      const told: unknown = JSON.parse(text);
+      acknowledged.push({ method, path, status, body: told, at: now() });
+      clients.hear(request, { status, body: told });
+    }
+    throw new Error('the world did not get what it needs to begin');
+  }
+
   return {
     begin,
+    prepare,
     hangUp(node) {
       for (const hear of open.get(node) ?? []) hear();
       open.delete(node);

@@ -1,12 +1,11 @@
 // The database as nodes see it: PostgreSQL itself, but each statement waits until the scheduler lets it go. One runs at a time.
 // A statement that has to wait for a lock stays where it is until the other transaction ends; the others go on meanwhile.
-import pg from 'pg';
+import type pg from 'pg';
 import type { ConnectionPool } from '../../src/database/database.ts';
-import { typeParsers } from '../../src/database/statement.ts';
+import { openBackends, type Backend, type Outcome, type Question, type Stopped } from './backends.ts';
 import type { Place } from './cluster.ts';
 import type { Faults } from './faults.ts';
 import type { Scheduler } from './scheduler.ts';
-import { real } from './take-over.ts';
 import type { Trace } from './trace.ts';
 
 export type WorldDatabase = {
@@ -24,23 +23,19 @@ export type WorldDatabase = {
   end(): Promise<void>;
 };
 
-/** A connection to the server, which serves one node after the other. */
-type Line = { readonly client: pg.Client; readonly pid: number };
-type Outcome = { readonly result: pg.QueryResult } | { readonly error: Error };
-type Question = { readonly name?: string; readonly text: string; readonly values?: unknown[] };
-
 type Session = {
   readonly node: string;
-  line: Line | undefined;
+  backend: Backend | undefined;
   inTransaction: boolean;
-  /** What came of a statement that waits for a lock. */
-  blocked: { outcome: Promise<Outcome>; settle: (outcome: Outcome) => void; what: string } | undefined;
+  /** A statement that waits for a lock, and whom what comes of it is told. */
+  waiting: { stopped: Stopped; readonly question: Question; settle: (outcome: Outcome) => void } | undefined;
   broken: boolean;
 };
 
-const lookAgainMs = 1;
 /** Each row of their answers is a step of due work: one that was claimed, or that its maker has claimed already. */
 const beginsSteps = /^(claim_due_\w+|claim_webhook_queues|insert_(payment|binding|withdrawal|destination))$/;
+/** How much it changes follows from the server's clock, which is the machine's; nothing that nodes do follows from it. */
+const byServersClock = 'advance_ledger_watermark';
 const acquireTimeoutMs = 5_000;
 
 export async function openWorldDatabase(options: {
@@ -50,92 +45,57 @@ export async function openWorldDatabase(options: {
   trace: Trace;
 }): Promise<WorldDatabase> {
   const { place, scheduler, faults, trace } = options;
-  const spare: Line[] = [];
+  const backends = await openBackends(place);
+  const observer = await backends.take();
   const sessions = new Set<Session>();
   let statements = 0;
   let steps = 0;
-  const observer = await newLine();
 
-  async function newLine(): Promise<Line> {
-    const client = new pg.Client({ ...place, types: typeParsers, options: '-c TimeZone=UTC' });
-    client.on('error', () => undefined);
-    await client.connect();
-    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-    return { client, pid: Number(rows[0]?.pid) };
-  }
-
-  async function blockers(pid: number): Promise<number[]> {
-    const { rows } = await observer.client.query<{ pids: string }>(
-      `select array_to_string(pg_blocking_pids($1), ',') as pids`,
-      [pid],
-    );
-    return (rows[0]?.pids ?? '').split(',').filter(Boolean).map(Number);
-  }
-
-  async function isInCircle(pid: number): Promise<boolean> {
-    const seen = new Set<number>();
-    const open = await blockers(pid);
-    for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      if (next === pid) return true;
-      if (seen.has(next)) continue;
-      seen.add(next);
-      open.push(...(await blockers(next)));
-    }
-    return false;
-  }
-
-  /** What came of it, or `blocked` when it waits for a lock that a transaction of somebody else holds. */
-  async function outcomeOf(line: Line, outcome: Promise<Outcome>): Promise<Outcome | 'blocked'> {
-    for (;;) {
-      const come = await Promise.race([outcome, pause()]);
-      if (come) return come;
-      if ((await blockers(line.pid)).length === 0) continue;
-      if (!(await isInCircle(line.pid))) return 'blocked';
-      // The server would find that out by itself, at a moment of its own choice.
-      await observer.client.query('select pg_cancel_backend($1)', [line.pid]);
-      await outcome;
-      return { error: Object.assign(new Error('deadlock detected'), { code: '40P01' }) };
-    }
-  }
-
-  const mayWait = (self: Session) =>
-    [...sessions].some((other) => other !== self && (other.inTransaction || other.blocked));
-
-  async function execute(session: Session, question: Question): Promise<Outcome | 'blocked'> {
-    session.line ??= spare.pop() ?? (await newLine());
-    const { line } = session;
+  /** Undefined when it waits for a lock. */
+  async function execute(session: Session, question: Question): Promise<Outcome | undefined> {
+    session.backend ??= await backends.take();
     statements += 1;
-    const outcome = line.client.query(question).then(
-      (result): Outcome => ({ result }),
-      (error: unknown): Outcome => ({ error: error as Error }),
+    const mayWait = [...sessions].some(
+      (other) => other !== session && (other.inTransaction || other.waiting),
     );
-    const come = mayWait(session) ? await outcomeOf(line, outcome) : await outcome;
-    if (come === 'blocked') {
-      session.blocked = { outcome, settle: () => {}, what: nameOf(question) };
-      return come;
+    const come = await backends.run(session.backend, question, mayWait);
+    if ('outcome' in come) {
+      session.waiting = { stopped: come, question, settle: () => {} };
+      return undefined;
     }
-    noteTransaction(session, question);
-    if ('result' in come && beginsSteps.test(question.name ?? '')) steps += come.result.rowCount ?? 0;
+    note(session, question, come);
     return come;
   }
 
-  /** Whoever waited for what has just ended goes on; its answer waits to be let go like any other. */
-  async function lookAtBlocked(): Promise<void> {
-    let ended = 0;
-    for (const session of sessions) {
-      const { blocked, line } = session;
-      if (!blocked || !line) continue;
-      const come = await outcomeOf(line, blocked.outcome);
-      if (come === 'blocked') continue;
-      session.blocked = undefined;
-      ended += 1;
+  function note(session: Session, { name = '', text }: Question, outcome: Outcome): void {
+    if (text === 'begin') session.inTransaction = true;
+    else if (text === 'commit' || text === 'rollback') session.inTransaction = false;
+    if ('result' in outcome && beginsSteps.test(name)) steps += outcome.result.rowCount ?? 0;
+  }
+
+  /** Whoever waited for what has just ended goes on, one after the other; what comes of it waits to be let go like anything else. */
+  async function letOthersGoOn(): Promise<void> {
+    for (;;) {
+      const waiting = [...sessions].flatMap((session) =>
+        session.waiting ? [{ session, ...session.waiting }] : [],
+      );
+      const [free] = await backends.free(waiting.map(({ stopped }) => stopped));
+      const next = waiting.find(({ stopped }) => stopped === free);
+      if (!next) return;
+      const { session, stopped, question, settle } = next;
+      const come = await backends.goOn(stopped);
+      if ('outcome' in come) {
+        session.waiting = { stopped: come, question, settle };
+        continue;
+      }
+      session.waiting = undefined;
+      note(session, question, come);
       scheduler.wait({
         owner: session.node,
-        what: `the lock is free for ${blocked.what}`,
-        run: () => blocked.settle(come),
+        what: `the lock is free for ${nameOf(question)}`,
+        run: () => settle(come),
       });
     }
-    if (ended > 0) await lookAtBlocked();
   }
 
   async function breakOff(session: Session): Promise<void> {
@@ -145,18 +105,15 @@ export async function openWorldDatabase(options: {
 
   /** The server rolls back what was open. */
   async function hangUp(session: Session): Promise<void> {
-    const { line, blocked, inTransaction } = session;
-    session.line = undefined;
-    session.blocked = undefined;
+    const { backend, waiting, inTransaction } = session;
+    session.backend = undefined;
+    session.waiting = undefined;
     session.inTransaction = false;
-    if (!line) return;
-    if (blocked) {
-      await observer.client.query('select pg_cancel_backend($1)', [line.pid]);
-      await blocked.outcome;
-    }
-    if (inTransaction || blocked) await line.client.query('rollback');
-    spare.push(line);
-    if (inTransaction) await lookAtBlocked();
+    if (!backend) return;
+    if (waiting) await backends.cancel(waiting.stopped);
+    if (inTransaction) await backend.client.query('rollback');
+    backends.giveBack(backend);
+    if (inTransaction || waiting) await letOthersGoOn();
   }
 
   const lost = () => new Error('Connection terminated unexpectedly');
@@ -171,7 +128,8 @@ export async function openWorldDatabase(options: {
           trace.add(`  ${what}: ${code ?? message}`);
           reject(outcome.error);
         } else {
-          trace.add(`  ${what}: ${outcome.result.rowCount ?? 0}`);
+          const rows = what === byServersClock ? 'done' : (outcome.result.rowCount ?? 0);
+          trace.add(`  ${what}: ${rows}`);
           resolve(outcome.result);
         }
       };
@@ -179,19 +137,23 @@ export async function openWorldDatabase(options: {
         owner: session.node,
         what: `asks ${what}`,
         async run() {
-          if (faults.happens('connection lost before the statement')) {
+          const isCommit = question.text === 'commit';
+          const isLost = (when: 'before' | 'after') =>
+            (isCommit && faults.happens(`connection lost ${when} the commit`)) ||
+            faults.happens(`connection lost ${when} the statement`);
+          if (isLost('before')) {
             await breakOff(session);
             return settle({ error: lost() });
           }
           const outcome = await execute(session, question);
-          if (outcome === 'blocked') {
+          if (!outcome) {
             trace.add(`  ${what}: waits for a lock`);
-            if (session.blocked) session.blocked.settle = settle;
+            if (session.waiting) session.waiting.settle = settle;
             return;
           }
           const mayFree = !session.inTransaction;
-          if (mayFree) await lookAtBlocked();
-          if (faults.happens('connection lost after the statement')) {
+          if (mayFree) await letOthersGoOn();
+          if (isLost('after')) {
             await breakOff(session);
             return settle({ error: lost() });
           }
@@ -233,7 +195,7 @@ export async function openWorldDatabase(options: {
 
     function newSession(): Session {
       total += 1;
-      const session = { node, line: undefined, inTransaction: false, blocked: undefined, broken: false };
+      const session = { node, backend: undefined, inTransaction: false, waiting: undefined, broken: false };
       sessions.add(session);
       return session;
     }
@@ -274,7 +236,7 @@ export async function openWorldDatabase(options: {
       // All of them first: the end of one transaction must not let another one of the dead go on.
       for (const session of own) sessions.delete(session);
       // And first those that wait: else they would go on for the moment between the end of what they wait for and their own.
-      for (const session of own.filter(({ blocked }) => blocked)) await hangUp(session);
+      for (const session of own.filter(({ waiting }) => waiting)) await hangUp(session);
       for (const session of own) await hangUp(session);
     },
     async query(text, values) {
@@ -283,23 +245,11 @@ export async function openWorldDatabase(options: {
     },
     statements: () => statements,
     steps: () => steps,
-    waitsForLock: (name) => [...sessions].some(({ node, blocked }) => node === name && blocked !== undefined),
-    async end() {
-      const lines = [observer, ...spare, ...[...sessions].flatMap(({ line }) => line ?? [])];
-      await Promise.all(lines.map(({ client }) => client.end().catch(() => undefined)));
-    },
+    waitsForLock: (name) => [...sessions].some(({ node, waiting }) => node === name && waiting !== undefined),
+    end: () => backends.end(),
   };
-
-  function pause(): Promise<undefined> {
-    return new Promise((resolve) => void real.setTimeout(() => resolve(undefined), lookAgainMs));
-  }
 }
 
 function nameOf({ name, text }: Question): string {
   return name ?? text.slice(0, 30);
-}
-
-function noteTransaction(session: Session, { text }: Question): void {
-  if (text === 'begin') session.inTransaction = true;
-  else if (text === 'commit' || text === 'rollback') session.inTransaction = false;
 }

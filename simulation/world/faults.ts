@@ -6,6 +6,8 @@ import type { Trace } from './trace.ts';
 export const faultKinds = {
   'connection lost before the statement': 0.003,
   'connection lost after the statement': 0.003,
+  'connection lost before the commit': 0.06,
+  'connection lost after the commit': 0.06,
   'bank cannot be reached': 0.05,
   'bank goes away': 0.01,
   'bank request lost': 0.05,
@@ -17,8 +19,11 @@ export const faultKinds = {
   'bank callback twice': 0.1,
   'receiver fails': 0.15,
   'receiver takes it and does not answer': 0.08,
+  'mail server fails': 0.15,
+  'mail server takes it and does not answer': 0.08,
   'client hears nothing': 0.05,
   'node dies': 0.0008,
+  'node stands still': 0.003,
   'clock jumps': 0.03,
   'clock of a node differs': 0.5,
 } as const;

@@ -8,6 +8,7 @@ import { randomIds } from '../../src/ids.ts';
 import { openLog } from '../../src/log.ts';
 import type { WorldBank } from './bank.ts';
 import type { WorldDatabase } from './database.ts';
+import { mailSettings, type PostOffice } from './mail.ts';
 import type { Receivers } from './receivers.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Trace } from './trace.ts';
@@ -28,6 +29,7 @@ const config = readConfig(
     REQUESTS_PER_SECOND: '0',
     FAILED_AUTHENTICATIONS_PER_MINUTE: '0',
     WEBHOOK_ADDRESSES: 'anywhere',
+    ...mailSettings,
   },
   process.cwd(),
 );
@@ -39,9 +41,10 @@ export async function startNode(options: {
   database: WorldDatabase;
   bank: WorldBank;
   receivers: Receivers;
+  postOffice: PostOffice;
   trace: Trace;
 }): Promise<WorldNode> {
-  const { name, skewMs, scheduler, database, bank, receivers, trace } = options;
+  const { name, skewMs, scheduler, database, bank, receivers, postOffice, trace } = options;
   const clock: Clock = { now: () => instantAt(Math.floor(scheduler.nowMs()) + skewMs) };
   const foundation = await foundationOn(
     {
@@ -60,7 +63,11 @@ export async function startNode(options: {
     {
       clock,
       ids: randomIds,
-      network: { openLink: bank.linkOf(name), openSender: receivers.senderOf(name) },
+      network: {
+        openLink: bank.linkOf(name),
+        openSender: receivers.senderOf(name),
+        openMailServer: postOffice.serverOf(name),
+      },
     },
   );
   const service = buildService(foundation);

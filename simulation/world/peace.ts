@@ -20,23 +20,29 @@ const dueTables = [
   'webhook_queue',
 ];
 const roundsMost = 500;
-/** Operators and chores come every so many rounds. */
+/** Operators and chores come every so many rounds, and when nothing is due. */
 const checkUpEvery = 10;
+/** Rounds in which nothing is due, until it is over: what the last chore or step has written may still have to be told. */
+const quietMost = 3;
 const secondMs = 1_000;
+/** Long enough for every chore to have its turn. */
+const minuteMs = 61 * secondMs;
 
 type Surroundings = { scheduler: Scheduler; database: WorldDatabase; bank: WorldBank; trace: Trace };
 
 /** With that node alone. */
 export async function makePeace(node: WorldNode, surroundings: Surroundings): Promise<void> {
   const { scheduler, database, bank, trace } = surroundings;
+  let quietRounds = 0;
   for (let round = 1; round <= roundsMost; round++) {
-    const isCheckUp = round % checkUpEvery === 0;
+    const isCheckUp = quietRounds > 0 || round % checkUpEvery === 0;
     await runDry(scheduler, isCheckUp);
     if (isCheckUp) await attend(node, surroundings);
     const next = await nextDueMs(surroundings);
-    if (next === undefined && isCheckUp) return;
+    quietRounds = next === undefined ? quietRounds + 1 : 0;
+    if (quietRounds === quietMost) return;
     await bank.endOverdue();
-    const ms = Math.max(secondMs, (next ?? 0) - scheduler.nowMs() + 1);
+    const ms = next === undefined ? minuteMs : Math.max(secondMs, next - scheduler.nowMs() + 1);
     scheduler.pass(ms);
     trace.add(`${ms} ms pass`);
   }

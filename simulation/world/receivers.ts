@@ -28,6 +28,7 @@ export function openReceivers(options: {
       ({ timeoutMs }) => ({
         post: ({ url, body, headers }) =>
           new Promise((resolve) => {
+            const hangsUpAtMs = scheduler.nowMs() + timeoutMs;
             const timer = setTimeout(() => resolve({ came: 'nothing', why: 'timeout' }), timeoutMs);
             const answer = (status: number): void => {
               clearTimeout(timer);
@@ -37,6 +38,8 @@ export function openReceivers(options: {
               owner: node,
               what: `tells ${url.pathname} ${headers['webhook-id']}`,
               async run() {
+                // Whoever has hung up sends nothing any more.
+                if (scheduler.nowMs() >= hangsUpAtMs) return;
                 if (faults.happens('receiver fails')) return answer(chance.oneOf([500, 503, 302, 410]));
                 const content = JSON.parse(body.toString()) as { eventID: number | string };
                 const webhookID = await webhookAt(url.href);

@@ -1,6 +1,8 @@
 // Takes over what this process would have by nature: time, timers and chance. Imported before anything of the service, because
 // some of it keeps what it imports. Until a world rules, everything is as usual; so is what a world itself does by `real`.
 import crypto, { type KeyObject } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import files from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { promisify } from 'node:util';
 
@@ -134,6 +136,14 @@ Object.assign(crypto, {
   },
   generateKeyPair,
   sign,
+});
+
+/** Read by another thread, a file would come when it likes. */
+const { readFile, readdir } = files;
+Object.assign(files, {
+  readFile: async (...asked: Parameters<typeof readFileSync>) =>
+    rule ? readFileSync(...asked) : readFile(...(asked as Parameters<typeof readFile>)),
+  readdir: async (folder: string) => (rule ? readdirSync(folder) : readdir(folder)),
 });
 syncBuiltinESMExports();
 

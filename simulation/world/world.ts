@@ -3,6 +3,7 @@
 import type { CheckWorld, Finding } from '../checks/world.ts';
 import { openClients } from '../clients/clients.ts';
 import { forgetAddresses } from '../clients/listeners.ts';
+import { themeOf } from '../clients/themes.ts';
 import type { WorldBank } from './bank.ts';
 import { openWorldBanks } from './banks.ts';
 import { openCalls } from './calls.ts';
@@ -11,11 +12,12 @@ import type { Cluster } from './cluster.ts';
 import { openWorldDatabase, type WorldDatabase } from './database.ts';
 import { openFaults, type Faults } from './faults.ts';
 import { openMerchants } from './merchants.ts';
+import { openPostOffice } from './mail.ts';
 import { startNode, type WorldNode } from './node.ts';
 import { makePeace } from './peace.ts';
 import { openReceivers } from './receivers.ts';
 import { openScheduler, type Scheduler } from './scheduler.ts';
-import { real } from './take-over.ts';
+import { quiet } from './take-over.ts';
 import { openTrace, type Trace } from './trace.ts';
 
 export type WorldOptions = {
@@ -45,6 +47,8 @@ const callsMost = 16;
 const nodesUsual = 3;
 const secondMs = 1_000;
 const hourMs = 3_600_000;
+/** Longer than any lease of the service. */
+const leaseMs = 61 * secondMs;
 
 export async function openWorld(options: WorldOptions): Promise<World> {
   const { cluster, seed, without } = options;
@@ -54,7 +58,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const faults: Faults = openFaults({ chance: chanceOf(seed, 'faults'), trace, without });
   const { place, drop } = await cluster.newDatabase();
   const database: WorldDatabase = await openWorldDatabase({ place, scheduler, faults, trace });
-  const clients = openClients(chanceOf(seed, 'clients'), without);
+  const clients = openClients({ chance: chanceOf(seed, 'clients'), theme: themeOf(seed), without });
   const addresses = new Map<string, string>();
   async function webhookAt(url: string): Promise<string> {
     const known = addresses.get(url);
@@ -65,12 +69,19 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     return id;
   }
   const receivers = openReceivers({ scheduler, faults, chance: chanceOf(seed, 'receivers'), webhookAt });
+  const postOffice = openPostOffice({ scheduler, faults });
   const calls = openCalls({ scheduler, faults, trace, clients });
   const nodes = new Map<string, WorldNode>();
   let born = 0;
   forgetAddresses();
 
-  const anyNode = () => (nodes.size === 0 ? undefined : chance.oneOf([...nodes.values()]));
+  /** A node that does nothing, and for how many steps still. */
+  let standing: { readonly name: string; steps: number } | undefined;
+
+  function anyNode(): WorldNode | undefined {
+    const moving = [...nodes.values()].filter(({ name }) => canMove(name));
+    return moving.length === 0 ? undefined : chance.oneOf(moving);
+  }
 
   const bank: WorldBank = await openWorldBanks({
     scheduler,
@@ -94,8 +105,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
         choices.find((one) => one.owner === owner) ??
         (database.waitsForLock(owner) ? choices.find(({ isChore = false }) => !isChore) : undefined);
       if (choice) await scheduler.letGo(choice);
-      // It reads files.
-      else await new Promise((resolve) => void real.setTimeout(resolve, 1));
+      else await quiet();
     }
     return working;
   }
@@ -106,7 +116,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     trace.add(`${name} starts, ${skewMs} ms off`);
     try {
       const node = await alone(name, () =>
-        startNode({ name, skewMs, scheduler, database, bank, receivers, trace }),
+        startNode({ name, skewMs, scheduler, database, bank, receivers, postOffice, trace }),
       );
       nodes.set(name, node);
       scheduler.as(name, () => {
@@ -154,6 +164,15 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     return true;
   }
 
+  /** It loses what it was at to the others, and then goes on as if nothing had happened. */
+  function standStill(name: string): void {
+    standing = { name, steps: 60 + chance.below(200) };
+    scheduler.pass(leaseMs);
+    trace.add(`${name} stands still, ${leaseMs} ms pass`);
+  }
+
+  const canMove = (name: string) => name !== standing?.name;
+
   function timePasses(): void {
     const shortMs = chance.oneOf([50, 200, 200, secondMs, secondMs, 5 * secondMs]);
     const longMs = chance.oneOf([30 * secondMs, 61 * secondMs, 10 * 60 * secondMs, hourMs]);
@@ -167,8 +186,13 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     scheduler.pass(chance.below(3));
     if (nodes.size < nodesUsual && chance.isTrue(nodes.size === 0 ? 1 : 0.01)) return bringUp();
     if (nodes.size > 0 && faults.happens('node dies')) return die(chance.oneOf([...nodes.keys()]));
+    if (standing && --standing.steps === 0) standing = undefined;
+    if (!standing && nodes.size > 1 && faults.happens('node stands still'))
+      return standStill(chance.oneOf([...nodes.keys()]));
     const wantsChore = chance.isTrue(0.004);
-    const choices = scheduler.choices().filter(({ isChore = false }) => wantsChore || !isChore);
+    const choices = scheduler
+      .choices()
+      .filter(({ owner, isChore = false }) => canMove(owner) && (wantsChore || !isChore));
     const at = chance.next();
     const node = calls.underWay() < callsMost ? anyNode() : undefined;
     if (node && at < 0.3) return calls.begin(node);
@@ -197,6 +221,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     const [node] = nodes.values();
     if (!node) throw new Error('the first node did not start');
     for (const merchant of await alone(node.name, () => openMerchants(node))) clients.join(merchant);
+    await alone(node.name, () => calls.prepare(node));
     faults.begin();
     while (nodes.size < nodesUsual) await bringUp();
   }
@@ -210,6 +235,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       bankBook: () => bank.book(),
       acknowledged: calls.acknowledged,
       received: receivers.received,
+      mails: postOffice.taken,
     },
     operations: () => calls.ended() + database.steps(),
     faults: () => faults.count(),

@@ -2,6 +2,7 @@
 // connection; a connection is held for the length of a statement or a transaction and never while waiting for others.
 import pg from 'pg';
 import type { Column, Columns, Statement, Values } from './statement.ts';
+import { StatementClient } from './statement-client.ts';
 import { typeParsers } from './statement.ts';
 
 export type Database = {
@@ -164,6 +165,7 @@ function poolOf(
   const { connection, onConnectionError, silenceTimeoutMs = usualSilenceTimeoutMs } = options;
   const pool = new pg.Pool({
     ...('url' in connection ? { connectionString: connection.url } : connection),
+    Client: StatementClient,
     max: connectionsMost,
     connectionTimeoutMillis: waitForConnectionMs,
     types: typeParsers,
@@ -248,8 +250,13 @@ async function runStatement<P extends Columns, R extends Columns>(
   // The driver gives up by its own clock, whatever the server was told.
   const patience = patienceMs === undefined ? {} : { query_timeout: patienceMs };
   const prepared = prepares ? { name } : {};
-  const result = await client.query<Values<R>>({ ...prepared, text, values, ...patience });
-  return result.rows;
+  try {
+    return (await client.query<Values<R>>({ ...prepared, text, values, ...patience })).rows;
+  } catch (error) {
+    // Of where it came from the driver knows only its own socket.
+    if (error instanceof Error) Error.captureStackTrace(error, runStatement);
+    throw error;
+  }
 }
 
 function encode(value: unknown, type: Column | undefined): unknown {

@@ -29,6 +29,8 @@ export type MailServer = {
   send(letter: OutgoingLetter): Promise<{ readonly taken: true } | { readonly refused: string }>;
 };
 
+export type OpenMailServer = (settings: MailServerSettings) => MailServer;
+
 /** Nobody knows whether the server has the letter, or it has not: it is sent again. */
 class LetterNotTaken extends Error {}
 

@@ -57,6 +57,7 @@ const rooms: Record<string, readonly string[]> = {
     'receipt',
     'rule-packs',
     'series',
+    'series.notices',
   ],
   wallets: [
     'destination',

@@ -29,6 +29,9 @@ const known: Readonly<Record<string, string>> = {
   '0005_refunds.sql adds a constraint that old rows or old nodes may break': 'the same check, wider',
   '0007_terminals.sql rewrites or deletes rows':
     'terminals of the simulated bank, which nobody had in live mode',
+  '0020_recurring_webhooks.sql drops': 'the check of a topic, put back wider in the same statement',
+  '0020_recurring_webhooks.sql adds a constraint that old rows or old nodes may break':
+    'the same check, wider',
   '0018_single_transfer.sql replaces a function': 'it takes, writes and answers the same, quicker',
 };
 

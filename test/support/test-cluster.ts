@@ -16,6 +16,8 @@ export const throwAwaySettings = {
   full_page_writes: 'off',
   // Its worker may be in a database at the very moment that is dropped, and only a superuser may end it.
   autovacuum: 'off',
+  // By it the checks of simulations know what was there first.
+  track_commit_timestamp: 'on',
 };
 
 const connectionsMost = 200;

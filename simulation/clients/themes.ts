@@ -1,0 +1,121 @@
+// What a world is mostly about. In a short one with a little of everything nothing comes far: a payout wants an identity, a wallet
+// and a card that was asked about, a retry wants an agreement and a decline. So each seed has a theme, and four of five go deep
+// into one thing; the fifth is a mixture.
+import type { Knowledge } from './knowledge.ts';
+
+/** What is done first of all, until there is one, and what there is then. */
+export type Beginning = readonly [action: string, thing: Things];
+type Things = {
+  [Name in keyof Knowledge]: Knowledge[Name] extends readonly unknown[] ? Name : never;
+}[keyof Knowledge];
+
+export type Theme = {
+  readonly name: string;
+  readonly beginnings: readonly Beginning[];
+  /** How much likelier than usual actions are; whatever is not named is `otherwise` times as likely. */
+  readonly likelier: Readonly<Record<string, number>>;
+  readonly otherwise: number;
+};
+
+const forPayments: readonly Beginning[] = [
+  ['enter an ordinary card', 'cards'],
+  ['create an ordinary invoice', 'invoices'],
+];
+const forPayouts: readonly Beginning[] = [
+  ['create an identity', 'identities'],
+  ['open a wallet', 'wallets'],
+  ['store a card to pay out to', 'payoutCards'],
+  ['create a destination', 'destinations'],
+];
+const forPeople: readonly Beginning[] = [['create a customer', 'customers']];
+
+const holdsAndRefunds: Theme = {
+  name: 'holds and refunds',
+  beginnings: [...forPayments, ['agree to more', 'parents']],
+  likelier: {
+    'create an invoice': 1.5,
+    pay: 1.5,
+    'capture a payment': 2,
+    'cancel a payment': 2,
+    'refund a payment': 3,
+    'enter a card': 1,
+    'look at a payment': 1,
+  },
+  otherwise: 0.1,
+};
+
+const payouts: Theme = {
+  name: 'payouts',
+  beginnings: forPayouts,
+  likelier: {
+    withdraw: 4,
+    transfer: 1.5,
+    deposit: 0.3,
+    'open a wallet': 0.7,
+    'store a card to pay out to': 1,
+    'create a destination': 1,
+    'look at a wallet or a withdrawal': 1,
+  },
+  otherwise: 0.05,
+};
+
+const recurring: Theme = {
+  name: 'charges without the payer',
+  beginnings: [...forPayments, ['agree to more', 'parents'], ...forPeople, ['bind a card', 'bindings']],
+  likelier: {
+    'create an invoice': 2,
+    'enter a card': 0.7,
+    'pay and agree to more': 1,
+    'charge without the payer': 4,
+    'charge a customer': 2,
+    'bind a card': 1,
+    'move the test clock': 6,
+    'withdraw a consent': 1,
+  },
+  otherwise: 0.1,
+};
+
+const webhooks: Theme = {
+  name: 'webhooks',
+  beginnings: [['create a webhook', 'webhooks'], ...forPayments, ...forPeople],
+  likelier: {
+    'create a webhook': 2,
+    'create a webhook of an identity': 0.5,
+    'change a webhook': 0.5,
+    'create an invoice': 1.5,
+    'enter a card': 0.7,
+    pay: 1.5,
+    'capture a payment': 1,
+    'cancel a payment': 1,
+    'refund a payment': 1,
+    'create a customer': 0.5,
+    'bind a card': 1,
+    'withdraw a binding': 0.5,
+  },
+  otherwise: 0.1,
+};
+
+const mixture: Theme = {
+  name: 'a bit of everything',
+  beginnings: [
+    ...forPayments,
+    ...forPayouts,
+    ['withdraw', 'withdrawals'],
+    ...forPeople,
+    ['create a webhook', 'webhooks'],
+  ],
+  likelier: {},
+  otherwise: 1,
+};
+
+/** In turn, so that a few seeds one after the other have them all. */
+export const themes: readonly Theme[] = [mixture, holdsAndRefunds, payouts, recurring, webhooks];
+
+/** The first seed from that one on that has the theme; the next ones follow at the distance of all themes. */
+export function firstSeedOf(theme: Theme, from: number): number {
+  for (let seed = from; ; seed++) if (themeOf(seed) === theme) return seed;
+}
+
+export function themeOf(seed: number): Theme {
+  return themes[Math.abs(seed) % themes.length] ?? mixture;
+}

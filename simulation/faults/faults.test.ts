@@ -1,0 +1,45 @@
+// The planted faults stay plantable: whoever changes a line one of them changes is told, and not only when they are sought again.
+import { expect, test } from 'vitest';
+import { faultsThere, problemWith } from './plant.ts';
+import { foundIn } from './search.ts';
+import { tableOf, withTable } from './table.ts';
+
+const faults = faultsThere();
+
+test('there are at least twenty', () => {
+  expect(faults.length).toBeGreaterThanOrEqual(20);
+});
+
+test.each(faults)('$name can be planted in the sources as they are', (fault) => {
+  expect(problemWith(fault)).toBeUndefined();
+});
+
+test('what a world that fails prints is understood', () => {
+  const printed = `seed 3: 120 operations, 1 faults, 900 statements in 1.0 s (120/s)
+trace 0123456789abcdef
+seed 8: 30 operations, 1 faults, 90 statements in 1.0 s (30/s)
+seed 8 fails after 640 steps:
+  bank: payment I.1 (failed): at the bank nothing
+npm run simulate -- --seed 8 --steps 1200
+`;
+  expect(foundIn(printed)).toEqual({
+    check: 'bank',
+    problem: 'payment I.1 (failed): at the bank nothing',
+    seed: 8,
+    operations: 150,
+  });
+  expect(foundIn('SyntaxError: Unexpected token')).toBeUndefined();
+});
+
+test('the table stands between its marks, and one that was not found says so', () => {
+  const [fault] = faults;
+  if (!fault) throw new Error('there is no fault');
+  const found = { check: 'bank', problem: '', seed: 8, operations: 150, seconds: 1 };
+  const document = 'before\n\n<!-- planted faults -->\nold\n<!-- end of planted faults -->\n\nafter\n';
+  const written = withTable(document, [{ fault, found }, { fault }]);
+  expect(written).toMatch(/^before\n\n<!-- planted faults -->\n\n\| Planted fault /);
+  expect(written).toContain(`| \`bank\`   |    8 |              150 |`);
+  expect(written).toContain(`| nothing  |      |                  |`);
+  expect(written).not.toContain('old');
+  expect(() => withTable('nowhere', [])).toThrow(/no place/);
+});
