@@ -53,8 +53,8 @@ export type Seen = Map<string, Map<string, number>>;
 
 class TakenBack extends Error {}
 
-/** Lets PostgreSQL tell, before each statement is run, what it does in it; and takes that back. */
-export function watchParts(database: DatabasePool): Seen {
+/** Lets PostgreSQL tell, before each statement of these names is run, what it does in it; and takes that back. */
+export function watchParts(database: DatabasePool, names: readonly string[]): Seen {
   const seen: Seen = new Map();
   const watched = (db: Database): Pick<Database, 'run' | 'transaction' | 'contained'> => {
     const { run, transaction, contained } = db;
@@ -64,13 +64,14 @@ export function watchParts(database: DatabasePool): Seen {
       const explained = { ...told, name: `told_${name}`, text: `explain (analyze, format json) ${text}` };
       await transaction(async (tx) => {
         const [row] = await tx.run(explained, values);
-        for (const { Plan } of row?.['QUERY PLAN'] as readonly { Plan: Plan }[]) count(seen, name, Plan);
+        const plans = (row?.['QUERY PLAN'] ?? []) as readonly { Plan: Plan }[];
+        for (const { Plan } of plans) count(seen, name, Plan);
         throw new TakenBack();
       }).catch(() => undefined);
     };
     return {
       async run(statement, values) {
-        await look(statement as never, values as never);
+        if (names.includes(statement.name)) await look(statement as never, values as never);
         return run(statement, values);
       },
       transaction: (work) => transaction((tx) => work({ ...tx, ...watched(tx) })),

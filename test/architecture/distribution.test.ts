@@ -201,7 +201,7 @@ describe('in use', () => {
   let seen: Seen;
   beforeAll(async () => {
     const database = await createTestDatabase('partitioned');
-    seen = watchParts(database.database);
+    seen = watchParts(database.database, [...hot, 'claim_due_invoice']);
     world = await startSmallWorld(database);
   });
   afterAll(() => world.close());

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/test-cluster.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
 const masterKey = Buffer.alloc(32, 9).toString('base64');
-const salesInEachPart = 15;
+const salesInEachPart = 10;
 
 /** What a version after this one may bring: to tables that are in use, and with a default for the rows of old nodes. */
 const migration = `
