@@ -957,7 +957,7 @@ create table webhook (
   written_in xid8 default pg_current_xact_id() not null,
   made_after text default pg_current_snapshot()::text,
   constraint webhook_pkey primary key (webhook_id),
-  constraint webhook_topic_check check (topic = any (array['InvoicesTopic'::text, 'CustomersTopic'::text, 'WithdrawalsTopic'::text, 'DestinationsTopic'::text])),
+  constraint webhook_topic_check check (topic = any (array['InvoicesTopic'::text, 'CustomersTopic'::text, 'RecurringTopic'::text, 'WithdrawalsTopic'::text, 'DestinationsTopic'::text])),
   constraint webhook_url_check check (length(url) <= 1000)
 );
 create index webhook_of_party on webhook using btree (party_id);

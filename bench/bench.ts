@@ -4,7 +4,9 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { closedLoop, median, openLoop, type Measured, type Work } from './load.ts';
 import { costSince, meanOf, residentMb, spentSoFar, type Cost } from './costs.ts';
+import { isPgbenchThere, runPgbench } from './pgbench.ts';
 import { openField, type Contender } from './processes.ts';
+import { measureWebhooks, type WebhooksResult } from './webhooks.ts';
 import { writeReport, type Result, type SlowBankResult } from './report.ts';
 import { openApi, scenarios, type Api, type Scenario } from './scenarios.ts';
 
@@ -23,19 +25,18 @@ const { values: options } = parseArgs({
 if (options.help) {
   console.log(`npm run bench -- [--quick] [--only NAME]… [--clients 16] [--rounds 5] [--seconds 3]
   [--bank-latency 200] [--profile FOLDER]
-scenarios: ${scenarios.map(({ name }) => name).join(', ')}; results go to bench/results/`);
+scenarios: ${[...scenarios.map(({ name }) => name), 'pgbench', 'webhooks'].join(', ')}; results go to bench/results/`);
   process.exit();
 }
 const clients = Number(options.clients);
-const rounds = Number(options.rounds ?? (options.quick ? 3 : 5));
+const rounds = Number(options.rounds ?? 3);
 const roundMs = 1_000 * Number(options.seconds ?? (options.quick ? 2 : 3));
 const quick = ['charge', 'recurring'];
-const chosen = scenarios.filter(({ name }) =>
-  (options.only ?? (options.quick ? quick : [name])).includes(name),
-);
+const isChosen = (name: string) => (options.only ?? (options.quick ? quick : [name])).includes(name);
+const chosen = scenarios.filter(({ name }) => isChosen(name));
 
 /** However many scenarios there are: what has not begun by then is left out, and it is said so. */
-const lastBeginningMs = 270_000;
+const lastBeginningMs = 240_000;
 const bankLatencyMs = Number(options['bank-latency'] ?? 0);
 /** Enough to keep the service busy while each of them waits for the bank. */
 const patientClients = 128;
@@ -44,16 +45,18 @@ const field = await openField({
   ...(options.profile ? { profileInto: resolve(options.profile) } : {}),
   slowBank: bankLatencyMs > 0,
 });
-const apis = new Map<Contender, Api>([field.service, field.floor].map((one) => [one, openApi(one)]));
+// Once to make the schema, and then as after every day.
+await (await field.node('service')).stop();
+const service = await field.node('service');
+const floor = await field.floor();
+const apis = new Map<Contender, Api>([service, floor].map((one) => [one, openApi(one)]));
 const results: Result[] = [];
+let pgbenchRate: number | undefined;
+let webhooks: WebhooksResult | undefined;
 try {
   for (const scenario of chosen) {
-    if (performance.now() > lastBeginningMs) {
-      console.error(`${scenario.name} is left out: the five minutes are over`);
-      continue;
-    }
-    console.error(`${scenario.name} …`);
-    const contenders = scenario.hasFloor ? [field.service, field.floor] : [field.service];
+    if (!begins(scenario.name)) continue;
+    const contenders = scenario.hasFloor ? [service, floor] : [service];
     const works = new Map<Contender, Work>();
     for (const one of contenders) {
       const work = await scenario.prepare(apis.get(one) as Api);
@@ -63,11 +66,32 @@ try {
     }
     results.push(await race(scenario, works));
   }
+  if (isChosen('pgbench') && isPgbenchThere && begins('pgbench'))
+    pgbenchRate = await runPgbench(field, floor.database, roundMs / 1_000);
+  if (isChosen('webhooks') && begins('webhooks')) webhooks = await webhooksBesideCharges();
 } finally {
   await Promise.all([...apis.values()].map((api) => api.close()));
   await field.close();
 }
-writeReport(results, `${clients} clients, ${rounds} turns of ${roundMs / 1_000} s each`, field.startMs);
+writeReport(
+  results,
+  { pgbenchRate, webhooks },
+  `${clients} clients, ${rounds} turns of ${roundMs / 1_000} s each`,
+  service.startMs,
+);
+
+function begins(name: string): boolean {
+  const isLate = performance.now() > lastBeginningMs;
+  console.error(isLate ? `${name} is left out: the five minutes are over` : `${name} …`);
+  return !isLate;
+}
+
+async function webhooksBesideCharges(): Promise<WebhooksResult> {
+  const api = apis.get(service) as Api;
+  const work = await scenarios.find(({ name }) => name === 'recurring')?.prepare(api);
+  if (!work) throw new Error('there is nothing to tell of');
+  return measureWebhooks(api, work, { clients, ms: roundMs * 2 });
+}
 
 async function race({ name, asksBank }: Scenario, works: ReadonlyMap<Contender, Work>): Promise<Result> {
   const measured = new Map<Contender, Measured[]>([...works.keys()].map((one) => [one, []]));
@@ -82,19 +106,19 @@ async function race({ name, asksBank }: Scenario, works: ReadonlyMap<Contender, 
       measured.get(one)?.push(turn);
       costs.get(one)?.push(await costSince(before, field, one, turn.latenciesMs.length));
     }
-    const [service, floor] = [field.service, field.floor].map((one) => measured.get(one)?.at(-1)?.rate);
-    if (service && floor) ratios.push(service / floor);
+    const [ours = 0, least = 0] = [service, floor].map((one) => measured.get(one)?.at(-1)?.rate);
+    if (least > 0) ratios.push(ours / least);
   }
-  const service = together(measured.get(field.service) ?? []);
-  const floors = measured.get(field.floor);
-  const work = works.get(field.service);
-  const half = work && (await openLoop(work, { rate: Math.max(1, service.rate / 2), ms: roundMs }));
+  const all = together(measured.get(service) ?? []);
+  const floors = measured.get(floor);
+  const work = works.get(service);
+  const half = work && (await openLoop(work, { rate: Math.max(1, all.rate / 2), ms: roundMs }));
   const isSlow = bankLatencyMs > 0 && asksBank;
   return {
     name,
-    residentMb: residentMb(field.service.pid),
+    residentMb: residentMb(service.pid),
     ...(work && isSlow ? { withSlowBank: await withSlowBank(work) } : {}),
-    service,
+    service: all,
     ratios,
     costs: [...costs].map(([one, turns]) => ({ of: one.name, ...meanOf(turns) })),
     ...(floors ? { floor: together(floors) } : {}),
@@ -104,7 +128,7 @@ async function race({ name, asksBank }: Scenario, works: ReadonlyMap<Contender, 
 
 async function withSlowBank(work: Work): Promise<SlowBankResult> {
   const { slowBank } = field;
-  const api = apis.get(field.service);
+  const api = apis.get(service);
   if (!slowBank || !api) throw new Error('there is no slow bank');
   const many = { clients: patientClients, ms: roundMs * 2 };
   const quick = await closedLoop(work, many);

@@ -1,69 +1,38 @@
 // Shows that nothing acknowledged is lost when the database's machine is: two PostgreSQL from Debian's packages with synchronous
 // streaming replication, the service under load, the primary killed, the standby promoted, and then everything looked for that
-// a merchant was told. `npm run prove:fail-over`, a minute; `--asynchronous` shows what the setting is for.
-import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
+// a merchant was told. For a moment before the kill the standby hears nothing: with `--asynchronous`, the control, what was
+// acknowledged meanwhile is lost. `npm run prove:fail-over`, a minute.
 import { once } from 'node:events';
-import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { parseArgs, promisify } from 'node:util';
-import { openApi, type Api } from './scenarios.ts';
+import { parseArgs } from 'node:util';
+import { openGround } from './ground.ts';
+import type { Api } from './scenarios.ts';
 
 const { values: options } = parseArgs({
   options: { asynchronous: { type: 'boolean', default: false }, seconds: { type: 'string', default: '6' } },
 });
-const secret = 'a secret of the measurement that is long enough';
 const loadMs = 1_000 * Number(options.seconds);
 const clients = 8;
-const repository = fileURLToPath(new URL('..', import.meta.url));
-const programs = ['18', '17', '16', '15']
-  .map((major) => `/usr/lib/postgresql/${major}/bin`)
-  .find((folder) => existsSync(join(folder, 'pg_basebackup')));
-if (!programs) throw new Error('there is no PostgreSQL of Debian: apt-get install postgresql');
+/** How long the standby hears nothing before the primary is killed. */
+const silenceMs = 1_500;
 
-const folder = mkdtempSync(join(tmpdir(), 'mandate-fail-over-'));
-const endings: (() => unknown)[] = [];
+const ground = openGround('fail-over');
 try {
   await prove();
 } finally {
-  for (const end of endings.reverse()) await end();
-  rmSync(folder, { recursive: true, force: true });
+  await ground.close();
 }
 
 async function prove(): Promise<void> {
-  chmodSync(folder, 0o755);
-  const data = join(folder, 'postgres');
-  mkdirSync(data);
-  if (isRoot()) execFileSync('chown', ['postgres', data]);
-
-  const primary = { folder: join(data, 'primary'), port: await freePort() };
-  const standby = { folder: join(data, 'standby'), port: await freePort() };
-  await asPostgres('initdb', [
-    '-D',
-    primary.folder,
-    '-U',
-    'postgres',
-    '--auth=trust',
-    '-E',
-    'UTF8',
-    '--locale=C',
-  ]);
-  appendFileSync(
-    join(primary.folder, 'postgresql.conf'),
-    [
-      "listen_addresses = '127.0.0.1'",
-      `unix_socket_directories = '${data}'`,
-      ...(options.asynchronous ? [] : ["synchronous_standby_names = 'standby'"]),
-      '',
-    ].join('\n'),
-  );
+  const { start, stop, sql, asPostgres } = ground;
+  const primary = await ground.server('primary');
+  const standby = await ground.server('standby');
+  await ground.initialise(primary, options.asynchronous ? [] : ["synchronous_standby_names = 'standby'"]);
   await start(primary, ['-c', 'synchronous_standby_names=']);
-  await asPostgres('createdb', ['-h', '127.0.0.1', '-p', String(primary.port), '-U', 'postgres', 'mandate']);
-  const source = `host=127.0.0.1 port=${primary.port} user=postgres application_name=standby`;
+  await sql(primary, 'create database mandate');
+  const replication = await openRelay(primary.port);
+  const source = `host=127.0.0.1 port=${replication.port} user=postgres application_name=standby`;
   const copying = ['-D', standby.folder, '-R', '-X', 'stream', '-c', 'fast', '-d', source];
   await asPostgres('pg_basebackup', copying);
   await start(standby);
@@ -73,23 +42,9 @@ async function prove(): Promise<void> {
   }
 
   const relay = await openRelay(primary.port);
-  const bank = await run(['bank'], { MANDATE_DATA: join(folder, 'bank'), BANK_SECRET: secret });
-  const environment = {
-    PORT: '0',
-    DATABASE_URL: `postgres://postgres@127.0.0.1:${relay.port}/mandate`,
-    MANDATE_DATA: join(folder, 'node'),
-    MANDATE_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
-    BANK_URL: bank.url,
-    BANK_SECRET: secret,
-    REQUESTS_PER_SECOND: '0',
-    LOG_LEVEL: 'info',
-  };
-  const service = await run(['serve'], environment);
-  const { apiKey } = JSON.parse(readFileSync(join(folder, 'node/sandbox.json'), 'utf8')) as {
-    apiKey: string;
-  };
-  const api = openApi({ url: service.url, apiKey });
-  endings.push(() => api.close());
+  await ground.startBank();
+  const databaseUrl = `postgres://postgres@127.0.0.1:${relay.port}/mandate`;
+  const { api } = await ground.startNode(databaseUrl);
 
   const told: Told = { invoices: new Set(), payments: new Set(), captured: new Set(), errors: 0 };
   let isOver = false;
@@ -99,9 +54,12 @@ async function prove(): Promise<void> {
     }),
   );
   await sleep(loadMs);
+  replication.hold();
+  await sleep(silenceMs);
   const before = told.captured.size;
   const killedMs = performance.now();
   await stop(primary, 'immediate');
+  replication.to(0);
   await asPostgres('pg_ctl', ['promote', '-w', '-D', standby.folder]);
   // A promoted server waits for a standby of its own only when it is told to.
   await sql(standby, "alter system set synchronous_standby_names = ''; select pg_reload_conf()");
@@ -113,10 +71,8 @@ async function prove(): Promise<void> {
   await load;
 
   const lost = await lookFor(api, told);
-  await promisify(execFile)(process.execPath, ['bin/mandate.js', 'ledger', 'check'], {
-    cwd: repository,
-    env: { ...process.env, ...environment },
-  });
+  const books = await ground.mandate(databaseUrl, ['ledger', 'check']);
+  if (books.code !== 0) throw new Error(books.output);
   console.log(
     [
       `replication: ${options.asynchronous ? 'asynchronous' : 'synchronous'}; ${clients} clients`,
@@ -133,7 +89,6 @@ async function prove(): Promise<void> {
   if (lost.length > 0) process.exitCode = 1;
 }
 
-type Server = { readonly folder: string; readonly port: number };
 /** What merchants were answered, by invoice. */
 type Told = {
   readonly invoices: Set<string>;
@@ -192,7 +147,7 @@ async function lookFor(api: Api, told: Told): Promise<string[]> {
 }
 
 /** As an address that moves with the primary would do it. */
-async function openRelay(firstPort: number): Promise<{ port: number; to(port: number): void }> {
+async function openRelay(firstPort: number): Promise<{ port: number; to(port: number): void; hold(): void }> {
   let target = firstPort;
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
@@ -212,90 +167,18 @@ async function openRelay(firstPort: number): Promise<{ port: number; to(port: nu
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  endings.push(() => {
+  ground.onClose(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
   return {
     port: (server.address() as AddressInfo).port,
+    hold() {
+      for (const socket of sockets) socket.unpipe().pause();
+    },
     to(port) {
       target = port;
       for (const socket of sockets) socket.destroy();
     },
   };
-}
-
-async function start(server: Server, more: string[] = []): Promise<void> {
-  const settings = ['-p', String(server.port), ...more].join(' ');
-  await asPostgres('pg_ctl', [
-    'start',
-    '-w',
-    '-D',
-    server.folder,
-    '-l',
-    `${server.folder}.log`,
-    '-o',
-    settings,
-  ]);
-  endings.push(() => stop(server, 'immediate').catch(() => undefined));
-}
-
-async function stop(server: Server, how: 'fast' | 'immediate'): Promise<void> {
-  await asPostgres('pg_ctl', ['stop', '-w', '-m', how, '-D', server.folder]);
-}
-
-async function sql(server: Server, text: string): Promise<void> {
-  const where = ['-h', '127.0.0.1', '-p', String(server.port), '-U', 'postgres'];
-  for (const statement of text.split(';')) await asPostgres('psql', [...where, '-qc', statement]);
-}
-
-/** PostgreSQL refuses to run as root. */
-async function asPostgres(program: string, args: string[]): Promise<void> {
-  const path = join(programs ?? '', program);
-  const [command, all] = isRoot()
-    ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', path, ...args]]
-    : [path, args];
-  const child = spawn(command, all, { cwd: tmpdir(), stdio: ['ignore', 'ignore', 'pipe'] });
-  let words = '';
-  child.stderr.on('data', (bytes: Buffer) => (words += bytes.toString()));
-  const [code] = await once(child, 'exit');
-  if (code !== 0) throw new Error(`${program} ended with ${code}: ${words}`);
-}
-
-function isRoot(): boolean {
-  return process.getuid?.() === 0;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-async function run(args: string[], environment: Record<string, string>): Promise<{ url: string }> {
-  const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, ['bin/mandate.js', ...args], {
-    cwd: repository,
-    env: { PATH, HOME, NODE_ENV: 'production', LOG_LEVEL: 'info', ...environment },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  endings.push(() => end(child));
-  // Its log is read to the end: a pipe nobody empties would hold it up.
-  const url = await new Promise<string>((resolve, reject) => {
-    createInterface(child.stdout).on('line', (line) => {
-      const [, found] = /"address":"([^"]+)"/.exec(line) ?? [];
-      if (found) resolve(found);
-    });
-    child.once('exit', (code) => reject(new Error(`mandate ${args.join(' ')} ended with ${code}`)));
-  });
-  return { url };
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGTERM');
-  await once(child, 'exit');
 }

@@ -1,4 +1,4 @@
-// What a measurement runs: one PostgreSQL that syncs to disk, the simulated bank, the service and the floor, each a process of
+// What a measurement runs: one PostgreSQL that syncs to disk, the simulated bank, nodes of the service and the floor, each a process of
 // its own, all ended when the measurement ends.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,9 +6,12 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import pg, { type ClientBase } from 'pg';
 import { startEmbedded } from '../src/database/embedded/server.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { migrate } from '../src/database/migrate.ts';
+import { installBuiltProgram } from '../test/support/built-program.ts';
 import { openSlowBank, type SlowBank } from './slow-bank.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
 
@@ -22,19 +25,27 @@ export type Contender = {
   readonly apiKey: string;
   readonly pid: number;
   readonly database: string;
+  /** From its start to its first word that it listens. */
+  readonly startMs: number;
+  stop(): Promise<void>;
 };
 
 export type Field = {
-  readonly service: Contender;
-  readonly floor: Contender;
+  /** A node of the service on that database, which is made where it is not there. */
+  node(database: string): Promise<Contender>;
+  /** The floor, on a database of its own. */
+  floor(): Promise<Contender>;
   readonly slowBank: SlowBank | undefined;
-  /** From the start of the service to its first word that it listens, on a database it has used before. */
-  readonly startMs: number;
+  /** Drops it first, so that it is empty. */
+  emptyDatabase(database: string): Promise<void>;
+  /** A connection of the superuser. */
+  withClient<T>(database: string, work: (client: ClientBase) => Promise<T>): Promise<T>;
   /** A statement in one of the databases, by its superuser. */
   query(database: string, text: string): Promise<Record<string, string>[]>;
+  /** The folder PostgreSQL keeps everything in. */
+  readonly dataFolder: string;
   postgresPids(): number[];
-  /** One more node of the service on the same database. */
-  addNode(): Promise<Contender>;
+  urlOf(database: string): string;
   close(): Promise<void>;
 };
 
@@ -43,13 +54,17 @@ export type Wishes = {
   readonly profileInto?: string;
   /** Puts a relay before the bank that can hold its answers back. */
   readonly slowBank?: boolean;
+  /** Where PostgreSQL keeps its data, also after the measurement. Without it everything is thrown away. */
+  readonly folder?: string;
+  /** Of PostgreSQL. */
+  readonly settings?: Record<string, string>;
 };
 
 /** Ends what was started when the rest cannot be. */
 export async function openField(wishes: Wishes = {}): Promise<Field> {
   const endings: (() => Promise<void>)[] = [];
   const close = async () => {
-    for (const end of endings.reverse()) await end();
+    for (const end of endings.splice(0).reverse()) await end();
   };
   try {
     return await start(wishes, endings, close);
@@ -67,42 +82,43 @@ async function start(
   const { folder, remove } = temporaryFolder();
   endings.push(remove);
   const server = await startEmbedded({
-    dataFolder: folder,
+    dataFolder: wishes.folder ?? folder,
     log: () => {},
-    machine: { openFolder: folder },
-    // Counts what is sent; the same for both.
-    settings: { shared_preload_libraries: 'pg_stat_statements' },
+    machine: { openFolder: wishes.folder ?? folder },
+    // Counts what is sent; the same for all.
+    settings: { shared_preload_libraries: 'pg_stat_statements', ...wishes.settings },
   });
   endings.push(() => server.stop());
-  const { connection } = server;
-  const urlOf = (database: string, as?: 'superuser') => {
-    const { host, port, user, password } = connection as {
-      host: string;
-      port: number;
-      user: string;
-      password: string;
-    };
-    return `postgres://${as ? 'postgres' : user}:${password}@/${database}?host=${encodeURIComponent(host)}&port=${port}`;
-  };
-  const withDatabase = async <T>(
-    database: string,
-    work: (run: (text: string) => Promise<any[]>) => Promise<T>,
-    as?: 'superuser',
-  ) => {
-    const db = openDatabase({ connection: { url: urlOf(database, as) }, connectionsMost: 3 });
+  const { host, port, user, password } = server.connection;
+  const urlOf = (database: string, as = user) =>
+    `postgres://${as}:${password}@/${database}?host=${encodeURIComponent(host)}&port=${port}`;
+  const withClient = async <T>(database: string, work: (client: ClientBase) => Promise<T>) => {
+    // Without the limits of time that the service sets itself.
+    const client = new pg.Client({
+      connectionString: urlOf(database, 'postgres'),
+      options: '-c timezone=UTC',
+    });
+    await client.connect();
     try {
-      return await work((text) => db.withClient(async (client) => (await client.query(text)).rows));
+      return await work(client);
     } finally {
-      await db.end();
+      await client.end();
     }
   };
+  const query = (database: string, text: string) =>
+    withClient(database, async (client) => (await client.query<Record<string, string>>(text)).rows);
 
-  async function run(
-    name: string,
-    args: string[],
-    environment: Record<string, string>,
-  ): Promise<{ url: string; pid: number }> {
+  async function haveDatabase(name: string): Promise<void> {
+    const known = await query('postgres', `select from pg_database where datname = '${name}'`);
+    if (known.length > 0) return;
+    await query('postgres', `create database ${name} owner ${user}`);
+    await query(name, 'create extension pg_walinspect');
+  }
+  await query('postgres', 'create extension if not exists pg_stat_statements');
+
+  async function run(name: Contender['name'] | 'bank', args: string[], environment: Record<string, string>) {
     const { PATH = '', HOME = '' } = process.env;
+    const startedMs = performance.now();
     const child = spawn(process.execPath, args, {
       cwd: repository,
       env: { PATH, HOME, NODE_ENV: 'production', LOG_LEVEL: 'warn', ...environment },
@@ -120,19 +136,15 @@ async function start(
         if (found) resolve(found);
       });
     });
-    return { url: await Promise.race([address, exited]), pid: child.pid ?? 0 };
+    const url = await Promise.race([address, exited]);
+    return { url, pid: child.pid ?? 0, startMs: performance.now() - startedMs, stop: () => end(child) };
   }
 
-  for (const database of ['service', 'floor']) {
-    await withDatabase('postgres', (run) => run(`create database ${database}`));
-    await withDatabase(database, (run) => run('create extension pg_walinspect'), 'superuser');
-  }
-  await withDatabase('postgres', (run) => run('create extension pg_stat_statements'), 'superuser');
-  const floorDatabase = openDatabase({ connection: { url: urlOf('floor') }, connectionsMost: 3 });
-  await migrate(floorDatabase);
-  await floorDatabase.end();
-
-  const bank = await run('bank', ['bin/mandate.js', 'bank'], {
+  // As operators run it: what runs the sources slows every function that is made while it runs.
+  const installed = join(folder, 'installed');
+  const program = await installBuiltProgram(installed);
+  const floorProgram = await buildFloor(installed);
+  const bank = await run('bank', [program, 'bank'], {
     LOG_LEVEL: 'info',
     MANDATE_DATA: join(folder, 'bank'),
     BANK_SECRET: secret,
@@ -140,49 +152,61 @@ async function start(
   // Only where it is asked for: it takes processor time that the others would have.
   const slowBank = wishes.slowBank ? await openSlowBank(bank.url) : undefined;
   if (slowBank) endings.push(() => slowBank.close());
-  const bankUrl = slowBank?.url ?? bank.url;
-  const node = async (number: number): Promise<Contender> => {
-    const data = join(folder, `node-${number}`);
-    const profiling = wishes.profileInto ? ['--cpu-prof', '--cpu-prof-dir', wishes.profileInto] : [];
-    const { url, pid } = await run('service', [...profiling, 'bin/mandate.js', 'serve'], {
-      LOG_LEVEL: 'info',
-      PORT: '0',
-      DATABASE_URL: urlOf('service'),
-      DATABASE_CONNECTIONS: String(connections),
-      MANDATE_DATA: data,
-      MANDATE_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
-      BANK_URL: bankUrl,
-      BANK_SECRET: secret,
-      REQUESTS_PER_SECOND: '0',
-    });
-    const { apiKey } = JSON.parse(readFileSync(join(data, 'sandbox.json'), 'utf8')) as { apiKey: string };
-    return { name: 'service', url, pid, apiKey, database: 'service' };
-  };
-  // Once to make the schema, and then as after every day.
-  await node(0);
-  await endings.pop()?.();
-  const startedMs = performance.now();
-  const service = await node(1);
-  const startMs = performance.now() - startedMs;
-  const tsx = join(repository, 'node_modules/tsx/dist/loader.mjs');
-  const floorStarted = await run('floor', ['--import', tsx, 'bench/floor/floor.ts'], {
-    DATABASE_URL: urlOf('floor'),
-    DATABASE_CONNECTIONS: String(connections),
-    BANK_URL: bankUrl,
-    BANK_SECRET: secret,
-  });
-  let nodes = 1;
+  const bankSettings = { BANK_URL: slowBank?.url ?? bank.url, BANK_SECRET: secret };
+  const pool = { DATABASE_CONNECTIONS: String(connections) };
+  let nodes = 0;
 
   return {
-    service,
-    floor: { name: 'floor', ...floorStarted, apiKey: 'none', database: 'floor' },
+    async node(database) {
+      await haveDatabase(database);
+      const data = join(folder, `node-${++nodes}`);
+      const profiling = wishes.profileInto ? ['--cpu-prof', '--cpu-prof-dir', wishes.profileInto] : [];
+      const started = await run('service', [...profiling, program, 'serve'], {
+        ...bankSettings,
+        ...pool,
+        LOG_LEVEL: 'info',
+        PORT: '0',
+        DATABASE_URL: urlOf(database),
+        MANDATE_DATA: data,
+        MANDATE_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
+        REQUESTS_PER_SECOND: '0',
+      });
+      const { apiKey } = JSON.parse(readFileSync(join(data, 'sandbox.json'), 'utf8')) as { apiKey: string };
+      return { name: 'service', ...started, apiKey, database };
+    },
+    async floor() {
+      await haveDatabase('floor');
+      const floorDatabase = openDatabase({ connection: { url: urlOf('floor') }, connectionsMost: 3 });
+      await migrate(floorDatabase);
+      await floorDatabase.end();
+      const started = await run('floor', [floorProgram], {
+        ...bankSettings,
+        ...pool,
+        DATABASE_URL: urlOf('floor'),
+      });
+      return { name: 'floor', ...started, apiKey: 'none', database: 'floor' };
+    },
     slowBank,
-    startMs,
-    query: (database, text) => withDatabase(database, (run) => run(text), 'superuser'),
-    postgresPids: () => childrenOf(folder),
-    addNode: () => node(++nodes),
+    async emptyDatabase(database) {
+      await query('postgres', `drop database if exists ${database}`);
+      await haveDatabase(database);
+    },
+    withClient,
+    query,
+    dataFolder: server.folder,
+    postgresPids: () => childrenOf(server.folder),
+    urlOf,
     close,
   };
+}
+
+/** Beside the built program, whose dependencies it has in common with it. Answers the file to run. */
+async function buildFloor(folder: string): Promise<string> {
+  const outfile = join(folder, 'floor.js');
+  const entry = join(repository, 'bench/floor/floor.ts');
+  const asTheProgram = { platform: 'node', format: 'esm', target: 'node20', packages: 'external' } as const;
+  await build({ entryPoints: [entry], outfile, bundle: true, ...asTheProgram });
+  return outfile;
 }
 
 async function end(child: ChildProcess): Promise<void> {

@@ -3,6 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import type { Cost } from './costs.ts';
 import { median, percentile, type Measured } from './load.ts';
+import { isPgbenchThere } from './pgbench.ts';
+import type { WebhooksResult } from './webhooks.ts';
 
 export type Result = {
   readonly name: string;
@@ -28,7 +30,13 @@ export type SlowBankResult = {
 
 const plotWidth = 40;
 
-export function writeReport(results: readonly Result[], how: string, startMs: number): void {
+export type Beside = {
+  /** Recurring charges a second that PostgreSQL alone writes. */
+  readonly pgbenchRate: number | undefined;
+  readonly webhooks: WebhooksResult | undefined;
+};
+
+export function writeReport(results: readonly Result[], beside: Beside, how: string, startMs: number): void {
   const lines = [
     `# Speed, ${new Date().toISOString().slice(0, 16)}`,
     '',
@@ -43,6 +51,7 @@ export function writeReport(results: readonly Result[], how: string, startMs: nu
     ...costsTable(results),
     '',
     ...slowBankLines(results),
+    ...besideLines(beside),
     `The service began to listen ${startMs.toFixed(0)} ms after it was started, on a database that was there.`,
     '',
   ];
@@ -53,8 +62,14 @@ export function writeReport(results: readonly Result[], how: string, startMs: nu
   for (const { name, ratios } of results)
     if (ratios.length > 0) console.log(`ratio ${name}=${median(ratios).toFixed(2)}`);
   const spread = results.find(({ name }) => name === 'withdrawal');
-  const hot = results.find(({ name }) => name === 'hot wallet');
-  if (spread && hot) console.log(`ratio hot/spread=${(hot.service.rate / spread.service.rate).toFixed(2)}`);
+  const hot = results.find(({ name }) => name === 'hot-wallet');
+  const recurring = results.find(({ name }) => name === 'recurring');
+  if (recurring?.floor && beside.pgbenchRate !== undefined) {
+    const of = (rate: number) => (rate / (beside.pgbenchRate ?? 0)).toFixed(2);
+    console.log(`recurring/pgbench=${of(recurring.service.rate)} floor/pgbench=${of(recurring.floor.rate)}`);
+  }
+  if (beside.webhooks) console.log(`webhooks=${beside.webhooks.alone.toFixed(0)}/s`);
+  if (spread && hot) console.log(`hot/spread=${(hot.service.rate / spread.service.rate).toFixed(2)}`);
 }
 
 function ratesTable(results: readonly Result[]): string[] {
@@ -128,6 +143,19 @@ function slowBankLines(results: readonly Result[]): string[] {
       '',
     ];
   });
+}
+
+function besideLines({ pgbenchRate, webhooks }: Beside): string[] {
+  const pgbench = isPgbenchThere
+    ? pgbenchRate !== undefined &&
+      `pgbench, 10 connections, the statements of the floor's recurring charge alone: ${pgbenchRate.toFixed(0)} a second.`
+    : 'pgbench is not there; Debian has it in postgresql-contrib.';
+  const told =
+    webhooks &&
+    `Webhooks: ${webhooks.beside.toFixed(0)} deliveries a second while ${webhooks.charges.toFixed(0)} recurring charges a second were ` +
+      `made, five for each; ${webhooks.leftBehind} were left at their end, and sent ${webhooks.caughtUpMs.toFixed(0)} ms later. ` +
+      `Sent once more beside nothing: ${webhooks.alone.toFixed(0)} a second.`;
+  return [pgbench, told].flatMap((text) => (text ? [text, ''] : []));
 }
 
 function line(cells: readonly string[]): string {

@@ -1,7 +1,8 @@
 // Worlds of fresh seeds for as long as one wants, some side by side, each few in a process of their own: what worlds leave
-// behind in memory ends with it.
+// behind in memory ends with it. Those that come one after the other share a server.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { startCluster, type Place } from './world/cluster.ts';
 import { real } from './world/take-over.ts';
 
 const worldsOfProcess = 8;
@@ -15,45 +16,64 @@ export async function forAWhile(options: {
   /** What each process is told beside its seeds. */
   readonly told: readonly string[];
 }): Promise<boolean> {
-  const untilMs = real.nowMs() + options.ms;
+  const clusters = await Promise.all(Array.from({ length: options.sideBySide }, () => startCluster()));
+  const startedMs = real.nowMs();
+  const untilMs = startedMs + options.ms;
   let seed = options.firstSeed;
   let isWell = true;
+  let worlds = 0;
+  let operations = 0;
 
-  async function worker(): Promise<void> {
-    while (isWell && real.nowMs() < untilMs) {
-      const from = seed;
-      seed += worldsOfProcess;
-      const leftSeconds = Math.ceil((untilMs - real.nowMs()) / 1_000);
-      const bounds = [
-        '--seed',
-        String(from),
-        '--worlds',
-        String(worldsOfProcess),
-        '--within',
-        `${leftSeconds}s`,
-      ];
-      if (!(await run([...bounds, ...options.told]))) isWell = false;
+  function count(text: string): void {
+    for (const [, of] of text.matchAll(/^seed \d+: (\d+) operations/gm)) {
+      worlds += 1;
+      operations += Number(of);
     }
   }
 
-  await Promise.all(Array.from({ length: options.sideBySide }, worker));
+  async function worker(cluster: (typeof clusters)[number]): Promise<void> {
+    try {
+      while (isWell && real.nowMs() < untilMs) {
+        const from = seed;
+        seed += worldsOfProcess;
+        const within = `${Math.ceil((untilMs - real.nowMs()) / 1_000)}s`;
+        const bounds = ['--seed', String(from), '--worlds', String(worldsOfProcess), '--within', within];
+        if (!(await run([...bounds, ...options.told], cluster.place, count))) isWell = false;
+      }
+    } finally {
+      await cluster.stop();
+    }
+  }
+
+  await Promise.all(clusters.map(worker));
+  const seconds = (real.nowMs() - startedMs) / 1_000;
+  const rate = Math.round(operations / seconds);
+  process.stdout.write(
+    `${worlds} worlds, ${operations} operations in ${Math.round(seconds)} s (${rate}/s)\n`,
+  );
   return isWell;
 }
 
 /** What it prints of a world is passed on in one piece. */
-async function run(told: readonly string[]): Promise<boolean> {
-  const child = spawn(process.execPath, [...process.execArgv, '--import', 'tsx', program, ...told], {
+async function run(told: readonly string[], place: Place, heard: (text: string) => void): Promise<boolean> {
+  const given = [...told, '--place', JSON.stringify(place)];
+  const command = [...process.execArgv, '--import', 'tsx', program, ...given];
+  const child = spawn(process.execPath, command, {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let text = '';
+  const passOn = (end: number): void => {
+    const part = text.slice(0, end);
+    heard(part);
+    process.stdout.write(part);
+    text = text.slice(end);
+  };
   child.stdout.on('data', (part: Buffer) => {
     text += part.toString();
-    const end = wholeUntil(text);
-    process.stdout.write(text.slice(0, end));
-    text = text.slice(end);
+    passOn(wholeUntil(text));
   });
   const code = await new Promise<number | null>((resolve) => void child.once('close', resolve));
-  process.stdout.write(text);
+  passOn(text.length);
   return code === 0;
 }
 

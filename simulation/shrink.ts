@@ -8,15 +8,13 @@ import { real } from './world/take-over.ts';
 
 export type Failing = { readonly story: Story; readonly report: Report };
 
-const shrinkMsMost = 120_000;
-
 export function commandOf({ seed, steps, without }: Story): string {
   const left = without.map((name) => ` --without '${name}'`).join('');
   return `npm run simulate -- --seed ${seed} --steps ${steps}${left}`;
 }
 
-export async function shrink(cluster: Cluster, failing: Failing): Promise<Failing> {
-  const untilMs = real.nowMs() + shrinkMsMost;
+export async function shrink(cluster: Cluster, failing: Failing, withinMs: number): Promise<Failing> {
+  const untilMs = real.nowMs() + withinMs;
   const [first] = failing.report.findings;
   let smallest = failing;
 

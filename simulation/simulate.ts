@@ -3,12 +3,15 @@
 //
 //   npm run simulate -- --seed 7 --steps 3000     one world; the last line is its trace
 //   npm run simulate -- --for 5m                  one world after the other, with fresh seeds, which are printed
+//   npm run simulate -- --for 5m --seed 7         the same, with the seeds from 7 on
 // First of all, before anything of the service is loaded.
 import { real } from './world/take-over.ts';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { forAWhile } from './for-a-while.ts';
 import type { Report, Story } from './run-world.ts';
+import { buildSerialisersOnce } from './world/built-once.ts';
+import { enterCluster, startCluster, type Place } from './world/cluster.ts';
 
 const { values } = parseArgs({
   options: {
@@ -19,11 +22,14 @@ const { values } = parseArgs({
     'side-by-side': { type: 'string', default: String(Math.min(2, availableParallelism())) },
     without: { type: 'string', multiple: true, default: [] },
     story: { type: 'boolean', default: false },
+    'shrink-within': { type: 'string', default: '2m' },
     'as-it-is': { type: 'boolean', default: false },
     /** So many seeds from the first on, begun within a time. */
     worlds: { type: 'string', default: '1' },
     /** Every so many of them: worlds of one theme lie that far apart. */
     every: { type: 'string', default: '1' },
+    /** A server that is there already. */
+    place: { type: 'string' },
     within: { type: 'string', default: '24h' },
   },
 });
@@ -34,11 +40,13 @@ if (values.help) {
 
   npm run simulate -- --seed 7 --steps 3000   one world; the last line is its trace
   npm run simulate -- --for 5m                fresh seeds, one world after the other, until one fails
+  npm run simulate -- --for 5m --seed 7       the same, with the seeds from 7 on
 
   --side-by-side N    with --for: in so many processes
   --without KIND      leave a kind of fault or of request out; may be given often
   --story             print every line of what happened
-  --as-it-is          do not look for a smaller world that fails in the same way
+  --shrink-within 2m  how long a smaller world that fails in the same way is looked for
+  --as-it-is          do not look for one
 
 It ends with 1 when a world failed. More: simulation/README.md
 `);
@@ -67,11 +75,12 @@ function tell(story: Story, { findings, stepsTaken }: Report): void {
 }
 
 async function severalWorlds(): Promise<boolean> {
-  const { startCluster } = await import('./world/cluster.ts');
+  buildSerialisersOnce();
   const { runWorld } = await import('./run-world.ts');
   const { commandOf, shrink } = await import('./shrink.ts');
   const { storyOf } = await import('./story.ts');
-  const cluster = await startCluster();
+  const { place } = values;
+  const cluster = await (place === undefined ? startCluster() : enterCluster(JSON.parse(place) as Place));
 
   async function one(story: Story): Promise<boolean> {
     const report = await runWorld(cluster, story);
@@ -83,10 +92,11 @@ async function severalWorlds(): Promise<boolean> {
       print(commandOf(story));
     }
     if (!isWell && !values['as-it-is']) {
-      const small = await shrink(cluster, { story, report });
+      const small = await shrink(cluster, { story, report }, millisecondsIn(values['shrink-within']));
       print(`\nThe smallest that was found: ${commandOf(small.story)}`);
       tell(small.story, small.report);
       for (const line of storyOf(small.report)) print(`  ${line}`);
+      print(`  and its trace is ${small.report.trace}`);
     }
     print(`trace ${report.trace}`);
     return isWell;
@@ -113,7 +123,12 @@ async function manyWorlds(time: string): Promise<boolean> {
     ms: millisecondsIn(time),
     firstSeed,
     sideBySide: Number(values['side-by-side']),
-    told: [...told, ...(values['as-it-is'] ? ['--as-it-is'] : [])],
+    told: [
+      ...told,
+      '--shrink-within',
+      values['shrink-within'],
+      ...(values['as-it-is'] ? ['--as-it-is'] : []),
+    ],
   });
 }
 

@@ -18,13 +18,15 @@ export function cardNeeds(recurring: Pick<Recurring, 'cardNeeds'>): CardNeeds {
     db: Database,
     seriesId: string | undefined,
     now: Instant,
-    options: { readonly newCharges: boolean },
+    options: { readonly token?: string; readonly newCharges: boolean },
   ): Promise<Need> {
     // A card that was bound before its series was named: nobody can say.
     if (seriesId === undefined) return needed;
-    const { isCharging, chargeableUntil } = await recurring.cardNeeds(db, seriesId, now);
+    const { isCharging, chargeableUntil, token } = await recurring.cardNeeds(db, seriesId, now);
     if (isCharging) return needed;
-    return options.newCharges && chargeableUntil !== undefined ? { until: chargeableUntil } : 'no';
+    if (!options.newCharges || chargeableUntil === undefined) return 'no';
+    // Who ends a series has the card looked at that it began with; the same one bound again is another row.
+    return token === (options.token ?? token) ? { until: chargeableUntil } : needed;
   }
 
   return {
@@ -41,11 +43,20 @@ export function cardNeeds(recurring: Pick<Recurring, 'cardNeeds'>): CardNeeds {
       if (need === 'no') return need;
       if (need === 'yes') return needed;
       const seriesId = await seriesOfBinding(db, { customerId, bindingId });
-      return needOfSeries(db, seriesId, now, { newCharges: need === 'while its series is charged' });
+      const token = stored?.binding.card.token;
+      const newCharges = need === 'while its series is charged';
+      return needOfSeries(db, seriesId, now, { newCharges, ...(token === undefined ? {} : { token }) });
     },
     async destination(db, [id = '']) {
       const stored = await findDestination(db, null, id);
-      return stored && stored.destination.state.status !== 'refused' ? needed : 'no';
+      switch (stored?.destination.state.status) {
+        case 'checking':
+          return needed;
+        case 'authorized':
+          return { until: 'for good' };
+        default:
+          return 'no';
+      }
     },
   };
 }

@@ -12,8 +12,24 @@ export type Clock = { now(): Instant };
 
 export const systemClock: Clock = { now: () => instantAt(Date.now()) };
 
+const dayMs = 86_400_000;
+let lastDay = { number: Number.NaN, text: '' };
+
+/** The day is remembered: most instants are of today, and this is asked dozens of times for a charge. */
 export function instantAt(epochMs: number): Instant {
-  return (new Date(epochMs).toISOString().slice(0, 23) + '000Z') as Instant;
+  const wholeMs = Math.trunc(epochMs);
+  const number = Math.floor(wholeMs / dayMs);
+  if (number !== lastDay.number)
+    lastDay = { number, text: new Date(number * dayMs).toISOString().slice(0, 11) };
+  const ms = wholeMs - number * dayMs;
+  const seconds = Math.trunc(ms / 1_000);
+  const minutes = Math.trunc(seconds / 60);
+  const clockTime = `${two(Math.trunc(minutes / 60))}:${two(minutes % 60)}:${two(seconds % 60)}`;
+  return `${lastDay.text}${clockTime}.${String(ms % 1_000).padStart(3, '0')}000Z` as Instant;
+}
+
+function two(number: number): string {
+  return number < 10 ? `0${number}` : String(number);
 }
 
 export function epochMsOf(instant: Instant): number {

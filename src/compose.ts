@@ -44,6 +44,7 @@ import { addVisitorRoutes, callbackUrlOf } from './payments/visitors.ts';
 import { openMailServer, type OpenMailServer } from './mail/mail-server.ts';
 import { customersTopic } from './customers/customer.notices.ts';
 import { openRecurring } from './recurring/recurring.ts';
+import { recurringTopic } from './recurring/series.notices.ts';
 import type { Recurring } from './recurring/verbs.ts';
 import { addWithdrawPage } from './recurring/withdraw-page.ts';
 import { invoicesTopic } from './payments/payment.notices.ts';
@@ -104,7 +105,13 @@ export const everyInvariant: readonly Invariant[] = [
   ...payoutInvariants,
 ];
 /** What merchants are told: each room says it of its own aggregates. */
-export const topics: readonly Topic[] = [invoicesTopic, customersTopic, withdrawalsTopic, destinationsTopic];
+export const topics: readonly Topic[] = [
+  invoicesTopic,
+  customersTopic,
+  recurringTopic,
+  withdrawalsTopic,
+  destinationsTopic,
+];
 
 /** How long attempts and bodies of deliveries are kept. */
 const deliveriesKeptMs = 30 * 24 * 3_600_000;
@@ -123,6 +130,7 @@ export async function layFoundation(
       dataFolder: config.dataFolder,
       postgresBin: config.postgresBin,
       connectionsMost: config.databaseConnections,
+      prepares: config.preparedStatements,
     },
     log,
   );

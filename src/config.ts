@@ -16,6 +16,7 @@ export type Config = {
   readonly databaseUrl: string | undefined;
   readonly postgresBin: string | undefined;
   readonly databaseConnections: number;
+  readonly preparedStatements: boolean;
   /** Absent in a sandbox, which makes its own and keeps it in the data folder. */
   readonly masterKey: Buffer | undefined;
   readonly trustedProxies: readonly string[];
@@ -87,6 +88,12 @@ export const settings = [
     byDefault: '10',
     meaning:
       'The most connections one node opens. Two to four for each core of the database, over all nodes, is enough.',
+  },
+  {
+    name: 'DATABASE_PREPARED_STATEMENTS',
+    byDefault: 'on',
+    meaning:
+      '`off` behind a PgBouncer in transaction mode that is older than 1.21 or has no `max_prepared_statements`: a little slower.',
   },
   {
     name: 'MANDATE_MASTER_KEY',
@@ -309,6 +316,7 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     databaseUrl,
     postgresBin: text('MANDATE_POSTGRES_BIN'),
     databaseConnections: integer('DATABASE_CONNECTIONS', 3, 200, 10),
+    preparedStatements: oneOf('DATABASE_PREPARED_STATEMENTS', ['on', 'off'], 'on') === 'on',
     masterKey,
     trustedProxies,
     requestsPerSecond: integer('REQUESTS_PER_SECOND', 0, 1_000_000, 2_000),

@@ -22,8 +22,8 @@ export function randomText(length: number): string {
   return text;
 }
 
-/** Six base-62 digits of the second; text order is time order until the year 3769. */
-function secondsText(epochMs: number): string {
+/** Six base-62 digits of the second, with which an identifier begins; text order is time order until the year 3769. */
+export function secondsText(epochMs: number): string {
   let seconds = Math.floor(epochMs / 1000);
   let text = '';
   for (let digit = 0; digit < 6; digit++) {

@@ -303,6 +303,19 @@ ledger
   .requiredOption('--lanes <number>', 'rows beside the main one, up to 256')
   .action(async (id: string, options) => (await import('./commands/ledger.ts')).spread(id, options));
 
+const retention = program.command('retention').description('what is kept for how long, and what may go');
+retention
+  .command('show')
+  .description('list the tables with their sizes, how long each keeps its rows and who deletes them')
+  .option('--json', 'as JSON')
+  .action(async (options) => (await import('./commands/retention.ts')).showRetention(options));
+retention
+  .command('sweep')
+  .description('delete what nothing needs any more, beside running nodes; can be stopped and run again')
+  .requiredOption('--older-than <days>', '90 at least')
+  .option('--dry-run', 'only count')
+  .action(async (options) => (await import('./commands/retention.ts')).sweepOldRows(options));
+
 const reconcile = program
   .command('reconcile')
   .description('compare a bank’s book or clearing file with what was asked of it here; changes nothing')
@@ -315,6 +328,10 @@ const reconcile = program
   .option('--to <time>', 'only before that moment; a file ends with its last line anyway')
   .option('--open-hours <number>', 'for how long something may be under way', '24')
   .option('--list <number>', 'how many differences of each class to list; all are counted', '100')
+  .option(
+    '--restored-to <time>',
+    'the moment the database was restored to: tells what the bank did since, and what to do about it',
+  )
   .option('--json', 'as JSON')
   .addHelpText(
     'after',

@@ -1,7 +1,8 @@
 // How long 31 days of daily retries take in a sandbox, by the test clock and the public API: a thousand series that fail, a day at a
-// time. The clock moves, each series is asked whether it may be charged, and some of them are.
+// time. The clock moves, each series is asked whether it may be charged, and some of them are. Beside it the rules alone, without
+// service or database: every series decided, tried and declined on each of the days.
 // `npx tsx tools/bench-retries.ts [series, 1000 by default] [of them charged every day, 8 by default]`
-import { systemClock } from '../src/clock.ts';
+import { laterBy, systemClock, type Instant } from '../src/clock.ts';
 import { buildService, foundationOn } from '../src/compose.ts';
 import { readConfig } from '../src/config.ts';
 import { openDatabase } from '../src/database/database.ts';
@@ -10,6 +11,9 @@ import { everyScope } from '../src/http/access.ts';
 import { randomIds } from '../src/ids.ts';
 import { openLog } from '../src/log.ts';
 import { insertParty, insertShop } from '../src/merchants/party.store.ts';
+import type { Currency } from '../src/money.ts';
+import { mayCharge, type Decline } from '../src/recurring/may-charge.ts';
+import { decideEnding, evolve, type Series, type SeriesTerms } from '../src/recurring/series.ts';
 import { openSimulatedBank } from '../src/sandbox/bank/simulated-bank.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
 
@@ -63,19 +67,27 @@ try {
   await service.banks.putTerminal({ ...terminal, descriptor: 'BENCH', priority: 1 });
   apiKey = await foundation.apiKeys.create({ partyId: party_id, name: 'bench', scopes: [everyScope] });
 
+  const rules = rulesAlone();
   const parents: string[] = [];
-  await inParallel(range(seriesCount), async () => void parents.push(await failingParent()));
+  await inParallel(range(seriesCount), async () => void parents.push(await consentingPayer()));
   await service.engine.settled();
+  await chargeAll(parents);
   statuses.clear();
   const start = Date.parse((await call('GET', '/sandbox/clock')).body.now);
   const times: Times[] = [];
   for (let day = 1; day <= days; day++) times.push(await passDay(parents, start + day * dayMs));
+  const tenYearsLater = new Date(start + days * dayMs + 3_650 * 24 * 3_600_000).toISOString();
+  const beganYears = performance.now();
+  await call('POST', '/sandbox/clock', { now: tenYearsLater });
+  const tenYearsMs = performance.now() - beganYears;
   const sum = (of: keyof Times) => times.reduce((total, each) => total + each[of], 0) / 1_000;
   const said = (seconds: number) => seconds.toFixed(2).padStart(8);
   console.log(
     `${days + 1} days, ${seriesCount} series that fail, ${chargedEachDay} of them tried again every day`,
   );
+  console.log(`${said(rules.tookMs / 1_000)} s for the rules alone: ${rules.said}`);
   console.log(`${said(sum('clockMs'))} s moving the clock`);
+  console.log(`${said(tenYearsMs / 1_000)} s moving it ten years further`);
   console.log(`${said(sum('askMs'))} s asking each series every day (${days * seriesCount} answers)`);
   console.log(
     `${said(sum('chargeMs'))} s for ${days * chargedEachDay} retries; answered ${JSON.stringify([...statuses])}`,
@@ -88,8 +100,8 @@ try {
   await remove();
 }
 
-/** A payer who was there, and one charge without him that was declined. */
-async function failingParent(): Promise<string> {
+/** A payer who was there. */
+async function consentingPayer(): Promise<string> {
   const paymentTool = {
     paymentToolType: 'CardData',
     cardNumber: '5555555555554444',
@@ -103,11 +115,7 @@ async function failingParent(): Promise<string> {
     paymentToolToken: card.body.paymentToolToken,
     contactInfo: {},
   };
-  const parent = await pay(100, payer);
-  await service.engine.settled();
-  await forgetDeclines();
-  await charge(parent);
-  return parent;
+  return pay(100, payer);
 }
 
 async function passDay(parents: readonly string[], until: number): Promise<Times> {
@@ -122,11 +130,18 @@ async function passDay(parents: readonly string[], until: number): Promise<Times
     );
     answers.push(body.mayCharge);
   });
-  await forgetDeclines();
   const asked = performance.now();
-  await inParallel(parents.slice(0, chargedEachDay), charge);
-  await service.engine.settled();
+  await chargeAll(parents.slice(0, chargedEachDay));
   return { clockMs: moved - began, askMs: asked - moved, chargeMs: performance.now() - asked };
+}
+
+/** All use one card, of which the networks would bear nine declines a day. */
+async function chargeAll(parents: readonly string[]): Promise<void> {
+  for (let done = 0; done < parents.length; done += clients) {
+    await forgetDeclines();
+    await inParallel(parents.slice(done, done + clients), charge);
+    await service.engine.settled();
+  }
 }
 
 async function charge(parent: string): Promise<void> {
@@ -162,7 +177,6 @@ async function call(
   return { status: answer.statusCode, body: answer.json() };
 }
 
-/** All use one card, of which the networks would bear nine declines a day. */
 function forgetDeclines(): Promise<unknown> {
   return database.withClient((client) => client.query('delete from card_decline'));
 }
@@ -177,4 +191,54 @@ async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<voi
     for (const item of waiting) await work(item);
   };
   await Promise.all(range(clients).map(worker));
+}
+
+/** Each series with a card of its own. */
+function rulesAlone(): { readonly tookMs: number; readonly said: string } {
+  const began = performance.now();
+  const counts = new Map<string, number>();
+  for (const name of range(seriesCount)) {
+    const consentedAt = '2026-11-01T10:00:00.000000Z' as Instant;
+    const terms: SeriesTerms = {
+      id: `series${name}`,
+      partyId: party_id,
+      shopId: 'SHOP',
+      kind: 'parent',
+      root: { invoiceId: `invoice${name}`, paymentId: '1' },
+      card: {
+        paymentSystem: 'mastercard',
+        lastDigits: '4444',
+        endsAt: '2041-01-01T12:00:00.000000Z' as Instant,
+      },
+      mandate: {
+        schedule: 'P1M',
+        payer: { contactInfo: {} },
+        payment: {},
+      } as unknown as SeriesTerms['mandate'],
+      consentedAt,
+    };
+    let series: Series = evolve(undefined, { type: 'series_started', terms }, consentedAt);
+    let lastAttemptAt: Instant | undefined;
+    const declines: Decline[] = [];
+    for (let day = 0; day <= days; day++) {
+      const now = laterBy(consentedAt, (day + 1) * dayMs);
+      const standing = {
+        series,
+        isAttemptPending: false,
+        declines,
+        ...(lastAttemptAt ? { lastAttemptAt } : {}),
+      };
+      const verdict = mayCharge(standing, { invoiceCreatedAt: 'then' }, now);
+      const what = verdict.may ? 'tried' : verdict.code;
+      counts.set(what, (counts.get(what) ?? 0) + 1);
+      if (!verdict.may) continue;
+      const amount = { minor: BigInt(declined), currency: 'RUB' as Currency };
+      const attempt = { ...terms.root, createdAt: now, amount, isRetry: verdict.isRetry };
+      const ending = { outcome: 'declined', network: 'mastercard', code: '51' } as const;
+      for (const fact of decideEnding(series, attempt, ending, now).facts) series = evolve(series, fact, now);
+      lastAttemptAt = now;
+      declines.push({ at: now, isOfCharge: true });
+    }
+  }
+  return { tookMs: performance.now() - began, said: JSON.stringify([...counts]) };
 }

@@ -67,7 +67,7 @@ try {
   });
   const events = invoices * eventsEach;
   webhooks.start();
-  await delivered('first delivery', events);
+  await delivered('first delivery', { from: 0, to: events });
   const since = instantAt(Date.now() - 24 * 3_600_000);
   const beganMs = performance.now();
   const topic = invoicesTopic;
@@ -80,20 +80,22 @@ try {
   );
   console.log(`${queues} queues rewound in ${seconds(beganMs)} s`);
   webhooks.wake();
-  await delivered('sent again', 2 * events, beganMs);
+  await delivered('sent again', { from: events, to: 2 * events, beganMs });
   await webhooks.stop();
   keyring.stop();
 
-  async function delivered(what: string, until: number, from = performance.now()): Promise<void> {
+  async function delivered(
+    what: string,
+    { from, to, beganMs = performance.now() }: { from: number; to: number; beganMs?: number },
+  ): Promise<void> {
     const before = process.cpuUsage();
-    const already = await received();
-    while ((await received()) < until) await new Promise((resolve) => setTimeout(resolve, 20));
+    while ((await received()) < to) await new Promise((resolve) => setTimeout(resolve, 20));
     const { user, system } = process.cpuUsage(before);
-    const count = until - already;
-    const perSecond = (count * 1_000) / (performance.now() - from);
+    const count = to - from;
+    const perSecond = (count * 1_000) / (performance.now() - beganMs);
     const cpu = Math.round((user + system) / count);
     console.log(
-      `${what}: ${count} in ${seconds(from)} s, ${perSecond.toFixed(0)}/s, ${cpu} µs of this process each`,
+      `${what}: ${count} in ${seconds(beganMs)} s, ${perSecond.toFixed(0)}/s, ${cpu} µs of this process each`,
     );
   }
 } finally {

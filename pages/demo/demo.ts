@@ -3,6 +3,7 @@
 // charged again without him.
 import { existing, h, type Child } from '../docs/elements.ts';
 import { exchangeEntry, note, noticeEntry, show, type Exchange, type Notice } from './entries.ts';
+import { rememberOrder } from './orders.ts';
 
 type InvoiceAndToken = { invoice: { id: string }; invoiceAccessToken: { payload: string } };
 type CustomerAndToken = { customer: { id: string }; customerAccessToken: { payload: string } };
@@ -78,6 +79,7 @@ function openCheckout(options: Record<string, unknown>): void {
 }
 
 async function followOrder(id: string, kind = 'charge'): Promise<void> {
+  rememberOrder(id);
   await follow(
     `demo/orders/${id}`,
     ({ eventType, payment }) => {

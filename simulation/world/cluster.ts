@@ -1,5 +1,5 @@
-// A PostgreSQL of the simulation's own: nobody else is in it, or what others have open would show in snapshots. One server for
-// all worlds of a process, and for each world a new database, copied from a migrated one.
+// A PostgreSQL of the simulation's own: nobody else is in it, or what others have open would show in snapshots. One world after
+// the other is in it, each in a new database, copied from a migrated one.
 import pg from 'pg';
 import { openDatabase, type Connection } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
@@ -34,7 +34,8 @@ const settings = {
 const aheadOfTheClock = `update webhook_series_counter set last_base =
   extract(epoch from timestamptz '2050-01-01Z' - timestamptz '2025-01-01Z')::bigint * 8192`;
 
-export async function startCluster(): Promise<Cluster> {
+/** A server of its own. */
+export async function startCluster(): Promise<Cluster & { readonly place: Place }> {
   const { folder, remove } = temporaryFolder();
   const { connection } = await startEmbedded({
     dataFolder: folder,
@@ -42,30 +43,44 @@ export async function startCluster(): Promise<Cluster> {
     settings,
     machine: { openFolder: folder },
   });
-  const administration = new pg.Client(connection);
+  const cluster = await enterCluster(connection);
+  await makeTemplate(connection);
+  return {
+    ...cluster,
+    place: connection,
+    async stop() {
+      await cluster.stop();
+      await remove();
+    },
+  };
+}
+
+/** One that was started by somebody else, who stops it. No other process may have a world in it meanwhile. */
+export async function enterCluster(place: Place): Promise<Cluster> {
+  const administration = new pg.Client(place);
+  await administration.connect();
+  let made = 0;
+  return {
+    async newDatabase() {
+      const name = `world_${process.pid}_${++made}`;
+      await administration.query(`create database ${name} template ${template} strategy wal_log`);
+      return {
+        place: { ...place, database: name },
+        drop: async () => void (await administration.query(`drop database ${name} with (force)`)),
+      };
+    },
+    stop: () => administration.end(),
+  };
+}
+
+async function makeTemplate(place: Place): Promise<void> {
+  const administration = new pg.Client(place);
   await administration.connect();
   await administration.query(`create database ${template}`);
-  const database = openDatabase({
-    connection: { ...connection, database: template },
-    connectionsMost: 3,
-  });
+  await administration.end();
+  const database = openDatabase({ connection: { ...place, database: template }, connectionsMost: 3 });
   await migrate(database);
   // Numbers of notices run with the server's clock, and never back: from there on they run by themselves.
   await database.withClient((client) => client.query(aheadOfTheClock));
   await database.end();
-  let made = 0;
-  return {
-    async newDatabase() {
-      const name = `world_${++made}`;
-      await administration.query(`create database ${name} template ${template} strategy wal_log`);
-      return {
-        place: { ...connection, database: name },
-        drop: async () => void (await administration.query(`drop database ${name} with (force)`)),
-      };
-    },
-    async stop() {
-      await administration.end();
-      await remove();
-    },
-  };
 }

@@ -17,12 +17,12 @@ export const keptParameters = { kept_card: 'text?', kept_for: 'text?' } as const
 
 /**
  * The part of a statement that keeps a card of the party, if there is a row in the common table expression `while`. It has a
- * row itself when the card is still there. From the moment its token is no good any more it is looked at
+ * row itself when the card is still there. From the minute in which its token is no good any more it is looked at
  * (kept-card.step.ts). Uses the parameter :party_id.
  */
 export function keepCard(whileThereIs: string): string {
   return `update card
-      set is_kept = true, wake_at = coalesce(wake_at, valid_until),
+      set is_kept = true, wake_at = coalesce(wake_at, date_trunc('minute', valid_until) + interval '1 minute'),
           kept_for = (coalesce(kept_for::jsonb, '[]') || to_jsonb(:kept_for))::json
       from ${whileThereIs} where card_id = :kept_card and card.party_id = :party_id
       returning card_id`;

@@ -23,7 +23,7 @@ const run = (...args: string[]) =>
 
 test(
   'a check prints every invariant with its numbers and ends well, until something is wrong',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     const deposit = { realm: 'test', depositId: 'D', walletId: 'W', bankAccountId: 'B' } as const;
     const createdAt = parseInstant('2026-01-19T10:00:00Z')!;
@@ -66,7 +66,7 @@ test(
   },
 );
 
-test('an account shows its balances, its rows and what moved on it', { timeout: 60_000 }, async () => {
+test('an account shows its balances, its rows and what moved on it', { timeout: 120_000 }, async () => {
   await book(db.database, saleApproved(payment, rubles(1_000n), 25n));
   await book(db.database, holdApproved({ ...payment, paymentId: '2' }, rubles(70n)));
   const id = `test:RUB:merchant.settlement:${payment.partyId}:TEST`;
@@ -79,7 +79,7 @@ test('an account shows its balances, its rows and what moved on it', { timeout: 
   expect(output).toMatch(/credit +0 +70 +\S+ payment\/2 +hold pending +test:RUB:acq.uncleared:bank/);
 });
 
-test('a part of an id finds accounts', { timeout: 60_000 }, async () => {
+test('a part of an id finds accounts', { timeout: 120_000 }, async () => {
   const { code, errors } = await run('account', 'settlement');
   expect(code).toBe(1);
   expect(errors).toContain(`There are\n  test:RUB:merchant.settlement:${payment.partyId}:TEST`);

@@ -4,6 +4,7 @@ import { listBanks } from '../bank/bank.store.ts';
 import { parseInstant, type Instant } from '../clock.ts';
 import { bankComparison } from '../bank-comparison.ts';
 import { buildService } from '../compose.ts';
+import { apartByRestore, lostWork } from '../reconciliation/after-restore.ts';
 import { differenceClasses, type Difference } from '../reconciliation/difference.ts';
 import { reconcile, type Progress, type Reconciliation } from '../reconciliation/reconcile.ts';
 import type { Sum } from '../reconciliation/tally.ts';
@@ -17,8 +18,12 @@ export type ReconcileCommand = {
   readonly to?: string;
   readonly openHours: string;
   readonly list: string;
+  readonly restoredTo?: string;
   readonly json?: true;
 };
+
+/** Of a restored database everything is listed that was lost, or nobody could put it right. */
+const listedAfterRestoreMost = 1_000_000;
 
 export async function reconcileWithBank(options: ReconcileCommand): Promise<void> {
   // Whatever breaks from here on has found nothing out.
@@ -28,7 +33,9 @@ export async function reconcileWithBank(options: ReconcileCommand): Promise<void
     ...(options.to === undefined ? {} : { to: moment('--to', options.to) }),
   };
   const openHours = wholeNumber('--open-hours', options.openHours);
-  const listMost = wholeNumber('--list', options.list);
+  const restoredTo =
+    options.restoredTo === undefined ? undefined : moment('--restored-to', options.restoredTo);
+  const listMost = restoredTo ? listedAfterRestoreMost : wholeNumber('--list', options.list);
   const progress = progressOn(process.stderr);
 
   const { book, result } = await withFoundation(async (foundation) => {
@@ -54,13 +61,13 @@ export async function reconcileWithBank(options: ReconcileCommand): Promise<void
       await book.stop();
     }
   });
-  if (options.json) console.log(JSON.stringify(toJson(book, result), null, 2));
-  else print(book, result);
+  if (options.json) console.log(JSON.stringify(toJson(book, result, restoredTo), null, 2));
+  else print(book, result, restoredTo);
   process.exitCode = result.sums.length > 0 ? 1 : 0;
 }
 
-function print({ bankId, name }: BankBook, result: Reconciliation): void {
-  const { period, lines, linesOutside, equal, open, edge, sums, differences } = result;
+function print({ bankId, name }: BankBook, result: Reconciliation, restoredTo: Instant | undefined): void {
+  const { period, lines, linesOutside, equal, open, edge, sums } = result;
   const { from, to } = period;
   const between = [...(from ? [` from ${from}`] : []), ...(to ? [` to ${to}`] : [])].join('');
   console.log(
@@ -74,13 +81,29 @@ function print({ bankId, name }: BankBook, result: Reconciliation): void {
     ['difference', 'number', 'at stake, minor units'],
     sums.map((sum) => [sum.class, String(sum.number), amountText(sum.atStakeMinor, sum.currency)]),
   );
-  for (const name of new Set(sums.map((sum) => sum.class))) printClass(name, sums, differences);
+  const differences = restoredTo ? printLost(result, restoredTo) : result.differences;
+  for (const name of new Set(sums.map((sum) => sum.class))) {
+    const listed = differences.filter((difference) => difference.class === name);
+    const all = sums.filter((sum) => sum.class === name).reduce((count, sum) => count + sum.number, 0);
+    if (listed.length > 0) printClass(name, listed, restoredTo ? listed.length : all);
+  }
 }
 
-function printClass(name: Sum['class'], sums: readonly Sum[], differences: readonly Difference[]): void {
+/** What was lost with the restoring comes first; answers the other differences. */
+function printLost({ differences }: Reconciliation, restoredTo: Instant): readonly Difference[] {
+  const { lost, others } = apartByRestore(differences, restoredTo);
+  for (const [work, found] of lost) {
+    const { means, advice } = lostWork[work];
+    const name = `${work} since ${restoredTo.slice(0, 19)}, ${found.length}`;
+    console.log(`\n${process.stdout.isTTY ? styleText('bold', name) : name}: ${means}\n${advice}\n`);
+    for (const difference of found)
+      console.log(`${difference.operationId}  ${lineText(difference)}\n  here  ${oursText(difference)}`);
+  }
+  return others;
+}
+
+function printClass(name: Sum['class'], listed: readonly Difference[], all: number): void {
   const { means, advice } = differenceClasses[name];
-  const listed = differences.filter((difference) => difference.class === name);
-  const all = sums.filter((sum) => sum.class === name).reduce((count, sum) => count + sum.number, 0);
   console.log(`\n${process.stdout.isTTY ? styleText('bold', name) : name}: ${means}\n${advice}\n`);
   for (const difference of listed) {
     const { operationId, atStakeMinor, currency } = difference;
@@ -113,19 +136,31 @@ function amountText(minor: bigint, currency: string): string {
 }
 
 /** Amounts are far below 2^53; sums may in theory not be, and are text. */
-function toJson({ bankId, name }: BankBook, { sums, differences, ...counts }: Reconciliation) {
+function toJson(
+  { bankId, name }: BankBook,
+  { sums, differences, ...counts }: Reconciliation,
+  restoredTo: Instant | undefined,
+) {
+  const lost = restoredTo ? apartByRestore(differences, restoredTo).lost : [];
+  const lostAs = new Map([...lost].flatMap(([work, found]) => found.map((one) => [one, work] as const)));
   return {
     bankID: bankId,
     book: name,
     ...counts,
     sums: sums.map((sum) => ({ ...sum, atStakeMinor: sum.atStakeMinor.toString() })),
-    differences: differences.map(({ ours, line, atStakeMinor, ...difference }) => ({
-      ...difference,
-      atStakeMinor: Number(atStakeMinor),
-      ...differenceClasses[difference.class],
-      ...(ours ? { ours: { ...ours, minor: Number(ours.minor) } } : {}),
-      ...(line ? { line: { ...line, minor: Number(line.minor) } } : {}),
-    })),
+    differences: differences.map((difference) => {
+      const { ours, line, atStakeMinor, ...named } = difference;
+      const lostWith = lostAs.get(difference);
+      return {
+        ...named,
+        atStakeMinor: Number(atStakeMinor),
+        ...(lostWith
+          ? { sinceRestore: lostWith, ...lostWork[lostWith] }
+          : differenceClasses[difference.class]),
+        ...(ours ? { ours: { ...ours, minor: Number(ours.minor) } } : {}),
+        ...(line ? { line: { ...line, minor: Number(line.minor) } } : {}),
+      };
+    }),
   };
 }
 

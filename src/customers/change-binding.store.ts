@@ -38,7 +38,7 @@ const changeBinding = statement({
       set version = changed.version, status = :status, state = :state, return_by = :return_by, wake_at = :wake_at,
           attempts = 0, stuck_at = null, stuck_reason = null,
           bound_at_version = case when :status = 'succeeded' then changed.version end
-      from changed where binding.customer_id = changed.customer_id and binding_id = :binding_id
+      from changed where binding.customer_id = :customer_id and binding_id = :binding_id
     ), logged as (
       ${appendEvent('customer', 'customer_id')}
     )

@@ -11,14 +11,16 @@ export async function connectDatabase(
     dataFolder: string;
     postgresBin: string | undefined;
     connectionsMost: number;
+    prepares: boolean;
   },
   log: Logger,
 ): Promise<OpenedDatabase> {
-  const { databaseUrl, connectionsMost } = options;
+  const { databaseUrl, connectionsMost, prepares } = options;
   const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection was lost');
 
   if (databaseUrl !== undefined) {
-    const database = openDatabase({ connection: { url: databaseUrl }, connectionsMost, onConnectionError });
+    const connection = { url: databaseUrl };
+    const database = openDatabase({ connection, connectionsMost, prepares, onConnectionError });
     return { database, close: () => database.end() };
   }
 

@@ -13,6 +13,12 @@ const addNote = statement({
   row: {},
   text: 'insert into note values (:text)',
 });
+const countPrepared = statement({
+  name: 'test_count_prepared',
+  parameters: {},
+  row: { count: 'int8' },
+  text: 'select count(*) as count from pg_prepared_statements',
+});
 const readNotes = statement({
   name: 'test_read_notes',
   parameters: {},
@@ -37,6 +43,21 @@ beforeAll(async () => {
 afterAll(() => db.drop());
 
 const notes = async () => (await db.database.run(readNotes, {})).map(({ text }) => text);
+
+test.each([
+  ['prepared once for a connection', true, 1],
+  ['not prepared where a pooler would not keep it', false, 0],
+])('a statement is %s', async (_, prepares, count) => {
+  const database = openDatabase({ connection: { url: db.url }, connectionsMost: 3, prepares });
+  try {
+    await database.transaction(async (tx) => {
+      for (let times = 0; times < 2; times++) await tx.run(readNotes, {});
+      expect(await tx.run(countPrepared, {})).toEqual([{ count: BigInt(count + (prepares ? 1 : 0)) }]);
+    });
+  } finally {
+    await database.end();
+  }
+});
 
 describe('a transaction', () => {
   test('writes all or nothing', async () => {
@@ -75,6 +96,18 @@ describe('a transaction', () => {
       return tx.contained((part) => part.run(readNotes, {}));
     });
     expect(read).toEqual([{ text: 'kept' }]);
+  });
+
+  test('takes back all of a part, also what came before a part of that which had failed', async () => {
+    await db.database.transaction(async (tx) => {
+      const part = tx.contained(async (outer) => {
+        await outer.run(addNote, { text: 'of the part' });
+        await outer.contained((inner) => inner.run(failNow, { state: '22000' })).catch(() => undefined);
+        throw new Error('the part fails');
+      });
+      await expect(part).rejects.toThrow('the part fails');
+    });
+    expect(await notes()).toEqual(['kept']);
   });
 
   test('starts again after a deadlock or a serialisation failure, and gives up after five tries', async () => {

@@ -2,6 +2,7 @@
 // connection; a connection is held for the length of a statement or a transaction and never while waiting for others.
 import pg from 'pg';
 import type { Column, Columns, Statement, Values } from './statement.ts';
+import { StatementClient } from './statement-client.ts';
 import { typeParsers } from './statement.ts';
 
 export type Database = {
@@ -68,8 +69,10 @@ export function openDatabase(options: {
   onConnectionError?: (error: Error) => void;
   /** Shorter in a test of it. */
   silenceTimeoutMs?: number;
+  prepares?: boolean;
 }): DatabasePool {
   return databaseOn({
+    prepares: options.prepares ?? true,
     pool: poolOf(options, Math.max(1, options.connectionsMost - lookupConnections)),
     lookupPool: poolOf(options, lookupConnections),
     ...(options.revive ? { revive: options.revive } : {}),
@@ -80,8 +83,12 @@ export function databaseOn(options: {
   pool: ConnectionPool;
   lookupPool: ConnectionPool;
   revive?: () => Promise<void>;
+  /** False behind a pooler that gives every transaction another connection and does not know prepared statements. */
+  prepares?: boolean;
 }): DatabasePool {
-  const { pool, lookupPool } = options;
+  const { pool, lookupPool, prepares = true } = options;
+  const runOn: RunOn = (client, statement, parameters) =>
+    runStatement(client, statement, parameters, prepares);
 
   async function acquire(from: ConnectionPool): Promise<pg.PoolClient> {
     try {
@@ -119,7 +126,7 @@ export function databaseOn(options: {
   async function transaction<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return retried(async () => {
       const effects: (() => void)[] = [];
-      const value = await withClient((client) => inTransaction(client, effects, work));
+      const value = await withClient((client) => inTransaction(client, effects, work, runOn));
       for (const effect of effects) effect();
       return value;
     });
@@ -158,6 +165,7 @@ function poolOf(
   const { connection, onConnectionError, silenceTimeoutMs = usualSilenceTimeoutMs } = options;
   const pool = new pg.Pool({
     ...('url' in connection ? { connectionString: connection.url } : connection),
+    Client: StatementClient,
     max: connectionsMost,
     connectionTimeoutMillis: waitForConnectionMs,
     types: typeParsers,
@@ -191,6 +199,7 @@ async function inTransaction<T>(
   client: pg.ClientBase,
   effects: (() => void)[],
   work: (tx: Database) => Promise<T>,
+  runOn: RunOn,
 ): Promise<T> {
   const tx: Database = {
     run: (statement, parameters) => runOn(client, statement, parameters),
@@ -218,22 +227,36 @@ async function withinSavepoint<T>(client: pg.ClientBase, work: () => Promise<T>)
     await client.query('release savepoint part');
     return value;
   } catch (error) {
-    await client.query('rollback to savepoint part').catch(() => undefined);
+    // Released too: a savepoint left behind would be taken for that of the work around it, which has the same name.
+    await client.query('rollback to savepoint part; release savepoint part').catch(() => undefined);
     throw error;
   }
 }
 
-async function runOn<P extends Columns, R extends Columns>(
+type RunOn = <P extends Columns, R extends Columns>(
   client: pg.ClientBase,
   statement: Statement<P, R>,
   parameters: Values<P>,
+) => Promise<Values<R>[]>;
+
+async function runStatement<P extends Columns, R extends Columns>(
+  client: pg.ClientBase,
+  statement: Statement<P, R>,
+  parameters: Values<P>,
+  prepares: boolean,
 ): Promise<Values<R>[]> {
   const values = statement.parameterNames.map((name) => encode(parameters[name], statement.parameters[name]));
   const { name, text, patienceMs } = statement;
   // The driver gives up by its own clock, whatever the server was told.
   const patience = patienceMs === undefined ? {} : { query_timeout: patienceMs };
-  const result = await client.query<Values<R>>({ name, text, values, ...patience });
-  return result.rows;
+  const prepared = prepares ? { name } : {};
+  try {
+    return (await client.query<Values<R>>({ ...prepared, text, values, ...patience })).rows;
+  } catch (error) {
+    // Of where it came from the driver knows only its own socket.
+    if (error instanceof Error) Error.captureStackTrace(error, runStatement);
+    throw error;
+  }
 }
 
 function encode(value: unknown, type: Column | undefined): unknown {

@@ -18,7 +18,7 @@ test('nodes that start together on an empty database apply every file once betwe
   const nodes = Array.from({ length: 4 }, () =>
     openDatabase({ connection: { url: db.url }, connectionsMost: 1 }),
   );
-  const applied = (await Promise.all(nodes.map(migrate))).flat();
+  const applied = (await Promise.all(nodes.map((node) => migrate(node)))).flat();
   await Promise.all(nodes.map((node) => node.end()));
   expect(applied).toEqual([...new Set(applied)]);
   expect(await isMigrated(db.database)).toBe(true);
@@ -43,4 +43,18 @@ test('migrations of a newer version of the program are left alone', async () => 
   );
   expect(await migrate(db.database)).toEqual([]);
   expect(await isMigrated(db.database)).toBe(true);
+});
+
+test('a table that somebody has in use is waited for, again and again and not for ever', async () => {
+  const patience = { lockWaitMs: 20, pauseMs: 1, triesMost: 3 };
+  await migrate(db.database);
+  await db.database.withClient(async (client) => {
+    await client.query('begin');
+    await client.query('lock table migration in access exclusive mode');
+    await expect(migrate(db.database, patience)).rejects.toMatchObject({ code: '55P03' });
+    const waiting = migrate(db.database, { ...patience, triesMost: 10_000 });
+    await client.query('select pg_sleep(0.1)');
+    await client.query('commit');
+    expect(await waiting).toEqual([]);
+  });
 });

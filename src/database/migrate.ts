@@ -2,6 +2,7 @@
 // number of nodes start together. A file that was edited after it was applied is noticed and refused.
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { DatabasePool } from './database.ts';
 
@@ -18,14 +19,25 @@ const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/;
 const lockNumber = 7_305_226_013;
 const longestMigrationMs = 24 * 3_600_000;
 
+/**
+ * How long a migration waits for a table that somebody else has in use, a backup for instance, before it lets all those go
+ * first who have begun to wait behind it; and how long it then leaves them alone.
+ */
+const usualPatience = { lockWaitMs: 2_000, pauseMs: 3_000, triesMost: 720 };
+
 /** Applies what is missing; answers the names of the files it applied. */
-export async function migrate(database: DatabasePool): Promise<string[]> {
+export async function migrate(database: DatabasePool, patience = usualPatience): Promise<string[]> {
   const migrations = await readMigrations();
   const applied: string[] = [];
-  for (;;) {
-    const name = await database.withClient((client) => applyNext(client, migrations));
-    if (name === undefined) return applied;
-    applied.push(name);
+  for (let tries = 1; ; tries++) {
+    try {
+      const name = await database.withClient((client) => applyNext(client, migrations, patience.lockWaitMs));
+      if (name === undefined) return applied;
+      applied.push(name);
+    } catch (error) {
+      if (!isLocked(error) || tries >= patience.triesMost) throw error;
+      await sleep(patience.pauseMs);
+    }
   }
 }
 
@@ -56,12 +68,14 @@ async function readMigrations(): Promise<Migration[]> {
 async function applyNext(
   client: pg.ClientBase,
   migrations: readonly Migration[],
+  lockWaitMs: number,
 ): Promise<string | undefined> {
   await client.query('begin');
   try {
     // Waiting for another node's migrations, and a migration itself, may take longer than a statement usually may.
     await client.query('set local statement_timeout = 0');
     await client.query(patiently('select pg_advisory_xact_lock($1)', [lockNumber]));
+    await client.query(`set local lock_timeout = ${lockWaitMs}`);
     const next = firstMissing(migrations, await appliedMigrations(client));
     if (next) {
       await client.query(patiently(next.text));
@@ -77,6 +91,11 @@ async function applyNext(
     await client.query('rollback').catch(() => undefined);
     throw error;
   }
+}
+
+/** PostgreSQL's code of a lock that was not to be had in time. */
+function isLocked(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '55P03';
 }
 
 /** Past the limit that ends the waiting on a silent connection. */

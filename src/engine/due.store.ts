@@ -30,6 +30,36 @@ export const moveTestClock = statement({
          returning offset_ms`,
 });
 
+export type EarliestDue = ReturnType<typeof earliestIn>;
+
+/** The place of each table in which something falls due for a party until then, and when that first is. */
+function earliestIn(tables: readonly string[], name: string) {
+  const earliest = tables.map(
+    (table, place) => `
+      select ${place} as place, min(wake_at) as wake_at from ${table} where party_id = :party_id and wake_at <= :before`,
+  );
+  return statement({
+    name,
+    parameters: { party_id: 'text', before: 'timestamptz' },
+    row: { place: 'int4', wake_at: 'timestamptz' },
+    text: `select place, wake_at from (${earliest.join('\n      union all')}
+    ) as due where wake_at is not null order by place`,
+  });
+}
+
+const earliestByTables = new Map<string, EarliestDue>();
+
+/** In one question for all tables: a party's clock that moves over a year asks it at every stop. */
+export function earliestDueIn(tables: readonly string[]): EarliestDue {
+  const name = tables.join(' ');
+  const others = earliestByTables.size;
+  const known =
+    earliestByTables.get(name) ??
+    earliestIn(tables, `earliest_due_of_party${others > 0 ? `_${others}` : ''}`);
+  earliestByTables.set(name, known);
+  return known;
+}
+
 const byTable = new Map<string, DueStatements>();
 
 /** Made once for each table: a statement's name is its name on the server too. */
@@ -71,12 +101,6 @@ function statementsFor(table: string, keys: readonly string[]) {
       row: claimedRow,
       // Here the time given is the party's own already.
       text: claim('and party_id = :party_id', ':now'),
-    }),
-    earliestOfParty: statement({
-      name: `earliest_due_${table}_of_party`,
-      parameters: { party_id: 'text', before: 'timestamptz' },
-      row: { wake_at: 'timestamptz?' },
-      text: `select min(wake_at) as wake_at from ${table} where party_id = :party_id and wake_at <= :before`,
     }),
     // Something may have happened outside: look sooner than planned. What is not due at all stays so. Such a look uses up none
     // of the attempts after which an operator has to look, and is never the first.

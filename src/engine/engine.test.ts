@@ -318,6 +318,44 @@ describe("moving a party's clock", () => {
     ]);
   });
 
+  test('costs three statements at each stop, however many tables there are', async () => {
+    const start = clock.now();
+    await sql('create table chore (like task including all)');
+    for (const minutes of [1, 2, 3]) await addTask(`${minutes}`, laterBy(start, minutes * minute));
+    await sql("insert into chore (task_id, party_id, wake_at) values ('chore', 'P', $1)", [
+      laterBy(start, 2 * minute),
+    ]);
+    const seen: string[] = [];
+    let statements = 0;
+    const work = (table: string) => ({
+      table,
+      keys: ['task_id'],
+      step: async ([id = '']: readonly string[]) => {
+        seen.push(id);
+        await sql(`update ${table} set wake_at = null where task_id = $1`, [id]);
+      },
+    });
+    const engine = openEngine({
+      db: {
+        ...db.database,
+        run(...asked) {
+          statements += 1;
+          return db.database.run(...asked);
+        },
+      },
+      clock,
+      log: openLog({ level: 'silent', human: false }),
+      works: [work('chore'), work('task')],
+      chores: [],
+      countStep: () => {},
+    });
+    engines.push(engine);
+    await engine.advance('P', laterBy(start, 60 * minute));
+    expect(seen).toEqual(['1', 'chore', '2', '3']);
+    // Where is the next stop, move there, claim what is due; twice at the second stop, and one look and move to the end.
+    expect(statements).toBe(3 * 3 + 1 + 2);
+  });
+
   test('lets every later sweep, on every node, see the time the party has come to', async () => {
     const start = clock.now();
     await node().advance('P', laterBy(start, 60 * minute));
@@ -406,7 +444,7 @@ test('a wish to look for work is heard at every moment, also when a sweep is jus
       db: { ...db.database, run: () => Promise.resolve((sweeps++, [])) },
       clock,
       log: openLog({ level: 'silent', human: false }),
-      works: [],
+      works: [{ table: 'task', keys: ['task_id'], step: () => Promise.resolve() }],
       chores: [],
       countStep: () => {},
     });

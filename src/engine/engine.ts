@@ -7,6 +7,7 @@ import { epochMsOf, latest, laterBy, type Clock, type Instant } from '../clock.t
 import type { Database } from '../database/database.ts';
 import {
   dueStatements,
+  earliestDueIn,
   movedClocks,
   moveTestClock,
   type ClaimedRow,
@@ -85,6 +86,7 @@ export function openEngine(options: {
 }): Engine {
   const { db, clock, log } = options;
   const works = options.works.map((work) => ({ work, sql: dueStatements(work.table, work.keys) }));
+  const earliestDue = earliestDueIn(options.works.map(({ table }) => table));
   const timers: NodeJS.Timeout[] = [];
   const advancing = new Map<string, Promise<void>>();
   const running = new Set<Promise<void>>();
@@ -93,9 +95,16 @@ export function openEngine(options: {
   const hungry = new Set<string>();
   let stopping = false;
   let wanted = false;
+  /** In which tables. */
+  const wantedIn = new Set<string>();
   let sweeping: Promise<void> | undefined;
 
   function wake(): void {
+    lookAt(works.map(({ work }) => work.table));
+  }
+
+  function lookAt(tables: readonly string[]): void {
+    for (const table of tables) wantedIn.add(table);
     wanted = true;
     if (stopping) return;
     sweeping ??= sweepWhileWanted();
@@ -104,8 +113,10 @@ export function openEngine(options: {
   async function sweepWhileWanted(): Promise<void> {
     while (wanted && !stopping) {
       wanted = false;
+      const through = works.filter(({ work }) => wantedIn.has(work.table));
+      wantedIn.clear();
       try {
-        await sweep();
+        await sweep(through);
       } catch (error) {
         log.warn({ err: error }, 'a sweep for due work failed; the next one tries again');
       }
@@ -114,14 +125,14 @@ export function openEngine(options: {
     sweeping = undefined;
   }
 
-  async function sweep(): Promise<void> {
+  async function sweep(through: typeof works): Promise<void> {
     const now = clock.now();
-    for (const { work, sql } of works) await startDue(work, sql, now);
+    for (const { work, sql } of through) await startDue(work, sql, now);
     // Parties whose test clock runs ahead have work that is due for them alone.
     for (const { party_id, offset_ms } of await db.run(movedClocks, {})) {
       if (advancing.has(party_id)) continue;
       const theirs = laterBy(now, Number(offset_ms));
-      for (const { work, sql } of works) await startDue(work, sql, theirs, party_id);
+      for (const { work, sql } of through) await startDue(work, sql, theirs, party_id);
     }
   }
 
@@ -137,7 +148,7 @@ export function openEngine(options: {
       const doing = runClaimed(work, sql, row).finally(() => {
         running.delete(doing);
         busySlots.set(table, (busySlots.get(table) ?? 1) - 1);
-        if (hungry.delete(table)) wake();
+        if (hungry.delete(table)) lookAt([table]);
       });
       running.add(doing);
     }
@@ -206,13 +217,11 @@ export function openEngine(options: {
     }
   }
 
-  async function earliestDue(partyId: string, to: Instant): Promise<Instant | undefined> {
-    let earliest: Instant | undefined;
-    for (const { sql } of works) {
-      const [row] = await db.run(sql.earliestOfParty, { party_id: partyId, before: to });
-      if (row?.wake_at && (earliest === undefined || row.wake_at < earliest)) earliest = row.wake_at;
-    }
-    return earliest;
+  /** The next stop on a party's way: when something falls due, and in which tables. */
+  async function nextStop(partyId: string, to: Instant) {
+    const found = await db.run(earliestDue, { party_id: partyId, before: to });
+    const [at] = found.map(({ wake_at }) => wake_at).sort();
+    return at && { at, places: found.filter(({ wake_at }) => wake_at === at).map(({ place }) => place) };
   }
 
   /** One move of a party's clock after the other: together they would run things at each other's times. */
@@ -230,11 +239,14 @@ export function openEngine(options: {
 
   async function moveThrough(partyId: string, to: Instant): Promise<void> {
     for (;;) {
-      const due = await earliestDue(partyId, to);
-      const offsetMs = epochMsOf(due ?? to) - epochMsOf(clock.now());
+      const stop = await nextStop(partyId, to);
+      const offsetMs = epochMsOf(stop?.at ?? to) - epochMsOf(clock.now());
       await db.run(moveTestClock, { party_id: partyId, offset_ms: BigInt(Math.max(0, offsetMs)) });
-      if (due === undefined || stopping) return;
-      for (const { work, sql } of works) await runAllDue(work, sql, due, partyId);
+      if (stop === undefined || stopping) return;
+      for (const place of stop.places) {
+        const due = works[place];
+        if (due) await runAllDue(due.work, due.sql, stop.at, partyId);
+      }
     }
   }
 

@@ -24,7 +24,8 @@ export type Owner = { readonly id: string; readonly part?: string };
 
 export type Topic = {
   /** As it is subscribed. */
-  readonly name: 'InvoicesTopic' | 'CustomersTopic' | 'WithdrawalsTopic' | 'DestinationsTopic';
+  readonly name:
+    'InvoicesTopic' | 'CustomersTopic' | 'RecurringTopic' | 'WithdrawalsTopic' | 'DestinationsTopic';
   /** As it stands in the notices. */
   readonly nameInNotices: string;
   /** What the log calls the aggregate. */

@@ -99,6 +99,7 @@ export function answerer(
   logLateFailure: (error: unknown, request: FastifyRequest) => void,
 ): (admitted: Admitted, request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   const read = requestReader(endpoint);
+  const write = answerWriter(endpoint);
   const takesKey = takesIdempotencyKey(endpoint);
   const side = sideOf(endpoint.path);
 
@@ -129,8 +130,8 @@ export function answerer(
 
     const work =
       key === undefined
-        ? performed(perform(endpoint, endpointRequest, door.service, reply))
-        : performOnce(door, endpoint, endpointRequest, request, key, reply);
+        ? performed(perform(endpoint, endpointRequest, door.service, reply, write))
+        : performOnce(door, endpoint, endpointRequest, request, key, reply, write);
     const result = await within(waitsUntilMs, work);
     if (result === 'too-late') {
       // The work goes on and may succeed: its outcome is unknown to this caller.
@@ -154,6 +155,7 @@ async function perform(
   request: EndpointRequest,
   service: Service,
   reply: FastifyReply,
+  write: AnswerWriter,
 ): Promise<StoredAnswer> {
   const outcome = await endpoint.handle(request, service);
   if (!outcome.ok) {
@@ -162,8 +164,18 @@ async function perform(
     return refusalAnswer(sideOf(endpoint.path), outcome.refusal);
   }
   if (!endpoint.answer) return { status: endpoint.status, body: '' };
-  const serialize = reply.getSerializationFunction(String(endpoint.status)) ?? JSON.stringify;
-  return { status: endpoint.status, body: serialize(outcome.value as object) as string };
+  return { status: endpoint.status, body: write(outcome.value, reply) };
+}
+
+type AnswerWriter = (value: unknown, reply: FastifyReply) => string;
+
+/** Writes the declared fields and drops all others. Compiled for the first answer: for all operations it held up the start. */
+function answerWriter({ answer }: AnyEndpoint): AnswerWriter {
+  let serialize: ReturnType<FastifyReply['compileSerializationSchema']> | undefined;
+  return (value, reply) => {
+    serialize ??= reply.compileSerializationSchema(answer as Record<string, unknown>);
+    return serialize(value as Record<string, unknown>);
+  };
 }
 
 async function performed(answer: Promise<StoredAnswer>): Promise<Repeated> {
@@ -177,6 +189,7 @@ async function performOnce(
   request: FastifyRequest,
   key: string,
   reply: FastifyReply,
+  write: AnswerWriter,
 ): Promise<Repeated> {
   const { caller } = endpointRequest;
   return door.idempotency.once(
@@ -188,7 +201,7 @@ async function performOnce(
       body: withoutMembers(endpointRequest.body ?? null, endpoint.notRemembered ?? []),
       now: door.clock.now(),
     },
-    (tx) => perform(endpoint, endpointRequest, { ...door.service, db: tx }, reply),
+    (tx) => perform(endpoint, endpointRequest, { ...door.service, db: tx }, reply, write),
   );
 }
 
@@ -283,8 +296,11 @@ function requestReader(endpoint: AnyEndpoint): (request: FastifyRequest) => Inpu
   };
 }
 
+/** Compiled when it is first needed: a node needs few of them in its first second. */
 function checkOf(schema: TSchema | undefined): Check | undefined {
-  return schema && compileCheck(schema);
+  if (!schema) return undefined;
+  let check: Check | undefined;
+  return (value) => (check ??= compileCheck(schema))(value);
 }
 
 /** Text of the address reaches the database too. */

@@ -32,6 +32,13 @@ const pages: readonly Page[] = [
       "frame-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
     isForSandbox: true,
   },
+  {
+    name: 'mailbox',
+    contentSecurityPolicy:
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+      "frame-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+    isForSandbox: true,
+  },
 ];
 
 /** A browser or a checker of links may ask for the head alone. */

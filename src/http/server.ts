@@ -128,8 +128,6 @@ export function buildServer(options: {
       app.route({
         method: endpoint.method,
         url,
-        // Only for its fast serialiser, which writes the declared fields and drops all others.
-        ...(endpoint.answer ? { schema: { response: { [endpoint.status]: endpoint.answer } } } : {}),
         onRequest: async (request, reply) => {
           request.operation = endpoint.operation;
           reply.headers(apiHeaders);

@@ -298,7 +298,7 @@ class Crash extends Error {}
 
 test(
   'any interleaving with crashes and repetitions leaves the books right',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     let done = 0;
     const operations = fc.array(operation, {

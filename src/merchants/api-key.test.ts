@@ -63,6 +63,19 @@ describe('a key', () => {
     expect(queries).toBe(1);
   });
 
+  test('that has just worked does not let another secret with its name in, nor itself once it is revoked', async () => {
+    const keys = keysOf('test');
+    const text = await create(keys);
+    expect(await keys.authenticate(text)).toBeDefined();
+    expect(await keys.authenticate(text)).toBeDefined();
+    expect(queries).toBe(1);
+    const place = text.length - 7;
+    const forged = text.slice(0, place) + (text[place] === 'a' ? 'b' : 'a');
+    expect(await keys.authenticate(forged + checksumOf(forged))).toBeUndefined();
+    await keys.revoke(keyIdOf(text));
+    expect(await keys.authenticate(text)).toBeUndefined();
+  });
+
   test('with another checksum is refused before anything is read', async () => {
     const keys = keysOf('test');
     const text = await create(keys);

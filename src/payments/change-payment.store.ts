@@ -111,7 +111,7 @@ const endRefund = statement({
   row,
   text: changeText(`, ended as (
       update refund set status = :refund_status, failure = :failure
-      from changed where refund.invoice_id = changed.invoice_id and payment_id = :payment_id and refund_id = :refund_id
+      from changed where refund.invoice_id = :invoice_id and payment_id = :payment_id and refund_id = :refund_id
     )`),
 });
 

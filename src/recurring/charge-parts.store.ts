@@ -46,7 +46,7 @@ export const succeededCharge = {
   text: `${heldText}, attempted as (
       update series_attempt set outcome = 'approved', ended_at = :happened_at, advice = :series_advice
       from held
-      where series_attempt.series_id = held.series_id and invoice_id = :invoice_id and payment_id = :payment_id
+      where series_attempt.series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id
         and outcome = 'pending'
       returning invoice_id
     ), ${letterOf('held')}`,

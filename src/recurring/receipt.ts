@@ -129,7 +129,7 @@ export function receiptOf(facts: ReceiptFacts): Receipt {
   ].join('\n');
   const rows = lines.map(
     ([label, value]) =>
-      `<tr><th>${escaped(said.labels[label])}</th><td>${linked(value, facts.cancelUrl)}</td></tr>`,
+      `<tr><th scope="row">${escaped(said.labels[label])}</th><td>${linked(value, facts.cancelUrl)}</td></tr>`,
   );
   const html = `<!doctype html>
 <html lang="${facts.language}">
@@ -137,10 +137,12 @@ export function receiptOf(facts: ReceiptFacts): Receipt {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(subject)}</title>
 <style>body{font:16px/1.5 system-ui,sans-serif;max-width:36em;margin:2em auto;padding:0 1em}th{text-align:left;padding:.2em 1em .2em 0;vertical-align:top;white-space:nowrap}td{overflow-wrap:anywhere}</style>
+<main>
 <h1>${escaped(said.marker)}</h1>
 <table>
 ${rows.join('\n')}
 </table>
+</main>
 </html>
 `;
   // A bank's number of the operation may happen to have the form of a card's.

@@ -182,7 +182,10 @@ export function openRecurring({
         await storeDecline(tx, stored.handles.key, { ...attempt, partyId, shopId }, true);
       }
       await storeFacts(tx, stored, facts, now);
-      if (stop && stop.scope !== 'charge') await storeCardStop(tx, stored, attempt, stop, now);
+      if (stop && stop.scope !== 'charge') {
+        await storeCardStop(tx, stored, attempt, stop, now);
+        await cards.lookAt(tx, stored.handles.token, now);
+      }
     },
 
     async declined(tx, payment, now) {
@@ -197,11 +200,12 @@ export function openRecurring({
     async cardNeeds(db, seriesId, now) {
       const found = await readStanding(db, seriesId, {}, now);
       if (!found) return { isCharging: false };
-      const { series } = found.stored;
+      const { series, handles } = found.stored;
       const { isAttemptPending: isCharging } = found.standing;
       if (isOver(series, now)) return { isCharging };
       const { card, endsAt = card.endsAt } = series;
-      return { isCharging, chargeableUntil: endsAt < card.endsAt ? endsAt : card.endsAt };
+      const chargeableUntil = endsAt < card.endsAt ? endsAt : card.endsAt;
+      return { isCharging, chargeableUntil, token: handles.token };
     },
 
     settings: findSettings,
@@ -248,6 +252,7 @@ export function openRecurring({
         if (series.state.name === 'active' && cardStop && cardStop.at >= series.consentedAt) {
           const { rule, pack } = cardStop;
           await storeFacts(tx, stored, [{ type: 'series_stopped', rule, pack, scope: 'series' }], now);
+          await cards.lookAt(tx, stored.handles.token, now);
           return;
         }
         const notice = nextNotice(series);

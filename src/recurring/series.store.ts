@@ -7,6 +7,7 @@ import type { LoggedEvent } from '../events/log.ts';
 import { linkOf } from './consent-bundle.ts';
 import { nextNotice } from './notices.ts';
 import { evolve, type CardHandles, type Series, type SeriesFact } from './series.ts';
+import type { RecurringSettings } from './settings.store.ts';
 
 export type StoredSeries = {
   readonly series: Series;
@@ -87,6 +88,15 @@ const readSeries = statement({
   text: `select ${columnList} from series where series_id = :series_id`,
 });
 
+const readSeriesWithSettings = statement({
+  name: 'read_series_with_settings',
+  parameters: { series_id: 'text' },
+  row: { ...seriesColumns, settings: 'json?' },
+  text: `select ${columnList}, (select settings from recurring_settings as wish
+           where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings
+         from series where series_id = :series_id`,
+});
+
 const lockSeriesRow = statement({
   name: 'lock_series',
   parameters: { series_id: 'text' },
@@ -143,6 +153,16 @@ export function changeOf(stored: StoredSeries, facts: readonly SeriesFact[], now
 export async function findSeries(db: Database, seriesId: string): Promise<StoredSeries | undefined> {
   const [row] = await db.run(readSeries, { series_id: seriesId });
   return row && seriesFromRow(row);
+}
+
+/** With what its shop wants of recurring charges. */
+export async function findSeriesWithSettings(
+  db: Database,
+  seriesId: string,
+): Promise<{ series: Series; settings: RecurringSettings } | undefined> {
+  const [row] = await db.run(readSeriesWithSettings, { series_id: seriesId });
+  if (!row) return undefined;
+  return { series: seriesFromRow(row).series, settings: (row.settings ?? {}) as RecurringSettings };
 }
 
 /** Held until the transaction ends. */

@@ -7,6 +7,7 @@ import type { Bundle } from './consent-bundle.ts';
 import type { MandateGiven } from './mandate.ts';
 import type { Verdict } from './may-charge.ts';
 import { hasCardNumber } from './receipt.ts';
+import { seriesChangeOf, seriesChangeTypes } from './series.notices.ts';
 import type { Series, SeriesFact } from './series.ts';
 import { parseInstant, type Instant } from '../clock.ts';
 
@@ -226,18 +227,7 @@ export const RecurringEvent = Type.Object(
     changes: Type.Array(
       Type.Object(
         {
-          changeType: Type.Enum([
-            'SeriesStarted',
-            'RecurringChargeStarted',
-            'RecurringChargeSucceeded',
-            'RecurringChargeFailed',
-            'RecurringChargeUnsent',
-            'SeriesStopped',
-            'ConsentWithdrawn',
-            'ConsentRenewed',
-            'ParentAdded',
-            'NoticeDue',
-          ]),
+          changeType: Type.Enum([...seriesChangeTypes]),
           payment: Type.Optional(PaymentName),
           notBefore: Type.Optional(DateTime),
           rule: Type.Optional(Type.String()),
@@ -254,47 +244,8 @@ export const RecurringEvent = Type.Object(
   },
   { title: 'RecurringEvent' },
 );
-type Change = Static<typeof RecurringEvent>['changes'][number];
-
 export function recurringEventBody(event: LoggedEvent<SeriesFact>): Static<typeof RecurringEvent> {
-  return { id: event.sequence, createdAt: event.createdAt, changes: event.facts.map(changeBody) };
-}
-
-function changeBody(fact: SeriesFact): Change {
-  const payment =
-    'invoiceId' in fact ? { payment: { invoiceID: fact.invoiceId, paymentID: fact.paymentId } } : {};
-  switch (fact.type) {
-    case 'series_started':
-      return { changeType: 'SeriesStarted' };
-    case 'recurring_charge_started':
-      return { changeType: 'RecurringChargeStarted', ...payment, warnings: [...fact.warnings] };
-    case 'recurring_charge_succeeded':
-      return { changeType: 'RecurringChargeSucceeded', ...payment };
-    case 'recurring_charge_failed': {
-      const { notBefore } = fact;
-      return {
-        changeType: 'RecurringChargeFailed',
-        ...payment,
-        ...(notBefore ? { notBefore: notBefore.at, rule: notBefore.rule, rulePack: notBefore.pack } : {}),
-      };
-    }
-    case 'recurring_charge_unsent':
-      return { changeType: 'RecurringChargeUnsent', ...payment };
-    case 'series_stopped':
-      return { changeType: 'SeriesStopped', rule: fact.rule, rulePack: fact.pack };
-    case 'consent_withdrawn':
-      return {
-        changeType: 'ConsentWithdrawn',
-        by: fact.by,
-        ...(fact.reason === undefined ? {} : { reason: fact.reason }),
-      };
-    case 'consent_renewed':
-      return { changeType: 'ConsentRenewed' };
-    case 'parent_added':
-      return { changeType: 'ParentAdded', ...payment };
-    case 'notice_due':
-      return { changeType: 'NoticeDue', notice: fact.notice.kind, about: fact.notice.about };
-  }
+  return { id: event.sequence, createdAt: event.createdAt, changes: event.facts.map(seriesChangeOf) };
 }
 
 const Unknown = Type.Unknown();

@@ -48,6 +48,8 @@ export type CardNeeded = {
   readonly isCharging: boolean;
   /** Undefined when no charge comes any more. */
   readonly chargeableUntil?: Instant;
+  /** The card it began with. */
+  readonly token?: string;
 };
 
 export type Recurring = {

@@ -91,10 +91,12 @@ function show(reply: FastifyReply, status: number, title: string, text: string, 
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
-<style>body{font:18px/1.5 system-ui,sans-serif;margin:20vh auto;max-width:26em;padding:0 1em;text-align:center}button{font:inherit;padding:.6em 1.2em}</style>
+<style>:root{color-scheme:light dark}body{background:Canvas;color:CanvasText;font:18px/1.5 system-ui,sans-serif;margin:20vh auto;max-width:26em;padding:0 1em;text-align:center}button{font:inherit;padding:.6em 1.2em}</style>
+<main>
 <h1>${title}</h1>
 <p>${text}</p>
 ${more}
+</main>
 </html>
 `);
 }

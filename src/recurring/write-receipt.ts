@@ -3,8 +3,7 @@ import type { Database } from '../database/database.ts';
 import type { Service } from '../service.ts';
 import { languageOf, type Paid } from './letter.ts';
 import { receiptOf, type Receipt, type ReceiptLanguage } from './receipt.ts';
-import { findSeries } from './series.store.ts';
-import { findSettings } from './settings.store.ts';
+import { findSeriesWithSettings } from './series.store.ts';
 
 export type WrittenReceipt = Receipt & { readonly language: ReceiptLanguage };
 
@@ -23,10 +22,11 @@ export function openReceipts({
     paid: Paid,
     language?: ReceiptLanguage,
   ): Promise<WrittenReceipt | undefined> {
-    const series = (await findSeries(db, seriesId))?.series;
-    const shop = series && (await merchants.shop(series.partyId, series.shopId));
+    const found = await findSeriesWithSettings(db, seriesId);
+    const shop = found && (await merchants.shop(found.series.partyId, found.series.shopId));
     if (!shop) return undefined;
-    const { contact, language: ofShop } = await findSettings(db, series);
+    const { series, settings } = found;
+    const { contact, language: ofShop } = settings;
     const { mandate, card } = series;
     const chosen = language ?? languageOf(mandate, ofShop);
     const receipt = receiptOf({

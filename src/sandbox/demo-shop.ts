@@ -1,6 +1,7 @@
 // The server of a demo shop, as a merchant would write it: it asks the public API with the sandbox's key, is told by webhook what
 // happens, and shows its page both. The key itself never leaves here.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { addDemoLetters } from './demo-letters.ts';
 import { Hearing, isGenuine, type WebhookKeys } from './demo-receiver.ts';
 
 /** One request of the shop's server and its answer, as they are shown. */
@@ -178,6 +179,8 @@ export function addDemoShop(
     for (const hearing of [orders, savers]) hearing.keep(`${receiver}/${topic}`, delivered);
     return reply.code(204).send();
   });
+
+  addDemoLetters(app, { knows: (id) => orders.knows(id), ask: (path) => ask('GET', path) });
 
   for (const [name, hearing] of [
     ['orders', orders],

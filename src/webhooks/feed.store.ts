@@ -191,8 +191,11 @@ export type QueueMove = {
   readonly last_position: number;
 };
 
-/** While nothing happens the row is left alone, until the stretch to look through has become this long. */
-const transactionsUnseenMost = 10_000n;
+/**
+ * While nothing happens the row is left alone, until the stretch to look through has become this long. Every look goes through
+ * all of it: where nobody has webhooks, a long one cost as much as the charges that made it.
+ */
+const transactionsUnseenMost = 300n;
 const eventsAtOnce = 500;
 
 /**

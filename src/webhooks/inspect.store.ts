@@ -142,9 +142,14 @@ const sweepAttempts = statement({
   name: 'sweep_webhook_attempts',
   parameters: { before: 'timestamptz', most: 'int4' },
   row: { webhook_id: 'text' },
-  text: `delete from webhook_attempt where ctid = any (array(
-           select ctid from webhook_attempt where attempted_at < :before limit :most))
-         returning webhook_id`,
+  text: `delete from webhook_attempt as attempt using (
+           select webhook_id, attempted_at, aggregate_id, position, attempt from webhook_attempt
+           where attempted_at < :before limit :most
+         ) as old
+         where attempt.webhook_id = old.webhook_id and attempt.attempted_at = old.attempted_at
+           and attempt.aggregate_id = old.aggregate_id and attempt.position = old.position
+           and attempt.attempt = old.attempt
+         returning attempt.webhook_id`,
 });
 
 /** What still waits for somebody is kept, however old. */
@@ -152,12 +157,14 @@ const sweepMessages = statement({
   name: 'sweep_webhook_messages',
   parameters: { before: 'timestamptz', most: 'int4' },
   row: { aggregate_id: 'text' },
-  text: `delete from webhook_message where ctid = any (array(
-           select message.ctid from webhook_message as message where message.created_at < :before and not exists (
-             select from webhook_queue as queue where queue.aggregate_id = message.aggregate_id
+  text: `delete from webhook_message as message using (
+           select aggregate_id, position from webhook_message as kept where created_at < :before and not exists (
+             select from webhook_queue as queue where queue.aggregate_id = kept.aggregate_id
                and (wake_at is not null or stuck_at is not null))
-           limit :most))
-         returning aggregate_id`,
+           limit :most
+         ) as old
+         where message.aggregate_id = old.aggregate_id and message.position = old.position
+         returning message.aggregate_id`,
 });
 
 export function queuesOf(

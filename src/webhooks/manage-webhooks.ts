@@ -21,7 +21,7 @@ export const createWebhook = endpoint({
   tag: 'Webhooks',
   summary: 'Create a webhook',
   description:
-    'From now on what you subscribe to is sent to your address, signed, in order for each invoice or customer. Keep the ' +
+    'From now on what you subscribe to is sent to your address, signed, in order for each invoice, customer or series of recurring charges. Keep the ' +
     '`signingSecret`: it is in this answer alone. At most 10 for each shop.',
   body: WebhookParams,
   bodyExample: webhookExample,

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import { systemResolve } from './address-guard.ts';
 import { openSender, type Answer } from './sending.ts';
 
-const timeoutMs = 300;
+const timeoutMs = 1_500;
 let server: Server | undefined;
 const sockets = new Set<Socket>();
 afterEach(async () => {
@@ -68,14 +68,15 @@ test('one whose body stops in the middle has answered when its time is over', as
 });
 
 test('one that sends a bomb is not opened', async () => {
-  const bomb = gzipSync(Buffer.alloc(50_000_000));
+  // Ten in a row are one of half a gigabyte.
+  const bomb = Buffer.concat(Array(10).fill(gzipSync(Buffer.alloc(50_000_000))));
   const before = process.memoryUsage().rss;
   const answer = await sendTo((socket) => {
     socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`);
     socket.write(bomb);
   });
   expect(answer).toMatchObject({ came: 'status', status: 200 });
-  expect(process.memoryUsage().rss - before).toBeLessThan(40_000_000);
+  expect(process.memoryUsage().rss - before).toBeLessThan(250_000_000);
 });
 
 test.each([

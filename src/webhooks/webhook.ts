@@ -25,8 +25,9 @@ export type PublishedKey = {
 };
 
 /** The other side are identities, whose webhooks are managed where they are. */
+export const topicsOfShop = ['InvoicesTopic', 'CustomersTopic', 'RecurringTopic'] as const;
 export function isOfShop({ topic }: Pick<Webhook, 'topic'>): boolean {
-  return topic === 'InvoicesTopic' || topic === 'CustomersTopic';
+  return (topicsOfShop as readonly string[]).includes(topic);
 }
 
 export const webhooksMost = 10;

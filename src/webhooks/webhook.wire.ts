@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox';
 import type { Instant } from '../clock.ts';
 import { DateTime, EntityID } from '../http/schemas.ts';
-import { keysAt, type PublishedKey, type Webhook } from './webhook.ts';
+import { keysAt, topicsOfShop, type PublishedKey, type Webhook } from './webhook.ts';
 
 export const eventTypes = Type.Array(Type.String({ maxLength: 100 }), {
   minItems: 1,
@@ -11,7 +11,7 @@ export const eventTypes = Type.Array(Type.String({ maxLength: 100 }), {
 });
 
 const scopeMembers = {
-  topic: Type.Enum(['InvoicesTopic', 'CustomersTopic']),
+  topic: Type.Enum([...topicsOfShop]),
   shopID: EntityID,
   eventTypes,
 };
@@ -83,7 +83,7 @@ export function webhookBody({ webhook, keys }: WebhookWithKeys, now: Instant): W
     partyID: webhook.partyId,
     active: true,
     scope: {
-      topic: webhook.topic as 'InvoicesTopic' | 'CustomersTopic',
+      topic: webhook.topic as (typeof topicsOfShop)[number],
       shopID: webhook.owner.id,
       eventTypes: [...webhook.eventTypes],
     },

@@ -963,7 +963,7 @@ async function withdrawn(by: Merchant, externalID: string) {
     ]),
   );
   const suspended = () => service.call('GET', '/v2/processing/shops/TEST_EUR', { token });
-  await vi.waitUntil(async () => (await suspended()).body.isSuspended, { interval: 50, timeout: 5_000 });
+  await vi.waitUntil(async () => (await suspended()).body.isSuspended, { interval: 50, timeout: 30_000 });
   return {
     id: customer.id as string,
     bindingId: bound.body.id as string,

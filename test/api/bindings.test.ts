@@ -364,7 +364,7 @@ describe('while the bank is being asked', () => {
   async function untilBound(customer: MadeCustomer, bindingId: string): Promise<void> {
     const isBound = async () =>
       ((await world.row(customer, bindingId)) as { binding: string }).binding === 'succeeded';
-    await vi.waitUntil(isBound, { interval: 20, timeout: 10_000 });
+    await vi.waitUntil(isBound, { interval: 20, timeout: 30_000 });
   }
 });
 

@@ -12,7 +12,13 @@ import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
 import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
 import { mandate } from '../support/program.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
-import { insufficientFunds, recurringWorld, type Parent, type RecurringWorld } from '../support/recurring.ts';
+import {
+  declinedWith,
+  insufficientFunds,
+  recurringWorld,
+  type Parent,
+  type RecurringWorld,
+} from '../support/recurring.ts';
 import type { Merchant } from '../support/test-service.ts';
 
 let world: PaymentWorld;
@@ -134,6 +140,9 @@ describe('the terms', () => {
     const terms = async (parent: Parent) => (await read(parent, 'recurring')).body.terms;
     expect(await terms(await parentWith({ schedule: 'P1Y' }))).toEqual({ schedule: 'P1Y' });
     expect(await terms(await parentWith())).toEqual({ schedule: 'P1W', validUntil: '2027-06-30' });
+    // The evidence says nothing of the schedule.
+    const { consent } = agreed;
+    expect(await terms(await parentWith({ consent }))).toEqual({ schedule: 'P1W', validUntil: '2027-06-30' });
     await set({});
     expect(await terms(await parentWith())).toEqual({ schedule: 'as agreed with the merchant' });
   });
@@ -236,6 +245,38 @@ describe('withdrawing', () => {
     expect(withdrawals).toEqual([{ changeType: 'ConsentWithdrawn', by: 'payer' }]);
   });
 
+  test('by the payer after the merchant has, or after the end, says that it has ended and changes nothing', async () => {
+    const parent = await parentWith({ schedule: 'P1M', validUntil: '2026-02-28' });
+    const { text } = (await read(parent, 'receipt')).body;
+    const link = new URL(/open (\S+)/.exec(text)![1]!).pathname;
+    await withdraw(parent);
+    world.service.clock.set(Date.UTC(2026, 5, 1));
+    for (const method of ['GET', 'POST', 'GET'] as const) {
+      const page = await world.service.call(method, link);
+      expect(page).toMatchObject({ status: 200, text: expect.stringContaining('Ended') });
+      expect(page.text).not.toContain('<form');
+    }
+    const types = (await changesOf(parent)).map(({ changeType }) => changeType);
+    expect(types.filter((type) => type === 'ConsentWithdrawn')).toHaveLength(1);
+  });
+
+  test('by the payer is possible also when the consent has run out, or the network has stopped it', async () => {
+    const ended = await parentWith({ schedule: 'P1M', validUntil: '2026-02-28' });
+    const stopped = await parentWith();
+    expect(await recurring.charged(stopped, declinedWith(41), { by: merchant })).toBe('failed');
+    const links = await Promise.all(
+      [ended, stopped].map(
+        async (parent) => new URL(/open (\S+)/.exec((await read(parent, 'receipt')).body.text)![1]!).pathname,
+      ),
+    );
+    world.service.clock.set(Date.UTC(2026, 5, 1));
+    for (const link of links) expect((await world.service.call('POST', link)).status).toBe(200);
+    for (const parent of [ended, stopped]) {
+      expect((await read(parent, 'recurring')).body.status).toBe('withdrawn');
+      expect(await charge(parent)).toMatchObject({ body: { code: 'recurrentConsentRevoked' } });
+    }
+  });
+
   test('by a link nobody sent is not possible', async () => {
     const parent = await parentWith();
     const { text } = (await read(parent, 'receipt')).body;
@@ -292,7 +333,7 @@ describe('the bundle', () => {
       if (tampered !== text && verifyBundle(tampered).ok) unfound.push(`${place}: ${letter}`);
     }
     expect(unfound).toEqual([]);
-  }, 60_000);
+  });
 
   test('whose entries were changed with their hashes, or left out, or put in another order, does not', async () => {
     const parent = await parentWith(agreed);
@@ -461,6 +502,22 @@ describe('what the merchant hears beforehand', () => {
       '2030-12-25 cardExpiring',
     ]);
   });
+});
+
+test('the gap is counted from the last charge, and said once for each', async () => {
+  const parent = await parentWith({ schedule: 'P1M' });
+  world.service.clock.set(Date.UTC(2026, 4, 31, 10));
+  expect(await recurring.charged(parent, 100, { by: merchant })).toBe('captured');
+  expect(await noticesUntil(parent, '2027-12-01T00:00:00Z')).toEqual(['2026-11-16 gapNearing']);
+  // A failed charge is none.
+  const failing = insufficientFunds;
+  expect(await recurring.charged(parent, failing, { by: merchant })).toBe('failed');
+  expect(await noticesUntil(parent, '2028-01-01T00:00:00Z')).toEqual(['2026-11-16 gapNearing']);
+  expect(await recurring.charged(parent, 100, { by: merchant })).toBe('captured');
+  expect(await noticesUntil(parent, '2029-01-01T00:00:00Z')).toEqual([
+    '2026-11-16 gapNearing',
+    '2028-06-17 gapNearing',
+  ]);
 });
 
 describe('the receipt', () => {

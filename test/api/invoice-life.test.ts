@@ -280,7 +280,7 @@ describe('the events of an invoice', () => {
 
 describe('the due date', () => {
   const becomes = (id: string) => () => get(`/${id}`).then(({ body }) => body);
-  const bound = { interval: 10, timeout: 5_000 };
+  const bound = { interval: 10, timeout: 30_000 };
 
   test('cancels an unpaid invoice by itself, as overdue, and nothing that was paid', async () => {
     const dueDate = '2026-01-19T11:00:00.5Z';

@@ -353,7 +353,7 @@ describe('the due date of a new invoice', () => {
     const url = `${invoicesUrl}/${created.body.invoice.id}`;
     const read = () => service.call('GET', url, { token: merchant.apiKey }).then(({ body }) => body);
     await expect
-      .poll(read, { interval: 10, timeout: 5_000 })
+      .poll(read, { interval: 10, timeout: 30_000 })
       .toMatchObject({ status: 'cancelled', reason: 'overdue' });
   });
 });

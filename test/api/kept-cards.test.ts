@@ -1,8 +1,9 @@
 // How long the vault keeps a card: while something needs it, and not longer. What needs it is in src/card-needs.ts.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { customers } from '../../src/customers/customers.ts';
 import { startCustomerWorld, type CustomerWorld, type MadeCustomer } from '../support/customer-world.ts';
 import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
-import { recurringWorld, type Parent, type RecurringWorld } from '../support/recurring.ts';
+import { declinedWith, recurringWorld, type Parent, type RecurringWorld } from '../support/recurring.ts';
 import type { Answer } from '../support/test-service.ts';
 import { waylay, type WaywardBank } from '../support/wayward-bank.ts';
 
@@ -149,6 +150,28 @@ describe('a series', () => {
     expect(consent.text).toContain('"lastDigits":"4242"');
   });
 
+  test('that the network has stopped for good loses its card at once, and so do the others of the shop on that card', async () => {
+    const [one, another] = [await recurring.parent(), await recurring.parent()];
+    await whenTokensAreDead();
+    expect(await cardsLeft()).toBe(2);
+    expect(await recurring.charged(one, declinedWith(41))).toBe('failed');
+    // The first look writes the stop into the other series, the second one is at the cards.
+    await world.later(0);
+    await world.later(0);
+    expect(await cardsLeft()).toBe(0);
+    expect(await recurring.charged(another)).toBe('recurrentStopped');
+  });
+
+  test('costs a look at its card a quarter, so that a clock may be moved over years', async () => {
+    await recurring.parent(mastercard);
+    await whenTokensAreDead();
+    const looks = () => world.metric('mandate_engine_steps_total{work="card",outcome="done"}');
+    const before = await looks();
+    for (let days = 0; days < 365; days += 20) await world.later(20 * day);
+    expect(await cardsLeft()).toBe(1);
+    expect((await looks()) - before).toBeLessThan(6);
+  });
+
   test('whose card was withdrawn while a charge is under way keeps it until that has ended', async () => {
     const parent = await recurring.parent();
     await whenTokensAreDead();
@@ -216,6 +239,29 @@ describe('a binding', () => {
     expect(await cardsLeft()).toBe(0);
   });
 
+  test('of a card that was bound twice keeps neither when the payer has ended the consent, within a day', async () => {
+    const customer = await world.createCustomer();
+    const first = await world.bound(customer, visa);
+    const again = await world.bound(customer, visa);
+    await whenTokensAreDead();
+    expect(await cardsLeft()).toBe(2);
+    // Through the series, which knows the card it began with.
+    const [series] = await sql<{ series_id: string }>(
+      'select series_id from series where series_id like $1',
+      [`${customer.id}%`],
+    );
+    const { recurring: rules, database: db, clock } = world.service;
+    await db.transaction(async (tx) => {
+      const ended = await rules.withdraw(tx, series!.series_id, { by: 'payer' }, clock.now());
+      await customers.consentWithdrawn(tx, ended!, rules, clock.now());
+    });
+    for (const binding of [first, again]) {
+      expect(await world.binding(binding, world.merchant.apiKey)).toHaveProperty('withdrawnAt');
+    }
+    await world.later(day + minute);
+    expect(await cardsLeft()).toBe(0);
+  });
+
   test('of a customer who was deleted keeps it no longer than a day', async () => {
     const customer = await world.createCustomer();
     await world.bound(customer, visa);
@@ -235,15 +281,17 @@ describe('a binding', () => {
                where series_id like $1`,
       [`${customer.id}%`],
     );
-    await world.later(day);
+    // Nobody has said it, and the one who wrote it should have.
+    await world.later(91 * day);
     expect(await cardsLeft()).toBe(0);
     expect(await chargeCustomer(customer)).toBe('recurrentConsentExpired');
     // The same card, bound anew, renews the consent; taken back again it leaves the first binding, whose card is gone.
-    const again = await world.bound(customer, visa);
+    const later = { ...customer, token: world.merchant.apiKey };
+    const again = await world.bound(later, visa);
     expect(await chargeCustomer(customer)).toBe('captured');
     await world.withdraw(again);
     expect(await chargeCustomer(customer)).toBe('customerNotReady');
-    await world.bound(customer, mastercard);
+    await world.bound(later, mastercard);
     expect(await chargeCustomer(customer)).toBe('captured');
   });
 });

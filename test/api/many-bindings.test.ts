@@ -10,8 +10,8 @@ import {
 import type { Answer } from '../support/test-service.ts';
 
 const many = 100_000;
-/** Alone each of them takes a few milliseconds, and hundreds where all the bindings are looked at. */
-const slowestMs = 200;
+/** Alone each of them takes a few milliseconds, and seconds where all the bindings are looked at. */
+const slowestMs = 1_000;
 
 let world: CustomerWorld;
 let customer: MadeCustomer;
@@ -78,7 +78,7 @@ async function timed(what: string, method: 'GET' | 'POST' | 'DELETE', path: stri
 
 test(
   'pages of the list cost the same at its beginning and at its end, and lead to its end',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     const page = await timed('the first page', 'GET', '/bindings?limit=100');
     expect(page.body).toHaveLength(100);
@@ -105,7 +105,7 @@ test(
 
 test(
   'the customer, a binding and a page of events are read, and a card is bound and withdrawn',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     expect((await timed('the customer', 'GET', '')).body.status).toBe('ready');
     expect((await timed('a binding', 'GET', `/bindings/planted77`)).body.status).toBe('failed');

@@ -7,7 +7,7 @@ import { setTradingFlag } from '../support/trading.ts';
 
 const processing = '/v2/processing';
 const clock = '/sandbox/clock';
-const bound = { interval: 20, timeout: 5_000 };
+const bound = { interval: 20, timeout: 30_000 };
 
 let service: TestService;
 let merchant: Merchant;

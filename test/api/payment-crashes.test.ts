@@ -210,5 +210,5 @@ describe.each(Object.entries(flows))('%s', (_name, flow) => {
     expect(died).toEqual(flow.moments);
     expect(await unfinished(world.service.database)).toEqual([]);
     expect(await world.differences()).toEqual([]);
-  }, 60_000);
+  });
 });

@@ -2,10 +2,11 @@
 // some payouts finish late or never, callbacks come twice, and one of the two nodes is killed again and again, at any write
 // and at any message to the bank. After every request the books balance and the wallet is not below zero. In the end nobody
 // was paid twice, and what nobody knows is in the operator's list with its money set aside.
-//   PAYOUTS how many (400), PAYOUTS_SEED which (another each time, printed)
+//   PAYOUTS how many (400), PAYOUTS_SEED which (1, or SEED)
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countUnbalancedAccounts } from '../../src/ledger/check-ledger.ts';
 import { seededRandom } from '../../src/sandbox/bank/random.ts';
+import { chosenSeed } from '../support/chosen-seed.ts';
 import { brokenInvariants } from '../support/ledger.ts';
 import { openFuse, startNode, type Fuse, type Node } from '../support/nodes.ts';
 import { startPayoutWorld, type PayoutWorld } from '../support/payout-world.ts';
@@ -13,7 +14,7 @@ import type { Answer } from '../support/test-service.ts';
 
 const usualPayouts = 400;
 const payouts = Number(process.env['PAYOUTS'] ?? usualPayouts);
-const seed = Number(process.env['PAYOUTS_SEED'] ?? Date.now() % 2 ** 31);
+const seed = chosenSeed('PAYOUTS_SEED');
 const random = seededRandom(seed);
 const oneOf = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)]!;
 const hourMs = 3_600_000;

@@ -287,7 +287,7 @@ describe('the way to the mail server', () => {
     await expect(openMailServer({ ...settings, port, timeoutMs: 300 }).send(letter)).rejects.toThrow(
       'not take',
     );
-    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(performance.now() - began).toBeLessThan(30_000);
     await new Promise((resolve) => dripping.close(resolve));
   });
 });

@@ -44,7 +44,7 @@ test('a year of monthly charges, each from the one before', async () => {
   const url = `/v2/processing/invoices/${parent.invoiceID}/payments/1/recurring`;
   const { body } = await world.service.call('GET', url, { token: merchant.apiKey });
   expect(body).toMatchObject({ mayCharge: true, chargesMade: 12, latestParent: parent });
-}, 30_000);
+});
 
 test('31 days of retries: the failure, one a day and no more, then the end', async () => {
   const merchant = await world.createMerchant();
@@ -61,4 +61,4 @@ test('31 days of retries: the failure, one a day and no more, then the end', asy
     Array(31).fill('recurrentRetryTooEarly'),
   );
   expect(outcomes.slice(-2)).toEqual(['failed', 'recurrentRetryWindowExpired']);
-}, 60_000);
+});

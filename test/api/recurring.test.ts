@@ -2,6 +2,7 @@
 // made from, and the rules of trying again after a failure, case by case.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { epochMsOf, instantAt, laterBy, type Instant } from '../../src/clock.ts';
+import { verifyBundle } from '../../src/recurring/consent-bundle.ts';
 import { invoicesUrl } from '../support/invoices.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
 import {
@@ -201,6 +202,9 @@ describe('after a failure', () => {
     const parent = await parentOf();
     expect(await charged(parent, insufficientFunds)).toBe('failed');
     at(23);
+    expect((await charge(parent)).headers['retry-after']).toBe('3600');
+    // Seconds are rounded up: whoever waits for as many is not too early.
+    at(23, 1);
     expect((await charge(parent)).headers['retry-after']).toBe('3600');
     at(24, -1_000);
     expect(await charge(parent)).toMatchObject(refused('recurrentRetryTooEarly', 24));
@@ -410,6 +414,11 @@ describe('after a failure', () => {
     const count = (type: string) => types.filter((each: string) => each === type).length;
     expect(count('RecurringChargeStarted')).toBe(24);
     expect(count('RecurringChargeSucceeded')).toBe(24);
+    // Nobody has written over what another has: the count goes on from each to the next, and the log's chain holds.
+    const url = `${invoicesUrl}/${parent.invoiceID}/payments/1/recurring`;
+    const ask = async (what: string) => world.service.call('GET', url + what, { token: merchant.apiKey });
+    expect((await ask('')).body.chargesMade).toBe(24);
+    expect(verifyBundle((await ask('/consent')).text)).toMatchObject({ ok: true });
   });
 
   test('a retry that is pending blocks the next, and nobody knows until when; without a failure it blocks nothing', async () => {

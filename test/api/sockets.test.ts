@@ -23,7 +23,7 @@ function talk(bytes: string | Buffer, enough: (heard: string) => boolean = () =>
       socket.destroy();
       resolve(heard);
     };
-    socket.setTimeout(5_000, () => reject(new Error(`nothing more came after ${JSON.stringify(heard)}`)));
+    socket.setTimeout(20_000, () => reject(new Error(`nothing more came after ${JSON.stringify(heard)}`)));
     socket.on('data', (chunk: Buffer) => {
       heard += chunk.toString('latin1');
       if (enough(heard)) end();

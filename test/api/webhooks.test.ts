@@ -480,7 +480,7 @@ describe('managing webhooks', () => {
     expect(made).toMatchObject({ status: 400, body: { code } });
   });
 
-  test('ends at ten for a shop, also when more are asked for at once', { timeout: 60_000 }, async () => {
+  test('ends at ten for a shop, also when more are asked for at once', { timeout: 120_000 }, async () => {
     const { partyId, apiKey: token } = await world.createMerchant();
     const scope = { topic: 'InvoicesTopic', shopID: 'TEST', eventTypes: ['InvoicePaid'] };
     const body = { scope, url: receiver.url };

@@ -57,6 +57,7 @@ const rooms: Record<string, readonly string[]> = {
     'receipt',
     'rule-packs',
     'series',
+    'series.notices',
   ],
   wallets: [
     'destination',
@@ -79,7 +80,8 @@ const pureFiles: Record<string, readonly string[]> = {
   bank: ['bank'],
   events: ['log', 'topic'],
   ledger: ['account', 'fee', 'ledger', 'postings'],
-  reconciliation: ['difference', 'expected', 'tally'],
+  retention: ['rules'],
+  reconciliation: ['after-restore', 'difference', 'expected', 'tally'],
 };
 
 /**
@@ -102,6 +104,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
       'ledger',
       'reconciliation',
       'bank-comparison',
+      'retention',
     ],
   },
   compose: {
@@ -129,6 +132,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
     may: ['card-needs', 'cards', 'invoices', 'payments', 'customers', 'recurring', 'wallets'],
     types: ['bank', 'mail', 'engine', 'database', 'clock'],
   },
+  retention: { may: ['recurring', 'wallets', 'webhooks', 'database', ...words] },
   'card-needs': { may: Object.keys(rooms), types: ['database', 'clock'] },
   config: { may: ['keys', 'mail', 'money'] },
   routes: { may: Object.keys(rooms), types: ['http'] },
@@ -243,7 +247,7 @@ function breachOf(file: string, { of, isType }: Import, sources: Sources): strin
   if (!may.includes(to) && !types.includes(to)) return says(`${from} may not know ${to}`);
   if (
     target.endsWith('.store.ts') &&
-    !['compose', 'commands', 'gauges', 'due-work', 'card-needs'].includes(from) &&
+    !['compose', 'commands', 'gauges', 'due-work', 'card-needs', 'retention'].includes(from) &&
     !partsOfStatements.includes(target)
   ) {
     return says('the store of another part is its own affair');

@@ -4,69 +4,11 @@ import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { schemaText } from '../../tools/schema-text.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { distributedBy } from './distribution.ts';
 
 let db: TestDatabase;
 beforeAll(async () => void (db = await createTestDatabase()));
 afterAll(() => db.drop());
-
-/**
- * What each table's primary key begins with: the id of the aggregate the row belongs to, or, for what is unique across
- * aggregates, the owner of the name. By this a table could be spread over several machines.
- */
-const distributedBy: Record<string, string> = {
-  api_key: 'key_id',
-  bank: 'bank_id',
-  binding: 'customer_id',
-  bank_line: 'run_id',
-  card: 'card_id',
-  card_decline: 'card_key',
-  card_stop: 'card_key',
-  category: 'category_id',
-  customer: 'customer_id',
-  data_key: 'purpose',
-  deposit: 'deposit_id',
-  destination: 'destination_id',
-  event: 'aggregate_id',
-  external_id: 'party_id',
-  idempotency_key: 'owner_id',
-  identity: 'identity_id',
-  identity_challenge: 'identity_id',
-  invoice: 'invoice_id',
-  ledger_account: 'account_id',
-  ledger_balance: 'account_id',
-  ledger_checkpoint: 'account_id',
-  ledger_transfer: 'aggregate_id',
-  ledger_watermark: 'only_row',
-  letter: 'invoice_id',
-  migration: 'number',
-  party: 'party_id',
-  payment: 'invoice_id',
-  refund: 'invoice_id',
-  recurring_settings: 'party_id',
-  payout_fee: 'party_id',
-  payout_grant: 'grant_id',
-  payout_limit: 'party_id',
-  payout_terminal: 'party_id',
-  payout_turnover: 'wallet_id',
-  security_code: 'session_id',
-  security_code_key: 'half_hour',
-  series: 'series_id',
-  series_attempt: 'series_id',
-  shop: 'party_id',
-  terminal: 'party_id',
-  test_clock: 'party_id',
-  webhook: 'webhook_id',
-  webhook_attempt: 'webhook_id',
-  webhook_feed: 'only_row',
-  webhook_key: 'webhook_id',
-  webhook_message: 'aggregate_id',
-  webhook_queue: 'aggregate_id',
-  webhook_series: 'aggregate_id',
-  webhook_series_counter: 'only_row',
-  wallet: 'wallet_id',
-  wallet_transfer: 'transfer_id',
-  withdrawal: 'withdrawal_id',
-};
 
 test('schema.sql is what the migrations make; npm run schema writes it', async () => {
   const reviewed = await readFile(new URL('../../schema.sql', import.meta.url), 'utf8');

@@ -12,6 +12,7 @@ beforeAll(async () => {
   // loads every store and makes the statements of due work, one set for each table.
   vi.resetModules();
   await import('../../src/bank-comparison.ts');
+  await import('../../src/retention/retention.ts');
   const { startTestService } = await import('../support/test-service.ts');
   const { allStatements } = await import('../../src/database/statement.ts');
   service = await startTestService();

@@ -387,7 +387,7 @@ test('when nobody waits for it, an answer may take longer', async () => {
   const { url } = await serve(
     (_heard, response) => void setTimeout(() => reply(response, 200, approval), 220),
   );
-  const bank = open(url, { timeouts: { connectMs: 300, answerMs: 100, unattendedAnswerMs: 5_000 } });
+  const bank = open(url, { timeouts: { connectMs: 300, answerMs: 100, unattendedAnswerMs: 30_000 } });
   const initiation = { by: 'merchant', reason: 'recurring' } as const;
   expect((await bank.send(authorise())).outcome).toBe('unknown');
   expect((await bank.send(authorise({ initiation }))).outcome).toBe('approved');

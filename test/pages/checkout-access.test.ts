@@ -6,7 +6,7 @@ import { describeInBrowser } from '../support/browser.ts';
 import { phone, startCheckoutWorld, type CheckoutWorld } from '../support/checkout-world.ts';
 import { narrowPhone, obstacles, type Looks } from './accessible.ts';
 
-const soon = { timeout: 10_000, interval: 30 };
+const soon = { timeout: 30_000, interval: 30 };
 
 describeInBrowser('for everybody, the checkout', () => {
   let world: CheckoutWorld;

@@ -13,7 +13,7 @@ import {
 
 const frictionless = '4242424242424242';
 const challenged = '4012888888881881';
-const soon = { timeout: 10_000, interval: 30 };
+const soon = { timeout: 30_000, interval: 30 };
 const bindingsMost = 4;
 
 describeInBrowser('the checkout for customers', () => {

@@ -13,7 +13,7 @@ import {
 } from '../support/checkout-world.ts';
 import type { CreatedInvoice } from '../support/invoices.ts';
 
-const soon = { timeout: 10_000, interval: 30 };
+const soon = { timeout: 30_000, interval: 30 };
 
 describeInBrowser('the checkout on a site', () => {
   let world: CheckoutWorld;

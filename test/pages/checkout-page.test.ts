@@ -95,7 +95,7 @@ describe('the page', () => {
   test('may be framed by the shop’s own sites alone, and in a sandbox by itself', async () => {
     await setOrigins('https://shop.example', 'https://www.shop.example');
     await expect
-      .poll(async () => directive(await openPaid(), 'frame-ancestors'), { timeout: 5_000 })
+      .poll(async () => directive(await openPaid(), 'frame-ancestors'), { timeout: 30_000 })
       .toBe('https://shop.example https://www.shop.example http://localhost');
     const told = await openPaid({
       shopOrigin: 'https://shop.example',

@@ -10,7 +10,7 @@ const good = '4242424242424242';
 const tokenLifeMs = 3 * 24 * 60 * 60_000;
 const shopOrigin = 'http://localhost:1';
 /** How long a page, a bank and a busy machine may take together. */
-const soon = { timeout: 10_000, interval: 30 };
+const soon = { timeout: 30_000, interval: 30 };
 
 describeInBrowser('the checkout', () => {
   let world: CheckoutWorld;

@@ -5,10 +5,11 @@ import { epochMsOf } from '../../src/clock.ts';
 import { addDemoShop } from '../../src/sandbox/demo-shop.ts';
 import { describeInBrowser } from '../support/browser.ts';
 import { desktop, startCheckoutWorld, type CheckoutWorld } from '../support/checkout-world.ts';
+import { recurringWorld } from '../support/recurring.ts';
 import { startTestService } from '../support/test-service.ts';
 import { obstacles } from './accessible.ts';
 
-const soon = { timeout: 10_000, interval: 30 };
+const soon = { timeout: 30_000, interval: 30 };
 
 describeInBrowser('the demo shop', () => {
   let world: CheckoutWorld;
@@ -42,7 +43,8 @@ describeInBrowser('the demo shop', () => {
   }
   async function buy(what: string, card = '4242424242424242'): Promise<void> {
     await page.getByRole('button', { name: what, exact: true }).click();
-    await checkout().locator('.amount:not(:empty)').waitFor();
+    // The first one who opens a page has it bundled.
+    await checkout().locator('.amount:not(:empty)').waitFor({ timeout: 30_000 });
     if (what.includes('subscribe')) {
       await checkout().locator('#email').fill('payer@example.com');
       await checkout().getByRole('checkbox').check();
@@ -92,6 +94,50 @@ describeInBrowser('the demo shop', () => {
       expect(told).toContain(part);
     }
     expect(await requestsShown()).toContain('"payerType": "RecurrentPayer"');
+  });
+
+  test('shows the payer’s mailbox: a receipt for each payment, as he gets it, with a link that ends it', async () => {
+    page = await world.open(`${world.address}/demo`);
+    await buy('Pay and subscribe');
+    await leave();
+    await page.getByRole('button', { name: 'A month later: charge again' }).click();
+    await expect.poll(paidTimes, soon).toBe(2);
+    await page.getByRole('link', { name: 'The payer’s mailbox' }).click();
+    // The letters are written by the next sweep, which a test has to ask for.
+    world.service.engine.wake();
+    await world.service.engine.settled();
+    const letters = page.getByRole('list', { name: 'Letters' }).getByRole('button');
+    await expect.poll(() => letters.count(), soon).toBe(2);
+    expect(await letters.first().innerText()).toContain('payer@example.com');
+    await letters.last().click();
+    const letter = page.frameLocator('#letter');
+    await letter.getByRole('heading', { name: 'recurring transaction' }).waitFor();
+    expect(await letter.locator('body').innerText()).toContain('990.00 RUB');
+    expect(await page.locator('#about').innerText()).toContain('kept here');
+    expect(await obstacles(page)).toEqual([]);
+
+    const opened = page.context().waitForEvent('page');
+    await letter.getByRole('link').click();
+    const ending = await opened;
+    await ending.getByRole('button', { name: 'End recurring charges' }).click();
+    await ending.getByRole('heading', { name: 'Ended' }).waitFor();
+    expect(await obstacles(ending, { sizes: [desktop] })).toEqual([]);
+    await ending.close();
+  });
+
+  test('shows nobody a letter who does not know the order, and no letter of another merchant', async () => {
+    page = await world.openAlone(`${world.address}/mailbox`);
+    await page.getByText('No letter yet.').waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    const { invoiceID } = await recurringWorld(world).parent();
+    world.service.engine.wake();
+    await world.service.engine.settled();
+    const call = (url: string) => world.service.call('GET', url);
+    expect((await call('/demo/letters')).body).toEqual([]);
+    for (const order of [invoiceID, 'nothing', '../../health/live', 'a&b=c']) {
+      expect((await call(`/demo/letters?orders=${encodeURIComponent(order)}`)).body).toEqual([]);
+      expect((await call(`/demo/letters/${encodeURIComponent(order)}/1`)).status).toBe(404);
+    }
   });
 
   test('saves a card, and charges it when he buys again', async () => {
@@ -191,7 +237,8 @@ describeInBrowser('the demo shop', () => {
 test('there is no demo in live mode', async () => {
   const live = await startTestService({ MANDATE_MODE: 'live' });
   try {
-    expect((await live.call('GET', '/demo')).status).toBe(404);
+    for (const url of ['/demo', '/mailbox', '/demo/letters'])
+      expect((await live.call('GET', url)).status).toBe(404);
     expect((await live.call('GET', '/checkout.js')).status).toBe(200);
   } finally {
     await live.close();

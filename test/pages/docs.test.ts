@@ -214,7 +214,7 @@ describeInBrowser('the reference page', () => {
         for (const details of all) details.setAttribute('open', '');
         return all.length;
       });
-    await expect.poll(openAll, { timeout: 10_000 }).toBe(0);
+    await expect.poll(openAll, { timeout: 30_000 }).toBe(0);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(phone.width);
 
     const link = page.getByRole('navigation').getByRole('link', { name: 'List your shops' });

@@ -55,14 +55,14 @@ test('in live mode a merchant takes a payment through a bank that was added by t
     return { url, ...(await request('POST', url, { token, body: { payer } })) };
   };
   const answered = (status: number) =>
-    eventually(async () => [await pay()].find((paying) => paying.status === status), 10_000, `${status}`);
+    eventually(async () => [await pay()].find((paying) => paying.status === status), 60_000, `${status}`);
   expect(await pay()).toMatchObject({ status: 400, body: { code: 'operationNotPermitted' } });
 
   await run(`terminal add T1 --party ${party} --shop ${shop} --bank ACME --merchant M1 --descriptor EXAMPLE`);
   const { url } = await answered(201);
   const isCaptured = async () =>
     (await request('GET', `${url}/1`, { token })).body.status === 'captured' || undefined;
-  await eventually(isCaptured, 10_000, 'the payment is captured');
+  await eventually(isCaptured, 60_000, 'the payment is captured');
 
   await run(`terminal remove T1 --party ${party} --shop ${shop}`);
   await answered(400);
@@ -90,7 +90,7 @@ test('in live mode a merchant pays out through a terminal that was added by the 
   const reaches = (path: string, status: string) =>
     eventually(
       async () => (await ask('GET', path)).status === status || undefined,
-      20_000,
+      60_000,
       `${path} is ${status}`,
     );
   expect((await ask('GET', `/wallet/v0/destinations/${destination}`)).status).toBe('Unauthorized');
@@ -112,7 +112,7 @@ test('in live mode a merchant pays out through a terminal that was added by the 
 
   await run(`terminal remove P1 --party ${party} --payouts`);
   const failsAtOnce = async () => (await ask('GET', await withdraw())).status === 'Failed' || undefined;
-  await eventually(failsAtOnce, 10_000, 'no bank pays out any more');
+  await eventually(failsAtOnce, 60_000, 'no bank pays out any more');
   expect(await node.stop()).toBe(0);
   expect(isSecretIn(node.output())).toBe(false);
 }, 180_000);

@@ -42,7 +42,7 @@ test('a server killed while 50 clients create invoices has lost and doubled noth
     const all = Array.from({ length: clients }, (_, number) => client(number));
     await eventually(
       () => Promise.resolve(acknowledged.size - before >= acknowledgedBeforeKill ? true : undefined),
-      30_000,
+      60_000,
       `${acknowledgedBeforeKill} invoices acknowledged`,
     );
     await server.stop('SIGKILL');

@@ -28,8 +28,8 @@ const { folder: root, remove } = temporaryFolder();
 afterAll(remove);
 
 const pollIntervalMs = 20;
-const eventuallyTimeoutMs = 15_000;
-const slow = { timeout: 60_000 };
+const eventuallyTimeoutMs = 60_000;
+const slow = { timeout: 120_000 };
 
 const isRoot = process.getuid?.() === 0;
 const nobody = userOfMachine('nobody');

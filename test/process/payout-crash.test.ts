@@ -47,7 +47,7 @@ test(
     const { body: destination } = await post('/wallet/v0/destinations', { ...of, resource });
     const isAuthorized = async () =>
       (await get(`/wallet/v0/destinations/${destination.id}`)).body.status === 'Authorized' || undefined;
-    await eventually(isAuthorized, 10_000, 'the destination is authorized');
+    await eventually(isAuthorized, 60_000, 'the destination is authorized');
 
     // Slow enough that a kill finds payouts before, on and after their way to the bank; some of its callbacks come twice.
     bank.faults.order({ kind: 'latency', curve: { shape: 'uniform', leastMs: 0, mostMs: 40 } });
@@ -74,7 +74,7 @@ test(
       };
       const all = Array.from({ length: clients }, (_, number) => client(number));
       const enough = () => Promise.resolve(acknowledged.size - before >= acknowledgedBeforeKill || undefined);
-      await eventually(enough, 30_000, `${acknowledgedBeforeKill} payouts acknowledged`);
+      await eventually(enough, 60_000, `${acknowledgedBeforeKill} payouts acknowledged`);
       await server.stop('SIGKILL');
       running = false;
       await Promise.all(all);

@@ -55,14 +55,14 @@ const run = (args: readonly string[], more: Record<string, string> = {}) =>
     ...more,
   });
 
-test('a clean book is equal, and that is 0', { timeout: 60_000 }, async () => {
+test('a clean book is equal, and that is 0', { timeout: 120_000 }, async () => {
   const { code, output, errors } = await run(['--bank', 'BANK']);
   expect(errors).toBe('');
   expect(output).toMatch(/^The book of bank BANK, .*: 3 lines\.\n3 equal, 0 under way, 0 at the edge/);
   expect(code).toBe(0);
 });
 
-test('a file that differs is told to programs, and that is 1', { timeout: 60_000 }, async () => {
+test('a file that differs is told to programs, and that is 1', { timeout: 120_000 }, async () => {
   const entries = await tellerAt(bankUrl, secret).book();
   const wrong = JSON.stringify({ entries }).replace('"amount":1500', '"amount":1600');
   const { code, output, errors } = await run(['--bank', written(wrong), '--of', 'BANK', '--json']);
@@ -98,7 +98,7 @@ test('a file that differs is told to programs, and that is 1', { timeout: 60_000
   });
 });
 
-test('what the bank itself does wrong is told to people', { timeout: 60_000 }, async () => {
+test('what the bank itself does wrong is told to people', { timeout: 120_000 }, async () => {
   const { id } = await world.pay(card, {}, { amount: 199_917 });
   await world.service.engine.settled();
   const { code, output, errors } = await run(['--bank', bankUrl]);
@@ -118,7 +118,7 @@ test.each<[string, () => string[], RegExp]>([
   ['an option there is not', () => ['--bank', 'BANK', '--fix'], /unknown option '--fix'/],
 ])(
   'what cannot be found out is neither, and that is 2: %s',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async (_, args, problem) => {
     const { code, output, errors } = await run(args(), { BANK_SECRET: secret });
     expect(errors).toMatch(problem);
@@ -126,7 +126,7 @@ test.each<[string, () => string[], RegExp]>([
   },
 );
 
-test('--help has an example, and ends well', { timeout: 60_000 }, async () => {
+test('--help has an example, and ends well', { timeout: 120_000 }, async () => {
   const { code, output } = await run(['--help']);
   expect(code).toBe(0);
   expect(output).toContain('mandate reconcile --bank');

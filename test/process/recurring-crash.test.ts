@@ -50,7 +50,7 @@ test('a service killed while it charges has its counters right afterwards', asyn
     const name = await payment(100, payer);
     if (!name) throw new Error('no parent was made');
     const url = `${name.invoiceID}/payments/1`;
-    await eventually(async () => (await get(url)).status === 'captured' || undefined, 20_000, 'a parent');
+    await eventually(async () => (await get(url)).status === 'captured' || undefined, 60_000, 'a parent');
     return name;
   }
 

@@ -43,7 +43,7 @@ function reaches(node: Server, token: string, path: string, status: string): Pro
     const { body } = await request('GET', `${node.url}/v2/processing/${path}`, { token });
     return body.status === status || undefined;
   };
-  return eventually(look, 20_000, `${path} is ${status}`);
+  return eventually(look, 60_000, `${path} is ${status}`);
 }
 
 test('a payer far away reaches the issuer’s page under the address of the service, on any node', async () => {

@@ -48,14 +48,14 @@ test(
     createInterface(listening.stdout).on('line', (line) => lines.push(line));
     const has = (text: string) => () =>
       Promise.resolve(lines.some((line) => line.includes(text)) ? true : undefined);
-    await eventually(has('Listening'), 20_000, 'it listens');
+    await eventually(has('Listening'), 60_000, 'it listens');
 
     const created = await request('POST', `${server.url}/v2/processing/invoices`, {
       token,
       body: { shopID: 'TEST', dueDate: '2040-01-01T00:00:00Z', amount: 100, currency: 'RUB', product: 'x' },
     });
     const { id } = created.body.invoice;
-    await eventually(has('InvoiceCreated  → 200'), 20_000, 'it was handed on');
+    await eventually(has('InvoiceCreated  → 200'), 60_000, 'it was handed on');
     const [handed] = developer.deliveries;
     expect(handed!.body).toMatchObject({ eventType: 'InvoiceCreated', invoice: { id } });
     const output = lines.join('\n');
@@ -67,11 +67,11 @@ test(
 
     const arrived = (times: number) => () =>
       Promise.resolve(merchant.deliveries.length === times ? true : undefined);
-    await eventually(arrived(1), 20_000, 'the webhook was told too');
+    await eventually(arrived(1), 60_000, 'the webhook was told too');
     expect(merchant.deliveries[0]!.raw.equals(handed!.raw)).toBe(true);
     const replayed = await mandate(['webhooks', 'replay', webhook.body.id, '--since', '1h'], environment);
     expect(replayed.output).toContain('1 queues go back');
-    await eventually(arrived(2), 20_000, 'it was sent again');
+    await eventually(arrived(2), 60_000, 'it was sent again');
     expect(merchant.deliveries[1]!.raw.equals(handed!.raw)).toBe(true);
 
     const listed = await mandate(['webhooks', 'list', '--party', 'SANDBOX', '--json'], environment);

@@ -1,18 +1,99 @@
-// A short world of the simulation, from its beginning to its peace, with every check. Longer ones are for `npm run simulate`: what
-// they find is looked into, not tried again.
+// The simulation in short: worlds of fixed seeds from their beginning to their peace, with every check, and once more beside
+// somebody who keeps the machine busy: all comes out the same. A planted mistake is found, made small, told as a story, and
+// found again elsewhere by the command that is printed. Longer worlds are for `npm run simulate`.
 import { spawn } from 'node:child_process';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { execPath } from 'node:process';
 import { expect, test } from 'vitest';
+import { temporaryFolder } from '../support/test-cluster.ts';
 
-test('a short world does not break the service', { timeout: 240_000 }, async () => {
-  const command = ['--import', 'tsx', 'simulation/simulate.ts'];
-  // A process of its own: the simulation rules over time and chance of all that is in one.
-  const child = spawn(execPath, [...command, '--seed', '7', '--steps', '150', '--as-it-is'], {
+const root = new URL('../..', import.meta.url).pathname;
+/** No test depends on how quick the machine is: what is bounded is how many worlds are begun. */
+const patienceMs = 900_000;
+
+type Run = { readonly code: number | null; readonly text: string };
+
+/** In a process of its own: the simulation rules over time and chance of all that is in one. */
+async function simulate(told: readonly string[], folder = root): Promise<Run> {
+  const child = spawn(execPath, ['--import', 'tsx', 'simulation/simulate.ts', ...told], {
+    cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let text = '';
   child.stdout.on('data', (part: Buffer) => (text += part.toString()));
   const code = await new Promise<number | null>((resolve) => void child.once('close', resolve));
-  expect(text).toMatch(/^seed 7: [1-9]\d* operations, .*\ntrace [0-9a-f]{16}\n$/m);
-  expect(code, text).toBe(0);
-});
+  return { code, text };
+}
+
+const tracesIn = (text: string) => [...text.matchAll(/^trace ([0-9a-f]{16})$/gm)].map(([, trace]) => trace);
+
+test(
+  'worlds do not break the service, and go the same way on a busy machine',
+  { timeout: patienceMs },
+  async () => {
+    const asked = ['--seed', '7', '--steps', '700', '--as-it-is'];
+    const calm = await simulate([...asked, '--worlds', '3', '--within', '15s']);
+    expect(calm.code, calm.text).toBe(0);
+    expect(calm.text).toMatch(/^seed 7: [1-9]\d* operations, /m);
+    const traces = tracesIn(calm.text);
+    expect(traces.length).toBeGreaterThan(0);
+
+    const burners = [1, 2].map(() =>
+      spawn(execPath, ['-e', 'for (;;);'], { stdio: 'ignore', timeout: patienceMs }),
+    );
+    try {
+      const busy = await simulate([...asked, '--worlds', String(traces.length)]);
+      expect(tracesIn(busy.text)).toEqual(traces);
+    } finally {
+      for (const burner of burners) burner.kill('SIGKILL');
+    }
+  },
+);
+
+/** The sources, with a mistake in them. */
+function plant(): { folder: string; remove: () => Promise<void> } {
+  const { folder, remove } = temporaryFolder();
+  for (const name of ['src', 'simulation', 'test/support', 'package.json', 'tsconfig.json'])
+    cpSync(join(root, name), join(folder, name), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  const file = join(folder, 'src/ledger/postings.ts');
+  const right = readFileSync(file, 'utf8');
+  const line =
+    "{ phase: 'single', step: 'sale', debit: uncleared, credit: settlement, minor: amount.minor },";
+  expect(right).toContain(line);
+  writeFileSync(file, right.replace(line, line + line.replace("'sale'", "'sale_again'")));
+  return { folder, remove };
+}
+
+test(
+  'a mistake is found, made small and told, and found again elsewhere',
+  { timeout: patienceMs },
+  async () => {
+    const here = plant();
+    const elsewhere = plant();
+    try {
+      const asked = ['--seed', '1', '--worlds', '40', '--steps', '400', '--shrink-within', '10s'];
+      const first = await simulate(asked, here.folder);
+      expect(first.code, first.text).toBe(1);
+      const [, seed = ''] = /^seed (\d+) fails after \d+ steps:$/m.exec(first.text) ?? [];
+      const [, command = ''] =
+        /^The smallest that was found: npm run simulate -- (.*)$/m.exec(first.text) ?? [];
+      expect(command).toMatch(new RegExp(`^--seed ${seed} --steps \\d+`));
+      const [, told = ''] = first.text.split('The smallest that was found');
+      expect(told).toMatch(/^ {2}client → node \d+: /m);
+      const [, trace] = /^ {2}and its trace is ([0-9a-f]{16})$/m.exec(told) ?? [];
+
+      const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(
+        ([, quoted, plain]) => quoted ?? plain ?? '',
+      );
+      const second = await simulate([...words, '--as-it-is'], elsewhere.folder);
+      expect(second.code, second.text).toBe(1);
+      expect(second.text).toContain(`seed ${seed} fails after`);
+      expect(tracesIn(second.text)).toEqual([trace]);
+    } finally {
+      await here.remove();
+      await elsewhere.remove();
+    }
+  },
+);

@@ -15,6 +15,7 @@ import { differences, readBook } from './books.ts';
 import { cardBody, paymentResourcesUrl } from './cards.ts';
 import { visitIssuer } from './issuer-page.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from './invoices.ts';
+import type { TestDatabase } from './test-database.ts';
 import { startTestService, type Answer, type Merchant, type TestService } from './test-service.ts';
 
 const currencies: Record<string, Currency> = { TEST_USD: 'USD' as Currency, TEST_EUR: 'EUR' as Currency };
@@ -59,8 +60,9 @@ export async function startPaymentWorld(
   environment: Record<string, string> = {},
   bankOptions: Partial<SimulatedBankOptions> = {},
   prepare?: Parameters<typeof startTestService>[1],
+  database?: TestDatabase,
 ): Promise<PaymentWorld> {
-  const service = await startTestService(environment, prepare);
+  const service = await startTestService(environment, prepare, database);
   const { clock, banks, engine } = service;
   const bank = await openSimulatedBank({ clock, secret, log: { warn: () => {} }, ...bankOptions });
   await banks.putBank({ id: 'BANK', url: bank.url, secret });

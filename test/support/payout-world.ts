@@ -2,6 +2,7 @@
 import { epochMsOf } from '../../src/clock.ts';
 import { secret, startPaymentWorld, type PaymentWorld } from './payment-world.ts';
 import { tellerAt } from './simulated-bank.ts';
+import type { TestDatabase } from './test-database.ts';
 import type { Answer, Merchant } from './test-service.ts';
 
 export type PayoutWorld = PaymentWorld & {
@@ -28,8 +29,11 @@ export const card = (cardNumber: string) => ({
   cardHolder: 'LEXA SVOTIN',
 });
 
-export async function startPayoutWorld(environment: Record<string, string> = {}): Promise<PayoutWorld> {
-  const world = await startPaymentWorld(environment);
+export async function startPayoutWorld(
+  environment: Record<string, string> = {},
+  database?: TestDatabase,
+): Promise<PayoutWorld> {
+  const world = await startPaymentWorld(environment, {}, undefined, database);
   const { service, merchant } = world;
   const post = (path: string, body: unknown, token = merchant.apiKey) =>
     service.call('POST', path, { token, body });

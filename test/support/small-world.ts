@@ -9,6 +9,7 @@ import { invoicesUrl } from './invoices.ts';
 import type { Paying } from './payment-world.ts';
 import { startReceiver } from './receiver.ts';
 import { recurringWorld } from './recurring.ts';
+import type { TestDatabase } from './test-database.ts';
 import type { Answer, TestService } from './test-service.ts';
 
 const good = '4242424242424242';
@@ -29,8 +30,8 @@ export type SmallWorld = PayoutWorld & {
   readonly otherWallet: string;
 };
 
-export async function startSmallWorld(): Promise<SmallWorld> {
-  const world = await startPayoutWorld();
+export async function startSmallWorld(database?: TestDatabase): Promise<SmallWorld> {
+  const world = await startPayoutWorld({}, database);
   const { service, merchant } = world;
   const token = merchant.apiKey;
   const acknowledged = hearing(service);

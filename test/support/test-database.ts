@@ -3,6 +3,7 @@ import { inject } from 'vitest';
 import { openDatabase, type DatabasePool } from '../../src/database/database.ts';
 import { randomText } from '../../src/ids.ts';
 import { templateName, type ClusterConnection } from './global-setup.ts';
+import { partitionSchema } from './partitioned-schema.ts';
 
 export type TestDatabase = {
   readonly database: DatabasePool;
@@ -11,14 +12,17 @@ export type TestDatabase = {
   drop(): Promise<void>;
 };
 
-/** `empty` for one without the schema. */
-export async function createTestDatabase(kind: 'migrated' | 'empty' = 'migrated'): Promise<TestDatabase> {
+/** `empty` for one without the schema, `partitioned` for one whose tables are cut up as they could be distributed. */
+export async function createTestDatabase(
+  kind: 'migrated' | 'partitioned' | 'empty' = 'migrated',
+): Promise<TestDatabase> {
   const cluster = inject('cluster');
   const name = `test_${randomText(12).toLowerCase()}`;
-  const template = kind === 'migrated' ? `template ${templateName} strategy wal_log` : '';
+  const template = kind !== 'empty' ? `template ${templateName} strategy wal_log` : '';
   await administer(cluster, `create database ${name} ${template}`);
   const connection = { ...cluster, database: name };
   const database = openDatabase({ connection, connectionsMost: 10 });
+  if (kind === 'partitioned') await database.withClient(partitionSchema);
   return {
     database,
     url: urlOf(connection),

@@ -44,8 +44,10 @@ export async function startTestService(
   environment: Record<string, string> = {},
   /** What is added to it before it answers. */
   prepare: (service: RunningService) => void = () => {},
+  /** Another than the usual one; it is dropped in the end. */
+  database?: TestDatabase,
 ): Promise<TestService> {
-  const testDatabase = await createTestDatabase();
+  const testDatabase = database ?? (await createTestDatabase());
   const logged: string[] = [];
   const log = openLog({
     level: 'debug',

@@ -30,5 +30,5 @@ export async function setTradingFlag(
   const member = flag === 'is_blocked' ? 'isBlocked' : 'isSuspended';
   const look = () => service.call('GET', url, { token: merchant.apiKey }).then(({ body }) => body[member]);
   // Not expect.poll, which knows one test at a time: these waits are run side by side.
-  await vi.waitUntil(async () => (await look()) === value, { interval: 50, timeout: 5_000 });
+  await vi.waitUntil(async () => (await look()) === value, { interval: 50, timeout: 30_000 });
 }

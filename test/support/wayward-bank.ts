@@ -11,6 +11,8 @@ export type Mishap = 'answer lost' | 'message lost' | 'not sent' | BankAnswer;
 export type WaywardBank = {
   /** The kinds of messages that came, in order. */
   readonly asked: Asked[];
+  /** What was sent, inquiries aside. */
+  readonly sent: BankOperation[];
   /** For the coming ones of that kind, one after the other; then they go through again. */
   happens(kind: Asked, ...mishaps: readonly Mishap[]): void;
   /** Something else happens while the next message of that kind is on its way. */
@@ -21,6 +23,7 @@ export type WaywardBank = {
 
 export function waylay(banks: Banks): WaywardBank {
   const asked: Asked[] = [];
+  const sent: BankOperation[] = [];
   const coming = new Map<Asked, Mishap[]>();
   const besides = new Map<Asked, () => Promise<unknown>>();
   const lasting = new Map<Asked, Mishap>();
@@ -39,13 +42,17 @@ export function waylay(banks: Banks): WaywardBank {
 
   const { bankOf } = banks;
   const between = (bank: Bank): Bank => ({
-    send: (operation) => pass(operation.kind, () => bank.send(operation)),
+    send(operation) {
+      sent.push(operation);
+      return pass(operation.kind, () => bank.send(operation));
+    },
     inquire: (...name) => pass('inquire', () => bank.inquire(...name)),
     stop: () => bank.stop(),
   });
   Object.assign(banks, { bankOf: async (terminal: never) => between(await bankOf(terminal)) });
   return {
     asked,
+    sent,
     happens: (kind, ...mishaps) => void coming.set(kind, [...mishaps]),
     meanwhile: (kind, what) => void besides.set(kind, what),
     always: (kind, mishap) => void (mishap === undefined ? lasting.delete(kind) : lasting.set(kind, mishap)),

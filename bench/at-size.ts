@@ -1,0 +1,171 @@
+// npm run bench:size: charges without the payer on a large database (npm run bench:load) in turns with an empty one, in the same
+// PostgreSQL. What counts is their ratio; beside it stand the statements that take longer on the large one.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { everyInvariant } from '../src/compose.ts';
+import { openDatabase } from '../src/database/database.ts';
+import { costSince, meanOf, spentSoFar, type Cost } from './costs.ts';
+import { closedLoop, median, percentile } from './load.ts';
+import { openField, type Contender } from './processes.ts';
+import { openApi, scenarios, type Api } from './scenarios.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    folder: { type: 'string' },
+    only: { type: 'string', default: 'recurring' },
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '3' },
+    clients: { type: 'string', default: '16' },
+  },
+});
+if (options.folder === undefined) {
+  console.log(
+    'npm run bench:size -- --folder FOLDER [--only recurring] [--rounds 5] [--seconds 3] [--clients 16]',
+  );
+  process.exit(1);
+}
+const scenario = scenarios.find(({ name }) => name === options.only);
+if (!scenario) throw new Error(`there is no scenario ${options.only}`);
+const rounds = Number(options.rounds);
+const roundMs = 1_000 * Number(options.seconds);
+const clients = Number(options.clients);
+
+const field = await openField({ folder: resolve(options.folder) });
+const apis: Api[] = [];
+const ratios: number[] = [];
+type Side = {
+  readonly contender: Contender;
+  readonly rates: number[];
+  readonly latenciesMs: number[];
+  readonly costs: Cost[];
+};
+const sides: Side[] = [];
+try {
+  await field.emptyDatabase('empty');
+  await (await field.node('empty')).stop();
+  for (const database of ['service', 'empty'])
+    sides.push({ contender: await field.node(database), rates: [], latenciesMs: [], costs: [] });
+  const works = new Map<Side, () => Promise<unknown>>();
+  for (const side of sides) {
+    const api = openApi(side.contender);
+    apis.push(api);
+    const work = await scenario.prepare(api);
+    works.set(side, work);
+    await closedLoop(work, { clients, ms: roundMs });
+  }
+  await field.query('postgres', 'select pg_stat_statements_reset()');
+  for (let round = 0; round < rounds; round++) {
+    // Who goes first changes, so that a machine that slows down or recovers favours neither.
+    for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
+      const { contender } = side;
+      const before = await spentSoFar(field, contender);
+      const { rate, latenciesMs } = await closedLoop(works.get(side) ?? Promise.resolve, {
+        clients,
+        ms: roundMs,
+      });
+      side.costs.push(await costSince(before, field, contender, latenciesMs.length));
+      side.rates.push(rate);
+      side.latenciesMs.push(...latenciesMs);
+    }
+    const [large = 0, empty = 1] = sides.map(({ rates }) => rates.at(-1));
+    ratios.push(large / empty);
+  }
+  await report();
+} finally {
+  await Promise.all(apis.map((api) => api.close()));
+  await field.close();
+}
+
+async function report(): Promise<void> {
+  const [size] = await field.query(
+    'service',
+    `select pg_size_pretty(pg_database_size('service')) as size,
+       (select reltuples::bigint::text from pg_class where relname = 'payment') as payments,
+       (select reltuples::bigint::text from pg_class where relname = 'event') as events`,
+  );
+  const rows = sides.map(({ contender, rates, latenciesMs, costs }) => {
+    const { ownMs, databaseMs, statements, walBytes } = meanOf(costs);
+    const at = (share: number) => percentile(latenciesMs, share).toFixed(0);
+    const cells = [
+      contender.database === 'empty' ? 'empty' : 'large',
+      median(rates).toFixed(0),
+      rates.map((rate) => rate.toFixed(0)).join(' '),
+      at(0.5),
+      at(0.99),
+      ownMs.toFixed(2),
+      databaseMs.toFixed(2),
+      statements.toFixed(1),
+      walBytes.toFixed(0),
+    ];
+    return `| ${cells.join(' | ')} |`;
+  });
+  const load = loadavg().map((one) => one.toFixed(1));
+  const text = [
+    `# Speed at size, ${new Date().toISOString().slice(0, 16)}`,
+    '',
+    `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}, load ${load.join(' ')}; ${options.only}, ` +
+      `${clients} clients, ${rounds} turns of ${roundMs / 1_000} s each. ` +
+      `The large database has about ${size?.['payments']} payments and ${size?.['events']} events, ${size?.['size']}.`,
+    '',
+    '| database | a second | of turns | p50 ms | p99 ms | CPU of the service, ms | of PostgreSQL, ms | statements | bytes of log |',
+    '| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |',
+    ...rows,
+    '',
+    'The statements that cost the large one most, beside what they cost the empty one, in ms of its processor or disk for each piece of work:',
+    '',
+    '| large | empty | statement |',
+    '| ---: | ---: | --- |',
+    ...(await dearest()),
+    '',
+    'What is done every minute, in ms: the invariants of the books over what is new, and what /metrics asks.',
+    '',
+    '| large | empty | |',
+    '| ---: | ---: | --- |',
+    ...(await everyMinute()),
+    '',
+    `ratio big/empty=${median(ratios).toFixed(2)} (of turns ${ratios.map((ratio) => ratio.toFixed(2)).join(' ')})`,
+    '',
+  ].join('\n');
+  console.log(text);
+  const folder = new URL('results/', import.meta.url);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(new URL('latest-size.md', folder), text);
+}
+
+async function dearest(): Promise<string[]> {
+  const [large = 1, empty = 1] = sides.map(({ latenciesMs }) => latenciesMs.length);
+  const found = await field.query(
+    'postgres',
+    `select left(regexp_replace(query, '\\s+', ' ', 'g'), 90) as statement,
+       coalesce(sum(total_exec_time) filter (where datname = 'service'), 0) / ${large} as large,
+       coalesce(sum(total_exec_time) filter (where datname = 'empty'), 0) / ${empty} as empty
+     from pg_stat_statements join pg_database on oid = dbid where datname in ('service', 'empty')
+     group by 1 order by 2 desc limit 12`,
+  );
+  return found.map(
+    ({ statement, large: ofLarge, empty: ofEmpty }) =>
+      `| ${Number(ofLarge).toFixed(3)} | ${Number(ofEmpty).toFixed(3)} | \`${statement?.replaceAll('|', '\\|')}\` |`,
+  );
+}
+
+async function everyMinute(): Promise<string[]> {
+  const times = new Map<string, number[]>();
+  const timed = async (name: string, work: () => Promise<unknown>) => {
+    const since = performance.now();
+    await work();
+    times.set(name, [...(times.get(name) ?? []), performance.now() - since]);
+  };
+  for (const { contender } of sides) {
+    const db = openDatabase({ connection: { url: field.urlOf(contender.database) }, connectionsMost: 3 });
+    for (const one of everyInvariant)
+      await timed(`${one.id} ${one.says}`, () => db.run(one.find, { recent: true }));
+    await db.end();
+    await timed('GET /metrics', async () => (await fetch(`${contender.url}/metrics`)).text());
+  }
+  return [...times]
+    .sort(([, [a = 0]], [, [b = 0]]) => b - a)
+    .slice(0, 8)
+    .map(([name, both]) => `| ${both.map((ms) => ms.toFixed(0)).join(' | ')} | ${name} |`);
+}

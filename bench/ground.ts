@@ -1,0 +1,189 @@
+// PostgreSQL from Debian's packages and the program, each in processes of their own, as an operator runs them: the ground on which
+// is shown what backups and standbys are good for. Everything is ended and removed in the end.
+import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { openApi, type Api } from './scenarios.ts';
+
+const secret = 'a secret of the measurement that is long enough';
+const repository = fileURLToPath(new URL('..', import.meta.url));
+const programs = ['18', '17', '16', '15']
+  .map((major) => `/usr/lib/postgresql/${major}/bin`)
+  .find((folder) => existsSync(join(folder, 'pg_basebackup')));
+
+export type Server = { readonly folder: string; readonly port: number };
+
+export type Ground = {
+  /** For the servers' folders; theirs to write into. */
+  readonly data: string;
+  server(name: string): Promise<Server>;
+  initialise(server: Server, settings: readonly string[]): Promise<void>;
+  start(server: Server, more?: readonly string[]): Promise<void>;
+  stop(server: Server, how: 'fast' | 'immediate'): Promise<void>;
+  sql(server: Server, text: string): Promise<string>;
+  asPostgres(program: string, args: readonly string[]): Promise<string>;
+  /** The simulated bank, in a process of its own that outlives every node. */
+  startBank(): Promise<void>;
+  /** A node on that database, and a client of its sandbox. */
+  startNode(
+    databaseUrl: string,
+    settings?: Record<string, string>,
+  ): Promise<{ readonly api: Api; stop(): Promise<void> }>;
+  /** A subcommand, beside the nodes or without one. */
+  mandate(
+    databaseUrl: string,
+    args: readonly string[],
+    settings?: Record<string, string>,
+  ): Promise<{ code: number; output: string }>;
+  onClose(end: () => unknown): void;
+  close(): Promise<void>;
+};
+
+export function openGround(name: string): Ground {
+  if (!programs) throw new Error('there is no PostgreSQL of Debian: apt-get install postgresql');
+  const folder = mkdtempSync(join(tmpdir(), `mandate-${name}-`));
+  chmodSync(folder, 0o755);
+  const data = join(folder, 'postgres');
+  mkdirSync(data);
+  if (isRoot()) execFileSync('chown', ['postgres', data]);
+  const endings: (() => unknown)[] = [];
+  let bankUrl = '';
+  const environment = (databaseUrl: string) => ({
+    PORT: '0',
+    DATABASE_URL: databaseUrl,
+    MANDATE_DATA: join(folder, 'node'),
+    MANDATE_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
+    BANK_URL: bankUrl,
+    BANK_SECRET: secret,
+    REQUESTS_PER_SECOND: '0',
+    LOG_LEVEL: 'info',
+  });
+  const stop: Ground['stop'] = async (server, how) =>
+    void (await asPostgres('pg_ctl', ['stop', '-w', '-m', how, '-D', server.folder]));
+
+  return {
+    data,
+    server: async (name) => ({ folder: join(data, name), port: await freePort() }),
+    async initialise(server, settings) {
+      const how = ['-U', 'postgres', '--auth=trust', '-E', 'UTF8', '--locale=C'];
+      await asPostgres('initdb', ['-D', server.folder, ...how]);
+      const own = ["listen_addresses = '127.0.0.1'", `unix_socket_directories = '${data}'`];
+      appendFileSync(join(server.folder, 'postgresql.conf'), [...own, ...settings, ''].join('\n'));
+    },
+    async start(server, more = []) {
+      const settings = ['-p', String(server.port), ...more].join(' ');
+      const log = `${server.folder}.log`;
+      await asPostgres('pg_ctl', ['start', '-w', '-D', server.folder, '-l', log, '-o', settings]);
+      endings.push(() => stop(server, 'immediate').catch(() => undefined));
+    },
+    stop,
+    async sql(server, text) {
+      const where = ['-h', '127.0.0.1', '-p', String(server.port), '-U', 'postgres'];
+      let last = '';
+      for (const statement of text.split(';'))
+        last = await asPostgres('psql', [...where, '-qAtc', statement]);
+      return last.trim();
+    },
+    asPostgres,
+    async startBank() {
+      const bank = await run(['bank'], { MANDATE_DATA: join(folder, 'bank'), BANK_SECRET: secret });
+      endings.push(bank.stop);
+      bankUrl = bank.url;
+    },
+    async startNode(databaseUrl, settings = {}) {
+      const node = await run(['serve'], { ...environment(databaseUrl), ...settings });
+      const facts = JSON.parse(readFileSync(join(folder, 'node/sandbox.json'), 'utf8')) as { apiKey: string };
+      const api = openApi({ url: node.url, apiKey: facts.apiKey });
+      const stopNode = async () => {
+        await api.close().catch(() => undefined);
+        await node.stop();
+      };
+      endings.push(stopNode);
+      return { api, stop: stopNode };
+    },
+    async mandate(databaseUrl, args, settings = {}) {
+      const { PATH = '', HOME = '' } = process.env;
+      const env = { PATH, HOME, ...environment(databaseUrl), ...settings };
+      const running = promisify(execFile)(process.execPath, ['bin/mandate.js', ...args], {
+        cwd: repository,
+        env,
+        maxBuffer: 2 ** 28,
+      });
+      return running.then(
+        ({ stdout }) => ({ code: 0, output: stdout }),
+        (failed: { code: number; stdout: string; stderr: string }) => ({
+          code: failed.code,
+          output: failed.stdout + failed.stderr,
+        }),
+      );
+    },
+    onClose: (end) => void endings.push(end),
+    async close() {
+      for (const end of endings.reverse()) await end();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** PostgreSQL refuses to run as root. */
+async function asPostgres(program: string, args: readonly string[]): Promise<string> {
+  const path = join(programs ?? '', program);
+  const [command, all] = isRoot()
+    ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', path, ...args]]
+    : [path, args];
+  const child = spawn(command, all, { cwd: tmpdir(), stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  child.stdout.on('data', (bytes: Buffer) => (output += bytes.toString()));
+  let words = '';
+  child.stderr.on('data', (bytes: Buffer) => (words += bytes.toString()));
+  // Not 'close': a server that was started goes on and keeps them open.
+  const [code] = await once(child, 'exit');
+  if (code !== 0) throw new Error(`${program} ended with ${code}: ${words}`);
+  return output;
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function run(
+  args: string[],
+  environment: Record<string, string>,
+): Promise<{ url: string; stop(): Promise<void> }> {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(process.execPath, ['bin/mandate.js', ...args], {
+    cwd: repository,
+    env: { PATH, HOME, NODE_ENV: 'production', LOG_LEVEL: 'info', ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  // Its log is read to the end: a pipe nobody empties would hold it up.
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface(child.stdout).on('line', (line) => {
+      const [, found] = /"address":"([^"]+)"/.exec(line) ?? [];
+      if (found) resolve(found);
+    });
+    child.once('exit', (code) => reject(new Error(`mandate ${args.join(' ')} ended with ${code}`)));
+  });
+  return { url, stop: () => end(child) };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+}

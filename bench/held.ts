@@ -1,0 +1,35 @@
+// A process held to a share of a core: stopped as soon as it has had its share of a short stretch of time, and let go on with the
+// next. By SIGSTOP and SIGCONT, so it needs no rights over control groups, and the kernel's own count of what it has used.
+import { readFileSync } from 'node:fs';
+
+export type Held = { release(): void };
+
+const stretchMs = 100;
+const lookMs = 5;
+const msPerTick = 10;
+
+/** Of one core. What it used beyond its share in one stretch, it lacks in the next. */
+export function holdTo(share: number, pid: number): Held {
+  const beganMs = performance.now();
+  const usedBefore = usedMs(pid);
+  let isStopped = false;
+  const look = () => {
+    const stretches = Math.ceil((performance.now() - beganMs) / stretchMs);
+    const isOver = usedMs(pid) - usedBefore > stretches * stretchMs * share;
+    if (isOver === isStopped) return;
+    isStopped = isOver;
+    process.kill(pid, isOver ? 'SIGSTOP' : 'SIGCONT');
+  };
+  const timer = setInterval(look, lookMs);
+  return {
+    release() {
+      clearInterval(timer);
+      process.kill(pid, 'SIGCONT');
+    },
+  };
+}
+
+function usedMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * msPerTick;
+}

@@ -1,0 +1,121 @@
+// npm run bench:load: a large database for `npm run bench:size`, in a private PostgreSQL that keeps it. A node of the service makes a
+// few payments; what became of them is copied until there are enough (bench/lives.ts), the oldest three months ago.
+import { statfsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { openDatabase } from '../src/database/database.ts';
+import { moveWatermark } from '../src/ledger/check-ledger.ts';
+import { copyLife, readLife, type Life } from './lives.ts';
+import { openField, type Field } from './processes.ts';
+import { openApi, sellOnce, sellInSeries } from './scenarios.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    folder: { type: 'string' },
+    payments: { type: 'string', default: '200000' },
+    writers: { type: 'string', default: '2' },
+  },
+});
+if (options.folder === undefined) {
+  console.log(`npm run bench:load -- --folder FOLDER [--payments 200000] [--writers 2]
+five million payments have some 24 million events and take 30 GB; of a folder that is large already, 0 makes the statistics anew`);
+  process.exit(1);
+}
+const wanted = Number(options.payments);
+const folder = resolve(options.folder);
+
+/** Of disk for each payment, with its indexes and the log while it is written; measured. */
+const bytesOfPayment = 6_000;
+const bytesOfLog = 4 * 2 ** 30;
+/** For each series of four payments four single ones: about five events for each payment. */
+const salesOfSeries = 4;
+const seriesOfBatch = 250;
+const spreadMs = 90 * 24 * 3_600_000;
+
+const { bavail, bsize } = statfsSync(resolve(folder, '..'));
+const needed = wanted * bytesOfPayment + bytesOfLog;
+console.log(`${gigabytes(needed)} GB will be needed, ${gigabytes(bavail * bsize)} GB are free`);
+if (needed > bavail * bsize) process.exit(1);
+
+const field = await openField({
+  folder,
+  // Whoever pulls the plug meanwhile begins anew.
+  settings: {
+    fsync: 'off',
+    full_page_writes: 'off',
+    autovacuum: 'off',
+    shared_buffers: '1GB',
+    max_wal_size: '4GB',
+    checkpoint_timeout: '10min',
+    maintenance_work_mem: '512MB',
+  },
+});
+try {
+  const lives = await makeLives(field);
+  await copyAll(lives);
+  console.log('statistics …');
+  await field.query('service', 'vacuum (analyze)');
+  const db = openDatabase({ connection: { url: field.urlOf('service') }, connectionsMost: 3 });
+  // What was loaded is neither news for webhooks nor for the minutely look at the ledger.
+  await moveWatermark(db, { from: 'start', marginMs: 60_000 });
+  await db.end();
+  await field.query('service', 'update webhook_feed set seen = pg_current_snapshot()::text');
+  await field.query('service', 'checkpoint');
+  console.log(await sizes());
+} finally {
+  await field.close();
+}
+
+async function makeLives({ node, withClient }: Field): Promise<{ sale: Life; series: Life }> {
+  const service = await node('service');
+  const api = openApi(service);
+  const sold = await sellOnce(api);
+  const charged = await sellInSeries(api, 4);
+  await api.close();
+  await service.stop();
+  return withClient('service', async (client) => ({
+    sale: await readLife(client, [sold]),
+    series: await readLife(client, charged),
+  }));
+}
+
+async function copyAll({ sale, series }: { sale: Life; series: Life }): Promise<void> {
+  const ofBatch = seriesOfBatch * (series.payments + salesOfSeries * sale.payments);
+  const batches = Math.ceil(wanted / ofBatch);
+  const began = performance.now();
+  const newestMs = Date.now() - 3_600_000;
+  let next = 0;
+  let done = 0;
+  const writer = () =>
+    field.withClient('service', async (client) => {
+      await client.query('set synchronous_commit to off');
+      for (let batch = next++; batch < batches; batch = next++) {
+        const atMs = newestMs - spreadMs * (1 - (batch + 1) / batches);
+        const [from, until] = [batch * seriesOfBatch, (batch + 1) * seriesOfBatch];
+        const single = { from: from * salesOfSeries, until: until * salesOfSeries, atMs };
+        await copyLife(client, series, { from, until, atMs });
+        await copyLife(client, sale, single);
+        done++;
+        if (done % 25 === 0 || done === batches) tell(done * ofBatch, (performance.now() - began) / 1_000);
+      }
+    });
+  await Promise.all(Array.from({ length: Number(options.writers) }, writer));
+}
+
+function tell(payments: number, seconds: number): void {
+  const left = (seconds / payments) * Math.max(0, wanted - payments);
+  console.log(`${payments} payments in ${seconds.toFixed(0)} s, ${left.toFixed(0)} s to go`);
+}
+
+async function sizes(): Promise<string> {
+  const [row] = await field.query(
+    'service',
+    `select (select count(*) from payment)::text as payments, (select count(*) from event)::text as events,
+       pg_size_pretty(pg_database_size('service')) as size`,
+  );
+  return `${row?.['payments']} payments, ${row?.['events']} events, ${row?.['size']}`;
+}
+
+function gigabytes(bytes: number): string {
+  return (bytes / 1e9).toFixed(1);
+}

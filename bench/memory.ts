@@ -1,0 +1,63 @@
+// npm run bench:memory: whether a node stays as small as it was. Charges without the payer arrive at a rate it can bear, for as long as
+// is wished, and each minute its resident memory is written down. What counts is the second half: there it must not grow.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { residentMb } from './costs.ts';
+import { median, openLoop, percentile } from './load.ts';
+import { openField } from './processes.ts';
+import { openApi, scenarios } from './scenarios.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '10' },
+    rate: { type: 'string', default: '20' },
+    only: { type: 'string', default: 'recurring' },
+  },
+});
+const minutes = Number(options.minutes);
+const rate = Number(options.rate);
+const scenario = scenarios.find(({ name }) => name === options.only);
+if (!scenario) throw new Error(`there is no scenario ${options.only}`);
+
+const minuteMs = 60_000;
+const residents: number[] = [];
+const lines = [
+  `# Memory, ${new Date().toISOString().slice(0, 16)}`,
+  '',
+  `${scenario.name}, ${rate} arrive each second for ${minutes} minutes; one node, the built program.`,
+  '',
+  '| minute | resident, MB | done | p99 ms | load |',
+  '| ---: | ---: | ---: | ---: | ---: |',
+];
+const field = await openField();
+const service = await field.node('service');
+const api = openApi(service);
+try {
+  const work = await scenario.prepare(api);
+  say(`| 0 | ${residentMb(service.pid).toFixed(0)} | | | |`);
+  for (let minute = 1; minute <= minutes; minute++) {
+    const { latenciesMs } = await openLoop(work, { rate, ms: minuteMs });
+    const resident = residentMb(service.pid);
+    residents.push(resident);
+    const [load = 0] = loadavg();
+    const p99 = percentile(latenciesMs, 0.99).toFixed(0);
+    say(`| ${minute} | ${resident.toFixed(0)} | ${latenciesMs.length} | ${p99} | ${load.toFixed(1)} |`);
+  }
+} finally {
+  await api.close();
+  await field.close();
+}
+const half = Math.floor(residents.length / 2);
+const growth = median(residents.slice(half)) / median(residents.slice(0, half));
+say('');
+say(`memory most=${Math.max(...residents).toFixed(0)}`);
+say(`ratio memory second/first half=${growth.toFixed(2)}`);
+const folder = new URL('results/', import.meta.url);
+mkdirSync(folder, { recursive: true });
+writeFileSync(new URL('latest-memory.md', folder), `${lines.join('\n')}\n`);
+
+function say(line: string): void {
+  console.log(line);
+  lines.push(line);
+}

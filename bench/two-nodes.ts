@@ -1,0 +1,87 @@
+// npm run bench:nodes: two nodes on one database beside one. Each is held to a share of a core (bench/held.ts), so that there is room
+// for the database; what counts is how much more two of them do.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { spentSoFar } from './costs.ts';
+import { holdTo } from './held.ts';
+import { closedLoop, median, percentile, type Work } from './load.ts';
+import { openField } from './processes.ts';
+import { openApi, scenarios } from './scenarios.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    share: { type: 'string', default: '0.1' },
+    only: { type: 'string', default: 'recurring' },
+    rounds: { type: 'string', default: '4' },
+    seconds: { type: 'string', default: '4' },
+    clients: { type: 'string', default: '8' },
+  },
+});
+const scenario = scenarios.find(({ name }) => name === options.only);
+if (!scenario) throw new Error(`there is no scenario ${options.only}`);
+const share = Number(options.share);
+const rounds = Number(options.rounds);
+const roundMs = 1_000 * Number(options.seconds);
+/** Of each node. */
+const clients = Number(options.clients);
+
+const field = await openField();
+try {
+  const nodes = [await field.node('service'), await field.node('service')] as const;
+  const apis = nodes.map(openApi);
+  const works: Work[] = [];
+  for (const api of apis) works.push(await scenario.prepare(api));
+  const held = nodes.map(({ pid }) => holdTo(share, pid));
+  const rates = { one: [] as number[], two: [] as number[] };
+  const latenciesMs = { one: [] as number[], two: [] as number[] };
+  const used = { one: [] as number[], two: [] as number[] };
+  const turn = async (which: 'one' | 'two', some: readonly Work[]) => {
+    const before = await Promise.all(nodes.map((node) => spentSoFar(field, node)));
+    const beganMs = performance.now();
+    const turns = await Promise.all(some.map((work) => closedLoop(work, { clients, ms: roundMs })));
+    const tookMs = performance.now() - beganMs;
+    const after = await Promise.all(nodes.map((node) => spentSoFar(field, node)));
+    const cores =
+      after.reduce((sum, one, place) => sum + one.ownMs - (before[place]?.ownMs ?? 0), 0) / tookMs;
+    rates[which].push(turns.reduce((sum, { rate }) => sum + rate, 0));
+    latenciesMs[which].push(...turns.flatMap((one) => one.latenciesMs));
+    used[which].push(cores);
+  };
+  await Promise.all(works.map((work) => closedLoop(work, { clients, ms: roundMs / 2 })));
+  for (let round = 0; round < rounds; round++) {
+    const [first, second] = works;
+    const alone = [round % 2 === 0 ? first : second] as Work[];
+    if (round % 2 === 0) await turn('one', alone);
+    await turn('two', works);
+    if (round % 2 === 1) await turn('one', alone);
+  }
+  for (const one of held) one.release();
+  await Promise.all(apis.map((api) => api.close()));
+
+  const ratios = rates.two.map((rate, round) => rate / (rates.one[round] ?? Number.NaN));
+  const row = (which: 'one' | 'two') =>
+    `| ${which} | ${median(rates[which]).toFixed(1)} | ${rates[which].map((rate) => rate.toFixed(1)).join(' ')} | ` +
+    `${percentile(latenciesMs[which], 0.5).toFixed(0)} | ${percentile(latenciesMs[which], 0.99).toFixed(0)} | ${median(used[which]).toFixed(2)} |`;
+  const load = loadavg().map((one) => one.toFixed(1));
+  const text = [
+    `# Two nodes on one database, ${new Date().toISOString().slice(0, 16)}`,
+    '',
+    `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}, load ${load.join(' ')}; ${options.only}, each node ` +
+      `held to ${share} of a core by SIGSTOP and SIGCONT, ${clients} clients for each, ${rounds} turns of ${roundMs / 1_000} s each.`,
+    '',
+    '| nodes | a second | of turns | p50 ms | p99 ms | cores used by nodes |',
+    '| --- | ---: | --- | ---: | ---: | ---: |',
+    row('one'),
+    row('two'),
+    '',
+    `ratio two nodes=${median(ratios).toFixed(2)} (of turns ${ratios.map((ratio) => ratio.toFixed(2)).join(' ')})`,
+    '',
+  ].join('\n');
+  console.log(text);
+  const folder = new URL('results/', import.meta.url);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(new URL('latest-nodes.md', folder), text);
+} finally {
+  await field.close();
+}

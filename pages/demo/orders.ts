@@ -1,0 +1,22 @@
+// Which orders of the demo shop were made in this browser: so that its mailbox shows their letters and nobody else's.
+const place = 'demo-orders';
+const rememberedMost = 20;
+
+/** The newest first; none where the browser keeps nothing. */
+export function ordersOfThisBrowser(): string[] {
+  try {
+    const known: unknown = JSON.parse(localStorage.getItem(place) ?? '[]');
+    return Array.isArray(known) ? known.filter((id) => typeof id === 'string' && /^\w+$/.test(id)) : [];
+  } catch {
+    return [];
+  }
+}
+
+export function rememberOrder(id: string): void {
+  const known = [id, ...ordersOfThisBrowser().filter((other) => other !== id)];
+  try {
+    localStorage.setItem(place, JSON.stringify(known.slice(0, rememberedMost)));
+  } catch {
+    // The mailbox stays empty.
+  }
+}

@@ -1,0 +1,44 @@
+// What may go, of every room: rows that nothing needs any more. What tells of money, of consent or of what happened is not
+// among that; how long everything is kept stands in rules.ts.
+import type { Instant } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import type { OldRows } from '../database/old-rows.ts';
+import { statement, type Values } from '../database/statement.ts';
+import { oldDeclines } from '../recurring/old-declines.store.ts';
+import { oldGrants } from '../wallets/old-grants.store.ts';
+import { restingQueues } from '../webhooks/resting-queues.store.ts';
+
+const portionRows = 1_000;
+
+/** In the order in which they are swept. */
+export const swept: readonly OldRows[] = [restingQueues, oldDeclines, oldGrants];
+
+/** The rows are PostgreSQL's own estimate: counting them would read everything. */
+const readSizes = statement({
+  name: 'read_table_sizes',
+  parameters: {},
+  row: { name: 'text', rows: 'int8', bytes: 'int8' },
+  text: `select relname::text as name, greatest(reltuples, 0)::int8 as rows, pg_total_relation_size(oid) as bytes
+         from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace
+         order by pg_total_relation_size(oid) desc, relname`,
+});
+
+export function tableSizes(db: Database): Promise<Values<typeof readSizes.row>[]> {
+  return db.run(readSizes, {});
+}
+
+/** All of it, a portion after the other, each in a transaction of its own. */
+export async function sweep(
+  db: Database,
+  rows: OldRows,
+  { before, isDry, report = () => {} }: { before: Instant; isDry: boolean; report?: (found: bigint) => void },
+): Promise<bigint> {
+  let all = 0n;
+  for (let after: string | null = ''; after !== null;) {
+    const { found, last } = await rows.portion(db, { before, after, most: portionRows, isDry });
+    all += found;
+    after = last;
+    report(all);
+  }
+  return all;
+}

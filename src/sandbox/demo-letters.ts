@@ -1,0 +1,57 @@
+// The mailbox of the demo shop's payers: the letters about its own orders, as they stand in the sandbox's outbox. A browser asks for
+// those it knows the orders of, so that nobody reads what somebody else was sent.
+import type { FastifyInstance } from 'fastify';
+
+type Letter = {
+  readonly invoiceID: string;
+  readonly paymentID: string;
+  readonly html?: string;
+};
+
+/** As many as a browser remembers. */
+const ordersMost = 20;
+/**
+ * A letter is shown as a mail program shows it: with an origin of its own, no script, nothing loaded, and links that open beside
+ * it. The sandbox would let scripts run, but there is nowhere they could come from: so the tests' own can look at it.
+ */
+const letterPolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; frame-ancestors 'self'; " +
+  'sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox';
+
+export function addDemoLetters(
+  app: FastifyInstance,
+  shop: {
+    readonly knows: (orderId: string) => boolean;
+    /** What the API answers to the shop's server. */
+    readonly ask: (path: string) => Promise<{ readonly status: number; readonly answer: unknown }>;
+  },
+): void {
+  async function lettersOf(orderId: string): Promise<readonly Letter[]> {
+    if (!shop.knows(orderId)) return [];
+    const { status, answer } = await shop.ask(`/sandbox/outbox?invoiceID=${orderId}`);
+    return status === 200 ? (answer as Letter[]) : [];
+  }
+
+  app.get<{ Querystring: { orders?: string | string[] } }>('/demo/letters', async (request, reply) => {
+    request.operation = 'demo';
+    const orders = String(request.query.orders ?? '').split(',', ordersMost);
+    const letters = await Promise.all([...new Set(orders)].map(lettersOf));
+    return reply.send(letters.flat().map(({ html: _, ...letter }) => letter));
+  });
+
+  app.get<{ Params: { order: string; payment: string } }>(
+    '/demo/letters/:order/:payment',
+    async (request, reply) => {
+      request.operation = 'demo';
+      const { order, payment } = request.params;
+      const found = (await lettersOf(order)).find(({ paymentID }) => paymentID === payment);
+      if (found?.html === undefined) return reply.code(404).send({ message: 'Not found' });
+      return reply
+        .header('Content-Security-Policy', letterPolicy)
+        .header('Referrer-Policy', 'no-referrer')
+        .header('Cache-Control', 'no-store')
+        .type('text/html; charset=utf-8')
+        .send(found.html.replace('<meta charset="utf-8">', '$&\n<base target="_blank">'));
+    },
+  );
+}

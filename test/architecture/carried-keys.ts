@@ -1,0 +1,101 @@
+// Whether a statement says, of each table it looks into, whose rows it wants: by the column the table is distributed by. Asked of
+// the plan PostgreSQL makes without knowing the parameters; and of what it then does when it knows them.
+import type pg from 'pg';
+import type { Database, DatabasePool } from '../../src/database/database.ts';
+import type { Statement } from '../../src/database/statement.ts';
+import { distributedBy, keptWhole } from './distribution.ts';
+
+type Plan = {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Cond'?: string;
+  readonly 'Recheck Cond'?: string;
+  readonly Filter?: string;
+  readonly 'Actual Loops'?: number;
+  readonly Plans?: readonly Plan[];
+};
+
+/** Tables this small would make any plan but these look as good. */
+const settings = ['seqscan', 'hashjoin', 'mergejoin', 'bitmapscan', 'material', 'memoize'];
+
+/** The tables of which it looks through every part, sorted. */
+export async function tablesLookedThrough(client: pg.ClientBase, { text }: Statement): Promise<string[]> {
+  for (const name of settings) await client.query(`set enable_${name} = off`);
+  const { rows } = await client.query<{ 'QUERY PLAN': readonly { Plan: Plan }[] }>(
+    `explain (generic_plan, format json) ${text}`,
+  );
+  for (const name of settings) await client.query(`reset enable_${name}`);
+  const found = rows.flatMap((row) => row['QUERY PLAN'].flatMap(({ Plan }) => scansWithoutKey(Plan)));
+  return [...new Set(found)].sort();
+}
+
+function scansWithoutKey(plan: Plan): string[] {
+  const deeper = (plan.Plans ?? []).flatMap(scansWithoutKey);
+  const name = tableOf(plan['Relation Name'] ?? '');
+  const key = distributedBy[name];
+  if (plan['Node Type'] === 'ModifyTable' || key === undefined || keptWhole.includes(name)) return deeper;
+  const conditions = [plan['Index Cond'], plan['Recheck Cond'], plan.Filter].join(' ');
+  return namesOne(key).test(conditions) ? deeper : [...deeper, name];
+}
+
+/** `payment_3` is a part of `payment`. */
+function tableOf(part: string): string {
+  return part.replace(/_\d$/, '');
+}
+
+/** `((invoice_id)::text = $1)`, or the other way round. */
+function namesOne(key: string): RegExp {
+  return new RegExp(`\\b${key}\\)?(::text)? = |= \\(*(\\w+\\.)?${key}\\b`);
+}
+
+/** What each statement was seen to do: how many parts of each table it looked into, at most. */
+export type Seen = Map<string, Map<string, number>>;
+
+class TakenBack extends Error {}
+
+/** Lets PostgreSQL tell, before each statement of these names is run, what it does in it; and takes that back. */
+export function watchParts(database: DatabasePool, names: readonly string[]): Seen {
+  const seen: Seen = new Map();
+  const watched = (db: Database): Pick<Database, 'run' | 'transaction' | 'contained'> => {
+    const { run, transaction, contained } = db;
+    const look = async (statement: Statement, values: never) => {
+      const { name, text, parameterNames, parameters } = statement;
+      const told = { parameterNames, parameters, row: { 'QUERY PLAN': 'json' } } as const;
+      const explained = { ...told, name: `told_${name}`, text: `explain (analyze, format json) ${text}` };
+      await transaction(async (tx) => {
+        const [row] = await tx.run(explained, values);
+        const plans = (row?.['QUERY PLAN'] ?? []) as readonly { Plan: Plan }[];
+        for (const { Plan } of plans) count(seen, name, Plan);
+        throw new TakenBack();
+      }).catch(() => undefined);
+    };
+    return {
+      async run(statement, values) {
+        if (names.includes(statement.name)) await look(statement as never, values as never);
+        return run(statement, values);
+      },
+      transaction: (work) => transaction((tx) => work({ ...tx, ...watched(tx) })),
+      contained: (work) => contained((part) => work({ ...part, ...watched(part) })),
+    };
+  };
+  Object.assign(database, watched({ ...database }));
+  return seen;
+}
+
+function count(seen: Seen, statement: string, plan: Plan): void {
+  const parts = new Set(partsLookedInto(plan));
+  const most = seen.get(statement) ?? new Map<string, number>();
+  seen.set(statement, most);
+  for (const table of new Set([...parts].map(tableOf)))
+    most.set(
+      table,
+      Math.max(most.get(table) ?? 0, [...parts].filter((part) => tableOf(part) === table).length),
+    );
+}
+
+function partsLookedInto(plan: Plan): string[] {
+  const name = plan['Relation Name'] ?? '';
+  const isLookedInto = plan['Node Type'] !== 'ModifyTable' && (plan['Actual Loops'] ?? 0) > 0;
+  const own = isLookedInto && distributedBy[tableOf(name)] && tableOf(name) !== name ? [name] : [];
+  return [...own, ...(plan.Plans ?? []).flatMap(partsLookedInto)];
+}

@@ -1,0 +1,264 @@
+// The tables can be spread over several machines by the id of their aggregates. Shown on tables that are cut into partitions by
+// it: PostgreSQL accepts every unique constraint, each statement says whose rows it wants, and everything works.
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { settledFindings } from '../../simulation/checks/index.ts';
+import { parseInstant } from '../../src/clock.ts';
+import type { Statement } from '../../src/database/statement.ts';
+import { sweep } from '../../src/webhooks/inspect.store.ts';
+import { differences } from '../support/books.ts';
+import { partitions, partitionSchema } from '../support/partitioned-schema.ts';
+import { checkWorldOf, startSmallWorld, type SmallWorld } from '../support/small-world.ts';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { tablesLookedThrough, watchParts, type Seen } from './carried-keys.ts';
+import { distributedBy, keptWhole, uniqueOtherwise } from './distribution.ts';
+
+/** Statements that look through every part of a table, and why that is as it should be. All others name whose rows they want. */
+const knownToLookThrough: readonly (readonly [why: string, statements: readonly string[]])[] = [
+  [
+    'what is due, everywhere; along the index of what is due, which each part has for itself',
+    ['invoice', 'payment', 'binding', 'card', 'series', 'letter', 'destination', 'withdrawal'].flatMap(
+      (table) => [`claim_due_${table}`, `claim_due_${table}_of_party`, `stuck_${table}`],
+    ),
+  ],
+  ['where the clock of a party stops next', ['earliest_due_of_party']],
+  [
+    'the log as one stream, and the queues of webhooks a courier takes by the hundred',
+    [
+      'claim_webhook_queues',
+      'read_new_events',
+      'read_replay_cursor',
+      'read_replayed_stretch',
+      'read_webhook_feed',
+      'write_webhook_queues',
+    ],
+  ],
+  [
+    'a chore once a minute, or a gauge',
+    [
+      'advance_ledger_watermark',
+      'count_owed_returns',
+      'count_parked_webhook_queues',
+      'count_unbalanced',
+      'delete_expired_security_codes',
+      'delete_unkept_cards',
+      'forget_idempotency_keys',
+      'forget_ledger_checkpoint',
+      'moved_test_clocks',
+      'read_oldest_unknown_payment',
+      'read_webhook_lags',
+      'resume_owed_returns',
+      'sweep_webhook_attempts',
+      'sweep_webhook_messages',
+      'sweep_webhook_queues',
+    ],
+  ],
+  [
+    'the books as a whole, and a bank’s book beside ours',
+    [
+      ...[
+        'i1',
+        'i2',
+        'i3',
+        'i4',
+        'i5',
+        'i6',
+        'i7',
+        'i8',
+        'i9',
+        'i9a',
+        'b1',
+        'b2',
+        'p1',
+        'p2',
+        'w1',
+        'w2',
+        'w3',
+      ].map((name) => `find_broken_${name}`),
+      'compare_with_bank',
+      'find_end_of_reconciliation_page',
+    ],
+  ],
+  [
+    'what an operator sweeps, a portion after the other',
+    ['retire_card_decline', 'retire_payout_grant', 'retire_webhook_queue'],
+  ],
+  [
+    'a list, of a party or for an operator',
+    [
+      'count_active_keys_of_realm',
+      'delete_bank',
+      'list_api_keys',
+      'list_banks',
+      'list_destinations',
+      'list_identities',
+      'list_owed_returns',
+      'list_parties',
+      'list_wallets',
+      'read_webhook_queues',
+    ],
+  ],
+  ['by the card and not by whom it belongs to: how often it was bound', ['read_earlier_bindings']],
+  ['by the card and not by whom it belongs to: all its series are stopped', ['insert_card_stop']],
+  [
+    'the webhooks of a party, remembered for a second; how many it has',
+    ['insert_webhook', 'read_webhooks_of_parties'],
+  ],
+  ['a card that is deleted: the merchant’s name for it is of the party', ['delete_card', 'delete_kept_card']],
+];
+
+/** What a charge, a binding, a payout and their reading cost: each looks into one part of each table, the one with its rows. */
+const hot = [
+  'insert_invoice',
+  'read_payable_invoice',
+  'insert_card',
+  'insert_payment',
+  'read_payment',
+  'take_card_and_security_code',
+  'change_payment',
+  'start_refund',
+  'end_refund',
+  'read_series',
+  'read_series_standing',
+  'insert_charge',
+  'change_charged_payment',
+  'end_letter',
+  'insert_customer',
+  'insert_binding',
+  'change_binding',
+  'insert_withdrawal',
+  'end_withdrawal',
+  'insert_wallet_transfer',
+];
+
+describe('in the plans', () => {
+  let db: TestDatabase;
+  let statements: readonly Statement[];
+  beforeAll(async () => {
+    db = await createTestDatabase('partitioned');
+    statements = await statementsOfTheProgram();
+  });
+  afterAll(() => db.drop());
+
+  test('every statement but the known ones says whose rows it wants of each table', async () => {
+    const found = await db.database.withClient(async (client) => {
+      const lookingThrough: string[] = [];
+      for (const statement of statements)
+        if ((await tablesLookedThrough(client, statement)).length > 0) lookingThrough.push(statement.name);
+      return lookingThrough;
+    });
+    expect(found.sort()).toEqual(knownToLookThrough.flatMap(([, names]) => names).sort());
+  });
+
+  test.each([
+    ['select from payment where invoice_id = $1::text', []],
+    ['select from payment where payment_id = $1::text', ['payment']],
+    ['select from payment join invoice using (invoice_id) where invoice_id = $1::text', []],
+    ['select from payment join invoice using (invoice_id) where invoice.party_id = $1::text', ['invoice']],
+    [
+      'update refund set reason = null from payment where refund.payment_id = payment.payment_id',
+      ['payment', 'refund'],
+    ],
+  ])('one that does not is found: %s', async (text, tables) => {
+    const control = { name: 'control', text, parameterNames: [], parameters: {}, row: {} };
+    expect(await db.database.withClient((client) => tablesLookedThrough(client, control))).toEqual(tables);
+  });
+
+  test('a unique constraint without the id is refused, and so is a table nobody thought about', async () => {
+    const after = async (change: string) => {
+      const other = await createTestDatabase();
+      try {
+        await other.database.withClient(async (client) => {
+          await client.query(change);
+          await partitionSchema(client);
+        });
+      } finally {
+        await other.drop();
+      }
+    };
+    await expect(after('alter table payment add unique (payment_id)')).rejects.toThrow(/unique constraint/);
+    await expect(after('create unique index one on payment (payment_id)')).rejects.toThrow(
+      /unique constraint/,
+    );
+    await expect(after('create table extra (extra_id id primary key)')).rejects.toThrow(/by what extra is/);
+  });
+
+  test('the script for Citus says the same of every table', async () => {
+    const script = await readFile(new URL('../../docs/operations/citus.sql', import.meta.url), 'utf8');
+    const distributed = [...script.matchAll(/create_distributed_table\('(\w+)', '(\w+)'/g)];
+    const whole = [...script.matchAll(/create_reference_table\('(\w+)'\)/g)].map(([, name]) => name);
+    expect(whole.sort()).toEqual([...keptWhole].sort());
+    expect(Object.fromEntries(distributed.map(([, name, key]) => [name, key]))).toEqual(
+      Object.fromEntries(Object.entries(distributedBy).filter(([name]) => !keptWhole.includes(name))),
+    );
+    const dropped = [...script.matchAll(/drop constraint (\w+)/g)].map(([, name]) => name);
+    expect(dropped).toEqual(Object.keys(uniqueOtherwise));
+  });
+});
+
+describe('in use', () => {
+  let world: SmallWorld;
+  let seen: Seen;
+  beforeAll(async () => {
+    const database = await createTestDatabase('partitioned');
+    seen = watchParts(database.database, [...hot, 'claim_due_invoice']);
+    world = await startSmallWorld(database);
+  });
+  afterAll(() => world.close());
+
+  const query = async (text: string, values?: unknown[]) =>
+    (await world.service.database.withClient((client) => client.query(text, values))).rows;
+
+  test('payments, refunds, charges without the payer, bindings, payouts and webhooks are right', async () => {
+    const { sold, service, merchant } = world;
+    expect(await world.payment(sold)).toMatchObject({ status: 'captured' });
+    const path = `/v2/processing/customers/${world.customer}`;
+    expect((await service.call('GET', path, { token: merchant.apiKey })).body).toMatchObject({
+      status: 'ready',
+    });
+    expect(world.received.length).toBeGreaterThan(10);
+    expect(await settledFindings(checkWorldOf(query, world))).toEqual([]);
+    expect(await differences(service.database, world.entries as never)).toEqual([]);
+  });
+
+  test('what is hot looks into one part of each table', () => {
+    const most = hot.map((name) => [name, Math.max(0, ...(seen.get(name)?.values() ?? [Infinity]))] as const);
+    expect(most.filter(([, parts]) => parts > 1)).toEqual([]);
+    // The control: what is due is looked for everywhere.
+    expect(seen.get('claim_due_invoice')).toEqual(new Map([['invoice', partitions]]));
+  });
+
+  test('old deliveries are swept by their keys, and no row is taken that lies in the same place of another part', async () => {
+    const { database } = world.service;
+    await query('truncate webhook_attempt, webhook_message');
+    await query(`insert into webhook_attempt (webhook_id, attempted_at, aggregate_id, position, attempt, event_type, duration_ms)
+      select 'W' || n, date '2026-01-01' + n % 2, 'A' || n, 8, 1, 'InvoicePaid', 1 from generate_series(1, 40) as n`);
+    await query(`insert into webhook_message (aggregate_id, position, body, created_at)
+      select 'A' || n, 8, '{}', date '2026-01-01' + n % 2 from generate_series(1, 40) as n`);
+    await sweep(database, parseInstant('2026-01-01T12:00:00Z')!);
+    expect(
+      await query('select count(*)::int as n, min(attempted_at)::text as first from webhook_attempt'),
+    ).toEqual([{ n: 20, first: '2026-01-02 00:00:00+00' }]);
+    expect(
+      await query('select count(*)::int as n, min(created_at)::text as first from webhook_message'),
+    ).toEqual([{ n: 20, first: '2026-01-02 00:00:00+00' }]);
+  });
+
+  test('the rows really lie in several parts', async () => {
+    for (const table of ['event', 'invoice', 'ledger_transfer', 'webhook_queue']) {
+      const [row] = await query(`select count(distinct tableoid)::int as parts from ${table}`);
+      expect(row).toEqual({ parts: expect.toSatisfy((parts: number) => parts > 1 && parts <= partitions) });
+    }
+  });
+});
+
+/** With fresh modules only those of the program are there. */
+async function statementsOfTheProgram(): Promise<readonly Statement[]> {
+  vi.resetModules();
+  await import('../../src/bank-comparison.ts');
+  await import('../../src/retention/retention.ts');
+  const { startTestService } = await import('../support/test-service.ts');
+  const { allStatements } = await import('../../src/database/statement.ts');
+  await (await startTestService()).close();
+  return allStatements();
+}

@@ -1,0 +1,109 @@
+// Old and new nodes run side by side during an upgrade, so a migration only adds: nothing an old node reads or writes is taken
+// away, renamed or made narrower. What does so nevertheless stands here with its reason.
+import { readdir, readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+
+const folder = new URL('../../src/database/migrations/', import.meta.url);
+
+/** What an old node would stumble over, in a statement about something that was there before. */
+const takesAway: readonly (readonly [what: string, pattern: RegExp])[] = [
+  ['drops', /\bdrop (table|column|view|function|type|domain|trigger|index|constraint|default|not null)\b/],
+  ['renames', /\brename\b/],
+  ['changes a type', /\balter column \w+ (set data )?type\b/],
+  ['makes a column required', /\bset not null\b/],
+  [
+    'adds a required column without a default',
+    /\badd column \w+ [^,;]*\bnot null(?![^,;]*\bdefault\b)(?<!\bdefault\b[^,;]*)/,
+  ],
+  [
+    'adds a constraint that old rows or old nodes may break',
+    /\badd (constraint|check|unique|foreign key|primary key)\b/,
+  ],
+  ['makes something unique', /\bcreate unique index\b/],
+  ['rewrites or deletes rows', /^(update|delete from|truncate)\b/],
+  ['replaces a function', /\bcreate or replace function\b/],
+];
+
+const known: Readonly<Record<string, string>> = {
+  '0005_refunds.sql drops': 'the check of a status, put back wider in the same statement',
+  '0005_refunds.sql adds a constraint that old rows or old nodes may break': 'the same check, wider',
+  '0007_terminals.sql rewrites or deletes rows':
+    'terminals of the simulated bank, which nobody had in live mode',
+  '0020_recurring_webhooks.sql drops': 'the check of a topic, put back wider in the same statement',
+  '0020_recurring_webhooks.sql adds a constraint that old rows or old nodes may break':
+    'the same check, wider',
+  '0018_single_transfer.sql replaces a function': 'it takes, writes and answers the same, quicker',
+};
+
+type Finding = { readonly in: string; readonly statement: string };
+
+/** Of each migration after the first; `made` is what that migration made itself, which no old node knows. */
+export function findings(name: string, sql: string): Finding[] {
+  const statements = statementsIn(sql);
+  const made = new Set(
+    statements.flatMap((one) => /^create (?:unlogged )?(?:table|function) (\w+)/.exec(one)?.[1] ?? []),
+  );
+  return statements.flatMap((statement) => {
+    const about =
+      /^(?:alter table|update|delete from|truncate|create (?:or replace )?(?:unique )?(?:index \w+ on|function)) (\w+)/.exec(
+        statement,
+      )?.[1];
+    if (/^create (unlogged )?table\b/.test(statement) || (about !== undefined && made.has(about))) return [];
+    return takesAway.flatMap(([what, pattern]) =>
+      pattern.test(withoutBody(statement)) ? [{ in: `${name} ${what}`, statement }] : [],
+    );
+  });
+}
+
+/** In lower case and on one line, without comments. A body between $$ has semicolons of its own. */
+function statementsIn(sql: string): string[] {
+  const bodies: string[] = [];
+  const bare = sql.replace(/--.*$/gm, '').replace(/\$\$.*?\$\$/gs, (body) => `$${bodies.push(body) - 1}$`);
+  return bare
+    .split(';')
+    .map((statement) => statement.replace(/\s+/g, ' ').trim().toLowerCase())
+    .filter((statement) => statement !== '');
+}
+
+function withoutBody(statement: string): string {
+  return statement.replace(/'(?:[^']|'')*'/g, "''");
+}
+
+test('every migration after the first only adds', async () => {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql') && !name.startsWith('0001'));
+  expect(names.length).toBeGreaterThan(15);
+  const all = await Promise.all(
+    names.map(async (name) => findings(name, await readFile(new URL(name, folder), 'utf8'))),
+  );
+  const found = all.flat();
+  expect(found.filter((one) => !(one.in in known))).toEqual([]);
+  expect([...new Set(found.map((one) => one.in))].sort()).toEqual(Object.keys(known).sort());
+});
+
+test.each([
+  ['alter table payment drop column reason', 'drops'],
+  ['alter table payment rename column reason to why', 'renames'],
+  ['alter table payment alter column amount_minor type numeric', 'changes a type'],
+  ['alter table payment alter column external_id set not null', 'makes a column required'],
+  ['alter table payment add column weight int not null', 'adds a required column without a default'],
+  ['alter table payment add constraint heavy check (weight > 0)', 'adds a constraint'],
+  ['create unique index one on payment (external_id)', 'makes something unique'],
+  ['update payment set status = status', 'rewrites or deletes rows'],
+  ['DROP TABLE payment', 'drops'],
+])('is found: %s', (sql, what) => {
+  expect(findings('x.sql', `${sql};`)).toEqual([
+    { in: expect.stringContaining(what), statement: expect.anything() },
+  ]);
+});
+
+test.each([
+  'alter table payment add column weight int',
+  'alter table payment add column weight int not null default 0',
+  'alter table payment add column weight int default 0 not null',
+  'create table extra (extra_id id primary key, weight int not null check (weight > 0))',
+  'create table extra (a int); alter table extra drop column a; create unique index one on extra (a)',
+  'create index by_weight on payment (weight)',
+  '-- drop table payment\nselect 1',
+])('is not: %s', (sql) => {
+  expect(findings('x.sql', `${sql};`)).toEqual([]);
+});
