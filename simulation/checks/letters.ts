@@ -35,7 +35,7 @@ function withoutLetter({ books }: Pick<Seen, 'books'>): Problem[] {
   return books.attempts.flatMap(({ invoice_id: invoiceId, payment_id: paymentId }): Problem[] => {
     const name = `${invoiceId}.${paymentId}`;
     const payment = books.payments.find((one) => `${one.invoice_id}.${one.payment_id}` === name);
-    return payment?.captured_minor == null || told.has(name)
+    return !payment || payment.captured_minor === null || told.has(name)
       ? []
       : [[`payment ${name}`, 'its payer has no receipt']];
   });

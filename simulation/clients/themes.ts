@@ -4,7 +4,7 @@
 import type { Knowledge } from './knowledge.ts';
 
 /** What is done first of all, until there is one, and what there is then. */
-export type Beginning = readonly [action: string, thing: Things];
+type Beginning = readonly [action: string, thing: Things];
 type Things = {
   [Name in keyof Knowledge]: Knowledge[Name] extends readonly unknown[] ? Name : never;
 }[keyof Knowledge];

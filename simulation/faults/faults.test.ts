@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { faultsThere, problemWith } from './plant.ts';
 import { foundIn } from './search.ts';
-import { tableOf, withTable } from './table.ts';
+import { withTable } from './table.ts';
 
 const faults = faultsThere();
 

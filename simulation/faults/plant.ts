@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { themes, type Theme } from '../clients/themes.ts';
 
@@ -14,7 +14,7 @@ export type PlantedFault = {
   readonly theme: Theme;
 };
 
-export type Sources = { readonly folder: string; remove(): void };
+type Sources = { readonly folder: string; remove(): void };
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = join(root, 'simulation/faults');
@@ -56,11 +56,10 @@ export function problemWith(fault: PlantedFault): string | undefined {
 }
 
 function applying({ name }: PlantedFault, where: string, ...how: string[]): string | undefined {
-  const { status, stderr } = spawnSync('git', ['apply', '-p1', ...how, join(folder, name + ending)], {
+  const patch = join(folder, name + ending);
+  const { status, stderr } = spawnSync('git', ['apply', '-p1', ...how, patch], {
     cwd: where,
     encoding: 'utf8',
-    // A repository further up would take the paths for its own.
-    env: { ...process.env, GIT_CEILING_DIRECTORIES: dirname(where) },
   });
   return status === 0 ? undefined : stderr.trim();
 }

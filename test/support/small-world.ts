@@ -108,6 +108,8 @@ export async function startSmallWorld(database?: TestDatabase): Promise<SmallWor
   await made('/wallet/v0/w2w/transfers', { sender: world.wallet, receiver: otherWallet, body });
   await made('/wallet/v0/test/deposits', { wallet: otherWallet, body });
 
+  // The last receipts.
+  await later(0);
   await service.webhooks.settled();
   const received = receiver.deliveries.map(({ body: told }) => ({
     webhookID: webhooks[told.topic === 'InvoicesTopic' ? 0 : 1].id as string,
