@@ -35,6 +35,9 @@ const quick = ['charge', 'recurring'];
 const isChosen = (name: string) => (options.only ?? (options.quick ? quick : [name])).includes(name);
 const chosen = scenarios.filter(({ name }) => isChosen(name));
 
+/** Long enough for ten connections to prepare their statements on a busy machine, and then do something. */
+const pgbenchSeconds = 5;
+
 /** However many scenarios there are: what has not begun by then is left out, and it is said so. */
 const lastBeginningMs = 240_000;
 const bankLatencyMs = Number(options['bank-latency'] ?? 0);
@@ -67,7 +70,7 @@ try {
     results.push(await race(scenario, works));
   }
   if (isChosen('pgbench') && isPgbenchThere && begins('pgbench'))
-    pgbenchRate = await runPgbench(field, floor.database, roundMs / 1_000);
+    pgbenchRate = await runPgbench(field, floor.database, pgbenchSeconds);
   if (isChosen('webhooks') && begins('webhooks')) webhooks = await webhooksBesideCharges();
 } finally {
   await Promise.all([...apis.values()].map((api) => api.close()));

@@ -93,6 +93,13 @@ consent
   .argument('<file>')
   .action(async (file: string) => (await import('./commands/consent.ts')).printConsent(file));
 consent
+  .command('missing')
+  .description('list the series that may be charged with no consent to show')
+  .requiredOption('--party <id>')
+  .option('--shop <id>', 'of this shop alone')
+  .option('--json')
+  .action(async (options) => (await import('./commands/consent.ts')).listMissingConsents(options));
+consent
   .command('key')
   .description('show the public key this service seals consent bundles with now')
   .action(async () => (await import('./commands/consent.ts')).showConsentKey());

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { verifyBundle } from '../recurring/consent-bundle.ts';
 import { sealKeysOf } from '../recurring/consent-seal.ts';
 import { consentSheet } from '../recurring/consent-sheet.ts';
-import { withFoundation } from './foundation.ts';
+import { findWithoutEvidence } from '../recurring/missing-evidence.store.ts';
+import { printTable, withFoundation } from './foundation.ts';
 
 type Verifying = { sealedBy?: string[]; sealedHere?: true };
 
@@ -28,6 +29,29 @@ export async function verifyConsent(file: string, { sealedBy, sealedHere }: Veri
       `by ${publicKey}; compare it with what \`mandate consent keys\` shows, or give it as --sealed-by`,
     );
   }
+}
+
+const shownMost = 1_000;
+
+export async function listMissingConsents(options: {
+  party: string;
+  shop?: string;
+  json?: true;
+}): Promise<void> {
+  const asked = { partyId: options.party, shopId: options.shop, most: shownMost };
+  const found = await withFoundation(({ database }) => findWithoutEvidence(database, asked));
+  if (options.json) return console.log(JSON.stringify(found, null, 2));
+  if (found.length === 0)
+    return console.log('Of every series that may be charged there is a consent to show.');
+  printTable(
+    ['series', 'shop', 'since', 'charges'],
+    found.map(({ seriesId, shopId, consentedAt, chargesMade }) => [
+      seriesId,
+      shopId,
+      consentedAt.slice(0, 19),
+      String(chargesMade),
+    ]),
+  );
 }
 
 /** Of all generations: what was sealed with an older one is shown in disputes for years. */

@@ -71,6 +71,12 @@ export const createBinding = endpoint({
       const shop = await merchants.trading(stored.customer);
       if (!shop.ok) return shop;
       if (earlier) return earlier;
+      if (!body.recurrentTerms?.consent) {
+        const { partyId, id: shopId } = shop.value;
+        const { requireConsentEvidence } = await service.recurring.settings(db, { partyId, shopId });
+        const message = 'The shop stores no card without the consent in recurrentTerms';
+        if (requireConsentEvidence) return refuse('operationNotPermitted', { message });
+      }
       const terminal = await banks.terminalOf(shop.value);
       if (!terminal) return refuse('operationNotPermitted', { message: 'No bank takes cards for this shop' });
       const cardFingerprint = card.fingerprint.hash;

@@ -456,3 +456,41 @@ test('a wish to look for work is heard at every moment, also when a sweep is jus
     expect(sweeps, `${turns} turns later`).toBeGreaterThan(before);
   }
 });
+
+test('a chore that is still at it is not begun again beside itself', async () => {
+  const slow = gate();
+  const often = gate();
+  let begun = 0;
+  let turns = 0;
+  const engine = openEngine({
+    db: db.database,
+    clock,
+    log: openLog({ level: 'silent', human: false }),
+    works: [],
+    chores: [
+      {
+        name: 'slow',
+        everyMs: 1,
+        run: () => {
+          begun += 1;
+          return slow.pass();
+        },
+      },
+      {
+        name: 'often',
+        everyMs: 1,
+        run: () => {
+          turns += 1;
+          return Promise.resolve(turns < 20 ? undefined : often.pass());
+        },
+      },
+    ],
+    countStep: () => {},
+  });
+  engine.start();
+  await often.reached;
+  expect(begun).toBe(1);
+  slow.open();
+  often.open();
+  await engine.stop();
+});

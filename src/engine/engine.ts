@@ -253,8 +253,10 @@ export function openEngine(options: {
   return {
     start() {
       timers.push(setInterval(wake, sweepEveryMs));
-      for (const chore of options.chores)
-        timers.push(setInterval(() => void runChore(chore, log), chore.everyMs));
+      for (const chore of options.chores) {
+        const turn = turnsOf(chore, log);
+        timers.push(setInterval(() => void turn(), chore.everyMs));
+      }
       wake();
     },
     wake,
@@ -306,12 +308,20 @@ export function openEngine(options: {
   };
 }
 
-async function runChore(chore: Chore, log: Logger): Promise<void> {
-  try {
-    await chore.run();
-  } catch (error) {
-    log.warn({ err: error, chore: chore.name }, 'a chore failed; the next turn tries again');
-  }
+/** Not again while it is still at it: what takes longer than its turn would pile up, each holding a connection. */
+function turnsOf(chore: Chore, log: Logger): () => Promise<void> {
+  let isRunning = false;
+  return async () => {
+    if (isRunning) return;
+    isRunning = true;
+    try {
+      await chore.run();
+    } catch (error) {
+      log.warn({ err: error, chore: chore.name }, 'a chore failed; the next turn tries again');
+    } finally {
+      isRunning = false;
+    }
+  };
 }
 
 /** The wake_at and attempts of a row that its maker works on at once. */

@@ -1,5 +1,6 @@
 // The ledger checked against its invariants: everything, from the first transfer on, or what came since the last time. Run
 // beside the service; every check is one statement and so sees one moment.
+import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
 import { checkPatienceMs, ledgerInvariants, type Invariant } from './invariants.ts';
@@ -17,6 +18,13 @@ const takeTime = statement({
   parameters: {},
   row: { set_config: 'text' },
   text: `select set_config('statement_timeout', '0', true)`,
+});
+
+const readWatermark = statement({
+  name: 'read_ledger_watermark',
+  parameters: {},
+  row: { reached_at: 'timestamptz?' },
+  text: `select nullif(reached_at, '-infinity') as reached_at from ledger_watermark`,
 });
 
 /**
@@ -112,9 +120,11 @@ export async function checkLedger(
   invariants: readonly Invariant[] = ledgerInvariants,
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
+  const [reached] = scope === 'recent' ? await db.run(readWatermark, {}) : [];
+  const since = reached?.reached_at ?? ('-infinity' as Instant);
   let areBooksRight = true;
   for (const invariant of invariants) {
-    const finding = await ask(db, invariant, scope);
+    const finding = await ask(db, invariant, scope, since);
     findings.push(finding);
     if (finding.broken > 0n && !invariant.isLateness) areBooksRight = false;
   }
@@ -147,10 +157,15 @@ export async function countUnbalancedAccounts(db: Database): Promise<number> {
   return Number(row?.broken ?? 0n);
 }
 
-async function ask(db: Database, { id, says, find }: Invariant, scope: 'all' | 'recent'): Promise<Finding> {
+async function ask(
+  db: Database,
+  { id, says, find }: Invariant,
+  scope: 'all' | 'recent',
+  since: Instant,
+): Promise<Finding> {
   const [row] = await db.transaction(async (tx) => {
     await tx.run(takeTime, {});
-    return tx.run(find, { recent: scope === 'recent' });
+    return tx.run(find, { recent: scope === 'recent', since });
   });
   if (!row) throw new Error('a check of the ledger answered nothing');
   return { id, says, checked: row.checked, broken: row.broken, examples: row.examples as unknown[] };

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { laterBy, type Instant } from '../../src/clock.ts';
 import { verifyBundle } from '../../src/recurring/consent-bundle.ts';
 import { sealKeysOf } from '../../src/recurring/consent-seal.ts';
+import { findWithoutEvidence } from '../../src/recurring/missing-evidence.store.ts';
 import { storeSettings, type RecurringSettings } from '../../src/recurring/settings.store.ts';
 import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
 import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
@@ -165,6 +166,24 @@ describe('the terms', () => {
   test('go with a payment that stores the card, and with no other', async () => {
     const { answer } = await startPayment(agreed, { makeRecurrent: false });
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalidRequest' } });
+  });
+
+  test('that came without the consent are reported, for as long as they may be charged', async () => {
+    const [shown, missing, ended] = [await parentWith(agreed), await parentWith(), await parentWith()];
+    await recurring.charged(missing, 100, { by: merchant });
+    await withdraw(ended);
+    const ask = (shopId?: string) =>
+      findWithoutEvidence(world.service.database, { partyId: merchant.partyId, shopId, most: 10 });
+    const line = {
+      seriesId: `${missing.invoiceID}.1`,
+      shopId: 'TEST',
+      consentedAt: world.service.clock.now(),
+      chargesMade: 1,
+    };
+    expect(await ask()).toEqual([line]);
+    expect(await ask('TEST')).toEqual([line]);
+    expect(await ask('TEST_USD')).toEqual([]);
+    expect((await read(shown, 'recurring')).body.consentEvidence).toBe('attestedByMerchant');
   });
 
   test('may be charged through their last day and not a moment longer', async () => {

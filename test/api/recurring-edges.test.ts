@@ -242,6 +242,18 @@ test('a shop that charges by API key alone is charged for by no other token, als
   await world.service.engine.settled();
 });
 
+test('a shop that stores no card without the consent binds none without it either', async () => {
+  const shop = { partyId: merchant.partyId, shopId: 'TEST' };
+  await storeSettings(world.service.database, shop, { requireConsentEvidence: true });
+  const customer = await world.createCustomer({}, merchant);
+  const bare = await world.bind(customer, visa, { recurrentTerms: { schedule: 'P1M' } });
+  expect(bare.created).toMatchObject({ status: 400, body: { code: 'operationNotPermitted' } });
+  const consent = { ticked: true, tickedAt: '2026-01-01T00:00:00Z', text: 'I agree.' };
+  const agreed = await world.bind(customer, visa, { recurrentTerms: { schedule: 'P1M', consent } });
+  expect(agreed.created.status).toBe(201);
+  await world.service.engine.settled();
+});
+
 test('a letter that is out of the house does not go again when its step is run once more', async () => {
   const { invoiceID: invoiceId, paymentID: paymentId } = await parentOf();
   await world.later(0);

@@ -231,7 +231,7 @@ test('a customer is made in one, read in one, and found with his bindings and ev
   }
 });
 
-test('binding a card is three, its charge three more, and its return a transaction with the series it begins', async () => {
+test('binding a card is three, and one more to ask the shop where no consent comes with it; its charge three more, and its return a transaction with the series it begins', async () => {
   const customers = '/v2/processing/customers';
   const person = { shopID: 'TEST', contactInfo: {} };
   const { body: made } = await service.call('POST', customers, { token: merchant.apiKey, body: person });
@@ -245,8 +245,13 @@ test('binding a card is three, its charge three more, and its return a transacti
   };
   await bind();
   await bind();
-  expect(sent.slice(0, 3)).toEqual(['read_card_of_party', 'read_customer_of_party', 'insert_binding']);
-  const step = sent.slice(3).filter((name) => /binding|security_code/.test(name) && !/due/.test(name));
+  expect(sent.slice(0, 4)).toEqual([
+    'read_card_of_party',
+    'read_customer_of_party',
+    'read_recurring_settings',
+    'insert_binding',
+  ]);
+  const step = sent.slice(4).filter((name) => /binding|security_code/.test(name) && !/due/.test(name));
   expect(step).toEqual([
     'read_binding',
     'take_card_and_security_code',

@@ -32,10 +32,11 @@ test(
   'worlds do not break the service, and go the same way on a busy machine',
   { timeout: patienceMs },
   async () => {
-    const asked = ['--seed', '7', '--steps', '700', '--as-it-is'];
+    // This one went otherwise on a busy machine as long as statements could go on side by side.
+    const asked = ['--seed', '21', '--steps', '700', '--as-it-is'];
     const calm = await simulate([...asked, '--worlds', '3', '--within', '15s']);
     expect(calm.code, calm.text).toBe(0);
-    expect(calm.text).toMatch(/^seed 7: [1-9]\d* operations, /m);
+    expect(calm.text).toMatch(/^seed 21: [1-9]\d* operations, /m);
     const traces = tracesIn(calm.text);
     expect(traces.length).toBeGreaterThan(0);
 

@@ -99,6 +99,8 @@ export async function startSmallWorld(database?: TestDatabase): Promise<SmallWor
   const { id: destination } = await world.destinationFor(good);
   await world.withdraw(7_000, destination);
   await world.withdraw(999_999_999, destination);
+  // As each second: the receipt of the last charge is due.
+  service.engine.wake();
   await service.engine.settled();
   const wallet = { name: 'Other', identity: world.identity, currency: 'RUB' };
   const { id: otherWallet } = await made('/wallet/v0/wallets', wallet);
