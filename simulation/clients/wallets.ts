@@ -100,7 +100,7 @@ export const walletActions: readonly Action[] = [
       const wallet = recent(known.wallets, chance);
       const destination = recent(known.destinations, chance);
       if (!wallet || !destination) return undefined;
-      const amount = chance.oneOf([100, 1_500, 1_500, 20_000, 5_000_000, 60_000_000, 99_051, 99_051, 99_915]);
+      const amount = chance.oneOf([100, 1_500, 1_500, 20_000, 5_000_000, 60_000_000, 99_051, 99_051]);
       return {
         method: 'POST',
         path: `${base}/withdrawals`,
