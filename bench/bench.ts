@@ -23,7 +23,7 @@ const { values: options } = parseArgs({
   },
 });
 if (options.help) {
-  console.log(`npm run bench -- [--quick] [--only NAME]… [--clients 16] [--rounds 5] [--seconds 3]
+  console.log(`npm run bench -- [--quick] [--only NAME]… [--clients 16] [--rounds 3] [--seconds 3]
   [--bank-latency 200] [--profile FOLDER]
 scenarios: ${[...scenarios.map(({ name }) => name), 'pgbench', 'webhooks'].join(', ')}; results go to bench/results/`);
   process.exit();

@@ -11,19 +11,20 @@ const readKept = statement({
   text: 'select kept_for, valid_until from card where card_id = :card_id and is_kept',
 });
 
+/** Not when somebody asked for a look while this one was under way: that is taken next. */
 const reschedule = statement({
   name: 'reschedule_kept_card',
   parameters: { card_id: 'text', wake_at: 'timestamptz' },
   row: {},
   text: `update card set wake_at = :wake_at, attempts = 0, stuck_at = null, stuck_reason = null
-         where card_id = :card_id`,
+         where card_id = :card_id and attempts > 0`,
 });
 
 const hasten = statement({
   name: 'hasten_look_at_kept_card',
   parameters: { card_id: 'text', now: 'timestamptz' },
   row: {},
-  text: `update card set wake_at = :now where card_id = :card_id and wake_at > :now`,
+  text: `update card set wake_at = :now, attempts = 0 where card_id = :card_id and wake_at > :now`,
 });
 
 /** Not when it has been kept for something else since it was read. */

@@ -19,7 +19,8 @@ import { storeBindingFacts } from './change-binding.store.ts';
 export type Recurring = Pick<Service['recurring'], 'seriesOfCustomer' | 'withdraw'>;
 type CustomerName = { readonly partyId: string; readonly customerId: string };
 
-const tries = 10;
+/** Each that fails is a change of somebody else's that succeeded. */
+const tries = 100;
 
 /** By which the bound cards of the customer are charged. */
 export async function boundSeries(

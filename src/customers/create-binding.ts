@@ -15,7 +15,8 @@ import { bindingBody, bindingExample, BindingParams, BindingSchema } from './bin
 import { findCustomer } from './customer.store.ts';
 import { CustomerPath } from './customer.wire.ts';
 
-const tries = 10;
+/** Each that fails is a change of somebody else's that succeeded. */
+const tries = 100;
 
 export const createBinding = endpoint({
   operation: 'createBinding',

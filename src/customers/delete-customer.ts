@@ -6,7 +6,8 @@ import { boundSeries } from './card-consents.ts';
 import { findCustomer, storeDeletion } from './customer.store.ts';
 import { CustomerPath } from './customer.wire.ts';
 
-const tries = 10;
+/** Each that fails is a change of somebody else's that succeeded. */
+const tries = 100;
 
 export const deleteCustomer = endpoint({
   operation: 'deleteCustomer',

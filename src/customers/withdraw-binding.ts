@@ -9,7 +9,8 @@ import { BindingPath } from './binding.wire.ts';
 import { endConsentOf } from './card-consents.ts';
 import { storeBindingFacts } from './change-binding.store.ts';
 
-const tries = 10;
+/** Each that fails is a change of somebody else's that succeeded. */
+const tries = 100;
 
 export const withdrawBinding = endpoint({
   operation: 'withdrawBinding',

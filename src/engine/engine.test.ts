@@ -466,7 +466,7 @@ test('a chore that is still at it is not begun again beside itself', async () =>
     db: db.database,
     clock,
     log: openLog({ level: 'silent', human: false }),
-    works: [],
+    works: [{ table: 'task', keys: ['task_id'], step: () => Promise.resolve() }],
     chores: [
       {
         name: 'slow',

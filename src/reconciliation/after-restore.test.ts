@@ -23,7 +23,7 @@ test.each([
   ['authorise', 1, 'charged'],
   ['capture', 1, 'charged'],
   ['refund', -1, 'givenBack'],
-  ['reverse', -1, 'givenBack'],
+  ['reverse', -1, 'undone'],
   ['authorise', 0, 'held'],
   ['reverse', 0, 'held'],
 ])('%s %i after the moment is %s', (kind, sign, work) => {
@@ -32,10 +32,28 @@ test.each([
 });
 
 test.each([
-  ['what the bank did before', difference('refund', -1, -1)],
+  ['what the bank did before, by more than clocks are apart', difference('refund', -1, -300_001)],
+  ['what is known here and differs', difference('capture', 1, 5, { class: 'happened_though_failed' })],
   ['a second line', difference('refund', -1, 5, { class: 'duplicate' })],
 ])('%s is a difference as always', (_, other) => {
   expect(apartByRestore([other], restoredTo)).toEqual({ lost: new Map(), others: [other] });
+});
+
+test('a clock that is behind by a little is no reason to pass it over', () => {
+  const lost = difference('payout', -1, -299_000);
+  expect([...apartByRestore([lost], restoredTo).lost.keys()]).toEqual(['paidOut']);
+});
+
+test('what was taken and given back is not made again, what stands beside it is', () => {
+  const taken = difference('authorise', 1, 1, { operationId: 'I.1.a' });
+  const back = difference('reverse', -1, 2, { operationId: 'I.1.r' });
+  const other = difference('authorise', 1, 1, { operationId: 'I.2.a' });
+  expect(apartByRestore([taken, back, other], restoredTo).lost).toEqual(
+    new Map([
+      ['charged', [other]],
+      ['undone', [taken, back]],
+    ]),
+  );
 });
 
 test('what the bank lacks is a difference as always', () => {

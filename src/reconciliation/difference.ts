@@ -227,7 +227,7 @@ function isTooLong({ askedAt }: Expected, { openSince, from }: Scope): boolean {
 }
 
 /** As far as the clocks of both sides may be apart: further, and neither accepts the other's signature. */
-const clocksApartMs = 300_000;
+export const clocksApartMs = 300_000;
 
 /** What is not known when it happened is taken for certain: better an alarm too many. */
 function isAfterStart({ askedAt }: Expected, { from }: Scope): boolean {

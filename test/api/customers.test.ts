@@ -275,7 +275,8 @@ describe('a customer who is deleted', () => {
     expect(await world.row(customer, bindingId)).toEqual({
       customer: 'deleted',
       active: null,
-      binding: 'failed',
+      // The bank may have been quicker than the one who deletes him.
+      binding: card === good ? expect.stringMatching(/^(failed|succeeded)$/) : 'failed',
       owed: null,
     });
     expect(await world.differences()).toEqual([]);

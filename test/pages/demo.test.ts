@@ -97,7 +97,8 @@ describeInBrowser('the demo shop', () => {
   });
 
   test('shows the payer’s mailbox: a receipt for each payment, as he gets it, with a link that ends it', async () => {
-    page = await world.open(`${world.address}/demo`);
+    // A browser of his own, which knows no earlier orders.
+    page = await world.openAlone(`${world.address}/demo`);
     await buy('Pay and subscribe');
     await leave();
     await page.getByRole('button', { name: 'A month later: charge again' }).click();
