@@ -1,11 +1,14 @@
 // The rules of charging without the payer, stated over the attempts that were made: whatever let one through, these must hold of
 // it. After a failure one attempt a day, for 31 days; none beside another; none after a stop; the networks' counters kept.
+// Nodes' clocks differ: what came before what is read from the series' log, and only how long something took from the clocks.
 import { groupedBy, type AttemptRow } from './books.ts';
 import type { Check, Problem, Seen } from './check.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const windowMs = 31 * dayMs;
+/** No two clocks are further apart. */
+const clocksDifferMs = 4_000;
 
 export const retries: Check = {
   name: 'retries',
@@ -17,44 +20,61 @@ type Attempt = {
   readonly about: string;
   readonly at: number;
   readonly end: number;
+  /** Its places in the log of its series. */
+  readonly began: number;
+  readonly ended: number;
   readonly outcome: string;
   readonly invoiceAt: number;
 };
 
-function attemptOf(row: AttemptRow): Attempt {
+/** By its row, and by the log it is told in. */
+function attemptOf(row: AttemptRow, { histories }: Seen): Attempt {
+  const facts = histories.get(row.series_id)?.facts ?? [];
+  const place = (types: readonly string[]) => {
+    const found = facts.findIndex(
+      (fact) =>
+        types.includes(fact.type) &&
+        fact['invoiceId'] === row.invoice_id &&
+        fact['paymentId'] === row.payment_id,
+    );
+    return found < 0 ? Infinity : found;
+  };
   return {
     about: `payment ${row.invoice_id}.${row.payment_id}`,
     at: Date.parse(row.created_at),
     end: row.ended_at === null ? Infinity : Date.parse(row.ended_at),
+    began: place(['recurring_charge_started']),
+    ended: place(['recurring_charge_succeeded', 'recurring_charge_failed', 'recurring_charge_unsent']),
     outcome: row.outcome,
     invoiceAt: Date.parse(row.invoice_created_at),
   };
 }
 
-function episodes({ books }: Seen): Problem[] {
-  return [...groupedBy(books.attempts, (row) => row.series_id).values()].flatMap((rows) => {
-    const all = rows.map(attemptOf).sort((a, b) => a.at - b.at);
+function episodes(seen: Seen): Problem[] {
+  return [...groupedBy(seen.books.attempts, (row) => row.series_id).values()].flatMap((rows) => {
+    const all = rows.map((row) => attemptOf(row, seen)).sort((a, b) => a.began - b.began);
     return all.flatMap((one, place) => breachesOf(one, all.slice(0, place)));
   });
 }
 
 /** Of an attempt, by those made before it. */
 function breachesOf(one: Attempt, before: readonly Attempt[]): Problem[] {
-  const { failingSince, deadUntil } = standingAt(one.at, before);
-  if (deadUntil !== undefined && one.invoiceAt <= deadUntil)
+  if (one.began === Infinity) return [[one.about, 'its series does not know of it']];
+  const { failingSince, deadUntil } = standingAt(one, before);
+  if (deadUntil !== undefined && one.invoiceAt <= deadUntil - clocksDifferMs)
     return [[one.about, 'it retries what has been failing for more than 31 days']];
   if (failingSince === undefined) return [];
   return before.flatMap((other): Problem[] => {
-    if (other.end > one.at) return [[one.about, `it retries while ${other.about} is under way`]];
-    const isRecent = other.outcome !== 'unsent' && one.at - other.at < dayMs;
+    if (other.ended > one.began) return [[one.about, `it retries while ${other.about} is under way`]];
+    const isRecent = other.outcome !== 'unsent' && one.at - other.at < dayMs - clocksDifferMs;
     return isRecent
       ? [[one.about, `it retries ${(one.at - other.at) / hourMs} hours after ${other.about}`]]
       : [];
   });
 }
 
-/** Since when charges fail, by what had ended by then; and which invoices are past saving. */
-function standingAt(now: number, before: readonly Attempt[]): { failingSince?: number; deadUntil?: number } {
+/** Since when charges fail, by what had ended when that one began; and which invoices are past saving. */
+function standingAt(one: Attempt, before: readonly Attempt[]): { failingSince?: number; deadUntil?: number } {
   let failingSince: number | undefined;
   let deadUntil: number | undefined;
   const madeWhileFailing = new Set<Attempt>();
@@ -65,11 +85,11 @@ function standingAt(now: number, before: readonly Attempt[]): { failingSince?: n
   };
   const happened = before
     .flatMap((attempt) => [
-      { at: attempt.at, attempt, isEnd: false },
-      { at: attempt.end, attempt, isEnd: true },
+      { place: attempt.began, at: attempt.at, attempt, isEnd: false },
+      { place: attempt.ended, at: attempt.end, attempt, isEnd: true },
     ])
-    .filter(({ at }) => at <= now)
-    .sort((a, b) => a.at - b.at || Number(a.isEnd) - Number(b.isEnd));
+    .filter(({ place }) => place < one.began)
+    .sort((a, b) => a.place - b.place);
   for (const { at, attempt, isEnd } of happened) {
     reached(at);
     if (!isEnd) {
@@ -80,7 +100,7 @@ function standingAt(now: number, before: readonly Attempt[]): { failingSince?: n
       failingSince = at;
     }
   }
-  reached(now);
+  reached(one.at);
   return {
     ...(failingSince === undefined ? {} : { failingSince }),
     ...(deadUntil === undefined ? {} : { deadUntil }),
@@ -88,12 +108,11 @@ function standingAt(now: number, before: readonly Attempt[]): { failingSince?: n
 }
 
 /** No charge of a series that was stopped or whose consent was withdrawn, until the payer has agreed again. */
-function stops({ books, histories }: Seen): Problem[] {
-  return books.attempts.flatMap((row): Problem[] => {
-    const { about, at } = attemptOf(row);
+function stops(seen: Seen): Problem[] {
+  return seen.books.attempts.flatMap((row): Problem[] => {
+    const { about, began } = attemptOf(row, seen);
     let ended: string | undefined;
-    for (const fact of histories.get(row.series_id)?.facts ?? []) {
-      if (Date.parse(fact.at) >= at) break;
+    for (const fact of seen.histories.get(row.series_id)?.facts.slice(0, began) ?? []) {
       if (fact.type === 'series_stopped' || fact.type === 'consent_withdrawn') ended = fact.type;
       if (fact.type === 'consent_renewed') ended = undefined;
     }
@@ -102,17 +121,18 @@ function stops({ books, histories }: Seen): Problem[] {
 }
 
 /** So many declines of the same charge in 30 days, by network. */
-function counters({ books }: Seen): Problem[] {
+function counters(seen: Seen): Problem[] {
   const charge = (row: AttemptRow) => [row.card_key, row.shop, row.amount_minor, row.currency].join(' ');
-  return [...groupedBy(books.attempts, charge).values()].flatMap((rows) =>
-    rows.flatMap((row): Problem[] => {
-      const { about, at } = attemptOf(row);
+  return [...groupedBy(seen.books.attempts, charge).values()].flatMap((rows) => {
+    const all = rows.map((row) => attemptOf(row, seen));
+    return rows.flatMap((row, own): Problem[] => {
+      const { about, at } = all[own]!;
       const most = ['mastercard', 'maestro'].includes(row.payment_system) ? 30 : 15;
-      const declined = rows.map(attemptOf).filter((other, place) => {
+      const declined = all.filter((other, place) => {
         const isCounted = rows[place]!.outcome === 'declined' && rows[place]!.network !== 'bank';
-        return isCounted && other.end <= at && at - other.at < 30 * dayMs;
+        return isCounted && other.end <= at - clocksDifferMs && at - other.at < 30 * dayMs;
       });
       return declined.length < most ? [] : [[about, `it follows on ${declined.length} declines in 30 days`]];
-    }),
-  );
+    });
+  });
 }

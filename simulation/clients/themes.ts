@@ -97,13 +97,7 @@ const webhooks: Theme = {
 
 const mixture: Theme = {
   name: 'a bit of everything',
-  beginnings: [
-    ...forPayments,
-    ...forPayouts,
-    ['withdraw', 'withdrawals'],
-    ...forPeople,
-    ['create a webhook', 'webhooks'],
-  ],
+  beginnings: [...forPayments, ...forPayouts, ...forPeople, ['create a webhook', 'webhooks']],
   likelier: {},
   otherwise: 1,
 };

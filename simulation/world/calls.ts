@@ -82,18 +82,20 @@ export function openCalls(options: {
   }
 
   async function prepare(node: WorldNode): Promise<void> {
+    let last = 'nothing was asked';
     for (let count = 0; count < beginningsMost; count++) {
       const request = clients.beginning(now);
       if (!request) return;
       const { method, path, headers, body } = request;
       const sent = { method, url: path, headers, ...(body ? { payload: JSON.stringify(body) } : {}) };
       const { status, text } = await node.call(sent);
-      trace.add(`client: ${request.what} → ${status} ${text}`);
+      last = `${request.what} → ${status} ${text}`;
+      trace.add(`client: ${last}`);
       const told: unknown = JSON.parse(text);
       acknowledged.push({ method, path, status, body: told, at: now() });
       clients.hear(request, { status, body: told });
     }
-    throw new Error('the world did not get what it needs to begin');
+    throw new Error(`the world did not get what it needs to begin: ${last}`);
   }
 
   return {
