@@ -311,7 +311,7 @@ export function buildService(
     },
   });
   addSystemRoutes(app, {
-    openApi: openApiDocument(endpoints, version, config.port === 0 ? '/' : config.publicUrl),
+    openApi: () => openApiDocument(endpoints, version, config.port === 0 ? '/' : config.publicUrl),
     metrics,
     metricsAccess: config.metricsToken
       ? { token: config.metricsToken }
