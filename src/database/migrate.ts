@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { ownFile } from '../own-files.ts';
 import type { DatabasePool } from './database.ts';
 
 type Migration = {
@@ -13,7 +14,7 @@ type Migration = {
   readonly sha256: string;
 };
 
-const folder = new URL('./migrations/', import.meta.url);
+const folder = ownFile('database/migrations/');
 const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/;
 /** Any number that is ours alone. The program takes no other advisory lock. */
 const lockNumber = 7_305_226_013;
