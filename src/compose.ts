@@ -331,7 +331,7 @@ export function buildService(
     customerOf: (id) => loadCustomerOfPayer(database.lookups, id),
   });
   addPages(app, config.mode);
-  addGauges(metrics, { database, engine, clock, brokenCases: () => books.brokenCases() });
+  addGauges(metrics, { database, engine, clock, books });
 
   return {
     app,
