@@ -32,7 +32,7 @@ export async function spentSoFar(field: Field, { pid, database }: Contender): Pr
      from pg_stat_statements join pg_database on oid = dbid where datname = '${database}'`,
   );
   return {
-    ownMs: ticksOf(pid) * msPerTick,
+    ownMs: processorMs(pid),
     databaseMs: field.postgresPids().reduce((sum, one) => sum + ticksOf(one), 0) * msPerTick,
     statements: Number(row?.['calls']),
     lsn: row?.['lsn'] ?? '0/0',
@@ -70,6 +70,11 @@ export function residentMb(pid: number): number {
   } catch {
     return Number.NaN;
   }
+}
+
+/** Processor time of a process since its start. */
+export function processorMs(pid: number): number {
+  return ticksOf(pid) * msPerTick;
 }
 
 export function meanOf(costs: readonly Cost[]): Cost {

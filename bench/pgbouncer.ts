@@ -1,5 +1,5 @@
-// Shows through which PgBouncer the service works: Debian's own between nodes and PostgreSQL, in each of its modes, with prepared statements
-// and without. In each a merchant sells, refunds and pays out, and then the books are checked. `npm run prove:pgbouncer`, a minute.
+// Shows through which PgBouncer the service works: Debian's own between nodes and PostgreSQL, by session and by transaction, with
+// prepared statements and without. Each time a merchant sells, refunds and pays out, and then the books are checked. `npm run prove:pgbouncer`, a minute.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';

@@ -42,6 +42,7 @@ import { ledgerInvariants, type Invariant } from './ledger/invariants.ts';
 import { paymentInvariants } from './payments/payment.invariants.ts';
 import { addVisitorRoutes, callbackUrlOf } from './payments/visitors.ts';
 import { openMailServer, type OpenMailServer } from './mail/mail-server.ts';
+import { ownFile } from './own-files.ts';
 import { customersTopic } from './customers/customer.notices.ts';
 import { openRecurring } from './recurring/recurring.ts';
 import { recurringTopic } from './recurring/series.notices.ts';
@@ -93,9 +94,7 @@ export type RunningService = {
   stop(): Promise<void>;
 };
 
-const version = (
-  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
-).version;
+const version = (JSON.parse(readFileSync(ownFile('../package.json'), 'utf8')) as { version: string }).version;
 
 /** What must be true of the books, and between them and the rooms that post to them. */
 export const everyInvariant: readonly Invariant[] = [
@@ -311,7 +310,7 @@ export function buildService(
     },
   });
   addSystemRoutes(app, {
-    openApi: openApiDocument(endpoints, version, config.port === 0 ? '/' : config.publicUrl),
+    openApi: () => openApiDocument(endpoints, version, config.port === 0 ? '/' : config.publicUrl),
     metrics,
     metricsAccess: config.metricsToken
       ? { token: config.metricsToken }
@@ -332,7 +331,7 @@ export function buildService(
     customerOf: (id) => loadCustomerOfPayer(database.lookups, id),
   });
   addPages(app, config.mode);
-  addGauges(metrics, { database, engine, clock, brokenCases: () => books.brokenCases() });
+  addGauges(metrics, { database, engine, clock, books });
 
   return {
     app,

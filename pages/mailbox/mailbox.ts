@@ -15,7 +15,7 @@ type Letter = {
 
 const everyMs = 1_500;
 const lookedForMs = 15 * 60_000;
-const sandbox = 'allow-scripts allow-popups allow-popups-to-escape-sandbox';
+const sandbox = 'allow-popups allow-popups-to-escape-sandbox';
 const meanings: Readonly<Record<Letter['status'], string>> = {
   waiting: 'on its way',
   kept: 'kept here: no mail server is set',

@@ -58,3 +58,28 @@ test('a table that somebody has in use is waited for, again and again and not fo
     expect(await waiting).toEqual([]);
   });
 });
+
+test('while a table is in use, of several nodes none waits for it during the pause', async () => {
+  const patience = { lockWaitMs: 20, pauseMs: 2_000, triesMost: 100 };
+  await migrate(db.database);
+  await db.database.withClient(async (client) => {
+    await client.query('begin');
+    await client.query('lock table migration in access exclusive mode');
+    const nodes = [1, 2, 3].map(() => migrate(db.database, patience));
+    const seen = async () => {
+      await client.query('select pg_stat_clear_snapshot()');
+      const { rows } = await client.query<{ sleeping: number; waits: string | null }>(
+        `select (select count(*)::int from pg_stat_activity
+                 where datname = current_database() and state = 'active' and wait_event = 'PgSleep') as sleeping,
+           (select string_agg(locktype, ' ' order by locktype) from pg_locks
+            where not granted and database = (select oid from pg_database where datname = current_database())) as waits`,
+      );
+      return rows[0];
+    };
+    await expect
+      .poll(seen, { timeout: 30_000, interval: 20 })
+      .toEqual({ sleeping: 1, waits: 'advisory advisory' });
+    await client.query('commit');
+    expect(await Promise.all(nodes)).toEqual([[], [], []]);
+  });
+});

@@ -2,8 +2,8 @@
 // number of nodes start together. A file that was edited after it was applied is noticed and refused.
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { ownFile } from '../own-files.ts';
 import type { DatabasePool } from './database.ts';
 
 type Migration = {
@@ -13,7 +13,7 @@ type Migration = {
   readonly sha256: string;
 };
 
-const folder = new URL('./migrations/', import.meta.url);
+const folder = ownFile('database/migrations/');
 const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/;
 /** Any number that is ours alone. The program takes no other advisory lock. */
 const lockNumber = 7_305_226_013;
@@ -31,12 +31,11 @@ export async function migrate(database: DatabasePool, patience = usualPatience):
   const applied: string[] = [];
   for (let tries = 1; ; tries++) {
     try {
-      const name = await database.withClient((client) => applyNext(client, migrations, patience.lockWaitMs));
+      const name = await database.withClient((client) => applyNext(client, migrations, patience));
       if (name === undefined) return applied;
       applied.push(name);
     } catch (error) {
       if (!isLocked(error) || tries >= patience.triesMost) throw error;
-      await sleep(patience.pauseMs);
     }
   }
 }
@@ -68,29 +67,41 @@ async function readMigrations(): Promise<Migration[]> {
 async function applyNext(
   client: pg.ClientBase,
   migrations: readonly Migration[],
-  lockWaitMs: number,
+  { lockWaitMs, pauseMs }: typeof usualPatience,
 ): Promise<string | undefined> {
   await client.query('begin');
   try {
     // Waiting for another node's migrations, and a migration itself, may take longer than a statement usually may.
     await client.query('set local statement_timeout = 0');
     await client.query(patiently('select pg_advisory_xact_lock($1)', [lockNumber]));
-    await client.query(`set local lock_timeout = ${lockWaitMs}`);
-    const next = firstMissing(migrations, await appliedMigrations(client));
-    if (next) {
-      await client.query(patiently(next.text));
-      await client.query('insert into migration (number, name, sha256) values ($1, $2, $3)', [
-        next.number,
-        next.name,
-        next.sha256,
-      ]);
-    }
+    await client.query(`set local lock_timeout = ${lockWaitMs}; savepoint untouched`);
+    const name = await applyUnderLock(client, migrations).catch(async (error: unknown) => {
+      // The pause is that of all nodes: they wait for our lock, and for nothing else, until it is over.
+      const pause = `rollback to savepoint untouched; select pg_sleep(${pauseMs / 1_000})`;
+      if (isLocked(error)) await client.query(pause);
+      throw error;
+    });
     await client.query('commit');
-    return next?.name;
+    return name;
   } catch (error) {
     await client.query('rollback').catch(() => undefined);
     throw error;
   }
+}
+
+async function applyUnderLock(
+  client: pg.ClientBase,
+  migrations: readonly Migration[],
+): Promise<string | undefined> {
+  const next = firstMissing(migrations, await appliedMigrations(client));
+  if (!next) return undefined;
+  await client.query(patiently(next.text));
+  await client.query('insert into migration (number, name, sha256) values ($1, $2, $3)', [
+    next.number,
+    next.name,
+    next.sha256,
+  ]);
+  return next.name;
 }
 
 /** PostgreSQL's code of a lock that was not to be had in time. */

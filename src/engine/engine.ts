@@ -70,7 +70,7 @@ const claimedAtOnce = 100;
 const stepsAtOnce = 8;
 /** Of each table: steps wait for banks most of the time, and one slow bank must not hold up the others. */
 const slotsOfTable = 32;
-/** After this many failures in a row (about an hour and a half with the delays below) an operator has to look. */
+/** After this many failures in a row (about an hour: the delays below add up to 57 minutes) an operator has to look. */
 const attemptsMost = 15;
 const firstRetryMs = 1_000;
 const longestRetryMs = 600_000;

@@ -197,17 +197,12 @@ async function performOnce(
       ownerId: caller.kind === 'apiKey' ? caller.partyId : caller.entityId,
       key,
       method: endpoint.method,
-      path: canonicalPath(request.url),
+      path: request.url,
       body: withoutMembers(endpointRequest.body ?? null, endpoint.notRemembered ?? []),
       now: door.clock.now(),
     },
     (tx) => perform(endpoint, endpointRequest, { ...door.service, db: tx }, reply, write),
   );
-}
-
-/** /v1 is another name for /v2. */
-function canonicalPath(url: string): string {
-  return url.replace(/^\/v1\//, '/v2/');
 }
 
 /**

@@ -54,6 +54,8 @@ export function buildServer(options: {
     exposeHeadRoutes: false,
     // Longer than any address Node reads: how long an id may be is said by the schema.
     routerOptions: { maxParamLength: 16_384 },
+    // /v1 is another name for /v2.
+    rewriteUrl: ({ url = '' }) => (url.startsWith('/v1/processing/') ? url.replace('/v1/', '/v2/') : url),
     clientErrorHandler: (error, socket) => answerWhatIsNoHttp(error, socket),
     // An address that cannot be read comes here past all hooks.
     frameworkErrors: (error, request, reply) => {
@@ -67,10 +69,14 @@ export function buildServer(options: {
   app.decorateRequest('admitted', undefined);
   app.decorateRequest('startedAtMs', 0);
 
+  const methodsOf = methodsByPath(endpoints);
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAtMs = performance.now();
     addFixedHeaders(request, reply);
     if (request.method === 'OPTIONS') return void reply.headers(preflightHeaders).code(204).send();
+    // Without asking who calls, and before the framework looks at a body nobody asked for.
+    const others = request.is404 ? methodsOf(request.url) : undefined;
+    if (others) return void reply.code(405).header('Allow', others.join(', ')).send();
     done();
   });
 
@@ -124,52 +130,49 @@ export function buildServer(options: {
         'work that went on after its deadline failed',
       ),
     );
-    for (const url of urlsOf(endpoint)) {
-      app.route({
-        method: endpoint.method,
-        url,
-        onRequest: async (request, reply) => {
-          request.operation = endpoint.operation;
-          reply.headers(apiHeaders);
-          // The framework would refuse some types before the door can, also where the body is ignored.
-          request.contentType = request.raw.headers['content-type'] ?? '';
-          delete request.raw.headers['content-type'];
-          request.admitted = await admit(door, endpoint, request, reply);
-          return request.admitted ? undefined : reply;
-        },
-        handler: async (request, reply) => {
-          if (!request.admitted) throw new Error('a request came past the door');
-          await answer(request.admitted, request, reply);
-          return reply;
-        },
-      });
-    }
+    app.route({
+      method: endpoint.method,
+      url: endpoint.path.replace(/\{(\w+)\}/g, ':$1'),
+      onRequest: async (request, reply) => {
+        request.operation = endpoint.operation;
+        reply.headers(apiHeaders);
+        // The framework would refuse some types before the door can, also where the body is ignored.
+        request.contentType = request.raw.headers['content-type'] ?? '';
+        delete request.raw.headers['content-type'];
+        request.admitted = await admit(door, endpoint, request, reply);
+        return request.admitted ? undefined : reply;
+      },
+      handler: async (request, reply) => {
+        if (!request.admitted) throw new Error('a request came past the door');
+        await answer(request.admitted, request, reply);
+        return reply;
+      },
+    });
   }
-  refuseOtherMethods(app, endpoints);
   return app;
 }
 
-/** Where a path exists with another method the answer is 405, without asking who calls. */
-function refuseOtherMethods(app: FastifyInstance, endpoints: readonly AnyEndpoint[]): void {
-  const allowed = new Map<string, string[]>();
-  for (const endpoint of endpoints) {
-    for (const url of urlsOf(endpoint)) allowed.set(url, [...(allowed.get(url) ?? []), endpoint.method]);
-  }
-  for (const [url, known] of allowed) {
-    app.route({
-      // A preflight was answered before.
-      method: app.supportedMethods.filter((method) => method !== 'OPTIONS' && !known.includes(method)),
-      url,
-      // Before the framework looks at a body nobody asked for.
-      onRequest: async (_request, reply) => reply.code(405).header('Allow', known.join(', ')).send(),
-      handler: () => undefined,
-    });
-  }
+/** Which methods a path has, if there is one: asked only for what no route was found for. */
+function methodsByPath(endpoints: readonly AnyEndpoint[]): (url: string) => string[] | undefined {
+  const known = new Map<string, string[]>();
+  for (const { path, method } of endpoints) known.set(path, [...(known.get(path) ?? []), method]);
+  const patterns = [...known].map(([path, methods]) => {
+    const pattern = path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]*');
+    return [new RegExp(`^${pattern}$`), methods] as const;
+  });
+  return (url) => {
+    const path = readablePath(url);
+    return path === undefined ? undefined : patterns.find(([pattern]) => pattern.test(path))?.[1];
+  };
 }
 
-function urlsOf(endpoint: AnyEndpoint): string[] {
-  const url = endpoint.path.replace(/\{(\w+)\}/g, ':$1');
-  return url.startsWith('/v2/processing/') ? [url, url.replace('/v2/', '/v1/')] : [url];
+/** As the router reads it. Undefined when it cannot be read. */
+function readablePath(url: string): string | undefined {
+  try {
+    return decodeURI(/^[^?#]*/.exec(url)?.[0] ?? '');
+  } catch {
+    return undefined;
+  }
 }
 
 /** The parser has given up: there is neither request nor reply, only a socket. */

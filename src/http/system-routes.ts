@@ -6,7 +6,8 @@ import type { Metrics } from './metrics.ts';
 export function addSystemRoutes(
   app: FastifyInstance,
   options: {
-    openApi: unknown;
+    /** Written when somebody asks for it the first time: it would be a tenth of the start. */
+    openApi: () => unknown;
     metrics: Metrics;
     /** `open` for everybody; a token; or closed. */
     metricsAccess: 'open' | 'closed' | { readonly token: string };
@@ -14,12 +15,13 @@ export function addSystemRoutes(
     notReady: () => Promise<string[]>;
   },
 ): void {
-  const openApiText = JSON.stringify(options.openApi);
+  let openApiText: string | undefined;
   // Load balancers and monitoring ask for the head alone.
   const asked = { exposeHeadRoute: true };
 
   app.get('/openapi.json', asked, (request, reply) => {
     request.operation = 'openapi';
+    openApiText ??= JSON.stringify(options.openApi());
     return reply.type('application/json; charset=utf-8').send(openApiText);
   });
 

@@ -3,7 +3,7 @@
 import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
-import { checkPatienceMs, ledgerInvariants, type Invariant } from './invariants.ts';
+import { ledgerInvariants, type Invariant } from './invariants.ts';
 
 export type Finding = Pick<Invariant, 'id' | 'says'> & {
   readonly checked: bigint;
@@ -12,12 +12,19 @@ export type Finding = Pick<Invariant, 'id' | 'says'> & {
   readonly examples: readonly unknown[];
 };
 
-/** A check of everything takes longer than a statement usually may. */
+/**
+ * How long one statement of it may take. All of large books takes minutes. What is new takes moments, and is looked at again a minute
+ * later: a connection that has gone silent must not hold that up for long.
+ */
+const patienceMs = { all: 3_600_000, recent: 600_000 } as const;
+/** By how much the server ends it sooner than we stop waiting. */
+const serverIsSoonerMs = 2_000;
+
 const takeTime = statement({
   name: 'take_time',
-  parameters: {},
+  parameters: { ms: 'text' },
   row: { set_config: 'text' },
-  text: `select set_config('statement_timeout', '0', true)`,
+  text: `select set_config('statement_timeout', :ms, true)`,
 });
 
 const readWatermark = statement({
@@ -46,7 +53,6 @@ const findSettledTime = statement({
 /** Moves the watermark there and adds up what it passes over. Two nodes pass over each transfer once. */
 const advanceWatermark = statement({
   name: 'advance_ledger_watermark',
-  patienceMs: checkPatienceMs,
   parameters: { until: 'timestamptz' },
   row: {},
   text: `
@@ -139,15 +145,16 @@ export async function moveWatermark(
   db: Database,
   options: { from: 'start' | 'checkpoint'; marginMs: number },
 ): Promise<void> {
+  const patient = options.from === 'start' ? patienceMs.all : patienceMs.recent;
   await db.transaction(async (tx) => {
-    await tx.run(takeTime, {});
+    await tx.run(takeTime, { ms: String(patient - serverIsSoonerMs) });
     if (options.from === 'start') {
       await tx.run(resetWatermark, {});
       await tx.run(forgetCheckpoint, {});
     }
     // Apart from the sums, whose statement so sees all that was committed when the time was found.
     const [settled] = await tx.run(findSettledTime, { margin_ms: BigInt(options.marginMs) });
-    if (settled) await tx.run(advanceWatermark, settled);
+    if (settled) await tx.run({ ...advanceWatermark, patienceMs: patient }, settled);
   });
 }
 
@@ -164,8 +171,8 @@ async function ask(
   since: Instant,
 ): Promise<Finding> {
   const [row] = await db.transaction(async (tx) => {
-    await tx.run(takeTime, {});
-    return tx.run(find, { recent: scope === 'recent', since });
+    await tx.run(takeTime, { ms: String(patienceMs[scope] - serverIsSoonerMs) });
+    return tx.run({ ...find, patienceMs: patienceMs[scope] }, { recent: scope === 'recent', since });
   });
   if (!row) throw new Error('a check of the ledger answered nothing');
   return { id, says, checked: row.checked, broken: row.broken, examples: row.examples as unknown[] };

@@ -115,7 +115,10 @@ export function openRecurring({
       if (isNew) return id;
       const lasts = endsAt === undefined ? {} : { endsAt };
       const renewed = { type: 'consent_renewed', card, mandate, ...lasts } as const;
-      await storeFacts(tx, await held(tx, id), [renewed], now);
+      const stored = await held(tx, id);
+      await storeFacts(tx, stored, [renewed], now);
+      // The card it began with waits for the end it had before, and this one may come sooner.
+      await cards.lookAt(tx, stored.handles.token, now);
       return id;
     },
 

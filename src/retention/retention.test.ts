@@ -92,6 +92,20 @@ test('declines and grants go with their time, and in portions none is passed ove
   expect(await query('select grant_id from payout_grant')).toEqual([{ grant_id: 'YOUNG' }]);
 });
 
+test('what hangs on one card goes in portions too, however much it is', async () => {
+  await query(`insert into card_decline (card_key, invoice_id, payment_id, party_id, shop_id, amount_minor, currency, by_merchant, attempted_at)
+    select '\\xff', 'I' || n / 2, (n % 2)::text, 'P', 'S', 100, 'RUB', false, '2020-01-01Z' from generate_series(1, 2500) as n`);
+  const declines = swept.find(({ table }) => table === 'card_decline')!;
+  const reported: bigint[] = [];
+  const before = instantAt(Date.UTC(2021, 0));
+  const report = (found: bigint) => void reported.push(found);
+  expect(await sweep(world.service.database, declines, { before, isDry: true })).toBe(2_500n);
+  expect(await sweep(world.service.database, declines, { before, isDry: false, report })).toBe(2_500n);
+  const portions = reported.map((found, index) => found - (reported[index - 1] ?? 0n));
+  expect(portions.filter((found) => found > 1_000n)).toEqual([]);
+  expect(await sweep(world.service.database, declines, { before, isDry: true })).toBe(0n);
+});
+
 test('as an operator runs it', { timeout: 60_000 }, async () => {
   const environment = {
     DATABASE_URL: world.service.testDatabase.url,

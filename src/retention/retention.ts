@@ -2,7 +2,7 @@
 // among that; how long everything is kept stands in rules.ts.
 import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import type { OldRows } from '../database/old-rows.ts';
+import type { KeyOfRow, OldRows } from '../database/old-rows.ts';
 import { statement, type Values } from '../database/statement.ts';
 import { oldDeclines } from '../recurring/old-declines.store.ts';
 import { oldGrants } from '../wallets/old-grants.store.ts';
@@ -34,8 +34,13 @@ export async function sweep(
   { before, isDry, report = () => {} }: { before: Instant; isDry: boolean; report?: (found: bigint) => void },
 ): Promise<bigint> {
   let all = 0n;
-  for (let after: string | null = ''; after !== null;) {
-    const { found, last } = await rows.portion(db, { before, after, most: portionRows, isDry });
+  for (let after: KeyOfRow | 'the beginning' | null = 'the beginning'; after !== null;) {
+    const { found, last }: { found: bigint; last: KeyOfRow | null } = await rows.portion(db, {
+      before,
+      after,
+      most: portionRows,
+      isDry,
+    });
     all += found;
     after = last;
     report(all);

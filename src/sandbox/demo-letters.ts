@@ -10,13 +10,10 @@ type Letter = {
 
 /** As many as a browser remembers. */
 const ordersMost = 20;
-/**
- * A letter is shown as a mail program shows it: with an origin of its own, no script, nothing loaded, and links that open beside
- * it. The sandbox would let scripts run, but there is nowhere they could come from: so the tests' own can look at it.
- */
+/** A letter is shown as a mail program shows it: with an origin of its own, no script, nothing loaded, and links that open beside it. */
 const letterPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; frame-ancestors 'self'; " +
-  'sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox';
+  'sandbox allow-popups allow-popups-to-escape-sandbox';
 
 export function addDemoLetters(
   app: FastifyInstance,

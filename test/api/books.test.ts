@@ -58,3 +58,41 @@ test('a customer who is ready without a card is found although nothing was ever 
   );
   expect(await check()).toEqual([]);
 });
+
+test('how long ago the books were looked at is told, and a look that came to no end does not count', async () => {
+  const { database } = world.service;
+  let nowMs = 0;
+  const log = { error: () => {} };
+  const books = watchBooks(database, log, everyInvariant, () => nowMs);
+  nowMs = 60_000;
+  expect(books.checkAgeSeconds()).toBe(60);
+  await books.check();
+  expect(books.checkAgeSeconds()).toBe(0);
+
+  const away: typeof database = { ...database, run: () => Promise.reject(new Error('away')) };
+  const unlucky = watchBooks(away, log, everyInvariant, () => nowMs);
+  nowMs = 90_000;
+  await expect(unlucky.check()).rejects.toThrow('away');
+  expect([books, unlucky].map((one) => one.checkAgeSeconds())).toEqual([30, 30]);
+});
+
+test('a look at what is new waits ten minutes at most for a connection that says nothing', async () => {
+  const { database } = world.service;
+  const waitedFor: (number | undefined)[] = [];
+  const heard: typeof database = {
+    ...database,
+    transaction: (work) =>
+      database.transaction((tx) =>
+        work({
+          ...tx,
+          run(statement, parameters) {
+            waitedFor.push(statement.patienceMs);
+            return tx.run(statement, parameters);
+          },
+        }),
+      ),
+  };
+  await watchBooks(heard, { error: () => {} }, everyInvariant).check();
+  expect(waitedFor.length).toBeGreaterThan(everyInvariant.length);
+  expect(Math.max(...waitedFor.map((ms) => ms ?? 0))).toBe(600_000);
+});

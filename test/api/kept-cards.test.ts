@@ -1,5 +1,6 @@
 // How long the vault keeps a card: while something needs it, and not longer. What needs it is in src/card-needs.ts.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { epochMsOf, instantAt } from '../../src/clock.ts';
 import { customers } from '../../src/customers/customers.ts';
 import { startCustomerWorld, type CustomerWorld, type MadeCustomer } from '../support/customer-world.ts';
 import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
@@ -259,6 +260,19 @@ describe('a binding', () => {
       expect(await world.binding(binding, world.merchant.apiKey)).toHaveProperty('withdrawnAt');
     }
     await world.later(day + minute);
+    expect(await cardsLeft()).toBe(0);
+  });
+
+  test('of a card that was bound again for a shorter time keeps neither when that is over', async () => {
+    const customer = await world.createCustomer();
+    await world.bound(customer, visa);
+    await whenTokensAreDead();
+    const validUntil = instantAt(epochMsOf(world.service.clock.now()) + 5 * day).slice(0, 10);
+    await world.bind(customer, visa, { recurrentTerms: { validUntil } });
+    await world.service.engine.settled();
+    await world.later(4 * day);
+    expect(await cardsLeft()).toBe(2);
+    await world.later(3 * day);
     expect(await cardsLeft()).toBe(0);
   });
 

@@ -239,6 +239,8 @@ describe('a known path', () => {
     [`${invoicesUrl}/x/events`, 'GET'],
     [me, 'GET'],
     ['/v1/processing/me', 'GET'],
+    ['/v2/processing/%6de?x=1', 'GET'],
+    [`${invoicesUrl}//fulfill`, 'POST'],
     ['/sandbox/clock', 'GET, POST'],
   ])('%s answers other methods with 405 and those it knows', async (url, allow) => {
     const known = allow.split(', ');

@@ -89,7 +89,7 @@ const pureFiles: Record<string, readonly string[]> = {
  * which it may know nothing but types, which are gone when the program runs.
  */
 const parts: Record<string, { readonly may: readonly string[]; readonly types?: readonly string[] }> = {
-  main: { may: ['commands'] },
+  main: { may: ['commands', 'own-files'] },
   commands: {
     may: [
       'compose',
@@ -114,6 +114,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
       'config',
       'routes',
       'log',
+      'own-files',
       'http',
       'keys',
       'engine',
@@ -171,15 +172,16 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
   sandbox: { may: ['bank', 'keys', 'database', ...words], types: ['log'] },
   bank: { may: ['keys', 'database', ...words], types: ['log'] },
   mail: { may: words },
-  http: { may: ['keys', 'database', ...words], types: ['service', 'merchants', 'log'] },
+  http: { may: ['keys', 'database', 'own-files', ...words], types: ['service', 'merchants', 'log'] },
   engine: { may: ['database', ...words], types: ['log'] },
   events: { may: ['database', ...words] },
   ledger: { may: ['database', ...words] },
   reconciliation: { may: ['database', ...words], types: ['bank'] },
   'bank-comparison': { may: ['reconciliation', ...Object.keys(rooms)] },
   keys: { may: ['database', ...words] },
-  database: { may: words, types: ['log'] },
+  database: { may: ['own-files', ...words], types: ['log'] },
   log: { may: [] },
+  'own-files': { may: [] },
   ...Object.fromEntries(words.map((word) => [word, { may: [] }])),
 };
 

@@ -11,6 +11,8 @@ export type Looks = {
   readonly themes?: readonly string[];
   /** Of a page too long to be asked about every text, where another test measures it. */
   readonly contrast?: 'elsewhere';
+  /** Where no script runs, nobody can be asked. */
+  readonly frames?: 'elsewhere';
 };
 
 /** The narrowest phone a page has to fit without being moved sideways (WCAG 1.4.10). */
@@ -27,11 +29,11 @@ const contrastAlone: RunOptions = { ...everything, runOnly: { type: 'rule', valu
 
 /** Answers sentences; none when all is well. The page is left in light, in the size it had. */
 export async function obstacles(page: Page, looks: Looks = {}): Promise<string[]> {
-  const { sizes = [narrowPhone, desktop], themes = [], contrast } = looks;
+  const { sizes = [narrowPhone, desktop], themes = [], contrast, frames } = looks;
   const sizeBefore = page.viewportSize() ?? desktop;
   const found: string[] = [];
   async function look(where: string, options: RunOptions): Promise<void> {
-    for (const frame of page.frames()) {
+    for (const frame of frames === 'elsewhere' ? [page.mainFrame()] : page.frames()) {
       found.push(...(await judged(frame, options)).map((sentence) => `${where}: ${sentence}`));
     }
   }

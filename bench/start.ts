@@ -1,0 +1,38 @@
+// npm run bench:start: how long a node takes from its start to its word that it listens, on a database that is as after every day.
+// Its processor time is said too: on a busy machine that tells more than the clock.
+import { loadavg } from 'node:os';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { processorMs, residentMb } from './costs.ts';
+import { median } from './load.ts';
+import { openField } from './processes.ts';
+
+const { values: options } = parseArgs({
+  options: { starts: { type: 'string', default: '15' }, profile: { type: 'string' } },
+});
+const field = await openField(options.profile ? { profileInto: resolve(options.profile) } : {});
+try {
+  // The first makes the schema.
+  await (await field.node('service')).stop();
+  const starts: number[] = [];
+  const processors: number[] = [];
+  const residents: number[] = [];
+  for (let turn = 0; turn < Number(options.starts); turn++) {
+    const node = await field.node('service');
+    starts.push(node.startMs);
+    processors.push(processorMs(node.pid));
+    residents.push(residentMb(node.pid));
+    await node.stop();
+  }
+  say('start, ms', starts);
+  say('processor time, ms', processors);
+  say('resident, MB', residents);
+  console.log(`load ${loadavg()[0]?.toFixed(1)}`);
+} finally {
+  await field.close();
+}
+
+function say(what: string, values: readonly number[]): void {
+  const written = [...values].sort((a, b) => a - b).map((value) => value.toFixed(0));
+  console.log(`${what}: median ${median(values).toFixed(0)} (${written.join(' ')})`);
+}
