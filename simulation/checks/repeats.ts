@@ -21,7 +21,7 @@ export function openRepeats(): Repeats {
         if (!repeatable || status === 401 || status === 429 || status >= 500) return [];
         const { request, firstAskedAt } = repeatable;
         if (Date.parse(at) - Date.parse(firstAskedAt) >= keptMs - clocksDifferMs) return [];
-        const answer = `${status} ${JSON.stringify(body)}`;
+        const answer = `${status} ${JSON.stringify(body) ?? ''}`.trim();
         const before = first.get(request) ?? answer;
         first.set(request, before);
         if (before === answer) return [];
