@@ -81,6 +81,16 @@ test('the bank may be asked for whatever was committed', async () => {
   expect(new Set(early.map(({ check }) => check))).toEqual(new Set(['durable']));
 });
 
+test('a notice before all that was told is wrong, unless the queue was put back', async () => {
+  const { received } = world;
+  const first = received.find((one) => earlierOf(received) === one)!;
+  const place = received.indexOf(first);
+  const replayed = [...received.slice(0, place), ...received.slice(place + 1), ...received.slice(place)];
+  const told = { received: replayed };
+  expect(new Set((await found({ told })).map(({ check }) => check))).toEqual(new Set(['webhooks']));
+  expect(await found({ told, sql: 'update webhook_queue set rewinds = 1' })).toEqual([]);
+});
+
 type Plant = readonly [what: string, by: readonly string[], change: () => Changes];
 const plants: readonly Plant[] = [
   [
