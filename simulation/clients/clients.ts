@@ -119,7 +119,7 @@ export function openClients(options: {
       const wanted = action?.wish(known, chance, theirNow);
       if (!action || !wanted) return undefined;
       const wish = chance.isTrue(0.03) ? spoiled(wanted) : wanted;
-      if (wish.method !== 'GET' && chance.isTrue(0.08)) twice.push({ known, action, wish });
+      if (wish.method !== 'GET' && chance.isTrue(0.08) && !wish.isUnique) twice.push({ known, action, wish });
       return requestOf(known, action, wish, now());
     },
     hear(request, answer) {

@@ -35,6 +35,8 @@ export type Wish = {
   readonly body?: Record<string, unknown>;
   /** Where it is not his API key. */
   readonly token?: string;
+  /** Made twice it could not be told apart from the other. */
+  readonly isUnique?: boolean;
   /** What he knows when it was answered well. */
   // oxlint-disable-next-line typescript/no-explicit-any -- an answer of the API
   readonly learn?: (answer: any) => void;
