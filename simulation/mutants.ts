@@ -4,7 +4,7 @@
 //
 //   npm run simulate:mutants                    all of simulation/faults
 //   npm run simulate:mutants -- told-backwards  only those
-//   npm run simulate:mutants -- --write         and the table in docs/reliability.md anew
+//   npm run simulate:mutants -- --write         and their rows of the table in docs/reliability.md anew
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -81,7 +81,8 @@ async function wrongAnyway(seeds: readonly number[]): Promise<number[]> {
   }
 }
 
-const faults = faultsThere().filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+const there = faultsThere();
+const faults = there.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 const looked = await sideBySide(faults, look);
 const seeds = [...new Set(looked.flatMap(({ found }) => (found ? [found.seed] : [])))].sort((a, b) => a - b);
 const wrong = await wrongAnyway(seeds);
@@ -96,5 +97,8 @@ if (seeds.length > 0)
   print(
     `without any fault ${seeds.length - wrong.length} of the ${seeds.length} worlds that found them are well`,
   );
-if (values.write) writeFileSync(document, withTable(readFileSync(document, 'utf8'), outcomes));
+if (values.write) {
+  const names = there.map(({ name }) => name);
+  writeFileSync(document, withTable(readFileSync(document, 'utf8'), outcomes, names));
+}
 process.exitCode = missed.length === 0 && faults.length > 0 ? 0 : 1;

@@ -47,6 +47,50 @@ const answered = (method: string, path: string, body: unknown) => ({
   acknowledged: [...world.acknowledged, { method, path, status: 200, body, at: '' }],
 });
 
+/** The first answer once more, under one key: as it was, or with something else in it. */
+const again = (change: object, askedAgainAt: string) => {
+  const { path, body } = world.acknowledged.find(({ method }) => method === 'POST')!;
+  const firstAskedAt = '2026-01-19T10:00:00.000Z';
+  const answer = { method: 'POST', path, status: 201, repeatable: { request: 'key', firstAskedAt } };
+  return {
+    acknowledged: [
+      ...world.acknowledged,
+      { ...answer, body, at: firstAskedAt },
+      { ...answer, body: { ...(body as object), ...change }, at: askedAgainAt },
+    ],
+  };
+};
+/** Everything the bank has done, asked for when those transactions had ended. */
+const askedAt = (snapshot: string) => ({
+  asked: world.entries.map(({ operationId }) => ({ operationId, snapshot })),
+});
+const everythingCommitted = '9000000000:9000000000:';
+const nothingCommitted = '3:3:';
+
+test('an answer that is the same, and one under a key that is forgotten, are not wrong', async () => {
+  expect(await found({ told: again({}, '2026-01-20T10:00:00.000Z') })).toEqual([]);
+  expect(await found({ told: again({ other: 1 }, '2026-01-26T10:00:00.000Z') })).toEqual([]);
+});
+
+test('the bank may be asked for whatever was committed', async () => {
+  expect(await found({ told: askedAt(everythingCommitted) })).toEqual([]);
+  const kinds = new Set(world.entries.map(({ kind }) => kind));
+  expect(kinds).toEqual(new Set(['authorise', 'capture', 'reverse', 'refund', 'payout']));
+  const early = await found({ told: askedAt(nothingCommitted) });
+  expect(early).toHaveLength(world.entries.length);
+  expect(new Set(early.map(({ check }) => check))).toEqual(new Set(['durable']));
+});
+
+test('a notice before all that was told is wrong, unless the queue was put back', async () => {
+  const { received } = world;
+  const first = received.find((one) => earlierOf(received) === one)!;
+  const place = received.indexOf(first);
+  const replayed = [...received.slice(0, place), ...received.slice(place + 1), ...received.slice(place)];
+  const told = { received: replayed };
+  expect(new Set((await found({ told })).map(({ check }) => check))).toEqual(new Set(['webhooks']));
+  expect(await found({ told, sql: 'update webhook_queue set rewinds = 1' })).toEqual([]);
+});
+
 type Plant = readonly [what: string, by: readonly string[], change: () => Changes];
 const plants: readonly Plant[] = [
   [
@@ -146,6 +190,16 @@ const plants: readonly Plant[] = [
         status: 'pending',
       }),
     }),
+  ],
+  [
+    'another answer under one key',
+    ['repeats'],
+    () => ({ told: again({ other: 1 }, '2026-01-20T10:00:00.000Z') }),
+  ],
+  [
+    'a charge of which the log knows nothing',
+    ['durable'],
+    () => ({ told: { asked: [{ operationId: `${world.sold.id}.2.a`, snapshot: everythingCommitted }] } }),
   ],
   [
     'a retry an hour after a failure',

@@ -9,6 +9,7 @@ import { findingsOf, type Check, type Problem, type Seen } from './check.ts';
 import { aggregateOf, assurancesOf, type Assurance } from './assurances.ts';
 import { doubles } from './doubles.ts';
 import { due } from './due.ts';
+import { tooEarly } from './durable.ts';
 import { events } from './events.ts';
 import { final } from './final.ts';
 import { historyOf } from './history.ts';
@@ -16,12 +17,13 @@ import { invoices } from './invoices.ts';
 import { letters } from './letters.ts';
 import { moves } from './moves.ts';
 import { postings } from './postings.ts';
+import { openRepeats, type Repeats } from './repeats.ts';
 import { retries } from './retries.ts';
 import { transfers } from './transfers.ts';
 import { openQueues, silence, toldAgain, type Queues } from './webhooks.ts';
 import type { BankEntry, CheckWorld, Finding } from './world.ts';
 
-export type { Acknowledged, BankEntry, CheckWorld, Delivery, Finding } from './world.ts';
+export type { Acknowledged, Asked, BankEntry, CheckWorld, Delivery, Finding } from './world.ts';
 
 const checks: readonly Check[] = [
   balances,
@@ -45,7 +47,9 @@ type Memory = {
   seenBefore: string;
   bankLines: number;
   readonly bank: Map<string, BankEntry[]>;
+  asked: number;
   answers: number;
+  readonly repeats: Repeats;
   /** By aggregate; each assurance once. */
   readonly assurances: Map<string, Map<string, Assurance>>;
   deliveries: number;
@@ -61,7 +65,9 @@ function memoryOf(world: CheckWorld): Memory {
     seenBefore: '0',
     bankLines: 0,
     bank: new Map(),
+    asked: 0,
     answers: 0,
+    repeats: openRepeats(),
     assurances: new Map(),
     deliveries: 0,
     queues: openQueues(),
@@ -81,13 +87,13 @@ const readTouched = `
 /** Cheap: what has changed since the last call. */
 export async function incremental(world: CheckWorld): Promise<Finding[]> {
   const memory = memoryOf(world);
-  const answered = hear(world, memory);
+  const { answered, problems: wrong } = await hear(world, memory);
   const booked = await readBank(world, memory);
   const [now] = await world.query(readTouched, [memory.seenBefore, [...booked, ...answered]]);
   memory.seenBefore = String(now?.['seen_before']);
   const aggregates = JSON.parse(String(now?.['aggregates'])) as string[];
   const touched = new Set([...(JSON.parse(String(now?.['ids'])) as string[]), ...booked, ...answered]);
-  const heard = named('webhooks', memory.queues.hear(world.received.slice(memory.deliveries)));
+  const heard = [...wrong, ...named('webhooks', memory.queues.hear(world.received.slice(memory.deliveries)))];
   memory.deliveries = world.received.length;
   if (touched.size === 0) return heard;
   const books = await readBooks(world.query, { ids: [...touched], aggregates });
@@ -114,7 +120,7 @@ export function settledFindings(world: CheckWorld): Promise<Finding[]> {
 
 async function all(world: CheckWorld, isSettled: boolean): Promise<Finding[]> {
   const memory = memoryOf(world);
-  hear(world, memory);
+  const { problems: heard } = await hear(world, memory);
   await readBank(world, memory);
   const books = await readBooks(world.query);
   const sums = openSums();
@@ -128,6 +134,7 @@ async function all(world: CheckWorld, isSettled: boolean): Promise<Finding[]> {
   };
   return [
     ...judge(seen),
+    ...heard,
     ...named('webhooks', [
       ...openQueues().hear(world.received),
       ...(await toldAgain(world.query, seen)),
@@ -167,14 +174,24 @@ async function readBank(world: CheckWorld, memory: Memory): Promise<string[]> {
   });
 }
 
-/** The aggregates of answers that are new. */
-function hear(world: CheckWorld, memory: Memory): string[] {
-  const fresh = world.acknowledged.slice(memory.answers).flatMap(assurancesOf);
-  memory.answers = world.acknowledged.length;
+/** What clients and banks have heard since: the aggregates of the answers, and what is wrong with it by itself. */
+async function hear(
+  world: CheckWorld,
+  memory: Memory,
+): Promise<{ readonly answered: readonly string[]; readonly problems: readonly Finding[] }> {
+  const answers = world.acknowledged.slice(memory.answers);
+  const asked = (world.asked ?? []).slice(memory.asked);
+  memory.answers += answers.length;
+  memory.asked += asked.length;
+  const problems = [
+    ...named('repeats', memory.repeats.hear(answers)),
+    ...named('durable', await tooEarly(world.query, asked)),
+  ];
+  const fresh = answers.flatMap(assurancesOf);
   for (const assurance of fresh) {
     const aggregate = aggregateOf(assurance);
     const assurances = memory.assurances.get(aggregate) ?? new Map<string, Assurance>();
     memory.assurances.set(aggregate, assurances.set(JSON.stringify(assurance), assurance));
   }
-  return fresh.map(aggregateOf);
+  return { answered: fresh.map(aggregateOf), problems };
 }

@@ -12,12 +12,16 @@ export type Queues = {
 };
 
 export function openQueues(): Queues {
-  const queues = new Map<string, { latest: number; readonly texts: Map<string, string> }>();
+  const queues = new Map<string, { earliest: number; latest: number; readonly texts: Map<string, string> }>();
   return {
     hear: (deliveries) =>
       deliveries.flatMap((delivery): Problem[] => {
         const name = queueOf(delivery);
-        const queue = queues.get(name) ?? { latest: -Infinity, texts: new Map<string, string>() };
+        const queue = queues.get(name) ?? {
+          earliest: Infinity,
+          latest: -Infinity,
+          texts: new Map<string, string>(),
+        };
         queues.set(name, queue);
         const id = String(delivery.eventID);
         const text = JSON.stringify(delivery.body);
@@ -25,9 +29,12 @@ export function openQueues(): Queues {
         if (before !== undefined)
           return before === text ? [] : [[name, `notice ${id} was sent in two versions`]];
         queue.texts.set(id, text);
-        const { latest } = queue;
-        queue.latest = Math.max(latest, Number(id));
-        return Number(id) < latest ? [[name, `notice ${id} came after ${latest}`]] : [];
+        const { earliest, latest } = queue;
+        // A replay begins further back than anything was told before. That there was one, `toldAgain` knows.
+        const begins = Number(id) < earliest;
+        queue.earliest = Math.min(earliest, Number(id));
+        queue.latest = begins ? Number(id) : Math.max(latest, Number(id));
+        return !begins && Number(id) < latest ? [[name, `notice ${id} came after ${latest}`]] : [];
       }),
   };
 }
@@ -96,7 +103,9 @@ export async function silence(query: CheckWorld['query'], { histories, received 
     const all = (histories.get(id)?.notices ?? []).filter(
       ({ type, sequence }) => sequences.includes(sequence) && types.includes(subscribedAs[type] ?? type),
     );
-    const told = once(queues.get(`${webhookId} ${id}`) ?? []);
+    const told = once(queues.get(`${webhookId} ${id}`) ?? []).sort(
+      (a, b) => Number(a.eventID) - Number(b.eventID),
+    );
     const untold = Math.max(0, all.length - told.length);
     const due = all.slice(0, untold).every(({ sequence }) => early.includes(sequence))
       ? all.slice(untold)
@@ -117,7 +126,10 @@ export async function silence(query: CheckWorld['query'], { histories, received 
   });
 }
 
-/** The next notice is not sent before the one before it was heard: whoever has had the later one is not told the earlier one again. */
+/**
+ * The next notice is not sent before the one before it was heard: whoever has had the later one is not told the earlier one, were it
+ * again, unless his queue was put back.
+ */
 const readNeverPutBack = 'select webhook_id, aggregate_id from webhook_queue where rewinds = 0';
 
 export async function toldAgain(query: CheckWorld['query'], { received }: Seen): Promise<Problem[]> {
@@ -126,7 +138,7 @@ export async function toldAgain(query: CheckWorld['query'], { received }: Seen):
     let latest = -Infinity;
     for (const { eventID } of queues.get(`${webhookId} ${id}`) ?? []) {
       if (Number(eventID) < latest)
-        return [[`webhook ${webhookId} of ${id}`, `notice ${eventID} came again after ${latest}`]];
+        return [[`webhook ${webhookId} of ${id}`, `notice ${eventID} came after ${latest}`]];
       latest = Number(eventID);
     }
     return [];

@@ -17,6 +17,8 @@ export type CheckWorld = {
   readonly query: (text: string, values?: unknown[]) => Promise<Record<string, any>[]>;
   /** All of it, in order. */
   readonly bankBook: () => Promise<readonly BankEntry[]>;
+  /** What came to the bank, where somebody stands beside it; grows. */
+  readonly asked?: readonly Asked[];
   /** In the order in which the answers came; grows. */
   readonly acknowledged: readonly Acknowledged[];
   /** In the order in which they were accepted, for each webhook; grows. */
@@ -39,6 +41,13 @@ export type BankEntry = {
   readonly cardMask: string;
 };
 
+/** Something a bank was asked to do. */
+export type Asked = {
+  readonly operationId: string;
+  /** Which transactions had ended when the message arrived, as the database says it. */
+  readonly snapshot: string;
+};
+
 /** An answer a client of the API has had whole. */
 export type Acknowledged = {
   readonly method: string;
@@ -47,6 +56,8 @@ export type Acknowledged = {
   readonly status: number;
   readonly body: unknown;
   readonly at: string;
+  /** Where it was asked under an Idempotency-Key: what is the same each time it is asked, and when that was first. */
+  readonly repeatable?: { readonly request: string; readonly firstAskedAt: string };
 };
 
 /** A delivery a receiver has answered with 2xx. */

@@ -1,5 +1,7 @@
 // Those who use the API: each turn somebody does something, mostly sensible, sometimes contradictory, sometimes plainly wrong.
-// Who hears nothing asks again with the same Idempotency-Key, as the documents tell him to; some do so although they were heard.
+// Who hears nothing asks again with the same Idempotency-Key, as the documents tell him to; some do so although they were heard,
+// and some ask for the same thing twice at once.
+import type { Acknowledged } from '../checks/world.ts';
 import type { Chance } from '../world/chance.ts';
 import { knownTo, type Action, type Knowledge, type Wish } from './knowledge.ts';
 import { listenerActions } from './listeners.ts';
@@ -13,6 +15,8 @@ export type Request = Wish & {
   /** In words, for the trace. */
   readonly what: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Where it has a key. */
+  readonly repeatable?: Acknowledged['repeatable'];
 };
 
 export type Clients = {
@@ -49,6 +53,8 @@ export function openClients(options: {
   /** To be asked again. */
   let unanswered: Request[] = [];
   const answered: Request[] = [];
+  /** Asked for by somebody who presses the button twice: another request, while the first is under way. */
+  const twice: { readonly known: Knowledge; readonly action: Action; readonly wish: Wish }[] = [];
   const possible = actions
     .filter(({ name }) => !without.includes(name))
     .map((action) => ({
@@ -76,8 +82,8 @@ export function openClients(options: {
     return chance.oneOf(ways)();
   }
 
-  function requestOf(known: Knowledge, action: Action, wish: Wish): Request {
-    const key = wish.method === 'POST' && chance.isTrue(0.6) ? { 'idempotency-key': `key-${++asked}` } : {};
+  function requestOf(known: Knowledge, action: Action, wish: Wish, firstAskedAt: string): Request {
+    const key = wish.method === 'POST' && chance.isTrue(0.6) ? `key-${++asked}` : undefined;
     return {
       ...wish,
       what: `${action.name}: ${wish.method} ${wish.path}`,
@@ -85,8 +91,9 @@ export function openClients(options: {
         'x-request-id': `request-${++asked}`,
         authorization: `Bearer ${wish.token ?? known.apiKey}`,
         ...(wish.body ? { 'content-type': 'application/json' } : {}),
-        ...key,
+        ...(key === undefined ? {} : { 'idempotency-key': key }),
       },
+      ...(key === undefined ? {} : { repeatable: { request: key, firstAskedAt } }),
     };
   }
 
@@ -94,24 +101,29 @@ export function openClients(options: {
     join: ({ partyId, apiKey }) => void merchants.push(knownTo(partyId, apiKey)),
     beginning(now) {
       for (const known of merchants) {
-        const missing = theme.beginnings.find(([, things]) => known[things].length < atFirst);
+        const missing = theme.beginnings.find(([, things, count = atFirst]) => known[things].length < count);
         const action = missing && possible.find(({ name }) => name === missing[0]);
         const wish = action?.wish(known, chance, now);
-        if (action && wish) return requestOf(known, action, wish);
+        if (action && wish) return requestOf(known, action, wish, now());
       }
       return undefined;
     },
     next(now) {
       if (unanswered.length > 0 && chance.isTrue(0.3)) return unanswered.shift();
-      if (answered.length > 0 && chance.isTrue(0.02)) return chance.oneOf(answered);
+      if (answered.length > 0 && chance.isTrue(0.03)) return chance.oneOf(answered);
+      const twin = twice.pop();
+      if (twin) return requestOf(twin.known, twin.action, twin.wish, now());
       const known = chance.oneOf(merchants);
       const theirNow = () => new Date(Date.parse(now()) + known.aheadMs).toISOString();
       const action = chance.weighted(possible);
       const wanted = action?.wish(known, chance, theirNow);
-      return action && wanted && requestOf(known, action, chance.isTrue(0.03) ? spoiled(wanted) : wanted);
+      if (!action || !wanted) return undefined;
+      const wish = chance.isTrue(0.03) ? spoiled(wanted) : wanted;
+      if (wish.method !== 'GET' && chance.isTrue(0.08) && !wish.isUnique) twice.push({ known, action, wish });
+      return requestOf(known, action, wish, now());
     },
     hear(request, answer) {
-      const hasKey = 'idempotency-key' in request.headers;
+      const hasKey = request.repeatable !== undefined;
       if (!answer || answer.status >= 500) {
         if (hasKey || request.method === 'GET') unanswered.push(request);
         return;

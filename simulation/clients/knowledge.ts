@@ -8,6 +8,8 @@ export type Knowledge = {
   readonly apiKey: string;
   readonly invoices: { id: string; token: string; shop: string; currency: string; amount: number }[];
   readonly payments: (Name & { amount: number; currency: string })[];
+  /** Of those payments the ones that are held first, until somebody was told that they are captured or let go. */
+  readonly holds: (Name & { amount: number; currency: string })[];
   readonly parents: Name[];
   readonly cards: { token: string; session: string }[];
   readonly customers: { id: string; token: string }[];
@@ -33,6 +35,8 @@ export type Wish = {
   readonly body?: Record<string, unknown>;
   /** Where it is not his API key. */
   readonly token?: string;
+  /** Made twice it could not be told apart from the other. */
+  readonly isUnique?: boolean;
   /** What he knows when it was answered well. */
   // oxlint-disable-next-line typescript/no-explicit-any -- an answer of the API
   readonly learn?: (answer: any) => void;
@@ -51,6 +55,7 @@ export function knownTo(partyId: string, apiKey: string): Knowledge {
     apiKey,
     invoices: [],
     payments: [],
+    holds: [],
     parents: [],
     cards: [],
     customers: [],

@@ -51,6 +51,7 @@ export const listenerActions: readonly Action[] = [
         method: 'POST',
         path: webhooks,
         body: { scope, url: `https://receiver.example/${++addresses}` },
+        isUnique: true,
         learn: learnFor(known),
       };
     },
@@ -74,6 +75,7 @@ export const listenerActions: readonly Action[] = [
         method: 'POST',
         path: walletWebhooks,
         body: { identityID, scope, url: `https://receiver.example/${++addresses}` },
+        isUnique: true,
         learn: ({ id }) => known.walletWebhooks.push({ identity: identityID, id }),
       };
     },

@@ -11,6 +11,7 @@ function whoKnowsAll() {
   const invoiceId = 'I';
   known.invoices.push({ id: invoiceId, token: 'token', shop: 'TEST', currency: 'RUB', amount: 100 });
   known.payments.push({ invoiceId, paymentId: '1', amount: 100, currency: 'RUB' });
+  known.holds.push({ invoiceId, paymentId: '1', amount: 100, currency: 'RUB' });
   known.parents.push({ invoiceId, paymentId: '1' });
   known.cards.push({ token: 'card', session: 'session' });
   known.customers.push({ id: 'C', token: 'token' });

@@ -35,6 +35,17 @@ function partOf(amount: number, chance: Chance): Record<string, unknown> {
   return { amount: chance.oneOf([1, Math.ceil(amount / 3), declined, declined, amount, amount + 1]) };
 }
 
+function forget<T>(things: T[], thing: T): void {
+  const place = things.indexOf(thing);
+  if (place >= 0) things.splice(place, 1);
+}
+
+/** Mostly less than was held: what is left of it has to go back. */
+function partToCapture(amount: number, chance: Chance): Record<string, unknown> {
+  const less = { amount: chance.oneOf([1, Math.ceil(amount / 3), Math.ceil(amount / 2)]) };
+  return chance.isTrue(0.5) ? less : partOf(amount, chance);
+}
+
 function newInvoice(
   known: Knowledge,
   now: () => string,
@@ -110,7 +121,9 @@ function payment(known: Knowledge, chance: Chance, who: object | undefined, agre
       ...externalId(known, chance),
     },
     learn: ({ id }: { id: string }) => {
-      known.payments.push({ invoiceId, paymentId: id, amount, currency });
+      const made = { invoiceId, paymentId: id, amount, currency };
+      known.payments.push(made);
+      if (flow.type === 'PaymentFlowHold') known.holds.push(made);
       if (makeRecurrent) known.parents.push({ invoiceId, paymentId: id });
     },
   };
@@ -147,6 +160,28 @@ export const smoothShopActions: readonly Action[] = [
         learn: ({ id }) => {
           known.payments.push({ invoiceId, paymentId: id, amount, currency });
           known.parents.push({ invoiceId, paymentId: id });
+        },
+      };
+    },
+  },
+  {
+    name: 'hold money',
+    weight: 0,
+    wish: (known) => {
+      const card = known.cards[0];
+      const tried = new Set(known.payments.map(({ invoiceId }) => invoiceId));
+      const invoice = known.invoices.find(({ id }) => !tried.has(id));
+      if (!card || !invoice) return undefined;
+      const { id: invoiceId, amount, currency } = invoice;
+      const who = { payerType: 'PaymentResourcePayer', paymentToolToken: card.token, contactInfo: payer };
+      return {
+        method: 'POST',
+        path: `${base}/invoices/${invoiceId}/payments`,
+        body: { flow: { type: 'PaymentFlowHold', onHoldExpiration: 'cancel' }, payer: who },
+        learn: ({ id }) => {
+          const made = { invoiceId, paymentId: id, amount, currency };
+          known.payments.push(made);
+          known.holds.push(made);
         },
       };
     },
@@ -214,14 +249,17 @@ export const shopActions: readonly Action[] = [
     name: `${what} a payment`,
     weight,
     wish: (known, chance) => {
-      const paid = recent(known.payments, chance);
+      // What is not held cannot be captured or let go, and some try.
+      const held = known.holds[chance.below(known.holds.length)];
+      const paid = chance.isTrue(0.8) ? held : recent(known.payments, chance);
       if (!paid) return undefined;
-      const part = what === 'capture' ? partOf(paid.amount, chance) : {};
+      const part = what === 'capture' ? partToCapture(paid.amount, chance) : {};
       const currency = 'amount' in part ? { currency: paid.currency } : {};
       return {
         method: 'POST',
         path: `${pathOf(paid)}/${what}`,
         body: { reason: `to ${what}`, ...part, ...currency },
+        learn: () => void forget(known.holds, paid),
       };
     },
   })),

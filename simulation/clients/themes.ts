@@ -3,8 +3,8 @@
 // into one thing; the fifth is a mixture.
 import type { Knowledge } from './knowledge.ts';
 
-/** What is done first of all, until there is one, and what there is then. */
-type Beginning = readonly [action: string, thing: Things];
+/** What is done first of all, what there is then, and until there are how many: two where it is not said. */
+type Beginning = readonly [action: string, thing: Things, count?: number];
 type Things = {
   [Name in keyof Knowledge]: Knowledge[Name] extends readonly unknown[] ? Name : never;
 }[keyof Knowledge];
@@ -31,13 +31,20 @@ const forPeople: readonly Beginning[] = [['create a customer', 'customers']];
 
 const holdsAndRefunds: Theme = {
   name: 'holds and refunds',
-  beginnings: [...forPayments, ['agree to more', 'parents']],
+  beginnings: [
+    ...forPayments,
+    ['agree to more', 'parents'],
+    ['create an ordinary invoice', 'invoices', 6],
+    ['hold money', 'holds', 4],
+  ],
   likelier: {
     'create an invoice': 1.5,
     pay: 1.5,
-    'capture a payment': 2,
+    'capture a payment': 3,
     'cancel a payment': 2,
     'refund a payment': 3,
+    'fulfill an invoice': 2,
+    'rescind an invoice': 2,
     'enter a card': 1,
     'look at a payment': 1,
   },

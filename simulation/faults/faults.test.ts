@@ -32,14 +32,18 @@ npm run simulate -- --seed 8 --steps 1200
 });
 
 test('the table stands between its marks, and one that was not found says so', () => {
-  const [fault] = faults;
-  if (!fault) throw new Error('there is no fault');
+  const [fault, other] = faults;
+  if (!fault || !other) throw new Error('there are no two faults');
   const found = { check: 'bank', problem: '', seed: 8, operations: 150, seconds: 1 };
   const document = 'before\n\n<!-- planted faults -->\nold\n<!-- end of planted faults -->\n\nafter\n';
-  const written = withTable(document, [{ fault, found }, { fault }]);
+  const names = [fault.name, other.name];
+  const written = withTable(document, [{ fault, found }, { fault: other }], names);
   expect(written).toMatch(/^before\n\n<!-- planted faults -->\n\n\| Planted fault /);
   expect(written).toContain(`| \`bank\`   |    8 |              150 |`);
   expect(written).toContain(`| nothing  |      |                  |`);
-  expect(written).not.toContain('old');
-  expect(() => withTable('nowhere', [])).toThrow(/no place/);
+  expect(written).not.toContain('\nold\n');
+  expect(() => withTable('nowhere', [], names)).toThrow(/no place/);
+  // Who is not sought keeps his row, and who is gone does not.
+  expect(withTable(written, [{ fault: other }], names)).toBe(written);
+  expect(withTable(written, [], [other.name])).not.toContain(fault.name);
 });

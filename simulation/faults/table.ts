@@ -7,14 +7,23 @@ export type Outcome = { readonly fault: PlantedFault; readonly found?: Found };
 const heads = ['Planted fault', 'What it does', 'Found by', 'Seed', 'After operations'] as const;
 const [begin, end] = ['<!-- planted faults -->', '<!-- end of planted faults -->'];
 
+type Row = readonly string[];
+
 export function tableOf(outcomes: readonly Outcome[]): string {
-  const rows = outcomes.map(({ fault, found }) => [
+  return tableWith(outcomes.map(rowOf));
+}
+
+function rowOf({ fault, found }: Outcome): Row {
+  return [
     `\`${fault.name}\``,
     fault.says,
     found ? `\`${found.check}\`` : 'nothing',
     String(found?.seed ?? ''),
     String(found?.operations ?? ''),
-  ]);
+  ];
+}
+
+function tableWith(rows: readonly Row[]): string {
   const widths = heads.map((head, at) => Math.max(head.length, ...rows.map((row) => row[at]?.length ?? 0)));
   const isNumber = (at: number) => at >= heads.length - 2;
   const line = (cells: readonly string[]) => {
@@ -27,9 +36,27 @@ export function tableOf(outcomes: readonly Outcome[]): string {
   return [line(heads), line(rule), ...rows.map(line)].join('\n');
 }
 
-/** The document with the table of these, between its two marks. */
-export function withTable(document: string, outcomes: readonly Outcome[]): string {
+/** The document with these in the table between its two marks. Of all faults that are there, those not sought keep their row. */
+export function withTable(document: string, outcomes: readonly Outcome[], there: readonly string[]): string {
   const [from, to] = [document.indexOf(begin), document.indexOf(end)];
   if (from < 0 || to < from) throw new Error(`the document has no place between ${begin} and ${end}`);
-  return `${document.slice(0, from + begin.length)}\n\n${tableOf(outcomes)}\n\n${document.slice(to)}`;
+  const sought = new Map(outcomes.map((outcome) => [outcome.fault.name, rowOf(outcome)] as const));
+  const before = rowsIn(document.slice(from + begin.length, to));
+  const rows = there.flatMap((name) => {
+    const row = sought.get(name) ?? before.get(name);
+    return row ? [row] : [];
+  });
+  return `${document.slice(0, from + begin.length)}\n\n${tableWith(rows)}\n\n${document.slice(to)}`;
+}
+
+function rowsIn(table: string): Map<string, Row> {
+  return new Map(
+    [...table.matchAll(/^\| `([^`]+)` .*$/gm)].map(([line, name = '']) => [
+      name,
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    ]),
+  );
 }

@@ -43,7 +43,7 @@ export function openCalls(options: {
     const request = clients.next(now);
     if (!request) return;
     const { name } = node;
-    const { what, method, path, headers, body } = request;
+    const { what, method, path, headers, body, repeatable } = request;
     trace.add(`client → ${name}: ${what} ${JSON.stringify(body ?? '')}`);
     const lostBefore = faults.lostConnections();
     const waiters = open.get(name) ?? new Set();
@@ -68,7 +68,8 @@ export function openCalls(options: {
         findings.push({ check: 'answers', about: what, problem });
       }
       const told: unknown = /^[[{]/.test(text) ? JSON.parse(text) : undefined;
-      acknowledged.push({ method, path: path.replace(/\?.*/, ''), status, body: told, at: now() });
+      const about = { method, path: path.replace(/\?.*/, ''), status, body: told, at: now() };
+      acknowledged.push({ ...about, ...(repeatable ? { repeatable } : {}) });
       clients.hear(request, { status, body: told });
     };
 

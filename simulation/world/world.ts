@@ -1,6 +1,6 @@
 // A world: some nodes of the service, two banks, receivers, merchants and payers, and one seed that decides what happens. Each step
 // one thing happens: something that waited is let go, somebody begins something, time passes, a node dies or comes back.
-import type { CheckWorld, Finding } from '../checks/world.ts';
+import type { Asked, CheckWorld, Finding } from '../checks/world.ts';
 import { openClients } from '../clients/clients.ts';
 import { forgetAddresses } from '../clients/listeners.ts';
 import { themeOf } from '../clients/themes.ts';
@@ -83,9 +83,14 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     return moving.length === 0 ? undefined : chance.oneOf(moving);
   }
 
+  const asked: Asked[] = [];
   const bank: WorldBank = await openWorldBanks({
     scheduler,
     faults,
+    async arrives(operationId) {
+      const [row] = await database.query('select pg_current_snapshot()::text as snapshot');
+      asked.push({ operationId, snapshot: String(row?.['snapshot']) });
+    },
     callBack(what, path, headers, body) {
       const node = anyNode();
       if (!node) return;
@@ -94,7 +99,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     },
   });
 
-  /** Only its own things happen meanwhile: how a node starts is not what is tried here. */
+  /** Only its own things happen meanwhile, and what it sends arrives: how a node starts is not what is tried here. */
   async function alone<T>(owner: string, work: () => Promise<T>): Promise<T> {
     let isOver = false;
     const working = scheduler.as(owner, work).finally(() => (isOver = true));
@@ -102,7 +107,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     while (!isOver) {
       const choices = scheduler.choices();
       const choice =
-        choices.find((one) => one.owner === owner) ??
+        choices.find((one) => one.owner === owner || one.owner === 'network') ??
         (database.waitsForLock(owner) ? choices.find(({ isChore = false }) => !isChore) : undefined);
       if (choice) await scheduler.letGo(choice);
       else await quiet();
@@ -222,6 +227,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     if (!node) throw new Error('the first node did not start');
     for (const merchant of await alone(node.name, () => openMerchants(node))) clients.join(merchant);
     await alone(node.name, () => calls.prepare(node));
+    // What was begun has come to its end, so that there is something to go on from: money that is held, cards that are known.
+    await alone(node.name, () => node.service.engine.settled());
     faults.begin();
     while (nodes.size < nodesUsual) await bringUp();
   }
@@ -233,6 +240,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     checkWorld: {
       query: database.query as CheckWorld['query'],
       bankBook: () => bank.book(),
+      asked,
       acknowledged: calls.acknowledged,
       received: receivers.received,
       mails: postOffice.taken,

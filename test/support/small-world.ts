@@ -152,7 +152,12 @@ function hearing(service: TestService): Acknowledged[] {
 /** The same as the checks want it; statements go where `query` sends them. */
 export function checkWorldOf(
   query: CheckWorld['query'],
-  { acknowledged, received, entries }: Pick<SmallWorld, 'acknowledged' | 'received' | 'entries'>,
+  {
+    acknowledged,
+    received,
+    entries,
+    asked = [],
+  }: Pick<SmallWorld, 'acknowledged' | 'received' | 'entries'> & Pick<CheckWorld, 'asked'>,
 ): CheckWorld {
-  return { query, acknowledged, received, bankBook: () => Promise.resolve(entries) };
+  return { query, acknowledged, received, asked, bankBook: () => Promise.resolve(entries) };
 }
