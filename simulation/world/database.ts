@@ -64,7 +64,15 @@ export async function openWorldDatabase(options: {
       return undefined;
     }
     note(session, question, come);
+    letGoOf(session);
     return come;
+  }
+
+  /** Outside a transaction it leaves nothing behind in the server's process, which serves whoever comes next. */
+  function letGoOf(session: Session): void {
+    if (session.inTransaction || !session.backend) return;
+    backends.giveBack(session.backend);
+    session.backend = undefined;
   }
 
   function note(session: Session, { name = '', text }: Question, outcome: Outcome): void {
@@ -90,6 +98,7 @@ export async function openWorldDatabase(options: {
       }
       session.waiting = undefined;
       note(session, question, come);
+      letGoOf(session);
       scheduler.wait({
         owner: session.node,
         what: `the lock is free for ${nameOf(question)}`,
