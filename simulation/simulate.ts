@@ -44,6 +44,7 @@ if (values.help) {
   npm run simulate -- --for 5m                fresh seeds, one world after the other, until one fails
   npm run simulate -- --for 5m --seed 7       the same, with the seeds from 7 on
 
+  --steps N           how long a world is; 3000, with --for 8000
   --side-by-side N    with --for: in so many processes
   --without KIND      leave a kind of fault or of request out; may be given often
   --story             print every line of what happened
