@@ -30,7 +30,10 @@ export async function holdCustomer(
   partyId: string,
   customerId: string,
 ): Promise<ChargeableCustomer | undefined> {
-  const [row] = await tx.run(holdChargeable, { customer_id: customerId, party_id: partyId });
+  const hold = async () => (await tx.run(holdChargeable, { customer_id: customerId, party_id: partyId }))[0];
+  let row = await hold();
+  // Whoever waited for the customer has him as he is now, and beside him the card of before. Held, neither moves any more.
+  if (row?.is_ready && row.binding_id === null) row = await hold();
   if (!row) return undefined;
   const customer = { id: customerId, shopId: row.of_shop, contactInfo: row.contact_info as ContactInfo };
   if (!row.is_ready) return customer;
