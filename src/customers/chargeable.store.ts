@@ -32,7 +32,7 @@ export async function holdCustomer(
 ): Promise<ChargeableCustomer | undefined> {
   const hold = async () => (await tx.run(holdChargeable, { customer_id: customerId, party_id: partyId }))[0];
   let row = await hold();
-  // Whoever waited for the customer has him as he is now, and beside him the card of before. Held, neither moves any more.
+  // Whoever had to wait for the customer is given him as he is now, beside the bindings as they were before. He is held now.
   if (row?.is_ready && row.binding_id === null) row = await hold();
   if (!row) return undefined;
   const customer = { id: customerId, shopId: row.of_shop, contactInfo: row.contact_info as ContactInfo };

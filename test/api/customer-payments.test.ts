@@ -47,28 +47,6 @@ async function readyCustomer(card = good): Promise<MadeCustomer> {
   return customer;
 }
 
-test('a charge that waits while the customer’s card changes is made with the one he has then', async () => {
-  const customer = await readyCustomer(good);
-  await world.bound(customer, other);
-  await world.service.engine.settled();
-  const activate = `update customer set active_binding_id = (
-      select binding_id from binding where binding.customer_id = customer.customer_id order by number %s limit 1)
-    where customer_id = $1`;
-  const { begun } = await world.service.database.withClient(async (client) => {
-    await client.query(activate.replace('%s', ''), [customer.id]);
-    await client.query('begin');
-    await client.query(activate.replace('%s', 'desc'), [customer.id]);
-    const charging = charge(customer);
-    const waiting = 'select count(*)::int as count from pg_locks where not granted';
-    while ((await client.query(waiting)).rows[0].count < 1) await new Promise(setImmediate);
-    await client.query('commit');
-    return { begun: charging };
-  });
-  const { created } = await begun;
-  expect(created).toMatchObject({ status: 201 });
-  expect(created.body.payer.paymentToolDetails.cardNumberMask).toBe('555555******4444');
-});
-
 describe('a customer who is ready', () => {
   test.each(['v2', 'v1'])(
     'is charged over /%s with the invoice’s token, without being asked',
@@ -127,6 +105,33 @@ describe('a customer who is ready', () => {
     expect([await cardOf(before), await cardOf(after)]).toEqual(['4242', '4444']);
     expect(await world.payment(before)).toMatchObject({ status: 'captured' });
     expect(await world.payment(after)).toMatchObject({ status: 'captured' });
+  });
+
+  test('whose active card changes while he is asked for is charged with the new one', async () => {
+    const customer = await world.createCustomer();
+    const first = await world.bound(customer, good);
+    const second = await world.bound(customer, other);
+    const activate = 'update customer set active_binding_id = $2 where customer_id = $1';
+    const invoice = await makeInvoice(world.service, world.merchant);
+    const asked = await world.service.database.withClient(async (client) => {
+      await client.query('begin');
+      await client.query(activate, [customer.id, first.bindingId]);
+      const payer = { payerType: 'CustomerPayer', customerID: customer.id };
+      const body = { flow: { type: 'PaymentFlowInstant' }, payer };
+      const charged = world.service.call('POST', `${invoicesUrl}/${invoice.id}/payments`, { token, body });
+      const waiting = 'select count(*)::int as count from pg_locks where not granted';
+      while ((await client.query(waiting)).rows[0].count < 1) await new Promise(setImmediate);
+      await client.query('commit');
+      return [charged];
+    });
+    const [created] = await Promise.all(asked);
+    expect(created).toMatchObject({ status: 201 });
+    expect(created?.body.payer.paymentToolDetails.lastDigits).toBe('4242');
+    await world.service.engine.settled();
+    // As his log says.
+    await world.service.database.withClient((client) =>
+      client.query(activate, [customer.id, second.bindingId]),
+    );
   });
 
   test('who is deleted afterwards leaves his payments as they are', async () => {

@@ -116,7 +116,7 @@ const kinds = { payment, refund, binding, customer };
 
 test.each(tradingFlags)(
   'another request is a conflict also while the %s %s, the same one is refused by that before it is answered',
-  { timeout: 30_000 },
+  { timeout: 120_000 },
   async (of, flag, code) => {
     const all: [string, Repeatable][] = [];
     for (const [kind, make] of Object.entries(kinds)) all.push([kind, await make()]);

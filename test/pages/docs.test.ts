@@ -23,7 +23,7 @@ describeInBrowser('the reference page', () => {
     address = await service.app.listen({ host: '127.0.0.1', port: 0 });
     browser = await openBrowser();
     page = await browser.newPage({ viewport: desktop });
-    page.setDefaultTimeout(5_000);
+    page.setDefaultTimeout(30_000);
     // A policy that is broken is told to the console as well. A refused request is the test's own doing.
     page.on('console', (message) => {
       const isRefusal = message.text().startsWith('Failed to load resource: the server responded');

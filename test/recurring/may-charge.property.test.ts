@@ -1,6 +1,6 @@
 // Random histories of recurring charges: what the rules allow is exactly what a second, independent reading of them allows,
 // and the time they give is the first at which that reading agrees.
-//   CHARGE_HISTORIES how many (20000), CHARGE_SEED from which on (1, or SEED)
+//   CHARGE_HISTORIES how many (6000), CHARGE_SEED from which on (1, or SEED)
 import { expect, test } from 'vitest';
 import { instantAt, epochMsOf, type Instant } from '../../src/clock.ts';
 import type { Currency } from '../../src/money.ts';
@@ -16,7 +16,7 @@ import {
 import { isLegal, turningPoints, type Asked, type Happened, type Told } from './charge-checker.ts';
 import { chosenSeed } from '../support/chosen-seed.ts';
 
-const histories = Number(process.env['CHARGE_HISTORIES'] ?? 20_000);
+const histories = Number(process.env['CHARGE_HISTORIES'] ?? 6_000);
 const firstSeed = chosenSeed('CHARGE_SEED');
 const hour = 3_600_000;
 const day = 24 * hour;

@@ -48,7 +48,7 @@ export async function startCheckoutWorld(
     const context = await browser.newContext({ viewport: desktop, locale: 'en-GB', ...options });
     contexts.push(context);
     const page = await context.newPage();
-    page.setDefaultTimeout(8_000);
+    page.setDefaultTimeout(30_000);
     watch(context, complaints);
     return page;
   }

@@ -12,7 +12,7 @@ export async function withoutDatabase(service: TestService, work: () => Promise<
   try {
     await client.query(`alter database ${name} allow_connections false`);
     await client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
-    await expect.poll(() => service.database.connections().total, { timeout: 10_000, interval: 10 }).toBe(0);
+    await expect.poll(() => service.database.connections().total, { timeout: 30_000, interval: 10 }).toBe(0);
     await work();
   } finally {
     await client.query(`alter database ${name} allow_connections true`);
