@@ -6,6 +6,8 @@ import { startCluster, type Place } from './world/cluster.ts';
 import { real } from './world/take-over.ts';
 
 const worldsOfProcess = 8;
+/** What is young is thrown away seldom and in large pieces: most of it is gone with the next step. */
+const memory = '--max-semi-space-size=64';
 const program = fileURLToPath(new URL('simulate.ts', import.meta.url));
 
 /** Whether all went well. Ends at the first that does not, and never in the middle of a world. */
@@ -57,7 +59,7 @@ export async function forAWhile(options: {
 /** What it prints of a world is passed on in one piece. */
 async function run(told: readonly string[], place: Place, heard: (text: string) => void): Promise<boolean> {
   const given = [...told, '--place', JSON.stringify(place)];
-  const command = [...process.execArgv, '--import', 'tsx', program, ...given];
+  const command = [...process.execArgv, memory, '--import', 'tsx', program, ...given];
   const child = spawn(process.execPath, command, {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -45,7 +45,7 @@ export async function runWorld(cluster: Cluster, story: Story): Promise<Report> 
     }
     if (findings.length === 0) {
       await world.settle();
-      findings = [...(await whole(checkWorld)), ...(await settledFindings(checkWorld))];
+      findings = await settledFindings(checkWorld);
     }
   } catch (error) {
     findings = [{ check: 'simulation', about: 'world', problem: String((error as Error).stack) }];

@@ -17,7 +17,7 @@ const { values } = parseArgs({
   options: {
     help: { type: 'boolean', default: false },
     seed: { type: 'string' },
-    steps: { type: 'string', default: '3000' },
+    steps: { type: 'string' },
     for: { type: 'string' },
     'side-by-side': { type: 'string', default: String(Math.min(2, availableParallelism())) },
     without: { type: 'string', multiple: true, default: [] },
@@ -33,7 +33,9 @@ const { values } = parseArgs({
     within: { type: 'string', default: '24h' },
   },
 });
-const { steps, without } = values;
+const { without } = values;
+/** A world costs as much to begin and to end, however long it is; one that is looked at alone should be soon over. */
+const steps = values.steps ?? (values.for === undefined ? '3000' : '8000');
 
 if (values.help) {
   process.stdout.write(`Worlds that try to break the service, decided by a seed.
@@ -42,6 +44,7 @@ if (values.help) {
   npm run simulate -- --for 5m                fresh seeds, one world after the other, until one fails
   npm run simulate -- --for 5m --seed 7       the same, with the seeds from 7 on
 
+  --steps N           how long a world is; 3000, with --for 8000
   --side-by-side N    with --for: in so many processes
   --without KIND      leave a kind of fault or of request out; may be given often
   --story             print every line of what happened

@@ -51,27 +51,29 @@ function base64Inside(number: string, before: number): string {
   return text.slice(from, Math.floor(((before + number.length) * 8) / 6)).replaceAll('+', '\\+');
 }
 
-const pattern = [...new Set(cardNumbers.flatMap(formsOf))].join('|');
+const number = new RegExp([...new Set(cardNumbers.flatMap(formsOf))].join('|'));
 /** A row as text has each quotation mark twice. */
-const codeNames = '"(cvv|cvv2|cvc|securityCode|security_code)"+ *: *"*[0-9]{3,4}';
+const code = /"(cvv|cvv2|cvc|securityCode|security_code)"+ *: *"*[0-9]{3,4}/i;
 
 const readTables = `
   select format('%I.%I', nspname, relname) as name from pg_class join pg_namespace as space on space.oid = relnamespace
   where relkind in ('r', 'p', 'm') and nspname !~ '^(pg_|information_schema)' order by 1`;
 
+/** Looked for here: for so many words at once the server takes much longer than to hand over the text. */
 export async function cardNumbersFound(query: CheckWorld['query']): Promise<Problem[]> {
+  const tables = await query(readTables);
+  const texts = tables.map(
+    ({ name }, place) =>
+      `select ${place} as place, string_agg(row::text, chr(30)) as rows from ${name} as row having count(*) > 0`,
+  );
   const problems: Problem[] = [];
-  for (const { name } of await query(readTables)) {
-    const rows = await query(
-      `select row::text ~ $1 as is_number, count(*)::int as rows from ${name} as row
-       where row::text ~ $1 or row::text ~* $2 group by 1`,
-      [pattern, codeNames],
-    );
-    for (const { is_number: isNumber, rows: many } of rows)
-      problems.push([
-        String(name),
-        `${isNumber ? 'a card number' : 'a security code'} stands in ${many} of its rows`,
-      ]);
+  for (const { place, rows } of await query(texts.join(' union all '))) {
+    const lines = String(rows).split('\x1e');
+    const about = String(tables[Number(place)]?.['name']);
+    const numbers = lines.filter((line) => number.test(line)).length;
+    const codes = lines.filter((line) => code.test(line) && !number.test(line)).length;
+    if (numbers > 0) problems.push([about, `a card number stands in ${numbers} of its rows`]);
+    if (codes > 0) problems.push([about, `a security code stands in ${codes} of its rows`]);
   }
   return problems;
 }

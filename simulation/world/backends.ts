@@ -87,7 +87,7 @@ export async function openBackends(place: Place): Promise<Backends> {
 
   async function outcomeOf(backend: Backend, outcome: Promise<Outcome>): Promise<Outcome | Stopped> {
     for (let lookMs = firstLookMs; ; lookMs = Math.min(2 * lookMs, longestLookMs)) {
-      const come = await Promise.race([outcome, pause(lookMs)]);
+      const come = await within(lookMs, outcome);
       if (come) return come;
       // Nobody else moves: it waits for a transaction that stays as it is.
       const [blockers = []] = await blockersOf([backend.pid]);
@@ -145,6 +145,15 @@ export async function openBackends(place: Place): Promise<Backends> {
   };
 }
 
-function pause(ms: number): Promise<undefined> {
-  return new Promise((resolve) => void real.setTimeout(() => resolve(undefined), ms));
+/** Undefined when it has not come by then. */
+async function within(ms: number, outcome: Promise<Outcome>): Promise<Outcome | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<undefined>((resolve) => {
+    timer = real.setTimeout(() => resolve(undefined), ms);
+  });
+  try {
+    return await Promise.race([outcome, tooLate]);
+  } finally {
+    real.clearTimeout(timer);
+  }
 }

@@ -24,6 +24,7 @@ const settings = {
   deadlock_timeout: '1h',
   // Plans follow from the rows alone.
   jit: 'off',
+  plan_cache_mode: 'force_generic_plan',
   max_parallel_workers_per_gather: '0',
   synchronize_seqscans: 'off',
   shared_buffers: '64MB',

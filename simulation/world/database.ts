@@ -26,6 +26,8 @@ export type WorldDatabase = {
 type Session = {
   readonly node: string;
   backend: Backend | undefined;
+  /** It said `begin`; the server hears of it with what comes next. */
+  wantsTransaction: boolean;
   inTransaction: boolean;
   /** A statement that waits for a lock, and whom what comes of it is told. */
   waiting: { stopped: Stopped; readonly question: Question; settle: (outcome: Outcome) => void } | undefined;
@@ -37,6 +39,23 @@ const beginsSteps = /^(claim_due_\w+|claim_webhook_queues|insert_(payment|bindin
 /** How much it changes follows from the server's clock, which is the machine's; nothing that nodes do follows from it. */
 const byServersClock = 'advance_ledger_watermark';
 const acquireTimeoutMs = 5_000;
+/** A look for due work, and which of its parameters is the time. */
+const looksForDue = /^claim_(?:due_([a-z]+?)(?:_of_party)?|(webhook_queue)s)$/;
+const timeOfLook = /wake_at <= \$(\d+)/;
+const dueTables = [
+  'invoice',
+  'payment',
+  'binding',
+  'card',
+  'series',
+  'letter',
+  'destination',
+  'withdrawal',
+  'webhook_queue',
+];
+const readDue = dueTables
+  .map((table) => `select '${table}' as place, min(wake_at) as at from ${table}`)
+  .join(' union all ');
 
 export async function openWorldDatabase(options: {
   place: Place;
@@ -50,11 +69,19 @@ export async function openWorldDatabase(options: {
   const sessions = new Set<Session>();
   let statements = 0;
   let steps = 0;
+  /** When something is due in each table: as long as no statement has gone to the server since this was read. */
+  let dueMs: ReadonlyMap<string, number> | undefined;
 
   /** Undefined when it waits for a lock. */
   async function execute(session: Session, question: Question): Promise<Outcome | undefined> {
     session.backend ??= await backends.take();
+    dueMs = undefined;
     statements += 1;
+    if (session.wantsTransaction) {
+      session.wantsTransaction = false;
+      await backends.run(session.backend, { text: 'begin' }, false);
+      session.inTransaction = true;
+    }
     const mayWait = [...sessions].some(
       (other) => other !== session && (other.inTransaction || other.waiting),
     );
@@ -64,17 +91,25 @@ export async function openWorldDatabase(options: {
       return undefined;
     }
     note(session, question, come);
+    letGoOf(session);
     return come;
   }
 
+  /** Outside a transaction it leaves nothing behind in the server's process, which serves whoever comes next. */
+  function letGoOf(session: Session): void {
+    if (session.inTransaction || !session.backend) return;
+    backends.giveBack(session.backend);
+    session.backend = undefined;
+  }
+
   function note(session: Session, { name = '', text }: Question, outcome: Outcome): void {
-    if (text === 'begin') session.inTransaction = true;
-    else if (text === 'commit' || text === 'rollback') session.inTransaction = false;
+    if (text === 'commit' || text === 'rollback') session.inTransaction = false;
     if ('result' in outcome && beginsSteps.test(name)) steps += outcome.result.rowCount ?? 0;
   }
 
   /** Whoever waited for what has just ended goes on, one after the other; what comes of it waits to be let go like anything else. */
   async function letOthersGoOn(): Promise<void> {
+    dueMs = undefined;
     for (;;) {
       const waiting = [...sessions].flatMap((session) =>
         session.waiting ? [{ session, ...session.waiting }] : [],
@@ -90,6 +125,7 @@ export async function openWorldDatabase(options: {
       }
       session.waiting = undefined;
       note(session, question, come);
+      letGoOf(session);
       scheduler.wait({
         owner: session.node,
         what: `the lock is free for ${nameOf(question)}`,
@@ -109,6 +145,7 @@ export async function openWorldDatabase(options: {
     session.backend = undefined;
     session.waiting = undefined;
     session.inTransaction = false;
+    session.wantsTransaction = false;
     if (!backend) return;
     if (waiting) await backends.cancel(waiting.stopped);
     if (inTransaction) await backend.client.query('rollback');
@@ -116,11 +153,40 @@ export async function openWorldDatabase(options: {
     if (inTransaction || waiting) await letOthersGoOn();
   }
 
+  /**
+   * Whether a look for due work would find nothing: then it needs no turn of its own, and the server is not asked. Nine looks for
+   * nothing, one after the other, are most of what nodes do. What is due but locked is no such case.
+   */
+  function findsNothing(session: Session, { name = '', text, values = [] }: Question): boolean {
+    const [, table, queues] = looksForDue.exec(name) ?? [];
+    const at = dueMs?.get(table ?? queues ?? '');
+    const [, place] = timeOfLook.exec(text) ?? [];
+    if (at === undefined || place === undefined || session.inTransaction || session.wantsTransaction)
+      return false;
+    return at > Date.parse(String(values[Number(place) - 1]));
+  }
+
+  async function readWhatIsDue(): Promise<void> {
+    const { rows } = await observer.client.query<{ place: string; at: string | null }>({
+      name: 'what_is_due',
+      text: readDue,
+    });
+    dueMs = new Map(rows.map(({ place, at }) => [place, at === null ? Infinity : Date.parse(at)]));
+  }
+
   const lost = () => new Error('Connection terminated unexpectedly');
 
   async function answer(session: Session, question: Question): Promise<pg.QueryResult> {
     if (session.broken) throw lost();
     const what = nameOf(question);
+    if (question.text === 'begin') {
+      session.wantsTransaction = true;
+      return nothing;
+    }
+    if (findsNothing(session, question)) {
+      trace.add(`  ${what}: nothing is due`);
+      return nothing;
+    }
     return new Promise((resolve, reject) => {
       const settle = (outcome: Outcome): void => {
         if ('error' in outcome) {
@@ -144,6 +210,12 @@ export async function openWorldDatabase(options: {
           if (isLost('before')) {
             await breakOff(session);
             return settle({ error: lost() });
+          }
+          const isLook = looksForDue.test(what);
+          if (isLook && !dueMs) await readWhatIsDue();
+          if (findsNothing(session, question)) {
+            trace.add(`  ${what}: nothing is due`);
+            return resolve(nothing);
           }
           const outcome = await execute(session, question);
           if (!outcome) {
@@ -195,7 +267,14 @@ export async function openWorldDatabase(options: {
 
     function newSession(): Session {
       total += 1;
-      const session = { node, backend: undefined, inTransaction: false, waiting: undefined, broken: false };
+      const session = {
+        node,
+        backend: undefined,
+        wantsTransaction: false,
+        inTransaction: false,
+        waiting: undefined,
+        broken: false,
+      };
       sessions.add(session);
       return session;
     }
@@ -249,6 +328,9 @@ export async function openWorldDatabase(options: {
     end: () => backends.end(),
   };
 }
+
+/** What the server answers to a statement that changed and found nothing. */
+const nothing = { command: '', rowCount: 0, oid: 0, rows: [], fields: [] } satisfies pg.QueryResult;
 
 function nameOf({ name, text }: Question): string {
   return name ?? text.slice(0, 30);

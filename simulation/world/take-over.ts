@@ -4,6 +4,7 @@ import crypto, { type KeyObject } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import files from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
+import hooks from 'node:perf_hooks';
 import { promisify } from 'node:util';
 
 /** What rules while a world stands. */
@@ -144,6 +145,15 @@ Object.assign(files, {
   readFile: async (...asked: Parameters<typeof readFileSync>) =>
     rule ? readFileSync(...asked) : readFile(...(asked as Parameters<typeof readFile>)),
   readdir: async (folder: string) => (rule ? readdirSync(folder) : readdir(folder)),
+});
+
+/** Each node would measure the process it is in a hundred times a second, to the end of that: worlds leave many behind. */
+Object.assign(hooks, {
+  monitorEventLoopDelay: undefined,
+  PerformanceObserver: class {
+    observe(): void {}
+    disconnect(): void {}
+  },
 });
 syncBuiltinESMExports();
 
