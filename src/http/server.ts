@@ -1,8 +1,9 @@
 // The HTTP server: routes from the endpoints, fixed headers, CORS, 404 and 405, one log line and one metric a request.
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Logger } from '../log.ts';
+import { ofListedFields, type Logger } from '../log.ts';
 import { admit, answerer, sendRefusal, statusOfFault, type Admitted, type Door } from './door.ts';
+import type { Patience } from './deadline.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import type { Metrics } from './metrics.ts';
 import { requestIdCharactersMost, sideOf } from './saying-no.ts';
@@ -31,6 +32,7 @@ declare module 'fastify' {
     operation: string;
     contentType: string;
     admitted: Admitted | undefined;
+    patience: Patience | undefined;
     startedAtMs: number;
   }
 }
@@ -43,6 +45,7 @@ export function buildServer(options: {
   trustedProxies: readonly string[];
 }): FastifyInstance {
   const { door, endpoints, log, metrics } = options;
+  const requestLog = ofListedFields(log);
   const app = Fastify({
     logger: false,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
@@ -65,6 +68,7 @@ export function buildServer(options: {
   app.decorateRequest('operation', 'unknown');
   app.decorateRequest('contentType', '');
   app.decorateRequest('admitted', undefined);
+  app.decorateRequest('patience', undefined);
   app.decorateRequest('startedAtMs', 0);
 
   app.addHook('onRequest', (request, reply, done) => {
@@ -75,16 +79,17 @@ export function buildServer(options: {
   });
 
   app.addHook('onResponse', (request, reply, done) => {
+    request.patience?.end();
     const durationMs = performance.now() - request.startedAtMs;
     metrics.observeRequest(request.operation, reply.statusCode, durationMs / 1000);
-    log.info(
+    requestLog.info(
       {
+        ...describeCaller(request.admitted),
         requestId: reply.getHeader('x-request-id'),
         operation: request.operation,
         method: request.method,
         status: reply.statusCode,
         durationMs: Math.round(durationMs * 10) / 10,
-        ...describeCaller(request.admitted),
       },
       'request',
     );
@@ -118,12 +123,7 @@ export function buildServer(options: {
   }
 
   for (const endpoint of endpoints) {
-    const answer = answerer(door, endpoint, (error, request) =>
-      log.error(
-        { err: error, operation: request.operation, requestId: request.headers['x-request-id'] },
-        'work that went on after its deadline failed',
-      ),
-    );
+    const answer = answerer(door, endpoint);
     for (const url of urlsOf(endpoint)) {
       app.route({
         method: endpoint.method,
@@ -139,8 +139,15 @@ export function buildServer(options: {
         },
         handler: async (request, reply) => {
           if (!request.admitted) throw new Error('a request came past the door');
-          await answer(request.admitted, request, reply);
-          return reply;
+          try {
+            await answer(request.admitted, request, reply);
+          } catch (error) {
+            if (!request.admitted.patience.isOver) throw error;
+            log.error(
+              { err: error, operation: request.operation, requestId: request.headers['x-request-id'] },
+              'work that went on after its deadline failed',
+            );
+          }
         },
       });
     }
