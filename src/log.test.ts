@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { maskCardNumbers, openLog } from './log.ts';
+import { maskCardNumbers, ofListedFields, openLog } from './log.ts';
 
 function linesOf(write: (log: ReturnType<typeof openLog>) => void): string {
   const lines: string[] = [];
@@ -42,6 +42,18 @@ describe('a card number', () => {
     '%s is none and is left alone',
     (text) => expect(maskCardNumbers(text)).toBe(text),
   );
+});
+
+test('a line of listed fields has them all, and a card number in one of them is masked', () => {
+  const line = linesOf((log) => {
+    ofListedFields(log).info({ requestId: 'of 4242424242424242', status: 200 }, 'request');
+    ofListedFields(log).debug({ requestId: '5555 5555 5555 4444' }, 'request');
+  });
+  expect(line).toMatch(
+    /^{"level":"info","time":"[^"]+","requestId":"of 424242\*{6}4242","status":200,"msg":"request"}\n/,
+  );
+  expect(line).toContain('"level":"debug"');
+  expect(line).not.toMatch(/4242424242424242|5555 5555 5555 4444/);
 });
 
 test('of an error the log has type, message, code and stack, and nothing the driver added', () => {
