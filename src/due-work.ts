@@ -21,7 +21,7 @@ import type { PayoutRules } from './wallets/payout-rules.ts';
 import { withdrawalOfOperation } from './wallets/withdrawal.ts';
 import { stepWithdrawal } from './wallets/withdrawal.step.ts';
 
-/** Mail servers count connections. Without one a letter waits for nobody. */
+/** Mail servers count connections. */
 const lettersAtOnce = 4;
 
 export function dueWork({
@@ -80,7 +80,7 @@ export function dueWork({
     {
       table: 'letter',
       keys: ['invoice_id', 'payment_id'],
-      ...(mailServer ? { slotsMost: lettersAtOnce } : {}),
+      slotsMost: lettersAtOnce,
       step: (key, now) => stepLetter({ db: database, recurring, mailServer }, key, now),
     },
     {
