@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { maskCardNumbers, ofListedFields, openLog } from './log.ts';
+import { maskCardNumbers, openLog } from './log.ts';
 
 function linesOf(write: (log: ReturnType<typeof openLog>) => void): string {
   const lines: string[] = [];
@@ -44,10 +44,10 @@ describe('a card number', () => {
   );
 });
 
-test('a line of listed fields has them all, and a card number in one of them is masked', () => {
+test('a line that is not searched for secrets has its level and time, and card numbers in it are masked', () => {
   const line = linesOf((log) => {
-    ofListedFields(log).info({ requestId: 'of 4242424242424242', status: 200 }, 'request');
-    ofListedFields(log).debug({ requestId: '5555 5555 5555 4444' }, 'request');
+    log.child({}, { redact: [] }).info({ requestId: 'of 4242424242424242', status: 200 }, 'request');
+    log.child({}, { redact: [] }).debug({ requestId: '5555 5555 5555 4444' }, 'request');
   });
   expect(line).toMatch(
     /^{"level":"info","time":"[^"]+","requestId":"of 424242\*{6}4242","status":200,"msg":"request"}\n/,

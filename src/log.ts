@@ -33,14 +33,6 @@ export function openLog(options: { level: string; human: boolean; destination?: 
   );
 }
 
-/**
- * For lines whose fields are listed where they are written, each a word or a number of ours: nobody looks for secrets by their
- * names among them, which takes more time than all else. Card numbers are masked all the same.
- */
-export function ofListedFields(log: Logger): Logger {
-  return log.child({}, { redact: [] });
-}
-
 /** Written together, a tenth of a second late at most: a write for each request would cost as much as the request's own. */
 function linesInBatches(): DestinationStream {
   return pino.destination({ sync: false, minLength: batchBytes, periodicFlush: batchMs });

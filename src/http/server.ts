@@ -1,7 +1,7 @@
 // The HTTP server: routes from the endpoints, fixed headers, CORS, 404 and 405, one log line and one metric a request.
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { ofListedFields, type Logger } from '../log.ts';
+import type { Logger } from '../log.ts';
 import { admit, answerer, sendRefusal, statusOfFault, type Admitted, type Door } from './door.ts';
 import type { Patience } from './deadline.ts';
 import type { AnyEndpoint } from './endpoint.ts';
@@ -45,7 +45,9 @@ export function buildServer(options: {
   trustedProxies: readonly string[];
 }): FastifyInstance {
   const { door, endpoints, log, metrics } = options;
-  const requestLog = ofListedFields(log);
+  // Its fields are listed below, each a word or a number of ours: nobody looks for secrets by their names among them, which takes
+  // more time than all else of the line. Card numbers are masked all the same.
+  const requestLog = log.child({}, { redact: [] });
   const app = Fastify({
     logger: false,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
