@@ -37,6 +37,7 @@ export function epochMsOf(instant: Instant): number {
 }
 
 export function laterBy(instant: Instant, durationMs: number): Instant {
+  if (durationMs === 0) return instant;
   const moved = instantAt(epochMsOf(instant) + durationMs);
   return (moved.slice(0, 23) + instant.slice(23, 26) + 'Z') as Instant;
 }

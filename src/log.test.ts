@@ -44,6 +44,18 @@ describe('a card number', () => {
   );
 });
 
+test('a line that is not searched for secrets has its level and time, and card numbers in it are masked', () => {
+  const line = linesOf((log) => {
+    log.child({}, { redact: [] }).info({ requestId: 'of 4242424242424242', status: 200 }, 'request');
+    log.child({}, { redact: [] }).debug({ requestId: '5555 5555 5555 4444' }, 'request');
+  });
+  expect(line).toMatch(
+    /^{"level":"info","time":"[^"]+","requestId":"of 424242\*{6}4242","status":200,"msg":"request"}\n/,
+  );
+  expect(line).toContain('"level":"debug"');
+  expect(line).not.toMatch(/4242424242424242|5555 5555 5555 4444/);
+});
+
 test('of an error the log has type, message, code and stack, and nothing the driver added', () => {
   const error = Object.assign(new Error('broken'), {
     code: '23505',

@@ -23,7 +23,7 @@ import { transfers } from './transfers.ts';
 import { openQueues, silence, toldAgain, type Queues } from './webhooks.ts';
 import type { BankEntry, CheckWorld, Finding } from './world.ts';
 
-export type { Acknowledged, Asked, BankEntry, CheckWorld, Delivery, Finding } from './world.ts';
+export type { Acknowledged, BankEntry, CheckWorld, Delivery, Finding } from './world.ts';
 
 const checks: readonly Check[] = [
   balances,

@@ -44,6 +44,17 @@ afterAll(() => db.drop());
 
 const notes = async () => (await db.database.run(readNotes, {})).map(({ text }) => text);
 
+test.each([true, false])('a forgotten parameter is an error, prepared: %s', async (prepares) => {
+  const database = openDatabase({ connection: { url: db.url }, connectionsMost: 3, prepares });
+  try {
+    const forgotten = database.run(addNote, { text: undefined as unknown as string });
+    await expect(forgotten).rejects.toThrow('the statement test_add_note was run without :text');
+    expect(await database.run(readNotes, {})).toEqual([]);
+  } finally {
+    await database.end();
+  }
+});
+
 test.each([
   ['prepared once for a connection', true, 1],
   ['not prepared where a pooler would not keep it', false, 0],

@@ -245,18 +245,33 @@ async function runStatement<P extends Columns, R extends Columns>(
   parameters: Values<P>,
   prepares: boolean,
 ): Promise<Values<R>[]> {
-  const values = statement.parameterNames.map((name) => encode(parameters[name], statement.parameters[name]));
-  const { name, text, patienceMs } = statement;
-  // The driver gives up by its own clock, whatever the server was told.
-  const patience = patienceMs === undefined ? {} : { query_timeout: patienceMs };
-  const prepared = prepares ? { name } : {};
+  // Of one shape for all: it is made for each statement.
+  const question = {
+    name: prepares ? statement.name : undefined,
+    text: statement.text,
+    values: valuesOf(statement, parameters),
+    // The driver gives up by its own clock, whatever the server was told.
+    query_timeout: statement.patienceMs,
+  };
   try {
-    return (await client.query<Values<R>>({ ...prepared, text, values, ...patience })).rows;
+    return (await client.query<Values<R>>(question)).rows;
   } catch (error) {
     // Of where it came from the driver knows only its own socket.
     if (error instanceof Error) Error.captureStackTrace(error, runStatement);
     throw error;
   }
+}
+
+function valuesOf(
+  { name: statement, parameterNames, parameters: types }: Statement,
+  parameters: Values<Columns>,
+) {
+  return parameterNames.map((name) => {
+    const value = parameters[name];
+    // The driver would send null, and nobody would know that something was forgotten.
+    if (value === undefined) throw new Error(`the statement ${statement} was run without :${name}`);
+    return encode(value, types[name]);
+  });
 }
 
 function encode(value: unknown, type: Column | undefined): unknown {

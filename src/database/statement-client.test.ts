@@ -89,6 +89,19 @@ test('a table that changes under a prepared statement is an error, not a wrong r
   await expect(ask(read)).rejects.toThrow('cached plan must not change result type');
 });
 
+test.each([
+  ['forgotten', undefined],
+  ['an object', {}],
+  ['a symbol', Symbol('x')],
+])('a parameter that is %s is an error, and the connection goes on', async (_, value) => {
+  const text = 'select $1::text as first, $2::text as second';
+  const asked = ask({ name: 'pair', text, values: ['a', value] });
+  await expect(asked).rejects.toThrow(/^parameter 2 of the statement pair cannot be sent/);
+  expect(written).toEqual([]);
+  const { rows } = await ask({ name: 'pair', text, values: ['a', null] });
+  expect(rows).toEqual([{ first: 'a', second: null }]);
+});
+
 test('what has no name goes the way of the driver, transactions and all', async () => {
   await client.query('begin');
   await addMark('e');

@@ -38,7 +38,13 @@ export class StatementClient extends pg.Client {
 }
 
 function isNamed(question: unknown): question is NamedStatement {
-  return typeof question === 'object' && question !== null && 'name' in question && !('submit' in question);
+  return (
+    typeof question === 'object' &&
+    question !== null &&
+    'name' in question &&
+    question.name !== undefined &&
+    !('submit' in question)
+  );
 }
 
 /** One statement on its way. The names of its members are the driver's. */
@@ -48,7 +54,7 @@ class Asked implements pg.Submittable {
   readonly query_timeout: number | undefined;
   /** The driver puts its limit on the waiting around it. */
   callback: (error: Error | null, rows: readonly Row[]) => void;
-  readonly #values: readonly Value[];
+  readonly #run: Buffer;
   readonly #known: Map<string, readonly Column[]>;
   readonly #rows: Row[] = [];
   #columns: readonly Column[] | undefined;
@@ -58,7 +64,8 @@ class Asked implements pg.Submittable {
     this.name = asked.name;
     this.text = asked.text;
     this.query_timeout = asked.query_timeout;
-    this.#values = asked.values;
+    // Now, while whoever asks can be told what cannot be sent: the driver has no ear for what fails in `submit`.
+    this.#run = runMessages(asked.name, asked.values);
     this.#known = known;
     this.#columns = known.get(asked.name);
     this.callback = callback;
@@ -70,8 +77,8 @@ class Asked implements pg.Submittable {
     const isParsed = parsedStatements[name] !== undefined;
     const beginning = isParsed ? [] : [parseMessage(name, this.text)];
     if (!this.#columns) beginning.push(describeMessage(name));
-    const run = runMessages(name, this.#values);
-    if (stream.writable) stream.write(beginning.length === 0 ? run : Buffer.concat([...beginning, run]));
+    if (stream.writable)
+      stream.write(beginning.length === 0 ? this.#run : Buffer.concat([...beginning, this.#run]));
   }
 
   handleRowDescription({ fields }: { fields: readonly Field[] }): void {
@@ -84,11 +91,13 @@ class Asked implements pg.Submittable {
 
   handleDataRow({ fields }: { fields: readonly (string | null)[] }): void {
     const row: Row = {};
+    const columns = this.#columns ?? [];
     try {
-      (this.#columns ?? []).forEach(({ name, read }, place) => {
+      for (let place = 0; place < columns.length; place++) {
+        const { name, read } = columns[place] as Column;
         const text = fields[place] ?? null;
         row[name] = text === null ? null : read(text);
-      });
+      }
       this.#rows.push(row);
     } catch (error) {
       this.#unreadable = error as Error;
@@ -137,9 +146,7 @@ const executeAndSync = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0x53, 0, 0,
 
 /** Bind, execute and sync, in one buffer. */
 function runMessages(name: string, values: readonly Value[]): Buffer {
-  const texts = values.map((value) =>
-    value === null || Buffer.isBuffer(value) || typeof value === 'string' ? value : String(value),
-  );
+  const texts = values.map((value, place) => sendable(value, name, place));
   const lengths = texts.map((value) =>
     value === null ? 0 : typeof value === 'string' ? Buffer.byteLength(value) : value.length,
   );
@@ -165,6 +172,15 @@ function runMessages(name: string, values: readonly Value[]): Buffer {
   at = buffer.writeInt16BE(0, at);
   executeAndSync.copy(buffer, at);
   return buffer;
+}
+
+/** Null is a value; what was forgotten is none, and would otherwise be sent as the word for it. */
+function sendable(value: Value, name: string, place: number): string | Buffer | null {
+  if (value === null || typeof value === 'string' || Buffer.isBuffer(value)) return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  throw new TypeError(
+    `parameter ${place + 1} of the statement ${name} cannot be sent: it is ${typeof value}`,
+  );
 }
 
 function sumOf(lengths: readonly number[]): number {

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { parseInstant } from '../clock.ts';
-import { waitMsOf } from './deadline.ts';
+import { Patience, waitMsOf } from './deadline.ts';
 
 const now = parseInstant('2026-01-19T10:00:00Z')!;
 
@@ -34,3 +34,19 @@ test.each([
   '2026-01-19T10:00:00Z',
   '2020-01-01T00:00:00Z',
 ])('%j is no deadline', (header) => expect(waitMsOf(header, now)).toBeUndefined());
+
+test('a caller is answered once when his patience is over, and not when he has his answer', () => {
+  vi.useFakeTimers();
+  try {
+    const answered: string[] = [];
+    const late = new Patience(100, () => answered.push('late'));
+    const served = new Patience(100, () => answered.push('served'));
+    vi.advanceTimersByTime(99);
+    expect([late.isOver, served.isOver, answered]).toEqual([false, false, []]);
+    served.end();
+    vi.advanceTimersByTime(1_000);
+    expect([late.isOver, served.isOver, answered]).toEqual([true, false, ['late']]);
+  } finally {
+    vi.useRealTimers();
+  }
+});

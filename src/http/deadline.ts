@@ -18,3 +18,26 @@ export function waitMsOf(header: string | undefined, now: Instant): number | und
     : instant && epochMsOf(instant) - epochMsOf(now);
   return waitMs !== undefined && waitMs > 0 ? Math.min(waitMs, longestWaitMs) : undefined;
 }
+
+/**
+ * How long a caller waits, from the head of his request on: one timer, whatever is waited for on the way. When it runs out he is
+ * answered, and what is still under way goes on for nobody.
+ */
+export class Patience {
+  isOver = false;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(waitMs: number, answerTooLate: () => void) {
+    this.#timer = setTimeout(() => {
+      this.isOver = true;
+      answerTooLate();
+    }, waitMs);
+    // Whose caller has hung up it may outlive; the program does not wait for it.
+    this.#timer.unref();
+  }
+
+  /** He has his answer. */
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}

@@ -13,7 +13,7 @@ import type { Service } from '../service.ts';
 import { access, everyScope, type AccessRow } from './access.ts';
 import { clientAddress } from './address.ts';
 import type { Caller } from './caller.ts';
-import { longestWaitMs, waitMsOf } from './deadline.ts';
+import { longestWaitMs, Patience, waitMsOf } from './deadline.ts';
 import { takesIdempotencyKey, type AnyEndpoint, type EndpointRequest } from './endpoint.ts';
 import {
   idempotencyKeyPattern,
@@ -48,11 +48,7 @@ export type Door = {
 };
 
 /** What the first half of the way, before the body is read, found out for the second. */
-export type Admitted = {
-  readonly caller: Caller;
-  /** The end of the caller's patience, on the clock of `performance.now()`. */
-  readonly waitsUntilMs: number;
-};
+export type Admitted = { readonly caller: Caller; readonly patience: Patience };
 
 /** The first half: everything that can be known from the head of the request. Undefined when it was answered. */
 export async function admit(
@@ -63,9 +59,10 @@ export async function admit(
 ): Promise<Admitted | undefined> {
   const waitMs = waitMsOf(headerText(request, 'x-request-deadline'), door.clock.now());
   // A deadline that cannot be read is refused below, once it is known who calls.
-  const waitsUntilMs = performance.now() + (waitMs ?? longestWaitMs);
-  const caller = await within(waitsUntilMs, authenticate(door, request.headers.authorization, request.ip));
-  if (caller === 'too-late') return void sendTooLate(reply);
+  const patience = new Patience(waitMs ?? longestWaitMs, () => sendTooLate(reply));
+  request.patience = patience;
+  const caller = await authenticate(door, request.headers.authorization, request.ip);
+  if (patience.isOver) return undefined;
   if (!caller) return void sendUnauthorized(reply);
   if ('waitSeconds' in caller) return void sendTooMany(reply, caller.waitSeconds);
   const row: AccessRow = access[endpoint.operation];
@@ -89,14 +86,13 @@ export async function admit(
   const rateName = caller.kind === 'apiKey' ? caller.keyId : caller.entityId;
   const waitSeconds = door.keyRate.take(rateName);
   if (waitSeconds !== undefined) return void sendTooMany(reply, waitSeconds);
-  return { caller, waitsUntilMs };
+  return { caller, patience };
 }
 
-/** The second half, for one endpoint: body, schema, the room, the answer. */
+/** The second half, for one endpoint: body, schema, the room, the answer. It may fail when the caller has gone. */
 export function answerer(
   door: Door,
   endpoint: AnyEndpoint,
-  logLateFailure: (error: unknown, request: FastifyRequest) => void,
 ): (admitted: Admitted, request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   const read = requestReader(endpoint);
   const write = answerWriter(endpoint);
@@ -115,29 +111,25 @@ export function answerer(
       return sendRefusal(side, reply, refusalOf(side, complaint));
     }
 
-    const { caller, waitsUntilMs } = admitted;
-    const party = await within(waitsUntilMs, door.service.merchants.party(caller.partyId));
-    if (party === 'too-late') return sendTooLate(reply);
+    const { caller, patience } = admitted;
+    const party = await door.service.merchants.party(caller.partyId);
+    if (patience.isOver) return;
     if (!party) return sendUnauthorized(reply);
     const endpointRequest: EndpointRequest = {
+      ...input,
       caller,
       now: door.service.merchants.timeOf(party),
       address: clientAddress(request),
-      ...input,
     };
     const waitSeconds = endpoint.limit?.(endpointRequest, door.service);
     if (waitSeconds !== undefined) return sendTooMany(reply, waitSeconds);
 
-    const work =
+    const result: Repeated =
       key === undefined
-        ? performed(perform(endpoint, endpointRequest, door.service, reply, write))
-        : performOnce(door, endpoint, endpointRequest, request, key, reply, write);
-    const result = await within(waitsUntilMs, work);
-    if (result === 'too-late') {
-      // The work goes on and may succeed: its outcome is unknown to this caller.
-      work.catch((error: unknown) => logLateFailure(error, request));
-      return sendTooLate(reply);
-    }
+        ? { kind: 'first', answer: await perform(endpoint, endpointRequest, door.service, reply, write) }
+        : await performOnce(door, endpoint, endpointRequest, request, key, reply, write);
+    // It was done all the same: its outcome is unknown to this caller.
+    if (patience.isOver) return;
     if (result.kind === 'other-request') return sendRefusal(side, reply, { code: 'idempotencyKeyReused' });
     if (result.kind === 'replay') reply.header('Idempotent-Replayed', 'true');
     const { answer } = result;
@@ -176,10 +168,6 @@ function answerWriter({ answer }: AnyEndpoint): AnswerWriter {
     serialize ??= reply.compileSerializationSchema(answer as Record<string, unknown>);
     return serialize(value as Record<string, unknown>);
   };
-}
-
-async function performed(answer: Promise<StoredAnswer>): Promise<Repeated> {
-  return { kind: 'first', answer: await answer };
 }
 
 async function performOnce(
@@ -329,20 +317,6 @@ function clamped(number: number): number {
   return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, number));
 }
 
-async function within<T>(untilMs: number, work: Promise<T>): Promise<T | 'too-late'> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<'too-late'>((resolve) => {
-    timer = setTimeout(() => resolve('too-late'), untilMs - performance.now());
-  });
-  try {
-    return await Promise.race([work, tooLate]);
-  } finally {
-    clearTimeout(timer);
-    // Once it is too late nobody waits for it here; who needs to know of its failure asks for it.
-    work.catch(() => undefined);
-  }
-}
-
 export function sendRefusal(side: Side, reply: FastifyReply, refusal: Refusal<RefusalCode>): void {
   const answer = refusalAnswer(side, refusal);
   reply.code(answer.status);
@@ -357,7 +331,7 @@ function sendTooMany(reply: FastifyReply, waitSeconds: number): void {
 }
 
 function sendTooLate(reply: FastifyReply): void {
-  void reply.code(504).send();
+  if (!reply.sent) void reply.code(504).send();
 }
 
 function sendUnauthorized(reply: FastifyReply): void {

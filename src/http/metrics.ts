@@ -56,13 +56,21 @@ export function openMetrics(): Metrics {
     registers: [registry],
   });
 
+  // By operation and status: the library would look at the labels anew for each request.
+  const requestsBy = new Map<string, { observe(seconds: number): void }>();
+  const requestsOf = (operation: string, status: number) => {
+    const name = `${operation} ${status}`;
+    const known = requestsBy.get(name) ?? requests.labels(operation, String(status));
+    requestsBy.set(name, known);
+    return known;
+  };
+
   return {
     observeBank(bank, operation, outcome, seconds) {
       bankOperations.labels(bank, operation, outcome).inc();
       bankDurations.labels(bank, operation).observe(seconds);
     },
-    observeRequest: (operation, status, seconds) =>
-      requests.labels(operation, String(status)).observe(seconds),
+    observeRequest: (operation, status, seconds) => requestsOf(operation, status).observe(seconds),
     countStep: (work, outcome) => steps.labels(work, outcome).inc(),
     countDelivery: (outcome) => deliveries.labels(outcome).inc(),
     gauge(name, help, read) {

@@ -1,5 +1,5 @@
 // POST /v2/processing/invoices: the first step of everything that is paid.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Static } from 'typebox';
 import { parseInstant, type Instant } from '../clock.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -117,5 +117,5 @@ function fingerprintOf(body: InvoiceParams): Buffer {
     bankAccount ? [bankAccount.account, bankAccount.bankBik] : null,
     body.allocation ?? null,
   ];
-  return createHash('sha256').update(JSON.stringify(significant)).digest();
+  return hash('sha256', JSON.stringify(significant), 'buffer');
 }

@@ -1,7 +1,7 @@
 // API keys: 256 random bits shown once, stored as a keyed hash. The text carries the key's own id, so that it is found
 // by that and compared in constant time, and a checksum, so that a mistyped key costs nothing and scanners know one.
 //   mandate_test_<id, 12 characters>_<secret, 43 characters><checksum, 6 characters>
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
@@ -132,7 +132,7 @@ export function openApiKeys(options: {
       const [, keyRealm, keyId, secret, checksum] = keyText.exec(text) ?? [];
       if (keyRealm !== realm || !keyId || !secret) return undefined;
       // Not the text itself: a secret is kept nowhere.
-      const digest = createHash('sha256').update(text).digest('base64');
+      const digest = hash('sha256', text, 'base64');
       const before = worked.get(keyId);
       const hasWorked = before?.digest === digest;
       if (!hasWorked && checksum !== checksumOf(text.slice(0, -6))) return undefined;

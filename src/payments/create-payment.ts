@@ -1,6 +1,6 @@
 // POST …/payments: a payer with a card, or a charge without him. The payment is written and answered; the bank is asked
 // afterwards, and what comes of it is read from the payment or from the invoice's events.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { epochMsOf, laterBy, parseInstant, type Instant } from '../clock.ts';
 import { bornClaimed } from '../engine/engine.ts';
 import { hasMoved, isNameTaken, type Database } from '../database/database.ts';
@@ -161,7 +161,7 @@ export const createPayment = endpoint({
 });
 
 function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text);
 }
 
 /** Like X-Request-Deadline, but of the payment, and not bounded. */
@@ -189,5 +189,5 @@ function fingerprintOf(invoiceId: string, body: PaymentParams, { identity }: Pay
     body.makeRecurrent ?? false,
     ...identity,
   ];
-  return createHash('sha256').update(JSON.stringify(significant)).digest();
+  return hash('sha256', JSON.stringify(significant), 'buffer');
 }

@@ -26,7 +26,7 @@ export const paymentColumns = {
 type TermsJson = Pick<Payment, 'flow' | 'payer' | 'makeRecurrent' | 'deadline' | 'terminal' | 'realm'> & {
   fees: FeesJson;
   metadata?: unknown;
-  recurrentTerms?: Payment['recurrentTerms'];
+  recurrentTerms?: NonNullable<Payment['recurrentTerms']>;
 };
 
 export function rowOf(payment: Payment, version: number): Values<typeof paymentColumns> {
@@ -74,40 +74,38 @@ function stateToJson(state: PaymentState): unknown {
 const undefinedMoney = { amount: undefined, refundedMinor: undefined, refund: undefined };
 
 export function storedFromRow(row: Values<typeof paymentColumns>): StoredPayment {
-  const { metadata, recurrentTerms, fees, ...terms } = row.terms as TermsJson;
-  const amount = money(row.amount_minor, row.currency);
+  const terms = row.terms as TermsJson;
+  const payment: Payment = {
+    ...terms,
+    fees: feesFromJson(terms.fees),
+    invoiceId: row.invoice_id,
+    id: row.payment_id,
+    partyId: row.party_id,
+    shopId: row.shop_id,
+    createdAt: row.created_at,
+    amount: money(row.amount_minor, row.currency),
+    state: stateFromRow(row),
+  };
   return {
     version: row.version,
-    payment: {
-      ...terms,
-      fees: feesFromJson(fees),
-      ...(metadata === undefined ? {} : { metadata }),
-      ...(recurrentTerms === undefined ? {} : { recurrentTerms }),
-      ...(row.external_id === null ? {} : { externalId: row.external_id }),
-      invoiceId: row.invoice_id,
-      id: row.payment_id,
-      partyId: row.party_id,
-      shopId: row.shop_id,
-      createdAt: row.created_at,
-      amount,
-      state: stateFromRow(row),
-    },
+    payment: row.external_id === null ? payment : { ...payment, externalId: row.external_id },
   };
 }
 
 function stateFromRow(row: Values<typeof paymentColumns>): PaymentState {
-  const { refund, ...rest } = row.state as Record<string, unknown> & {
-    refund?: { id: string; minor: number; feeMinor: number };
-  };
-  return {
+  const { captured_minor, refunded_minor, currency } = row;
+  const state: Record<string, unknown> & { refund?: { id: string; minor: unknown; feeMinor: unknown } } = {
+    ...(row.state as object),
     name: row.status,
-    ...rest,
-    ...(row.captured_minor === null ? {} : { amount: money(row.captured_minor, row.currency) }),
-    ...('refundsMade' in rest ? { refundedMinor: row.refunded_minor } : {}),
-    ...(refund
-      ? { refund: { id: refund.id, minor: BigInt(refund.minor), feeMinor: BigInt(refund.feeMinor) } }
-      : {}),
-  } as PaymentState;
+  };
+  if (captured_minor !== null) state['amount'] = money(captured_minor, currency);
+  if ('refundsMade' in state) state['refundedMinor'] = refunded_minor;
+  const { refund } = state;
+  if (refund) {
+    const { id, minor, feeMinor } = refund;
+    state.refund = { id, minor: BigInt(minor as number), feeMinor: BigInt(feeMinor as number) };
+  }
+  return state as PaymentState;
 }
 
 export function money(minor: bigint, currency: string): Money {

@@ -1,6 +1,6 @@
 // What a merchant shows in a dispute: everything that happened to a consent, each entry bound to the one before by a hash
 // that was computed when it was written, and the whole sealed with our signature. One changed byte and it does not verify.
-import { createHash, createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, hash, sign, verify, type KeyObject } from 'node:crypto';
 import type { Instant } from '../clock.ts';
 
 export type BundleEntry = {
@@ -27,9 +27,7 @@ export type Verified =
 
 /** Of the entry, and of all before it. */
 export function linkOf(before: string, { sequence, at, facts }: Omit<BundleEntry, 'hash'>): string {
-  return createHash('sha256')
-    .update(JSON.stringify([before, sequence, at, facts]))
-    .digest('hex');
+  return hash('sha256', JSON.stringify([before, sequence, at, facts]));
 }
 
 export function seal(secret: Buffer, content: Omit<Bundle, 'publicKey' | 'signature'>): Bundle {

@@ -56,6 +56,18 @@ test('requests sent one behind the other without waiting are answered in their o
   expect(count(answers, /HTTP\/1\.1 200 OK/g)).toBe(50);
 });
 
+test('who sends his body slower than he is ready to wait is told so, and his connection can be closed', async () => {
+  const start = head(
+    'POST /v2/processing/invoices HTTP/1.1',
+    ...asMerchant(),
+    'X-Request-Deadline: 100ms',
+    'Content-Type: application/json',
+    'Content-Length: 100',
+  );
+  expect(await talk(`${start}{`, (heard) => heard.includes('\r\n\r\n'))).toMatch(/^HTTP\/1\.1 504 /);
+  await expectAlive();
+});
+
 test('a body that comes in pieces is put together', async () => {
   const body = JSON.stringify({
     shopID: 'TEST',
