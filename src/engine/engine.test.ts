@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { testClock, type TestClock } from '../../test/support/test-service.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/support/test-database.ts';
 import { instantAt, epochMsOf, laterBy, type Instant } from '../clock.ts';
@@ -104,39 +104,6 @@ describe('due work', () => {
     expect(await sql('select done, count(*)::int as tasks from task group by done')).toEqual([
       { done: 1, tasks: 350 },
     ]);
-  });
-
-  test('of more than there are slots for is not claimed one by one', async () => {
-    await sql(
-      `insert into task (task_id, party_id, wake_at) select n, 'P', $1 from generate_series(1, 64) as n`,
-      [clock.now()],
-    );
-    const run = vi.spyOn(db.database, 'run');
-    const waiting: (() => void)[] = [];
-    let isOpen = false;
-    const engine = node(async (id) => {
-      if (!isOpen) await new Promise<void>((resolve) => waiting.push(resolve));
-      await finish(id);
-    });
-    const isDone = async () => (await sql('select from task where done = 1')).length;
-    try {
-      engine.wake();
-      await expect.poll(() => waiting.length, { timeout: 20_000 }).toBe(32);
-      for (let done = 1; done <= 8; done++) {
-        waiting.shift()?.();
-        await expect.poll(isDone, { timeout: 20_000 }).toBe(done);
-      }
-      await expect.poll(() => waiting.length, { timeout: 20_000 }).toBe(32);
-      const claims = run.mock.calls.filter(([{ name }]) => name === 'claim_due_task');
-      // All slots there are, and then a quarter of them at once.
-      expect(claims.map(([, { most }]: any) => most)).toEqual([32, 8]);
-    } finally {
-      run.mockRestore();
-      isOpen = true;
-      for (const pass of waiting) pass();
-    }
-    await engine.settled();
-    expect(await isDone()).toBe(64);
   });
 
   test('is done once when several nodes sweep at the same moment', async () => {

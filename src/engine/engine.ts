@@ -70,8 +70,6 @@ const claimedAtOnce = 100;
 const stepsAtOnce = 8;
 /** Of each table: steps wait for banks most of the time, and one slow bank must not hold up the others. */
 const slotsOfTable = 32;
-/** Of its slots: a claim for each one that becomes free would cost as much as the work itself. The next sweep takes fewer too. */
-const shareWorthAClaim = 1 / 4;
 /** After this many failures in a row (about an hour: the delays below add up to 57 minutes) an operator has to look. */
 const attemptsMost = 15;
 const firstRetryMs = 1_000;
@@ -149,9 +147,8 @@ export function openEngine(options: {
       busySlots.set(table, (busySlots.get(table) ?? 0) + 1);
       const doing = runClaimed(work, sql, row).finally(() => {
         running.delete(doing);
-        const busy = (busySlots.get(table) ?? 1) - 1;
-        busySlots.set(table, busy);
-        if (slotsMost - busy >= slotsMost * shareWorthAClaim && hungry.delete(table)) lookAt([table]);
+        busySlots.set(table, (busySlots.get(table) ?? 1) - 1);
+        if (hungry.delete(table)) lookAt([table]);
       });
       running.add(doing);
     }
