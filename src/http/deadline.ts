@@ -32,11 +32,11 @@ export class Patience {
       this.isOver = true;
       answerTooLate();
     }, waitMs);
-    // Whose caller has hung up it may outlive; the program does not wait for it.
+    // The program does not wait for it.
     this.#timer.unref();
   }
 
-  /** He has his answer. */
+  /** He has his answer, or does not wait any more. */
   end(): void {
     clearTimeout(this.#timer);
   }

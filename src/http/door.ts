@@ -60,7 +60,8 @@ export async function admit(
   const waitMs = waitMsOf(headerText(request, 'x-request-deadline'), door.clock.now());
   // A deadline that cannot be read is refused below, once it is known who calls.
   const patience = new Patience(waitMs ?? longestWaitMs, () => sendTooLate(reply));
-  request.patience = patience;
+  // Answered, or hung up before that.
+  reply.raw.once('close', () => patience.end());
   const caller = await authenticate(door, request.headers.authorization, request.ip);
   if (patience.isOver) return undefined;
   if (!caller) return void sendUnauthorized(reply);
@@ -331,7 +332,8 @@ function sendTooMany(reply: FastifyReply, waitSeconds: number): void {
 }
 
 function sendTooLate(reply: FastifyReply): void {
-  if (!reply.sent) void reply.code(504).send();
+  // What was to be said may have been begun: when to come back is of an answer that nobody gets.
+  if (!reply.sent) void reply.removeHeader('Retry-After').code(504).send();
 }
 
 function sendUnauthorized(reply: FastifyReply): void {

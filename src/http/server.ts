@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from '../log.ts';
 import { admit, answerer, sendRefusal, statusOfFault, type Admitted, type Door } from './door.ts';
-import type { Patience } from './deadline.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import type { Metrics } from './metrics.ts';
 import { requestIdCharactersMost, sideOf } from './saying-no.ts';
@@ -32,7 +31,6 @@ declare module 'fastify' {
     operation: string;
     contentType: string;
     admitted: Admitted | undefined;
-    patience: Patience | undefined;
     startedAtMs: number;
   }
 }
@@ -72,7 +70,6 @@ export function buildServer(options: {
   app.decorateRequest('operation', 'unknown');
   app.decorateRequest('contentType', '');
   app.decorateRequest('admitted', undefined);
-  app.decorateRequest('patience', undefined);
   app.decorateRequest('startedAtMs', 0);
 
   const methodsOf = methodsByPath(endpoints);
@@ -87,7 +84,6 @@ export function buildServer(options: {
   });
 
   app.addHook('onResponse', (request, reply, done) => {
-    request.patience?.end();
     const durationMs = performance.now() - request.startedAtMs;
     metrics.observeRequest(request.operation, reply.statusCode, durationMs / 1000);
     requestLog.info(

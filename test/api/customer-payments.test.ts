@@ -11,6 +11,7 @@ import {
   type MadeCustomer,
 } from '../support/customer-world.ts';
 import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
+import { countWaiting } from '../support/waiting.ts';
 
 const good = '4242424242424242';
 const other = '5555555555554444';
@@ -119,8 +120,7 @@ describe('a customer who is ready', () => {
       const payer = { payerType: 'CustomerPayer', customerID: customer.id };
       const body = { flow: { type: 'PaymentFlowInstant' }, payer };
       const charged = world.service.call('POST', `${invoicesUrl}/${invoice.id}/payments`, { token, body });
-      const waiting = 'select count(*)::int as count from pg_locks where not granted';
-      while ((await client.query(waiting)).rows[0].count < 1) await new Promise(setImmediate);
+      while ((await client.query(countWaiting)).rows[0].count < 1) await new Promise(setImmediate);
       await client.query('commit');
       return [charged];
     });

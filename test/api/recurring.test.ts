@@ -17,6 +17,7 @@ import {
   type RecurringWorld,
 } from '../support/recurring.ts';
 import type { Merchant } from '../support/test-service.ts';
+import { countWaiting } from '../support/waiting.ts';
 
 let world: PaymentWorld;
 let recurring: RecurringWorld;
@@ -360,8 +361,7 @@ describe('after a failure', () => {
       await client.query('begin');
       await client.query('select from series where series_id = $1 for update', [`${parent.invoiceID}.1`]);
       const asked = [retry(), retry()];
-      const waiting = 'select count(*)::int as count from pg_locks where not granted';
-      while ((await client.query(waiting)).rows[0].count < 2) await new Promise(setImmediate);
+      while ((await client.query(countWaiting)).rows[0].count < 2) await new Promise(setImmediate);
       await client.query('commit');
       return asked;
     });
@@ -381,8 +381,7 @@ describe('after a failure', () => {
       await client.query('begin');
       await client.query('select from invoice where invoice_id = $1 for update', [invoice.id]);
       const asked = parents.map((parent) => recurring.charge(parent, invoice, { by: merchant }));
-      const waiting = 'select count(*)::int as count from pg_locks where not granted';
-      while ((await client.query(waiting)).rows[0].count < 2) await new Promise(setImmediate);
+      while ((await client.query(countWaiting)).rows[0].count < 2) await new Promise(setImmediate);
       await client.query('commit');
       return asked;
     });
