@@ -22,8 +22,25 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: '1' },
     'side-by-side': { type: 'string', default: String(Math.min(2, availableParallelism())) },
     write: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
   },
 });
+if (values.help) {
+  process.stdout.write(`Plants faults in copies of the sources, and lets the simulation look for each.
+
+  npm run simulate:mutants                    all of simulation/faults
+  npm run simulate:mutants -- told-backwards  only those that are named
+  npm run simulate:mutants -- --write         and writes their rows of the table in docs/reliability.md
+
+  --seconds 50        for each, until the last world begins
+  --steps 1500        of a world
+  --seed 1            from which on
+  --side-by-side N    so many at once
+
+It ends with 1 when one was not found, or does not apply any more. More: docs/reliability.md
+`);
+  process.exit(0);
+}
 const wish = { steps: Number(values.steps), seconds: Number(values.seconds), every: themes.length };
 const document = new URL('../docs/reliability.md', import.meta.url);
 
