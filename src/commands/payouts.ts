@@ -7,7 +7,7 @@ import {
   findChallenges,
   findIdentity,
   listIdentities as readIdentities,
-  storeIdentityFact,
+  storeIdentityFacts,
 } from '../wallets/identity.store.ts';
 import { depositFromBank, depositFromShop } from '../wallets/deposit.ts';
 import { operatorDecided } from '../wallets/payout-failure.ts';
@@ -82,7 +82,7 @@ function changeIdentity(id: string, decide: (tx: Transaction) => Promise<Identit
       if (!stored)
         throw new Error(`there is no identity ${id}; mandate identity list shows those of a party`);
       const fact = await decide(tx);
-      const isStored = await storeIdentityFact(tx, stored, fact, ports.clock.now());
+      const isStored = await storeIdentityFacts(tx, stored, [fact], ports.clock.now());
       if (!isStored) throw new Error(`identity ${id} was changed by somebody else; try again`);
       return evolve(stored.identity, fact).level;
     }),

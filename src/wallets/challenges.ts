@@ -5,19 +5,13 @@ import { Type } from 'typebox';
 import { endpoint } from '../http/endpoint.ts';
 import { accept, refuse } from '../refusal.ts';
 import { challengeBody, ChallengeParams, ChallengeSchema } from './identities.wire.ts';
-import { completed, decideChallenge, evolve, type Challenge, type IdentityFact } from './identity.ts';
-import {
-  endChallenge,
-  findChallenges,
-  findIdentity,
-  storeIdentityFact,
-  storeNewChallenge,
-  type StoredIdentity,
-} from './identity.store.ts';
+import { completed, decideChallenge, type Challenge } from './identity.ts';
+import { findChallenges, findIdentity, storeIdentityFacts, storeNewChallenge } from './identity.store.ts';
 import { IdentityPath } from './read-identities.ts';
 import { AnyID } from './shapes.wire.ts';
-import type { Database } from '../database/database.ts';
-import type { Instant } from '../clock.ts';
+
+/** Each that fails is a change of somebody else's that succeeded. */
+const tries = 100;
 
 export const startChallenge = endpoint({
   operation: 'startChallenge',
@@ -42,42 +36,34 @@ export const startChallenge = endpoint({
     'illegalChallengeType',
   ],
   handle: async ({ caller, params, body, now }, { db, ids, payouts }) => {
-    const stored = await findIdentity(db, caller.partyId, params.identityID);
-    if (!stored) return refuse('identityNotFound');
-    const challenge: Challenge = {
-      id: ids.next(),
-      identityId: params.identityID,
-      type: body.type,
-      proofs: body.proofs,
-      createdAt: now,
-      status: 'pending',
-    };
-    const decision = decideChallenge(stored.identity, challenge);
-    if (!decision.ok) return decision;
-    const isStarted = await db.transaction(async (tx) => {
-      if (!(await storeNewChallenge(tx, challenge))) return false;
-      const started = await written(tx, stored, decision.value, now);
-      if (payouts.realm !== 'test') return true;
-      await endChallenge(tx, challenge, { status: 'completed' });
-      await written(tx, started, completed(challenge), now);
-      return true;
-    });
-    return isStarted ? accept(challengeBody(challenge)) : refuse('challengeUnderWay');
+    for (let attempt = 0; attempt < tries; attempt++) {
+      const stored = await findIdentity(db, caller.partyId, params.identityID);
+      if (!stored) return refuse('identityNotFound');
+      const challenge: Challenge = {
+        id: ids.next(),
+        identityId: params.identityID,
+        type: body.type,
+        proofs: body.proofs,
+        createdAt: now,
+        status: 'pending',
+      };
+      const decision = decideChallenge(stored.identity, challenge);
+      if (!decision.ok) return decision;
+      // Whether one is under way is read after the identity: starting one changes the identity, and then nothing is written below.
+      const underWay = await findChallenges(db, params.identityID, { status: 'pending' });
+      if (underWay.length > 0) return refuse('challengeUnderWay');
+      const isCompleted = payouts.realm === 'test';
+      const facts = isCompleted ? [decision.value, completed(challenge)] : [decision.value];
+      const isStarted = await db.transaction(async (tx) => {
+        if (!(await storeIdentityFacts(tx, stored, facts, now))) return false;
+        await storeNewChallenge(tx, isCompleted ? { ...challenge, status: 'completed' } : challenge);
+        return true;
+      });
+      if (isStarted) return accept(challengeBody(challenge));
+    }
+    throw new Error(`identity ${params.identityID} was changed by others ${tries} times in a row`);
   },
 });
-
-/** Whoever changed the identity meanwhile has started or ended another identification. */
-async function written(
-  tx: Database,
-  stored: StoredIdentity,
-  fact: IdentityFact,
-  now: Instant,
-): Promise<StoredIdentity> {
-  if (!(await storeIdentityFact(tx, stored, fact, now))) {
-    throw new Error(`identity ${stored.identity.id} was changed by somebody else`);
-  }
-  return { identity: evolve(stored.identity, fact), version: stored.version + 1 };
-}
 
 export const listChallenges = endpoint({
   operation: 'listChallenges',

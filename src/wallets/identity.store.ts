@@ -97,9 +97,8 @@ const listIdentityRows = listStatement({
 const insertChallenge = statement({
   name: 'insert_identity_challenge',
   parameters: challengeColumns,
-  row: { challenge_id: 'text' },
-  text: `insert into identity_challenge (${listOf(challengeColumns)}) values (${placesOf(challengeColumns)})
-         on conflict do nothing returning challenge_id`,
+  row: {},
+  text: `insert into identity_challenge (${listOf(challengeColumns)}) values (${placesOf(challengeColumns)})`,
 });
 
 const endChallengeRow = statement({
@@ -176,13 +175,13 @@ export async function listIdentities(
 }
 
 /** False when somebody else changed the identity since it was read. */
-export async function storeIdentityFact(
+export async function storeIdentityFacts(
   db: Database,
   { identity, version }: StoredIdentity,
-  fact: IdentityFact,
+  facts: readonly IdentityFact[],
   now: Instant,
 ): Promise<boolean> {
-  const after = evolve(identity, fact);
+  const after = facts.reduce(evolve, identity);
   const rows = await db.run(changeIdentityRow, {
     identity_id: identity.id,
     version,
@@ -190,14 +189,14 @@ export async function storeIdentityFact(
     is_blocked: after.isBlocked,
     effective_challenge: after.effectiveChallenge ?? null,
     happened_at: now,
-    facts: [fact],
+    facts,
   });
   return rows.length > 0;
 }
 
-/** False when another one is under way. */
-export async function storeNewChallenge(db: Database, challenge: Challenge): Promise<boolean> {
-  const rows = await db.run(insertChallenge, {
+/** Of one identity one is under way at most: whoever starts it has made sure that none is, and changes the identity with it. */
+export async function storeNewChallenge(db: Database, challenge: Challenge): Promise<void> {
+  await db.run(insertChallenge, {
     identity_id: challenge.identityId,
     challenge_id: challenge.id,
     type: challenge.type,
@@ -206,7 +205,6 @@ export async function storeNewChallenge(db: Database, challenge: Challenge): Pro
     created_at: challenge.createdAt,
     failure_reason: challenge.failureReason ?? null,
   });
-  return rows.length > 0;
 }
 
 /** False when it has ended already. */

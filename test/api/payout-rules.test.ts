@@ -2,10 +2,11 @@
 // transfers, identifications.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { storePayoutFee, storePayoutLimits } from '../../src/wallets/payout-terms.store.ts';
-import { findIdentity, storeIdentityFact } from '../../src/wallets/identity.store.ts';
+import { findIdentity, storeIdentityFacts } from '../../src/wallets/identity.store.ts';
 import { card, startPayoutWorld, type PayoutWorld } from '../support/payout-world.ts';
 import { brokenInvariants } from '../support/ledger.ts';
 import type { Merchant } from '../support/test-service.ts';
+import { countWaiting } from '../support/waiting.ts';
 
 let world: PayoutWorld;
 let destination: string;
@@ -29,7 +30,7 @@ async function setBlocked(identity: string, isBlocked: boolean): Promise<void> {
   const { database, clock } = world.service;
   const stored = (await findIdentity(database, null, identity))!;
   const type = isBlocked ? 'identity_blocked' : 'identity_unblocked';
-  expect(await storeIdentityFact(database, stored, { type }, clock.now())).toBe(true);
+  expect(await storeIdentityFacts(database, stored, [{ type }], clock.now())).toBe(true);
 }
 
 describe('bad requests of the wallets’ side', () => {
@@ -179,6 +180,30 @@ describe('identities and wallets', () => {
     );
     expect((await world.post(path, { type: 'in-person', proofs })).status).toBe(202);
     expect((await world.get(`/wallet/v0/identities/${identity}`)).body.level).toBe('identified');
+  });
+
+  test('who asks twice at once is identified once, and told so the other time', async () => {
+    const { database } = world.service;
+    const { identity } = await world.openWallet(world.merchant);
+    const path = `/wallet/v0/identities/${identity}/challenges`;
+    const body = { type: 'esia', proofs: [{ type: 'RUSDomesticPassport', token: 'any' }] };
+    const answers = await database.withClient(async (holder) => {
+      await holder.query('begin');
+      await holder.query('select from identity where identity_id = $1 for update', [identity]);
+      const asked = [world.post(path, body), world.post(path, body)];
+      await database.withClient(async (other) => {
+        while ((await other.query(countWaiting)).rows[0].count < asked.length)
+          await new Promise(setImmediate);
+      });
+      await holder.query('commit');
+      return Promise.all(asked);
+    });
+    const [accepted, again] = answers.sort((a, b) => a.status - b.status);
+    expect(accepted).toMatchObject({ status: 202, body: { type: 'esia', status: 'Pending' } });
+    expect(said(again!)).toEqual(
+      refused('illegalChallengeType', 'Illegal identification type for current identity level'),
+    );
+    expect((await world.get(path)).body).toHaveLength(1);
   });
 });
 
