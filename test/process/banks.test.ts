@@ -78,6 +78,17 @@ test('in live mode a merchant pays out through a terminal that was added by the 
   const named = { name: 'Example', provider: 'dpl', class: 'company' };
   const { id: identity } = await ask('POST', '/wallet/v0/identities', named);
   const { id: wallet } = await ask('POST', '/wallet/v0/wallets', { name: 'W', identity, currency: 'RUB' });
+  const challenges = `/wallet/v0/identities/${identity}/challenges`;
+  const challenge = { type: 'esia', proofs: [{ type: 'RUSDomesticPassport', token: 'any' }] };
+  const started = await ask('POST', challenges, challenge);
+  expect(started.status).toBe('Pending');
+  // Until somebody has decided, by the command line.
+  expect((await request('POST', node.url + challenges, { token, body: challenge })).status).toBe(409);
+  expect((await ask('GET', `${challenges}/${started.id}`)).status).toBe('Pending');
+  await run(`identity approve ${identity}`);
+  expect((await ask('GET', `${challenges}/${started.id}`)).status).toBe('Completed');
+  expect((await ask('GET', `/wallet/v0/identities/${identity}`)).level).toBe('partial');
+
   const cardNumber = '4242424242424242';
   const stored = await ask('POST', '/payres/v0/bank-cards', {
     type: 'BankCard',
