@@ -1,5 +1,6 @@
 // npm run bench:size: charges without the payer on a large database (npm run bench:load) in turns with an empty one, in the same
-// PostgreSQL. What counts is their ratio; beside it stand the statements that take longer on the large one.
+// PostgreSQL. What counts is their ratio; beside it stand the statements that take longer on the large one. The node whose turn it is
+// not stands still, so that what each does by itself, such as looking at kept cards, costs itself alone.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
@@ -57,12 +58,14 @@ try {
     const work = await scenario.prepare(api);
     works.set(side, work);
     await closedLoop(work, { clients, ms: roundMs });
+    stand(side.contender);
   }
   await field.query('postgres', 'select pg_stat_statements_reset()');
   for (let round = 0; round < rounds; round++) {
     // Who goes first changes, so that a machine that slows down or recovers favours neither.
     for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
       const { contender } = side;
+      process.kill(contender.pid, 'SIGCONT');
       const before = await spentSoFar(field, contender);
       const { rate, latenciesMs } = await closedLoop(works.get(side) ?? Promise.resolve, {
         clients,
@@ -71,14 +74,31 @@ try {
       side.costs.push(await costSince(before, field, contender, latenciesMs.length));
       side.rates.push(rate);
       side.latenciesMs.push(...latenciesMs);
+      stand(contender);
     }
     const [large = 0, empty = 1] = sides.map(({ rates }) => rates.at(-1));
     ratios.push(large / empty);
   }
+  letAllGoOn();
   await report();
 } finally {
+  letAllGoOn();
   await Promise.all(apis.map((api) => api.close()));
   await field.close();
+}
+
+function stand({ pid }: Contender): void {
+  process.kill(pid, 'SIGSTOP');
+}
+
+function letAllGoOn(): void {
+  for (const { contender } of sides) {
+    try {
+      process.kill(contender.pid, 'SIGCONT');
+    } catch {
+      // It is gone, and what it failed of is told already.
+    }
+  }
 }
 
 async function report(): Promise<void> {
