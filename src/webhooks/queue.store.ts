@@ -98,16 +98,18 @@ const claimQueues = statement({
 const writeQueues = statement({
   name: 'write_webhook_queues',
   parameters: { writes: 'json', now: 'timestamptz' },
-  row: { aggregate_id: 'text', webhook_id: 'text' },
+  row: { number: 'int4' },
+  // A node that has stood still may have taken a queue anew: what came of it under the old lease and under the new one is written
+  // together then, and only the latter counts. Hence the numbers.
   text: `
     with written as (
       select * from json_to_recordset(:writes) as written (
-        aggregate_id text, webhook_id text, lease_end timestamptz, rewinds int, next_position bigint, replay_until bigint,
+        number int, aggregate_id text, webhook_id text, lease_end timestamptz, rewinds int, next_position bigint, replay_until bigint,
         resume_at bigint, outcome text, wake_at timestamptz, failure text, stuck_reason text, position bigint, attempt int,
         event_type text, attempted_at timestamptz, duration_ms int, status int, went_wrong text)
     ), ours as (
       -- In one order, as everybody takes them who takes many: nobody waits in a circle.
-      select queue.aggregate_id, queue.webhook_id, queue.rewinds <> written.rewinds as is_put_back
+      select written.number, queue.rewinds <> written.rewinds as is_put_back
       from webhook_queue as queue join written
         on queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id
       where queue.wake_at = written.lease_end and queue.leased_until = written.lease_end
@@ -135,16 +137,16 @@ const writeQueues = statement({
                               when written.outcome = 'release' then queue.last_failure end,
           stuck_at = case when written.outcome = 'park' then :now end,
           stuck_reason = case when written.outcome = 'park' then written.stuck_reason end
-      from written join ours using (aggregate_id, webhook_id)
+      from written join ours using (number)
       where queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id and not is_put_back
-      returning queue.aggregate_id, queue.webhook_id
+      returning number
     ), put_back as (
       update webhook_queue as queue
       set wake_at = :now, leased_until = null, attempts = 0, last_failure = coalesce(written.failure, queue.last_failure)
-      from written join ours using (aggregate_id, webhook_id)
+      from written join ours using (number)
       where queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id and is_put_back
     )
-    select aggregate_id, webhook_id from gone_on`,
+    select number from gone_on`,
 });
 
 export async function claim(
@@ -187,19 +189,14 @@ export async function claim(
 /** Whether each was still ours to write, in the order given. */
 export async function write(db: Database, writes: readonly QueueWrite[], now: Instant): Promise<boolean[]> {
   const rows = await db.run(writeQueues, { writes: writes.map(rowOf), now });
-  const written = new Set(rows.map(nameOf));
-  return writes.map(({ queue }) =>
-    written.has(nameOf({ aggregate_id: queue.aggregateId, webhook_id: queue.webhookId })),
-  );
+  const written = new Set(rows.map(({ number }) => number));
+  return writes.map((_, number) => written.has(number));
 }
 
-function nameOf(row: { aggregate_id: string; webhook_id: string }): string {
-  return `${row.aggregate_id} ${row.webhook_id}`;
-}
-
-function rowOf(write: QueueWrite): Record<string, unknown> {
+function rowOf(write: QueueWrite, number: number): Record<string, unknown> {
   const { queue, place, attempt } = write;
   return {
+    number,
     aggregate_id: queue.aggregateId,
     webhook_id: queue.webhookId,
     lease_end: queue.leaseEnd,
