@@ -163,6 +163,35 @@ describe('nobody is served, and the server stays up, for', () => {
   });
 });
 
+describe('a request that names its whole address', () => {
+  const says = async (line: string, ...headers: string[]) => {
+    const answer = await talk(head(`${line} HTTP/1.1`, ...headers, 'Connection: close'));
+    return { status: Number(answer.split(' ')[1]), allow: /^allow: (.*)\r$/im.exec(answer)?.[1], answer };
+  };
+
+  test.each([
+    'http://shop.example/v2/processing/me',
+    'http://shop.example:8080/v1/processing/me?x=1',
+    'HTTPS://shop.example/v2/processing/me',
+    'http://[::1]:80/%761/processing/me',
+  ])('is answered as if it named the path: %s', async (address) => {
+    const { status, answer } = await says(`GET ${address}`, ...asMerchant());
+    expect(status).toBe(200);
+    expect(answer).toContain(merchant.partyId);
+    expect(await says(`DELETE ${address}`, ...asMerchant())).toMatchObject({ status: 405, allow: 'GET' });
+  });
+
+  test.each([
+    ['http://shop.example', 302],
+    ['http://shop.example/nothing', 404],
+    ['http://shop.example//v2/processing/me', 404],
+    ['http:/v2/processing/me', 400],
+    ['ftp://shop.example/v2/processing/me', 404],
+  ])('%s is answered with %i', async (address, status) => {
+    expect((await says(`GET ${address}`, ...asMerchant())).status).toBe(status);
+  });
+});
+
 test('an HTTP/1.0 client is answered and hung up on', async () => {
   const answer = await talk(getMe().replace('HTTP/1.1', 'HTTP/1.0'));
   expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
