@@ -4,7 +4,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { instantAt } from '../src/clock.ts';
 import { everyInvariant } from '../src/compose.ts';
 import { openDatabase } from '../src/database/database.ts';
@@ -12,21 +11,21 @@ import { costSince, meanOf, spentSoFar, type Cost } from './costs.ts';
 import { closedLoop, median, percentile } from './load.ts';
 import { openField, type Contender } from './processes.ts';
 import { openApi, scenarios, type Api } from './scenarios.ts';
+import { readOptions } from '../tools/script-options.ts';
 
-const { values: options } = parseArgs({
-  options: {
+const { options } = readOptions(
+  `npm run bench:size -- --folder FOLDER [--only recurring] [--rounds 5] [--seconds 3] [--clients 16]`,
+  {
     folder: { type: 'string' },
     only: { type: 'string', default: 'recurring' },
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '3' },
     clients: { type: 'string', default: '16' },
   },
-});
+);
 if (options.folder === undefined) {
-  console.log(
-    'npm run bench:size -- --folder FOLDER [--only recurring] [--rounds 5] [--seconds 3] [--clients 16]',
-  );
-  process.exit(1);
+  console.error('say with --folder where the large database is; --help says what there is');
+  process.exit(2);
 }
 const scenario = scenarios.find(({ name }) => name === options.only);
 if (!scenario) throw new Error(`there is no scenario ${options.only}`);

@@ -1,15 +1,19 @@
 // Shows what a backup is good for: a PostgreSQL from Debian's packages with an archive of its log, a base backup taken under load,
 // the machine lost, and the database restored to a moment before that. Nothing that was told until then is missing, and of what
-// the bank did afterwards nothing escapes `mandate reconcile --restored-to`. `npm run prove:backup`, two minutes.
+// the bank did afterwards nothing escapes `mandate reconcile --restored-to`; what it paid out is written down from its book. `npm run prove:backup`, two minutes.
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { openGround, type Server } from './ground.ts';
-import { openTrader } from './trader.ts';
+import { openTrader, type Trader } from './trader.ts';
+import { readOptions } from '../tools/script-options.ts';
 
-const { values: options } = parseArgs({ options: { seconds: { type: 'string', default: '6' } } });
+const { options } = readOptions(
+  `npm run prove:backup -- [--seconds 6]
+for how long it is traded before the moment, and after it`,
+  { seconds: { type: 'string', default: '6' } },
+);
 const loadMs = 1_000 * Number(options.seconds);
 const clients = 6;
 /** Made before the moment, and paid or refunded after it: what a shop can ask for again. */
@@ -94,13 +98,17 @@ async function prove(): Promise<void> {
 
   for (const one of unpaid) await merchant.pay(one);
   for (const one of sold) await merchant.refund(one);
+  const payouts = [...settled.lost].filter((operation) => operation.endsWith('.p'));
+  for (const operation of payouts) await restorePayout(restored, operation, merchant.payout);
   const last = await reconcile(restored, restoredTo);
   const again = [...unpaid.map((one) => `${one.id}.1.a`), ...sold.map((id) => `${id}.1.100`)];
   expectNone('asked for again, and still different', missed(again, last));
+  expectNone('payouts written down from the bank’s book, and still different', missed(payouts, last));
   expectNone('booked twice by the bank', last.duplicates);
   const books = await ground.mandate(urlOf(restored), ['ledger', 'check']);
   if (books.code !== 0) throw new Error(books.output);
   console.log(`${again.length} payments and refunds were asked for again: known here now, and booked once`);
+  console.log(`${payouts.length} payouts were written down from the bank’s book, each with a command`);
   console.log(`what is left is for people: ${last.text}`);
 }
 
@@ -172,6 +180,19 @@ async function reconcile(server: Server, restoredTo: string): Promise<Reconciled
     duplicates: differences.filter((one) => one.class === 'duplicate').map((one) => one.operationId),
     text: [...counts].map(([name, count]) => `${count} ${name}`).join(', ') || 'nothing',
   };
+}
+
+async function restorePayout(server: Server, operation: string, from: Trader['payout']): Promise<void> {
+  const asked = [
+    '--wallet',
+    from.wallet,
+    '--destination',
+    from.destination,
+    '--reason',
+    'npm run prove:backup',
+  ];
+  const { code, output } = await ground.mandate(urlOf(server), ['payout', 'restore', operation, ...asked]);
+  if (code !== 0) throw new Error(output);
 }
 
 async function untilSettled(server: Server, restoredTo: string): Promise<Reconciled> {

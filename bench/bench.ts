@@ -1,7 +1,6 @@
 // npm run bench: how fast the service is, beside a floor that does the same writes and nothing else. Both run on this machine,
 // against the same PostgreSQL and the same bank, in short turns; what counts is their ratio. `--quick` takes under a minute.
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { closedLoop, median, openLoop, type Measured, type Work } from './load.ts';
 import { costSince, meanOf, residentMb, spentSoFar, type Cost } from './costs.ts';
 import { isPgbenchThere, runPgbench } from './pgbench.ts';
@@ -9,9 +8,13 @@ import { openField, type Contender } from './processes.ts';
 import { measureWebhooks, type WebhooksResult } from './webhooks.ts';
 import { writeReport, type Result, type SlowBankResult } from './report.ts';
 import { openApi, scenarios, type Api, type Scenario } from './scenarios.ts';
+import { readOptions } from '../tools/script-options.ts';
 
-const { values: options } = parseArgs({
-  options: {
+const { options } = readOptions(
+  `npm run bench -- [--quick] [--only NAME]… [--clients 16] [--rounds 3] [--seconds 3]
+  [--bank-latency 200] [--profile FOLDER]
+scenarios: ${[...scenarios.map(({ name }) => name), 'pgbench', 'webhooks'].join(', ')}; results go to bench/results/`,
+  {
     quick: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true },
     clients: { type: 'string', default: '16' },
@@ -19,15 +22,8 @@ const { values: options } = parseArgs({
     seconds: { type: 'string' },
     'bank-latency': { type: 'string' },
     profile: { type: 'string' },
-    help: { type: 'boolean', default: false },
   },
-});
-if (options.help) {
-  console.log(`npm run bench -- [--quick] [--only NAME]… [--clients 16] [--rounds 3] [--seconds 3]
-  [--bank-latency 200] [--profile FOLDER]
-scenarios: ${[...scenarios.map(({ name }) => name), 'pgbench', 'webhooks'].join(', ')}; results go to bench/results/`);
-  process.exit();
-}
+);
 const clients = Number(options.clients);
 const rounds = Number(options.rounds ?? 3);
 const roundMs = 1_000 * Number(options.seconds ?? (options.quick ? 2 : 3));

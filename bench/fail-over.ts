@@ -5,13 +5,15 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { openGround } from './ground.ts';
 import type { Api } from './scenarios.ts';
+import { readOptions } from '../tools/script-options.ts';
 
-const { values: options } = parseArgs({
-  options: { asynchronous: { type: 'boolean', default: false }, seconds: { type: 'string', default: '6' } },
-});
+const { options } = readOptions(
+  `npm run prove:fail-over -- [--asynchronous] [--seconds 6]
+--asynchronous does not wait for the standby, and shows what is lost`,
+  { asynchronous: { type: 'boolean', default: false }, seconds: { type: 'string', default: '6' } },
+);
 const loadMs = 1_000 * Number(options.seconds);
 const clients = 8;
 /** How long the standby hears nothing before the primary is killed. */

@@ -2,24 +2,26 @@
 // few payments; what became of them is copied until there are enough (bench/lives.ts), the oldest three months ago.
 import { statfsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { openDatabase } from '../src/database/database.ts';
 import { moveWatermark } from '../src/ledger/check-ledger.ts';
 import { copyLife, readLife, type Life } from './lives.ts';
 import { openField, type Field } from './processes.ts';
 import { openApi, sellOnce, sellInSeries } from './scenarios.ts';
+import { readOptions } from '../tools/script-options.ts';
 
-const { values: options } = parseArgs({
-  options: {
+const { options } = readOptions(
+  `
+npm run bench:load -- --folder FOLDER [--payments 200000] [--writers 2]
+five million payments have some 24 million events and take 23 GB, and 7 more while they are written; of a folder that is large already, 0 makes the statistics anew`,
+  {
     folder: { type: 'string' },
     payments: { type: 'string', default: '200000' },
     writers: { type: 'string', default: '2' },
   },
-});
+);
 if (options.folder === undefined) {
-  console.log(`npm run bench:load -- --folder FOLDER [--payments 200000] [--writers 2]
-five million payments have some 24 million events and take 23 GB, and 7 more while they are written; of a folder that is large already, 0 makes the statistics anew`);
-  process.exit(1);
+  console.error('say with --folder where it is to be; --help says what there is');
+  process.exit(2);
 }
 const wanted = Number(options.payments);
 const folder = resolve(options.folder);

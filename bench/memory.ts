@@ -2,19 +2,21 @@
 // is wished, and each minute its resident memory is written down. What counts is the second half: there it must not grow.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
-import { parseArgs } from 'node:util';
 import { residentMb } from './costs.ts';
 import { median, openLoop, percentile } from './load.ts';
 import { openField } from './processes.ts';
 import { openApi, scenarios } from './scenarios.ts';
+import { readOptions } from '../tools/script-options.ts';
 
-const { values: options } = parseArgs({
-  options: {
+const { options } = readOptions(
+  `npm run bench:memory -- [--minutes 10] [--rate 20] [--only recurring]
+--rate is how many a second`,
+  {
     minutes: { type: 'string', default: '10' },
     rate: { type: 'string', default: '20' },
     only: { type: 'string', default: 'recurring' },
   },
-});
+);
 const minutes = Number(options.minutes);
 const rate = Number(options.rate);
 const scenario = scenarios.find(({ name }) => name === options.only);

@@ -8,6 +8,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, openGround, type Server } from './ground.ts';
 import { openTrader } from './trader.ts';
+import { readOptions } from '../tools/script-options.ts';
+
+readOptions(
+  `npm run prove:pgbouncer: the service through PgBouncer, by session and by transaction. A minute; it takes no options.`,
+);
 
 const program = '/usr/sbin/pgbouncer';
 const clients = 8;

@@ -2,13 +2,14 @@
 // Its processor time is said too: on a busy machine that tells more than the clock.
 import { loadavg } from 'node:os';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { processorMs, residentMb } from './costs.ts';
 import { median } from './load.ts';
 import { openField } from './processes.ts';
+import { readOptions } from '../tools/script-options.ts';
 
-const { values: options } = parseArgs({
-  options: { starts: { type: 'string', default: '15' }, profile: { type: 'string' } },
+const { options } = readOptions(`npm run bench:start -- [--starts 15] [--profile FOLDER]`, {
+  starts: { type: 'string', default: '15' },
+  profile: { type: 'string' },
 });
 const field = await openField(options.profile ? { profileInto: resolve(options.profile) } : {});
 try {

@@ -7,6 +7,8 @@ export type Prepared = { readonly id: string; readonly payer: object };
 export type Trader = {
   /** The operations he was told are done, in order. */
   readonly told: readonly string[];
+  /** From where to where he pays out. */
+  readonly payout: { readonly wallet: string; readonly destination: string };
   /** Goes on through answers that do not come. */
   tradeUntil(isOver: () => boolean): Promise<void>;
   /** An invoice and a card to pay it with. */
@@ -48,9 +50,10 @@ export async function openTrader(api: Api): Promise<Trader> {
   return traderOn(api, { wallet: wallet.id, destination: destination.id }, []);
 }
 
-function traderOn(api: Api, payout: { wallet: string; destination: string }, told: string[]): Trader {
+function traderOn(api: Api, payout: Trader['payout'], told: string[]): Trader {
   const trader: Trader = {
     told,
+    payout,
     async tradeUntil(isOver) {
       for (let round = 0; !isOver(); round++) {
         try {

@@ -2,22 +2,24 @@
 // for the database; what counts is how much more two of them do.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
-import { parseArgs } from 'node:util';
 import { spentSoFar } from './costs.ts';
 import { holdTo } from './held.ts';
 import { closedLoop, median, percentile, type Work } from './load.ts';
 import { openField } from './processes.ts';
 import { openApi, scenarios } from './scenarios.ts';
+import { readOptions } from '../tools/script-options.ts';
 
-const { values: options } = parseArgs({
-  options: {
+const { options } = readOptions(
+  `npm run bench:nodes -- [--share 0.1] [--only recurring] [--rounds 4] [--seconds 4] [--clients 8]
+--share is of a core, for each node`,
+  {
     share: { type: 'string', default: '0.1' },
     only: { type: 'string', default: 'recurring' },
     rounds: { type: 'string', default: '4' },
     seconds: { type: 'string', default: '4' },
     clients: { type: 'string', default: '8' },
   },
-});
+);
 const scenario = scenarios.find(({ name }) => name === options.only);
 if (!scenario) throw new Error(`there is no scenario ${options.only}`);
 const share = Number(options.share);

@@ -7,26 +7,14 @@
 //   npm run simulate:mutants -- --write         and their rows of the table in docs/reliability.md anew
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
 import { firstSeedOf, themes } from './clients/themes.ts';
 import { copySources, faultsThere, plant, type PlantedFault } from './faults/plant.ts';
 import { search, type Found } from './faults/search.ts';
 import { tableOf, withTable, type Outcome } from './faults/table.ts';
+import { readOptions } from '../tools/script-options.ts';
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    /** For each fault, until the last world begins. */
-    seconds: { type: 'string', default: '50' },
-    steps: { type: 'string', default: '1500' },
-    seed: { type: 'string', default: '1' },
-    'side-by-side': { type: 'string', default: String(Math.min(2, availableParallelism())) },
-    write: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
-if (values.help) {
-  process.stdout.write(`Plants faults in copies of the sources, and lets the simulation look for each.
+const { options: values, words: positionals } = readOptions(
+  `Plants faults in copies of the sources, and lets the simulation look for each.
 
   npm run simulate:mutants                    all of simulation/faults
   npm run simulate:mutants -- told-backwards  only those that are named
@@ -37,10 +25,17 @@ if (values.help) {
   --seed 1            from which on
   --side-by-side N    so many at once
 
-It ends with 1 when one was not found, or does not apply any more. More: docs/reliability.md
-`);
-  process.exit(0);
-}
+It ends with 1 when one was not found, or does not apply any more. More: docs/reliability.md`,
+  {
+    /** For each fault, until the last world begins. */
+    seconds: { type: 'string', default: '50' },
+    steps: { type: 'string', default: '1500' },
+    seed: { type: 'string', default: '1' },
+    'side-by-side': { type: 'string', default: String(Math.min(2, availableParallelism())) },
+    write: { type: 'boolean', default: false },
+  },
+  { wordsMost: 100 },
+);
 const wish = { steps: Number(values.steps), seconds: Number(values.seconds), every: themes.length };
 const document = new URL('../docs/reliability.md', import.meta.url);
 

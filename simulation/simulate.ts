@@ -7,15 +7,28 @@
 // First of all, before anything of the service is loaded.
 import { real } from './world/take-over.ts';
 import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
 import { forAWhile } from './for-a-while.ts';
 import type { Report, Story } from './run-world.ts';
 import { buildSerialisersOnce } from './world/built-once.ts';
 import { enterCluster, startCluster, type Place } from './world/cluster.ts';
+import { readOptions } from '../tools/script-options.ts';
 
-const { values } = parseArgs({
-  options: {
-    help: { type: 'boolean', default: false },
+const { options: values } = readOptions(
+  `Worlds that try to break the service, decided by a seed.
+
+  npm run simulate -- --seed 7 --steps 3000   one world; the last line is its trace
+  npm run simulate -- --for 5m                fresh seeds, one world after the other, until one fails
+  npm run simulate -- --for 5m --seed 7       the same, with the seeds from 7 on
+
+  --steps N           how long a world is; 3000, with --for 8000
+  --side-by-side N    with --for: in so many processes
+  --without KIND      leave a kind of fault or of request out; may be given often
+  --story             print every line of what happened
+  --shrink-within 2m  how long a smaller world that fails in the same way is looked for
+  --as-it-is          do not look for one
+
+It ends with 1 when a world failed. More: simulation/README.md`,
+  {
     seed: { type: 'string' },
     steps: { type: 'string' },
     for: { type: 'string' },
@@ -32,29 +45,10 @@ const { values } = parseArgs({
     place: { type: 'string' },
     within: { type: 'string', default: '24h' },
   },
-});
+);
 const { without } = values;
 /** A world costs as much to begin and to end, however long it is; one that is looked at alone should be soon over. */
 const steps = values.steps ?? (values.for === undefined ? '3000' : '8000');
-
-if (values.help) {
-  process.stdout.write(`Worlds that try to break the service, decided by a seed.
-
-  npm run simulate -- --seed 7 --steps 3000   one world; the last line is its trace
-  npm run simulate -- --for 5m                fresh seeds, one world after the other, until one fails
-  npm run simulate -- --for 5m --seed 7       the same, with the seeds from 7 on
-
-  --steps N           how long a world is; 3000, with --for 8000
-  --side-by-side N    with --for: in so many processes
-  --without KIND      leave a kind of fault or of request out; may be given often
-  --story             print every line of what happened
-  --shrink-within 2m  how long a smaller world that fails in the same way is looked for
-  --as-it-is          do not look for one
-
-It ends with 1 when a world failed. More: simulation/README.md
-`);
-  process.exit(0);
-}
 
 function millisecondsIn(text: string): number {
   const [, count, unit] = /^(\d+)(s|m|h)$/.exec(text) ?? [];

@@ -7,7 +7,6 @@ import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { readSandboxFacts } from '../src/merchants/sandbox-setup.ts';
 import { readBook } from '../test/support/books.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
@@ -18,14 +17,17 @@ import { startPostgres, type TorturedPostgres } from './torture/postgres.ts';
 import { openProxy, type Proxy } from './torture/proxy.ts';
 import { startReceiver } from './torture/receiver.ts';
 import { startTrading } from './torture/trades.ts';
+import { readOptions } from '../tools/script-options.ts';
 
-const { values } = parseArgs({
-  options: {
+const { options: values } = readOptions(
+  `npm run torture -- [--seconds 300] [--kills 30] [--traders 12]
+two nodes, bank and PostgreSQL are killed in turn, so many times in so many seconds`,
+  {
     seconds: { type: 'string', default: '300' },
     kills: { type: 'string', default: '30' },
     traders: { type: 'string', default: '12' },
   },
-});
+);
 const seconds = Number(values.seconds);
 const kills = Number(values.kills);
 const secret = 'a secret of the torture that is long enough';

@@ -10,9 +10,17 @@ import { fileURLToPath } from 'node:url';
 import { openLink } from '../src/bank/http/link.ts';
 import { protocolVersion, sign, signatureHeader, versionHeader } from '../src/bank/http/signature.ts';
 import { randomIds } from '../src/ids.ts';
+import { readOptions } from './script-options.ts';
 
-const seconds = bounded(process.argv[2], 8, 60);
-const connections = bounded(process.argv[3], 64, 200);
+const { words } = readOptions(
+  `
+npx tsx tools/bench-bank.ts [8] [64]
+  how many operations a second the simulated bank does; for so many seconds, over so many connections`,
+  {},
+  { wordsMost: 2 },
+);
+const seconds = bounded(words[0], 8, 60);
+const connections = bounded(words[1], 64, 200);
 const warmUpSeconds = 2;
 const charge = {
   kind: 'authorise',

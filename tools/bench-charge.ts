@@ -17,10 +17,18 @@ import { insertParty, insertShop, setShopFees } from '../src/merchants/party.sto
 import type { Currency } from '../src/money.ts';
 import { openSimulatedBank } from '../src/sandbox/bank/simulated-bank.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
+import { readOptions } from './script-options.ts';
 
+const { words } = readOptions(
+  `
+npm run bench:charge -- [12]
+  how many whole charges a second one node takes; for so many seconds`,
+  {},
+  { wordsMost: 1 },
+);
 const clients = 32;
 const rounds = 6;
-const seconds = Number(process.argv[2] ?? 12);
+const seconds = Number(words[0] ?? 12);
 const commitMs = 100;
 const lookEveryMs = 10;
 const bankSecret = 'a secret of the bench that is long enough';

@@ -13,6 +13,11 @@ import { postJournal, spreadAccount } from '../src/ledger/ledger.store.ts';
 import { saleApproved, type LedgerPayment } from '../src/ledger/postings.ts';
 import type { Currency, Money } from '../src/money.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
+import { readOptions } from './script-options.ts';
+
+readOptions(
+  `npm run bench:ledger: how many journals a second the ledger writes. Half a minute; it takes no options.`,
+);
 
 const clients = 16;
 const rounds = 2;

@@ -14,6 +14,11 @@ import type { PayoutLimits } from '../src/wallets/payout-limits.ts';
 import { storeNewWithdrawal } from '../src/wallets/new-withdrawal.store.ts';
 import { storeEnd } from '../src/wallets/withdrawal.store.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
+import { readOptions } from './script-options.ts';
+
+readOptions(
+  `npm run bench:payouts: how many withdrawals a second are made and ended. A minute; it takes no options.`,
+);
 
 const clients = 16;
 const rounds = 3;

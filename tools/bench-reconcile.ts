@@ -11,8 +11,16 @@ import { startEmbedded } from '../src/database/embedded/server.ts';
 import { migrate } from '../src/database/migrate.ts';
 import { reconcile } from '../src/reconciliation/reconcile.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
+import { readOptions } from './script-options.ts';
 
-const lengths = process.argv.slice(2).map(Number);
+const { words } = readOptions(
+  `
+npx tsx tools/bench-reconcile.ts [LINES]…
+  how long a reconciliation takes, and how much memory; over books of so many lines each`,
+  {},
+  { wordsMost: 100 },
+);
+const lengths = words.map(Number);
 const linesOfPayment = 2;
 const paymentsAtOnce = 10_000;
 const megabyte = 1024 * 1024;

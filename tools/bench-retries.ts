@@ -16,9 +16,17 @@ import { mayCharge, type Decline } from '../src/recurring/may-charge.ts';
 import { decideEnding, evolve, type Series, type SeriesTerms } from '../src/recurring/series.ts';
 import { openSimulatedBank } from '../src/sandbox/bank/simulated-bank.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
+import { readOptions } from './script-options.ts';
 
-const seriesCount = Number(process.argv[2] ?? 1_000);
-const chargedEachDay = Math.min(Number(process.argv[3] ?? 8), seriesCount);
+const { words } = readOptions(
+  `
+npm run bench:retries -- [1000] [8]
+  how long 31 days of retries take: of so many series, so many of which are charged each day`,
+  {},
+  { wordsMost: 2 },
+);
+const seriesCount = Number(words[0] ?? 1_000);
+const chargedEachDay = Math.min(Number(words[1] ?? 8), seriesCount);
 /** After that of the first failure. */
 const days = 30;
 /** A little more than a day, for what the day before took. */

@@ -7,8 +7,16 @@ import { startEmbedded } from '../src/database/embedded/server.ts';
 import { StatementClient } from '../src/database/statement-client.ts';
 import { typeParsers } from '../src/database/statement.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
+import { readOptions } from './script-options.ts';
 
-const turns = Number(process.argv[2] ?? 6);
+const { words } = readOptions(
+  `
+npx tsx tools/bench-statements.ts [6]
+  what a statement costs by the driver's own way and by ours; in so many turns`,
+  {},
+  { wordsMost: 1 },
+);
+const turns = Number(words[0] ?? 6);
 const statementsInATurn = 2_500;
 const rows = 2_000;
 const text = `select true as found, note.* from note

@@ -21,9 +21,17 @@ import { webhookIdOf, type Webhook } from '../src/webhooks/webhook.ts';
 import { openWebhooks } from '../src/webhooks/webhooks.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
 import { writeInvoices } from '../test/support/told-logs.ts';
+import { readOptions } from './script-options.ts';
 
-const invoices = Number(process.argv[2] ?? 6_000);
-const eventsEach = Number(process.argv[3] ?? 6);
+const { words } = readOptions(
+  `
+npm run bench:webhooks -- [6000] [6]
+  how many deliveries a second one node makes: of so many invoices, so many events each`,
+  {},
+  { wordsMost: 2 },
+);
+const invoices = Number(words[0] ?? 6_000);
+const eventsEach = Number(words[1] ?? 6);
 
 const { folder, remove } = temporaryFolder();
 const server = await startEmbedded({ dataFolder: folder, log: () => {} });

@@ -2,6 +2,9 @@
 // them to the end, so that one run shows everything that is wrong; the tests, which take minutes, run when they passed.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { readOptions } from './script-options.ts';
+
+readOptions(`npm run check: everything that has to be green. It takes no options.`);
 
 type Outcome = { readonly script: string; readonly isGood: boolean; readonly output: string };
 

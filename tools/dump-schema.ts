@@ -4,6 +4,9 @@ import { openDatabase } from '../src/database/database.ts';
 import { migrate } from '../src/database/migrate.ts';
 import { startTestCluster } from '../test/support/test-cluster.ts';
 import { schemaText } from './schema-text.ts';
+import { readOptions } from './script-options.ts';
+
+readOptions(`npm run schema: writes schema.sql anew. It takes no options.`);
 
 const { connection, stop } = await startTestCluster();
 const database = openDatabase({ connection, connectionsMost: 1 });

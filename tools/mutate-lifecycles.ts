@@ -7,7 +7,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createVitest, type Vitest } from 'vitest/node';
 import { mutantsOf, type Mutant } from './mutants.ts';
+import { readOptions } from './script-options.ts';
 
+const { words } = readOptions(
+  `
+npm run mutate:lifecycles -- [payments/payment]
+  whether the tests of the pure files notice a mistake; of one file alone`,
+  {},
+  { wordsMost: 1 },
+);
 const repository = fileURLToPath(new URL('../', import.meta.url));
 /** Sources, each with the tests that are to notice. */
 const lifecycles: readonly (readonly [source: string, ...tests: string[]])[] = [
@@ -35,7 +43,7 @@ const alike: readonly RegExp[] = [
 /** A mutant that runs in circles is noticed too. */
 const endsWithinMs = 20_000;
 
-const [only] = process.argv.slice(2);
+const [only] = words;
 const chosen = lifecycles.filter(([source]) => only === undefined || source === only);
 if (chosen.length === 0)
   throw new Error(`there is no ${only}; there are ${lifecycles.map(([one]) => one).join(', ')}`);

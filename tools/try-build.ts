@@ -7,6 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { readOptions } from './script-options.ts';
+
+readOptions(`npm run build:try: whether what is in dist/ runs on its own. It takes no options.`);
 
 const readyWithinMs = 60_000;
 const repository = fileURLToPath(new URL('../', import.meta.url));

@@ -1,5 +1,5 @@
-// A bank is asked for nothing that a crash could still undo: what it follows from was committed when the message arrived. The log
-// is read as it stood then.
+// A bank is asked for nothing that a crash could still undo: what it follows from was committed before the message left, whether it
+// arrived or not. The log is read as it stood then.
 import type { Fact } from './books.ts';
 import type { Problem } from './check.ts';
 import type { Asked, CheckWorld } from './world.ts';

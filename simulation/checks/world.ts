@@ -44,7 +44,7 @@ export type BankEntry = {
 /** Something a bank was asked to do. */
 export type Asked = {
   readonly operationId: string;
-  /** Which transactions had ended when the message arrived, as the database says it. */
+  /** Which transactions had ended before the first byte of the message left, as the database says it. */
   readonly snapshot: string;
 };
 

@@ -20,7 +20,16 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = join(root, 'simulation/faults');
 const ending = '.patch';
 /** What a world is made of. */
-const copied = ['src', 'simulation', 'pages', 'test/support', 'package.json', 'tsconfig.json', 'schema.sql'];
+const copied = [
+  'src',
+  'simulation',
+  'pages',
+  'test/support',
+  'tools/script-options.ts',
+  'package.json',
+  'tsconfig.json',
+  'schema.sql',
+];
 
 export function faultsThere(): PlantedFault[] {
   return readdirSync(folder)

@@ -45,8 +45,8 @@ export async function openWorldBank(options: {
   faults: Faults;
   /** Brings a callback to a node that is up. It is not repeated: nobody may count on it. */
   callBack: (what: string, path: string, headers: Record<string, string>, body: string) => void;
-  /** Of each message that asks it to do something, before it does. */
-  arrives: (operationId: string) => Promise<void>;
+  /** Of each message that asks it to do something, before the first byte leaves the node. */
+  isSent: (operationId: string) => Promise<void>;
 }): Promise<WorldBank> {
   const { bank, scheduler, faults, callBack } = options;
   /** Until then nobody can reach it. */
@@ -101,7 +101,6 @@ export async function openWorldBank(options: {
   }
 
   async function deliver({ method, target, headers, body }: Question): Promise<Exchange> {
-    if (method === 'PUT') await options.arrives(target.slice(target.lastIndexOf('/') + 1));
     const answer = await app.inject({ method, url: target, headers, ...(body ? { payload: body } : {}) });
     const { statusCode: status, rawPayload } = answer;
     return { came: 'answer', status, headers: answer.headers as Headers, body: rawPayload };
@@ -154,6 +153,8 @@ export async function openWorldBank(options: {
             owner: node,
             what: `sends to the bank ${what}`,
             async run() {
+              const { method, target } = question;
+              if (method === 'PUT') await options.isSent(target.slice(target.lastIndexOf('/') + 1));
               if (faults.happens('bank goes away')) awayUntilMs = scheduler.nowMs() + awayMs;
               const isAway = awayUntilMs > scheduler.nowMs();
               if (isAway || faults.happens('bank cannot be reached')) return nothing('ECONNREFUSED', false);

@@ -87,7 +87,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const bank: WorldBank = await openWorldBanks({
     scheduler,
     faults,
-    async arrives(operationId) {
+    async isSent(operationId) {
       const [row] = await database.query('select pg_current_snapshot()::text as snapshot');
       asked.push({ operationId, snapshot: String(row?.['snapshot']) });
     },

@@ -84,4 +84,21 @@ export function addPayoutCommands(program: Command): void {
     .requiredOption('--as <end>', 'succeeded, or failed: then its money goes back to the wallet')
     .requiredOption('--reason <text>', 'how you know; it stays in the log')
     .action(async (id: string, options) => (await import('./payouts.ts')).settleWithdrawal(id, options));
+  payout
+    .command('restore')
+    .description('write down a payout that a bank has made and a restored database lost')
+    .argument(
+      '<operationID>',
+      'as mandate reconcile --restored-to tells it; its amount is taken from the book',
+    )
+    .requiredOption('--wallet <id>', 'which it was made from; the merchant was told')
+    .requiredOption('--destination <id>', 'the card it went to, which is compared with the book')
+    .requiredOption('--reason <text>', 'who you are and how you know; it stays in the log')
+    .option('--external-id <text>', 'what the merchant called it, so that his repeat pays nothing')
+    .option(
+      '--bank <name>',
+      'id or address of the bank, or a file with its book; else the only bank there is',
+    )
+    .option('--of <bankID>', 'whose book it is, where that does not follow')
+    .action(async (id: string, options) => (await import('./restore-payout.ts')).restorePayout(id, options));
 }

@@ -21,21 +21,30 @@ const longestMigrationMs = 24 * 3_600_000;
 
 /**
  * How long a migration waits for a table that somebody else has in use, a backup for instance, before it lets all those go
- * first who have begun to wait behind it; and how long it then leaves them alone.
+ * first who have begun to wait behind it; and how long it then leaves them alone. Nodes that start together take turns at it, so what
+ * counts in the end is the time, not how often each of them has tried.
  */
-const usualPatience = { lockWaitMs: 2_000, pauseMs: 3_000, triesMost: 720 };
+const usualPatience = {
+  lockWaitMs: 2_000,
+  pauseMs: 3_000,
+  giveUpAfterMs: 3_600_000,
+  nowMs: () => performance.now(),
+};
 
 /** Applies what is missing; answers the names of the files it applied. */
 export async function migrate(database: DatabasePool, patience = usualPatience): Promise<string[]> {
   const migrations = await readMigrations();
   const applied: string[] = [];
-  for (let tries = 1; ; tries++) {
+  let refusedAtMs: number | undefined;
+  for (;;) {
     try {
       const name = await database.withClient((client) => applyNext(client, migrations, patience));
       if (name === undefined) return applied;
       applied.push(name);
+      refusedAtMs = undefined;
     } catch (error) {
-      if (!isLocked(error) || tries >= patience.triesMost) throw error;
+      refusedAtMs ??= patience.nowMs();
+      if (!isLocked(error) || patience.nowMs() - refusedAtMs >= patience.giveUpAfterMs) throw error;
     }
   }
 }

@@ -57,8 +57,7 @@ export function buildServer(options: {
     exposeHeadRoutes: false,
     // Longer than any address Node reads: how long an id may be is said by the schema.
     routerOptions: { maxParamLength: 16_384 },
-    // /v1 is another name for /v2.
-    rewriteUrl: ({ url = '' }) => (url.startsWith('/v1/processing/') ? url.replace('/v1/', '/v2/') : url),
+    rewriteUrl: ({ url = '' }) => pathForRouter(url),
     clientErrorHandler: (error, socket) => answerWhatIsNoHttp(error, socket),
     // An address that cannot be read comes here past all hooks.
     frameworkErrors: (error, request, reply) => {
@@ -155,6 +154,18 @@ export function buildServer(options: {
     });
   }
   return app;
+}
+
+/**
+ * A request may name its whole address, as those through a proxy do, and a server has to take it for the path in it (RFC 9112, 3.2.2);
+ * nothing here depends on the host. /v1 is another name for /v2, however its letters are written.
+ */
+function pathForRouter(target: string): string {
+  if (target.startsWith('/v2/')) return target;
+  const path = target.replace(/^https?:\/\/[^/?#]*\/?/i, '/');
+  const [start, ...words] = /^\/([^/?#]{2,6})\/([^/?#]{10,30})\//.exec(path) ?? [];
+  if (start === undefined || readablePath(words.join('/')) !== 'v1/processing') return path;
+  return `/v2/processing/${path.slice(start.length)}`;
 }
 
 /** Which methods a path has, if there is one: asked only for what no route was found for. */

@@ -8,7 +8,7 @@ export const lostWork = {
   paidOut: {
     means: 'The card has the money, and here it is still in the wallet or set aside.',
     advice:
-      'Let the merchant pay nothing out until his wallet is lowered by it: it would be paid a second time, under another id.',
+      'Let the merchant pay nothing out until it is written down (mandate payout restore): he would pay it a second time, under another id.',
   },
   charged: {
     means: 'The payer was charged, and here he was not.',

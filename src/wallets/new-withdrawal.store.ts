@@ -78,7 +78,7 @@ type NewWithdrawal = {
   readonly realm: Realm;
   readonly limits: PayoutLimits;
   readonly fingerprint: Buffer;
-  readonly claim: { wake_at: Instant; attempts: number };
+  readonly claim: { wake_at: Instant | null; attempts: number };
   /** To be used up. */
   readonly grantId?: string;
 };

@@ -1,6 +1,7 @@
 // Bytes on a real socket that no HTTP client would send. Whatever comes, the next honest request is answered.
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Patience } from '../../src/http/deadline.ts';
 import { startTestService, type Merchant, type TestService } from '../support/test-service.ts';
 
 let service: TestService;
@@ -14,10 +15,15 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Sends the bytes and reads until the other side hangs up, or has said as much as is waited for. */
-function talk(bytes: string | Buffer, enough: (heard: string) => boolean = () => false): Promise<string> {
+/** Sends the bytes and reads until the other side hangs up, or has said as much as is waited for; then sends more, if there is more. */
+function talk(
+  bytes: string | Buffer,
+  enough: (heard: string) => boolean = () => false,
+  more?: { readonly when: RegExp; readonly then: string },
+): Promise<string> {
   return new Promise((resolve, reject) => {
     let heard = '';
+    let isMoreToSay = more !== undefined;
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
     const end = () => {
       socket.destroy();
@@ -26,7 +32,10 @@ function talk(bytes: string | Buffer, enough: (heard: string) => boolean = () =>
     socket.setTimeout(20_000, () => reject(new Error(`nothing more came after ${JSON.stringify(heard)}`)));
     socket.on('data', (chunk: Buffer) => {
       heard += chunk.toString('latin1');
-      if (enough(heard)) end();
+      if (enough(heard)) return end();
+      if (!isMoreToSay || !more?.when.test(heard)) return;
+      isMoreToSay = false;
+      socket.write(more.then);
     });
     socket.on('close', end);
     // A server that hangs up while we still send is within its rights.
@@ -56,7 +65,7 @@ test('requests sent one behind the other without waiting are answered in their o
   expect(count(answers, /HTTP\/1\.1 200 OK/g)).toBe(50);
 });
 
-test('who sends his body slower than he is ready to wait is told so, and his connection can be closed', async () => {
+test('who sends his body slower than he is ready to wait is told so, and may go on when he has sent it', async () => {
   const start = head(
     'POST /v2/processing/invoices HTTP/1.1',
     ...asMerchant(),
@@ -65,7 +74,28 @@ test('who sends his body slower than he is ready to wait is told so, and his con
     'Content-Length: 100',
   );
   expect(await talk(`${start}{`, (heard) => heard.includes('\r\n\r\n'))).toMatch(/^HTTP\/1\.1 504 /);
+  const rest = `${' '.repeat(98)}}${getMe('Connection: close')}`;
+  const both = await talk(`${start}{`, undefined, { when: /^HTTP\/1\.1 504 [^]*\r\n\r\n/, then: rest });
+  expect([...both.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['504', '200']);
   await expectAlive();
+});
+
+test('who hangs up is not kept in mind for as long as he was ready to wait', async () => {
+  const ended = vi.spyOn(Patience.prototype, 'end');
+  try {
+    const start = head(
+      'POST /v2/processing/invoices HTTP/1.1',
+      ...asMerchant(),
+      'Expect: 100-continue',
+      'Content-Type: application/json',
+      'Content-Length: 100',
+    );
+    // He hears that he may send his body, and does not.
+    expect(await talk(start, (heard) => heard.includes('\r\n\r\n'))).toMatch(/^HTTP\/1\.1 100 /);
+    await expect.poll(() => ended.mock.calls.length, { timeout: 30_000 }).toBeGreaterThan(0);
+  } finally {
+    ended.mockRestore();
+  }
 });
 
 test('a body that comes in pieces is put together', async () => {
@@ -160,6 +190,35 @@ describe('nobody is served, and the server stays up, for', () => {
     );
     await expectAlive();
     expect(service.logged.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+  });
+});
+
+describe('a request that names its whole address', () => {
+  const says = async (line: string, ...headers: string[]) => {
+    const answer = await talk(head(`${line} HTTP/1.1`, ...headers, 'Connection: close'));
+    return { status: Number(answer.split(' ')[1]), allow: /^allow: (.*)\r$/im.exec(answer)?.[1], answer };
+  };
+
+  test.each([
+    'http://shop.example/v2/processing/me',
+    'http://shop.example:8080/v1/processing/me?x=1',
+    'HTTPS://shop.example/v2/processing/me',
+    'http://[::1]:80/%761/processing/me',
+  ])('is answered as if it named the path: %s', async (address) => {
+    const { status, answer } = await says(`GET ${address}`, ...asMerchant());
+    expect(status).toBe(200);
+    expect(answer).toContain(merchant.partyId);
+    expect(await says(`DELETE ${address}`, ...asMerchant())).toMatchObject({ status: 405, allow: 'GET' });
+  });
+
+  test.each([
+    ['http://shop.example', 302],
+    ['http://shop.example/nothing', 404],
+    ['http://shop.example//v2/processing/me', 404],
+    ['http:/v2/processing/me', 400],
+    ['ftp://shop.example/v2/processing/me', 404],
+  ])('%s is answered with %i', async (address, status) => {
+    expect((await says(`GET ${address}`, ...asMerchant())).status).toBe(status);
   });
 });
 

@@ -239,6 +239,7 @@ describe('a known path', () => {
     [`${invoicesUrl}/x/events`, 'GET'],
     [me, 'GET'],
     ['/v1/processing/me', 'GET'],
+    ['/%76%31/%70rocessing/me', 'GET'],
     ['/v2/processing/%6de?x=1', 'GET'],
     [`${invoicesUrl}//fulfill`, 'POST'],
     ['/sandbox/clock', 'GET, POST'],
@@ -264,6 +265,8 @@ test.each([
   '/v2/processing/me/more',
   '/v2/processing/invoices/x/y/z',
   '/v1/sandbox/clock',
+  '/v1%2fprocessing/me',
+  '/%2576%31/processing/me',
   '/%2e%2e/%2e%2e/etc/passwd',
   '/v2/processing/%6de/..',
   '/favicon.ico',
@@ -275,6 +278,15 @@ test.each([
       body: { message: expect.any(String) },
     });
   }
+});
+
+test.each([
+  '/v1/processing/me',
+  '/%761/processing/me',
+  '/v%31/%70rocessing/me?x=/v1/',
+  '/v2/processing/%6de',
+])('%s is another way to write /v2/processing/me', async (url) => {
+  expect((await get(url)).body).toEqual((await get(me)).body);
 });
 
 describe('a preflight', () => {

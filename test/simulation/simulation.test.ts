@@ -56,7 +56,14 @@ test(
 /** The sources, with a mistake in them. */
 function plant(): { folder: string; remove: () => Promise<void> } {
   const { folder, remove } = temporaryFolder();
-  for (const name of ['src', 'simulation', 'test/support', 'package.json', 'tsconfig.json'])
+  for (const name of [
+    'src',
+    'simulation',
+    'test/support',
+    'tools/script-options.ts',
+    'package.json',
+    'tsconfig.json',
+  ])
     cpSync(join(root, name), join(folder, name), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   const file = join(folder, 'src/ledger/postings.ts');

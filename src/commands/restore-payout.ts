@@ -1,0 +1,93 @@
+// mandate payout restore: what a bank has paid and a restored database does not know, written down from the bank's own book.
+import { listBanks, readPayoutTerminals } from '../bank/bank.store.ts';
+import { parseInstant } from '../clock.ts';
+import { buildService, type Foundation } from '../compose.ts';
+import { findDestination } from '../wallets/destination.store.ts';
+import { paidLineOf, type PaidLine } from '../wallets/lost-withdrawal.ts';
+import { restoreWithdrawal } from '../wallets/restore-withdrawal.ts';
+import { findWallet } from '../wallets/wallet.store.ts';
+import type { Route } from '../wallets/withdrawal.ts';
+import { openBankBook, type BankBook } from './bank-book.ts';
+import { withFoundation } from './foundation.ts';
+
+export type RestorePayout = {
+  readonly wallet: string;
+  readonly destination: string;
+  readonly reason: string;
+  readonly externalId?: string;
+  readonly bank?: string;
+  readonly of?: string;
+};
+
+export async function restorePayout(operationId: string, options: RestorePayout): Promise<void> {
+  const said = await withFoundation(async (foundation) => {
+    const { database: db, ports, config } = foundation;
+    const { banks, payouts } = buildService(foundation);
+    const wallet = await findWallet(db, null, options.wallet);
+    if (!wallet)
+      throw new Error(
+        `there is no wallet ${options.wallet}. If it was lost too, let the merchant open one in the name he had, put on it what ` +
+          'it lacks (mandate wallet deposit), and say that one',
+      );
+    const destination = (await findDestination(db, null, options.destination))?.destination;
+    if (!destination)
+      throw new Error(
+        `there is no destination ${options.destination}. If it was lost too, let the merchant store the same card again, and say that one`,
+      );
+    const all = (await db.run(listBanks, {})).map(({ bank_id: id, url }) => ({ id, url }));
+    const book = await openBankBook({ banks, all, config, clock: ports.clock }, options);
+    try {
+      const paid = paidLineOf(operationId, await linesOf(book, operationId));
+      if ('problem' in paid) throw new Error(paid.problem);
+      const { minor, currency } = paid.line;
+      const agreed = await payouts.termsOf(wallet.partyId);
+      const around = {
+        wallet,
+        destination,
+        route: await routeOf(foundation, wallet.partyId, book.bankId),
+        limits: agreed.limitsOf(wallet.level, currency),
+        feeMinor: agreed.feeMinorOf({ minor, currency }),
+        ...(options.externalId === undefined ? {} : { externalId: options.externalId }),
+      };
+      const { realm } = payouts;
+      const { reason } = options;
+      const restored = await restoreWithdrawal(db, paid, around, { realm, reason, now: ports.clock.now() });
+      if (typeof restored === 'object') throw new Error(`${restored.problem}. Nothing was done`);
+      if (restored === 'knownBefore') return `${paid.withdrawalId} is known already; nothing was done.`;
+      return `${paid.withdrawalId} is written down: ${minor} ${currency} from wallet ${wallet.id}.`;
+    } finally {
+      await book.stop();
+    }
+  });
+  console.log(said);
+}
+
+async function linesOf(book: BankBook, operationId: string): Promise<PaidLine[]> {
+  const lines: PaidLine[] = [];
+  for await (const entries of book.entriesAfter(0)) {
+    for (const entry of entries) {
+      if (entry.operationId !== operationId) continue;
+      const { kind, sign, amount, currency, cardMask } = entry;
+      const at = parseInstant(entry.at);
+      if (!at) throw new Error(`the bank’s line ${entry.sequence} has no time that can be understood`);
+      const card = cardMask === undefined ? {} : { cardMask };
+      lines.push({ operationId, kind, sign, minor: BigInt(amount), currency, at, ...card });
+    }
+  }
+  return lines;
+}
+
+/** The one in use, or one that was: it is not used any more, and names who paid. */
+async function routeOf({ database }: Foundation, partyId: string, bankId: string): Promise<Route> {
+  const rows = await database.run(readPayoutTerminals, { party_id: partyId });
+  const there = rows.filter((row) => row.bank_id === bankId);
+  const row = there.find(({ is_retired }) => !is_retired) ?? there[0];
+  if (!row)
+    throw new Error(
+      `party ${partyId} has no terminal for payouts with bank ${bankId}; add the one it had (mandate terminal add --payouts), and try again`,
+    );
+  return {
+    bankId,
+    terminal: { id: row.terminal_id, bankId, merchantId: row.merchant_id, descriptor: row.descriptor },
+  };
+}

@@ -1,0 +1,102 @@
+// A withdrawal the bank has paid and this database lost, because it was restored to a moment before: what may be written down of
+// it, and why not. What it was worth is the bank's word; an operator says whose it was. Pure.
+import type { Instant } from '../clock.ts';
+import { isKnownCurrency } from '../money.ts';
+import type { Destination } from './destination.ts';
+import { countsTurnover, type PayoutLimits } from './payout-limits.ts';
+import type { Wallet } from './wallet.ts';
+import { withdrawalOfOperation, type Route, type WithdrawalFact } from './withdrawal.ts';
+
+/** A line of the bank's book. */
+export type PaidLine = {
+  readonly operationId: string;
+  readonly kind: string;
+  readonly sign: number;
+  readonly minor: bigint;
+  readonly currency: string;
+  readonly at: Instant;
+  readonly cardMask?: string;
+};
+
+/** What the bank has paid, and the withdrawal it paid it for. */
+export type Paid = { readonly withdrawalId: string; readonly line: PaidLine };
+
+/** What an operator found out of it, and what was agreed with the merchant whose wallet it is. */
+export type AroundLost = {
+  readonly wallet: Wallet;
+  readonly destination: Destination;
+  /** The terminal of the wallet's merchant with that bank. */
+  readonly route: Route;
+  readonly limits: PayoutLimits;
+  readonly feeMinor: bigint;
+  /** What the merchant called it. */
+  readonly externalId?: string;
+};
+
+type Started = WithdrawalFact & { readonly type: 'withdrawal_started' };
+
+/** The line that tells of the payout, or why nothing can be written down from this book. */
+export function paidLineOf(
+  operationId: string,
+  lines: readonly PaidLine[],
+): Paid | { readonly problem: string } {
+  const [withdrawalId] = withdrawalOfOperation(operationId) ?? [];
+  if (withdrawalId === undefined) {
+    return {
+      problem: `${operationId} is no payout: its id would end in .p; docs/operations/backups.md has what to do about others`,
+    };
+  }
+  const [line, ...more] = lines;
+  if (!line)
+    return { problem: `${operationId} is not in the book of the bank: as far as it knows, nobody was paid` };
+  if (more.length > 0) {
+    return {
+      problem: `the bank has booked ${operationId} ${lines.length} times; have it take back what is too much, and try again`,
+    };
+  }
+  if (line.kind !== 'payout' || line.sign !== -1) {
+    return {
+      problem: `the bank has booked ${operationId} as ${line.kind}; have it correct that, and try again`,
+    };
+  }
+  return { line, withdrawalId };
+}
+
+export function decideLost(
+  { line, withdrawalId }: Paid,
+  around: AroundLost,
+): { readonly started: Started } | { readonly problem: string } {
+  const { wallet, destination, route, limits, feeMinor, externalId } = around;
+  const { minor, currency, at: createdAt, cardMask } = line;
+  const theirs = `the bank has paid out ${minor} ${currency} to ${cardMask ?? 'a card'}`;
+  if (!isKnownCurrency(currency) || wallet.currency !== currency)
+    return { problem: `${theirs}, and wallet ${wallet.id} has ${wallet.currency}` };
+  if (destination.currency !== currency)
+    return { problem: `${theirs}, and destination ${destination.id} takes ${destination.currency}` };
+  const { bin, lastDigits, mask } = destination.card;
+  if (cardMask !== undefined && !(cardMask.startsWith(bin) && cardMask.endsWith(lastDigits)))
+    return { problem: `${theirs}, and destination ${destination.id} is the card ${mask}` };
+  return {
+    started: {
+      type: 'withdrawal_started',
+      terms: {
+        id: withdrawalId,
+        partyId: wallet.partyId,
+        walletId: wallet.id,
+        walletPartyId: wallet.partyId,
+        identityId: wallet.identityId,
+        destinationId: destination.id,
+        ...(destination.identityId === wallet.identityId
+          ? {}
+          : { destinationIdentityId: destination.identityId }),
+        createdAt,
+        amount: { minor, currency },
+        feeMinor,
+        isCounted: countsTurnover(limits),
+        cardToken: destination.cardToken,
+        route,
+        ...(externalId === undefined ? {} : { externalId }),
+      },
+    },
+  };
+}

@@ -1,0 +1,59 @@
+// Whoever asks a script what it does is told, and nothing is begun; also by a script that is added tomorrow.
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const repository = new URL('../', import.meta.url);
+const { scripts } = JSON.parse(readFileSync(new URL('package.json', repository), 'utf8')) as {
+  scripts: Record<string, string>;
+};
+const files = [
+  ...Object.values(scripts).flatMap((command) => /^tsx (\S+)/.exec(command)?.slice(1) ?? []),
+  ...readdirSync(new URL('tools/', repository), { encoding: 'utf8' })
+    .filter((name) => name.startsWith('bench-'))
+    .map((name) => `tools/${name}`),
+];
+
+/** The text after the imports and the words about the file. */
+function beginningOf(file: string): string {
+  const text = readFileSync(new URL(file, repository), 'utf8');
+  return text.replace(/^(\/\/[^\n]*\n|\n|import [^;]*;)+/, '');
+}
+
+test.each([...new Set(files)])('%s reads its command line before it does anything', (file) => {
+  expect(beginningOf(file)).toMatch(/^(const \{[^}]*\} = )?readOptions\(/);
+});
+
+async function run(file: string, ...args: string[]) {
+  const tsx = fileURLToPath(new URL('node_modules/tsx/dist/cli.mjs', repository));
+  const script = fileURLToPath(new URL(file, repository));
+  return promisify(execFile)(process.execPath, [tsx, script, ...args]).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    (error: { code: number; stdout: string; stderr: string }) => error,
+  );
+}
+
+test.each([
+  ['bench/memory.ts', 'npm run bench:memory -- [--minutes 10] [--rate 20] [--only recurring]\n'],
+  ['tools/bench-retries.ts', 'npm run bench:retries -- [1000] [8]\n'],
+  ['simulation/simulate.ts', 'Worlds that try to break the service, decided by a seed.\n'],
+])('%s --help says what there is', { timeout: 120_000 }, async (file, beginning) => {
+  const { code, stdout, stderr } = await run(file, '--help', '--rate');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout.startsWith(beginning)).toBe(true);
+});
+
+test.each([
+  ['an option there is not', ['--cleints', '8'], "Unknown option '--cleints'"],
+  ['an option without its value', ['--minutes'], "Option '--minutes <value>' argument missing"],
+  ['a word nobody expects', ['8'], 'nobody knows what 8 means'],
+])('%s is refused in a line', { timeout: 120_000 }, async (_, args, problem) => {
+  const { code, stdout, stderr } = await run('bench/memory.ts', ...args);
+  expect({ code, stdout, stderr }).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: `${problem}; --help says what there is\n`,
+  });
+});
