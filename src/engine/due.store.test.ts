@@ -32,7 +32,7 @@ test.each([
       create table errand (errand_id text primary key, party_id text not null, wake_at timestamptz, attempts int not null default 0,
         note text);
       create index errand_due on errand (wake_at) where wake_at is not null;
-      insert into errand select n, 'P', timestamptz '${now}' + (n - 40) * interval '1 minute', 0, repeat('x', 200)
+      insert into errand select n, 'P', timestamptz '${now}' + (n + 60) * interval '1 minute', 0, repeat('x', 200)
         from generate_series(1, ${rows}) as n;
       insert into errand select 'ended ' || n, 'P', null, 0, repeat('x', 200) from generate_series(1, ${rows}) as n`);
     await client.query(prepare);
