@@ -65,7 +65,7 @@ export function earliestDueIn(tables: readonly string[]): EarliestDue {
 }
 
 /** How many rows claims take, the largest first. Any other number is claimed in parts. */
-export const claimSizes = [32, 8, 4, 2, 1] as const;
+export const claimSizes = [32, 8, 4, 3, 2, 1] as const;
 
 const byTable = new Map<string, DueStatements>();
 

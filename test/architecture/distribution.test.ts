@@ -19,7 +19,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
     'what is due, everywhere; along the index of what is due, which each part has for itself',
     ['invoice', 'payment', 'binding', 'card', 'series', 'letter', 'destination', 'withdrawal'].flatMap(
       (table) => [
-        ...['', '_8', '_4', '_2', '_1', '_of_party'].map((which) => `claim_due_${table}${which}`),
+        ...['', '_8', '_4', '_3', '_2', '_1', '_of_party'].map((which) => `claim_due_${table}${which}`),
         `stuck_${table}`,
       ],
     ),
