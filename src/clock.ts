@@ -14,18 +14,24 @@ export const systemClock: Clock = { now: () => instantAt(Date.now()) };
 
 const dayMs = 86_400_000;
 let lastDay = { number: Number.NaN, text: '' };
+let lastSecond = { number: Number.NaN, text: '' };
 
-/** The day is remembered: most instants are of today, and this is asked dozens of times for a charge. */
+/** The second is remembered, and the day: most instants are of now, and this is asked dozens of times for a charge. */
 export function instantAt(epochMs: number): Instant {
   const wholeMs = Math.trunc(epochMs);
+  const number = Math.floor(wholeMs / 1_000);
+  if (number !== lastSecond.number) lastSecond = { number, text: secondAt(number * 1_000) };
+  return `${lastSecond.text}.${String(wholeMs - number * 1_000).padStart(3, '0')}000Z` as Instant;
+}
+
+function secondAt(wholeMs: number): string {
   const number = Math.floor(wholeMs / dayMs);
   if (number !== lastDay.number)
     lastDay = { number, text: new Date(number * dayMs).toISOString().slice(0, 11) };
   const ms = wholeMs - number * dayMs;
   const seconds = Math.trunc(ms / 1_000);
   const minutes = Math.trunc(seconds / 60);
-  const clockTime = `${two(Math.trunc(minutes / 60))}:${two(minutes % 60)}:${two(seconds % 60)}`;
-  return `${lastDay.text}${clockTime}.${String(ms % 1_000).padStart(3, '0')}000Z` as Instant;
+  return `${lastDay.text}${two(Math.trunc(minutes / 60))}:${two(minutes % 60)}:${two(seconds % 60)}`;
 }
 
 function two(number: number): string {

@@ -40,8 +40,8 @@ const beginsSteps = /^(claim_due_\w+|claim_webhook_queues|insert_(payment|bindin
 const byServersClock = 'advance_ledger_watermark';
 const acquireTimeoutMs = 5_000;
 /** A look for due work, and which of its parameters is the time. */
-const looksForDue = /^claim_(?:due_([a-z]+?)(?:_of_party)?|(webhook_queue)s)$/;
-const timeOfLook = /wake_at <= \$(\d+)/;
+const looksForDue = /^claim_(?:due_([a-z]+?)(?:_of_party|_\d+)?|(webhook_queue)s)$/;
+const timeOfLook = /wake_at <= (?:\(select )?\$(\d+)/;
 const dueTables = [
   'invoice',
   'payment',

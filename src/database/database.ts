@@ -2,6 +2,7 @@
 // connection; a connection is held for the length of a statement or a transaction and never while waiting for others.
 import pg from 'pg';
 import type { Column, Columns, Statement, Values } from './statement.ts';
+import { keepIdle } from './idle-connections.ts';
 import { StatementClient } from './statement-client.ts';
 import { typeParsers } from './statement.ts';
 
@@ -161,7 +162,7 @@ function poolOf(
     silenceTimeoutMs?: number;
   },
   connectionsMost: number,
-): pg.Pool {
+): ConnectionPool {
   const { connection, onConnectionError, silenceTimeoutMs = usualSilenceTimeoutMs } = options;
   const pool = new pg.Pool({
     ...('url' in connection ? { connectionString: connection.url } : connection),
@@ -182,7 +183,7 @@ function poolOf(
   const listener = (error: Error) => onConnectionError?.(error);
   pool.on('error', listener);
   pool.on('connect', (client) => client.on('error', listener));
-  return pool;
+  return keepIdle(pool);
 }
 
 async function retried<T>(transact: () => Promise<T>): Promise<T> {

@@ -1,5 +1,9 @@
 // The SQL of due work, the same for every table that has it. A claim takes the earliest due rows, skipping those another
 // node is claiming, and moves their wake_at to the end of the lease, on the party's own clock.
+//
+// PostgreSQL keeps the plan of a claim, which takes longer to make than the claim itself. For that the values must not tell it
+// anything it does not know before: the time stands behind a select, and how many rows are wanted stands in the text, so
+// there are a few statements for each table. Were the number a value, it would be supposed to be a tenth of all rows.
 import { statement, type Values } from '../database/statement.ts';
 
 const claimedRow = {
@@ -60,6 +64,9 @@ export function earliestDueIn(tables: readonly string[]): EarliestDue {
   return known;
 }
 
+/** How many rows claims take, the largest first. Any other number is claimed in parts. */
+export const claimSizes = [32, 8, 4, 3, 2, 1] as const;
+
 const byTable = new Map<string, DueStatements>();
 
 /** Made once for each table: a statement's name is its name on the server too. */
@@ -73,11 +80,11 @@ function statementsFor(table: string, keys: readonly string[]) {
   const key = `json_build_array(${keys.join(', ')}) as key`;
   const isTheRow = keys.map((column, place) => `${column} = :key ->> ${place}`).join(' and ');
   const isClaimed = keys.map((column) => `claimed.${column} = clocked.${column}`).join(' and ');
-  const claim = (ofParty: string, leaseFrom: string) => `
+  const claim = (due: string, most: string | number, leaseFrom: string) => `
     with due as (
       select ${keys.join(', ')}, party_id, wake_at as due_at from ${table}
-      where wake_at <= :now ${ofParty}
-      order by wake_at limit :most for update skip locked
+      where ${due}
+      order by wake_at limit ${most} for update skip locked
     ), clocked as (
       select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
     )
@@ -89,18 +96,22 @@ function statementsFor(table: string, keys: readonly string[]) {
               clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms`;
 
   return {
-    claim: statement({
-      name: `claim_due_${table}`,
-      parameters: { now: 'timestamptz', lease_ms: 'int8', most: 'int4' },
-      row: claimedRow,
-      text: claim('', `:now + offset_ms * interval '1 ms'`),
-    }),
+    /** By how many rows it takes. */
+    claims: claimSizes.map((most) => ({
+      most,
+      claim: statement({
+        name: most === claimSizes[0] ? `claim_due_${table}` : `claim_due_${table}_${most}`,
+        parameters: { now: 'timestamptz', lease_ms: 'int8' },
+        row: claimedRow,
+        text: claim('wake_at <= (select :now)', most, `:now + offset_ms * interval '1 ms'`),
+      }),
+    })),
     claimOfParty: statement({
       name: `claim_due_${table}_of_party`,
       parameters: { now: 'timestamptz', lease_ms: 'int8', most: 'int4', party_id: 'text' },
       row: claimedRow,
       // Here the time given is the party's own already.
-      text: claim('and party_id = :party_id', ':now'),
+      text: claim('wake_at <= :now and party_id = :party_id', ':most', ':now'),
     }),
     // Something may have happened outside: look sooner than planned. What is not due at all stays so. Such a look uses up none
     // of the attempts after which an operator has to look, and is never the first.

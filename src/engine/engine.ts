@@ -138,33 +138,39 @@ export function openEngine(options: {
 
   /** Claims no more than it begins at once, so that no lease runs out while a row waits for its turn. */
   async function startDue(work: DueWork, sql: DueStatements, now: Instant, partyId?: string): Promise<void> {
-    if (stopping) return;
     const { table, slotsMost = slotsOfTable } = work;
-    const free = slotsMost - (busySlots.get(table) ?? 0);
-    const rows = free > 0 ? await claim(sql, now, free, partyId) : [];
-    if (rows.length === free) hungry.add(table);
-    for (const row of rows) {
-      busySlots.set(table, (busySlots.get(table) ?? 0) + 1);
-      const doing = runClaimed(work, sql, row).finally(() => {
-        running.delete(doing);
-        busySlots.set(table, (busySlots.get(table) ?? 1) - 1);
-        if (hungry.delete(table)) lookAt([table]);
-      });
-      running.add(doing);
+    let free = slotsMost - (busySlots.get(table) ?? 0);
+    for (const { most, claim } of sql.claims) {
+      while (free >= most) {
+        if (stopping) return;
+        const wish = { now, lease_ms: BigInt(leaseMs) };
+        const rows = await (partyId === undefined
+          ? db.run(claim, wish)
+          : db.run(sql.claimOfParty, { ...wish, most, party_id: partyId }));
+        for (const row of rows) begin(work, sql, row);
+        if (rows.length < most) return;
+        free -= most;
+      }
     }
+    hungry.add(table);
   }
 
-  function claim(sql: DueStatements, now: Instant, most: number, partyId?: string): Promise<ClaimedRow[]> {
-    const wish = { now, lease_ms: BigInt(leaseMs), most };
-    return partyId === undefined
-      ? db.run(sql.claim, wish)
-      : db.run(sql.claimOfParty, { ...wish, party_id: partyId });
+  function begin(work: DueWork, sql: DueStatements, row: ClaimedRow): void {
+    const { table } = work;
+    busySlots.set(table, (busySlots.get(table) ?? 0) + 1);
+    const doing = runClaimed(work, sql, row).finally(() => {
+      running.delete(doing);
+      busySlots.set(table, (busySlots.get(table) ?? 1) - 1);
+      if (hungry.delete(table)) lookAt([table]);
+    });
+    running.add(doing);
   }
 
   /** For a party's clock: what is due at one moment is over before it moves on. */
   async function runAllDue(work: DueWork, sql: DueStatements, now: Instant, partyId: string): Promise<void> {
     for (;;) {
-      const rows = await claim(sql, now, claimedAtOnce, partyId);
+      const wish = { now, lease_ms: BigInt(leaseMs), most: claimedAtOnce, party_id: partyId };
+      const rows = await db.run(sql.claimOfParty, wish);
       await inParallel(rows, stepsAtOnce, (row) => runClaimed(work, sql, row));
       if (rows.length < claimedAtOnce || stopping) return;
     }

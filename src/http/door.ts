@@ -117,7 +117,9 @@ export function answerer(
     if (patience.isOver) return;
     if (!party) return sendUnauthorized(reply);
     const endpointRequest: EndpointRequest = {
-      ...input,
+      params: input.params,
+      query: input.query,
+      body: input.body,
       caller,
       now: door.service.merchants.timeOf(party),
       address: clientAddress(request),
@@ -276,7 +278,8 @@ function requestReader(endpoint: AnyEndpoint): (request: FastifyRequest) => Inpu
     const message = endpoint.bodyProblem?.(parsed.value);
     const details = side === 'wallets' ? { details: { errorType: 'SchemaViolated', name: title } } : {};
     if (message !== undefined) return { refusal: { code: 'invalidRequest', message, ...details } };
-    return { ...input, body: parsed.value };
+    input.body = parsed.value;
+    return input;
   };
 }
 

@@ -217,6 +217,9 @@ function changeOf(
   const payment = facts.reduce<Payment>((before, fact) => evolve(before, fact), stored.payment);
   const journal: Journal | undefined = journalOf(stored.payment, facts);
   const { status, captured_minor, refunded_minor, state } = rowOf(payment, stored.version);
+  const wakeAt = wakeOf(payment, now);
+  const { wake_at, attempts } =
+    goesOn && wakeAt === now ? bornClaimed(now) : { wake_at: wakeAt, attempts: 0 };
   const values = {
     invoice_id: payment.invoiceId,
     payment_id: payment.id,
@@ -225,9 +228,8 @@ function changeOf(
     captured_minor,
     refunded_minor,
     state,
-    ...(goesOn && wakeOf(payment, now) === now
-      ? bornClaimed(now)
-      : { wake_at: wakeOf(payment, now), attempts: 0 }),
+    wake_at,
+    attempts,
     invoice_paid: facts.some(({ type }) => type === 'payment_captured'),
     in_progress: isInProgress(payment),
     events: events.map((group) => eventToJson(group, payment.id)),

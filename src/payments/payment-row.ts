@@ -75,8 +75,15 @@ const undefinedMoney = { amount: undefined, refundedMinor: undefined, refund: un
 
 export function storedFromRow(row: Values<typeof paymentColumns>): StoredPayment {
   const terms = row.terms as TermsJson;
+  const { metadata, recurrentTerms } = terms;
+  // Member by member, and what few payments have last: what stands behind a spread is defined in V8's slow way.
   const payment: Payment = {
-    ...terms,
+    flow: terms.flow,
+    payer: terms.payer,
+    makeRecurrent: terms.makeRecurrent,
+    deadline: terms.deadline,
+    terminal: terms.terminal,
+    realm: terms.realm,
     fees: feesFromJson(terms.fees),
     invoiceId: row.invoice_id,
     id: row.payment_id,
@@ -86,18 +93,27 @@ export function storedFromRow(row: Values<typeof paymentColumns>): StoredPayment
     amount: money(row.amount_minor, row.currency),
     state: stateFromRow(row),
   };
+  const hasMore = metadata !== undefined || recurrentTerms !== undefined || row.external_id !== null;
   return {
     version: row.version,
-    payment: row.external_id === null ? payment : { ...payment, externalId: row.external_id },
+    payment: hasMore
+      ? {
+          ...payment,
+          ...(metadata === undefined ? {} : { metadata }),
+          ...(recurrentTerms === undefined ? {} : { recurrentTerms }),
+          ...(row.external_id === null ? {} : { externalId: row.external_id }),
+        }
+      : payment,
   };
 }
 
 function stateFromRow(row: Values<typeof paymentColumns>): PaymentState {
   const { captured_minor, refunded_minor, currency } = row;
-  const state: Record<string, unknown> & { refund?: { id: string; minor: unknown; feeMinor: unknown } } = {
-    ...(row.state as object),
-    name: row.status,
+  // What was read belongs to nobody else, so it is not copied.
+  const state = row.state as Record<string, unknown> & {
+    refund?: { id: string; minor: unknown; feeMinor: unknown };
   };
+  state['name'] = row.status;
   if (captured_minor !== null) state['amount'] = money(captured_minor, currency);
   if ('refundsMade' in state) state['refundedMinor'] = refunded_minor;
   const { refund } = state;

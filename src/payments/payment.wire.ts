@@ -282,11 +282,12 @@ export function paymentBody(payment: Payment, caller: Caller): PaymentBody {
             heldUntil: shortInstant(flow.heldUntil),
           },
     payer: payerBody(payer),
+    makeRecurrent: payment.makeRecurrent,
+    status: publicStatus[state.name],
+    // Behind all others, as in payment-row.ts.
     ...('warnings' in payer && payer.warnings.length > 0
       ? { warnings: payer.warnings as NonNullable<PaymentBody['warnings']> }
       : {}),
-    makeRecurrent: payment.makeRecurrent,
-    status: publicStatus[state.name],
     ...(payment.externalId === undefined ? {} : { externalID: payment.externalId }),
     ...(payment.metadata === undefined
       ? {}

@@ -18,7 +18,10 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
   [
     'what is due, everywhere; along the index of what is due, which each part has for itself',
     ['invoice', 'payment', 'binding', 'card', 'series', 'letter', 'destination', 'withdrawal'].flatMap(
-      (table) => [`claim_due_${table}`, `claim_due_${table}_of_party`, `stuck_${table}`],
+      (table) => [
+        ...['', '_8', '_4', '_3', '_2', '_1', '_of_party'].map((which) => `claim_due_${table}${which}`),
+        `stuck_${table}`,
+      ],
     ),
   ],
   ['where the clock of a party stops next', ['earliest_due_of_party']],
