@@ -53,6 +53,13 @@ test('nobody has one that another has', async () => {
   for (const { client } of again) client.release();
 });
 
+test('what was given back is not given back again', async () => {
+  const { client } = await take();
+  client.release();
+  expect(() => client.release()).toThrow('given back already');
+  expect(counts()).toEqual([1, 1, 0]);
+});
+
 test('whoever waits has it next', async () => {
   const taken = [await take(), await take()];
   const waiting = take();

@@ -38,6 +38,8 @@ export function keepIdle(pool: pg.Pool): ConnectionPool {
     // It makes another for each time it hands the connection out.
     returns.set(client, client.release);
     client.release = (error) => {
+      // Kept twice it would be two people's at once, who then write into each other's transactions.
+      if (idle.includes(client)) throw new Error('a connection was given back that was given back already');
       if (error || isEnding || broken.has(client) || pool.waitingCount > 0) returns.get(client)?.(error);
       else idle.push(client);
     };
