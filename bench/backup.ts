@@ -75,10 +75,10 @@ async function prove(): Promise<void> {
   expectNone('told before the moment and lost', missed(toldBefore, first));
   console.log(`before any node runs, reconcile tells of ${first.text}`);
 
+  await mandate(restored, ['party', 'block', trader.partyId]);
   const node = await ground.startNode(urlOf(restored));
   const settled = await untilSettled(restored, restoredTo);
-  const ledger = await ground.mandate(urlOf(restored), ['ledger', 'check']);
-  if (ledger.code !== 0) throw new Error(ledger.output);
+  await mandate(restored, ['ledger', 'check']);
   console.log(
     `a node runs, and what was under way at that moment has been asked about; the ledger is in order`,
   );
@@ -96,17 +96,17 @@ async function prove(): Promise<void> {
     `of the ${toldAfter.length}, ${missed(toldAfter, settled).length} are lost here, and reconcile names each of them`,
   );
 
-  for (const one of unpaid) await merchant.pay(one);
-  for (const one of sold) await merchant.refund(one);
   const payouts = [...settled.lost].filter((operation) => operation.endsWith('.p'));
   for (const operation of payouts) await restorePayout(restored, operation, merchant.payout);
+  await mandate(restored, ['party', 'unblock', trader.partyId]);
+  for (const one of unpaid) await merchant.pay(one);
+  for (const one of sold) await merchant.refund(one);
   const last = await reconcile(restored, restoredTo);
   const again = [...unpaid.map((one) => `${one.id}.1.a`), ...sold.map((id) => `${id}.1.100`)];
   expectNone('asked for again, and still different', missed(again, last));
   expectNone('payouts written down from the bank’s book, and still different', missed(payouts, last));
   expectNone('booked twice by the bank', last.duplicates);
-  const books = await ground.mandate(urlOf(restored), ['ledger', 'check']);
-  if (books.code !== 0) throw new Error(books.output);
+  await mandate(restored, ['ledger', 'check']);
   console.log(`${again.length} payments and refunds were asked for again: known here now, and booked once`);
   console.log(`${payouts.length} payouts were written down from the bank’s book, each with a command`);
   console.log(`what is left is for people: ${last.text}`);
@@ -191,8 +191,13 @@ async function restorePayout(server: Server, operation: string, from: Trader['pa
     '--reason',
     'npm run prove:backup',
   ];
-  const { code, output } = await ground.mandate(urlOf(server), ['payout', 'restore', operation, ...asked]);
+  await mandate(server, ['payout', 'restore', operation, ...asked]);
+}
+
+async function mandate(server: Server, args: readonly string[]): Promise<string> {
+  const { code, output } = await ground.mandate(urlOf(server), args);
   if (code !== 0) throw new Error(output);
+  return output;
 }
 
 async function untilSettled(server: Server, restoredTo: string): Promise<Reconciled> {

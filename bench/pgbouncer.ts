@@ -6,8 +6,9 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, openGround, type Server } from './ground.ts';
+import { openGround, type Server } from './ground.ts';
 import { openTrader } from './trader.ts';
+import { freePort } from '../tools/free-port.ts';
 import { readOptions } from '../tools/script-options.ts';
 
 readOptions(

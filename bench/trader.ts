@@ -7,6 +7,7 @@ export type Prepared = { readonly id: string; readonly payer: object };
 export type Trader = {
   /** The operations he was told are done, in order. */
   readonly told: readonly string[];
+  readonly partyId: string;
   /** From where to where he pays out. */
   readonly payout: { readonly wallet: string; readonly destination: string };
   /** Goes on through answers that do not come. */
@@ -47,13 +48,16 @@ export async function openTrader(api: Api): Promise<Trader> {
   });
   const destinationUrl = `/wallet/v0/destinations/${destination.id}`;
   await until(api, destinationUrl, 'Authorized');
-  return traderOn(api, { wallet: wallet.id, destination: destination.id }, []);
+  const { id: partyId } = await api.call('GET', '/v2/processing/me');
+  return traderOn(api, { partyId, payout: { wallet: wallet.id, destination: destination.id }, told: [] });
 }
 
-function traderOn(api: Api, payout: Trader['payout'], told: string[]): Trader {
+type Known = Pick<Trader, 'partyId' | 'payout'> & { readonly told: string[] };
+
+function traderOn(api: Api, known: Known): Trader {
+  const { told, payout } = known;
   const trader: Trader = {
-    told,
-    payout,
+    ...known,
     async tradeUntil(isOver) {
       for (let round = 0; !isOver(); round++) {
         try {
@@ -102,7 +106,7 @@ function traderOn(api: Api, payout: Trader['payout'], told: string[]): Trader {
       await until(api, `${url}/${id}`, 'succeeded');
       told.push(`${invoiceId}.1.${id}`);
     },
-    on: (other) => traderOn(other, payout, told),
+    on: (other) => traderOn(other, known),
     async knownOf(operations) {
       const known = await Promise.all(operations.map((operation) => isDone(api, operation)));
       return new Set(operations.filter((_, place) => known[place]));

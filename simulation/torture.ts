@@ -3,8 +3,6 @@
 // and the books must be right to the last kopeck.
 //   --seconds 300 (of troubles), --kills 30, --traders 12
 import { mkdirSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readSandboxFacts } from '../src/merchants/sandbox-setup.ts';
@@ -17,6 +15,7 @@ import { startPostgres, type TorturedPostgres } from './torture/postgres.ts';
 import { openProxy, type Proxy } from './torture/proxy.ts';
 import { startReceiver } from './torture/receiver.ts';
 import { startTrading } from './torture/trades.ts';
+import { freePort } from '../tools/free-port.ts';
 import { readOptions } from '../tools/script-options.ts';
 
 const { options: values } = readOptions(
@@ -113,14 +112,6 @@ async function openStage(): Promise<Stage> {
     await close();
     throw error;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** A bank that answers slowly, and now and then not at all: something is under way at every moment. */

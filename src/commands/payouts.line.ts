@@ -91,10 +91,16 @@ export function addPayoutCommands(program: Command): void {
       '<operationID>',
       'as mandate reconcile --restored-to tells it; its amount is taken from the book',
     )
-    .requiredOption('--wallet <id>', 'which it was made from; the merchant was told')
-    .requiredOption('--destination <id>', 'the card it went to, which is compared with the book')
+    .requiredOption('--wallet <id>', 'the wallet it was paid from, as the merchant’s own records have it')
+    .requiredOption(
+      '--destination <id>',
+      'the destination it went to; its card is compared with the one in the book',
+    )
     .requiredOption('--reason <text>', 'who you are and how you know; it stays in the log')
     .option('--external-id <text>', 'what the merchant called it, so that his repeat pays nothing')
+    .option('--party <id>', 'who asked for it, where that was not the owner of the wallet')
+    .option('--wallet-grant <token>', 'by which leave he did; it is used up')
+    .option('--destination-party <id>', 'whose destination it is, where not that of who asked')
     .option(
       '--bank <name>',
       'id or address of the bank, or a file with its book; else the only bank there is',

@@ -126,9 +126,86 @@ test('the repeat of a merchant who had called it something pays nothing', { time
   await paidAtBank('LOST3', 700);
   const taken = await restore('LOST3.p', '--external-id', 'salary');
   expect(taken.errors).toContain(
-    'another withdrawal of the merchant is called salary by now. Nothing was done',
+    `another withdrawal of party ${world.merchant.partyId} is called salary by now. Nothing was done`,
   );
   expect(await factsOf('LOST3')).toEqual([]);
+});
+
+test(
+  'one made by another with the owner’s leave is his, and the leave used up',
+  { timeout: 120_000 },
+  async () => {
+    const { service, wallet, merchant } = world;
+    const other = await service.createMerchant();
+    const leave = await world.post(`/wallet/v0/wallets/${wallet}/grants`, {
+      asset: { amount: 1_000, currency: 'RUB' },
+      validUntil: '2035-01-01T00:00:00Z',
+    });
+    const grant = ['--wallet-grant', leave.body.token];
+    await paidAtBank('LOST7', 900);
+    const by = ['--party', other.partyId];
+
+    expect((await restore('LOST7.p', ...by)).errors).toContain(
+      `by which leave party ${other.partyId} paid out`,
+    );
+    expect((await restore('LOST7.p', ...by, ...grant)).errors).toContain(
+      `is one of party ${merchant.partyId}; if it let party ${other.partyId} pay out to it`,
+    );
+    expect((await restore('LOST7.p', '--party', 'GONE')).errors).toContain('there is no party GONE');
+    expect(await factsOf('LOST7')).toEqual([]);
+
+    const all = [...by, ...grant, '--destination-party', merchant.partyId, '--external-id', 'bonus'];
+    expect(await restore('LOST7.p', ...all)).toMatchObject({ code: 0, errors: '' });
+    const [{ terms }] = await factsOf('LOST7');
+    expect(terms).toMatchObject({ partyId: other.partyId, walletPartyId: merchant.partyId });
+
+    const body = { wallet, destination, body: { amount: 900, currency: 'RUB' } };
+    const repeat = (more: object) =>
+      service.call('POST', '/wallet/v0/withdrawals', {
+        token: other.apiKey,
+        body: { ...body, walletGrant: leave.body.token, ...more },
+      });
+    const there = await world.post(`/wallet/v0/destinations/${destination}/grants`, {
+      validUntil: '2035-01-01T00:00:00Z',
+    });
+    const destinationGrant = there.body.token;
+    // As what he called it, and without: the leave has paid already.
+    expect(await repeat({ externalID: 'bonus', destinationGrant })).toMatchObject({
+      status: 409,
+      body: { id: 'LOST7' },
+    });
+    expect(await repeat({ destinationGrant })).toMatchObject({ status: 422, body: { code: 'noSuchWallet' } });
+    expect((await world.book()).filter(({ operationId }) => operationId.startsWith('LOST7'))).toHaveLength(1);
+
+    await paidAtBank('LOST8', 100);
+    const used = ['--party', other.partyId, ...grant, '--destination-party', merchant.partyId];
+    expect((await restore('LOST8.p', ...used)).errors).toContain('was used for another withdrawal by now');
+    expect(await factsOf('LOST8')).toEqual([]);
+  },
+);
+
+test('what was written down otherwise stays so, and that is said', { timeout: 120_000 }, async () => {
+  await paidAtBank('LOST9', 300);
+  expect(await restore('LOST9.p')).toMatchObject({ code: 0 });
+  const before = await world.account();
+  const { wallet } = await world.openWallet(world.merchant);
+  const { id: twin } = await world.destinationFor(cardNumber);
+  for (const otherwise of [
+    ['--external-id', 'wages'],
+    ['--wallet', wallet],
+    ['--destination', twin],
+  ]) {
+    const again = await restore('LOST9.p', ...otherwise);
+    expect(again).toMatchObject({ code: 1, output: '' });
+    expect(again.errors).toContain(`LOST9 is known already: of party ${world.merchant.partyId}, from wallet`);
+  }
+  expect(await world.account()).toEqual(before);
+});
+
+test('a book without cards is taken, and says so', { timeout: 120_000 }, async () => {
+  await paidAtBank('LOST10', 200, (text) => text.replaceAll(/,"cardMask":"[^"]*"/g, ''));
+  expect((await restore('LOST10.p')).output).toContain('The book names no card');
+  expect((await restore('LOST10.p')).output).toContain('is known already');
 });
 
 test('a wallet that has not so much any more loses nothing', { timeout: 120_000 }, async () => {

@@ -2,10 +2,14 @@
 import { listBanks, readPayoutTerminals } from '../bank/bank.store.ts';
 import { parseInstant } from '../clock.ts';
 import { buildService, type Foundation } from '../compose.ts';
+import type { Database } from '../database/database.ts';
+import { readParty } from '../merchants/party.store.ts';
 import { findDestination } from '../wallets/destination.store.ts';
+import { findGrant } from '../wallets/grant.store.ts';
 import { paidLineOf, type PaidLine } from '../wallets/lost-withdrawal.ts';
 import { restoreWithdrawal } from '../wallets/restore-withdrawal.ts';
 import { findWallet } from '../wallets/wallet.store.ts';
+import type { Wallet } from '../wallets/wallet.ts';
 import type { Route } from '../wallets/withdrawal.ts';
 import { openBankBook, type BankBook } from './bank-book.ts';
 import { withFoundation } from './foundation.ts';
@@ -15,6 +19,9 @@ export type RestorePayout = {
   readonly destination: string;
   readonly reason: string;
   readonly externalId?: string;
+  readonly party?: string;
+  readonly walletGrant?: string;
+  readonly destinationParty?: string;
   readonly bank?: string;
   readonly of?: string;
 };
@@ -34,6 +41,10 @@ export async function restorePayout(operationId: string, options: RestorePayout)
       throw new Error(
         `there is no destination ${options.destination}. If it was lost too, let the merchant store the same card again, and say that one`,
       );
+    const partyId = options.party ?? wallet.partyId;
+    const [party] = await db.run(readParty, { party_id: partyId });
+    if (!party) throw new Error(`there is no party ${partyId}`);
+    const walletGrant = await leaveOf(db, partyId, wallet, options.walletGrant);
     const all = (await db.run(listBanks, {})).map(({ bank_id: id, url }) => ({ id, url }));
     const book = await openBankBook({ banks, all, config, clock: ports.clock }, options);
     try {
@@ -42,8 +53,10 @@ export async function restorePayout(operationId: string, options: RestorePayout)
       const { minor, currency } = paid.line;
       const agreed = await payouts.termsOf(wallet.partyId);
       const around = {
+        partyId,
         wallet,
         destination,
+        ...(options.destinationParty === undefined ? {} : { destinationPartyId: options.destinationParty }),
         route: await routeOf(foundation, wallet.partyId, book.bankId),
         limits: agreed.limitsOf(wallet.level, currency),
         feeMinor: agreed.feeMinorOf({ minor, currency }),
@@ -51,15 +64,47 @@ export async function restorePayout(operationId: string, options: RestorePayout)
       };
       const { realm } = payouts;
       const { reason } = options;
-      const restored = await restoreWithdrawal(db, paid, around, { realm, reason, now: ports.clock.now() });
+      const restored = await restoreWithdrawal(db, paid, around, {
+        realm,
+        reason,
+        now: ports.clock.now(),
+        ...(walletGrant ? { walletGrant } : {}),
+      });
       if (typeof restored === 'object') throw new Error(`${restored.problem}. Nothing was done`);
       if (restored === 'knownBefore') return `${paid.withdrawalId} is known already; nothing was done.`;
-      return `${paid.withdrawalId} is written down: ${minor} ${currency} from wallet ${wallet.id}.`;
+      const written = `${paid.withdrawalId} is written down: ${minor} ${currency} from wallet ${wallet.id}.`;
+      const notes = [
+        ...(paid.line.cardMask === undefined
+          ? ['The book names no card: that it went to that destination is your word alone.']
+          : []),
+        ...(walletGrant && walletGrant.id === undefined
+          ? ['That leave of the wallet is not known here: it was lost too, or it is another one.']
+          : []),
+      ];
+      return [written, ...notes].join(' ');
     } finally {
       await book.stop();
     }
   });
   console.log(said);
+}
+
+/** Somebody else than the owner had his leave, which must not pay a second time. */
+async function leaveOf(
+  db: Database,
+  partyId: string,
+  wallet: Wallet,
+  token: string | undefined,
+): Promise<{ token: string; id?: string } | undefined> {
+  if (partyId === wallet.partyId) return undefined;
+  if (token === undefined)
+    throw new Error(
+      `wallet ${wallet.id} is one of party ${wallet.partyId}; say with --wallet-grant by which leave party ${partyId} paid out ` +
+        'from it, so that it is used up',
+    );
+  const grant = await findGrant(db, 'wallet', token);
+  if (grant && grant.entityId !== wallet.id) throw new Error('that leave is for another wallet');
+  return { token, ...(grant ? { id: grant.id } : {}) };
 }
 
 async function linesOf(book: BankBook, operationId: string): Promise<PaidLine[]> {

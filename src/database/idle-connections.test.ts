@@ -96,6 +96,16 @@ test('one that broke while it was used is not kept, nor one that is given back w
   expect(counts()).toEqual([0, 0, 0]);
 });
 
+test('nobody trusts those beside one that says nothing any more', async () => {
+  const taken = [await take(), await take()];
+  taken[0]?.client.release();
+  taken[1]?.client.release(new Error('it says nothing any more'));
+  expect(counts()).toEqual([0, 0, 0]);
+  const fresh = await take();
+  expect(taken.map(({ pid }) => pid)).not.toContain(fresh.pid);
+  fresh.client.release();
+});
+
 test('what was not needed for a while goes back to the driver, which ends it', async () => {
   const [first, second] = [await take(), await take()];
   first.client.release();

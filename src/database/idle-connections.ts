@@ -40,6 +40,11 @@ export function keepIdle(pool: pg.Pool): ConnectionPool {
     client.release = (error) => {
       // Kept twice it would be two people's at once, who then write into each other's transactions.
       if (idle.includes(client)) throw new Error('a connection was given back that was given back already');
+      // Where one says nothing any more, nobody trusts those beside it: the server may have gone without a word.
+      if (error) {
+        for (const other of idle) broken.add(other);
+        returnToPool(idle.splice(0));
+      }
       if (error || isEnding || broken.has(client) || pool.waitingCount > 0) returns.get(client)?.(error);
       else idle.push(client);
     };

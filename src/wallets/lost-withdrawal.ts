@@ -23,13 +23,17 @@ export type Paid = { readonly withdrawalId: string; readonly line: PaidLine };
 
 /** What an operator found out of it, and what was agreed with the merchant whose wallet it is. */
 export type AroundLost = {
+  /** Who asked for it: the wallet's owner, or somebody who had his leave. */
+  readonly partyId: string;
   readonly wallet: Wallet;
   readonly destination: Destination;
+  /** Whose destination it is, where that was said. */
+  readonly destinationPartyId?: string;
   /** The terminal of the wallet's merchant with that bank. */
   readonly route: Route;
   readonly limits: PayoutLimits;
   readonly feeMinor: bigint;
-  /** What the merchant called it. */
+  /** What he called it. */
   readonly externalId?: string;
 };
 
@@ -66,13 +70,18 @@ export function decideLost(
   { line, withdrawalId }: Paid,
   around: AroundLost,
 ): { readonly started: Started } | { readonly problem: string } {
-  const { wallet, destination, route, limits, feeMinor, externalId } = around;
+  const { partyId, wallet, destination, route, limits, feeMinor, externalId } = around;
   const { minor, currency, at: createdAt, cardMask } = line;
   const theirs = `the bank has paid out ${minor} ${currency} to ${cardMask ?? 'a card'}`;
   if (!isKnownCurrency(currency) || wallet.currency !== currency)
     return { problem: `${theirs}, and wallet ${wallet.id} has ${wallet.currency}` };
   if (destination.currency !== currency)
     return { problem: `${theirs}, and destination ${destination.id} takes ${destination.currency}` };
+  if (destination.partyId !== (around.destinationPartyId ?? partyId)) {
+    return {
+      problem: `destination ${destination.id} is one of party ${destination.partyId}; if it let party ${partyId} pay out to it, say so with --destination-party`,
+    };
+  }
   const { bin, lastDigits, mask } = destination.card;
   if (cardMask !== undefined && !(cardMask.startsWith(bin) && cardMask.endsWith(lastDigits)))
     return { problem: `${theirs}, and destination ${destination.id} is the card ${mask}` };
@@ -81,7 +90,7 @@ export function decideLost(
       type: 'withdrawal_started',
       terms: {
         id: withdrawalId,
-        partyId: wallet.partyId,
+        partyId,
         walletId: wallet.id,
         walletPartyId: wallet.partyId,
         identityId: wallet.identityId,

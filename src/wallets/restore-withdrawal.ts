@@ -4,7 +4,7 @@ import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { decideLost, type AroundLost, type Paid } from './lost-withdrawal.ts';
 import { fingerprintOf } from './made-once.ts';
-import { storeNewWithdrawal } from './new-withdrawal.store.ts';
+import { storeNewWithdrawal, type NotMade } from './new-withdrawal.store.ts';
 import { findWithdrawal, storeEnd, type Realm } from './withdrawal.store.ts';
 import type { WithdrawalTerms } from './withdrawal.ts';
 
@@ -17,7 +17,13 @@ export async function restoreWithdrawal(
   db: Database,
   paid: Paid,
   around: AroundLost,
-  options: { readonly realm: Realm; readonly reason: string; readonly now: Instant },
+  options: {
+    readonly realm: Realm;
+    readonly reason: string;
+    readonly now: Instant;
+    /** By which he who asked had the wallet's leave; used up where it is known here. */
+    readonly walletGrant?: { readonly token: string; readonly id?: string };
+  },
 ): Promise<Restored> {
   const known = await whatIsKnown(db, paid, around);
   if (known) return known;
@@ -25,18 +31,18 @@ export async function restoreWithdrawal(
   if ('problem' in decided) return decided;
   const { started } = decided;
   const { terms } = started;
-  const { realm, reason, now } = options;
+  const { realm, reason, now, walletGrant } = options;
   try {
     await db.transaction(async (tx) => {
       const made = await storeNewWithdrawal(tx, started, {
         realm,
         // The bank has paid: it counts, and no limit undoes it.
         limits: {},
-        fingerprint: fingerprintOfRequest(terms),
+        fingerprint: fingerprintOfRequest(terms, walletGrant?.token),
         claim: { wake_at: null, attempts: 0 },
+        ...(walletGrant?.id === undefined ? {} : { grantId: walletGrant.id }),
       });
-      if ('notMade' in made)
-        throw new NotRestored(`another withdrawal of the merchant is called ${terms.externalId} by now`);
+      if ('notMade' in made) throw new NotRestored(inTheWay(terms, made.notMade));
       if (made.state.status !== 'sending') throw new NotRestored(lacking(terms));
       const succeeded = { type: 'withdrawal_succeeded', reference: 'operator', reason } as const;
       if (!(await storeEnd(tx, { withdrawal: made, version: 1 }, succeeded, { realm, now })))
@@ -53,25 +59,47 @@ export async function restoreWithdrawal(
 async function whatIsKnown(
   db: Database,
   { withdrawalId, line }: Paid,
-  { route }: AroundLost,
+  around: AroundLost,
 ): Promise<Restored | undefined> {
-  const stored = await findWithdrawal(db, null, withdrawalId);
-  if (!stored) return undefined;
-  const { state, amount, route: known } = stored.withdrawal;
-  const isSame =
-    amount.minor === line.minor && amount.currency === line.currency && known?.bankId === route.bankId;
-  if (state.status === 'succeeded' && isSame) return 'knownBefore';
+  const known = (await findWithdrawal(db, null, withdrawalId))?.withdrawal;
+  if (!known) return undefined;
+  const { state, amount, route } = known;
   if (state.status === 'sending')
     return { problem: `withdrawal ${withdrawalId} is known, and under way: a node asks the bank about it` };
+  const isPaid = amount.minor === line.minor && amount.currency === line.currency;
+  if (state.status !== 'succeeded' || !isPaid || route?.bankId !== around.route.bankId) {
+    return {
+      problem: `withdrawal ${withdrawalId} is known, and ${state.status}; mandate reconcile says what to do about it`,
+    };
+  }
+  if (isAsSaid(known, around)) return 'knownBefore';
+  const { partyId, walletId, destinationId, externalId } = known;
+  const name = externalId === undefined ? 'without a name' : `called ${externalId}`;
   return {
-    problem: `withdrawal ${withdrawalId} is known, and ${state.status}; mandate reconcile says what to do about it`,
+    problem: `withdrawal ${withdrawalId} is known already: of party ${partyId}, from wallet ${walletId} to destination ${destinationId}, ${name}; that stays so`,
   };
 }
 
+function isAsSaid(known: WithdrawalTerms, said: AroundLost): boolean {
+  return (
+    known.partyId === said.partyId &&
+    known.walletId === said.wallet.id &&
+    known.destinationId === said.destination.id &&
+    (said.externalId === undefined || known.externalId === said.externalId)
+  );
+}
+
 /** Of the request as it most likely was, so that the same one comes to this withdrawal; any other is a conflict, and pays nothing. */
-function fingerprintOfRequest({ walletId, destinationId, amount, externalId }: WithdrawalTerms): Buffer {
+function fingerprintOfRequest(terms: WithdrawalTerms, walletGrant: string | undefined): Buffer {
+  const { walletId, destinationId, amount, externalId } = terms;
   const request = [walletId, destinationId, Number(amount.minor), amount.currency, undefined, externalId];
-  return fingerprintOf([...request, undefined, undefined]);
+  return fingerprintOf([...request, walletGrant, undefined]);
+}
+
+function inTheWay({ partyId, externalId }: WithdrawalTerms, because: NotMade): string {
+  return because === 'nameTaken'
+    ? `another withdrawal of party ${partyId} is called ${externalId} by now`
+    : 'that leave of the wallet was used for another withdrawal by now';
 }
 
 function lacking({ walletId, amount, feeMinor }: WithdrawalTerms): string {

@@ -2,6 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { freePort } from '../../tools/free-port.ts';
 import { openBrowser } from './browser.ts';
 import { makeInvoice, type CreatedInvoice } from './invoices.ts';
 import { startPaymentWorld, type PaymentWorld } from './payment-world.ts';
@@ -142,7 +143,7 @@ export async function startShopSite(): Promise<ShopSite> {
     response.writeHead(html === undefined ? 404 : 200, { 'content-type': 'text/html; charset=utf-8' });
     response.end(html ?? 'nothing here');
   });
-  await listening(server, 0);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     origin: `http://localhost:${portOf(server)}`,
     pages,
@@ -152,16 +153,5 @@ export async function startShopSite(): Promise<ShopSite> {
     },
   };
 }
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await listening(server, 0);
-  const port = portOf(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-const listening = (server: Server, port: number) =>
-  new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
 
 const portOf = (server: Server) => (server.address() as AddressInfo).port;
