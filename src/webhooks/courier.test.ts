@@ -1,6 +1,6 @@
 // Who waits for whom: a slow or dead receiver for nobody but itself. The senders are made up, so that the test says when a
 // receiver answers; queues and messages are real.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import {
   delivered,
   startCourierWorld,
@@ -90,6 +90,28 @@ test('a node that was too slow writes over nothing of the one that took the queu
   const after = await world.query('select * from webhook_queue');
   expect(after.rows).toEqual(before.rows);
   expect(arrivals).toHaveLength(1);
+  await courier.stop();
+});
+
+test('a node that stood still until its lease was over sends nothing of it', async () => {
+  await world.addWebhook('1', 'shop');
+  await write('shop', 1, 2, 1);
+  await world.route();
+  let stoodStillMs = 0;
+  const nowMs = performance.now.bind(performance);
+  const spy = vi.spyOn(performance, 'now').mockImplementation(() => nowMs() + stoodStillMs);
+  let looks = 0;
+  // The first look is before it has the queue in hand, the second before it sends.
+  const whileLooking = () => {
+    looks += 1;
+    if (looks === 2) stoodStillMs = 60_000;
+  };
+  const { courier, arrivals } = world.node(({ answer }) => answer(delivered), { whileLooking });
+  courier.wake();
+  await courier.settled();
+  spy.mockRestore();
+  expect(looks).toBe(2);
+  expect(arrivals).toEqual([]);
   await courier.stop();
 });
 

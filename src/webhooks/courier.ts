@@ -11,7 +11,7 @@ import { openOutcomeWriter } from './outcome-writer.ts';
 import { afterAcknowledged, afterFailure, toSend, type Failure, type Place } from './delivery.ts';
 import { messagesFor, type Message, type Selection } from './message.store.ts';
 import { claim, write, type Attempt, type ClaimedQueue, type QueueWrite } from './queue.store.ts';
-import { postTo, type Destination } from './post.ts';
+import { postOf, type Destination } from './post.ts';
 import type { Answer, Sender } from './sending.ts';
 
 export type Courier = {
@@ -53,6 +53,9 @@ export function openCourier(options: {
 }): Courier {
   const { db, clock, log, topics, sender, destinationOf, delaysSeconds } = options;
   const leaseMs = leaseMsFor(options.timeoutMs);
+  /** Of a lease, for what is done before and after the exchange, and for clocks that differ. */
+  const spareMs = leaseMs / 6;
+  const isHeldFor = (item: Item, ms: number): boolean => item.leaseUntilMs - performance.now() >= ms;
   const hands = openHands<Item>();
   const record = openOutcomeWriter((writes) => write(db, writes, clock.now()));
   const running = new Set<Promise<unknown>>();
@@ -145,7 +148,7 @@ export function openCourier(options: {
       if (!next) return;
       const { webhookId, item } = next;
       // What has waited too long in hand may be another node's by the time the receiver answers.
-      if (item.leaseUntilMs - performance.now() < options.timeoutMs + leaseMs / 6) {
+      if (!isHeldFor(item, options.timeoutMs + spareMs)) {
         hands.free(webhookId, 'notSent');
         note({ queue: item.queue, place: item.queue.place, outcome: 'release', at: clock.now() });
         continue;
@@ -174,7 +177,7 @@ export function openCourier(options: {
   }
 
   async function sendHead(webhookId: string, item: Item): Promise<void> {
-    const sent = await exchange(webhookId, item);
+    const sent = await exchange(item);
     const outcome = !sent ? 'notSent' : sent.attempt.failure === undefined ? 'delivered' : 'failed';
     // The place is another's while the outcome is written down.
     hands.free(webhookId, outcome);
@@ -190,27 +193,28 @@ export function openCourier(options: {
     if (hands.runsLow(webhookId)) wakeSoon();
   }
 
-  /** Undefined when the webhook was deleted meanwhile. */
-  async function exchange(
-    webhookId: string,
-    { queue, messages }: Item,
-  ): Promise<{ answer: Answer; attempt: Attempt } | undefined> {
+  /** Undefined when the webhook was deleted meanwhile, or the queue may be another node's: when the lease is over, somebody takes it. */
+  async function exchange(item: Item): Promise<{ answer: Answer; attempt: Attempt } | undefined> {
+    const { queue, messages } = item;
     const [message] = messages;
     if (!message) return undefined;
     const attemptedAt = clock.now();
     const startedMs = performance.now();
-    const answer = await answerTo(webhookId, message, attemptedAt);
+    const answer = await answerTo(item, message, attemptedAt);
     if (!answer) return undefined;
     const durationMs = Math.round(performance.now() - startedMs);
     return { answer, attempt: attemptOf(queue, message, { answer, attemptedAt, durationMs }) };
   }
 
   /** An error of ours counts as a failed attempt: else the same queue would be taken again and again, and nobody would see it. */
-  async function answerTo(webhookId: string, message: Message, now: Instant): Promise<Answer | undefined> {
+  async function answerTo(item: Item, message: Message, now: Instant): Promise<Answer | undefined> {
+    const { webhookId } = item.queue;
     try {
       const destination = await destinationOf(webhookId);
       if (!destination) return undefined;
-      return await postTo(sender, destination, message, { now, requestId: options.ids.next() });
+      const post = await postOf(destination, message, { now, requestId: options.ids.next() });
+      // Now that nothing more is waited for: whoever stood still until now may have lost what he was about to send.
+      return isHeldFor(item, options.timeoutMs + spareMs / 2) ? await sender.post(post) : undefined;
     } catch (error) {
       log.error({ err: error, webhookId }, 'a notice could not be sent; it is tried again');
       return { came: 'nothing', why: ownFault };

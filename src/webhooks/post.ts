@@ -1,6 +1,6 @@
 // One message to one webhook: its headers, its signatures with the keys of the moment, the exchange.
 import { epochMsOf, type Instant } from '../clock.ts';
-import type { Answer, Sender } from './sending.ts';
+import type { Answer, Post, Sender } from './sending.ts';
 import { contentSignature, standardSignatures, type SigningKeys } from './signature.ts';
 import { keysAt, type PublishedKey, type Webhook } from './webhook.ts';
 
@@ -10,16 +10,20 @@ export type Destination = {
   readonly keys: readonly (Pick<PublishedKey, 'generation' | 'signsFrom'> & SigningKeys)[];
 };
 
-export async function postTo(
-  sender: Sender,
+export async function postTo(sender: Sender, ...what: Parameters<typeof postOf>): Promise<Answer> {
+  return sender.post(await postOf(...what));
+}
+
+/** What is sent, ready to be. */
+export async function postOf(
   { webhook, keys }: Destination,
   message: { readonly id: string; readonly body: string },
   attempt: { readonly now: Instant; readonly requestId: string },
-): Promise<Answer> {
+): Promise<Post> {
   const body = Buffer.from(message.body);
   const { current, signing } = keysAt(keys, attempt.now);
   const second = Math.floor(epochMsOf(attempt.now) / 1_000);
-  return sender.post({
+  return {
     url: new URL(webhook.url),
     body,
     headers: {
@@ -31,5 +35,5 @@ export async function postTo(
       'webhook-timestamp': String(second),
       'webhook-signature': standardSignatures({ id: message.id, second, body }, signing),
     },
-  });
+  };
 }

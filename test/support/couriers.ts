@@ -80,7 +80,12 @@ export async function startCourierWorld() {
 
   function node(
     reply?: (arrival: Arrival) => void,
-    faults: { readonly unloadable?: string; readonly unsendable?: string } = {},
+    faults: {
+      readonly unloadable?: string;
+      readonly unsendable?: string;
+      /** Each time a webhook is looked up. */
+      readonly whileLooking?: () => void;
+    } = {},
   ): TestNode {
     const arrivals: Arrival[] = [];
     const courier = openCourier({
@@ -112,6 +117,7 @@ export async function startCourierWorld() {
       delaysSeconds: usualDelaysSeconds,
       timeoutMs,
       destinationOf: async (webhookId) => {
+        faults.whileLooking?.();
         if (webhookId === faults.unloadable) throw new Error('its keys cannot be opened');
         const { rows } = await query('select url, event_types from webhook where webhook_id = $1', [
           webhookId,
