@@ -94,6 +94,11 @@ async function wrongAnyway(seeds: readonly number[]): Promise<number[]> {
 }
 
 const there = faultsThere();
+const unknown = positionals.filter((wanted) => !there.some(({ name }) => name === wanted));
+if (unknown.length > 0) {
+  print(`there is no planted fault ${unknown.join(', ')}; simulation/faults has those there are`);
+  process.exit(2);
+}
 const faults = there.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 const looked = await sideBySide(faults, look);
 const seeds = [...new Set(looked.flatMap(({ found }) => (found ? [found.seed] : [])))].sort((a, b) => a - b);

@@ -3,7 +3,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-const lowest = 10_000;
+/** Above those that browsers refuse. */
+const lowest = 11_000;
 /** Linux gives away those from 32,768 on. */
 const ports = 20_000;
 
@@ -19,8 +20,9 @@ async function isFree(port: number): Promise<boolean> {
   try {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
-  } catch {
-    return false;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') return false;
+    throw error;
   }
   server.close();
   await once(server, 'close');

@@ -149,8 +149,9 @@ test(
       `by which leave party ${other.partyId} paid out`,
     );
     expect((await restore('LOST7.p', ...by, ...grant)).errors).toContain(
-      `is one of party ${merchant.partyId}; if it let party ${other.partyId} pay out to it`,
+      `is one of party ${merchant.partyId}. If that party asked for the payout, say --party ${merchant.partyId}`,
     );
+    expect((await restore('LOST7.p', ...grant)).errors).toContain('say with --party who had it');
     expect((await restore('LOST7.p', '--party', 'GONE')).errors).toContain('there is no party GONE');
     expect(await factsOf('LOST7')).toEqual([]);
 
@@ -183,6 +184,24 @@ test(
     expect(await factsOf('LOST8')).toEqual([]);
   },
 );
+
+test('a leave forgotten the first time is used up by the second', { timeout: 120_000 }, async () => {
+  const { service, wallet } = world;
+  const other = await service.createMerchant();
+  const leave = await world.post(`/wallet/v0/wallets/${wallet}/grants`, {
+    asset: { amount: 700, currency: 'RUB' },
+    validUntil: '2035-01-01T00:00:00Z',
+  });
+  await paidAtBank('LOST11', 700);
+  expect(await restore('LOST11.p')).toMatchObject({ code: 0 });
+  const again = await restore('LOST11.p', '--party', other.partyId, '--wallet-grant', leave.body.token);
+  expect(again.errors).toContain('that stays so, and that leave is used up');
+  const repeat = await service.call('POST', '/wallet/v0/withdrawals', {
+    token: other.apiKey,
+    body: { wallet, destination, body: { amount: 700, currency: 'RUB' }, walletGrant: leave.body.token },
+  });
+  expect(repeat).toMatchObject({ status: 422, body: { code: 'noSuchWallet' } });
+});
 
 test('what was written down otherwise stays so, and that is said', { timeout: 120_000 }, async () => {
   await paidAtBank('LOST9', 300);

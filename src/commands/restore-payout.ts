@@ -2,7 +2,6 @@
 import { listBanks, readPayoutTerminals } from '../bank/bank.store.ts';
 import { parseInstant } from '../clock.ts';
 import { buildService, type Foundation } from '../compose.ts';
-import type { Database } from '../database/database.ts';
 import { readParty } from '../merchants/party.store.ts';
 import { findDestination } from '../wallets/destination.store.ts';
 import { findGrant } from '../wallets/grant.store.ts';
@@ -44,7 +43,8 @@ export async function restorePayout(operationId: string, options: RestorePayout)
     const partyId = options.party ?? wallet.partyId;
     const [party] = await db.run(readParty, { party_id: partyId });
     if (!party) throw new Error(`there is no party ${partyId}`);
-    const walletGrant = await leaveOf(db, partyId, wallet, options.walletGrant);
+    requireLeave(partyId, wallet, options.walletGrant);
+    const walletGrant = options.walletGrant && (await findGrant(db, 'wallet', options.walletGrant));
     const all = (await db.run(listBanks, {})).map(({ bank_id: id, url }) => ({ id, url }));
     const book = await openBankBook({ banks, all, config, clock: ports.clock }, options);
     try {
@@ -56,6 +56,7 @@ export async function restorePayout(operationId: string, options: RestorePayout)
         partyId,
         wallet,
         destination,
+        ...(walletGrant ? { walletGrant } : {}),
         ...(options.destinationParty === undefined ? {} : { destinationPartyId: options.destinationParty }),
         route: await routeOf(foundation, wallet.partyId, book.bankId),
         limits: agreed.limitsOf(wallet.level, currency),
@@ -68,7 +69,7 @@ export async function restorePayout(operationId: string, options: RestorePayout)
         realm,
         reason,
         now: ports.clock.now(),
-        ...(walletGrant ? { walletGrant } : {}),
+        ...(options.walletGrant === undefined ? {} : { walletGrant: options.walletGrant }),
       });
       if (typeof restored === 'object') throw new Error(`${restored.problem}. Nothing was done`);
       if (restored === 'knownBefore') return `${paid.withdrawalId} is known already; nothing was done.`;
@@ -77,7 +78,7 @@ export async function restorePayout(operationId: string, options: RestorePayout)
         ...(paid.line.cardMask === undefined
           ? ['The book names no card: that it went to that destination is your word alone.']
           : []),
-        ...(walletGrant && walletGrant.id === undefined
+        ...(options.walletGrant !== undefined && !walletGrant
           ? ['That leave of the wallet is not known here: it was lost too, or it is another one.']
           : []),
       ];
@@ -90,21 +91,14 @@ export async function restorePayout(operationId: string, options: RestorePayout)
 }
 
 /** Somebody else than the owner had his leave, which must not pay a second time. */
-async function leaveOf(
-  db: Database,
-  partyId: string,
-  wallet: Wallet,
-  token: string | undefined,
-): Promise<{ token: string; id?: string } | undefined> {
-  if (partyId === wallet.partyId) return undefined;
-  if (token === undefined)
+function requireLeave(partyId: string, wallet: Wallet, token: string | undefined): void {
+  if (partyId !== wallet.partyId && token === undefined)
     throw new Error(
       `wallet ${wallet.id} is one of party ${wallet.partyId}; say with --wallet-grant by which leave party ${partyId} paid out ` +
         'from it, so that it is used up',
     );
-  const grant = await findGrant(db, 'wallet', token);
-  if (grant && grant.entityId !== wallet.id) throw new Error('that leave is for another wallet');
-  return { token, ...(grant ? { id: grant.id } : {}) };
+  if (partyId === wallet.partyId && token !== undefined)
+    throw new Error(`the owner of wallet ${wallet.id} needs no leave; say with --party who had it`);
 }
 
 async function linesOf(book: BankBook, operationId: string): Promise<PaidLine[]> {

@@ -1,11 +1,14 @@
 // Connections that nobody uses, handed on at once. The driver's pool makes and ends connections, and lets those wait for whom there
 // is none; but for each statement it sets two timers and waits a turn. So what it gave is kept here, and given back to it when somebody
-// waits there, when the connection is of no more use, or when it was not needed for a while.
+// waits there, or to be ended: when the connection is of no more use, or was not needed for a while.
 import type pg from 'pg';
 import type { ConnectionPool } from './database.ts';
 
-/** What was not needed for so long goes back to the driver's pool, which ends it after ten seconds more. */
+/** What was not needed for so long is ended. */
 const lookEveryMs = 10_000;
+
+/** What the driver does not tell of a connection: under it lies a socket. */
+type WithSocket = { readonly connection: { readonly stream: { destroy(): void } } };
 
 export function keepIdle(pool: pg.Pool): ConnectionPool {
   /** The last one used is the first to be used again, so those that are not needed gather at the front. */
@@ -19,19 +22,25 @@ export function keepIdle(pool: pg.Pool): ConnectionPool {
     const isOver = (): void => {
       broken.add(client);
       const place = idle.indexOf(client);
-      if (place !== -1) returnToPool(idle.splice(place, 1));
+      if (place !== -1) end(idle.splice(place, 1));
     };
     client.once('error', isOver);
     client.once('end', isOver);
   });
   const timer = setInterval(() => {
-    returnToPool(idle.splice(0, leastIdle));
+    end(idle.splice(0, leastIdle));
     leastIdle = idle.length;
   }, lookEveryMs).unref();
 
-  function returnToPool(clients: readonly pg.PoolClient[]): void {
+  function end(clients: readonly pg.PoolClient[]): void {
     leastIdle = Math.min(leastIdle, idle.length);
-    for (const client of clients) returns.get(client)?.(broken.has(client));
+    for (const client of clients) returns.get(client)?.(true);
+  }
+
+  /** Where one says nothing any more nobody trusts those beside it, nor says goodbye: that would be waited for. */
+  function breakOff(): void {
+    for (const client of idle) (client as unknown as WithSocket).connection.stream.destroy();
+    end(idle.splice(0));
   }
 
   function kept(client: pg.PoolClient): pg.PoolClient {
@@ -40,12 +49,9 @@ export function keepIdle(pool: pg.Pool): ConnectionPool {
     client.release = (error) => {
       // Kept twice it would be two people's at once, who then write into each other's transactions.
       if (idle.includes(client)) throw new Error('a connection was given back that was given back already');
-      // Where one says nothing any more, nobody trusts those beside it: the server may have gone without a word.
-      if (error) {
-        for (const other of idle) broken.add(other);
-        returnToPool(idle.splice(0));
-      }
-      if (error || isEnding || broken.has(client) || pool.waitingCount > 0) returns.get(client)?.(error);
+      if (error) breakOff();
+      if (error || isEnding || broken.has(client) || pool.waitingCount > 0)
+        returns.get(client)?.(error ?? broken.has(client));
       else idle.push(client);
     };
     return client;
@@ -60,7 +66,7 @@ export function keepIdle(pool: pg.Pool): ConnectionPool {
     end() {
       isEnding = true;
       clearInterval(timer);
-      returnToPool(idle.splice(0));
+      end(idle.splice(0));
       return pool.end();
     },
     get totalCount() {

@@ -49,7 +49,7 @@ export const payoutRefusals = {
   walletInaccessible: {
     status: 422,
     message: 'Wallet inaccessible',
-    advice: 'Its identity is blocked. Ask the operator of the service.',
+    advice: 'Its identity is blocked, or whose wallet it is may not trade. Ask the operator of the service.',
   },
   noSuchDestination: {
     status: 422,

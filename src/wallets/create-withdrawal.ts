@@ -121,14 +121,16 @@ async function whatIsAround(
   const destinationGrant =
     body.destinationGrant && (await findGrant(db, 'destination', body.destinationGrant));
   // Whose wallet it is agreed on limits and fees.
-  const owner = wallet?.partyId ?? partyId;
-  const agreed = await payouts.termsOf(owner);
+  const ownerId = wallet?.partyId ?? partyId;
+  const owner = ownerId === partyId ? party : await merchants.party(ownerId);
+  const agreed = await payouts.termsOf(ownerId);
   const { amount, currency } = body.body;
   return {
     party,
     limits: agreed.limitsOf(wallet?.level ?? 'anonymous', currency),
     feeMinor: agreed.feeMinorOf({ minor: BigInt(amount), currency }),
     ...(wallet ? { wallet } : {}),
+    ...(owner ? { owner } : {}),
     ...(destination ? { destination } : {}),
     ...(walletGrant ? { walletGrant } : {}),
     ...(destinationGrant ? { destinationGrant } : {}),

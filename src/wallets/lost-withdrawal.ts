@@ -5,6 +5,7 @@ import { isKnownCurrency } from '../money.ts';
 import type { Destination } from './destination.ts';
 import { countsTurnover, type PayoutLimits } from './payout-limits.ts';
 import type { Wallet } from './wallet.ts';
+import { isCovered, type Grant } from './withdrawal.commands.ts';
 import { withdrawalOfOperation, type Route, type WithdrawalFact } from './withdrawal.ts';
 
 /** A line of the bank's book. */
@@ -27,6 +28,8 @@ export type AroundLost = {
   readonly partyId: string;
   readonly wallet: Wallet;
   readonly destination: Destination;
+  /** By which the wallet's owner let him, where it is known here. */
+  readonly walletGrant?: Grant & { readonly id: string };
   /** Whose destination it is, where that was said. */
   readonly destinationPartyId?: string;
   /** The terminal of the wallet's merchant with that bank. */
@@ -66,6 +69,10 @@ export function paidLineOf(
   return { line, withdrawalId };
 }
 
+function mayHavePaid(grant: Grant, wallet: Wallet, { minor, currency, at }: PaidLine): boolean {
+  return grant.entityId === wallet.id && isCovered(grant, { minor, currency }) && grant.validUntil > at;
+}
+
 export function decideLost(
   { line, withdrawalId }: Paid,
   around: AroundLost,
@@ -77,11 +84,17 @@ export function decideLost(
     return { problem: `${theirs}, and wallet ${wallet.id} has ${wallet.currency}` };
   if (destination.currency !== currency)
     return { problem: `${theirs}, and destination ${destination.id} takes ${destination.currency}` };
-  if (destination.partyId !== (around.destinationPartyId ?? partyId)) {
+  const { partyId: at } = destination;
+  if (at !== (around.destinationPartyId ?? partyId)) {
     return {
-      problem: `destination ${destination.id} is one of party ${destination.partyId}; if it let party ${partyId} pay out to it, say so with --destination-party`,
+      problem:
+        `destination ${destination.id} is one of party ${at}. If that party asked for the payout, say --party ${at} --wallet-grant and its leave; ` +
+        `if it let party ${partyId} pay out to it, --destination-party ${at}`,
     };
   }
+  const { walletGrant } = around;
+  if (walletGrant && !mayHavePaid(walletGrant, wallet, line))
+    return { problem: `${theirs}, and that leave is for another wallet, for less, or was over by then` };
   const { bin, lastDigits, mask } = destination.card;
   if (cardMask !== undefined && !(cardMask.startsWith(bin) && cardMask.endsWith(lastDigits)))
     return { problem: `${theirs}, and destination ${destination.id} is the card ${mask}` };

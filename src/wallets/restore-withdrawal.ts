@@ -3,6 +3,7 @@
 import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { decideLost, type AroundLost, type Paid } from './lost-withdrawal.ts';
+import { useGrant } from './grant.store.ts';
 import { fingerprintOf } from './made-once.ts';
 import { storeNewWithdrawal, type NotMade } from './new-withdrawal.store.ts';
 import { findWithdrawal, storeEnd, type Realm } from './withdrawal.store.ts';
@@ -21,8 +22,8 @@ export async function restoreWithdrawal(
     readonly realm: Realm;
     readonly reason: string;
     readonly now: Instant;
-    /** By which he who asked had the wallet's leave; used up where it is known here. */
-    readonly walletGrant?: { readonly token: string; readonly id?: string };
+    /** The token of the leave by which he who asked paid out from the wallet. */
+    readonly walletGrant?: string;
   },
 ): Promise<Restored> {
   const known = await whatIsKnown(db, paid, around);
@@ -38,9 +39,9 @@ export async function restoreWithdrawal(
         realm,
         // The bank has paid: it counts, and no limit undoes it.
         limits: {},
-        fingerprint: fingerprintOfRequest(terms, walletGrant?.token),
+        fingerprint: fingerprintOfRequest(terms, walletGrant),
         claim: { wake_at: null, attempts: 0 },
-        ...(walletGrant?.id === undefined ? {} : { grantId: walletGrant.id }),
+        ...(around.walletGrant ? { grantId: around.walletGrant.id } : {}),
       });
       if ('notMade' in made) throw new NotRestored(inTheWay(terms, made.notMade));
       if (made.state.status !== 'sending') throw new NotRestored(lacking(terms));
@@ -73,10 +74,12 @@ async function whatIsKnown(
     };
   }
   if (isAsSaid(known, around)) return 'knownBefore';
+  // It must not pay a second time, whoever it was written down for.
+  const isUsedUp = around.walletGrant && (await useGrant(db, around.walletGrant.id, withdrawalId));
   const { partyId, walletId, destinationId, externalId } = known;
   const name = externalId === undefined ? 'without a name' : `called ${externalId}`;
   return {
-    problem: `withdrawal ${withdrawalId} is known already: of party ${partyId}, from wallet ${walletId} to destination ${destinationId}, ${name}; that stays so`,
+    problem: `withdrawal ${withdrawalId} is known already: of party ${partyId}, from wallet ${walletId} to destination ${destinationId}, ${name}; that stays so${isUsedUp ? ', and that leave is used up' : ''}`,
   };
 }
 

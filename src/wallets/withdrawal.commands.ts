@@ -28,6 +28,8 @@ export type CreateWithdrawal = {
 export type Around = {
   readonly party: Party;
   readonly wallet?: Wallet;
+  /** Of the wallet, where that is not who asks. */
+  readonly owner?: Party;
   readonly destination?: Destination;
   readonly walletGrant?: Grant;
   readonly destinationGrant?: Grant;
@@ -60,7 +62,8 @@ export function decideWithdrawal(
   const { walletGrant } = around;
   if (wallet.partyId !== party.id && walletGrant && !isCovered(walletGrant, body))
     return refuse('noSuchWallet');
-  if (wallet.isBlocked) return refuse('walletInaccessible');
+  // Whose owner may not trade: nobody else pays out from it in his stead.
+  if (wallet.isBlocked || !requireActive(around.owner ?? party).ok) return refuse('walletInaccessible');
   if (!destination || !mayUse(party, destination, around.destinationGrant, now) || destination.isBlocked) {
     return refuse('noSuchDestination');
   }
@@ -104,6 +107,6 @@ function mayUse(
   return grant !== undefined && grant.entityId === entity.id && !grant.isUsed && now < grant.validUntil;
 }
 
-function isCovered({ amount }: Grant, body: CreateWithdrawal['body']): boolean {
+export function isCovered({ amount }: Grant, body: CreateWithdrawal['body']): boolean {
   return amount !== undefined && amount.currency === body.currency && body.minor <= amount.minor;
 }

@@ -193,7 +193,7 @@ export function openCourier(options: {
     if (hands.runsLow(webhookId)) wakeSoon();
   }
 
-  /** Undefined when the webhook was deleted meanwhile, or the queue may be another node's: when the lease is over, somebody takes it. */
+  /** Undefined when the webhook was deleted meanwhile, or the queue may be another node's by now. */
   async function exchange(item: Item): Promise<{ answer: Answer; attempt: Attempt } | undefined> {
     const { queue, messages } = item;
     const [message] = messages;
@@ -213,8 +213,10 @@ export function openCourier(options: {
       const destination = await destinationOf(webhookId);
       if (!destination) return undefined;
       const post = await postOf(destination, message, { now, requestId: options.ids.next() });
-      // Now that nothing more is waited for: whoever stood still until now may have lost what he was about to send.
-      return isHeldFor(item, options.timeoutMs + spareMs / 2) ? await sender.post(post) : undefined;
+      // Whoever stood still until now may have lost what he was about to send. How long it may take from here on, the sender sees to.
+      if (isHeldFor(item, options.timeoutMs + spareMs / 2)) return await sender.post(post);
+      note({ queue: item.queue, place: item.queue.place, outcome: 'release', at: clock.now() });
+      return undefined;
     } catch (error) {
       log.error({ err: error, webhookId }, 'a notice could not be sent; it is tried again');
       return { came: 'nothing', why: ownFault };

@@ -41,6 +41,34 @@ test('one that says nothing is given up when its time is over', async () => {
   expect(tookMs).toBeGreaterThanOrEqual(timeoutMs - 5);
 });
 
+test('what waited for its connection while the process stood still is not sent', async () => {
+  const received: Buffer[] = [];
+  const ends: Promise<unknown>[] = [];
+  server = createTcpServer((socket) => {
+    ends.push(once(socket, 'close'));
+    socket.on('error', () => {});
+    socket.on('data', (chunk: Buffer) => received.push(chunk));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const sender = openSender({ rule: 'anywhere', resolve: systemResolve, timeoutMs: 100 });
+  const connected = once(server, 'connection');
+  const post = { url: new URL(`http://127.0.0.1:${port}/`), headers: {}, body: Buffer.from('{}') };
+  const { answered } = await new Promise<{ answered: Promise<Answer> }>((resolve) => {
+    // From within a timer: what comes over sockets has its turn then before the timers that are due.
+    setTimeout(() => {
+      resolve({ answered: sender.post(post) });
+      const untilMs = performance.now() + 300;
+      while (performance.now() < untilMs);
+    }, 0);
+  });
+  expect(await answered).toMatchObject({ came: 'nothing' });
+  await connected;
+  await sender.stop();
+  await Promise.all(ends);
+  expect(Buffer.concat(received).toString()).toBe('');
+});
+
 test('one that answers byte by byte is given up too', async () => {
   const answer = await sendTo((socket) => {
     const text = 'HTTP/1.1 200 OK\r\nx-filler: ';

@@ -82,6 +82,7 @@ function receive(timeoutMs: number, settle: (answer: Answer) => void): Reception
   let answer: Answer | undefined;
   let isOver = false;
   let bytes = 0;
+  const untilMs = performance.now() + timeoutMs;
   const timer = setTimeout(() => end({ came: 'nothing', why: 'timeout' }), timeoutMs);
 
   /** The first thing that is known stands; what else comes is not waited for. */
@@ -95,8 +96,8 @@ function receive(timeoutMs: number, settle: (answer: Answer) => void): Reception
 
   return {
     onRequestStart(started) {
-      // Its time ran out while it waited for a connection.
-      if (isOver) started.abort(new Error('too late'));
+      // Its time ran out while it waited for a connection; of a process that stood still the timer has not said so yet.
+      if (isOver || performance.now() >= untilMs) started.abort(new Error('too late'));
       else controller = started;
     },
     onResponseStart(_controller, status, headers) {

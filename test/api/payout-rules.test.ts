@@ -6,6 +6,7 @@ import { findIdentity, storeIdentityFacts } from '../../src/wallets/identity.sto
 import { card, startPayoutWorld, type PayoutWorld } from '../support/payout-world.ts';
 import { brokenInvariants } from '../support/ledger.ts';
 import type { Merchant } from '../support/test-service.ts';
+import { setTradingFlag } from '../support/trading.ts';
 import { countWaiting } from '../support/waiting.ts';
 
 let world: PayoutWorld;
@@ -728,6 +729,20 @@ describe('grants', () => {
     ).toEqual(refused('expiredGrant', 'Invalid expiration: already expired'));
     expect((await leave(`wallets/${others.wallet}`, { asset, validUntil }, world.merchant)).status).toBe(404);
   });
+
+  test.each(['is_blocked', 'is_suspended'] as const)(
+    'of a wallet whose owner %s: nobody pays out from it',
+    async (flag) => {
+      const asset = { amount: 5_000, currency: 'RUB' };
+      const { token: walletGrant } = (await leave(`wallets/${others.wallet}`, { asset, validUntil })).body;
+      const use = () => world.withdraw(1_000, destination, { wallet: others.wallet, walletGrant });
+      await setTradingFlag(world.service, other, { of: 'party', flag }, true);
+      expect(said(await use())).toEqual(refused('walletInaccessible', 'Wallet inaccessible'));
+      await setTradingFlag(world.service, other, { of: 'party', flag }, false);
+      expect((await use()).status).toBe(202);
+      await world.service.engine.settled();
+    },
+  );
 
   test('of a destination: as often as one likes', async () => {
     const theirs = (await world.destinationFor('4242424242424242', other, others.identity)).id;

@@ -84,7 +84,7 @@ export async function startCourierWorld() {
       readonly unloadable?: string;
       readonly unsendable?: string;
       /** Each time a webhook is looked up. */
-      readonly whileLooking?: () => void;
+      readonly whileLooking?: () => Promise<void>;
     } = {},
   ): TestNode {
     const arrivals: Arrival[] = [];
@@ -117,7 +117,7 @@ export async function startCourierWorld() {
       delaysSeconds: usualDelaysSeconds,
       timeoutMs,
       destinationOf: async (webhookId) => {
-        faults.whileLooking?.();
+        await faults.whileLooking?.();
         if (webhookId === faults.unloadable) throw new Error('its keys cannot be opened');
         const { rows } = await query('select url, event_types from webhook where webhook_id = $1', [
           webhookId,
