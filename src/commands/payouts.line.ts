@@ -99,7 +99,10 @@ export function addPayoutCommands(program: Command): void {
     .requiredOption('--reason <text>', 'who you are and how you know; it stays in the log')
     .option('--external-id <text>', 'what the merchant called it, so that his repeat pays nothing')
     .option('--party <id>', 'who asked for it, where that was not the owner of the wallet')
-    .option('--wallet-grant <token>', 'by which leave he did; it is used up')
+    .option(
+      '--wallet-grant <token>',
+      'by which leave he did, which is used up; or lost, where that was given after the moment',
+    )
     .option('--destination-party <id>', 'whose destination it is, where not that of who asked')
     .option(
       '--bank <name>',
@@ -107,4 +110,9 @@ export function addPayoutCommands(program: Command): void {
     )
     .option('--of <bankID>', 'whose book it is, where that does not follow')
     .action(async (id: string, options) => (await import('./restore-payout.ts')).restorePayout(id, options));
+  payout
+    .command('end-leave')
+    .description('end a leave for a wallet (a wallet grant), so that nothing is paid out by it any more')
+    .argument('<token>')
+    .action(async (token: string) => (await import('./restore-payout.ts')).endLeave(token));
 }

@@ -185,21 +185,38 @@ test(
   },
 );
 
-test('a leave forgotten the first time is used up by the second', { timeout: 120_000 }, async () => {
+test('a leave that still holds is told of, and ended by hand', { timeout: 120_000 }, async () => {
   const { service, wallet } = world;
   const other = await service.createMerchant();
   const leave = await world.post(`/wallet/v0/wallets/${wallet}/grants`, {
     asset: { amount: 700, currency: 'RUB' },
     validUntil: '2035-01-01T00:00:00Z',
   });
+  const { token } = leave.body;
   await paidAtBank('LOST11', 700);
-  expect(await restore('LOST11.p')).toMatchObject({ code: 0 });
-  const again = await restore('LOST11.p', '--party', other.partyId, '--wallet-grant', leave.body.token);
-  expect(again.errors).toContain('that stays so, and that leave is used up');
-  const repeat = await service.call('POST', '/wallet/v0/withdrawals', {
-    token: other.apiKey,
-    body: { wallet, destination, body: { amount: 700, currency: 'RUB' }, walletGrant: leave.body.token },
-  });
+  const by = ['--party', other.partyId, '--destination-party', world.merchant.partyId];
+  expect(await restore('LOST11.p', ...by, '--wallet-grant', 'lost')).toMatchObject({ code: 0 });
+  const again = await restore('LOST11.p', ...by, '--wallet-grant', token);
+  expect(again.output).toContain('is known already; nothing was done. That leave still holds');
+  await paidAtBank('LOST12', 700);
+  expect(await restore('LOST12.p')).toMatchObject({ code: 0 });
+  const otherwise = await restore('LOST12.p', ...by, '--wallet-grant', token);
+  expect(otherwise.errors).toContain('that stays so. Nothing was done. That leave still holds');
+
+  expect((await run('payout', 'end-leave', token)).output).toBe('Nothing can be paid by it any more.\n');
+  expect((await run('payout', 'end-leave', token)).output).toBe('It was used already; nothing was done.\n');
+  expect((await run('payout', 'end-leave', 'garbage')).errors).toContain('that leave is not known here');
+  const { token: destinationGrant } = (
+    await world.post(`/wallet/v0/destinations/${destination}/grants`, { validUntil: '2035-01-01T00:00:00Z' })
+  ).body;
+  const body = {
+    wallet,
+    destination,
+    body: { amount: 700, currency: 'RUB' },
+    walletGrant: token,
+    destinationGrant,
+  };
+  const repeat = await service.call('POST', '/wallet/v0/withdrawals', { token: other.apiKey, body });
   expect(repeat).toMatchObject({ status: 422, body: { code: 'noSuchWallet' } });
 });
 

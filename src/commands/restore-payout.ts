@@ -4,7 +4,7 @@ import { parseInstant } from '../clock.ts';
 import { buildService, type Foundation } from '../compose.ts';
 import { readParty } from '../merchants/party.store.ts';
 import { findDestination } from '../wallets/destination.store.ts';
-import { findGrant } from '../wallets/grant.store.ts';
+import { findGrant, useGrant } from '../wallets/grant.store.ts';
 import { paidLineOf, type PaidLine } from '../wallets/lost-withdrawal.ts';
 import { restoreWithdrawal } from '../wallets/restore-withdrawal.ts';
 import { findWallet } from '../wallets/wallet.store.ts';
@@ -45,6 +45,12 @@ export async function restorePayout(operationId: string, options: RestorePayout)
     if (!party) throw new Error(`there is no party ${partyId}`);
     requireLeave(partyId, wallet, options.walletGrant);
     const walletGrant = options.walletGrant && (await findGrant(db, 'wallet', options.walletGrant));
+    if (options.walletGrant !== undefined && options.walletGrant !== lostToo && !walletGrant)
+      throw new Error(
+        `that leave is not known here; if it was given after that moment, say --wallet-grant ${lostToo}`,
+      );
+    const stillHolds =
+      walletGrant && !walletGrant.isUsed ? '. That leave still holds: mandate payout end-leave ends it' : '';
     const all = (await db.run(listBanks, {})).map(({ bank_id: id, url }) => ({ id, url }));
     const book = await openBankBook({ banks, all, config, clock: ports.clock }, options);
     try {
@@ -71,24 +77,34 @@ export async function restorePayout(operationId: string, options: RestorePayout)
         now: ports.clock.now(),
         ...(options.walletGrant === undefined ? {} : { walletGrant: options.walletGrant }),
       });
-      if (typeof restored === 'object') throw new Error(`${restored.problem}. Nothing was done`);
-      if (restored === 'knownBefore') return `${paid.withdrawalId} is known already; nothing was done.`;
+      if (typeof restored === 'object') throw new Error(`${restored.problem}. Nothing was done${stillHolds}`);
+      if (restored === 'knownBefore')
+        return `${paid.withdrawalId} is known already; nothing was done${stillHolds}.`;
       const written = `${paid.withdrawalId} is written down: ${minor} ${currency} from wallet ${wallet.id}.`;
-      const notes = [
-        ...(paid.line.cardMask === undefined
-          ? ['The book names no card: that it went to that destination is your word alone.']
-          : []),
-        ...(options.walletGrant !== undefined && !walletGrant
-          ? ['That leave of the wallet is not known here: it was lost too, or it is another one.']
-          : []),
-      ];
-      return [written, ...notes].join(' ');
+      const doubt =
+        paid.line.cardMask === undefined
+          ? ' The book names no card: that it went to that destination is your word alone.'
+          : '';
+      return written + doubt;
     } finally {
       await book.stop();
     }
   });
   console.log(said);
 }
+
+/** Ends a leave that would pay for something else than what it was given for, or that got into the wrong hands. */
+export async function endLeave(token: string): Promise<void> {
+  const isEnded = await withFoundation(async ({ database }) => {
+    const grant = await findGrant(database, 'wallet', token);
+    if (!grant) throw new Error('that leave is not known here');
+    return useGrant(database, grant.id, 'operator');
+  });
+  console.log(isEnded ? 'Nothing can be paid by it any more.' : 'It was used already; nothing was done.');
+}
+
+/** Said instead of a leave that was given after the moment the database was restored to. */
+const lostToo = 'lost';
 
 /** Somebody else than the owner had his leave, which must not pay a second time. */
 function requireLeave(partyId: string, wallet: Wallet, token: string | undefined): void {

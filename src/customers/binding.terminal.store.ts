@@ -6,8 +6,8 @@ import { statement } from '../database/statement.ts';
 import { bornClaimed } from '../engine/engine.ts';
 import { appendEvent, appendParameters } from '../events/log.ts';
 import { isFirstAttempt, termsElsewhere } from '../payments/payment.terminal.ts';
-import type { StoredBinding } from './binding.store.ts';
-import { evolveBinding, type BindingFact } from './binding.ts';
+import { loadBinding, type StoredBinding } from './binding.store.ts';
+import type { BindingFact } from './binding.ts';
 import { bindingFactToJson } from './customer-json.ts';
 
 const rerouteBinding = statement({
@@ -39,7 +39,7 @@ const rerouteBinding = statement({
     select version from changed`,
 });
 
-/** The binding at its new terminal, or undefined when somebody else has it. */
+/** The binding at its new terminal, and the customer as he is by now; undefined when somebody else has it. */
 export async function storeMove(
   db: Database,
   stored: StoredBinding,
@@ -56,7 +56,7 @@ export async function storeMove(
     happened_at: now,
     facts: [bindingFactToJson(fact, binding.id)],
   });
-  if (!row) return undefined;
-  const { version } = row;
-  return { ...stored, binding: evolveBinding(binding, fact), version, customerVersion: version };
+  // Another binding may have made the customer ready meanwhile, and what is written next says what he is.
+  const moved = row && (await loadBinding(db, { customerId: binding.customerId, bindingId: binding.id }));
+  return moved?.version === row?.version ? moved : undefined;
 }

@@ -86,9 +86,9 @@ export async function findGrant(
   };
 }
 
-/** False when it was used already. */
-export async function useGrant(tx: Database, id: string, withdrawalId: string): Promise<boolean> {
-  const rows = await tx.run(takeGrant, { grant_id: id, used_by: withdrawalId });
+/** By a withdrawal, or an operator. False when it was used already. */
+export async function useGrant(tx: Database, id: string, usedBy: string): Promise<boolean> {
+  const rows = await tx.run(takeGrant, { grant_id: id, used_by: usedBy });
   return rows.length > 0;
 }
 

@@ -69,8 +69,9 @@ export function paidLineOf(
   return { line, withdrawalId };
 }
 
-function mayHavePaid(grant: Grant, wallet: Wallet, { minor, currency, at }: PaidLine): boolean {
-  return grant.entityId === wallet.id && isCovered(grant, { minor, currency }) && grant.validUntil > at;
+/** It may be over by now, and by when the bank paid: it had to hold when the payout was asked for. */
+function mayHavePaid(grant: Grant, wallet: Wallet, { minor, currency }: PaidLine): boolean {
+  return grant.entityId === wallet.id && isCovered(grant, { minor, currency });
 }
 
 export function decideLost(
@@ -88,13 +89,14 @@ export function decideLost(
   if (at !== (around.destinationPartyId ?? partyId)) {
     return {
       problem:
-        `destination ${destination.id} is one of party ${at}. If that party asked for the payout, say --party ${at} --wallet-grant and its leave; ` +
+        `destination ${destination.id} is one of party ${at}. If that party asked for the payout, say --party ${at}` +
+        `${at === wallet.partyId ? '' : ' --wallet-grant and its leave'}; ` +
         `if it let party ${partyId} pay out to it, --destination-party ${at}`,
     };
   }
   const { walletGrant } = around;
   if (walletGrant && !mayHavePaid(walletGrant, wallet, line))
-    return { problem: `${theirs}, and that leave is for another wallet, for less, or was over by then` };
+    return { problem: `${theirs}, and that leave is for another wallet, or for less` };
   const { bin, lastDigits, mask } = destination.card;
   if (cardMask !== undefined && !(cardMask.startsWith(bin) && cardMask.endsWith(lastDigits)))
     return { problem: `${theirs}, and destination ${destination.id} is the card ${mask}` };

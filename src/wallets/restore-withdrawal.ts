@@ -3,7 +3,6 @@
 import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { decideLost, type AroundLost, type Paid } from './lost-withdrawal.ts';
-import { useGrant } from './grant.store.ts';
 import { fingerprintOf } from './made-once.ts';
 import { storeNewWithdrawal, type NotMade } from './new-withdrawal.store.ts';
 import { findWithdrawal, storeEnd, type Realm } from './withdrawal.store.ts';
@@ -74,12 +73,10 @@ async function whatIsKnown(
     };
   }
   if (isAsSaid(known, around)) return 'knownBefore';
-  // It must not pay a second time, whoever it was written down for.
-  const isUsedUp = around.walletGrant && (await useGrant(db, around.walletGrant.id, withdrawalId));
   const { partyId, walletId, destinationId, externalId } = known;
   const name = externalId === undefined ? 'without a name' : `called ${externalId}`;
   return {
-    problem: `withdrawal ${withdrawalId} is known already: of party ${partyId}, from wallet ${walletId} to destination ${destinationId}, ${name}; that stays so${isUsedUp ? ', and that leave is used up' : ''}`,
+    problem: `withdrawal ${withdrawalId} is known already: of party ${partyId}, from wallet ${walletId} to destination ${destinationId}, ${name}; that stays so`,
   };
 }
 

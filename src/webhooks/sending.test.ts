@@ -62,7 +62,7 @@ test('what waited for its connection while the process stood still is not sent',
       while (performance.now() < untilMs);
     }, 0);
   });
-  expect(await answered).toMatchObject({ came: 'nothing' });
+  expect(await answered).toEqual({ came: 'nothing', why: 'timeout' });
   await connected;
   await sender.stop();
   await Promise.all(ends);

@@ -97,7 +97,8 @@ function receive(timeoutMs: number, settle: (answer: Answer) => void): Reception
   return {
     onRequestStart(started) {
       // Its time ran out while it waited for a connection; of a process that stood still the timer has not said so yet.
-      if (isOver || performance.now() >= untilMs) started.abort(new Error('too late'));
+      if (performance.now() >= untilMs) end({ came: 'nothing', why: 'timeout' });
+      if (isOver) started.abort(new Error('too late'));
       else controller = started;
     },
     onResponseStart(_controller, status, headers) {

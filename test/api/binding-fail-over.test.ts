@@ -136,6 +136,24 @@ test('moves also when another binding of the customer has moved on meanwhile', a
   expect(await rowOf(binding)).toMatchObject({ terms: { terminal: second } });
 });
 
+test('keeps what another binding has made of the customer meanwhile', async () => {
+  const binding = await justMade();
+  const node = nodeWith(async ({ terminal }) => {
+    if (terminal.id !== first.id) return { outcome: 'declined', network: 'bank', code: '05' };
+    await query(
+      `update customer set version = version + 1, status = 'ready', active_binding_id = $2 where customer_id = $1`,
+      [binding.id, binding.bindingId],
+    );
+    return away;
+  });
+  await node.step(binding, 1);
+  expect(await rowOf(binding)).toMatchObject({ status: 'failed', terms: { terminal: second } });
+  const customers = await query('select status, active_binding_id from customer where customer_id = $1', [
+    binding.id,
+  ]);
+  expect(customers).toEqual([{ status: 'ready', active_binding_id: binding.bindingId }]);
+});
+
 test('stays when another node has claimed it meanwhile, which may be sending it', async () => {
   const binding = await justMade();
   const node = nodeWith(async () => {
