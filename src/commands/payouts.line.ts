@@ -101,7 +101,7 @@ export function addPayoutCommands(program: Command): void {
     .option('--party <id>', 'who asked for it, where that was not the owner of the wallet')
     .option(
       '--wallet-grant <token>',
-      'by which leave he did, which is used up; or lost, where that was given after the moment',
+      'by which leave he did, which is used up; or lost, where it is not known here any more',
     )
     .option('--destination-party <id>', 'whose destination it is, where not that of who asked')
     .option(
@@ -113,6 +113,6 @@ export function addPayoutCommands(program: Command): void {
   payout
     .command('end-leave')
     .description('end a leave for a wallet (a wallet grant), so that nothing is paid out by it any more')
-    .argument('<token>')
-    .action(async (token: string) => (await import('./restore-payout.ts')).endLeave(token));
+    .argument('<grantID>', 'as mandate payout restore tells it; in a token it stands between the dots')
+    .action(async (id: string) => (await import('./restore-payout.ts')).endLeave(id));
 }

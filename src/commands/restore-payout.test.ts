@@ -180,7 +180,7 @@ test(
 
     await paidAtBank('LOST8', 100);
     const used = ['--party', other.partyId, ...grant, '--destination-party', merchant.partyId];
-    expect((await restore('LOST8.p', ...used)).errors).toContain('was used for another withdrawal by now');
+    expect((await restore('LOST8.p', ...used)).errors).toContain('was used or ended by now');
     expect(await factsOf('LOST8')).toEqual([]);
   },
 );
@@ -193,19 +193,28 @@ test('a leave that still holds is told of, and ended by hand', { timeout: 120_00
     validUntil: '2035-01-01T00:00:00Z',
   });
   const { token } = leave.body;
+  const [, grantId = ''] = token.split('.');
   await paidAtBank('LOST11', 700);
   const by = ['--party', other.partyId, '--destination-party', world.merchant.partyId];
-  expect(await restore('LOST11.p', ...by, '--wallet-grant', 'lost')).toMatchObject({ code: 0 });
+  // Said to be lost, or not said at all: it is named, so that it can be ended.
+  const written = await restore('LOST11.p', ...by, '--wallet-grant', 'lost');
+  expect(written.output).toContain(`as much may still be paid out from the wallet: ${grantId} (until 2035-`);
   const again = await restore('LOST11.p', ...by, '--wallet-grant', token);
-  expect(again.output).toContain('is known already; nothing was done. That leave still holds');
+  expect(again.output).toContain('is known already; nothing was done. By these leaves');
   await paidAtBank('LOST12', 700);
-  expect(await restore('LOST12.p')).toMatchObject({ code: 0 });
+  expect((await restore('LOST12.p')).output).toContain(grantId);
   const otherwise = await restore('LOST12.p', ...by, '--wallet-grant', token);
-  expect(otherwise.errors).toContain('that stays so. Nothing was done. That leave still holds');
+  expect(otherwise.errors).toContain('that stays so. Nothing was done. By these leaves');
+  // Nothing written, nothing to end.
+  await paidAtBank('LOST13', 699);
+  const refused = await restore('LOST13.p', ...by, '--wallet-grant', token, '--destination', 'GONE');
+  expect(refused.errors).not.toContain('By these leaves');
 
-  expect((await run('payout', 'end-leave', token)).output).toBe('Nothing can be paid by it any more.\n');
-  expect((await run('payout', 'end-leave', token)).output).toBe('It was used already; nothing was done.\n');
-  expect((await run('payout', 'end-leave', 'garbage')).errors).toContain('that leave is not known here');
+  expect((await run('payout', 'end-leave', grantId)).output).toBe(
+    'Nothing can be paid out by it any more.\n',
+  );
+  expect((await run('payout', 'end-leave', grantId)).errors).toContain('or it was used already');
+  expect((await run('payout', 'end-leave', 'garbage')).errors).toContain('there is no leave garbage');
   const { token: destinationGrant } = (
     await world.post(`/wallet/v0/destinations/${destination}/grants`, { validUntil: '2035-01-01T00:00:00Z' })
   ).body;

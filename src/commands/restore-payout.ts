@@ -1,10 +1,10 @@
 // mandate payout restore: what a bank has paid and a restored database does not know, written down from the bank's own book.
 import { listBanks, readPayoutTerminals } from '../bank/bank.store.ts';
-import { parseInstant } from '../clock.ts';
+import { parseInstant, type Instant } from '../clock.ts';
 import { buildService, type Foundation } from '../compose.ts';
 import { readParty } from '../merchants/party.store.ts';
 import { findDestination } from '../wallets/destination.store.ts';
-import { findGrant, useGrant } from '../wallets/grant.store.ts';
+import { findGrant, findOpenGrants, useGrant } from '../wallets/grant.store.ts';
 import { paidLineOf, type PaidLine } from '../wallets/lost-withdrawal.ts';
 import { restoreWithdrawal } from '../wallets/restore-withdrawal.ts';
 import { findWallet } from '../wallets/wallet.store.ts';
@@ -47,10 +47,8 @@ export async function restorePayout(operationId: string, options: RestorePayout)
     const walletGrant = options.walletGrant && (await findGrant(db, 'wallet', options.walletGrant));
     if (options.walletGrant !== undefined && options.walletGrant !== lostToo && !walletGrant)
       throw new Error(
-        `that leave is not known here; if it was given after that moment, say --wallet-grant ${lostToo}`,
+        `that leave is not known here; if it was given after that moment, or swept since, say --wallet-grant ${lostToo}`,
       );
-    const stillHolds =
-      walletGrant && !walletGrant.isUsed ? '. That leave still holds: mandate payout end-leave ends it' : '';
     const all = (await db.run(listBanks, {})).map(({ bank_id: id, url }) => ({ id, url }));
     const book = await openBankBook({ banks, all, config, clock: ports.clock }, options);
     try {
@@ -71,21 +69,24 @@ export async function restorePayout(operationId: string, options: RestorePayout)
       };
       const { realm } = payouts;
       const { reason } = options;
+      const now = ports.clock.now();
       const restored = await restoreWithdrawal(db, paid, around, {
         realm,
         reason,
-        now: ports.clock.now(),
+        now,
         ...(options.walletGrant === undefined ? {} : { walletGrant: options.walletGrant }),
       });
-      if (typeof restored === 'object') throw new Error(`${restored.problem}. Nothing was done${stillHolds}`);
+      if (typeof restored === 'object' && !restored.isKnown)
+        throw new Error(`${restored.problem}. Nothing was done`);
+      const open = leavesText(await findOpenGrants(db, wallet.id, { minor, currency }, now));
+      if (typeof restored === 'object') throw new Error(`${restored.problem}. Nothing was done${open}`);
       if (restored === 'knownBefore')
-        return `${paid.withdrawalId} is known already; nothing was done${stillHolds}.`;
-      const written = `${paid.withdrawalId} is written down: ${minor} ${currency} from wallet ${wallet.id}.`;
+        return `${paid.withdrawalId} is known already; nothing was done${open}.`;
       const doubt =
         paid.line.cardMask === undefined
-          ? ' The book names no card: that it went to that destination is your word alone.'
+          ? '. The book names no card: that it went to that destination is your word alone'
           : '';
-      return written + doubt;
+      return `${paid.withdrawalId} is written down: ${minor} ${currency} from wallet ${wallet.id}${doubt}${open}.`;
     } finally {
       await book.stop();
     }
@@ -93,14 +94,18 @@ export async function restorePayout(operationId: string, options: RestorePayout)
   console.log(said);
 }
 
+/** By one of which it may have been paid, where nobody said so. */
+function leavesText(leaves: readonly { readonly id: string; readonly validUntil: Instant }[]): string {
+  if (leaves.length === 0) return '';
+  const each = leaves.map(({ id, validUntil }) => `${id} (until ${validUntil})`).join(', ');
+  return `. By these leaves as much may still be paid out from the wallet: ${each}. The one by which this was paid has to be ended: mandate payout end-leave`;
+}
+
 /** Ends a leave that would pay for something else than what it was given for, or that got into the wrong hands. */
-export async function endLeave(token: string): Promise<void> {
-  const isEnded = await withFoundation(async ({ database }) => {
-    const grant = await findGrant(database, 'wallet', token);
-    if (!grant) throw new Error('that leave is not known here');
-    return useGrant(database, grant.id, 'operator');
-  });
-  console.log(isEnded ? 'Nothing can be paid by it any more.' : 'It was used already; nothing was done.');
+export async function endLeave(id: string): Promise<void> {
+  const isEnded = await withFoundation(({ database }) => useGrant(database, id, 'operator'));
+  if (!isEnded) throw new Error(`there is no leave ${id}, or it was used already`);
+  console.log('Nothing can be paid out by it any more.');
 }
 
 /** Said instead of a leave that was given after the moment the database was restored to. */

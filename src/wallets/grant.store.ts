@@ -1,6 +1,7 @@
 // Grants in SQL: leave to use another's wallet, once, or to pay out to another's destination. The token is shown once; what is
 // kept is its hash, which is found by the grant's own id inside the token.
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
 import { randomText } from '../ids.ts';
@@ -43,6 +44,17 @@ const takeGrant = statement({
   row: { grant_id: 'text' },
   text: `update payout_grant set used_by = :used_by where grant_id = :grant_id and used_by is null
          returning grant_id`,
+});
+
+/** By hand alone, hence without an index of its own. */
+const readOpenGrants = statement({
+  name: 'read_open_wallet_grants',
+  parameters: { wallet_id: 'text', amount_minor: 'int8', currency: 'text', now: 'timestamptz' },
+  row: { grant_id: 'text', valid_until: 'timestamptz' },
+  text: `select grant_id, valid_until from payout_grant
+         where kind = 'wallet' and entity_id = :wallet_id and used_by is null and valid_until > :now
+           and currency = :currency and amount_minor >= :amount_minor
+         order by grant_id limit 100`,
 });
 
 const tokenForm = /^g1\.([0-9A-Za-z]{23})\.([0-9A-Za-z]{43})$/;
@@ -90,6 +102,18 @@ export async function findGrant(
 export async function useGrant(tx: Database, id: string, usedBy: string): Promise<boolean> {
   const rows = await tx.run(takeGrant, { grant_id: id, used_by: usedBy });
   return rows.length > 0;
+}
+
+/** By which somebody could still pay that much out from the wallet. */
+export async function findOpenGrants(
+  db: Database,
+  walletId: string,
+  amount: { readonly minor: bigint; readonly currency: string },
+  now: Instant,
+): Promise<{ readonly id: string; readonly validUntil: Instant }[]> {
+  const { minor, currency } = amount;
+  const rows = await db.run(readOpenGrants, { wallet_id: walletId, amount_minor: minor, currency, now });
+  return rows.map((row) => ({ id: row.grant_id, validUntil: row.valid_until }));
 }
 
 /** Of 256 random bits: nothing to be found by trying. */

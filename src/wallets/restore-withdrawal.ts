@@ -8,7 +8,11 @@ import { storeNewWithdrawal, type NotMade } from './new-withdrawal.store.ts';
 import { findWithdrawal, storeEnd, type Realm } from './withdrawal.store.ts';
 import type { WithdrawalTerms } from './withdrawal.ts';
 
-export type Restored = 'restored' | 'knownBefore' | { readonly problem: string };
+export type Restored =
+  | 'restored'
+  | 'knownBefore'
+  /** `isKnown` when it is written down, but otherwise than was said. */
+  | { readonly problem: string; readonly isKnown?: true };
 
 /** Takes back what the transaction has written. */
 class NotRestored extends Error {}
@@ -77,6 +81,7 @@ async function whatIsKnown(
   const name = externalId === undefined ? 'without a name' : `called ${externalId}`;
   return {
     problem: `withdrawal ${withdrawalId} is known already: of party ${partyId}, from wallet ${walletId} to destination ${destinationId}, ${name}; that stays so`,
+    isKnown: true,
   };
 }
 
@@ -99,7 +104,7 @@ function fingerprintOfRequest(terms: WithdrawalTerms, walletGrant: string | unde
 function inTheWay({ partyId, externalId }: WithdrawalTerms, because: NotMade): string {
   return because === 'nameTaken'
     ? `another withdrawal of party ${partyId} is called ${externalId} by now`
-    : 'that leave of the wallet was used for another withdrawal by now';
+    : 'that leave of the wallet was used or ended by now; --wallet-grant lost writes the payout down without it';
 }
 
 function lacking({ walletId, amount, feeMinor }: WithdrawalTerms): string {

@@ -98,6 +98,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'list_owed_returns',
       'list_parties',
       'list_wallets',
+      'read_open_wallet_grants',
       'read_webhook_queues',
     ],
   ],
