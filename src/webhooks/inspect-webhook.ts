@@ -1,7 +1,7 @@
 // What becomes of what is told: how each queue stands, every attempt, and what its owner can do: try it out, take up what
 // was parked, send a stretch of time again, change the keys. For webhooks of shops and of identities alike.
 import { Type, type Static } from 'typebox';
-import { epochMsOf, parseInstant } from '../clock.ts';
+import { parseInstant } from '../clock.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { DateTime, EntityID } from '../http/schemas.ts';
 import { placeOf, type Topic } from '../events/topic.ts';
@@ -16,7 +16,7 @@ import {
   type AttemptRow,
   type QueueRow,
 } from './inspect.store.ts';
-import { eventIdOf, messageIdOf } from './message.ts';
+import { eventIdOf, messageIdOf, testBodyOf } from './message.ts';
 import { rewind, timeOfEvent } from './replay.store.ts';
 import { findWebhook, storeNextKey } from './webhook.store.ts';
 import { decideRotate, keysAt, longestNoticeHours } from './webhook.ts';
@@ -169,16 +169,8 @@ export const testWebhook = endpoint({
     if (destination?.webhook.partyId !== caller.partyId) return refuse('webhookNotFound');
     const topic = webhooks.topics.find(({ name }) => name === destination.webhook.topic);
     if (!topic) return refuse('webhookNotFound');
-    const number = epochMsOf(clock.now());
-    const body = JSON.stringify({
-      // As in every other notice of the topic.
-      eventID: topic.eventId === 'number' ? number : String(number),
-      occuredAt: now,
-      topic: topic.nameInNotices,
-      eventType: 'WebhookTest',
-    });
     const startedMs = performance.now();
-    const message = { id: `evt_test${ids.next()}`, body };
+    const message = { id: `evt_test${ids.next()}`, body: testBodyOf(topic, now) };
     const answer = await postTo(webhooks.sender, destination, message, {
       now: clock.now(),
       requestId: ids.next(),

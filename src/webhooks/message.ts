@@ -1,5 +1,6 @@
-// A notice as it goes over the wire: its id, its number, its bytes. Pure in all but the hash of an id.
-import { createHash } from 'node:crypto';
+// A notice as it goes over the wire: its id, its number, its bytes. All but that of a test follows from what it is about.
+import { createHash, randomBytes } from 'node:crypto';
+import type { Instant } from '../clock.ts';
 import { noticesOfEventMost, positionOf, type Notice, type Topic } from '../events/topic.ts';
 
 /** Events of an aggregate that take their numbers from one base. */
@@ -37,6 +38,25 @@ export function bodyOf(topic: Topic, notice: Notice, base: bigint): string {
     eventType: notice.eventType,
     ...notice.members,
   });
+}
+
+/** The bytes of a test: the members every notice of its topic has. */
+export function testBodyOf({ eventId, nameInNotices }: Topic, occuredAt: Instant): string {
+  const number = numberOfTest();
+  return JSON.stringify({
+    eventID: eventId === 'number' ? number : String(number),
+    occuredAt,
+    topic: nameInNotices,
+    eventType: 'WebhookTest',
+  });
+}
+
+/**
+ * Drawn, so that two tests in one moment, on whichever nodes, are two for a receiver who knows notices by their numbers. Those of
+ * events have all been above 2^47 since January 2026.
+ */
+function numberOfTest(): number {
+  return randomBytes(6).readUIntBE(0, 6) % 2 ** 47;
 }
 
 /** By the number it has among all, or as text by its place in its aggregate. */

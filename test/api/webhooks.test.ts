@@ -504,6 +504,14 @@ describe('managing webhooks', () => {
     receiver.behave(() => 404);
     expect((await post(`${webhook.id}/test`)).body).toMatchObject({ delivered: false, status: 404 });
   });
+
+  test('tells two trials of one moment apart', async () => {
+    const webhook = await subscribe(['InvoicePaid']);
+    await Promise.all(Array.from({ length: 8 }, () => post(`${webhook.id}/test`)));
+    const numbers = receiver.deliveries.map(({ body }) => (body as { eventID: number }).eventID);
+    expect(new Set(numbers).size).toBe(8);
+    expect(numbers.every(Number.isSafeInteger)).toBe(true);
+  });
 });
 
 describe('webhooks of identities', () => {
