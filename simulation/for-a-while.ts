@@ -51,7 +51,7 @@ export async function forAWhile(options: {
   const seconds = (real.nowMs() - startedMs) / 1_000;
   const rate = Math.round(operations / seconds);
   process.stdout.write(
-    `${worlds} worlds, ${operations} operations in ${Math.round(seconds)} s (${rate}/s)\n`,
+    `${worlds} worlds, ${operations} operations in ${Math.round(seconds)} s (${rate}/s): ${isWell ? 'nothing was found' : 'ONE FAILED, see above'}\n`,
   );
   return isWell;
 }

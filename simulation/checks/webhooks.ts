@@ -164,7 +164,7 @@ function aggregateOf(body: Body): string {
     idOf('destination') ??
     body['destinationID'];
   // What is sent to try a webhook out is about nothing, and comes in no order.
-  return String(found ?? `test ${String(body['eventID'])}`);
+  return found === undefined ? `test ${String(body['eventID'])}` : String(found);
 }
 
 /** The states of invoices, payments and refunds as notices show them. */

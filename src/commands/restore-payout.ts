@@ -98,7 +98,7 @@ export async function restorePayout(operationId: string, options: RestorePayout)
 function leavesText(leaves: readonly { readonly id: string; readonly validUntil: Instant }[]): string {
   if (leaves.length === 0) return '';
   const each = leaves.map(({ id, validUntil }) => `${id} (until ${validUntil})`).join(', ');
-  return `. By these leaves as much may still be paid out from the wallet: ${each}. The one by which this was paid has to be ended: mandate payout end-leave`;
+  return `. By these leaves as much may still be paid out from the wallet: ${each}. If this was paid by one of them, end that one: mandate payout end-leave`;
 }
 
 /** Ends a leave that would pay for something else than what it was given for, or that got into the wrong hands. */

@@ -121,16 +121,16 @@ async function whatIsAround(
   const destinationGrant =
     body.destinationGrant && (await findGrant(db, 'destination', body.destinationGrant));
   // Whose wallet it is agreed on limits and fees.
-  const ownerId = wallet?.partyId ?? partyId;
-  const owner = ownerId === partyId ? party : await merchants.party(ownerId);
-  const agreed = await payouts.termsOf(ownerId);
+  const owner = wallet && wallet.partyId !== partyId ? await merchants.party(wallet.partyId) : party;
+  if (!owner) return undefined;
+  const agreed = await payouts.termsOf(owner.id);
   const { amount, currency } = body.body;
   return {
     party,
+    owner,
     limits: agreed.limitsOf(wallet?.level ?? 'anonymous', currency),
     feeMinor: agreed.feeMinorOf({ minor: BigInt(amount), currency }),
     ...(wallet ? { wallet } : {}),
-    ...(owner ? { owner } : {}),
     ...(destination ? { destination } : {}),
     ...(walletGrant ? { walletGrant } : {}),
     ...(destinationGrant ? { destinationGrant } : {}),

@@ -3,9 +3,9 @@
 import type { Instant } from '../clock.ts';
 import { isKnownCurrency } from '../money.ts';
 import type { Destination } from './destination.ts';
-import { countsTurnover, type PayoutLimits } from './payout-limits.ts';
+import type { PayoutLimits } from './payout-limits.ts';
 import type { Wallet } from './wallet.ts';
-import { isCovered, type Grant } from './withdrawal.commands.ts';
+import { isCovered, termsBetween, type Grant } from './withdrawal.commands.ts';
 import { withdrawalOfOperation, type Route, type WithdrawalFact } from './withdrawal.ts';
 
 /** A line of the bank's book. */
@@ -78,7 +78,7 @@ export function decideLost(
   { line, withdrawalId }: Paid,
   around: AroundLost,
 ): { readonly started: Started } | { readonly problem: string } {
-  const { partyId, wallet, destination, route, limits, feeMinor, externalId } = around;
+  const { partyId, wallet, destination, route, externalId } = around;
   const { minor, currency, at: createdAt, cardMask } = line;
   const theirs = `the bank has paid out ${minor} ${currency} to ${cardMask ?? 'a card'}`;
   if (!isKnownCurrency(currency) || wallet.currency !== currency)
@@ -106,18 +106,9 @@ export function decideLost(
       terms: {
         id: withdrawalId,
         partyId,
-        walletId: wallet.id,
-        walletPartyId: wallet.partyId,
-        identityId: wallet.identityId,
-        destinationId: destination.id,
-        ...(destination.identityId === wallet.identityId
-          ? {}
-          : { destinationIdentityId: destination.identityId }),
         createdAt,
         amount: { minor, currency },
-        feeMinor,
-        isCounted: countsTurnover(limits),
-        cardToken: destination.cardToken,
+        ...termsBetween(wallet, destination, around),
         route,
         ...(externalId === undefined ? {} : { externalId }),
       },

@@ -28,8 +28,8 @@ export type CreateWithdrawal = {
 export type Around = {
   readonly party: Party;
   readonly wallet?: Wallet;
-  /** Of the wallet, where that is not who asks. */
-  readonly owner?: Party;
+  /** Of the wallet; who asks, where there is none. */
+  readonly owner: Party;
   readonly destination?: Destination;
   readonly walletGrant?: Grant;
   readonly destinationGrant?: Grant;
@@ -54,7 +54,7 @@ export function decideWithdrawal(
   command: CreateWithdrawal,
   now: Instant,
 ): Outcome<WithdrawalFact & { type: 'withdrawal_started' }, WithdrawalRefusal> {
-  const { party, wallet, destination, limits, feeMinor } = around;
+  const { party, wallet, destination, limits } = around;
   const { body } = command;
   const active = requireActive(party);
   if (!active.ok) return active;
@@ -63,7 +63,7 @@ export function decideWithdrawal(
   if (wallet.partyId !== party.id && walletGrant && !isCovered(walletGrant, body))
     return refuse('noSuchWallet');
   // Whose owner may not trade: nobody else pays out from it in his stead.
-  if (wallet.isBlocked || !requireActive(around.owner ?? party).ok) return refuse('walletInaccessible');
+  if (wallet.isBlocked || !requireActive(around.owner).ok) return refuse('walletInaccessible');
   if (!destination || !mayUse(party, destination, around.destinationGrant, now) || destination.isBlocked) {
     return refuse('noSuchDestination');
   }
@@ -78,22 +78,32 @@ export function decideWithdrawal(
     terms: {
       id: command.id,
       partyId: party.id,
-      walletId: wallet.id,
-      walletPartyId: wallet.partyId,
-      identityId: wallet.identityId,
-      destinationId: destination.id,
-      ...(destination.identityId === wallet.identityId
-        ? {}
-        : { destinationIdentityId: destination.identityId }),
       createdAt: now,
       amount: { minor: body.minor, currency },
-      feeMinor,
-      isCounted: countsTurnover(limits),
-      cardToken: destination.cardToken,
+      ...termsBetween(wallet, destination, around),
       ...(command.metadata === undefined ? {} : { metadata: command.metadata }),
       ...(command.externalId === undefined ? {} : { externalId: command.externalId }),
     },
   });
+}
+
+/** What of a withdrawal follows from whose wallet it leaves, where it goes, and what was agreed with its owner. */
+export function termsBetween(
+  wallet: Wallet,
+  destination: Destination,
+  { limits, feeMinor }: Pick<Around, 'limits' | 'feeMinor'>,
+) {
+  const isOthers = destination.identityId !== wallet.identityId;
+  return {
+    walletId: wallet.id,
+    walletPartyId: wallet.partyId,
+    identityId: wallet.identityId,
+    destinationId: destination.id,
+    ...(isOthers ? { destinationIdentityId: destination.identityId } : {}),
+    feeMinor,
+    isCounted: countsTurnover(limits),
+    cardToken: destination.cardToken,
+  };
 }
 
 /** One's own, or by a grant for this very one. */
