@@ -26,7 +26,7 @@ export function showReceipt(facts: CheckoutFacts, { order, attempt }: Progress, 
     ],
     [
       done.time,
-      time && new Date(time).toLocaleString(facts.locale, { dateStyle: 'long', timeStyle: 'short' }),
+      time && new Date(time).toLocaleString(facts.locale, { dateStyle: 'medium', timeStyle: 'short' }),
     ],
     [done.kind, attempt?.isRecurring && facts.consent ? fill(done.kindRecurring, facts.consent) : undefined],
     [done.reference, attempt && facts.kind === 'invoice' ? `${facts.id}/${attempt.id}` : undefined],
