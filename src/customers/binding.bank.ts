@@ -3,7 +3,7 @@
 import type { BankAnswer } from '../bank/bank.ts';
 import { laterBy, type Instant } from '../clock.ts';
 import type { Money } from '../money.ts';
-import { approvalOf, isGivenBack, unfinished } from '../payments/payment.bank.ts';
+import { approvalOf, unfinished } from '../payments/payment.bank.ts';
 import { failureOfDecline, threeDsNotFinished, type PaymentFailure } from '../payments/payment-failure.ts';
 import { askAgainMs, earliest } from '../payments/payment.ts';
 import type { Binding, BindingFact } from './binding.ts';
@@ -67,7 +67,7 @@ export function meaningOf(
     case 'challenged':
       return meaningForCharge(binding, answer, now);
     case 'reversing':
-      return isGivenBack(answer)
+      return answer.outcome === 'approved'
         ? one({ type: 'binding_failed', failure: state.failure })
         : unfinished(answer, now);
     case 'returning':

@@ -76,11 +76,11 @@ export function meaningOf(payment: Payment, answer: BankAnswer, now: Instant): M
     case 'challenged':
       return meaningForAuthorisation(payment, answer, now);
     case 'reversing':
-      return isGivenBack(answer)
+      return answer.outcome === 'approved'
         ? one({ type: 'payment_failed', failure: state.failure })
         : unfinished(answer, now);
     case 'cancelling':
-      return isGivenBack(answer) ? one(cancelled(state)) : unfinished(answer, now);
+      return answer.outcome === 'approved' ? one(cancelled(state)) : unfinished(answer, now);
     case 'capturing':
       return answer.outcome === 'approved'
         ? one({ type: 'payment_captured', amount: state.amount })
@@ -139,12 +139,7 @@ function meaningForAuthorisation(payment: Payment, answer: BankAnswer, now: Inst
   return answer.outcome === 'payerNeeded' ? { again: laterBy(now, askAgainMs) } : unfinished(answer, now);
 }
 
-/** A reversal of what the bank never saw, or has reversed before, has given back all there was. */
-export function isGivenBack(answer: BankAnswer): boolean {
-  if (answer.outcome === 'approved') return true;
-  return answer.outcome === 'declined' && ['21', '25', '79'].includes(answer.code);
-}
-
+/** What was refused is not done, by whatever code: an operator finds out what the bank has. */
 export function unfinished(answer: BankAnswer, now: Instant): Exclude<Meaning, { readonly events: unknown }> {
   switch (answer.outcome) {
     case 'pending':
