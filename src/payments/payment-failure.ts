@@ -9,6 +9,8 @@ const declined = (...path: string[]): PaymentFailure => ['authorization_failed',
 
 const threeDsFailed: PaymentFailure = ['preauthorization_failed', 'three_ds_failed'];
 export const threeDsNotFinished: PaymentFailure = ['preauthorization_failed', 'three_ds_not_finished'];
+/** The payer's consent, or his card, ended before the charge was sent. */
+export const consentOver: PaymentFailure = declined('operation_blocked');
 export const deadlineReached: PaymentFailure = declined('processing_deadline_reached');
 
 const byCode: Readonly<Record<string, PaymentFailure>> = {

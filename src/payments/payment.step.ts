@@ -5,6 +5,7 @@ import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { meaningOf, nextOf, type NextStep } from './payment.bank.ts';
 import { operationIdOf, type Payment } from './payment.ts';
+import { consentOver } from './payment-failure.ts';
 import { storeEvents, storeSuccess } from './change-payment.store.ts';
 import type { Service } from '../service.ts';
 import type { StoredPayment } from './payment-row.ts';
@@ -40,7 +41,7 @@ export async function stepPayment(
   let stored = known?.stored ?? (await loadPayment(tools.db, { invoiceId, paymentId }));
   // One step often leads to the next at once, as the end of a hold leads to its reversal.
   for (let step = 0; stored && step < stepsInARow; step++) {
-    stored = await takeStep(tools, stored, now, step === 0 ? attempt : 1, known?.charge);
+    stored = await takeStep(tools, stored, now, step === 0 ? attempt : 1, known);
   }
 }
 
@@ -50,7 +51,7 @@ async function takeStep(
   stored: StoredPayment,
   now: Instant,
   attempt: number,
-  charge?: PendingCharge,
+  known?: NewPayment,
 ): Promise<StoredPayment | undefined> {
   const { db } = tools;
   const next = nextOf(stored.payment, now);
@@ -65,9 +66,13 @@ async function takeStep(
       return afterEvents(tools, stored, [[next.fact]], now);
     default: {
       const askedAt = tools.clock.now();
-      const answer = await ask(tools, stored.payment, next, now, attempt);
+      const answer = await ask(tools, stored.payment, next, now, { attempt, isNew: known !== undefined });
       // A bank may take its time; what it says is true from when it says it.
       const answeredAt = laterBy(now, epochMsOf(tools.clock.now()) - epochMsOf(askedAt));
+      if (answer === 'too late') {
+        const fact = { type: 'payment_reversal_started', failure: consentOver } as const;
+        return afterEvents(tools, stored, [[fact]], answeredAt, { outcome: 'notFound' });
+      }
       if (mayMove(stored.payment, answer, attempt, answeredAt)) {
         const terminal = await tools.terminalElsewhere(stored.payment);
         const fact = terminal && ({ type: 'payment_rerouted', ...movedTo(terminal, answer) } as const);
@@ -80,7 +85,7 @@ async function takeStep(
         await lookAgainAt(db, stored, meaning.again);
         return undefined;
       }
-      return afterEvents(tools, stored, meaning.events, answeredAt, answer, charge);
+      return afterEvents(tools, stored, meaning.events, answeredAt, answer, known?.charge);
     }
   }
 }
@@ -108,19 +113,24 @@ async function ask(
   payment: Payment,
   next: Exclude<NextStep, { do: 'nothing' | 'wait' | 'write' }>,
   now: Instant,
-  attempt: number,
-): Promise<BankAnswer> {
+  { attempt, isNew }: { readonly attempt: number; readonly isNew: boolean },
+): Promise<BankAnswer | 'too late'> {
   const bank = await tools.bankOf(payment);
   const { terminal } = payment;
   const authorisation = operationIdOf(payment, 'authorise');
   switch (next.do) {
     case 'authorise': {
+      const { payer, deadline } = payment;
+      const seriesId = 'seriesId' in payer ? payer.seriesId : undefined;
+      const send = () => bank.send(authorisationOf(payment, authorisation, tools.returnUrlOf(payment)));
       // The security code can be sent once. After the first attempt the bank is asked whether it has the operation.
-      if (attempt === 1 && now < payment.deadline)
-        return bank.send(authorisationOf(payment, authorisation, tools.returnUrlOf(payment)));
+      if (attempt === 1 && now < deadline && (isNew || seriesId === undefined)) return send();
       const answer = await bank.inquire(authorisation, terminal);
-      if (answer.outcome !== 'notFound' || now >= payment.deadline) return answer;
-      return bank.send(authorisationOf(payment, authorisation, tools.returnUrlOf(payment)));
+      if (answer.outcome !== 'notFound' || now >= deadline) return answer;
+      // It was allowed when it was made. Until the bank has it, the payer can still say no.
+      if (seriesId !== undefined && (await tools.recurring.isOver(tools.db, seriesId, now)))
+        return 'too late';
+      return send();
     }
     case 'inquire':
       return bank.inquire(authorisation, terminal);

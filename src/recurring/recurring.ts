@@ -200,6 +200,11 @@ export function openRecurring({
       return verdictOn(db, seriesId, charge, now);
     },
 
+    async isOver(db, seriesId, now) {
+      const stored = await findSeries(db, seriesId);
+      return !stored || isOver(stored.series, now);
+    },
+
     async cardNeeds(db, seriesId, now) {
       const found = await readStanding(db, seriesId, {}, now);
       if (!found) return { isCharging: false };

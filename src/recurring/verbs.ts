@@ -114,6 +114,8 @@ export type Recurring = {
     charge: Charge & { invoiceId?: string; amount?: Money },
     now: Instant,
   ): Promise<Admission | undefined>;
+  /** Whether it is too late to send a charge that was made before: since then the consent, the card or the network's patience has ended. */
+  isOver(db: Database, seriesId: string, now: Instant): Promise<boolean>;
   /** What of the series needs its card: a charge that is under way, and the charges that may still come, until then. */
   cardNeeds(db: Database, seriesId: string, now: Instant): Promise<CardNeeded>;
   /** How the shop wants it. */

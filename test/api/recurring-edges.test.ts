@@ -15,7 +15,7 @@ import {
   type Parent,
   type RecurringWorld,
 } from '../support/recurring.ts';
-import type { Merchant } from '../support/test-service.ts';
+import type { Answer, Merchant } from '../support/test-service.ts';
 import { waylay, type Mishap, type WaywardBank } from '../support/wayward-bank.ts';
 
 const hour = 3_600_000;
@@ -36,6 +36,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(async () => {
   merchant = await world.createMerchant();
+  for (const kind of ['authorise', 'inquire', 'reverse'] as const) wayward.always(kind, undefined);
 });
 
 const parentOf = (card?: string, more = {}) => recurring.parent(card, more, merchant);
@@ -70,16 +71,17 @@ describe('no decline of the network is', () => {
     const made = world.service.clock.now();
     wayward.happens('authorise', 'message lost');
     wayward.always('inquire', { outcome: 'unknown', why: 'silence' });
-    // To a reversal this means that there is nothing left to reverse; to a charge, that it must never come again.
+    // To a charge this would mean that it must never come again; of a reversal it says only that it was refused.
     wayward.always('reverse', { outcome: 'declined', network: 'mastercard', code: '79' });
     expect(await charged(parent)).toBe('pending');
     for (let times = 0; times < 40; times++) await world.later(minute);
     for (const kind of ['inquire', 'reverse'] as const) wayward.always(kind, undefined);
     expect(wayward.asked).toContain('reverse');
-    const rows = await sql('select outcome, code, effect from series_attempt where series_id = $1', [
-      `${parent.invoiceID}.1`,
-    ]);
-    expect(rows).toEqual([{ outcome: 'lost', code: null, effect: null }]);
+    const endings = () =>
+      sql('select outcome, code, effect from series_attempt where series_id = $1', [`${parent.invoiceID}.1`]);
+    expect(await endings()).toEqual([{ outcome: 'pending', code: null, effect: null }]);
+    await world.later(hour);
+    expect(await endings()).toEqual([{ outcome: 'lost', code: null, effect: null }]);
     expect(await declines()).toBe(0);
     // The issuer may have seen it: it counts as an attempt, and as a failure.
     expect(await standing(parent)).toMatchObject({
@@ -205,6 +207,96 @@ describe('the chain', () => {
       { ...reason, rootNetworkTransactionId: first!.id, previousNetworkTransactionId: first!.id },
       { ...reason, rootNetworkTransactionId: first!.id, previousNetworkTransactionId: next!.id },
     ]);
+  });
+});
+
+describe('a charge that waits for its bank', () => {
+  const away = ['authorise', 'inquire'] as const;
+  const url = ({ invoiceID, paymentID }: Parent) =>
+    `${invoicesUrl}/${invoiceID}/payments/${paymentID}/recurring/withdraw`;
+  const withdraw = (parent: Parent) =>
+    world.service.call('POST', url(parent), { token: merchant.apiKey, body: { reason: 'wished' } });
+
+  /** What becomes of one that was made while nobody could reach the bank, when that happens meanwhile. */
+  async function chargedWhileAway(
+    make: () => Promise<Answer>,
+    meanwhile: () => Promise<Answer>,
+    mishap: Mishap = 'not sent',
+  ): Promise<{ status: string; sent: string[] }> {
+    wayward.always('authorise', mishap);
+    wayward.always('inquire', 'not sent');
+    const made = await make();
+    expect(made.status).toBe(201);
+    await world.later(minute);
+    expect((await meanwhile()).status).toBeLessThan(300);
+    for (const kind of away) wayward.always(kind, undefined);
+    wayward.sent.length = 0;
+    for (let times = 0; times < 10; times++) await world.later(minute);
+    const payment = `${invoicesUrl}/${made.body.invoiceID}/payments/${made.body.id}`;
+    const seen = await world.service.call('GET', payment, { token: merchant.apiKey });
+    return { status: seen.body.status, sent: wayward.sent.map(({ kind }) => kind) };
+  }
+  const nothing = () => world.service.call('GET', '/health/live');
+
+  test('is sent when it can be', async () => {
+    const parent = await parentOf();
+    expect(await chargedWhileAway(() => charge(parent), nothing)).toEqual({
+      status: 'captured',
+      sent: ['authorise'],
+    });
+  });
+
+  test('is not sent any more when the payer has withdrawn his consent, and counts as never tried', async () => {
+    const parent = await parentOf();
+    expect(
+      await chargedWhileAway(
+        () => charge(parent),
+        () => withdraw(parent),
+      ),
+    ).toEqual({ status: 'failed', sent: ['reverse'] });
+    const rows = await sql('select outcome from series_attempt where series_id = $1', [
+      `${parent.invoiceID}.1`,
+    ]);
+    expect(rows).toEqual([{ outcome: 'unsent' }]);
+  });
+
+  test('nor when a first message was lost on the way', async () => {
+    const parent = await parentOf();
+    expect(
+      await chargedWhileAway(
+        () => charge(parent),
+        () => withdraw(parent),
+        'message lost',
+      ),
+    ).toEqual({ status: 'failed', sent: ['reverse'] });
+  });
+
+  test('is not sent any more when the card was taken from the customer', async () => {
+    const customer = await world.createCustomer({}, merchant);
+    const binding = await world.bound(customer, visa);
+    const invoice = await makeInvoice(world.service, merchant);
+    const body = { payer: { payerType: 'CustomerPayer', customerID: customer.id } };
+    expect(
+      await chargedWhileAway(
+        () =>
+          world.service.call('POST', `${invoicesUrl}/${invoice.id}/payments`, {
+            token: merchant.apiKey,
+            body,
+          }),
+        () => world.withdraw(binding, merchant.apiKey),
+      ),
+    ).toEqual({ status: 'failed', sent: ['reverse'] });
+  });
+
+  test('is completed and told when the bank has had it before', async () => {
+    const parent = await parentOf();
+    expect(
+      await chargedWhileAway(
+        () => charge(parent),
+        () => withdraw(parent),
+        'answer lost',
+      ),
+    ).toEqual({ status: 'captured', sent: [] });
   });
 });
 
