@@ -404,7 +404,7 @@ describe('what a payment carries', () => {
     cancelling: { approval, reason: 'no' },
     captured: taken,
     refunding: { ...taken, refundsMade: 1, refund: { id: '100', minor: 10n, feeMinor: 0n } },
-    cancelled: {},
+    cancelled: { approval },
     refunded: { approval, amount: rub(6_000n) },
     failed: { failure },
   };

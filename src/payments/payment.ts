@@ -108,7 +108,8 @@ export type PaymentState =
   | ({ readonly name: 'captured' } & Taken)
   /** A part of what was captured is on its way back; one at a time. */
   | ({ readonly name: 'refunding'; readonly refund: RefundUnderWay } & Taken)
-  | { readonly name: 'cancelled' }
+  /** Those from before this was kept have no approval. */
+  | { readonly name: 'cancelled'; readonly approval?: Approval }
   | { readonly name: 'refunded'; readonly approval: Approval; readonly amount: Money }
   | { readonly name: 'failed'; readonly failure: PaymentFailure };
 
@@ -300,7 +301,7 @@ function stateAfter(
         ...(payment.state.name === 'capturing' ? { isReleased: true } : {}),
       };
     case 'payment_cancelled':
-      return { name: 'cancelled' };
+      return { name: 'cancelled', approval: approvalIn(payment) };
     case 'payment_failed':
       return { name: 'failed', failure: fact.failure };
     case 'refund_started': {

@@ -232,8 +232,11 @@ describe('a hold', () => {
 
   test('is cancelled: the invoice is unpaid and can be paid again', async () => {
     const invoice = await world.paid('4242424242424242', hold());
+    const { transactionInfo } = await world.payment(invoice);
+    expect(transactionInfo.rrn).toMatch(/^\w{12}$/);
     expect(await settled(end(invoice, 'cancel', { reason: 'no stock' }))).toMatchObject({ status: 202 });
-    expect(await world.payment(invoice)).toMatchObject({ status: 'cancelled' });
+    // By which the shop finds the hold at its bank.
+    expect(await world.payment(invoice)).toMatchObject({ status: 'cancelled', transactionInfo });
     const { body } = await world.service.call('GET', `${invoicesUrl}/${invoice.id}`, {
       token: invoice.token,
     });
