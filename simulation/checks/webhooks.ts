@@ -156,15 +156,16 @@ function once(all: readonly Delivery[]): Delivery[] {
 
 function aggregateOf(body: Body): string {
   const idOf = (name: string) => (body[name] as { id?: string } | undefined)?.id;
-  const found =
+  return String(
     idOf('invoice') ??
-    idOf('customer') ??
-    idOf('withdrawal') ??
-    body['withdrawalID'] ??
-    idOf('destination') ??
-    body['destinationID'];
-  // What is sent to try a webhook out is about nothing, and comes in no order.
-  return found === undefined ? `test ${String(body['eventID'])}` : String(found);
+      idOf('customer') ??
+      idOf('withdrawal') ??
+      body['withdrawalID'] ??
+      idOf('destination') ??
+      body['destinationID'] ??
+      // What is sent to try a webhook out is about nothing, and comes in no order.
+      `test ${String(body['eventID'])}`,
+  );
 }
 
 /** The states of invoices, payments and refunds as notices show them. */
