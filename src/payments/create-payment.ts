@@ -1,7 +1,7 @@
 // POST …/payments: a payer with a card, or a charge without him. The payment is written and answered; the bank is asked
 // afterwards, and what comes of it is read from the payment or from the invoice's events.
 import { hash } from 'node:crypto';
-import { epochMsOf, laterBy, parseInstant, type Instant } from '../clock.ts';
+import { laterBy, parseInstant, type Instant } from '../clock.ts';
 import { bornClaimed } from '../engine/engine.ts';
 import { hasMoved, isNameTaken, type Database } from '../database/database.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -164,13 +164,15 @@ function sha256(text: string): string {
   return hash('sha256', text);
 }
 
-/** Like X-Request-Deadline, but of the payment, and not bounded. */
+/**
+ * Like X-Request-Deadline, but of the payment, and not bounded. It may have passed: a repeat is answered as long after its deadline
+ * as one likes, and what is new is refused by the rules of payments.
+ */
 function deadlineOf(text: string | undefined, now: Instant): Instant | 'unreadable' | undefined {
   if (text === undefined) return undefined;
   const [, number, unit] = /^(\d{1,7}(?:\.\d{1,9})?)(ms|s|m)$/.exec(text) ?? [];
   if (unit) return laterBy(now, Number(number) * { ms: 1, s: 1_000, m: 60_000 }[unit as 'ms' | 's' | 'm']);
-  const instant = parseInstant(text);
-  return instant !== undefined && epochMsOf(instant) > epochMsOf(now) ? instant : 'unreadable';
+  return parseInstant(text) ?? 'unreadable';
 }
 
 function flowOf(flow: PaymentParams['flow']): StartPayment['flow'] {

@@ -1,7 +1,8 @@
 // Payments over the API, with the simulated bank behind real HTTP.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { epochMsOf } from '../../src/clock.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
-import { invoicesUrl } from '../support/invoices.ts';
+import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
 
 let world: PaymentWorld;
 
@@ -346,6 +347,29 @@ describe('a request that is repeated', () => {
       token: world.merchant.apiKey,
     });
     expect(found).toMatchObject({ status: 200, body: { id: '1', invoiceID: invoice.id } });
+  });
+
+  test('is answered also when its deadline has passed since; what is new then is refused', async () => {
+    const processingDeadline = new Date(epochMsOf(world.service.clock.now()) + minute).toISOString();
+    const { token: paymentToolToken } = await world.tokenize('4242424242424242');
+    const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
+    const body = { externalID: 'with a deadline', payer, processingDeadline };
+    const invoice = await world.pay('4242424242424242', body);
+    expect(invoice.created).toMatchObject({ status: 201, body: { id: '1', status: 'pending' } });
+    await world.service.engine.settled();
+    world.service.clock.advance(2 * minute);
+
+    const repeat = (of: { id: string }, more: object) =>
+      world.service.call('POST', `${invoicesUrl}/${of.id}/payments`, {
+        token: world.merchant.apiKey,
+        body: { ...body, ...more },
+      });
+    expect(await repeat(invoice, {})).toMatchObject({ status: 201, body: { id: '1', status: 'captured' } });
+    expect(await repeat(invoice, { makeRecurrent: true })).toMatchObject({ status: 409 });
+    const late = { status: 400, body: { code: 'invalidProcessingDeadline' } };
+    expect(await repeat(invoice, { externalID: 'too late' })).toMatchObject(late);
+    const unpaid = await makeInvoice(world.service, world.merchant);
+    expect(await repeat(unpaid, { externalID: 'too late' })).toMatchObject(late);
   });
 
   test('twenty times at once makes one payment and one authorisation', async () => {
