@@ -1,9 +1,10 @@
 // POST …/payments: a payer with a card, or a charge without him. The payment is written and answered; the bank is asked
 // afterwards, and what comes of it is read from the payment or from the invoice's events.
 import { hash } from 'node:crypto';
-import { laterBy, parseInstant, type Instant } from '../clock.ts';
+import { epochMsOf, laterBy, parseInstant, type Instant } from '../clock.ts';
 import { bornClaimed } from '../engine/engine.ts';
 import { hasMoved, isNameTaken, type Database } from '../database/database.ts';
+import { durationMsOf } from '../http/deadline.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { metadataProblem } from '../http/schemas.ts';
 import { complaint } from '../http/validate.ts';
@@ -17,6 +18,8 @@ import { findPayableInvoice, findPaymentNamed, storeNewPayment } from './payment
 import { paymentBody, paymentExample, PaymentParams, PaymentSchema } from './payment.wire.ts';
 
 const tries = 10;
+/** The last moment there is a word for. */
+const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 
 export const createPayment = endpoint({
   operation: 'createPayment',
@@ -170,8 +173,9 @@ function sha256(text: string): string {
  */
 function deadlineOf(text: string | undefined, now: Instant): Instant | 'unreadable' | undefined {
   if (text === undefined) return undefined;
-  const [, number, unit] = /^(\d{1,7}(?:\.\d{1,9})?)(ms|s|m)$/.exec(text) ?? [];
-  if (unit) return laterBy(now, Number(number) * { ms: 1, s: 1_000, m: 60_000 }[unit as 'ms' | 's' | 'm']);
+  const durationMs = durationMsOf(text);
+  // What is longer than there are years ends with them.
+  if (durationMs !== undefined) return laterBy(now, Math.min(durationMs, lastMs - epochMsOf(now)));
   return parseInstant(text) ?? 'unreadable';
 }
 

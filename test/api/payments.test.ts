@@ -429,6 +429,19 @@ describe('a visitor', () => {
   });
 });
 
+test.each([
+  '86400000ms',
+  '30.12345678901s',
+  `${'9'.repeat(38)}ms`,
+  `${'9'.repeat(39)}m`,
+  '9999-12-31T23:59:59Z',
+])('a payment may have as long as %s', async (processingDeadline) => {
+  const invoice = await world.pay('4242424242424242', { processingDeadline });
+  expect(invoice.created).toMatchObject({ status: 201 });
+  await world.service.engine.settled();
+  expect(await world.payment(invoice)).toMatchObject({ status: 'captured' });
+});
+
 describe('bad input', () => {
   test.each([
     [
@@ -437,6 +450,11 @@ describe('bad input', () => {
     ],
     ['invalidProcessingDeadline', { processingDeadline: '1h' }],
     ['invalidProcessingDeadline', { processingDeadline: '2020-01-01T00:00:00Z' }],
+    ['invalidProcessingDeadline', { processingDeadline: '0.0m' }],
+    ['invalidProcessingDeadline', { processingDeadline: '.5m' }],
+    ['invalidProcessingDeadline', { processingDeadline: '5.m' }],
+    ['invalidRequest', { processingDeadline: '' }],
+    ['invalidRequest', { processingDeadline: `${'9'.repeat(40)}m` }],
     ['invalidRequest', { flow: { type: 'PaymentFlowLater' } }],
     ['invalidRequest', { payer: { payerType: 'RecurrentPayer' } }],
     ['invalidRequest', { makeRecurrent: 'yes' }],
