@@ -34,7 +34,7 @@ export function networkOf(address: string): string {
   const [, high, low] = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(written) ?? [];
   if (high !== undefined && low !== undefined) return [...bytesOf(high), ...bytesOf(low)].join('.');
   const [before = [], after = []] = written.split('::').map((groups) => groups.split(':').filter(Boolean));
-  const zeros = new Array<string>(8 - before.length - after.length).fill('0');
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0');
   return [...before, ...zeros, ...after].slice(0, 4).join(':');
 }
 
