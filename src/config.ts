@@ -116,8 +116,8 @@ export const settings = [
     name: 'FAILED_AUTHENTICATIONS_PER_MINUTE',
     byDefault: '600',
     meaning:
-      'For each address and node; 0 for no limit. Beyond it keys that have not worked on that node yet are not looked up: ' +
-      'behind a proxy, set TRUSTED_PROXIES.',
+      'For each address, of IPv6 each /64, and node; 0 for no limit. Beyond it keys that have not worked on that node yet ' +
+      'are not looked up: behind a proxy, set TRUSTED_PROXIES.',
   },
   {
     name: 'CARD_TESTING_LIMITS',

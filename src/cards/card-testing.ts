@@ -5,6 +5,7 @@
 // It is kept in the node's memory: the limits are per node and start anew with it. A table would hold them exactly, and
 // would itself be worth stealing: it would say who has used which cards.
 import { createHash } from 'node:crypto';
+import { networkOf } from '../http/address.ts';
 import { rateLimit } from '../http/rate-limit.ts';
 
 export type Payer = {
@@ -78,19 +79,6 @@ export function limitCards(nowMs: () => number): CardTesting {
 
 function entityIf(kind: 'invoice' | 'customer') {
   return (payer: Payer) => (payer.kind === kind ? `${kind} ${payer.entityId}` : undefined);
-}
-
-/** Of IPv6 the first half: the second is the subscriber's own to choose from. */
-export function networkOf(address: string): string {
-  if (!address.includes(':')) return address;
-  const [head = '', tail] = address.split('::');
-  const groups = head.split(':');
-  const missing = tail === undefined ? 0 : 8 - groups.length - tail.split(':').length;
-  const all = [...groups, ...Array.from({ length: missing }, () => '0'), ...(tail?.split(':') ?? [])];
-  return all
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group || '0', 16).toString(16))
-    .join(':');
 }
 
 /** A browser may say much about itself, and it is kept in memory. */

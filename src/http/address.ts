@@ -21,3 +21,24 @@ function forwardedEntries({ headers }: Pick<FastifyRequest, 'headers'>): string[
 function plain(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
 }
+
+/**
+ * By what limits tell callers apart: an IPv4 address in whatever form it came, and of IPv6 the first half, for the second is the
+ * subscriber's own to choose from.
+ */
+export function networkOf(address: string): string {
+  const bare = plain(address);
+  if (isIP(bare) !== 6) return bare;
+  // As it is usually written: in lower case, without leading zeros, in groups alone.
+  const written = new URL(`http://[${bare}]`).hostname.slice(1, -1);
+  const [, high, low] = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(written) ?? [];
+  if (high !== undefined && low !== undefined) return [...bytesOf(high), ...bytesOf(low)].join('.');
+  const [before = [], after = []] = written.split('::').map((groups) => groups.split(':').filter(Boolean));
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0');
+  return [...before, ...zeros, ...after].slice(0, 4).join(':');
+}
+
+function bytesOf(group: string): [number, number] {
+  const number = Number.parseInt(group, 16);
+  return [number >> 8, number & 0xff];
+}

@@ -11,12 +11,15 @@ const unitsMs = { ms: 1, s: 1_000, m: 60_000 } as const;
 export function waitMsOf(header: string | undefined, now: Instant): number | undefined {
   if (header === undefined) return longestWaitMs;
   if (header.length > charactersMost) return undefined;
-  const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(header) ?? [];
   const instant = parseInstant(header);
-  const waitMs = unit
-    ? Number(number) * unitsMs[unit as keyof typeof unitsMs]
-    : instant && epochMsOf(instant) - epochMsOf(now);
+  const waitMs = durationMsOf(header) ?? (instant && epochMsOf(instant) - epochMsOf(now));
   return waitMs !== undefined && waitMs > 0 ? Math.min(waitMs, longestWaitMs) : undefined;
+}
+
+/** Of `500ms`, `2.5s` or `30m`; undefined when it is none of them. */
+export function durationMsOf(text: string): number | undefined {
+  const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(text) ?? [];
+  return unit === undefined ? undefined : Number(number) * unitsMs[unit as keyof typeof unitsMs];
 }
 
 /**

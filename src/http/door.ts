@@ -11,7 +11,7 @@ import type { ApiKeys } from '../merchants/api-key.ts';
 import type { Refusal } from '../refusal.ts';
 import type { Service } from '../service.ts';
 import { access, everyScope, type AccessRow } from './access.ts';
-import { clientAddress } from './address.ts';
+import { clientAddress, networkOf } from './address.ts';
 import type { Caller } from './caller.ts';
 import { longestWaitMs, Patience, waitMsOf } from './deadline.ts';
 import { takesIdempotencyKey, type AnyEndpoint, type EndpointRequest } from './endpoint.ts';
@@ -197,7 +197,7 @@ async function performOnce(
 }
 
 /**
- * Each address may fail so often. A key that has never worked here has to be looked up, so it counts as a failure from the
+ * Each network may fail so often. A key that has never worked here has to be looked up, so it counts as a failure from the
  * start, until it has worked: a flood of made-up keys does not reach the database.
  */
 async function authenticate(
@@ -206,7 +206,7 @@ async function authenticate(
   address: string,
 ): Promise<Caller | { readonly waitSeconds: number } | undefined> {
   const tooMany = () => {
-    const waitSeconds = failures.take(address);
+    const waitSeconds = failures.take(networkOf(address));
     return waitSeconds === undefined ? undefined : { waitSeconds };
   };
   const token = /^Bearer ([\x21-\x7e]+)$/i.exec(header ?? '')?.[1];
@@ -223,7 +223,7 @@ async function authenticate(
     return caller;
   } finally {
     // Also when the database is away, which is no fault of his.
-    if (!hasFailed) failures.giveBack(address);
+    if (!hasFailed) failures.giveBack(networkOf(address));
   }
 }
 

@@ -25,6 +25,9 @@ Recurring card payments, card bindings and card payouts.
 Send \`Authorization: Bearer <token>\` and an \`X-Request-ID\` of your choice with every request; amounts are integers in
 minor units. Everything under \`/v2/processing\` answers under \`/v1/processing\` as well.
 
+Numbers of your own, as in \`metadata\`, are kept as doubles: a fraction loses the digits beyond about the seventeenth and \`-0\`
+comes back as \`0\`, while an integer beyond 2^53 is refused; send it as a string.
+
 To make a create safe to repeat, give it an \`externalID\`, or send an \`Idempotency-Key\`: the first answer is then given
 again, byte for byte, for seven days.
 `.trim();

@@ -21,7 +21,10 @@ export const DateTime = Type.String({
 });
 export const Metadata = Type.Object(
   {},
-  { additionalProperties: true, description: 'Yours: kept and given back unchanged. At most 4 KiB as JSON.' },
+  {
+    additionalProperties: true,
+    description: 'Yours: kept and given back, fractions as doubles. At most 4 KiB as JSON.',
+  },
 );
 export const Reason = Type.Object({ reason: Type.String({ maxLength: 1_000 }) }, { title: 'Reason' });
 export const AccessToken = Type.Object(

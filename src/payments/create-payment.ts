@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import { epochMsOf, laterBy, parseInstant, type Instant } from '../clock.ts';
 import { bornClaimed } from '../engine/engine.ts';
 import { hasMoved, isNameTaken, type Database } from '../database/database.ts';
+import { durationMsOf } from '../http/deadline.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { metadataProblem } from '../http/schemas.ts';
 import { complaint } from '../http/validate.ts';
@@ -17,6 +18,8 @@ import { findPayableInvoice, findPaymentNamed, storeNewPayment } from './payment
 import { paymentBody, paymentExample, PaymentParams, PaymentSchema } from './payment.wire.ts';
 
 const tries = 10;
+/** The last moment there is a word for. */
+const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 
 export const createPayment = endpoint({
   operation: 'createPayment',
@@ -164,13 +167,16 @@ function sha256(text: string): string {
   return hash('sha256', text);
 }
 
-/** Like X-Request-Deadline, but of the payment, and not bounded. */
+/**
+ * Like X-Request-Deadline, but of the payment, and not bounded. It may have passed: a repeat is answered as long after its deadline
+ * as one likes, and what is new is refused by the rules of payments.
+ */
 function deadlineOf(text: string | undefined, now: Instant): Instant | 'unreadable' | undefined {
   if (text === undefined) return undefined;
-  const [, number, unit] = /^(\d{1,7}(?:\.\d{1,9})?)(ms|s|m)$/.exec(text) ?? [];
-  if (unit) return laterBy(now, Number(number) * { ms: 1, s: 1_000, m: 60_000 }[unit as 'ms' | 's' | 'm']);
-  const instant = parseInstant(text);
-  return instant !== undefined && epochMsOf(instant) > epochMsOf(now) ? instant : 'unreadable';
+  const durationMs = durationMsOf(text);
+  // What is longer than there are years ends with them.
+  if (durationMs !== undefined) return laterBy(now, Math.min(durationMs, lastMs - epochMsOf(now)));
+  return parseInstant(text) ?? 'unreadable';
 }
 
 function flowOf(flow: PaymentParams['flow']): StartPayment['flow'] {

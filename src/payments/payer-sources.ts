@@ -95,9 +95,10 @@ function fromParent(
         admission = await askFor(payment.payer.seriesId);
         previous = networkTransactionIdOf(payment) ?? admission?.series.rootNetworkTransactionId;
       }
-      // Whose it is, or that there is none: the answer is the same.
-      if (admission?.series.partyId !== partyId || admission.series.shopId !== shopId)
-        return refuse('invalidRecurrentParent');
+      // Whose it is, or that there is none: the answer is the same. The series of a customer has an id of the same form, and is
+      // charged through him alone, who knows which of his cards is the active one.
+      const isOurs = admission?.series.partyId === partyId && admission.series.shopId === shopId;
+      if (!isOurs || admission?.series.kind !== 'parent') return refuse('invalidRecurrentParent');
       const { series, token, verdict } = admission;
       const seriesId = series.id;
       if (!verdict.may) return refusalOf(verdict, caller);

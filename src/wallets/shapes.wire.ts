@@ -22,7 +22,7 @@ export const FreeMetadata = Type.Object(
   {},
   {
     additionalProperties: true,
-    description: 'Yours: kept and given back unchanged. At most 16 KiB as JSON.',
+    description: 'Yours: kept and given back, fractions as doubles. At most 16 KiB as JSON.',
   },
 );
 

@@ -134,6 +134,31 @@ describe('a customer who is ready', () => {
     );
   });
 
+  test('is not charged by the names of his cards as if they were payments, be they active or not', async () => {
+    const customer = await world.createCustomer();
+    const bindings = [await world.bound(customer, good), await world.bound(customer, other)];
+    const seriesIds: string[] = [];
+    for (const { bindingId } of bindings) {
+      const url = `${customersUrl}/${customer.id}/bindings/${bindingId}/consent`;
+      seriesIds.push((await world.service.call('GET', url, { token })).body.seriesId);
+    }
+    const named = (paymentID: string, invoiceID = customer.id) => ({
+      payerType: 'RecurrentPayer',
+      recurrentParentPayment: { invoiceID, paymentID },
+      contactInfo: {},
+    });
+    const unknown = await charge(customer, { payer: named('1', 'nothing') }, { by: token });
+    expect(unknown.created).toMatchObject({ status: 400, body: { code: 'invalidRecurrentParent' } });
+    for (const seriesId of seriesIds) {
+      const [ofCustomer, card] = seriesId.split('.');
+      expect([ofCustomer, card]).toEqual([customer.id, expect.stringMatching(/^[0-9a-f]{16}$/)]);
+      const refused = await charge(customer, { payer: named(card!) }, { by: token });
+      expect(refused.created).toMatchObject({ status: 400, body: unknown.created.body });
+      const url = `${invoicesUrl}/${refused.id}/payments`;
+      expect(await world.service.call('GET', url, { token })).toMatchObject({ status: 200, body: [] });
+    }
+  });
+
   test('who is deleted afterwards leaves his payments as they are', async () => {
     const customer = await readyCustomer();
     const charged = await charge(customer);

@@ -331,6 +331,22 @@ describe('too many requests', () => {
     expect(await statuses(['10.0.0.2', '10.0.0.3'])).toEqual([401, 401]);
     // What stands to the left of the proxy's own entry was written by the client.
     expect(await statuses(['10.9.9.9, 10.0.0.1', '10.8.8.8, 10.0.0.1'])).toEqual([429, 429]);
+    // A subscriber has as many addresses of IPv6 as he likes, all with the same first half.
+    expect(await statuses(['2001:db8:1:2::1', '2001:db8:1:2::2', '2001:db8:1:2:a:b:c:d'])).toEqual([
+      401, 401, 429,
+    ]);
+    expect(await statuses(['2001:db8:1:3::1', '::ffff:10.0.0.1', '::ffff:a00:1'])).toEqual([401, 429, 429]);
+  });
+
+  test('give back what a key that works took, to any address of the same network', async () => {
+    await start({ FAILED_AUTHENTICATIONS_PER_MINUTE: '2', TRUSTED_PROXIES: '127.0.0.1' });
+    const seen: number[] = [];
+    for (let host = 1; host <= 5; host++) {
+      const { apiKey: token } = await service.createMerchant();
+      const headers = { 'x-forwarded-for': `2001:db8:1:2::${host}` };
+      seen.push((await service.call('GET', '/v2/processing/me', { token, headers })).status);
+    }
+    expect(seen).toEqual([200, 200, 200, 200, 200]);
   });
 
   test('cannot be dodged by a made-up forwarded address where no proxy is trusted', async () => {

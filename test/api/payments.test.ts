@@ -1,7 +1,8 @@
 // Payments over the API, with the simulated bank behind real HTTP.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { epochMsOf } from '../../src/clock.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
-import { invoicesUrl } from '../support/invoices.ts';
+import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
 
 let world: PaymentWorld;
 
@@ -351,6 +352,29 @@ describe('a request that is repeated', () => {
     expect(found).toMatchObject({ status: 200, body: { id: '1', invoiceID: invoice.id } });
   });
 
+  test('is answered also when its deadline has passed since; what is new then is refused', async () => {
+    const processingDeadline = new Date(epochMsOf(world.service.clock.now()) + minute).toISOString();
+    const { token: paymentToolToken } = await world.tokenize('4242424242424242');
+    const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
+    const body = { externalID: 'with a deadline', payer, processingDeadline };
+    const invoice = await world.pay('4242424242424242', body);
+    expect(invoice.created).toMatchObject({ status: 201, body: { id: '1', status: 'pending' } });
+    await world.service.engine.settled();
+    world.service.clock.advance(2 * minute);
+
+    const repeat = (of: { id: string }, more: object) =>
+      world.service.call('POST', `${invoicesUrl}/${of.id}/payments`, {
+        token: world.merchant.apiKey,
+        body: { ...body, ...more },
+      });
+    expect(await repeat(invoice, {})).toMatchObject({ status: 201, body: { id: '1', status: 'captured' } });
+    expect(await repeat(invoice, { makeRecurrent: true })).toMatchObject({ status: 409 });
+    const late = { status: 400, body: { code: 'invalidProcessingDeadline' } };
+    expect(await repeat(invoice, { externalID: 'too late' })).toMatchObject(late);
+    const unpaid = await makeInvoice(world.service, world.merchant);
+    expect(await repeat(unpaid, { externalID: 'too late' })).toMatchObject(late);
+  });
+
   test('twenty times at once makes one payment and one authorisation', async () => {
     const invoice = await world.pay('4000000000000002');
     await world.service.engine.settled();
@@ -408,6 +432,19 @@ describe('a visitor', () => {
   });
 });
 
+test.each([
+  '86400000ms',
+  '30.12345678901s',
+  `${'9'.repeat(38)}ms`,
+  `${'9'.repeat(39)}m`,
+  '9999-12-31T23:59:59Z',
+])('a payment may have as long as %s', async (processingDeadline) => {
+  const invoice = await world.pay('4242424242424242', { processingDeadline });
+  expect(invoice.created).toMatchObject({ status: 201 });
+  await world.service.engine.settled();
+  expect(await world.payment(invoice)).toMatchObject({ status: 'captured' });
+});
+
 describe('bad input', () => {
   test.each([
     [
@@ -416,6 +453,11 @@ describe('bad input', () => {
     ],
     ['invalidProcessingDeadline', { processingDeadline: '1h' }],
     ['invalidProcessingDeadline', { processingDeadline: '2020-01-01T00:00:00Z' }],
+    ['invalidProcessingDeadline', { processingDeadline: '0.0m' }],
+    ['invalidProcessingDeadline', { processingDeadline: '.5m' }],
+    ['invalidProcessingDeadline', { processingDeadline: '5.m' }],
+    ['invalidRequest', { processingDeadline: '' }],
+    ['invalidRequest', { processingDeadline: `${'9'.repeat(40)}m` }],
     ['invalidRequest', { flow: { type: 'PaymentFlowLater' } }],
     ['invalidRequest', { payer: { payerType: 'RecurrentPayer' } }],
     ['invalidRequest', { makeRecurrent: 'yes' }],

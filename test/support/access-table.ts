@@ -340,13 +340,13 @@ export const expectations: Record<string, Row> = {
     scope: 'payments:read',
     request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/chargebacks`),
     toKey: byInvoice(done),
-    toOtherTokens: noInvoice,
+    toOtherTokens: unauthorized,
   },
   getChargeback: {
     scope: 'payments:read',
     request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/chargebacks/1`),
     toKey: byInvoice({ status: 404, body: { message: 'Invoice payment chargeback not found' } }),
-    toOtherTokens: noInvoice,
+    toOtherTokens: unauthorized,
   },
   createCustomer: {
     scope: 'customers:write',
