@@ -160,9 +160,9 @@ function aggregateOf(body: Body): string {
     idOf('invoice') ??
       idOf('customer') ??
       idOf('withdrawal') ??
-      body['withdrawalID'] ??
+      (body['withdrawalID'] as string | undefined) ??
       idOf('destination') ??
-      body['destinationID'] ??
+      (body['destinationID'] as string | undefined) ??
       // What is sent to try a webhook out is about nothing, and comes in no order.
       `test ${String(body['eventID'])}`,
   );
