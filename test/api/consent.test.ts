@@ -150,6 +150,7 @@ describe('the terms', () => {
 
   test.each([
     [{ validUntil: '2026-02-30' }, 'recurrentTerms.validUntil'],
+    [{ validUntil: '9999-99-99' }, 'recurrentTerms.validUntil'],
     [{ schedule: 'card 4242424242424242' }, 'recurrentTerms.schedule'],
     [{ amountRule: { kind: 'variable', text: '4242424242424242' } }, 'recurrentTerms.amountRule.text'],
     [{ consent: { ...agreed.consent, text: 'my 4242424242424242' } }, 'recurrentTerms.consent'],
@@ -193,6 +194,20 @@ describe('the terms', () => {
     expect(await recurring.charged(parent, 100, { by: merchant })).toBe('captured');
     world.service.clock.advance(1);
     expect(await charge(parent)).toMatchObject({ status: 400, body: { code: 'recurrentConsentExpired' } });
+  });
+});
+
+describe('for ever', () => {
+  test('is a lifetime too: the last day there is, for the consent and for a trial', async () => {
+    const ever = '9999-12-31';
+    const parent = await parentWith({ schedule: 'P999Y', validUntil: ever, trialEnd: ever });
+    expect((await read(parent, 'recurring')).body).toMatchObject({
+      mayCharge: true,
+      terms: { validUntil: ever, trialEnd: ever },
+    });
+    expect(await noticesUntil(parent, '2026-02-19T10:00:00Z')).toEqual([]);
+    expect(await recurring.charged(parent, 100, { by: merchant })).toBe('captured');
+    expect((await read(parent, 'receipt')).body.text).toContain('until 9999-12-31');
   });
 });
 
