@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { epochMsOf, instantAt, instantFromDatabase, laterBy, latest, parseInstant } from './clock.ts';
+import {
+  epochMsOf,
+  instantAt,
+  instantFromDatabase,
+  lastInstant,
+  laterBy,
+  latest,
+  parseInstant,
+} from './clock.ts';
 
 describe('reading a date-time', () => {
   test.each([
@@ -56,6 +64,20 @@ test('moving an instant keeps what is finer than a millisecond', () => {
   const instant = parseInstant('2026-01-31T23:59:59.999456Z')!;
   expect(laterBy(instant, 1)).toBe('2026-02-01T00:00:00.000456Z');
   expect(laterBy(instant, -1)).toBe('2026-01-31T23:59:59.998456Z');
+});
+
+test('there is no instant outside the years 0001 to 9999: its text would not compare', () => {
+  const [first, last] = [parseInstant('0001-01-01T00:00:00Z')!, lastInstant];
+  expect(instantAt(epochMsOf(first))).toBe(first);
+  expect(instantAt(epochMsOf(last)).slice(0, 23)).toBe(last.slice(0, 23));
+  for (const [instant, durationMs] of [
+    [first, -1],
+    [last, 1],
+    [last, 366_000 * 86_400_000],
+  ] as const) {
+    expect(() => laterBy(instant, durationMs)).toThrow('is no instant');
+    expect(() => instantAt(epochMsOf(instant) + durationMs)).toThrow('is no instant');
+  }
 });
 
 test.each([

@@ -12,6 +12,9 @@ export type Clock = { now(): Instant };
 
 export const systemClock: Clock = { now: () => instantAt(Date.now()) };
 
+/** There is none after it: the text of a later one would not compare. */
+export const lastInstant = '9999-12-31T23:59:59.999999Z' as Instant;
+
 const dayMs = 86_400_000;
 let lastDay = { number: Number.NaN, text: '' };
 let lastSecond = { number: Number.NaN, text: '' };
@@ -26,12 +29,19 @@ export function instantAt(epochMs: number): Instant {
 
 function secondAt(wholeMs: number): string {
   const number = Math.floor(wholeMs / dayMs);
-  if (number !== lastDay.number)
-    lastDay = { number, text: new Date(number * dayMs).toISOString().slice(0, 11) };
+  if (number !== lastDay.number) lastDay = { number, text: dayAt(number * dayMs) };
   const ms = wholeMs - number * dayMs;
   const seconds = Math.trunc(ms / 1_000);
   const minutes = Math.trunc(seconds / 60);
   return `${lastDay.text}${two(Math.trunc(minutes / 60))}:${two(minutes % 60)}:${two(seconds % 60)}`;
+}
+
+/** Whoever adds to a moment that others chose has to see to it that the sum is one that can be written. */
+function dayAt(epochMs: number): string {
+  const text = new Date(epochMs).toISOString();
+  if (text.length !== lastInstant.length - 3 || text.startsWith('0000'))
+    throw new Error(`${text} is no instant: it is not within years 0001 to 9999`);
+  return text.slice(0, 11);
 }
 
 function two(number: number): string {

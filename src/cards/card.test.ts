@@ -6,6 +6,7 @@ import {
   checkCard,
   detailsOf,
   expiryOf,
+  givesAnyNumberAway,
   givesAway,
   maskOf,
   passesLuhn,
@@ -224,7 +225,38 @@ describe('any card', () => {
         const written = number.replace(/(.{4})(?=.)/g, `$1${separator}`);
         expect(givesAway(`my card is ${written}, thanks`, number)).toBe(true);
         expect(givesAway(`my card is ${maskOf(number)}, thanks`, number)).toBe(false);
+        // Of any card that would be taken.
+        const behind = checkCard({ ...good, number }, now).ok
+          ? ['', ' 12/30', ' 12 30 123', '. 2030-12-31']
+          : [];
+        for (const more of behind) expect(givesAnyNumberAway(`1 year: ${written}${more}`)).toBe(true);
+        expect(givesAnyNumberAway(`my card is ${maskOf(number)}, thanks`)).toBe(false);
       }),
     );
+  });
+
+  test('is not seen in days, amounts, telephone numbers and what is longer', () => {
+    const day = fc
+      .date({ min: new Date(0), max: new Date(Date.UTC(2100, 0)), noInvalidDate: true })
+      .map((date) => date.toISOString().slice(0, 10));
+    const printed = (date: string) => date.split('-').toReversed().join('.');
+    fc.assert(
+      fc.property(day, day, fc.nat(), (from, to, number) => {
+        for (const text of [`${from} - ${to}`, `${printed(from)} - ${printed(to)}`, `${from} 10:00:00`])
+          expect(givesAnyNumberAway(text), text).toBe(false);
+        const amount = (number / 100).toFixed(2).replace(/\B(?=(\d{3})+\b(?=\.))/g, ' ');
+        expect(givesAnyNumberAway(`${from} ${amount} ${to}`), amount).toBe(false);
+        const tail = String(number).padStart(10, '0').slice(-10);
+        for (const phone of [
+          `+7 ${tail}`,
+          `8-800-${tail.slice(3)}`,
+          `+63 ${tail.slice(0, 3)} ${tail.slice(3)}`,
+        ])
+          expect(givesAnyNumberAway(phone), phone).toBe(false);
+      }),
+    );
+    expect(givesAnyNumberAway('account 42424242424242424242')).toBe(false);
+    // Not of any card: a network has none that begin so, or are so long.
+    expect(['9'.repeat(17) + '6', '42424242424242'].map(givesAnyNumberAway)).toEqual([false, false]);
   });
 });

@@ -59,6 +59,8 @@ export const paymentSystems: Readonly<
   dankort: { lengths: [16] },
 };
 
+const digitsMost = 19;
+
 /** Leading digits, from and to. The first row that fits counts: narrow ranges stand before the wide ones around them. */
 const ranges: readonly (readonly [PaymentSystem, from: string, to: string])[] = [
   ['nspkmir', '2200', '2204'],
@@ -142,7 +144,37 @@ export function detailsOf(mask: string, paymentSystem: PaymentSystem): CardDetai
   return { bin: mask.slice(0, 6), lastDigits: mask.slice(-4), mask, paymentSystem };
 }
 
+/** What may stand between the digits of a number. */
+const separators = /[\s.-]+/g;
+
 /** Whether a text that is kept in the clear gives a card's number away, also written with spaces, dashes or dots. */
 export function givesAway(text: string, number: string): boolean {
-  return text.replace(/[\s.-]/g, '').includes(number);
+  return text.replace(separators, '').includes(number);
+}
+
+/**
+ * Whether it gives the number of any card away. Between separators all groups of digits but the last are of three at least: so cards are
+ * written, and days, amounts and most telephone numbers are not. More digits in a row than a card has are something else.
+ */
+export function givesAnyNumberAway(text: string): boolean {
+  return (text.match(/\d+(?:[\s.-]+\d+)*/g) ?? []).some((written) => {
+    const groups = written.split(separators);
+    return groups.some((_, first) => startsWithCard(groups.slice(first)));
+  });
+}
+
+function startsWithCard(groups: readonly string[]): boolean {
+  let number = '';
+  for (const group of groups) {
+    number += group;
+    if (number.length > digitsMost) return false;
+    if (isCardNumber(number)) return true;
+    if (group.length < 3) return false;
+  }
+  return false;
+}
+
+function isCardNumber(number: string): boolean {
+  const system = paymentSystemOf(number);
+  return system !== undefined && paymentSystems[system].lengths.includes(number.length) && passesLuhn(number);
 }

@@ -150,6 +150,7 @@ describe('the sentence beside the box', () => {
 
   test.each([
     [{}, 'as agreed with the shop', 'until I cancel'],
+    [{ recurringSchedule: ' ' }, 'as agreed with the shop', 'until I cancel'],
     [{ recurringSchedule: 'P1M' }, 'every month', 'until I cancel'],
     [
       { recurringSchedule: 'on delivery', recurringUntil: '2030-12-31' },

@@ -41,7 +41,7 @@ const textMost = 200;
 export function readCheckoutRequest(query: Query, acceptLanguage = ''): CheckoutRequest | undefined {
   const text = (name: string, most = textMost): string | undefined => {
     const value = query[name];
-    return typeof value === 'string' && value !== '' && value.length <= most ? value : undefined;
+    return typeof value === 'string' && value.trim() !== '' && value.length <= most ? value : undefined;
   };
   const isOn = (name: string) => text(name) === 'true';
   const kind = text('invoiceID', idMost) ? 'invoice' : 'customer';

@@ -1,5 +1,6 @@
 // mandate shop recurring: what a shop wants of recurring charges beside the rules.
 import { isDate } from '../recurring/calendar.ts';
+import { scheduleProblem } from '../recurring/mandate.ts';
 import { findSettings, storeSettings, type RecurringSettings } from '../recurring/settings.store.ts';
 import { readShop } from '../merchants/party.store.ts';
 import { withFoundation } from './foundation.ts';
@@ -20,6 +21,8 @@ export async function setRecurring(shopId: string, options: Options): Promise<vo
   const { party: partyId, schedule, validUntil, contact, language } = options;
   if (validUntil !== undefined && !isDate(validUntil))
     throw new Error(`${validUntil} is no day; write 2030-12-31`);
+  const ofSchedule = schedule === undefined ? undefined : scheduleProblem(schedule);
+  if (ofSchedule !== undefined) throw new Error(`--schedule ${ofSchedule}; write P1M, or words`);
   await withFoundation(async ({ database }) => {
     const [shop] = await database.run(readShop, { party_id: partyId, shop_id: shopId });
     if (!shop) throw new Error(`party ${partyId} has no shop ${shopId}; mandate shop list shows its shops`);

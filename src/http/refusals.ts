@@ -190,7 +190,7 @@ export const refusals = {
   invalidTestClock: {
     status: 400,
     message: 'The test clock only moves forward, by ten years at most',
-    advice: 'Send a later `now`; `GET /sandbox/clock` shows the present one.',
+    advice: 'Send a later `now`, before the year 9000; `GET /sandbox/clock` shows the present one.',
   },
   invalidResourceToken: {
     status: 400,

@@ -11,6 +11,8 @@ const TestClock = Type.Object(
   { title: 'TestClock' },
 );
 const longestStepMs = 10 * 366 * 24 * 3_600_000;
+/** From there on what is counted from now, a schedule of 999 years at most, would leave the years that can be written. */
+const endOfTestTime = '9000-01-01T00:00:00.000000Z';
 
 export const getTestClock = endpoint({
   operation: 'getTestClock',
@@ -32,7 +34,7 @@ export const advanceTestClock = endpoint({
   summary: "Move your party's time forward",
   description:
     'Everything that falls due until then happens in order, each thing at its own time, before the answer comes. ' +
-    'Time cannot be moved back. The sandbox alone has this operation.',
+    'Time cannot be moved back, nor beyond the year 8999. The sandbox alone has this operation.',
   body: Type.Object({ now: DateTime }, { title: 'TestClockParams' }),
   bodyExample: { now: '2030-01-20T10:00:00Z' },
   status: 200,
@@ -42,7 +44,8 @@ export const advanceTestClock = endpoint({
   ignoresIdempotencyKey: true,
   handle: async ({ caller, body, now }, { engine, merchants }) => {
     const to = parseInstant(body.now);
-    if (!to || to < now || to > laterBy(now, longestStepMs)) return refuse('invalidTestClock');
+    if (!to || to < now || to >= endOfTestTime || to > laterBy(now, longestStepMs))
+      return refuse('invalidTestClock');
     await engine.advance(caller.partyId, to);
     merchants.forget(caller.partyId);
     return accept({ now: to });

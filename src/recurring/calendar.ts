@@ -1,5 +1,5 @@
 // The three calendar questions of recurring charges. Everything else counts hours.
-import { instantAt, type Instant } from '../clock.ts';
+import { instantAt, lastInstant, parseInstant, type Instant } from '../clock.ts';
 
 /** The same day of a later month, or that month's last day where it has no such day; the same time of day. */
 export function monthsAfter(instant: Instant, months: number): Instant {
@@ -16,18 +16,16 @@ export function endOfCard(expiry: string): Instant {
   return instantAt(Date.UTC(year, month, 1, 12));
 }
 
-/** The first moment after a day, in UTC. `date` is `2030-12-31`. */
+/** The first moment after a day, in UTC. `date` is `2030-12-31`; the last day of all, which people write for ever, ends with time. */
 export function endOfDay(date: string): Instant {
+  if (date === lastInstant.slice(0, 10)) return lastInstant;
   const [year = 0, month = 0, day = 0] = date.split('-').map(Number);
   return instantAt(Date.UTC(year, month - 1, day + 1));
 }
 
 /** Whether there is such a day: a calendar has no 31 February. */
 export function isDate(date: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(date)) return false;
-  const [year = 0, month = 0, day = 0] = date.split('-').map(Number);
-  if (year < 1000) return false;
-  return instantAt(Date.UTC(year, month - 1, day)).slice(0, 10) === date;
+  return parseInstant(`${date}T00:00:00Z`) !== undefined && date >= '1000';
 }
 
 function dayOf(epochMs: number): number {

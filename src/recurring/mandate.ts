@@ -1,5 +1,6 @@
 // The mandate: what the payer agreed to, and what there is to show for it. The terms come from the payment, else from the
 // shop's own defaults, else they are the plainest there are. Pure.
+import { givesAnyNumberAway } from '../cards/card.ts';
 import type { Instant } from '../clock.ts';
 
 export type AmountRule =
@@ -16,6 +17,12 @@ export type MandateTerms = {
   readonly trialEnd?: string;
   readonly amountAfterTrialMinor?: number;
 };
+
+/** Why words may not be its schedule, which is kept for good and stands on the receipts. */
+export function scheduleProblem(schedule: string): string | undefined {
+  if (schedule.trim() === '') return 'has no words in it';
+  return givesAnyNumberAway(schedule) ? 'has a card number in it' : undefined;
+}
 
 /** As the merchant attests it: the page was his. */
 export type ConsentGiven = {

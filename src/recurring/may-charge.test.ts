@@ -105,6 +105,14 @@ test('the calendar: months end where they end, a card at the last midnight on ea
   expect(monthsAfter('2027-12-31T00:00:00.000000Z' as Instant, 2)).toBe('2028-02-29T00:00:00.000000Z');
   expect(endOfCard('2030-12')).toBe('2031-01-01T12:00:00.000000Z');
   expect(endOfDay('2028-02-28')).toBe('2028-02-29T00:00:00.000000Z');
+  expect(endOfDay('9999-12-30')).toBe('9999-12-31T00:00:00.000000Z');
+  expect(endOfDay('9999-12-31')).toBe('9999-12-31T23:59:59.999999Z');
+  expect(['9999-12-31', '9999-99-99', '9999-12-32', '0999-12-31'].map(isDate)).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
   expect(['2028-02-29', '2027-02-29', '2027-13-01', '27-01-01', '2027-00-10'].map(isDate)).toEqual([
     true,
     false,

@@ -2,11 +2,11 @@
 import { Type, type Static } from 'typebox';
 import { Amount, DateTime, EntityID } from '../http/schemas.ts';
 import type { LoggedEvent } from '../events/log.ts';
+import { givesAnyNumberAway } from '../cards/card.ts';
 import { isDate } from './calendar.ts';
 import type { Bundle } from './consent-bundle.ts';
-import type { MandateGiven } from './mandate.ts';
+import { scheduleProblem, type MandateGiven } from './mandate.ts';
 import type { Verdict } from './may-charge.ts';
-import { hasCardNumber } from './receipt.ts';
 import { seriesChangeOf, seriesChangeTypes } from './series.notices.ts';
 import type { Series, SeriesFact } from './series.ts';
 import { parseInstant, type Instant } from '../clock.ts';
@@ -79,14 +79,15 @@ export function recurrentTermsProblem(terms: RecurrentTerms): string | undefined
   if (amountAfterTrial !== undefined && trialEnd === undefined) {
     return says('amountAfterTrial', 'say with trialEnd when that is');
   }
-  const { schedule = '', amountRule } = terms;
-  // They are kept for good and stand on receipts, from which a card number would bar them.
-  if (hasCardNumber(schedule)) return says('schedule', 'has a card number in it');
-  if (amountRule?.kind === 'variable' && hasCardNumber(amountRule.text)) {
+  const { schedule, amountRule } = terms;
+  const ofSchedule = schedule === undefined ? undefined : scheduleProblem(schedule);
+  if (ofSchedule !== undefined) return says('schedule', ofSchedule);
+  // They are kept for good.
+  if (amountRule?.kind === 'variable' && givesAnyNumberAway(amountRule.text)) {
     return says('amountRule.text', 'has a card number in it');
   }
   const words = [consent?.text, consent?.checkbox, consent?.version, consent?.locale];
-  if (words.some((text) => text !== undefined && hasCardNumber(text))) {
+  if (words.some((text) => text !== undefined && givesAnyNumberAway(text))) {
     return says('consent', 'has a card number in it');
   }
   if (consent && consent.text === undefined && consent.textHash === undefined)

@@ -8,6 +8,7 @@ import { laterBy, type Instant } from '../../src/clock.ts';
 import { verifyBundle } from '../../src/recurring/consent-bundle.ts';
 import { sealKeysOf } from '../../src/recurring/consent-seal.ts';
 import { findWithoutEvidence } from '../../src/recurring/missing-evidence.store.ts';
+import { escaped } from '../../src/recurring/receipt.ts';
 import { storeSettings, type RecurringSettings } from '../../src/recurring/settings.store.ts';
 import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
 import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
@@ -150,9 +151,13 @@ describe('the terms', () => {
 
   test.each([
     [{ validUntil: '2026-02-30' }, 'recurrentTerms.validUntil'],
+    [{ validUntil: '9999-99-99' }, 'recurrentTerms.validUntil'],
+    [{ schedule: ' \n' }, 'recurrentTerms.schedule'],
     [{ schedule: 'card 4242424242424242' }, 'recurrentTerms.schedule'],
-    [{ amountRule: { kind: 'variable', text: '4242424242424242' } }, 'recurrentTerms.amountRule.text'],
-    [{ consent: { ...agreed.consent, text: 'my 4242424242424242' } }, 'recurrentTerms.consent'],
+    [{ schedule: 'card 4242 4242 4242 4242' }, 'recurrentTerms.schedule'],
+    [{ schedule: '600000000007' }, 'recurrentTerms.schedule'],
+    [{ amountRule: { kind: 'variable', text: '4242-4242.42424242' } }, 'recurrentTerms.amountRule.text'],
+    [{ consent: { ...agreed.consent, text: 'my 4242 4242 4242 4242 12 30' } }, 'recurrentTerms.consent'],
     [{ trialEnd: '2026-02-30' }, 'recurrentTerms.trialEnd'],
     [{ amountAfterTrial: 100 }, 'recurrentTerms.amountAfterTrial'],
     [{ consent: { ticked: true, tickedAt: '2026-01-01T00:00:00Z' } }, 'recurrentTerms.consent'],
@@ -161,6 +166,15 @@ describe('the terms', () => {
     const { answer } = await startPayment(terms);
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalidRequest' } });
     expect(answer.body.message).toContain(where);
+  });
+
+  test.each([' ', 'card 4242 4242 4242 4242'])('of a shop may not have the schedule %j', async (schedule) => {
+    const { partyId: party } = merchant;
+    const line = ['shop', 'recurring', 'TEST', '--party', party, '--schedule', schedule];
+    expect(await mandate(line, {})).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('--schedule has '),
+    });
   });
 
   test('go with a payment that stores the card, and with no other', async () => {
@@ -193,6 +207,20 @@ describe('the terms', () => {
     expect(await recurring.charged(parent, 100, { by: merchant })).toBe('captured');
     world.service.clock.advance(1);
     expect(await charge(parent)).toMatchObject({ status: 400, body: { code: 'recurrentConsentExpired' } });
+  });
+});
+
+describe('for ever', () => {
+  test('is a lifetime too: the last day there is, for the consent and for a trial', async () => {
+    const ever = '9999-12-31';
+    const parent = await parentWith({ schedule: 'P999Y', validUntil: ever, trialEnd: ever });
+    expect((await read(parent, 'recurring')).body).toMatchObject({
+      mayCharge: true,
+      terms: { validUntil: ever, trialEnd: ever },
+    });
+    expect(await noticesUntil(parent, '2026-02-19T10:00:00Z')).toEqual([]);
+    expect(await recurring.charged(parent, 100, { by: merchant })).toBe('captured');
+    expect((await read(parent, 'receipt')).body.text).toContain('until 9999-12-31');
   });
 });
 
@@ -555,6 +583,23 @@ describe('the receipt', () => {
         expect(receipt).not.toContain('424242');
       }
     }
+  });
+
+  test.each(['<monthly>', ' monthly'])('is there whatever was agreed on, %j', async (schedule) => {
+    const later = 'by the meter, <1000 from 2026-01-19 to 2027-01-18, +7 495 123-45-67';
+    const amountRule = { kind: 'variable', text: later };
+    const { status, body } = await read(await parentWith({ schedule, amountRule }), 'receipt');
+    expect(status).toBe(200);
+    expect(body.text).toContain(`Schedule: ${schedule.trim()}\n`);
+    expect(body.text).toContain(`Later amounts: ${later}\n`);
+    expect(body.html).toContain(escaped(later));
+  });
+
+  test('is there where a shop was given a schedule that is not taken any more', async () => {
+    await set({ terms: { schedule: ' ' } });
+    const { status, body } = await read(await parentWith(), 'receipt');
+    expect(status).toBe(200);
+    expect(body.text).toContain('Schedule: as agreed with the merchant\n');
   });
 
   test('is there for captured recurring payments alone', async () => {

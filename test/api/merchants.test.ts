@@ -1,5 +1,6 @@
 // What a merchant reads about himself, and the sandbox's test clock, over the API.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseInstant } from '../../src/clock.ts';
 import { insertParty } from '../../src/merchants/party.store.ts';
 import { invoicesUrl, makeInvoice, order, payInvoice } from '../support/invoices.ts';
 import { startTestService, type Answer, type Merchant, type TestService } from '../support/test-service.ts';
@@ -208,6 +209,17 @@ describe('the test clock', () => {
       expect(essence(await move(now, mine))).toEqual({ status: 200, body: { now } });
     }
     expect(await timeOf(mine)).toBe(now);
+  });
+
+  test('stops before the years end, so that what is counted from now can still be written', async () => {
+    const mine = await service.createMerchant();
+    await service.engine.advance(mine.partyId, parseInstant('8995-01-01T00:00:00Z')!);
+    expect(essence(await move('9000-01-01T00:00:00Z', mine))).toEqual(refused);
+    expect((await move('8999-12-31T23:59:59.999999Z', mine)).status).toBe(200);
+    expect(essence(await move('9000-01-01T00:00:00Z', mine))).toEqual(refused);
+    const dueDate = '9999-12-31T23:59:59.999999Z';
+    const { id } = await makeInvoice(service, mine, { dueDate });
+    expect(await invoice(id, mine)).toMatchObject({ status: 'unpaid', dueDate });
   });
 
   test('cannot go back', async () => {
