@@ -156,15 +156,15 @@ function once(all: readonly Delivery[]): Delivery[] {
 
 function aggregateOf(body: Body): string {
   const idOf = (name: string) => (body[name] as { id?: string } | undefined)?.id;
-  return String(
+  return (
     idOf('invoice') ??
-      idOf('customer') ??
-      idOf('withdrawal') ??
-      (body['withdrawalID'] as string | undefined) ??
-      idOf('destination') ??
-      (body['destinationID'] as string | undefined) ??
-      // What is sent to try a webhook out is about nothing, and comes in no order.
-      `test ${String(body['eventID'])}`,
+    idOf('customer') ??
+    idOf('withdrawal') ??
+    (body['withdrawalID'] as string | undefined) ??
+    idOf('destination') ??
+    (body['destinationID'] as string | undefined) ??
+    // What is sent to try a webhook out is about nothing, and comes in no order.
+    `test ${String(body['eventID'])}`
   );
 }
 
