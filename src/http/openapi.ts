@@ -25,8 +25,8 @@ Recurring card payments, card bindings and card payouts.
 Send \`Authorization: Bearer <token>\` and an \`X-Request-ID\` of your choice with every request; amounts are integers in
 minor units. Everything under \`/v2/processing\` answers under \`/v1/processing\` as well.
 
-To make a create safe to repeat, give it an \`externalID\`, or send an \`Idempotency-Key\`: the first answer is then given
-again, byte for byte, for seven days.
+To make a create safe to repeat, give it an \`externalID\`: a repeat answers the same object as it is now, for ever. Or send
+an \`Idempotency-Key\`: the first answer is then given again, byte for byte, for seven days.
 `.trim();
 
 export function openApiDocument(endpoints: readonly AnyEndpoint[], version: string, serverUrl: string): Json {
