@@ -5,10 +5,23 @@ import { access, scopes, type AccessRow } from '../src/http/access.ts';
 import { takesIdempotencyKey, type AnyEndpoint } from '../src/http/endpoint.ts';
 import { refusalsOf } from '../src/http/openapi.ts';
 import { refusals, type RefusalCode } from '../src/http/refusals.ts';
+import {
+  deadlineReached,
+  failureOfDecline as chargeFailure,
+  payerError,
+} from '../src/payments/payment-failure.ts';
 import { routes, sandboxRoutes } from '../src/routes.ts';
+import {
+  failureOfDecline as payoutFailure,
+  insufficientFunds,
+  noRoute,
+} from '../src/wallets/payout-failure.ts';
 import { capturedPartMinor, cardResultRows, heldMinor, refundedPartMinor } from './card-results.ts';
 
 const endpoints = [...routes, ...sandboxRoutes];
+const cardNetworks = ['visa', 'mastercard'];
+/** Of refunds and bindings. */
+const ofTheService = [['timeout'], ['customer_deleted']] as const;
 
 /** Every printed document by its path in the repository. */
 export async function documents(): Promise<Map<string, string>> {
@@ -41,21 +54,54 @@ in one case than in another.
 | 401      | empty                       | Send a token that is good for this operation: see [access](access.md).         |
 | 404      | \`message\`                   | There is nothing of that name that this token may see.                         |
 | 405, 415 | empty                       | Use one of the methods in \`Allow\`; send the body as \`application/json\`.        |
-| 409      | \`externalID\`, \`id\`, \`message\` | Decide which of the two requests you meant; \`id\` was made by the first.        |
+| 409      | \`externalID\`, \`id\`, \`message\` | Decide which of the two requests you meant; \`id\` was made by the first. \`challengeUnderWay\` has \`message\` alone. |
 | 413      | \`message\`                   | Send less.                                                                     |
 | 429      | \`message\`                   | Wait for the seconds in \`Retry-After\`, then repeat the request as it is.       |
 | 501      | \`message\`                   | It is not offered.                                                             |
 | 500, 504 | empty                       | Nobody knows whether it was done. Repeat it with the same \`externalID\` or \`Idempotency-Key\`. |
 | 503      | empty                       | Certainly nothing was done. Repeat it after the seconds in \`Retry-After\`.      |
 
-The wallets' side (\`/wallet/v0\` and \`/payres/v0\`) has manners of its own: a 400 has \`errorType\`, \`name\` (the parameter, the
-header, or the schema of the body) and \`description\` beside the \`code\`, a 404 has no body, and a 422 about a limit says in
-\`retryAfter\` when there is room again.
+The wallets' side (\`/wallet/v0\` and \`/payres/v0\`) has manners of its own: a 400 has \`errorType\` and \`description\` beside the
+\`code\`, and where the request does not fit the schema \`name\` (the parameter, the header, or the schema of the body); a 404 has no
+body, unless there is no such address at all; and a 422 about a limit says in \`retryAfter\` when there is room again.
 
 Where a body has \`retryAfter\`, the moment from which on the answer may be another, the header \`Retry-After\` says the same in seconds.
 
 ${statuses.map(errorsOfStatus).join('\n\n')}
+
+## Failures
+
+What was accepted may fail later. A payment and a refund then have an \`error\`, a destination and a payout a \`failure\`: its \`code\`, and
+inside, as \`subError\`, what was the matter. In the \`error\` of a binding the inner codes are the \`message\`. A payer's access token is told one word
+alone. Take a code that is not in the list like the one around it: there may be more.
+
+${failuresTable()}
 `;
+}
+
+function failuresTable(): string {
+  const charges = everyDecline((code) => cardNetworks.map((network) => chargeFailure({ network, code })));
+  const payouts = everyDecline((code) => [payoutFailure({ code })]);
+  const ofCharges = new Map(
+    [...charges, deadlineReached, ...ofTheService].map((path) => [path.join(' › '), path]),
+  );
+  const ofPayouts = new Set([...payouts, insufficientFunds, noRoute].map((path) => path.join(' › ')));
+  const rows = [...new Set([...ofCharges.keys(), ...ofPayouts])].sort().map((name) => {
+    const path = ofCharges.get(name);
+    return [`\`${name}\``, path ? `\`${payerError(path).code}\`` : '', ofPayouts.has(name) ? 'yes' : ''];
+  });
+  return table(
+    ['Code, from the outside in', 'Of a payment, refund or binding; the payer is told', 'Of a payout'],
+    rows,
+  );
+}
+
+/** What becomes of every code a bank may give. */
+function everyDecline<Failure>(failuresOf: (code: string) => readonly Failure[]): Failure[] {
+  const codes = Array.from({ length: 36 ** 2 }, (_, number) =>
+    number.toString(36).toUpperCase().padStart(2, '0'),
+  );
+  return ['3ds-failed', '3ds-not-finished', '3ds-unavailable', ...codes].flatMap(failuresOf);
 }
 
 function errorsOfStatus(status: number): string {

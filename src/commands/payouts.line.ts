@@ -101,7 +101,7 @@ export function addPayoutCommands(program: Command): void {
     .option('--party <id>', 'who asked for it, where that was not the owner of the wallet')
     .option(
       '--wallet-grant <token>',
-      'by which leave he did, which is used up; or lost, where it is not known here any more',
+      'by which grant he did, which is used up; or lost, where it is not known here any more',
     )
     .option('--destination-party <id>', 'whose destination it is, where not that of who asked')
     .option(
@@ -111,8 +111,8 @@ export function addPayoutCommands(program: Command): void {
     .option('--of <bankID>', 'whose book it is, where that does not follow')
     .action(async (id: string, options) => (await import('./restore-payout.ts')).restorePayout(id, options));
   payout
-    .command('end-leave')
-    .description('end a leave for a wallet (a wallet grant), so that nothing is paid out by it any more')
+    .command('end-grant')
+    .description('end a grant of a wallet, so that nothing is paid out by it any more')
     .argument('<grantID>', 'as mandate payout restore tells it; in a token it stands between the dots')
-    .action(async (id: string) => (await import('./restore-payout.ts')).endLeave(id));
+    .action(async (id: string) => (await import('./restore-payout.ts')).endGrant(id));
 }

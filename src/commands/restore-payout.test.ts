@@ -132,21 +132,21 @@ test('the repeat of a merchant who had called it something pays nothing', { time
 });
 
 test(
-  'one made by another with the owner’s leave is his, and the leave used up',
+  'one made by another with the owner’s grant is his, and the grant used up',
   { timeout: 120_000 },
   async () => {
     const { service, wallet, merchant } = world;
     const other = await service.createMerchant();
-    const leave = await world.post(`/wallet/v0/wallets/${wallet}/grants`, {
+    const given = await world.post(`/wallet/v0/wallets/${wallet}/grants`, {
       asset: { amount: 1_000, currency: 'RUB' },
       validUntil: '2035-01-01T00:00:00Z',
     });
-    const grant = ['--wallet-grant', leave.body.token];
+    const grant = ['--wallet-grant', given.body.token];
     await paidAtBank('LOST7', 900);
     const by = ['--party', other.partyId];
 
     expect((await restore('LOST7.p', ...by)).errors).toContain(
-      `by which leave party ${other.partyId} paid out`,
+      `by which grant party ${other.partyId} paid out`,
     );
     expect((await restore('LOST7.p', ...by, ...grant)).errors).toContain(
       `is one of party ${merchant.partyId}. If that party asked for the payout, say --party ${merchant.partyId}`,
@@ -164,13 +164,13 @@ test(
     const repeat = (more: object) =>
       service.call('POST', '/wallet/v0/withdrawals', {
         token: other.apiKey,
-        body: { ...body, walletGrant: leave.body.token, ...more },
+        body: { ...body, walletGrant: given.body.token, ...more },
       });
     const there = await world.post(`/wallet/v0/destinations/${destination}/grants`, {
       validUntil: '2035-01-01T00:00:00Z',
     });
     const destinationGrant = there.body.token;
-    // As what he called it, and without: the leave has paid already.
+    // As what he called it, and without: the grant has paid already.
     expect(await repeat({ externalID: 'bonus', destinationGrant })).toMatchObject({
       status: 409,
       body: { id: 'LOST7' },
@@ -185,14 +185,14 @@ test(
   },
 );
 
-test('a leave that still holds is told of, and ended by hand', { timeout: 120_000 }, async () => {
+test('a grant that still holds is told of, and ended by hand', { timeout: 120_000 }, async () => {
   const { service, wallet } = world;
   const other = await service.createMerchant();
-  const leave = await world.post(`/wallet/v0/wallets/${wallet}/grants`, {
+  const given = await world.post(`/wallet/v0/wallets/${wallet}/grants`, {
     asset: { amount: 700, currency: 'RUB' },
     validUntil: '2035-01-01T00:00:00Z',
   });
-  const { token } = leave.body;
+  const { token } = given.body;
   const [, grantId = ''] = token.split('.');
   await paidAtBank('LOST11', 700);
   const by = ['--party', other.partyId, '--destination-party', world.merchant.partyId];
@@ -200,21 +200,21 @@ test('a leave that still holds is told of, and ended by hand', { timeout: 120_00
   const written = await restore('LOST11.p', ...by, '--wallet-grant', 'lost');
   expect(written.output).toContain(`as much may still be paid out from the wallet: ${grantId} (until 2035-`);
   const again = await restore('LOST11.p', ...by, '--wallet-grant', token);
-  expect(again.output).toContain('is known already; nothing was done. By these leaves');
+  expect(again.output).toContain('is known already; nothing was done. By these grants');
   await paidAtBank('LOST12', 700);
   expect((await restore('LOST12.p')).output).toContain(grantId);
   const otherwise = await restore('LOST12.p', ...by, '--wallet-grant', token);
-  expect(otherwise.errors).toContain('that stays so. Nothing was done. By these leaves');
+  expect(otherwise.errors).toContain('that stays so. Nothing was done. By these grants');
   // Nothing written, nothing to end.
   await paidAtBank('LOST13', 699);
   const refused = await restore('LOST13.p', ...by, '--wallet-grant', token, '--destination', 'GONE');
-  expect(refused.errors).not.toContain('By these leaves');
+  expect(refused.errors).not.toContain('By these grants');
 
-  expect((await run('payout', 'end-leave', grantId)).output).toBe(
+  expect((await run('payout', 'end-grant', grantId)).output).toBe(
     'Nothing can be paid out by it any more.\n',
   );
-  expect((await run('payout', 'end-leave', grantId)).errors).toContain('or it was used already');
-  expect((await run('payout', 'end-leave', 'garbage')).errors).toContain('there is no leave garbage');
+  expect((await run('payout', 'end-grant', grantId)).errors).toContain('or it was used already');
+  expect((await run('payout', 'end-grant', 'garbage')).errors).toContain('there is no grant garbage');
   const { token: destinationGrant } = (
     await world.post(`/wallet/v0/destinations/${destination}/grants`, { validUntil: '2035-01-01T00:00:00Z' })
   ).body;

@@ -43,11 +43,11 @@ export async function restorePayout(operationId: string, options: RestorePayout)
     const partyId = options.party ?? wallet.partyId;
     const [party] = await db.run(readParty, { party_id: partyId });
     if (!party) throw new Error(`there is no party ${partyId}`);
-    requireLeave(partyId, wallet, options.walletGrant);
+    requireGrant(partyId, wallet, options.walletGrant);
     const walletGrant = options.walletGrant && (await findGrant(db, 'wallet', options.walletGrant));
     if (options.walletGrant !== undefined && options.walletGrant !== lostToo && !walletGrant)
       throw new Error(
-        `that leave is not known here; if it was given after that moment, or swept since, say --wallet-grant ${lostToo}`,
+        `that grant is not known here; if it was given after that moment, or swept since, say --wallet-grant ${lostToo}`,
       );
     const all = (await db.run(listBanks, {})).map(({ bank_id: id, url }) => ({ id, url }));
     const book = await openBankBook({ banks, all, config, clock: ports.clock }, options);
@@ -78,7 +78,7 @@ export async function restorePayout(operationId: string, options: RestorePayout)
       });
       if (typeof restored === 'object' && !restored.isKnown)
         throw new Error(`${restored.problem}. Nothing was done`);
-      const open = leavesText(await findOpenGrants(db, wallet.id, { minor, currency }, now));
+      const open = grantsText(await findOpenGrants(db, wallet.id, { minor, currency }, now));
       if (typeof restored === 'object') throw new Error(`${restored.problem}. Nothing was done${open}`);
       if (restored === 'knownBefore')
         return `${paid.withdrawalId} is known already; nothing was done${open}.`;
@@ -95,31 +95,31 @@ export async function restorePayout(operationId: string, options: RestorePayout)
 }
 
 /** By one of which it may have been paid, where nobody said so. */
-function leavesText(leaves: readonly { readonly id: string; readonly validUntil: Instant }[]): string {
-  if (leaves.length === 0) return '';
-  const each = leaves.map(({ id, validUntil }) => `${id} (until ${validUntil})`).join(', ');
-  return `. By these leaves as much may still be paid out from the wallet: ${each}. If this was paid by one of them, end that one: mandate payout end-leave`;
+function grantsText(grants: readonly { readonly id: string; readonly validUntil: Instant }[]): string {
+  if (grants.length === 0) return '';
+  const each = grants.map(({ id, validUntil }) => `${id} (until ${validUntil})`).join(', ');
+  return `. By these grants as much may still be paid out from the wallet: ${each}. If this was paid by one of them, end that one: mandate payout end-grant`;
 }
 
-/** Ends a leave that would pay for something else than what it was given for, or that got into the wrong hands. */
-export async function endLeave(id: string): Promise<void> {
+/** Ends a grant that would pay for something else than what it was given for, or that got into the wrong hands. */
+export async function endGrant(id: string): Promise<void> {
   const isEnded = await withFoundation(({ database }) => useGrant(database, id, 'operator'));
-  if (!isEnded) throw new Error(`there is no leave ${id}, or it was used already`);
+  if (!isEnded) throw new Error(`there is no grant ${id}, or it was used already`);
   console.log('Nothing can be paid out by it any more.');
 }
 
-/** Said instead of a leave that was given after the moment the database was restored to. */
+/** Said instead of a grant that was given after the moment the database was restored to. */
 const lostToo = 'lost';
 
-/** Somebody else than the owner had his leave, which must not pay a second time. */
-function requireLeave(partyId: string, wallet: Wallet, token: string | undefined): void {
+/** Somebody else than the owner had a grant of his, which must not pay a second time. */
+function requireGrant(partyId: string, wallet: Wallet, token: string | undefined): void {
   if (partyId !== wallet.partyId && token === undefined)
     throw new Error(
-      `wallet ${wallet.id} is one of party ${wallet.partyId}; say with --wallet-grant by which leave party ${partyId} paid out ` +
+      `wallet ${wallet.id} is one of party ${wallet.partyId}; say with --wallet-grant by which grant party ${partyId} paid out ` +
         'from it, so that it is used up',
     );
   if (partyId === wallet.partyId && token !== undefined)
-    throw new Error(`the owner of wallet ${wallet.id} needs no leave; say with --party who had it`);
+    throw new Error(`the owner of wallet ${wallet.id} needs no grant; say with --party who had it`);
 }
 
 async function linesOf(book: BankBook, operationId: string): Promise<PaidLine[]> {

@@ -32,6 +32,16 @@ test('a file that was edited after it was applied is refused, with what to do', 
   await expect(migrate(db.database)).rejects.toThrow(/0001_house.sql was edited.*new one/);
 });
 
+test('who may not change tables can start on a database that is up to date', async () => {
+  await migrate(db.database);
+  await db.database.withClient(async (client) => {
+    await client.query('revoke create on schema public from public, pg_database_owner, current_user');
+    const another = client.query('create table if not exists migration (number int)');
+    await expect(another).rejects.toThrow(/permission denied for schema public/);
+  });
+  expect(await migrate(db.database)).toEqual([]);
+});
+
 test('a database without our tables is not ready', async () => {
   await expect(isMigrated(db.database)).rejects.toThrow();
 });

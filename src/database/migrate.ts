@@ -124,10 +124,16 @@ function patiently(text: string, values?: unknown[]): pg.QueryConfig & { query_t
 }
 
 async function appliedMigrations(client: pg.ClientBase): Promise<Map<number, string>> {
-  await client.query(
-    `create table if not exists migration (
-       number int primary key, name text not null, sha256 text not null, applied_at timestamptz not null default now())`,
+  // Looked for first: to create it, even if it is there, needs a right that a node has no other use for.
+  const { rows: tables } = await client.query<{ is_there: boolean }>(
+    "select to_regclass('migration') is not null as is_there",
   );
+  if (!tables[0]?.is_there) {
+    await client.query(
+      `create table migration (
+         number int primary key, name text not null, sha256 text not null, applied_at timestamptz not null default now())`,
+    );
+  }
   const { rows } = await client.query<{ number: number; sha256: string }>(
     'select number, sha256 from migration',
   );

@@ -28,8 +28,8 @@ minor units. Everything under \`/v2/processing\` answers under \`/v1/processing\
 Numbers of your own, as in \`metadata\`, are kept as doubles: a fraction loses the digits beyond about the seventeenth and \`-0\`
 comes back as \`0\`, while an integer beyond 2^53 is refused; send it as a string.
 
-To make a create safe to repeat, give it an \`externalID\`, or send an \`Idempotency-Key\`: the first answer is then given
-again, byte for byte, for seven days.
+To make a create safe to repeat, give it an \`externalID\`: a repeat answers the same object as it is now, for ever. Or send
+an \`Idempotency-Key\`: the first answer is then given again, byte for byte, for seven days.
 `.trim();
 
 export function openApiDocument(endpoints: readonly AnyEndpoint[], version: string, serverUrl: string): Json {

@@ -24,7 +24,7 @@ export type Paid = { readonly withdrawalId: string; readonly line: PaidLine };
 
 /** What an operator found out of it, and what was agreed with the merchant whose wallet it is. */
 export type AroundLost = {
-  /** Who asked for it: the wallet's owner, or somebody who had his leave. */
+  /** Who asked for it: the wallet's owner, or somebody with a grant of his. */
   readonly partyId: string;
   readonly wallet: Wallet;
   readonly destination: Destination;
@@ -90,13 +90,13 @@ export function decideLost(
     return {
       problem:
         `destination ${destination.id} is one of party ${at}. If that party asked for the payout, say --party ${at}` +
-        `${at === wallet.partyId ? '' : ' --wallet-grant and its leave'}; ` +
+        `${at === wallet.partyId ? '' : ' --wallet-grant and its token'}; ` +
         `if it let party ${partyId} pay out to it, --destination-party ${at}`,
     };
   }
   const { walletGrant } = around;
   if (walletGrant && !mayHavePaid(walletGrant, wallet, line))
-    return { problem: `${theirs}, and that leave is for another wallet, or for less` };
+    return { problem: `${theirs}, and that grant is for another wallet, or for less` };
   const { bin, lastDigits, mask } = destination.card;
   if (cardMask !== undefined && !(cardMask.startsWith(bin) && cardMask.endsWith(lastDigits)))
     return { problem: `${theirs}, and destination ${destination.id} is the card ${mask}` };

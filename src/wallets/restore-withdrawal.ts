@@ -25,7 +25,7 @@ export async function restoreWithdrawal(
     readonly realm: Realm;
     readonly reason: string;
     readonly now: Instant;
-    /** The token of the leave by which he who asked paid out from the wallet. */
+    /** The token of the grant by which he who asked paid out from the wallet. */
     readonly walletGrant?: string;
   },
 ): Promise<Restored> {
@@ -104,7 +104,7 @@ function fingerprintOfRequest(terms: WithdrawalTerms, walletGrant: string | unde
 function inTheWay({ partyId, externalId }: WithdrawalTerms, because: NotMade): string {
   return because === 'nameTaken'
     ? `another withdrawal of party ${partyId} is called ${externalId} by now`
-    : 'that leave of the wallet was used or ended by now; --wallet-grant lost writes the payout down without it';
+    : 'that grant of the wallet was used or ended by now; --wallet-grant lost writes the payout down without it';
 }
 
 function lacking({ walletId, amount, feeMinor }: WithdrawalTerms): string {

@@ -12,6 +12,7 @@ import { failureOf } from './courier.ts';
 import { currentSnapshot, newEvents, type NewEvent } from './feed.store.ts';
 import { messagesFor, type Message, type Selection } from './message.store.ts';
 import { postTo, type Destination } from './post.ts';
+import { signingPublicKeyOf } from './webhook-keys.ts';
 import { openSender } from './sending.ts';
 import { concerns } from './webhook.ts';
 
@@ -40,7 +41,7 @@ export async function listen(options: {
   const { db, clock, ids, log, topics, partyId, print, forward } = options;
   const { destination, explain } = temporaryKeys(options);
   const sender = openSender({ rule: 'anywhere', resolve: systemResolve, timeoutMs });
-  explain.forEach(print);
+  for (const line of explain) print(line);
   let seen = await currentSnapshot(db);
   try {
     while (!options.isOver()) {
@@ -114,8 +115,9 @@ function temporaryKeys({ clock, forward = 'http://localhost/' }: { clock: Clock;
     },
     explain: [
       'Keys for as long as this runs:',
-      `signingSecret ${`whsec_${secret.toString('base64')}`}`,
-      rsa.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+      `signingSecret whsec_${secret.toString('base64')}`,
+      `signingPublicKey ${signingPublicKeyOf(ed25519.publicKey)}`,
+      `publicKey\n${rsa.publicKey.export({ type: 'spki', format: 'pem' }).toString()}`,
       'Listening; Ctrl-C ends it.',
     ],
   };

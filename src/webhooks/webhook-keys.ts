@@ -52,7 +52,7 @@ async function makeKeys(
       generation,
       signsFrom,
       publicKey: rsa.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
-      signingPublicKey: `whpk_${rawPublicKey(ed25519.publicKey).toString('base64')}`,
+      signingPublicKey: signingPublicKeyOf(ed25519.publicKey),
       sealed: seal(sealing.secret, Buffer.from(plain), contextOf(webhookId, generation)),
       sealGeneration: sealing.generation,
     },
@@ -79,7 +79,7 @@ function fromDer(text: string): KeyObject {
   return createPrivateKey({ key: Buffer.from(text, 'base64'), type: 'pkcs8', format: 'der' });
 }
 
-/** The 32 bytes at the end of its envelope. */
-function rawPublicKey(key: KeyObject): Buffer {
-  return key.export({ type: 'spki', format: 'der' }).subarray(-32);
+/** As receivers are given it: the 32 bytes at the end of its envelope. */
+export function signingPublicKeyOf(ed25519: KeyObject): string {
+  return `whpk_${ed25519.export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64')}`;
 }

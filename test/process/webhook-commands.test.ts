@@ -62,7 +62,10 @@ test(
     const [publicKey = ''] = /-----BEGIN PUBLIC KEY-----[^]*-----END PUBLIC KEY-----/.exec(output) ?? [];
     const [, secret = ''] = /signingSecret (\S+)/.exec(output) ?? [];
     expect(contentIsSigned(handed!, publicKey)).toBe(true);
-    expect(standardIsSigned(handed!, secret, Math.floor(Date.now() / 1_000))).toBe(true);
+    const [, signingPublicKey = ''] = /^signingPublicKey (\S+)$/m.exec(output) ?? [];
+    for (const key of [secret, signingPublicKey])
+      expect(standardIsSigned(handed!, key, Math.floor(Date.now() / 1_000))).toBe(true);
+    expect(lines.slice(0, 2)).toEqual(['Keys for as long as this runs:', `signingSecret ${secret}`]);
     listening.kill('SIGINT');
 
     const arrived = (times: number) => () =>
