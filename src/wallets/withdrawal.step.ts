@@ -5,9 +5,10 @@ import type { Bank, BankAnswer } from '../bank/bank.ts';
 import type { Banks } from '../bank/banks.ts';
 import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
+import type { Logger } from '../log.ts';
 import { meaningOf, nextOf } from './withdrawal.bank.ts';
 import { findWithdrawal, lookAgainAt, storeEnd, type Realm } from './withdrawal.store.ts';
-import { operationIdOf, type Withdrawal } from './withdrawal.ts';
+import { evolve, operationIdOf, type Withdrawal, type WithdrawalEnd } from './withdrawal.ts';
 
 /** A day was not enough to find out. Its money stays set aside until an operator has. */
 class OutcomeUnknown extends Error {}
@@ -17,10 +18,11 @@ export type WithdrawalSteps = {
   readonly clock: Clock;
   readonly banks: Banks;
   readonly realm: Realm;
+  readonly log: Pick<Logger, 'error'>;
 };
 
 export async function stepWithdrawal(
-  { db, clock, banks, realm }: WithdrawalSteps,
+  { db, clock, banks, realm, log }: WithdrawalSteps,
   [id = '']: readonly string[],
   now: Instant,
   attempt: number,
@@ -44,8 +46,25 @@ export async function stepWithdrawal(
   }
   if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown);
   if ('again' in meaning) return lookAgainAt(db, stored, meaning.again);
-  // Whoever was quicker has written the same: the bank says one thing under one id.
-  await storeEnd(db, stored, meaning.fact, { realm, now: answeredAt() });
+  if (!(await storeEnd(db, stored, meaning.fact, { realm, now: answeredAt() })))
+    await tellContradiction({ db, log }, withdrawal, meaning.fact);
+}
+
+/** Whoever was quicker has written the same: the bank says one thing under one id. An operator may have said another. */
+async function tellContradiction(
+  { db, log }: Pick<WithdrawalSteps, 'db' | 'log'>,
+  withdrawal: Withdrawal,
+  fact: WithdrawalEnd,
+): Promise<void> {
+  const { id, partyId, walletId } = withdrawal;
+  const written = (await findWithdrawal(db, null, id))?.withdrawal.state.status;
+  const proved = evolve(withdrawal, fact).state.status;
+  if (written === proved) return;
+  const operationId = operationIdOf(withdrawal);
+  log.error(
+    { withdrawalId: id, operationId, partyId, walletId, written, proved },
+    'a payout ended otherwise than it is written down: find out at the bank; mandate reconcile shows it too',
+  );
 }
 
 function ask(bank: Bank, withdrawal: Withdrawal, how: 'send' | 'inquire'): Promise<BankAnswer> {

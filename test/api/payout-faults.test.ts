@@ -1,13 +1,18 @@
 // Payouts when one thing goes wrong: the bank says nothing, says something odd, says it late, breaks off; many drain one wallet
 // at once. Everything together is in payout-campaign.test.ts.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { findWithdrawal, storeEnd } from '../../src/wallets/withdrawal.store.ts';
+import type { WithdrawalEnd } from '../../src/wallets/withdrawal.ts';
 import { brokenInvariants } from '../support/ledger.ts';
 import { startPayoutWorld, type PayoutWorld } from '../support/payout-world.ts';
+import { waylay, type WaywardBank } from '../support/wayward-bank.ts';
 
 let world: PayoutWorld;
+let wayward: WaywardBank;
 let destination: string;
 beforeAll(async () => {
   world = await startPayoutWorld();
+  wayward = waylay(world.service.banks);
   destination = (await world.destinationFor('4242424242424242')).id;
 });
 afterAll(() => world.close());
@@ -109,6 +114,44 @@ describe('the bank says nothing that can be understood', () => {
     expect(world.bank.faults.list().faults).toHaveLength(1);
     expect(await read(body.id)).toMatchObject({ status: 'Succeeded' });
     expect(await paidOut(body.id)).toBe(1);
+  });
+});
+
+describe('somebody else writes the end while the message is on its way', () => {
+  const ends: Record<'succeeded' | 'failed', WithdrawalEnd> = {
+    succeeded: { type: 'withdrawal_succeeded', reference: 'operator', reason: 'the clearing file' },
+    failed: { type: 'withdrawal_failed', failure: ['authorization_failed', 'unknown'], reason: 'a call' },
+  };
+  const declining = { outcome: 'declined', network: 'visa', code: '14' } as const;
+
+  async function endedMeanwhile(as: keyof typeof ends): Promise<{ id: string; told: string[] }> {
+    const { database, clock, logged } = world.service;
+    wayward.meanwhile('payout', async () => {
+      const id = wayward.sent.at(-1)!.operationId.replace('.p', '');
+      const stored = (await findWithdrawal(database, null, id))!;
+      await storeEnd(database, stored, ends[as], { realm: 'test', now: clock.now() });
+    });
+    const id = await asked(600);
+    expect(await read(id)).toMatchObject({ status: as === 'succeeded' ? 'Succeeded' : 'Failed' });
+    expect(await world.service.engine.stuck()).toEqual([]);
+    return { id, told: logged.filter((line) => line.includes('"error"') && line.includes(id)) };
+  }
+
+  test('as the bank says it: nothing is told', async () => {
+    expect((await endedMeanwhile('succeeded')).told).toEqual([]);
+    wayward.happens('payout', declining);
+    expect((await endedMeanwhile('failed')).told).toEqual([]);
+  });
+
+  test.each([
+    ['failed', 'succeeded', undefined],
+    ['succeeded', 'failed', declining],
+  ] as const)('as %s, and by the bank it has %s: an error names it', async (written, proved, answer) => {
+    if (answer) wayward.happens('payout', answer);
+    const { id, told } = await endedMeanwhile(written);
+    expect(told.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ withdrawalId: id, operationId: `${id}.p`, written, proved }),
+    ]);
   });
 });
 
