@@ -6,7 +6,9 @@ import type { Banks } from '../bank/banks.ts';
 import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
-import { meaningOf, nextOf } from './withdrawal.bank.ts';
+import { findDestination } from './destination.store.ts';
+import { findWallet } from './wallet.store.ts';
+import { heldBack, meaningOf, nextOf } from './withdrawal.bank.ts';
 import { findWithdrawal, lookAgainAt, storeEnd, type Realm } from './withdrawal.store.ts';
 import { evolve, operationIdOf, type Withdrawal, type WithdrawalEnd } from './withdrawal.ts';
 
@@ -41,13 +43,22 @@ export async function stepWithdrawal(
   const answeredAt = () => laterBy(now, epochMsOf(clock.now()) - epochMsOf(askedAt));
   let meaning = meaningOf(withdrawal, await ask(bank, withdrawal, next.do), answeredAt());
   if ('send' in meaning) {
-    meaning = meaningOf(withdrawal, await ask(bank, withdrawal, 'send'), answeredAt());
+    // It was allowed when it was made. Until the bank has it, an operator can still say no.
+    meaning = (await isBlocked(db, withdrawal))
+      ? heldBack(withdrawal, answeredAt())
+      : meaningOf(withdrawal, await ask(bank, withdrawal, 'send'), answeredAt());
     if ('send' in meaning) throw new OutcomeUnknown('the bank does not find what it was sent');
   }
   if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown);
   if ('again' in meaning) return lookAgainAt(db, stored, meaning.again);
   if (!(await storeEnd(db, stored, meaning.fact, { realm, now: answeredAt() })))
     await tellContradiction({ db, log }, withdrawal, meaning.fact);
+}
+
+async function isBlocked(db: Database, { walletId, destinationId }: Withdrawal): Promise<boolean> {
+  const wallet = await findWallet(db, null, walletId);
+  const destination = (await findDestination(db, null, destinationId))?.destination;
+  return !wallet || wallet.isBlocked || !destination || destination.isBlocked;
 }
 
 /** Whoever was quicker has written the same: the bank says one thing under one id. An operator may have said another. */
