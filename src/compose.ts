@@ -230,7 +230,7 @@ export function buildService(
     db: database,
     clock,
     log,
-    works: dueWork({ database, clock, banks, recurring, mailServer, payouts, publicUrl }),
+    works: dueWork({ database, clock, banks, recurring, mailServer, payouts, log, publicUrl }),
     chores: [
       {
         name: 'forget old Idempotency-Keys',
