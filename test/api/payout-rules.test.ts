@@ -744,6 +744,45 @@ describe('grants', () => {
     },
   );
 
+  test.each(['is_blocked', 'is_suspended'] as const)(
+    'whoever %s is not paid either, and lets nobody pay out; his wallets and destinations say so',
+    async (flag) => {
+      const asset = { amount: 5_000, currency: 'RUB' };
+      const theirs = (await world.destinationFor('4242424242424242', other, others.identity)).id;
+      const ways = [`wallets/${others.wallet}`, `destinations/${theirs}`];
+      const { token: destinationGrant } = (await leave(ways[1]!, { validUntil })).body;
+      const pay = () => world.withdraw(1_000, theirs, { destinationGrant });
+      const transfer = () =>
+        world.post('/wallet/v0/w2w/transfers', {
+          sender: world.wallet,
+          receiver: others.wallet,
+          body: { amount: 7_000, currency: 'RUB' },
+        });
+      const areBlocked = async () => {
+        const read = ways.map((way) => world.get(`/wallet/v0/${way}`, other.apiKey));
+        const listed = ['wallets', 'destinations'].map((list) =>
+          world.get(`/wallet/v0/${list}?limit=1&identityID=${others.identity}`, other.apiKey),
+        );
+        const bodies = (await Promise.all([...read, ...listed])).map(({ body }) => body.result?.[0] ?? body);
+        return bodies.map(({ isBlocked }) => isBlocked);
+      };
+      await setTradingFlag(world.service, other, { of: 'party', flag }, true);
+      expect(said(await pay())).toEqual(refused('noSuchDestination', 'No such destination'));
+      expect(said(await transfer())).toEqual(refused('walletInaccessible', 'Wallet inaccessible'));
+      for (const way of ways) {
+        expect(said(await leave(way, { asset, validUntil }))).toEqual(
+          refused('partyInaccessible', 'Party inaccessible'),
+        );
+      }
+      expect(await areBlocked()).toEqual([true, true, true, true]);
+      await setTradingFlag(world.service, other, { of: 'party', flag }, false);
+      expect(await areBlocked()).toEqual([false, false, false, false]);
+      expect((await pay()).status).toBe(202);
+      expect((await transfer()).status).toBe(202);
+      await world.service.engine.settled();
+    },
+  );
+
   test('of a destination: as often as one likes', async () => {
     const theirs = (await world.destinationFor('4242424242424242', other, others.identity)).id;
     expect(said(await world.withdraw(1_000, theirs))).toEqual(
