@@ -730,6 +730,18 @@ describe('grants', () => {
     expect((await leave(`wallets/${others.wallet}`, { asset, validUntil }, world.merchant)).status).toBe(404);
   });
 
+  test('of a wallet, in requests that come at once under one name: it is used by one payout, and all are told of it', async () => {
+    const asset = { amount: 1_000, currency: 'RUB' };
+    for (let round = 0; round < 5; round++) {
+      const { token: walletGrant } = (await leave(`wallets/${others.wallet}`, { asset, validUntil })).body;
+      const named = { wallet: others.wallet, walletGrant, externalID: `granted ${round}` };
+      const made = await Promise.all([1, 2, 3].map(() => world.withdraw(1_000, destination, named)));
+      expect(made.map(({ status }) => status)).toEqual([202, 202, 202]);
+      expect(new Set(made.map(({ body }) => body.id)).size).toBe(1);
+    }
+    await world.service.engine.settled();
+  });
+
   test.each(['is_blocked', 'is_suspended'] as const)(
     'of a wallet whose owner %s: nobody pays out from it',
     async (flag) => {
