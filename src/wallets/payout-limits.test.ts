@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseInstant } from '../clock.ts';
+import { largestAmountMinor } from '../money.ts';
 import {
   countsTurnover,
   periodsOf,
@@ -23,10 +24,11 @@ test.each([
   expect(codeOf(requirePerPayout({ perPayoutMinor: 500n }, minor))).toBe(code);
 });
 
-test('no limit is no limit', () => {
+test('no limit is no limit, but of the amounts there are', () => {
   const turnover = { dayMinor: 10n ** 15n, dayPayouts: 10n ** 9n, monthMinor: 10n ** 16n };
   expect(requireTurnover({}, turnover, now).ok).toBe(true);
-  expect(requirePerPayout({}, 10n ** 12n).ok).toBe(true);
+  expect(requirePerPayout({}, largestAmountMinor).ok).toBe(true);
+  expect(codeOf(requirePerPayout({}, largestAmountMinor + 1n))).toBe('invalidCashAmount');
   expect(countsTurnover({ perPayoutMinor: 1n })).toBe(false);
 });
 

@@ -1,6 +1,7 @@
 // How much may be paid out of a wallet: for each payout, day and month, and how often a day, by the level of its identity.
 // Pure. Days and months are those of UTC, on the party's clock.
 import { instantAt, type Instant } from '../clock.ts';
+import { largestAmountMinor } from '../money.ts';
 import { refuse, accept, type Outcome } from '../refusal.ts';
 import type { Level } from './provider.ts';
 
@@ -62,7 +63,7 @@ export function requirePerPayout(
   { perPayoutMinor }: PayoutLimits,
   minor: bigint,
 ): Outcome<undefined, 'invalidCashAmount' | 'payoutLimitPerPayout'> {
-  if (minor < smallestPayoutMinor) return refuse('invalidCashAmount');
+  if (minor < smallestPayoutMinor || minor > largestAmountMinor) return refuse('invalidCashAmount');
   if (perPayoutMinor !== undefined && minor > perPayoutMinor) return refuse('payoutLimitPerPayout');
   return accept(undefined);
 }
