@@ -24,6 +24,17 @@ test.each([
   expect(codeOf(requirePerPayout({ perPayoutMinor: 500n }, minor))).toBe(code);
 });
 
+test.each(['perDayMinor', 'perMonthMinor'] as const)(
+  'one above %s by itself need not wait for room',
+  (limit) => {
+    expect(codeOf(requirePerPayout({ [limit]: 500n }, 500n))).toBe('within');
+    expect(requirePerPayout({ [limit]: 500n }, 501n)).toEqual({
+      ok: false,
+      refusal: { code: 'payoutLimitPerPayout' },
+    });
+  },
+);
+
 test('no limit is no limit, but of the amounts there are', () => {
   const turnover = { dayMinor: 10n ** 15n, dayPayouts: 10n ** 9n, monthMinor: 10n ** 16n };
   expect(requireTurnover({}, turnover, now).ok).toBe(true);

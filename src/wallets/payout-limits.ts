@@ -59,12 +59,14 @@ export type Turnover = {
   readonly monthMinor: bigint;
 };
 
+/** One that is too large for a whole day or month is too large for one payout: waiting for room would not help it. */
 export function requirePerPayout(
-  { perPayoutMinor }: PayoutLimits,
+  { perPayoutMinor, perDayMinor, perMonthMinor }: PayoutLimits,
   minor: bigint,
 ): Outcome<undefined, 'invalidCashAmount' | 'payoutLimitPerPayout'> {
   if (minor < smallestPayoutMinor || minor > largestAmountMinor) return refuse('invalidCashAmount');
-  if (perPayoutMinor !== undefined && minor > perPayoutMinor) return refuse('payoutLimitPerPayout');
+  const isBeyond = (most?: bigint) => most !== undefined && minor > most;
+  if ([perPayoutMinor, perDayMinor, perMonthMinor].some(isBeyond)) return refuse('payoutLimitPerPayout');
   return accept(undefined);
 }
 

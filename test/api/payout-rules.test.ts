@@ -596,6 +596,8 @@ describe('limits', () => {
     };
     await limited({});
     expect(await pay(1_000_000_000_000)).toEqual(refused('invalidCashAmount', 'Invalid cash amount'));
+    await limited({ perDayMinor: 5_000n });
+    expect(await pay(5_001)).toEqual(refused('payoutLimitPerPayout', 'Invalid cash amount'));
     const day = clock.now().slice(0, 10);
     await limited({ perPayoutMinor: 5_000n, perDayMinor: 8_000n, perMonthMinor: 12_000n, payoutsPerDay: 3n });
     expect(await pay(5_001)).toEqual(refused('payoutLimitPerPayout', 'Invalid cash amount'));
