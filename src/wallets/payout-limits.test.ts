@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseInstant } from '../clock.ts';
-import { largestAmountMinor } from '../money.ts';
+import { largestAmountMinor, type Currency } from '../money.ts';
 import {
   countsTurnover,
   periodsOf,
@@ -77,7 +77,20 @@ test('periods are named so that a month sorts before its days', () => {
 });
 
 test('in live mode who is known better may pay out more; a sandbox is generous', () => {
-  const perPayout = levels.map((level) => usualLimitsOf('live', level).perPayoutMinor!);
+  const perPayout = levels.map((level) => usualLimitsOf('live', level, 'RUB' as Currency).perPayoutMinor!);
   expect(perPayout).toEqual(perPayout.toSorted((a, b) => Number(a - b)));
-  expect(usualLimitsOf('test', 'anonymous')).toEqual({ perPayoutMinor: 60_000_000n });
+  expect(usualLimitsOf('test', 'anonymous', 'RUB' as Currency)).toEqual({ perPayoutMinor: 60_000_000n });
+});
+
+test.each([
+  ['JPY', 1n],
+  ['RUB', 100n],
+  ['KWD', 1_000n],
+])('the usual limits are whole units of %s', (currency, unitMinor) => {
+  expect(usualLimitsOf('live', 'partial', currency as Currency)).toEqual({
+    perPayoutMinor: 60_000n * unitMinor,
+    perDayMinor: 200_000n * unitMinor,
+    perMonthMinor: 600_000n * unitMinor,
+    payoutsPerDay: 100n,
+  });
 });
