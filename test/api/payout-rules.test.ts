@@ -55,6 +55,20 @@ describe('bad requests of the wallets’ side', () => {
     );
   });
 
+  test('an identity for another party is not made, in nobody’s name', async () => {
+    const count = async (by: Merchant) =>
+      (await world.get('/wallet/v0/identities', by.apiKey)).body.result.length;
+    const before = [await count(world.merchant), await count(other)];
+    for (const partyID of [other.partyId, 'nobody']) {
+      const answer = await world.post('/wallet/v0/identities', { ...body, partyID });
+      expect(answer).toMatchObject({ status: 401, text: '', headers: { 'www-authenticate': 'Bearer' } });
+    }
+    expect([await count(world.merchant), await count(other)]).toEqual(before);
+    const own = await world.post('/wallet/v0/identities', { ...body, partyID: world.merchant.partyId });
+    expect(own.status).toBe(201);
+    expect(own.body).not.toHaveProperty('partyID');
+  });
+
   test('no body, what is no JSON, and another type of body', async () => {
     const { service, merchant } = world;
     const send = (sent: string | undefined, headers = {}) =>
