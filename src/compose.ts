@@ -329,6 +329,7 @@ export function buildService(
     merchants,
     invoiceOf: (id) => loadInvoice(database.lookups, id),
     customerOf: (id) => loadCustomerOfPayer(database.lookups, id),
+    termsOf: async (shop) => (await recurring.settings(database.lookups, shop)).terms,
   });
   addPages(app, config.mode);
   addGauges(metrics, { database, engine, clock, books });

@@ -1,6 +1,6 @@
 // What the address of a checkout says: every member, what is passed over, and whose language is spoken.
 import { describe, expect, test } from 'vitest';
-import { consentTextOf } from './consent-text.ts';
+import { consentTextOf, withShopTerms } from './consent-text.ts';
 import { isReturnAllowed, readCheckoutRequest } from './checkout-request.ts';
 import { printMoney, sizeOfPrinted } from './printed-money.ts';
 import { wordsIn } from './words.ts';
@@ -152,6 +152,10 @@ describe('the sentence beside the box', () => {
     [{}, 'as agreed with the shop', 'until I cancel'],
     [{ recurringSchedule: ' ' }, 'as agreed with the shop', 'until I cancel'],
     [{ recurringSchedule: 'P1M' }, 'every month', 'until I cancel'],
+    [{ recurringSchedule: 'P4W' }, 'every 4 weeks', 'until I cancel'],
+    [{ locale: 'ru', recurringSchedule: 'P6M' }, 'каждые 6 месяцев', 'пока не отменю'],
+    [{ locale: 'ru', recurringSchedule: 'P2Y' }, 'каждые 2 года', 'пока не отменю'],
+    [{ locale: 'ru', recurringSchedule: 'P21D' }, 'каждые 21 день', 'пока не отменю'],
     [
       { recurringSchedule: 'on delivery', recurringUntil: '2030-12-31' },
       'on delivery',
@@ -168,6 +172,16 @@ describe('the sentence beside the box', () => {
     expect(consent?.text).toContain(`Bean & Leaf`);
     expect(consent?.text).toContain(`: ${schedule}, ${until}.`);
     expect(consent?.howToStop).toContain('Bean & Leaf');
+  });
+
+  test.each([
+    [{}, 'P2W', '2027-12-31'],
+    [{ recurringSchedule: 'P1M' }, 'P1M', undefined],
+    [{ recurringUntil: '2030-12-31' }, undefined, '2030-12-31'],
+  ])('of %j is of the shop’s terms where it says none of its own', (more, schedule, until) => {
+    const request = readCheckoutRequest({ customerID: 'C1', ...more });
+    const agreed = request && withShopTerms(request, { schedule: 'P2W', validUntil: '2027-12-31' });
+    expect([agreed?.schedule, agreed?.until]).toEqual([schedule, until]);
   });
 
   test('is there for a binding, and for no other payment', () => {

@@ -12,10 +12,12 @@ import type { Customer } from '../customers/customer.ts';
 import type { Invoice } from '../invoices/invoice.ts';
 import { originOf } from '../merchants/party.ts';
 import { decimalsOf } from '../money.ts';
+import type { MandateTerms } from '../recurring/mandate.ts';
 import type { Service } from '../service.ts';
 import { awayPage, tryAgainAfterSeconds } from './away-page.ts';
 import { challengePages, type SmallPage } from './challenge-pages.ts';
 import { checkoutPage, type CheckoutView, type Order, type View } from './checkout-page.ts';
+import { needsConsent, withShopTerms } from './consent-text.ts';
 import { isReturnAllowed, localeOf, readCheckoutRequest, type CheckoutRequest } from './checkout-request.ts';
 import { policyHash } from './policy-hash.ts';
 
@@ -28,6 +30,11 @@ export type CheckoutPorts = {
   readonly customerOf: (
     id: string,
   ) => Promise<{ readonly customer: Customer; readonly isBinding: boolean } | undefined>;
+  /** What the shop agrees with whoever agrees to nothing else. */
+  readonly termsOf: (shop: {
+    readonly partyId: string;
+    readonly shopId: string;
+  }) => Promise<MandateTerms | undefined>;
 };
 
 /** Where a task is asked for: from the page that has its files, and from the site of the shop. */
@@ -96,8 +103,10 @@ async function lookAt(
   const { token, redirectUrl, shopOrigin } = wanted;
   const subject = token === undefined ? undefined : await tokens.verify(token);
   const isGood = subject?.kind === wanted.kind && subject.entityId === wanted.id;
+  // Read before the payer agrees: what he is told is what is kept.
+  const agreed = needsConsent(wanted) ? withShopTerms(wanted, await ports.termsOf(found)) : wanted;
   const view: CheckoutView = {
-    request: wanted,
+    request: agreed,
     shop: {
       name: shop.name,
       isTest: shop.realm === 'test',

@@ -37,15 +37,6 @@ export const english = {
     until: 'until I cancel',
     untilDate: 'until {date}',
   },
-  periods: {
-    P1D: 'every day',
-    P1W: 'every week',
-    P2W: 'every two weeks',
-    P1M: 'every month',
-    P3M: 'every three months',
-    P6M: 'every six months',
-    P1Y: 'every year',
-  },
   /** Under a field. */
   problems: {
     numberMissing: 'Enter the number on the front of the card',

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeInBrowser } from '../support/browser.ts';
 import { obstacles } from './accessible.ts';
+import { storeSettings } from '../../src/recurring/settings.store.ts';
 import { withoutDatabase } from '../support/database-away.ts';
 import { desktop, phone, startCheckoutWorld, type CheckoutWorld } from '../support/checkout-world.ts';
 
@@ -340,6 +341,27 @@ describeInBrowser('the checkout', () => {
     expect(consent.text).toMatch(/^I agree that Bean & Leaf .*: every month, until .*\.\nYou can end this/);
     expect(Math.abs(Date.parse(consent.tickedAt) - Date.now())).toBeLessThan(60_000);
     expect((await world.payment(invoice)).makeRecurrent).toBe(true);
+  });
+
+  test('whose link names no terms is told those of the shop, and they are what is kept', async () => {
+    const shop = { partyId: world.merchant.partyId, shopId: 'TEST' };
+    await storeSettings(world.service.database, shop, {
+      terms: { schedule: 'P4W', validUntil: '2027-12-31' },
+    });
+    const invoice = await openNew({ recurring: 'true' });
+    await storeSettings(world.service.database, shop, {});
+    const read = await page.locator('.consent label').innerText();
+    expect(read).toContain(': every 4 weeks, until December 31, 2027.');
+    await page.locator('#email').fill('payer@example.com');
+    await page.locator('#consent').check();
+    await pay(good);
+    await expectHeading('Paid');
+    const { body } = await world.service.call(
+      'GET',
+      `/v2/processing/invoices/${invoice.id}/payments/1/receipt`,
+      { token: world.merchant.apiKey },
+    );
+    expect(body.text).toContain('Schedule: every 4 weeks\nValid: until 2027-12-31\n');
   });
 
   test('keyboard alone is enough, in the order of reading', async () => {
