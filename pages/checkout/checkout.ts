@@ -33,6 +33,8 @@ let progress: Progress = nothingYet;
 let hasHeard = false;
 /** Of this page's own making: */
 let isSending = false;
+/** Until the service has said that it has begun nothing goes on without the page. */
+let isUnsent = false;
 let begunHere = false;
 let hasLeftChallenge = false;
 /** The payer has been to his bank about this attempt. */
@@ -72,10 +74,9 @@ function run(token: string): void {
     connected(isConnected) {
       if (!isConnected) warn(words.notices.offline);
       else if (notice.textContent === words.notices.offline) warn('');
-      const lead = isConnected ? words.waiting.lead : words.waiting.offlineLead;
-      existing('waiting-lead', HTMLElement).textContent = lead;
+      sayWhileWaiting(isConnected ? 'lead' : 'offlineLead');
     },
-    slow: () => void (existing('waiting-lead', HTMLElement).textContent = words.waiting.slow),
+    slow: () => sayWhileWaiting('slow'),
     stranger: () => show('dead'),
   });
 
@@ -105,10 +106,14 @@ function run(token: string): void {
     isSending = true;
     draw();
     const attemptBefore = progress.attempt?.id;
+    sayWhileWaiting('lead');
+    isUnsent = true;
     const problem = await begin(read.paymentTool, read.entered);
+    isUnsent = false;
     form.clearCode();
     isSending = problem === undefined && progress.attempt?.id === attemptBefore;
     if (problem === undefined) begunHere = true;
+    sayWhileWaiting('lead');
     draw();
     if (problem === undefined) return follower.hurry();
     warn(problem);
@@ -134,7 +139,7 @@ function run(token: string): void {
       if (begun.came === 'refusal') return refusalSaid(begun.code);
       if (begun.came === 'body') return undefined;
       if (begun.came === 'wait' && begun.seconds > waitSecondsMost) return words.notices.tooManyCards;
-      existing('waiting-lead', HTMLElement).textContent = words.waiting.offlineLead;
+      sayWhileWaiting('unsent');
       const pauseMs = begun.came === 'wait' ? begun.seconds * 1_000 : (sendAgainMs[turn] ?? sendAgainLastMs);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
@@ -193,6 +198,14 @@ function show(view: View): void {
   if (view !== 'form' && view !== 'loading') warn('');
   // Who cannot see that the view has changed hears its heading.
   section.querySelector<HTMLElement>('h2')?.focus();
+}
+
+function sayWhileWaiting(what: 'lead' | 'slow' | 'offlineLead' | 'unsent'): void {
+  // That the events can be read again does not mean that it has been sent.
+  if (isUnsent && what === 'lead') return;
+  const said = words.waiting[isUnsent ? 'unsent' : what];
+  const lead = existing('waiting-lead', HTMLElement);
+  if (lead.textContent !== said) lead.textContent = said;
 }
 
 function warn(text: string): void {

@@ -85,6 +85,7 @@ export const english = {
     slow: 'It takes longer than usual. You can wait here, or close this page: the shop is told either way. Do not pay a second time.',
     offlineLead:
       'The connection is gone. Your payment goes on without it; we show the result as soon as it is back.',
+    unsent: 'We are still trying to send your payment. Keep this page open.',
   },
   waitingToBind: {
     head: 'Asking your bank',
@@ -92,6 +93,7 @@ export const english = {
     slow: 'It takes longer than usual. You can wait here, or close this page: the shop is told either way.',
     offlineLead:
       'The connection is gone. Your bank goes on without it; we show the result as soon as it is back.',
+    unsent: 'We are still trying to send your card. Keep this page open.',
   },
   challenge: {
     head: 'Confirm with your bank',

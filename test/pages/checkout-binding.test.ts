@@ -198,6 +198,20 @@ describeInBrowser('the checkout for customers', () => {
     expect(await bindingsOf(customer)).toHaveLength(1);
   });
 
+  test('a card that has not been taken is not said to go on its way', async () => {
+    await openNew({ locale: 'ru' });
+    let isAway = true;
+    await page.route('**/bindings', (route) =>
+      isAway ? route.fulfill({ status: 503, body: '{}' }) : route.continue(),
+    );
+    await bind(frictionless);
+    await expect
+      .poll(() => page.locator('#waiting-lead').textContent(), soon)
+      .toBe('Мы всё ещё пытаемся отправить данные карты. Не закрывайте страницу.');
+    isAway = false;
+    await expectHeading('Карта привязана');
+  });
+
   test('who tries too many cards is told so at once', async () => {
     await openNew();
     for (let turn = 0; turn < bindingsMost; turn++) {

@@ -56,6 +56,9 @@ describeInBrowser('the checkout', () => {
   async function expectNotice(text: string): Promise<void> {
     await expect.poll(() => notice().textContent(), soon).toContain(text);
   }
+  async function expectNoNotice(): Promise<void> {
+    await expect.poll(() => notice().textContent(), soon).toBe('');
+  }
   async function expectHeading(text: string): Promise<void> {
     await expect.poll(() => heading().textContent(), soon).toBe(text);
   }
@@ -280,6 +283,28 @@ describeInBrowser('the checkout', () => {
     await expectHeading('This link no longer works');
     expect(await page.locator('body').innerText()).not.toContain('60.00');
     expect(await world.changes(invoice)).toHaveLength(1);
+  });
+
+  test('what has not been taken is not said to go on: the page asks to be kept open', async () => {
+    await openNew();
+    let isAway = true;
+    await page.route('**/payments', (route) =>
+      isAway ? route.fulfill({ status: 503, body: '{}' }) : route.continue(),
+    );
+    const said = () => page.locator('#waiting-lead').textContent();
+    await pay('4012888888881881');
+    await expect.poll(said, soon).toBe('We are still trying to send your payment. Keep this page open.');
+    await page.context().setOffline(true);
+    await page.evaluate('dispatchEvent(new Event("online"))');
+    await expectNotice('No connection.');
+    expect(await said()).toBe('We are still trying to send your payment. Keep this page open.');
+    await page.context().setOffline(false);
+    await page.evaluate('dispatchEvent(new Event("online"))');
+    await expectNoNotice();
+    expect(await said()).toBe('We are still trying to send your payment. Keep this page open.');
+    isAway = false;
+    await confirm();
+    await expectHeading('Paid');
   });
 
   test('while the database is away the page says so in words, and comes by itself', async () => {
