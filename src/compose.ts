@@ -211,13 +211,8 @@ export function buildService(
   });
   const { openMailServer: openMail = openMailServer } = ports.network ?? {};
   const mailServer = config.mailServer && openMail(config.mailServer);
-  const recurring = openRecurring({
-    cards: vault.cards,
-    merchants,
-    keyring,
-    publicUrl,
-    writesLetters: config.mode === 'sandbox' || mailServer !== undefined,
-  });
+  const writesLetters = config.mode === 'sandbox' || mailServer !== undefined;
+  const recurring = openRecurring({ cards: vault.cards, merchants, keyring, publicUrl, writesLetters });
   const payouts = openPayoutRules({
     lookups: database.lookups,
     realm: config.mode === 'live' ? 'live' : 'test',
@@ -324,6 +319,7 @@ export function buildService(
   addWithdrawPage(app, { db: database, recurring, customers, merchants });
   addCheckoutRoutes(app, {
     mode: config.mode,
+    writesLetters,
     log,
     tokens,
     merchants,

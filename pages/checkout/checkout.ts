@@ -169,7 +169,8 @@ function run(token: string): void {
 /** An accepted payment that is told to be impossible is one that was begun before, here or in another window. */
 function refusalSaid(code: string): string | undefined {
   if (code === 'invalidInvoiceStatus' || code === 'invoicePaymentPending') return undefined;
-  const isCard = ['invalidRequest', 'invalidPaymentToolToken', 'invalidPaymentSession'].includes(code);
+  // The card itself was taken before; what else is wrong the payer cannot mend.
+  const isCard = ['invalidPaymentToolToken', 'invalidPaymentSession'].includes(code);
   if (isCard) return words.notices.tryAgain;
   return facts.kind === 'customer' ? words.notices.shopCannotBind : words.notices.shopCannot;
 }

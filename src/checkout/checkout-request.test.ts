@@ -1,5 +1,6 @@
 // What the address of a checkout says: every member, what is passed over, and whose language is spoken.
 import { describe, expect, test } from 'vitest';
+import { checkoutPage } from './checkout-page.ts';
 import { consentTextOf, withShopTerms } from './consent-text.ts';
 import { isReturnAllowed, readCheckoutRequest } from './checkout-request.ts';
 import { printMoney, sizeOfPrinted } from './printed-money.ts';
@@ -70,6 +71,15 @@ describe('an address', () => {
     for (const query of [{}, { invoiceID: '' }, { invoiceID: 'x'.repeat(41) }, { invoiceID: ['I1', 'I2'] }]) {
       expect(readCheckoutRequest(query)).toBeUndefined();
     }
+  });
+
+  test.each([
+    ['2030-12-31', '2030-12-31'],
+    ['2028-02-29', '2028-02-29'],
+    ['2030-02-30', undefined],
+    ['2030-2-3', undefined],
+  ])('until %s is until %s', (recurringUntil, until) => {
+    expect(readCheckoutRequest({ invoiceID: 'I1', recurringUntil })?.until).toBe(until);
   });
 
   test('with nonsense in it is as if that had not been said', () => {
@@ -187,5 +197,26 @@ describe('the sentence beside the box', () => {
   test('is there for a binding, and for no other payment', () => {
     expect(textOf({ customerID: 'C1' })?.text).toContain('when I buy again');
     expect(textOf({ invoiceID: 'I1' })).toBeUndefined();
+  });
+});
+
+describe('the field for an e-mail', () => {
+  const labelOf = (query: Record<string, string>, writesLetters: boolean) => {
+    const request = readCheckoutRequest({ invoiceID: 'I1', ...query });
+    if (!request) throw new Error('it asks for nothing');
+    const page = checkoutPage({ request, view: 'form', writesLetters }, { script: '', style: '' });
+    return /<label for="email">(.*?)<\/label>/.exec(page)?.[1];
+  };
+
+  test.each([
+    [{ recurring: 'true' }, true, 'E-mail for the receipt'],
+    [{ recurring: 'true' }, false, 'E-mail for the shop'],
+    [{}, true, 'E-mail for the shop, if you like'],
+    [{}, false, 'E-mail for the shop, if you like'],
+    [{ locale: 'ru', recurring: 'true' }, true, 'E-mail для чека'],
+    [{ locale: 'ru', recurring: 'true' }, false, 'E-mail для магазина'],
+    [{ locale: 'ru' }, true, 'E-mail для магазина, если хотите'],
+  ])('of %j promises a receipt only where one is sent: %s', (query, writesLetters, label) => {
+    expect(labelOf(query, writesLetters)).toBe(label);
   });
 });

@@ -23,6 +23,8 @@ import { policyHash } from './policy-hash.ts';
 
 export type CheckoutPorts = {
   readonly mode: 'sandbox' | 'live';
+  /** Whether receipts go to payers by mail. */
+  readonly writesLetters: boolean;
   readonly log: Pick<Logger, 'error'>;
   readonly tokens: Pick<Service['tokens'], 'verify'>;
   readonly merchants: Pick<Service['merchants'], 'shop'>;
@@ -94,10 +96,10 @@ async function lookAt(
   ports: CheckoutPorts,
   { ownOrigin, returned }: Place,
 ): Promise<{ view: CheckoutView; origins: readonly string[] }> {
-  const { mode, tokens, merchants } = ports;
+  const { mode, tokens, merchants, writesLetters } = ports;
   const found = wanted.id !== '' && isKeepable(wanted.id) ? await find(wanted, ports) : undefined;
   const shop = found && (await merchants.shop(found.partyId, found.shopId));
-  if (!found || !shop) return { view: { request: wanted, view: 'dead' }, origins: [] };
+  if (!found || !shop) return { view: { request: wanted, view: 'dead', writesLetters }, origins: [] };
   // The sandbox has a shop of its own at the same address.
   const origins = mode === 'sandbox' && ownOrigin ? [...shop.origins, ownOrigin] : shop.origins;
   const { token, redirectUrl, shopOrigin } = wanted;
@@ -114,6 +116,7 @@ async function lookAt(
       minorDigits: decimalsOf(shop.currency),
     },
     view: isGood ? found.view : viewWithoutToken(wanted, returned),
+    writesLetters,
     ...(isGood && found.order ? { order: found.order } : {}),
     ...(redirectUrl !== undefined && isReturnAllowed(redirectUrl, origins) ? { returnTo: redirectUrl } : {}),
     ...(shopOrigin !== undefined && origins.includes(shopOrigin) ? { shopOrigin } : {}),

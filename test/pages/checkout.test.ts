@@ -389,6 +389,17 @@ describeInBrowser('the checkout', () => {
     expect(body.text).toContain('Schedule: every 4 weeks\nValid: until 2027-12-31\n');
   });
 
+  test('what the service refuses of the shop’s own words is not blamed on the card', async () => {
+    await openNew({ recurring: 'true', recurringSchedule: '4242 4242 4242 4242' });
+    await page.locator('#consent').check();
+    await page.locator('#email').fill('a..b@example.com');
+    await pay(good);
+    await page.getByText('An e-mail address looks like name@example.com').waitFor();
+    await page.locator('#email').fill('payer@example.com');
+    await payButton().click();
+    await expectNotice('The shop cannot take this payment just now.');
+  });
+
   test('keyboard alone is enough, in the order of reading', async () => {
     await openNew({ requireCardHolder: 'true', recurring: 'true' });
     await page.keyboard.press('Tab');
