@@ -47,7 +47,8 @@ tellShop(facts, { type: 'opened' });
 const sheet = document.querySelector('.sheet') ?? document.body;
 new ResizeObserver(() => tellShop(facts, { type: 'resized', height: sheet.scrollHeight })).observe(sheet);
 if (hasShopPage(facts)) showCloseButton();
-if (session.token === undefined) show('dead');
+// A window that a shop's frame opened for the bank has not what the frame keeps: it is for nothing but the way back.
+if (session.token === undefined) show(session.returned ? 'heard' : 'dead');
 else if (shown !== 'dead' && shown !== 'cancelled') run(session.token);
 
 function run(token: string): void {

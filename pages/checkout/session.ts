@@ -31,7 +31,8 @@ export function openSession(kind: 'invoice' | 'customer', id: string): Session {
     if (value) known[name] = value;
     asked.delete(name);
   }
-  asked.delete('returned');
+  // Without a token there is nothing to go on with, also when it is loaded again.
+  if (known[`${kind}AccessToken`] !== undefined) asked.delete('returned');
   keep(id, known);
   history.replaceState(null, '', `?${asked}`);
   return {

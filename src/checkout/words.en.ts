@@ -136,6 +136,8 @@ export const english = {
     deadHead: 'This link no longer works',
     deadLead:
       'It has expired, or a part of it is missing. Go back to the shop and start again; if you have paid, the shop knows.',
+    heardHead: 'Your bank has been heard',
+    heardLead: 'You can close this window. How it ended stands on the page you came from.',
   },
   /** While the service cannot look anything up. */
   away: {

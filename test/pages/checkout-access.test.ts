@@ -103,6 +103,12 @@ describeInBrowser('for everybody, the checkout', () => {
         await open(`${world.address}/checkout?invoiceID=nothing&locale=${locale}`);
         await seen('#dead');
       },
+      'back from the bank in a window of its own': async () => {
+        page = await world.openAlone(
+          `${world.address}/checkout?invoiceID=${invoice.id}&returned=true&locale=${locale}`,
+        );
+        await seen('#heard');
+      },
     });
     expect(found).toEqual({});
   });
