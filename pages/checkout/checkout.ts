@@ -9,7 +9,7 @@ import { fingerprint } from './browser-print.ts';
 import { connectCardForm } from './card-form.ts';
 import { connectChallenge } from './challenge.ts';
 import { follow } from './follow.ts';
-import { nothingYet, type Progress } from './progress.ts';
+import { bindingToFollow, nothingYet, ofBinding, type Progress } from './progress.ts';
 import { showReceipt } from './receipt.ts';
 import { openSession } from './session.ts';
 import { hasShopPage, isInFrame, tellShop } from './shop-page.ts';
@@ -29,7 +29,11 @@ const notice = existing('notice', HTMLElement);
 const amount = document.querySelector<HTMLElement>('#amount');
 
 let shown: View = facts.view;
+let heard: Progress = nothingYet;
+/** As this page is about it. */
 let progress: Progress = nothingYet;
+/** Of a customer: the binding that began here, or was under way when the page was opened. */
+let followed: string | undefined;
 let hasHeard = false;
 /** Of this page's own making: */
 let isSending = false;
@@ -62,14 +66,18 @@ function run(token: string): void {
   });
   const follower = follow(task, {
     progressed(latest) {
-      if (!hasHeard) {
-        hasHeard = true;
+      heard = latest;
+      const isFirst = !hasHeard;
+      hasHeard = true;
+      if (isFirst) followed ??= bindingToFollow(latest, session.followed, session.returned);
+      progress = ofBinding(heard, followed);
+      if (isFirst) {
         // What began before this page did is taken up where it is.
-        begunHere = latest.attempt?.state === 'pending' || session.returned;
-        if (session.returned) confirmedAttempt = latest.attempt?.id;
-        if (!begunHere) toldAttempt = latest.attempt?.id;
+        const { attempt } = progress;
+        begunHere = attempt?.state === 'pending' || session.returned;
+        if (session.returned) confirmedAttempt = attempt?.id;
+        if (!begunHere) toldAttempt = attempt?.id;
       }
-      progress = latest;
       draw();
     },
     connected(isConnected) {
@@ -112,7 +120,9 @@ function run(token: string): void {
     const problem = await begin(read.paymentTool, read.entered);
     isUnsent = false;
     form.clearCode();
-    isSending = problem === undefined && progress.attempt?.id === attemptBefore;
+    progress = ofBinding(heard, followed);
+    const { attempt = { id: attemptBefore } } = progress;
+    isSending = problem === undefined && attempt.id === attemptBefore;
     if (problem === undefined) begunHere = true;
     sayWhileWaiting('lead');
     draw();
@@ -138,7 +148,10 @@ function run(token: string): void {
       const begun = await task.begin(resource, entered, key);
       if (begun.came === 'stranger') return void show('dead');
       if (begun.came === 'refusal') return refusalSaid(begun.code);
-      if (begun.came === 'body') return undefined;
+      if (begun.came === 'body') {
+        if (facts.kind === 'customer') session.follow((followed = begun.body.id));
+        return undefined;
+      }
       if (begun.came === 'wait' && begun.seconds > waitSecondsMost) return words.notices.tooManyCards;
       sayWhileWaiting('unsent');
       const pauseMs = begun.came === 'wait' ? begun.seconds * 1_000 : (sendAgainMs[turn] ?? sendAgainLastMs);

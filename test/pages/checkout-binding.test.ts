@@ -184,6 +184,29 @@ describeInBrowser('the checkout for customers', () => {
     expect((await world.payment(invoice)).status).toBe('captured');
   });
 
+  test('a card bound in another window leaves the challenge of this one alone', async () => {
+    const customer = await openNew();
+    const first = page;
+    const second = await world.openAlone(world.linkToBind(customer));
+    await second.locator('#form').waitFor();
+    await bind(challenged);
+    await bank().getByLabel('Code from your bank').fill('1234');
+    page = second;
+    await bind(frictionless);
+    await expectHeading('The card is saved');
+    expect(await page.locator('#receipt').innerText()).toContain('Visa •••• 4242');
+    page = first;
+    // Its next look at the events has been answered.
+    for (let times = 0; times < 2; times++) await page.waitForResponse('**/events*');
+    await bank().getByRole('button', { name: 'Confirm' }).click();
+    await expectHeading('The card is saved');
+    expect(await page.locator('#receipt').innerText()).toContain('Visa •••• 1881');
+    expect((await bindingsOf(customer)).map(([digits, status]) => [digits, status])).toEqual([
+      ['1881', 'succeeded'],
+      ['4242', 'succeeded'],
+    ]);
+  });
+
   test('an answer that is lost on its way does not try the card twice', async () => {
     const customer = await openNew();
     let turns = 0;
