@@ -8,6 +8,7 @@ import type { OpenLink } from './bank/http/link.ts';
 import { limitCards, unlimitedCards } from './cards/card-testing.ts';
 import { openVault, type Vault } from './cards/vault.ts';
 import { laterBy, systemClock, type Clock } from './clock.ts';
+import { localeOf } from './checkout/checkout-request.ts';
 import { addCheckoutRoutes } from './checkout/checkout-routes.ts';
 import type { Config } from './config.ts';
 import { connectDatabase, type OpenedDatabase } from './database/connect.ts';
@@ -224,7 +225,7 @@ export function buildService(
     db: database,
     clock,
     log,
-    works: dueWork({ database, clock, banks, recurring, mailServer, payouts, publicUrl }),
+    works: dueWork({ database, clock, banks, recurring, mailServer, payouts, log, publicUrl }),
     chores: [
       {
         name: 'forget old Idempotency-Keys',
@@ -316,7 +317,13 @@ export function buildService(
   });
   addVisitorRoutes(app, { db: database, banks, engine, workOf });
   addBindingReturn(app, { db: database, engine });
-  addWithdrawPage(app, { db: database, recurring, customers, merchants });
+  addWithdrawPage(app, {
+    db: database,
+    recurring,
+    customers,
+    merchants,
+    browserLanguage: (acceptLanguage) => localeOf(undefined, acceptLanguage),
+  });
   addCheckoutRoutes(app, {
     mode: config.mode,
     writesLetters,

@@ -13,6 +13,7 @@ import { paymentOfOperation } from './payments/payment.ts';
 import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
 import type { NewPayment } from './payments/payment.store.ts';
 import { returnUrlOf } from './payments/visitors.ts';
+import type { Logger } from './log.ts';
 import type { MailServer } from './mail/mail-server.ts';
 import { stepLetter } from './recurring/letter.step.ts';
 import type { Recurring } from './recurring/verbs.ts';
@@ -31,6 +32,7 @@ export function dueWork({
   recurring,
   mailServer,
   payouts,
+  log,
   publicUrl,
 }: {
   database: DatabasePool;
@@ -39,6 +41,7 @@ export function dueWork({
   recurring: Recurring;
   mailServer: MailServer | undefined;
   payouts: PayoutRules;
+  log: Logger;
   publicUrl: () => string;
 }): readonly DueWork[] {
   const paymentSteps: PaymentSteps = {
@@ -92,7 +95,7 @@ export function dueWork({
       table: 'withdrawal',
       keys: ['withdrawal_id'],
       step: (key, now, attempt) =>
-        stepWithdrawal({ db: database, clock, banks, realm: payouts.realm }, key, now, attempt),
+        stepWithdrawal({ db: database, clock, banks, realm: payouts.realm, log }, key, now, attempt),
     },
   ];
 }

@@ -57,7 +57,7 @@ async function answerOf<Body>(response: Response): Promise<Answer<Body>> {
   const { status } = response;
   if (response.ok) return { came: 'body', body: (await response.json()) as Body };
   if (status === 401 || status === 404) return { came: 'stranger' };
-  if (status === 429) return { came: 'wait', seconds: Number(response.headers.get('Retry-After') ?? 1) };
+  if (status === 429) return { came: 'wait', seconds: Number(response.headers.get('Retry-After')) || 1 };
   if (status >= 500) return { came: 'nothing' };
   const { code = '', message = '' } = (await response.json()) as { code?: string; message?: string };
   return { came: 'refusal', code, message };

@@ -15,6 +15,7 @@ import { openSession } from './session.ts';
 import { hasShopPage, isInFrame, tellShop } from './shop-page.ts';
 import { taskOf, type Entered, type Resource } from './task.ts';
 import { viewOf, type Ending } from './view-of.ts';
+import { waitInWords } from './wait-text.ts';
 
 const backAfterMs = 5_000;
 const sendAgainMs = [500, 1_000, 2_000];
@@ -136,7 +137,8 @@ function run(token: string): void {
     const clientInfo = { fingerprint: fingerprint(), url: location.origin + location.pathname };
     const made = await api.post<Resource>('payment-resources', { paymentTool, clientInfo });
     if (made.came === 'nothing') return words.notices.unreachable;
-    if (made.came === 'wait') return fill(words.notices.tooMany, { seconds: String(made.seconds) });
+    if (made.came === 'wait')
+      return fill(words.notices.tooMany, { when: waitInWords(made.seconds, facts.locale) });
     if (made.came === 'refusal') return words.notices.tryAgain;
     if (made.came === 'stranger') return void show('dead');
 

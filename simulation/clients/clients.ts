@@ -39,6 +39,8 @@ export const actions: readonly Action[] = [
 ];
 export const actionNames = actions.map(({ name }) => name);
 const remembered = 20;
+/** Clocks differ. */
+const almostAWeekMs = 6 * 24 * 3_600_000;
 /** So many of each thing everybody begins with. */
 const atFirst = 2;
 
@@ -109,8 +111,12 @@ export function openClients(options: {
       return undefined;
     },
     next(now) {
+      unanswered = unanswered.filter((request) => mayBeAskedAgain(request, now()));
       if (unanswered.length > 0 && chance.isTrue(0.3)) return unanswered.shift();
-      if (answered.length > 0 && chance.isTrue(0.03)) return chance.oneOf(answered);
+      if (answered.length > 0 && chance.isTrue(0.03)) {
+        const again = chance.oneOf(answered);
+        if (mayBeAskedAgain(again, now())) return again;
+      }
       const twin = twice.pop();
       if (twin) return requestOf(twin.known, twin.action, twin.wish, now());
       const known = chance.oneOf(merchants);
@@ -134,6 +140,11 @@ export function openClients(options: {
       if (answered.length > remembered) answered.shift();
     },
   };
+}
+
+/** After a week his key is forgotten, and a second one would be made, which could not be told apart from the first. */
+function mayBeAskedAgain({ isUnique = false, repeatable }: Request, now: string): boolean {
+  return !isUnique || !repeatable || Date.parse(now) - Date.parse(repeatable.firstAskedAt) < almostAWeekMs;
 }
 
 const wrongValues = [null, -1, 0, 1.5, '', 'x', [], {}, 9_007_199_254_740_992, '\u0000', true];

@@ -29,7 +29,6 @@ function setUp() {
 
 describe.each<[string, Partial<Payer>, most: number, withinMs: number]>([
   ['an address', { address: '192.0.2.1' }, 3, 10 * minuteMs],
-  ['a browser', { fingerprint: 'f' }, 5, hourMs],
   ['an invoice', { kind: 'invoice', entityId: 'I' }, 3, 72 * hourMs],
   ['a customer', { kind: 'customer', entityId: 'C' }, 3, 24 * hourMs],
 ])('from %s', (_of, same, most, withinMs) => {
@@ -53,12 +52,34 @@ test('a card that has to wait is not counted anywhere', () => {
   const { wait, later } = setUp();
   for (let name = 1; name <= 3; name++) wait({ entityId: 'I' }, name);
   for (let name = 4; name <= 9; name++) {
-    expect(wait({ entityId: 'I', fingerprint: 'f' }, name)).toBeGreaterThan(0);
+    expect(wait({ entityId: 'I', address: '192.0.2.1' }, name)).toBeGreaterThan(0);
   }
-  for (let name = 1; name <= 5; name++) {
-    expect(wait({ fingerprint: 'f' }, name)).toBeUndefined();
+  for (let name = 1; name <= 3; name++) {
+    expect(wait({ address: '192.0.2.1' }, name)).toBeUndefined();
     later(1);
   }
+});
+
+describe('from a browser', () => {
+  test.each([
+    ['one address', ['192.0.2.1', '192.0.2.1']],
+    ['one network', ['2001:db8::1', '2001:db8::2']],
+  ])('at %s five different cards an hour pass, however slowly', (_of, addresses) => {
+    const { wait, later } = setUp();
+    for (let name = 0; name < 5; name++) {
+      expect(wait({ fingerprint: 'f', address: addresses[name % 2]! }, name)).toBeUndefined();
+      later(4 * minuteMs);
+    }
+    expect(wait({ fingerprint: 'f', address: addresses[1]! }, 5)).toBe(40 * 60);
+    expect(wait({ fingerprint: 'g', address: addresses[1]! }, 5), 'another beside it').toBeUndefined();
+  });
+
+  test('nobody waits for strangers who have the same one', () => {
+    const { wait } = setUp();
+    for (let stranger = 1; stranger <= 50; stranger++) {
+      expect(wait({ fingerprint: 'f' }, stranger)).toBeUndefined();
+    }
+  });
 });
 
 test('an invoice and a customer with the same id are two', () => {

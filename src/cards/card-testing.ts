@@ -27,10 +27,18 @@ const hourMs = 60 * minuteMs;
 
 /** Different cards within a time, for each thing a payer is told by. */
 const rules = [
-  { of: (payer: Payer) => `address ${networkOf(payer.address)}`, cardsMost: 3, withinMs: 10 * minuteMs },
-  { of: (payer: Payer) => `browser ${shortened(payer.fingerprint)}`, cardsMost: 5, withinMs: hourMs },
-  // Longer than the token of an invoice lives.
+  // Whoever writes the requests himself can make up everything else, but not where they come from.
+  { of: networkIn, cardsMost: 3, withinMs: 10 * minuteMs },
+  // Whoever tries by hand on the page, slowly enough for the rule above. Only at one network: a browser says what kind it is,
+  // so that strangers with the same telephone would make each other wait, and an attacker whomever he likes.
+  {
+    of: (payer: Payer) => `browser ${shortened(payer.fingerprint)} at ${networkIn(payer)}`,
+    cardsMost: 5,
+    withinMs: hourMs,
+  },
+  // Whoever has many addresses: he needs a new invoice for every three cards. Longer than its token lives.
   { of: entityIf('invoice'), cardsMost: 3, withinMs: 72 * hourMs },
+  // The same, where a customer's token is what he has.
   { of: entityIf('customer'), cardsMost: 3, withinMs: 24 * hourMs },
 ] as const;
 
@@ -75,6 +83,10 @@ export function limitCards(nowMs: () => number): CardTesting {
       return undefined;
     },
   };
+}
+
+function networkIn(payer: Payer): string {
+  return `address ${networkOf(payer.address)}`;
 }
 
 function entityIf(kind: 'invoice' | 'customer') {

@@ -73,7 +73,7 @@ export const english = {
     bindTimeout: 'The bank did not answer in time and the card is not saved. You can try again.',
     shopCannotBind: 'The shop cannot save cards just now. Nothing was charged. Please tell the shop.',
     tooManyCards: 'Too many cards were tried within a day. Nothing was charged. Try again tomorrow.',
-    tooMany: 'Too many tries in a short time. Wait {seconds} seconds and try again.',
+    tooMany: 'Too many tries. Nothing was charged. Try again {when}.',
     shopCannot: 'The shop cannot take this payment just now. Nothing was charged. Please tell the shop.',
     tryAgain: 'That did not work. Nothing was charged. Check the card’s details and try again.',
     unreachable: 'The payment service could not be reached. Nothing was charged. Try again.',

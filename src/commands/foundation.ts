@@ -18,6 +18,11 @@ export async function withFoundation<T>(work: (foundation: Foundation) => Promis
   }
 }
 
+export function requireReason(reason: string): void {
+  if (reason.trim() === '')
+    throw new Error('say why: it is kept in the log, and read by whoever looks later');
+}
+
 /** Rows under their headings, for people. */
 export function printTable(headings: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = headings.map((heading, column) =>

@@ -2,7 +2,7 @@
 import { buildService, type Foundation } from '../compose.ts';
 import { publicStatus } from '../payments/payment.ts';
 import { releaseHold, settlePayment, type SettlingTools } from '../payments/settle-payment.ts';
-import { withFoundation } from './foundation.ts';
+import { requireReason, withFoundation } from './foundation.ts';
 
 const endings = ['captured', 'cancelled', 'failed', 'succeeded'] as const;
 
@@ -30,11 +30,6 @@ export async function settle(
     settlePayment(tools, { invoiceId, paymentId }, ending, reason),
   );
   console.log(`${invoiceId}/${paymentId} is settled: the payment is ${publicStatus[state.name]}.`);
-}
-
-function requireReason(reason: string): void {
-  if (reason.trim() === '')
-    throw new Error('say why: it is kept in the log, and read by whoever looks later');
 }
 
 function withTools<T>(work: (tools: SettlingTools) => Promise<T>): Promise<T> {

@@ -43,6 +43,20 @@ test('limits and fees are agreed with a merchant', { timeout: 120_000 }, async (
   await world.service.engine.settled();
 });
 
+/** As the engine leaves one whose step has failed for the last time. */
+async function getStuck(id: string): Promise<void> {
+  await world.service.database.withClient((client) =>
+    client.query(
+      `update withdrawal set wake_at = null, attempts = 15, stuck_at = $2, stuck_reason = 'OutcomeUnknown: silence'
+       where withdrawal_id = $1`,
+      [id, world.service.clock.now()],
+    ),
+  );
+}
+const settle = (id: string, as: string, reason = 'the clearing file of 3 May') =>
+  run('payout', 'settle', id, '--as', as, '--reason', reason);
+const statusOf = async (id: string) => (await world.get(`/wallet/v0/withdrawals/${id}`)).body.status;
+
 test.each([
   ['succeeded', 'Succeeded'],
   ['failed', 'Failed'],
@@ -51,14 +65,40 @@ test.each([
   world.bank.faults.order({ kind: 'reset-before-booking', next: 1, operationKind: 'payout' });
   const { id } = (await world.withdraw(600, destination)).body;
   await world.service.engine.settled();
+  await getStuck(id);
   const before = await world.account();
-  const settled = await run('payout', 'settle', id, '--as', as, '--reason', 'the clearing file of 3 May');
-  expect(settled).toMatchObject({ code: 0, errors: '' });
-  expect((await world.get(`/wallet/v0/withdrawals/${id}`)).body.status).toBe(status);
+  expect((await settle(id, as, ' ')).errors).toContain('say why');
+  expect(await settle(id, as)).toMatchObject({ code: 0, errors: '' });
+  expect(await statusOf(id)).toBe(status);
+  expect(await world.service.engine.stuck()).toEqual([]);
+  expect((await settle(id, as)).errors).toContain(`no withdrawal ${id} is stuck`);
   const after = await world.account();
   expect(after.available - before.available).toBe(as === 'failed' ? 620 : 0);
   expect(before.own - after.own).toBe(as === 'failed' ? 0 : 620);
   expect(await brokenInvariants(world.service.database)).toEqual([]);
+});
+
+test('a withdrawal that a node is at is not settled', { timeout: 120_000 }, async () => {
+  const { engine, clock } = world.service;
+  const { id: destination } = await world.destinationFor('4242424242424242');
+  const before = await world.account();
+  world.bank.faults.order({ kind: 'reset-before-booking', next: 1, operationKind: 'payout' });
+  const { id } = (await world.withdraw(600, destination)).body;
+  await engine.settled();
+  const refused = { code: 1, errors: expect.stringContaining(`no withdrawal ${id} is stuck`) };
+  expect(await settle(id, 'failed')).toMatchObject(refused);
+  // Tried again by an operator, it is off the list and may be sent, whoever else asks at the bank meanwhile.
+  await getStuck(id);
+  world.bank.faults.order({ kind: 'error-before-booking', next: 1, operationKind: 'inquire' });
+  expect(await engine.retry('withdrawal', id)).toBe(true);
+  await engine.settled();
+  expect(await settle(id, 'failed')).toMatchObject(refused);
+  clock.advance(1_000);
+  engine.wake();
+  await engine.settled();
+  expect(await statusOf(id)).toBe('Succeeded');
+  expect((await world.account()).own).toBe(before.own - 620);
+  expect((await world.book()).filter(({ operationId }) => operationId === `${id}.p`)).toHaveLength(1);
 });
 
 test('an identification under way is approved, an identity blocked', { timeout: 120_000 }, async () => {

@@ -14,8 +14,8 @@ import { operatorDecided } from '../wallets/payout-failure.ts';
 import { storePayoutFee, storePayoutLimits } from '../wallets/payout-terms.store.ts';
 import { levels, type Level } from '../wallets/provider.ts';
 import { findWallet } from '../wallets/wallet.store.ts';
-import { findWithdrawal, storeEnd } from '../wallets/withdrawal.store.ts';
-import { printTable, withFoundation } from './foundation.ts';
+import { storeEnd, takeStuck } from '../wallets/withdrawal.store.ts';
+import { printTable, requireReason, withFoundation } from './foundation.ts';
 
 type Transaction = Parameters<Parameters<Foundation['database']['transaction']>[0]>[0];
 
@@ -158,25 +158,27 @@ export async function setFee(options: {
   console.log('The fee is changed; every node knows within a second.');
 }
 
-/** What no bank could say: only an operator ends a withdrawal without proof, with his reason in the log. */
+/**
+ * What no bank could say: only an operator ends a withdrawal without proof, with his reason in the log, and only one that he was
+ * left to: a node that is still at one may send it.
+ */
 export async function settleWithdrawal(id: string, options: { as: string; reason: string }): Promise<void> {
   const { as, reason } = options;
   if (as !== 'succeeded' && as !== 'failed') throw new Error('it ends --as succeeded or --as failed');
+  requireReason(reason);
+  const fact =
+    as === 'succeeded'
+      ? ({ type: 'withdrawal_succeeded', reference: 'operator', reason } as const)
+      : ({ type: 'withdrawal_failed', failure: operatorDecided, reason } as const);
   await withFoundation(async (foundation) => {
     const { database, ports } = foundation;
-    const stored = await findWithdrawal(database, null, id);
-    if (!stored) throw new Error(`there is no withdrawal ${id}`);
-    if (stored.withdrawal.state.status !== 'sending') {
-      throw new Error(`withdrawal ${id} is ${stored.withdrawal.state.status} already, and stays so`);
-    }
-    const fact =
-      as === 'succeeded'
-        ? ({ type: 'withdrawal_succeeded', reference: 'operator', reason } as const)
-        : ({ type: 'withdrawal_failed', failure: operatorDecided, reason } as const);
-    const now = ports.clock.now();
-    if (!(await storeEnd(database, stored, fact, { realm: realmOf(foundation), now }))) {
-      throw new Error(`withdrawal ${id} was changed by somebody else; look again`);
-    }
+    await database.transaction(async (tx) => {
+      const stored = await takeStuck(tx, id);
+      if (!stored) throw new Error(`no withdrawal ${id} is stuck; mandate stuck list shows what is`);
+      const now = ports.clock.now();
+      if (!(await storeEnd(tx, stored, fact, { realm: realmOf(foundation), now })))
+        throw new Error(`withdrawal ${id} was changed by somebody else; look again`);
+    });
   });
   console.log(`${id} has ${as}.`);
 }

@@ -91,7 +91,8 @@ export const access = {
   getCustomerRecurring: { apiKey: 'customers:read', tokens: [], hiddenBehind: 'customerNotFound' },
   getBindingConsent: { apiKey: 'customers:read', tokens: [], hiddenBehind: 'customerNotFound' },
   getConsentSheet: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
-  getReceipt: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
+  // The link in it ends the consent: whoever may read it may as well call the operation below.
+  getReceipt: { apiKey: 'payments:write', tokens: [], hiddenBehind: 'invoiceNotFound' },
   withdrawConsent: { apiKey: 'payments:write', tokens: [] },
   createPaymentResource: {
     apiKey: 'payment-resources:write',

@@ -124,6 +124,7 @@ export function answerer(
       now: door.service.merchants.timeOf(party),
       address: clientAddress(request),
     };
+    if (endpoint.mayAsk?.(endpointRequest) === false) return sendUnauthorized(reply);
     const waitSeconds = endpoint.limit?.(endpointRequest, door.service);
     if (waitSeconds !== undefined) return sendTooMany(reply, waitSeconds);
 

@@ -57,6 +57,8 @@ export type Endpoint<
    * that differs in nothing else is the same request.
    */
   readonly notRemembered?: readonly string[];
+  /** False where the body asks for something in the name of another: it is answered with 401. */
+  readonly mayAsk?: (request: EndpointRequest<Declared<Params>, Declared<Query>, Declared<Body>>) => boolean;
   /** The seconds this caller has to wait, if any. Asked before everything that is kept: it is answered with 429. */
   readonly limit?: (
     request: EndpointRequest<Declared<Params>, Declared<Query>, Declared<Body>>,
@@ -69,8 +71,9 @@ export type Endpoint<
 };
 
 /** An endpoint among others, its own types forgotten: the door has checked what it hands over. */
-export type AnyEndpoint = Omit<Endpoint, 'handle' | 'limit' | 'bodyProblem' | 'location'> & {
+export type AnyEndpoint = Omit<Endpoint, 'handle' | 'limit' | 'mayAsk' | 'bodyProblem' | 'location'> & {
   readonly location?: (answer: unknown) => string;
+  readonly mayAsk?: (request: EndpointRequest) => boolean;
   readonly limit?: (request: EndpointRequest, service: Service) => number | undefined;
   readonly bodyProblem?: (body: unknown) => string | undefined;
   readonly handle: (request: EndpointRequest, service: Service) => Promise<Outcome<unknown, RefusalCode>>;

@@ -59,7 +59,7 @@ export const payoutRefusals = {
   invalidCashAmount: {
     status: 422,
     message: 'Invalid cash amount',
-    advice: 'A payout has 100 minor units or more.',
+    advice: 'A payout has 100 minor units or more, and no amount has more than twelve digits.',
   },
   payoutLimitPerPayout: {
     status: 422,

@@ -43,7 +43,8 @@ export const getReceipt = endpoint({
   summary: "Get the payer's receipt of a recurring payment",
   description:
     'As text and as a page, with the marker, the schedule and the lifetime that the rules of recurring payments demand, and ' +
-    'with a link by which the payer ends them. For captured payments alone.',
+    'with a link by which the payer ends them. Whoever has it may do so, so that a key needs the scope `payments:write` to read ' +
+    'it. For captured payments alone.',
   params: PaymentPath,
   query: Type.Object({
     language: Type.Optional(

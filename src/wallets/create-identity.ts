@@ -21,6 +21,7 @@ export const createIdentity = endpoint({
   bodyExample: identityExample,
   status: 201,
   answer: IdentitySchema,
+  mayAsk: ({ caller, body }) => body.partyID === undefined || body.partyID === caller.partyId,
   location: ({ id }) => `/wallet/v0/identities/${id}`,
   refusals: ['partyInaccessible', 'noSuchProvider', 'noSuchIdentityClass', 'externalIDConflict'],
   handle: async ({ caller, body, now }, { db, merchants, payouts, ids }) => {

@@ -121,13 +121,10 @@ async function whatIsAround(
   const destinationGrant =
     body.destinationGrant && (await findGrant(db, 'destination', body.destinationGrant));
   // Whose wallet it is agreed on limits and fees.
-  const owner = wallet && wallet.partyId !== partyId ? await merchants.party(wallet.partyId) : party;
-  if (!owner) return undefined;
-  const agreed = await payouts.termsOf(owner.id);
+  const agreed = await payouts.termsOf(wallet?.partyId ?? partyId);
   const { amount, currency } = body.body;
   return {
     party,
-    owner,
     limits: agreed.limitsOf(wallet?.level ?? 'anonymous', currency),
     feeMinor: agreed.feeMinorOf({ minor: BigInt(amount), currency }),
     ...(wallet ? { wallet } : {}),

@@ -14,7 +14,7 @@ import {
 } from './destination.ts';
 import type { Named } from './made-once.ts';
 import type { PayoutFailure } from './payout-failure.ts';
-import { claimName, listOf, listStatement, placesOf } from './store-parts.ts';
+import { claimName, isBlockedNow, joinOwner, listOf, listStatement, placesOf } from './store-parts.ts';
 
 export type StoredDestination = { readonly destination: Destination; readonly version: number };
 
@@ -34,10 +34,10 @@ const columns = {
   external_id: 'text?',
 } as const;
 
-/** With what a destination has of its identity. */
+/** With what a destination has of its identity and its party. */
 const readColumns = { ...columns, is_blocked: 'bool', provider: 'text' } as const;
-const readList = `${listOf(columns, 'destination')}, is_blocked, provider`;
-const source = 'destination join identity using (identity_id)';
+const readList = `${listOf(columns, 'destination')}, ${isBlockedNow}, provider`;
+const source = `destination ${joinOwner('destination')}`;
 
 const insertDestination = statement({
   name: 'insert_destination',
@@ -92,7 +92,7 @@ const readDestinationNamed = statement({
   row: { ...readColumns, fingerprint: 'bytea' },
   text: `select ${readList}, claimed.fingerprint
          from external_id as claimed join destination on destination_id = entity_id
-         join identity using (identity_id)
+         ${joinOwner('destination')}
          where claimed.party_id = :party_id and operation = 'createDestination'
            and claimed.external_id = :external_id`,
 });

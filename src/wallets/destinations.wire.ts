@@ -57,7 +57,7 @@ export const DestinationSchema = Type.Object(
     ),
     status: Type.Enum(['Unauthorized', 'Authorized']),
     failure: Type.Optional(Failure),
-    isBlocked: Type.Boolean({ description: 'Its identity is blocked by the operator.' }),
+    isBlocked: Type.Boolean({ description: 'Its identity is blocked, or its party blocked or suspended.' }),
     createdAt: DateTime,
     metadata: Type.Optional(FreeMetadata),
     externalID: Type.Optional(Type.String()),

@@ -7,6 +7,7 @@ import { accept, refuse } from '../refusal.ts';
 import { findDestination } from './destination.store.ts';
 import { DestinationPath } from './destinations.wire.ts';
 import { storeGrant } from './grant.store.ts';
+import { requireActive } from './identity.ts';
 import { Asset, AssetParams, instantOf } from './shapes.wire.ts';
 import { findWallet } from './wallet.store.ts';
 import { WalletPath } from './wallets.wire.ts';
@@ -23,10 +24,12 @@ export const grantWallet = endpoint({
   bodyExample: { asset: { amount: 10_000, currency: 'RUB' }, validUntil: '2030-01-01T00:00:00Z' },
   status: 201,
   answer: Type.Object({ token: Type.String(), validUntil: DateTime, asset: Asset }, { title: 'WalletGrant' }),
-  refusals: ['walletNotFound', 'expiredGrant', 'currencyNotSupported'],
-  handle: async ({ caller, params, body, now }, { db, ids }) => {
+  refusals: ['walletNotFound', 'partyInaccessible', 'expiredGrant', 'currencyNotSupported'],
+  handle: async ({ caller, params, body, now }, { db, merchants, ids }) => {
     const wallet = await findWallet(db, caller.partyId, params.walletID);
     if (!wallet) return refuse('walletNotFound');
+    const party = await merchants.party(caller.partyId);
+    if (!party || !requireActive(party).ok) return refuse('partyInaccessible');
     const validUntil = instantOf(body.validUntil);
     const { amount, currency } = body.asset;
     if (validUntil <= now) return refuse('expiredGrant');
@@ -53,10 +56,12 @@ export const grantDestination = endpoint({
   bodyExample: { validUntil: '2030-01-01T00:00:00Z' },
   status: 201,
   answer: Type.Object({ token: Type.String(), validUntil: DateTime }, { title: 'DestinationGrant' }),
-  refusals: ['destinationNotFound', 'expiredGrant'],
-  handle: async ({ caller, params, body, now }, { db, ids }) => {
+  refusals: ['destinationNotFound', 'partyInaccessible', 'expiredGrant'],
+  handle: async ({ caller, params, body, now }, { db, merchants, ids }) => {
     const stored = await findDestination(db, caller.partyId, params.destinationID);
     if (!stored) return refuse('destinationNotFound');
+    const party = await merchants.party(caller.partyId);
+    if (!party || !requireActive(party).ok) return refuse('partyInaccessible');
     const validUntil = instantOf(body.validUntil);
     if (validUntil <= now) return refuse('expiredGrant');
     const entityId = stored.destination.id;

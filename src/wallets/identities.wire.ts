@@ -9,6 +9,9 @@ export const IdentityParams = Type.Object(
     name: EntityName,
     provider: Type.String({ minLength: 1, maxLength: 40, description: '`test` in the sandbox.' }),
     class: Type.String({ minLength: 1, maxLength: 40, description: '`person` or `company`.' }),
+    partyID: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 40, description: 'The party of the API key; no other.' }),
+    ),
     metadata: Type.Optional(FreeMetadata),
     externalID: Type.Optional(Named),
   },

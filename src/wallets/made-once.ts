@@ -21,10 +21,12 @@ export async function madeOnce<Value, Code extends string>(
   const earlier = externalId === undefined ? undefined : await create.find(externalId);
   if (earlier) return answerToRepeat(create, earlier);
   const made = await create.make();
-  if (made !== 'nameTaken') return made;
+  if (made !== 'nameTaken' && (made.ok || externalId === undefined)) return made;
+  // Somebody else may have made it meanwhile, and used up what it takes: then this is a repeat, whatever stood in its way.
   const quicker = externalId === undefined ? undefined : await create.find(externalId);
-  if (!quicker) throw new Error('something was neither made nor found by its externalID');
-  return answerToRepeat(create, quicker);
+  if (quicker) return answerToRepeat(create, quicker);
+  if (made === 'nameTaken') throw new Error('something was neither made nor found by its externalID');
+  return made;
 }
 
 function answerToRepeat<Value, Code extends string>(

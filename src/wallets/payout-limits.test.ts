@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseInstant } from '../clock.ts';
+import { largestAmountMinor, type Currency } from '../money.ts';
 import {
   countsTurnover,
   periodsOf,
@@ -23,10 +24,22 @@ test.each([
   expect(codeOf(requirePerPayout({ perPayoutMinor: 500n }, minor))).toBe(code);
 });
 
-test('no limit is no limit', () => {
+test.each(['perDayMinor', 'perMonthMinor'] as const)(
+  'one above %s by itself need not wait for room',
+  (limit) => {
+    expect(codeOf(requirePerPayout({ [limit]: 500n }, 500n))).toBe('within');
+    expect(requirePerPayout({ [limit]: 500n }, 501n)).toEqual({
+      ok: false,
+      refusal: { code: 'payoutLimitPerPayout' },
+    });
+  },
+);
+
+test('no limit is no limit, but of the amounts there are', () => {
   const turnover = { dayMinor: 10n ** 15n, dayPayouts: 10n ** 9n, monthMinor: 10n ** 16n };
   expect(requireTurnover({}, turnover, now).ok).toBe(true);
-  expect(requirePerPayout({}, 10n ** 12n).ok).toBe(true);
+  expect(requirePerPayout({}, largestAmountMinor).ok).toBe(true);
+  expect(codeOf(requirePerPayout({}, largestAmountMinor + 1n))).toBe('invalidCashAmount');
   expect(countsTurnover({ perPayoutMinor: 1n })).toBe(false);
 });
 
@@ -64,7 +77,20 @@ test('periods are named so that a month sorts before its days', () => {
 });
 
 test('in live mode who is known better may pay out more; a sandbox is generous', () => {
-  const perPayout = levels.map((level) => usualLimitsOf('live', level).perPayoutMinor!);
+  const perPayout = levels.map((level) => usualLimitsOf('live', level, 'RUB' as Currency).perPayoutMinor!);
   expect(perPayout).toEqual(perPayout.toSorted((a, b) => Number(a - b)));
-  expect(usualLimitsOf('test', 'anonymous')).toEqual({ perPayoutMinor: 60_000_000n });
+  expect(usualLimitsOf('test', 'anonymous', 'RUB' as Currency)).toEqual({ perPayoutMinor: 60_000_000n });
+});
+
+test.each([
+  ['JPY', 1n],
+  ['RUB', 100n],
+  ['KWD', 1_000n],
+])('the usual limits are whole units of %s', (currency, unitMinor) => {
+  expect(usualLimitsOf('live', 'partial', currency as Currency)).toEqual({
+    perPayoutMinor: 60_000n * unitMinor,
+    perDayMinor: 200_000n * unitMinor,
+    perMonthMinor: 600_000n * unitMinor,
+    payoutsPerDay: 100n,
+  });
 });

@@ -1,6 +1,7 @@
 // How much may be paid out of a wallet: for each payout, day and month, and how often a day, by the level of its identity.
 // Pure. Days and months are those of UTC, on the party's clock.
 import { instantAt, type Instant } from '../clock.ts';
+import { decimalsOf, largestAmountMinor, type Currency } from '../money.ts';
 import { refuse, accept, type Outcome } from '../refusal.ts';
 import type { Level } from './provider.ts';
 
@@ -15,31 +16,36 @@ export type PayoutLimits = {
 /** Whatever was agreed: the smallest payout card networks take. */
 const smallestPayoutMinor = 100n;
 
-/** A sandbox is for trying out: nothing but the bounds of the test cards. */
-const sandboxLimits: PayoutLimits = { perPayoutMinor: 60_000_000n };
+/** In whole units of the currency, whichever that is; undefined where there is no limit. */
+type UsualLimits = {
+  readonly perPayout: bigint;
+  readonly perDay?: bigint;
+  readonly perMonth?: bigint;
+  readonly payoutsPerDay?: bigint;
+};
 
-const usualLimits: Readonly<Record<'test' | 'live', Readonly<Record<Level, PayoutLimits>>>> = {
+/** A sandbox is for trying out: nothing but the bounds of the test cards. */
+const sandboxLimits: UsualLimits = { perPayout: 600_000n };
+
+const usualLimits: Readonly<Record<'test' | 'live', Readonly<Record<Level, UsualLimits>>>> = {
   test: { anonymous: sandboxLimits, partial: sandboxLimits, identified: sandboxLimits },
   live: {
-    anonymous: {
-      perPayoutMinor: 1_500_000n,
-      perDayMinor: 1_500_000n,
-      perMonthMinor: 4_000_000n,
-      payoutsPerDay: 10n,
-    },
-    partial: {
-      perPayoutMinor: 6_000_000n,
-      perDayMinor: 20_000_000n,
-      perMonthMinor: 60_000_000n,
-      payoutsPerDay: 100n,
-    },
-    identified: { perPayoutMinor: 60_000_000n },
+    anonymous: { perPayout: 15_000n, perDay: 15_000n, perMonth: 40_000n, payoutsPerDay: 10n },
+    partial: { perPayout: 60_000n, perDay: 200_000n, perMonth: 600_000n, payoutsPerDay: 100n },
+    identified: { perPayout: 600_000n },
   },
 };
 
 /** Where nothing was agreed with the party. */
-export function usualLimitsOf(realm: 'test' | 'live', level: Level): PayoutLimits {
-  return usualLimits[realm][level];
+export function usualLimitsOf(realm: 'test' | 'live', level: Level, currency: Currency): PayoutLimits {
+  const { perPayout, perDay, perMonth, payoutsPerDay } = usualLimits[realm][level];
+  const unitMinor = 10n ** BigInt(decimalsOf(currency));
+  return {
+    perPayoutMinor: perPayout * unitMinor,
+    ...(perDay === undefined ? {} : { perDayMinor: perDay * unitMinor }),
+    ...(perMonth === undefined ? {} : { perMonthMinor: perMonth * unitMinor }),
+    ...(payoutsPerDay === undefined ? {} : { payoutsPerDay }),
+  };
 }
 
 export function countsTurnover({ perDayMinor, perMonthMinor, payoutsPerDay }: PayoutLimits): boolean {
@@ -58,12 +64,14 @@ export type Turnover = {
   readonly monthMinor: bigint;
 };
 
+/** One that is too large for a whole day or month is too large for one payout: waiting for room would not help it. */
 export function requirePerPayout(
-  { perPayoutMinor }: PayoutLimits,
+  { perPayoutMinor, perDayMinor, perMonthMinor }: PayoutLimits,
   minor: bigint,
 ): Outcome<undefined, 'invalidCashAmount' | 'payoutLimitPerPayout'> {
-  if (minor < smallestPayoutMinor) return refuse('invalidCashAmount');
-  if (perPayoutMinor !== undefined && minor > perPayoutMinor) return refuse('payoutLimitPerPayout');
+  if (minor < smallestPayoutMinor || minor > largestAmountMinor) return refuse('invalidCashAmount');
+  const isBeyond = (most?: bigint) => most !== undefined && minor > most;
+  if ([perPayoutMinor, perDayMinor, perMonthMinor].some(isBeyond)) return refuse('payoutLimitPerPayout');
   return accept(undefined);
 }
 

@@ -3,7 +3,7 @@
 import { recentReads } from '../database/recent-reads.ts';
 import type { Database } from '../database/database.ts';
 import { feeOf, noFee } from '../ledger/fee.ts';
-import type { Money } from '../money.ts';
+import type { Currency, Money } from '../money.ts';
 import { usualLimitsOf, type PayoutLimits } from './payout-limits.ts';
 import { readPayoutTerms } from './payout-terms.store.ts';
 import { providersOf, type Level, type Provider } from './provider.ts';
@@ -46,7 +46,7 @@ export function openPayoutRules(options: {
       return {
         limitsOf: (level, currency) =>
           limits.find((one) => one.level === level && one.currency === currency)?.limits ??
-          usualLimitsOf(realm, level),
+          usualLimitsOf(realm, level, currency as Currency),
         feeMinorOf: ({ minor, currency }) => feeOf(minor, fees.get(currency) ?? noFee),
       };
     },

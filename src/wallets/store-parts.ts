@@ -15,6 +15,14 @@ export function claimName(operation: string, idParameter: string): string {
     )`;
 }
 
+/** Whose identity is blocked, or who may not trade, neither pays out nor is paid: `isBlocked` of a wallet and of a destination. */
+export const isBlockedNow = 'identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked';
+
+/** With its identity and its party, by key. */
+export function joinOwner(table: string): string {
+  return `join identity using (identity_id) join party on party.party_id = ${table}.party_id`;
+}
+
 const pageParameters = { before_at: 'timestamptz?', before_id: 'text?', most: 'int4' } as const;
 
 /** What lists of things with an amount can be searched by, beside their columns. */

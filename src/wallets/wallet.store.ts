@@ -1,5 +1,5 @@
 // Wallets and the deposits into them in SQL. A wallet's row never changes: its money is in the ledger, its blocking on its
-// identity, so that payouts have nothing here to wait for.
+// identity and party, so that payouts have nothing here to wait for.
 import type { Database } from '../database/database.ts';
 import { statement, type Values } from '../database/statement.ts';
 import { appendEvent, appendParameters } from '../events/log.ts';
@@ -8,7 +8,15 @@ import { journalParameters, journalValues, recording, recordJournal } from '../l
 import type { Currency } from '../money.ts';
 import type { Named } from './made-once.ts';
 import type { Level } from './provider.ts';
-import { claimName, listOf, listStatement, placesOf, searchFilters } from './store-parts.ts';
+import {
+  claimName,
+  isBlockedNow,
+  joinOwner,
+  listOf,
+  listStatement,
+  placesOf,
+  searchFilters,
+} from './store-parts.ts';
 import type { Deposit, Wallet, WalletFact } from './wallet.ts';
 
 const columns = {
@@ -22,10 +30,10 @@ const columns = {
   external_id: 'text?',
 } as const;
 
-/** With what a wallet has of its identity. */
+/** With what a wallet has of its identity and its party. */
 const walletColumns = { ...columns, is_blocked: 'bool', provider: 'text', level: 'text' } as const;
-const walletList = `${listOf(columns, 'wallet')}, is_blocked, provider, level`;
-const walletSource = 'wallet join identity using (identity_id)';
+const walletList = `${listOf(columns, 'wallet')}, ${isBlockedNow}, provider, level`;
+const walletSource = `wallet ${joinOwner('wallet')}`;
 
 const insertWallet = statement({
   name: 'insert_wallet',
@@ -52,7 +60,7 @@ const readWalletNamed = statement({
   parameters: { party_id: 'text', external_id: 'text' },
   row: { ...walletColumns, fingerprint: 'bytea' },
   text: `select ${walletList}, claimed.fingerprint
-         from external_id as claimed join wallet on wallet_id = entity_id join identity using (identity_id)
+         from external_id as claimed join wallet on wallet_id = entity_id ${joinOwner('wallet')}
          where claimed.party_id = :party_id and operation = 'createWallet' and claimed.external_id = :external_id`,
 });
 

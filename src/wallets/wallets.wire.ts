@@ -34,7 +34,7 @@ export const WalletSchema = Type.Object(
     name: Type.String(),
     identity: AnyID,
     currency: CurrencyCode,
-    isBlocked: Type.Boolean({ description: 'Its identity is blocked by the operator.' }),
+    isBlocked: Type.Boolean({ description: 'Its identity is blocked, or its party blocked or suspended.' }),
     createdAt: DateTime,
     metadata: Type.Optional(FreeMetadata),
     externalID: Type.Optional(Type.String()),

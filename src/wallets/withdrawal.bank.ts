@@ -39,6 +39,14 @@ export function meaningOf(withdrawal: Withdrawal, answer: BankAnswer, now: Insta
   }
 }
 
+/**
+ * May not be sent any more since somebody was blocked. That ends nothing: what a bank has not seen by now may be on its way there,
+ * and would be paid. An operator ends it, or has it sent when nobody is blocked any more.
+ */
+export function heldBack(withdrawal: Withdrawal, now: Instant): Meaning {
+  return notYet(withdrawal, now, 'its wallet or its destination is blocked, and the bank has not seen it');
+}
+
 const firstPauseMs = 1_000;
 const longestPauseMs = 60 * 60_000;
 const patienceMs = 24 * 60 * 60_000;

@@ -28,8 +28,6 @@ export type CreateWithdrawal = {
 export type Around = {
   readonly party: Party;
   readonly wallet?: Wallet;
-  /** Of the wallet; who asks, where there is none. */
-  readonly owner: Party;
   readonly destination?: Destination;
   readonly walletGrant?: Grant;
   readonly destinationGrant?: Grant;
@@ -62,8 +60,7 @@ export function decideWithdrawal(
   const { walletGrant } = around;
   if (wallet.partyId !== party.id && walletGrant && !isCovered(walletGrant, body))
     return refuse('noSuchWallet');
-  // Whose owner may not trade: nobody else pays out from it in his stead.
-  if (wallet.isBlocked || !requireActive(around.owner).ok) return refuse('walletInaccessible');
+  if (wallet.isBlocked) return refuse('walletInaccessible');
   if (!destination || !mayUse(party, destination, around.destinationGrant, now) || destination.isBlocked) {
     return refuse('noSuchDestination');
   }

@@ -5,9 +5,12 @@ import type { Bank, BankAnswer } from '../bank/bank.ts';
 import type { Banks } from '../bank/banks.ts';
 import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import { meaningOf, nextOf } from './withdrawal.bank.ts';
+import type { Logger } from '../log.ts';
+import { findDestination } from './destination.store.ts';
+import { findWallet } from './wallet.store.ts';
+import { heldBack, meaningOf, nextOf } from './withdrawal.bank.ts';
 import { findWithdrawal, lookAgainAt, storeEnd, type Realm } from './withdrawal.store.ts';
-import { operationIdOf, type Withdrawal } from './withdrawal.ts';
+import { evolve, operationIdOf, type Withdrawal, type WithdrawalEnd } from './withdrawal.ts';
 
 /** A day was not enough to find out. Its money stays set aside until an operator has. */
 class OutcomeUnknown extends Error {}
@@ -17,10 +20,11 @@ export type WithdrawalSteps = {
   readonly clock: Clock;
   readonly banks: Banks;
   readonly realm: Realm;
+  readonly log: Pick<Logger, 'error'>;
 };
 
 export async function stepWithdrawal(
-  { db, clock, banks, realm }: WithdrawalSteps,
+  { db, clock, banks, realm, log }: WithdrawalSteps,
   [id = '']: readonly string[],
   now: Instant,
   attempt: number,
@@ -39,13 +43,39 @@ export async function stepWithdrawal(
   const answeredAt = () => laterBy(now, epochMsOf(clock.now()) - epochMsOf(askedAt));
   let meaning = meaningOf(withdrawal, await ask(bank, withdrawal, next.do), answeredAt());
   if ('send' in meaning) {
-    meaning = meaningOf(withdrawal, await ask(bank, withdrawal, 'send'), answeredAt());
+    // It was allowed when it was made. Until the bank has it, an operator can still say no.
+    meaning = (await isBlocked(db, withdrawal))
+      ? heldBack(withdrawal, answeredAt())
+      : meaningOf(withdrawal, await ask(bank, withdrawal, 'send'), answeredAt());
     if ('send' in meaning) throw new OutcomeUnknown('the bank does not find what it was sent');
   }
   if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown);
   if ('again' in meaning) return lookAgainAt(db, stored, meaning.again);
-  // Whoever was quicker has written the same: the bank says one thing under one id.
-  await storeEnd(db, stored, meaning.fact, { realm, now: answeredAt() });
+  if (!(await storeEnd(db, stored, meaning.fact, { realm, now: answeredAt() })))
+    await tellContradiction({ db, log }, withdrawal, meaning.fact);
+}
+
+async function isBlocked(db: Database, { walletId, destinationId }: Withdrawal): Promise<boolean> {
+  const wallet = await findWallet(db, null, walletId);
+  const destination = (await findDestination(db, null, destinationId))?.destination;
+  return !wallet || wallet.isBlocked || !destination || destination.isBlocked;
+}
+
+/** Whoever was quicker has written the same: the bank says one thing under one id. An operator may have said another. */
+async function tellContradiction(
+  { db, log }: Pick<WithdrawalSteps, 'db' | 'log'>,
+  withdrawal: Withdrawal,
+  fact: WithdrawalEnd,
+): Promise<void> {
+  const { id, partyId, walletId } = withdrawal;
+  const written = (await findWithdrawal(db, null, id))?.withdrawal.state.status;
+  const proved = evolve(withdrawal, fact).state.status;
+  if (written === proved) return;
+  const operationId = operationIdOf(withdrawal);
+  log.error(
+    { withdrawalId: id, operationId, partyId, walletId, written, proved },
+    'a payout ended otherwise than it is written down: find out at the bank; mandate reconcile shows it too',
+  );
 }
 
 function ask(bank: Bank, withdrawal: Withdrawal, how: 'send' | 'inquire'): Promise<BankAnswer> {

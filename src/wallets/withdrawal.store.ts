@@ -102,6 +102,15 @@ const rescheduleWithdrawal = statement({
   text: `update withdrawal set wake_at = :wake_at where withdrawal_id = :withdrawal_id and version = :version`,
 });
 
+const takeStuckWithdrawal = statement({
+  name: 'take_stuck_withdrawal',
+  parameters: { withdrawal_id: 'text' },
+  row: columns,
+  text: `update withdrawal set stuck_at = null, stuck_reason = null
+         where withdrawal_id = :withdrawal_id and stuck_at is not null
+         returning ${columnList}`,
+});
+
 /** With what it means for the money. Undefined when somebody else ended it since it was read. */
 export async function storeEnd(
   db: Database,
@@ -150,6 +159,15 @@ export async function findWithdrawalNamed(
 ): Promise<Named<Withdrawal> | undefined> {
   const [row] = await db.run(readWithdrawalNamed, { party_id: partyId, external_id: externalId });
   return row && { value: storedFromRow(row).withdrawal, fingerprint: row.fingerprint };
+}
+
+/**
+ * Off the operator's list, in the transaction in which he ends it: meanwhile nobody else takes it up. Undefined when it is not on
+ * the list, as one that a node is at.
+ */
+export async function takeStuck(tx: Database, id: string): Promise<StoredWithdrawal | undefined> {
+  const [row] = await tx.run(takeStuckWithdrawal, { withdrawal_id: id });
+  return row && storedFromRow(row);
 }
 
 export async function lookAgainAt(

@@ -307,6 +307,42 @@ describe('withdrawing', () => {
     expect(types.filter((type) => type === 'ConsentWithdrawn')).toHaveLength(1);
   });
 
+  test.each<[string, terms: object, RecurringSettings]>([
+    ['the payer agreed', { ...agreed, consent: { ...agreed.consent, locale: 'ru-RU' } }, { language: 'en' }],
+    ['the shop writes', { schedule: 'P1M' }, { language: 'ru' }],
+  ])('by the payer is in the language of his letter, in which %s', async (_of, terms, settings) => {
+    await set(settings);
+    const parent = await parentWith(terms);
+    const { text } = (await read(parent, 'receipt')).body;
+    const link = new URL(/откройте (\S+)/.exec(text)![1]!).pathname;
+    const headers = { 'accept-language': 'en' };
+    const question = await world.service.call('GET', link, { headers });
+    expect(question.text).toContain('<html lang="ru">');
+    expect(question.text).toContain('<button>Прекратить списания</button>');
+    const ended = await world.service.call('POST', link, { headers });
+    expect(ended.text).toContain('<html lang="ru">');
+    expect(ended.text).toContain('4242, больше ничего не списывают');
+    for (const page of [question, ended]) expect(page.text).not.toMatch(/card|charge/i);
+  });
+
+  test('by a link that is none is refused in the language of the browser', async () => {
+    const parent = await parentWith({ ...agreed, consent: { ...agreed.consent, locale: 'ru' } });
+    const { text } = (await read(parent, 'receipt')).body;
+    const cut = new URL(/откройте (\S+)/.exec(text)![1]!).pathname.slice(0, -2);
+    for (const link of [cut, '/recurring/withdraw/nothing/at-all']) {
+      for (const method of ['GET', 'POST'] as const) {
+        const inRussian = await world.service.call(method, link, {
+          headers: { 'accept-language': 'ru-RU,ru;q=0.9,en;q=0.8' },
+        });
+        expect(inRussian).toMatchObject({ status: 404, text: expect.stringContaining('Такой ссылки нет') });
+        expect(inRussian.text).toContain('<html lang="ru">');
+        const inEnglish = await world.service.call(method, link);
+        expect(inEnglish).toMatchObject({ status: 404, text: expect.stringContaining('No such link') });
+        expect(inEnglish.text).toContain('<html lang="en">');
+      }
+    }
+  });
+
   test('by the payer is possible also when the consent has run out, or the network has stopped it', async () => {
     const ended = await parentWith({ schedule: 'P1M', validUntil: '2026-02-28' });
     const stopped = await parentWith();

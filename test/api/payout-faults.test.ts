@@ -1,13 +1,19 @@
 // Payouts when one thing goes wrong: the bank says nothing, says something odd, says it late, breaks off; many drain one wallet
 // at once. Everything together is in payout-campaign.test.ts.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { findIdentity, storeIdentityFacts } from '../../src/wallets/identity.store.ts';
+import { findWithdrawal, storeEnd } from '../../src/wallets/withdrawal.store.ts';
+import type { WithdrawalEnd } from '../../src/wallets/withdrawal.ts';
 import { brokenInvariants } from '../support/ledger.ts';
 import { startPayoutWorld, type PayoutWorld } from '../support/payout-world.ts';
+import { waylay, type WaywardBank } from '../support/wayward-bank.ts';
 
 let world: PayoutWorld;
+let wayward: WaywardBank;
 let destination: string;
 beforeAll(async () => {
   world = await startPayoutWorld();
+  wayward = waylay(world.service.banks);
   destination = (await world.destinationFor('4242424242424242')).id;
 });
 afterAll(() => world.close());
@@ -109,6 +115,109 @@ describe('the bank says nothing that can be understood', () => {
     expect(world.bank.faults.list().faults).toHaveLength(1);
     expect(await read(body.id)).toMatchObject({ status: 'Succeeded' });
     expect(await paidOut(body.id)).toBe(1);
+  });
+});
+
+describe('an identity is blocked before its payout was sent', () => {
+  const hour = 3_600_000;
+  let identity: string;
+  let theirs: string;
+  beforeAll(async () => {
+    ({ identity } = await world.openWallet(world.merchant));
+    theirs = (await world.destinationFor('4242424242424242', world.merchant, identity)).id;
+  });
+
+  async function setBlocked(id: string, isBlocked: boolean): Promise<void> {
+    const { database, clock } = world.service;
+    const stored = (await findIdentity(database, null, id))!;
+    const type = isBlocked ? 'identity_blocked' : 'identity_unblocked';
+    expect(await storeIdentityFacts(database, stored, [{ type }], clock.now())).toBe(true);
+  }
+  /** One whose first message met that, and the identity it belongs to is blocked then. */
+  async function blockedAfter(kind: string, whose: string): Promise<string> {
+    world.bank.faults.order({ kind, next: 1, operationKind: 'payout' });
+    const { id } = (await world.withdraw(600, theirs)).body;
+    await world.service.engine.settled();
+    await setBlocked(whose, true);
+    return id;
+  }
+
+  test.each([
+    ['that of its wallet', () => world.identity],
+    ['that of its destination', () => identity],
+  ])('%s: it is not sent, and goes on when nobody is blocked any more', async (_, whose) => {
+    const before = await world.account();
+    const id = await blockedAfter('reset-before-booking', whose());
+    for (let elapsedMs = 1_000; elapsedMs < hour; elapsedMs *= 2) await pass(elapsedMs);
+    expect(await read(id)).toMatchObject({ status: 'Pending' });
+    expect(await paidOut(id)).toBe(0);
+    expect(await world.account()).toEqual({ own: before.own, available: before.available - 600 });
+    await setBlocked(whose(), false);
+    await pass(hour);
+    expect(await read(id)).toMatchObject({ status: 'Succeeded' });
+    expect(await paidOut(id)).toBe(1);
+  });
+
+  test('after a day it is left to an operator, who can have it sent when nobody is blocked any more', async () => {
+    const { engine } = world.service;
+    const id = await blockedAfter('not-done', identity);
+    for (let hours = 0; hours < 27; hours++) await pass(hour);
+    expect(await paidOut(id)).toBe(0);
+    expect((await engine.stuck()).filter((work) => work.id === id)).toEqual([
+      expect.objectContaining({
+        reason: expect.stringContaining('its wallet or its destination is blocked'),
+      }),
+    ]);
+    await setBlocked(identity, false);
+    expect(await engine.retry('withdrawal', id)).toBe(true);
+    await engine.settled();
+    expect(await read(id)).toMatchObject({ status: 'Succeeded' });
+    expect(await paidOut(id)).toBe(1);
+  });
+
+  test('what the bank has paid by then is paid', async () => {
+    const id = await blockedAfter('reset-after-booking', identity);
+    await pass(1_000);
+    expect(await read(id)).toMatchObject({ status: 'Succeeded' });
+    expect(await paidOut(id)).toBe(1);
+    await setBlocked(identity, false);
+  });
+});
+
+describe('somebody else writes the end while the message is on its way', () => {
+  const ends: Record<'succeeded' | 'failed', WithdrawalEnd> = {
+    succeeded: { type: 'withdrawal_succeeded', reference: 'operator', reason: 'the clearing file' },
+    failed: { type: 'withdrawal_failed', failure: ['authorization_failed', 'unknown'], reason: 'a call' },
+  };
+  const declining = { outcome: 'declined', network: 'visa', code: '14' } as const;
+
+  async function endedMeanwhile(as: keyof typeof ends): Promise<{ id: string; told: string[] }> {
+    const { database, clock, logged } = world.service;
+    wayward.meanwhile('payout', async () => {
+      const id = wayward.sent.at(-1)!.operationId.replace('.p', '');
+      const stored = (await findWithdrawal(database, null, id))!;
+      await storeEnd(database, stored, ends[as], { realm: 'test', now: clock.now() });
+    });
+    const id = await asked(600);
+    expect(await read(id)).toMatchObject({ status: as === 'succeeded' ? 'Succeeded' : 'Failed' });
+    return { id, told: logged.filter((line) => line.includes('"error"') && line.includes(id)) };
+  }
+
+  test('as the bank says it: nothing is told', async () => {
+    expect((await endedMeanwhile('succeeded')).told).toEqual([]);
+    wayward.happens('payout', declining);
+    expect((await endedMeanwhile('failed')).told).toEqual([]);
+  });
+
+  test.each([
+    ['failed', 'succeeded', undefined],
+    ['succeeded', 'failed', declining],
+  ] as const)('as %s, and by the bank it has %s: an error names it', async (written, proved, answer) => {
+    if (answer) wayward.happens('payout', answer);
+    const { id, told } = await endedMeanwhile(written);
+    expect(told.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ withdrawalId: id, operationId: `${id}.p`, written, proved }),
+    ]);
   });
 });
 

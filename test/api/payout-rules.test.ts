@@ -55,6 +55,20 @@ describe('bad requests of the wallets’ side', () => {
     );
   });
 
+  test('an identity for another party is not made, in nobody’s name', async () => {
+    const count = async (by: Merchant) =>
+      (await world.get('/wallet/v0/identities', by.apiKey)).body.result.length;
+    const before = [await count(world.merchant), await count(other)];
+    for (const partyID of [other.partyId, 'nobody']) {
+      const answer = await world.post('/wallet/v0/identities', { ...body, partyID });
+      expect(answer).toMatchObject({ status: 401, text: '', headers: { 'www-authenticate': 'Bearer' } });
+    }
+    expect([await count(world.merchant), await count(other)]).toEqual(before);
+    const own = await world.post('/wallet/v0/identities', { ...body, partyID: world.merchant.partyId });
+    expect(own.status).toBe(201);
+    expect(own.body).not.toHaveProperty('partyID');
+  });
+
   test('no body, what is no JSON, and another type of body', async () => {
     const { service, merchant } = world;
     const send = (sent: string | undefined, headers = {}) =>
@@ -594,6 +608,10 @@ describe('limits', () => {
       await engine.settled();
       return said(answer);
     };
+    await limited({});
+    expect(await pay(1_000_000_000_000)).toEqual(refused('invalidCashAmount', 'Invalid cash amount'));
+    await limited({ perDayMinor: 5_000n });
+    expect(await pay(5_001)).toEqual(refused('payoutLimitPerPayout', 'Invalid cash amount'));
     const day = clock.now().slice(0, 10);
     await limited({ perPayoutMinor: 5_000n, perDayMinor: 8_000n, perMonthMinor: 12_000n, payoutsPerDay: 3n });
     expect(await pay(5_001)).toEqual(refused('payoutLimitPerPayout', 'Invalid cash amount'));
@@ -730,6 +748,18 @@ describe('grants', () => {
     expect((await leave(`wallets/${others.wallet}`, { asset, validUntil }, world.merchant)).status).toBe(404);
   });
 
+  test('of a wallet, in requests that come at once under one name: it is used by one payout, and all are told of it', async () => {
+    const asset = { amount: 1_000, currency: 'RUB' };
+    for (let round = 0; round < 5; round++) {
+      const { token: walletGrant } = (await leave(`wallets/${others.wallet}`, { asset, validUntil })).body;
+      const named = { wallet: others.wallet, walletGrant, externalID: `granted ${round}` };
+      const made = await Promise.all([1, 2, 3].map(() => world.withdraw(1_000, destination, named)));
+      expect(made.map(({ status }) => status)).toEqual([202, 202, 202]);
+      expect(new Set(made.map(({ body }) => body.id)).size).toBe(1);
+    }
+    await world.service.engine.settled();
+  });
+
   test.each(['is_blocked', 'is_suspended'] as const)(
     'of a wallet whose owner %s: nobody pays out from it',
     async (flag) => {
@@ -740,6 +770,45 @@ describe('grants', () => {
       expect(said(await use())).toEqual(refused('walletInaccessible', 'Wallet inaccessible'));
       await setTradingFlag(world.service, other, { of: 'party', flag }, false);
       expect((await use()).status).toBe(202);
+      await world.service.engine.settled();
+    },
+  );
+
+  test.each(['is_blocked', 'is_suspended'] as const)(
+    'whoever %s is not paid either, and lets nobody pay out; his wallets and destinations say so',
+    async (flag) => {
+      const asset = { amount: 5_000, currency: 'RUB' };
+      const theirs = (await world.destinationFor('4242424242424242', other, others.identity)).id;
+      const ways = [`wallets/${others.wallet}`, `destinations/${theirs}`];
+      const { token: destinationGrant } = (await leave(ways[1]!, { validUntil })).body;
+      const pay = () => world.withdraw(1_000, theirs, { destinationGrant });
+      const transfer = () =>
+        world.post('/wallet/v0/w2w/transfers', {
+          sender: world.wallet,
+          receiver: others.wallet,
+          body: { amount: 7_000, currency: 'RUB' },
+        });
+      const areBlocked = async () => {
+        const read = ways.map((way) => world.get(`/wallet/v0/${way}`, other.apiKey));
+        const listed = ['wallets', 'destinations'].map((list) =>
+          world.get(`/wallet/v0/${list}?limit=1&identityID=${others.identity}`, other.apiKey),
+        );
+        const bodies = (await Promise.all([...read, ...listed])).map(({ body }) => body.result?.[0] ?? body);
+        return bodies.map(({ isBlocked }) => isBlocked);
+      };
+      await setTradingFlag(world.service, other, { of: 'party', flag }, true);
+      expect(said(await pay())).toEqual(refused('noSuchDestination', 'No such destination'));
+      expect(said(await transfer())).toEqual(refused('walletInaccessible', 'Wallet inaccessible'));
+      for (const way of ways) {
+        expect(said(await leave(way, { asset, validUntil }))).toEqual(
+          refused('partyInaccessible', 'Party inaccessible'),
+        );
+      }
+      expect(await areBlocked()).toEqual([true, true, true, true]);
+      await setTradingFlag(world.service, other, { of: 'party', flag }, false);
+      expect(await areBlocked()).toEqual([false, false, false, false]);
+      expect((await pay()).status).toBe(202);
+      expect((await transfer()).status).toBe(202);
       await world.service.engine.settled();
     },
   );

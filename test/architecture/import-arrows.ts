@@ -131,7 +131,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
   gauges: { may: ['ledger', ...Object.keys(rooms), ...words], types: ['http', 'engine', 'database', 'log'] },
   'due-work': {
     may: ['card-needs', 'cards', 'invoices', 'payments', 'customers', 'recurring', 'wallets'],
-    types: ['bank', 'mail', 'engine', 'database', 'clock'],
+    types: ['bank', 'mail', 'engine', 'database', 'clock', 'log'],
   },
   retention: { may: ['recurring', 'wallets', 'webhooks', 'database', ...words] },
   'card-needs': { may: Object.keys(rooms), types: ['database', 'clock'] },
@@ -166,7 +166,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
     may: ['invoices', 'customers', 'merchants', 'recurring', ...roomMayImport],
     types: ['service', 'log'],
   },
-  wallets: { may: ['cards', 'merchants', ...roomMayImport], types: ['bank', 'service'] },
+  wallets: { may: ['cards', 'merchants', ...roomMayImport], types: ['bank', 'service', 'log'] },
   webhooks: { may: roomMayImport, types: ['service', 'log'] },
   recurring: { may: ['cards', 'mail', 'merchants', ...roomMayImport], types: ['service'] },
   invoices: { may: ['merchants', ...roomMayImport], types: ['service'] },

@@ -239,6 +239,19 @@ describeInBrowser('the checkout', () => {
     ).toHaveLength(1);
   });
 
+  test.each([
+    ['en', 'Try again in 50 minutes.'],
+    ['ru', 'Попробуйте ещё раз через 50 минут.'],
+  ])('who has to wait is told how long as people say it, in %s', async (locale, said) => {
+    await openNew({ locale });
+    await page.route('**/payment-resources', (route) =>
+      route.fulfill({ status: 429, headers: { 'Retry-After': '2990' } }),
+    );
+    await enter(good);
+    await page.locator('#pay').click();
+    await expectNotice(said);
+  });
+
   test('without a network nothing is charged and nothing is lost', async () => {
     await openNew();
     await page.context().setOffline(true);

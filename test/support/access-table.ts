@@ -477,7 +477,7 @@ export const expectations: Record<string, Row> = {
     toOtherTokens: noInvoice,
   },
   getReceipt: {
-    scope: 'payments:read',
+    scope: 'payments:write',
     request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/receipt`),
     toKey: byInvoice(noSeries),
     toOtherTokens: noInvoice,
