@@ -92,7 +92,7 @@ ${section('left', view, `${left(request.kind, words)}<button id="resume" class="
 ${section('done', view, done(words))}
 ${section('cancelled', view, `${mark('stop')}${head(words.ended.cancelledHead)}<p>${escape(words.ended.cancelledLead)}</p>`)}
 ${section('dead', view, `${mark('stop')}${head(words.ended.deadHead)}<p>${escape(words.ended.deadLead)}</p>`)}
-${section('heard', view, `${mark('tick')}${head(words.ended.heardHead)}<p>${escape(words.ended.heardLead)}</p>`)}
+${section('heard', view, `${head(words.ended.heardHead)}<p>${escape(words.ended.heardLead)}</p>`)}
 </main>
 </div>
 <script type="application/json" id="facts">${json(factsOf(shown, words, shopName))}</script>
