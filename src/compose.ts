@@ -212,13 +212,8 @@ export function buildService(
   });
   const { openMailServer: openMail = openMailServer } = ports.network ?? {};
   const mailServer = config.mailServer && openMail(config.mailServer);
-  const recurring = openRecurring({
-    cards: vault.cards,
-    merchants,
-    keyring,
-    publicUrl,
-    writesLetters: config.mode === 'sandbox' || mailServer !== undefined,
-  });
+  const writesLetters = config.mode === 'sandbox' || mailServer !== undefined;
+  const recurring = openRecurring({ cards: vault.cards, merchants, keyring, publicUrl, writesLetters });
   const payouts = openPayoutRules({
     lookups: database.lookups,
     realm: config.mode === 'live' ? 'live' : 'test',
@@ -331,11 +326,13 @@ export function buildService(
   });
   addCheckoutRoutes(app, {
     mode: config.mode,
+    writesLetters,
     log,
     tokens,
     merchants,
     invoiceOf: (id) => loadInvoice(database.lookups, id),
     customerOf: (id) => loadCustomerOfPayer(database.lookups, id),
+    termsOf: async (shop) => (await recurring.settings(database.lookups, shop)).terms,
   });
   addPages(app, config.mode);
   addGauges(metrics, { database, engine, clock, books });

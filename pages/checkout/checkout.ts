@@ -9,7 +9,7 @@ import { fingerprint } from './browser-print.ts';
 import { connectCardForm } from './card-form.ts';
 import { connectChallenge } from './challenge.ts';
 import { follow } from './follow.ts';
-import { nothingYet, type Progress } from './progress.ts';
+import { bindingToFollow, nothingYet, ofBinding, type Progress } from './progress.ts';
 import { showReceipt } from './receipt.ts';
 import { openSession } from './session.ts';
 import { hasShopPage, isInFrame, tellShop } from './shop-page.ts';
@@ -30,10 +30,16 @@ const notice = existing('notice', HTMLElement);
 const amount = document.querySelector<HTMLElement>('#amount');
 
 let shown: View = facts.view;
+let heard: Progress = nothingYet;
+/** As this page is about it. */
 let progress: Progress = nothingYet;
+/** Of a customer: the binding that began here, or was under way when the page was opened. */
+let followed: string | undefined;
 let hasHeard = false;
 /** Of this page's own making: */
 let isSending = false;
+/** Until the service has said that it has begun nothing goes on without the page. */
+let isUnsent = false;
 let begunHere = false;
 let hasLeftChallenge = false;
 /** The payer has been to his bank about this attempt. */
@@ -46,7 +52,8 @@ tellShop(facts, { type: 'opened' });
 const sheet = document.querySelector('.sheet') ?? document.body;
 new ResizeObserver(() => tellShop(facts, { type: 'resized', height: sheet.scrollHeight })).observe(sheet);
 if (hasShopPage(facts)) showCloseButton();
-if (session.token === undefined) show('dead');
+// A window that a shop's frame opened for the bank has not what the frame keeps: it is for nothing but the way back.
+if (session.token === undefined) show(session.returned ? 'heard' : 'dead');
 else if (shown !== 'dead' && shown !== 'cancelled') run(session.token);
 
 function run(token: string): void {
@@ -60,23 +67,26 @@ function run(token: string): void {
   });
   const follower = follow(task, {
     progressed(latest) {
-      if (!hasHeard) {
-        hasHeard = true;
+      heard = latest;
+      const isFirst = !hasHeard;
+      hasHeard = true;
+      if (isFirst) followed ??= bindingToFollow(latest, session.followed, session.returned);
+      progress = ofBinding(heard, followed);
+      if (isFirst) {
         // What began before this page did is taken up where it is.
-        begunHere = latest.attempt?.state === 'pending' || session.returned;
-        if (session.returned) confirmedAttempt = latest.attempt?.id;
-        if (!begunHere) toldAttempt = latest.attempt?.id;
+        const { attempt } = progress;
+        begunHere = attempt?.state === 'pending' || session.returned;
+        if (session.returned) confirmedAttempt = attempt?.id;
+        if (!begunHere) toldAttempt = attempt?.id;
       }
-      progress = latest;
       draw();
     },
     connected(isConnected) {
       if (!isConnected) warn(words.notices.offline);
       else if (notice.textContent === words.notices.offline) warn('');
-      const lead = isConnected ? words.waiting.lead : words.waiting.offlineLead;
-      existing('waiting-lead', HTMLElement).textContent = lead;
+      sayWhileWaiting(isConnected ? 'lead' : 'offlineLead');
     },
-    slow: () => void (existing('waiting-lead', HTMLElement).textContent = words.waiting.slow),
+    slow: () => sayWhileWaiting('slow'),
     stranger: () => show('dead'),
   });
 
@@ -106,10 +116,16 @@ function run(token: string): void {
     isSending = true;
     draw();
     const attemptBefore = progress.attempt?.id;
+    sayWhileWaiting('lead');
+    isUnsent = true;
     const problem = await begin(read.paymentTool, read.entered);
+    isUnsent = false;
     form.clearCode();
-    isSending = problem === undefined && progress.attempt?.id === attemptBefore;
+    progress = ofBinding(heard, followed);
+    const { attempt = { id: attemptBefore } } = progress;
+    isSending = problem === undefined && attempt.id === attemptBefore;
     if (problem === undefined) begunHere = true;
+    sayWhileWaiting('lead');
     draw();
     if (problem === undefined) return follower.hurry();
     warn(problem);
@@ -134,9 +150,12 @@ function run(token: string): void {
       const begun = await task.begin(resource, entered, key);
       if (begun.came === 'stranger') return void show('dead');
       if (begun.came === 'refusal') return refusalSaid(begun.code);
-      if (begun.came === 'body') return undefined;
+      if (begun.came === 'body') {
+        if (facts.kind === 'customer') session.follow((followed = begun.body.id));
+        return undefined;
+      }
       if (begun.came === 'wait' && begun.seconds > waitSecondsMost) return words.notices.tooManyCards;
-      existing('waiting-lead', HTMLElement).textContent = words.waiting.offlineLead;
+      sayWhileWaiting('unsent');
       const pauseMs = begun.came === 'wait' ? begun.seconds * 1_000 : (sendAgainMs[turn] ?? sendAgainLastMs);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
@@ -166,7 +185,8 @@ function run(token: string): void {
 /** An accepted payment that is told to be impossible is one that was begun before, here or in another window. */
 function refusalSaid(code: string): string | undefined {
   if (code === 'invalidInvoiceStatus' || code === 'invoicePaymentPending') return undefined;
-  const isCard = ['invalidRequest', 'invalidPaymentToolToken', 'invalidPaymentSession'].includes(code);
+  // The card itself was taken before; what else is wrong the payer cannot mend.
+  const isCard = ['invalidPaymentToolToken', 'invalidPaymentSession'].includes(code);
   if (isCard) return words.notices.tryAgain;
   return facts.kind === 'customer' ? words.notices.shopCannotBind : words.notices.shopCannot;
 }
@@ -195,6 +215,14 @@ function show(view: View): void {
   if (view !== 'form' && view !== 'loading') warn('');
   // Who cannot see that the view has changed hears its heading.
   section.querySelector<HTMLElement>('h2')?.focus();
+}
+
+function sayWhileWaiting(what: 'lead' | 'slow' | 'offlineLead' | 'unsent'): void {
+  // That the events can be read again does not mean that it has been sent.
+  if (isUnsent && what === 'lead') return;
+  const said = words.waiting[isUnsent ? 'unsent' : what];
+  const lead = existing('waiting-lead', HTMLElement);
+  if (lead.textContent !== said) lead.textContent = said;
 }
 
 function warn(text: string): void {

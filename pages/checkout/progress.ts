@@ -26,7 +26,10 @@ export type Progress = {
   /** Of an invoice. */
   readonly order?: { readonly amountMinor: number; readonly product: string };
   readonly invoice?: 'unpaid' | 'paid' | 'cancelled';
+  /** What the page is about: the latest of an invoice, which has one at a time; of a customer the one that is followed. */
   readonly attempt?: Attempt;
+  /** Of a customer, by id: several may be under way together. */
+  readonly bindings?: Readonly<Record<string, Attempt>>;
 };
 
 export type FeedEvent = {
@@ -62,13 +65,15 @@ function afterChange(progress: Progress, change: Change, at: string): Progress {
     case 'PaymentStarted':
       return { ...progress, attempt: paymentAttempt(change['payment'] as PaymentBody, at) };
     case 'CustomerBindingStarted':
-      return { ...progress, attempt: bindingAttempt(change['customerBinding'] as BindingBody, at) };
+      return withBinding(progress, bindingAttempt(change['customerBinding'] as BindingBody, at));
     case 'PaymentInteractionRequested':
-    case 'CustomerBindingInteractionRequested':
       return changed(progress, change, { interaction: interactionOf(change['userInteraction']) });
     case 'PaymentStatusChanged':
-    case 'CustomerBindingStatusChanged':
       return changed(progress, change, ended(change, at));
+    case 'CustomerBindingInteractionRequested':
+      return changedBinding(progress, change, { interaction: interactionOf(change['userInteraction']) });
+    case 'CustomerBindingStatusChanged':
+      return changedBinding(progress, change, ended(change, at));
     default:
       return progress;
   }
@@ -76,9 +81,37 @@ function afterChange(progress: Progress, change: Change, at: string): Progress {
 
 /** What is told of an earlier attempt no longer matters. */
 function changed(progress: Progress, change: Change, members: Partial<Attempt>): Progress {
-  const id = change['paymentID'] ?? change['customerBindingID'];
   const { attempt } = progress;
-  return attempt && attempt.id === id ? { ...progress, attempt: { ...attempt, ...members } } : progress;
+  const isOfIt = attempt?.id === change['paymentID'];
+  return attempt && isOfIt ? { ...progress, attempt: { ...attempt, ...members } } : progress;
+}
+
+function changedBinding(progress: Progress, change: Change, members: Partial<Attempt>): Progress {
+  const binding = progress.bindings?.[change['customerBindingID'] as string];
+  return binding ? withBinding(progress, { ...binding, ...members }) : progress;
+}
+
+function withBinding(progress: Progress, binding: Attempt): Progress {
+  return { ...progress, bindings: { ...progress.bindings, [binding.id]: binding } };
+}
+
+/** As a page sees it that is about one binding, whatever other pages do. */
+export function ofBinding(progress: Progress, id: string | undefined): Progress {
+  const attempt = id === undefined ? undefined : progress.bindings?.[id];
+  return attempt ? { ...progress, attempt } : progress;
+}
+
+/** What a page is about that has just been opened: what it was about before, if that goes on; else what is under way. */
+export function bindingToFollow(
+  { bindings = {} }: Progress,
+  before: string | undefined,
+  hasReturned: boolean,
+): string | undefined {
+  const own = before === undefined ? undefined : bindings[before];
+  if (own && (hasReturned || own.state === 'pending')) return own.id;
+  const all = Object.values(bindings);
+  const pending = all.filter(({ state }) => state === 'pending').at(-1);
+  return (pending ?? (hasReturned ? all.at(-1) : undefined))?.id;
 }
 
 const stateOfStatus: Readonly<Record<string, Attempt['state']>> = {

@@ -9,6 +9,9 @@ export type Session = {
   readonly metadata: unknown;
   /** The browser has just come back from the payer's bank. */
   readonly returned: boolean;
+  /** The binding this tab was about before it was loaded again. */
+  readonly followed: string | undefined;
+  follow(bindingId: string): void;
   /** Where the payer's browser comes back to from his bank, if that takes the whole window. */
   readonly returnUrl: string;
 };
@@ -31,14 +34,18 @@ export function openSession(kind: 'invoice' | 'customer', id: string): Session {
     if (value) known[name] = value;
     asked.delete(name);
   }
-  asked.delete('returned');
-  keep(id, known);
+  // Without a token there is nothing to go on with, also when it is loaded again.
+  if (known[`${kind}AccessToken`] !== undefined) asked.delete('returned');
+  const followed = kept['followed'];
+  keep(id, { ...known, ...(followed === undefined ? {} : { followed }) });
   history.replaceState(null, '', `?${asked}`);
   return {
     token: known[`${kind}AccessToken`],
     email: known['email'],
     metadata: parsed(known['metadata']),
     returned,
+    followed,
+    follow: (bindingId) => keep(id, { ...known, followed: bindingId }),
     returnUrl: returnUrlOf(asked),
   };
 }

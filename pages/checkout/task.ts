@@ -12,7 +12,11 @@ export type Entered = { readonly email?: string; readonly consentTickedAt?: stri
 
 export type Task = {
   events(after: number): Promise<Answer<FeedEvent[]>>;
-  begin(resource: Resource, entered: Entered, idempotencyKey: string): Promise<Answer<unknown>>;
+  begin(
+    resource: Resource,
+    entered: Entered,
+    idempotencyKey: string,
+  ): Promise<Answer<{ readonly id: string }>>;
 };
 
 const eventsAtOnce = 1_000;

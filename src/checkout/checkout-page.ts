@@ -16,6 +16,7 @@ export const views = [
   'done',
   'cancelled',
   'dead',
+  'heard',
 ] as const;
 export type View = (typeof views)[number];
 
@@ -35,6 +36,8 @@ export type CheckoutView = {
   readonly order?: Order;
   /** What is seen first. */
   readonly view: View;
+  /** Whether the receipts of recurring payments go to payers by mail. */
+  readonly writesLetters: boolean;
   readonly returnTo?: string;
   /** The page of the shop that is told what happens. */
   readonly shopOrigin?: string;
@@ -89,6 +92,7 @@ ${section('left', view, `${left(request.kind, words)}<button id="resume" class="
 ${section('done', view, done(words))}
 ${section('cancelled', view, `${mark('stop')}${head(words.ended.cancelledHead)}<p>${escape(words.ended.cancelledLead)}</p>`)}
 ${section('dead', view, `${mark('stop')}${head(words.ended.deadHead)}<p>${escape(words.ended.deadLead)}</p>`)}
+${section('heard', view, `${head(words.ended.heardHead)}<p>${escape(words.ended.heardLead)}</p>`)}
 </main>
 </div>
 <script type="application/json" id="facts">${json(factsOf(shown, words, shopName))}</script>
@@ -116,10 +120,15 @@ ${shop?.isTest ? `<p class="test"><span>${escape(words.page.testMode)}</span></p
 </header>`;
 }
 
-function cardForm({ request, shop, order }: CheckoutView, words: Words, shopName: string): string {
+function cardForm(
+  { request, shop, order, writesLetters }: CheckoutView,
+  words: Words,
+  shopName: string,
+): string {
   const { page } = words;
   const consent = consentTextOf(request, shopName);
   const isEmailNeeded = request.recurring;
+  const emailLabel = isEmailNeeded ? (writesLetters ? page.email : page.emailForShop) : page.emailOptional;
   return `<form id="card-form" novalidate autocomplete="on">
 ${field('number', page.number, `<input id="number" inputmode="numeric" autocomplete="cc-number" placeholder="0000 0000 0000 0000" maxlength="30" required aria-describedby="number-network number-problem"><svg class="network" aria-hidden="true"><use id="network-sign" href="#sign-card"/></svg><span id="number-network" class="off-screen"></span>`)}
 <div class="pair">
@@ -127,7 +136,7 @@ ${field('expiry', page.expiry, `<input id="expiry" inputmode="numeric" autocompl
 ${field('code', page.code, `<input id="code" ${request.obscureCardCvv ? 'type="password" ' : ''}inputmode="numeric" autocomplete="cc-csc" placeholder="000" maxlength="4" required aria-describedby="code-hint code-problem"><span id="code-hint" class="off-screen">${escape(page.codeHint)}</span>`)}
 </div>
 ${request.requireCardHolder ? field('holder', page.holder, `<input id="holder" autocomplete="cc-name" autocapitalize="characters" maxlength="100" required aria-describedby="holder-problem">`) : ''}
-${request.kind === 'customer' ? '' : field('email', isEmailNeeded ? page.email : page.emailOptional, `<input id="email" type="email" autocomplete="email" maxlength="100" ${isEmailNeeded ? 'required ' : ''}aria-describedby="email-problem">`)}
+${request.kind === 'customer' ? '' : field('email', emailLabel, `<input id="email" type="email" autocomplete="email" maxlength="100" ${isEmailNeeded ? 'required ' : ''}aria-describedby="email-problem">`)}
 ${consent === undefined ? '' : consentField(consent)}
 ${request.hold ? `<p class="hint">${escape(page.holdNote)}</p>` : ''}
 <button id="pay" class="main" type="submit"${order === undefined && request.kind === 'invoice' ? ' aria-disabled="true"' : ''}>${escape(payLabel({ request, ...(shop ? { shop } : {}), ...(order ? { order } : {}) }, words))}</button>

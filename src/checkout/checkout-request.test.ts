@@ -1,6 +1,7 @@
 // What the address of a checkout says: every member, what is passed over, and whose language is spoken.
 import { describe, expect, test } from 'vitest';
-import { consentTextOf } from './consent-text.ts';
+import { checkoutPage } from './checkout-page.ts';
+import { consentTextOf, withShopTerms } from './consent-text.ts';
 import { isReturnAllowed, readCheckoutRequest } from './checkout-request.ts';
 import { printMoney, sizeOfPrinted } from './printed-money.ts';
 import { wordsIn } from './words.ts';
@@ -70,6 +71,15 @@ describe('an address', () => {
     for (const query of [{}, { invoiceID: '' }, { invoiceID: 'x'.repeat(41) }, { invoiceID: ['I1', 'I2'] }]) {
       expect(readCheckoutRequest(query)).toBeUndefined();
     }
+  });
+
+  test.each([
+    ['2030-12-31', '2030-12-31'],
+    ['2028-02-29', '2028-02-29'],
+    ['2030-02-30', undefined],
+    ['2030-2-3', undefined],
+  ])('until %s is until %s', (recurringUntil, until) => {
+    expect(readCheckoutRequest({ invoiceID: 'I1', recurringUntil })?.until).toBe(until);
   });
 
   test('with nonsense in it is as if that had not been said', () => {
@@ -152,6 +162,10 @@ describe('the sentence beside the box', () => {
     [{}, 'as agreed with the shop', 'until I cancel'],
     [{ recurringSchedule: ' ' }, 'as agreed with the shop', 'until I cancel'],
     [{ recurringSchedule: 'P1M' }, 'every month', 'until I cancel'],
+    [{ recurringSchedule: 'P4W' }, 'every 4 weeks', 'until I cancel'],
+    [{ locale: 'ru', recurringSchedule: 'P6M' }, 'каждые 6 месяцев', 'пока не отменю'],
+    [{ locale: 'ru', recurringSchedule: 'P2Y' }, 'каждые 2 года', 'пока не отменю'],
+    [{ locale: 'ru', recurringSchedule: 'P21D' }, 'каждые 21 день', 'пока не отменю'],
     [
       { recurringSchedule: 'on delivery', recurringUntil: '2030-12-31' },
       'on delivery',
@@ -170,8 +184,39 @@ describe('the sentence beside the box', () => {
     expect(consent?.howToStop).toContain('Bean & Leaf');
   });
 
+  test.each([
+    [{}, 'P2W', '2027-12-31'],
+    [{ recurringSchedule: 'P1M' }, 'P1M', undefined],
+    [{ recurringUntil: '2030-12-31' }, undefined, '2030-12-31'],
+  ])('of %j is of the shop’s terms where it says none of its own', (more, schedule, until) => {
+    const request = readCheckoutRequest({ customerID: 'C1', ...more });
+    const agreed = request && withShopTerms(request, { schedule: 'P2W', validUntil: '2027-12-31' });
+    expect([agreed?.schedule, agreed?.until]).toEqual([schedule, until]);
+  });
+
   test('is there for a binding, and for no other payment', () => {
     expect(textOf({ customerID: 'C1' })?.text).toContain('when I buy again');
     expect(textOf({ invoiceID: 'I1' })).toBeUndefined();
+  });
+});
+
+describe('the field for an e-mail', () => {
+  const labelOf = (query: Record<string, string>, writesLetters: boolean) => {
+    const request = readCheckoutRequest({ invoiceID: 'I1', ...query });
+    if (!request) throw new Error('it asks for nothing');
+    const page = checkoutPage({ request, view: 'form', writesLetters }, { script: '', style: '' });
+    return /<label for="email">(.*?)<\/label>/.exec(page)?.[1];
+  };
+
+  test.each([
+    [{ recurring: 'true' }, true, 'E-mail for the receipt'],
+    [{ recurring: 'true' }, false, 'E-mail for the shop'],
+    [{}, true, 'E-mail for the shop, if you like'],
+    [{}, false, 'E-mail for the shop, if you like'],
+    [{ locale: 'ru', recurring: 'true' }, true, 'E-mail для чека'],
+    [{ locale: 'ru', recurring: 'true' }, false, 'E-mail для магазина'],
+    [{ locale: 'ru' }, true, 'E-mail для магазина, если хотите'],
+  ])('of %j promises a receipt only where one is sent: %s', (query, writesLetters, label) => {
+    expect(labelOf(query, writesLetters)).toBe(label);
   });
 });

@@ -1,6 +1,7 @@
 // What the address of a checkout asks for: which invoice to pay or which customer to bind a card to, and how the page looks
 // and behaves. Pure. Whatever is missing or makes no sense is as if it had not been said; only ids and tokens matter.
 import { originOf } from '../merchants/party.ts';
+import { isDate } from '../recurring/calendar.ts';
 
 export const themes = ['main', 'coral'] as const;
 export type Theme = (typeof themes)[number];
@@ -81,8 +82,8 @@ export function localeOf(wanted: unknown, acceptLanguage = ''): Locale {
 }
 
 function dayOf(text: string | undefined): string | undefined {
-  const isDay = text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text);
-  return isDay && !Number.isNaN(Date.parse(text)) ? text : undefined;
+  const isDay = text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text) && isDate(text);
+  return isDay ? text : undefined;
 }
 
 /** What of an address only its own tab may know. */

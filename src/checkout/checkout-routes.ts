@@ -12,15 +12,19 @@ import type { Customer } from '../customers/customer.ts';
 import type { Invoice } from '../invoices/invoice.ts';
 import { originOf } from '../merchants/party.ts';
 import { decimalsOf } from '../money.ts';
+import type { MandateTerms } from '../recurring/mandate.ts';
 import type { Service } from '../service.ts';
 import { awayPage, tryAgainAfterSeconds } from './away-page.ts';
 import { challengePages, type SmallPage } from './challenge-pages.ts';
 import { checkoutPage, type CheckoutView, type Order, type View } from './checkout-page.ts';
+import { needsConsent, withShopTerms } from './consent-text.ts';
 import { isReturnAllowed, localeOf, readCheckoutRequest, type CheckoutRequest } from './checkout-request.ts';
 import { policyHash } from './policy-hash.ts';
 
 export type CheckoutPorts = {
   readonly mode: 'sandbox' | 'live';
+  /** Whether receipts go to payers by mail. */
+  readonly writesLetters: boolean;
   readonly log: Pick<Logger, 'error'>;
   readonly tokens: Pick<Service['tokens'], 'verify'>;
   readonly merchants: Pick<Service['merchants'], 'shop'>;
@@ -28,6 +32,11 @@ export type CheckoutPorts = {
   readonly customerOf: (
     id: string,
   ) => Promise<{ readonly customer: Customer; readonly isBinding: boolean } | undefined>;
+  /** What the shop agrees with whoever agrees to nothing else. */
+  readonly termsOf: (shop: {
+    readonly partyId: string;
+    readonly shopId: string;
+  }) => Promise<MandateTerms | undefined>;
 };
 
 /** Where a task is asked for: from the page that has its files, and from the site of the shop. */
@@ -87,17 +96,19 @@ async function lookAt(
   ports: CheckoutPorts,
   { ownOrigin, returned }: Place,
 ): Promise<{ view: CheckoutView; origins: readonly string[] }> {
-  const { mode, tokens, merchants } = ports;
+  const { mode, tokens, merchants, writesLetters } = ports;
   const found = wanted.id !== '' && isKeepable(wanted.id) ? await find(wanted, ports) : undefined;
   const shop = found && (await merchants.shop(found.partyId, found.shopId));
-  if (!found || !shop) return { view: { request: wanted, view: 'dead' }, origins: [] };
+  if (!found || !shop) return { view: { request: wanted, view: 'dead', writesLetters }, origins: [] };
   // The sandbox has a shop of its own at the same address.
   const origins = mode === 'sandbox' && ownOrigin ? [...shop.origins, ownOrigin] : shop.origins;
   const { token, redirectUrl, shopOrigin } = wanted;
   const subject = token === undefined ? undefined : await tokens.verify(token);
   const isGood = subject?.kind === wanted.kind && subject.entityId === wanted.id;
+  // Read before the payer agrees: what he is told is what is kept.
+  const agreed = needsConsent(wanted) ? withShopTerms(wanted, await ports.termsOf(found)) : wanted;
   const view: CheckoutView = {
-    request: wanted,
+    request: agreed,
     shop: {
       name: shop.name,
       isTest: shop.realm === 'test',
@@ -105,6 +116,7 @@ async function lookAt(
       minorDigits: decimalsOf(shop.currency),
     },
     view: isGood ? found.view : viewWithoutToken(wanted, returned),
+    writesLetters,
     ...(isGood && found.order ? { order: found.order } : {}),
     ...(redirectUrl !== undefined && isReturnAllowed(redirectUrl, origins) ? { returnTo: redirectUrl } : {}),
     ...(shopOrigin !== undefined && origins.includes(shopOrigin) ? { shopOrigin } : {}),

@@ -1,7 +1,9 @@
 // What a payer agrees to when his card is kept: the sentence beside the box, with its schedule, its lifetime and how to stop it.
 // Pure. The very words are the evidence, so they are made in one place.
+import type { MandateTerms } from '../recurring/mandate.ts';
+import { scheduleInWords } from '../recurring/receipt.ts';
 import type { CheckoutRequest } from './checkout-request.ts';
-import { fill, wordsIn, type Words } from './words.ts';
+import { fill, wordsIn } from './words.ts';
 
 export type ConsentText = {
   readonly text: string;
@@ -11,11 +13,29 @@ export type ConsentText = {
   readonly until: string;
 };
 
+/** Whether a card is kept. */
+export function needsConsent({ kind, recurring }: Pick<CheckoutRequest, 'kind' | 'recurring'>): boolean {
+  return kind === 'customer' || recurring;
+}
+
+/** Whose address says neither how often nor for how long is agreed to what the shop agrees with everybody: all of it, or nothing. */
+export function withShopTerms(request: CheckoutRequest, terms: MandateTerms = {}): CheckoutRequest {
+  if (request.schedule !== undefined || request.until !== undefined) return request;
+  const { schedule, validUntil: until } = terms;
+  return {
+    ...request,
+    ...(schedule === undefined ? {} : { schedule }),
+    ...(until === undefined ? {} : { until }),
+  };
+}
+
 /** Undefined where no card is kept. */
 export function consentTextOf(request: CheckoutRequest, shop: string): ConsentText | undefined {
-  if (request.kind === 'invoice' && !request.recurring) return undefined;
-  const { consent, periods } = wordsIn(request.locale);
-  const schedule = scheduleIn(periods, request.schedule) ?? consent.schedule;
+  if (!needsConsent(request)) return undefined;
+  const { consent } = wordsIn(request.locale);
+  // In the words of the receipts.
+  const schedule =
+    request.schedule === undefined ? consent.schedule : scheduleInWords(request.schedule, request.locale);
   const until =
     request.until === undefined
       ? consent.until
@@ -27,12 +47,6 @@ export function consentTextOf(request: CheckoutRequest, shop: string): ConsentTe
     schedule,
     until,
   };
-}
-
-/** The usual periods of ISO 8601 in words; whatever else a shop writes stands as it is. */
-function scheduleIn(periods: Words['periods'], schedule: string | undefined): string | undefined {
-  const known: Readonly<Record<string, string>> = periods;
-  return schedule === undefined ? undefined : (known[schedule] ?? schedule);
 }
 
 function printedDate(day: string, locale: string): string {

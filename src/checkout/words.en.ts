@@ -14,7 +14,8 @@ export const english = {
     codeHint: '3 digits on the back of the card',
     holder: 'Name on the card',
     email: 'E-mail for the receipt',
-    emailOptional: 'E-mail for the receipt, if you like',
+    emailForShop: 'E-mail for the shop',
+    emailOptional: 'E-mail for the shop, if you like',
     pay: 'Pay {amount}',
     payPlain: 'Pay',
     hold: 'Reserve {amount}',
@@ -37,15 +38,6 @@ export const english = {
     until: 'until I cancel',
     untilDate: 'until {date}',
   },
-  periods: {
-    P1D: 'every day',
-    P1W: 'every week',
-    P2W: 'every two weeks',
-    P1M: 'every month',
-    P3M: 'every three months',
-    P6M: 'every six months',
-    P1Y: 'every year',
-  },
   /** Under a field. */
   problems: {
     numberMissing: 'Enter the number on the front of the card',
@@ -59,7 +51,7 @@ export const english = {
     codeWrong: 'The code has {digits} digits',
     holderMissing: 'Enter the name as it stands on the card',
     holderWrong: 'Letters, spaces and dots only',
-    emailMissing: 'Enter your e-mail address: the receipt goes there',
+    emailMissing: 'Enter your e-mail address',
     emailWrong: 'An e-mail address looks like name@example.com',
     consentMissing: 'Tick the box if you agree. Without it the card cannot be kept on file',
   },
@@ -94,6 +86,7 @@ export const english = {
     slow: 'It takes longer than usual. You can wait here, or close this page: the shop is told either way. Do not pay a second time.',
     offlineLead:
       'The connection is gone. Your payment goes on without it; we show the result as soon as it is back.',
+    unsent: 'We are still trying to send your payment. Keep this page open.',
   },
   waitingToBind: {
     head: 'Asking your bank',
@@ -101,6 +94,7 @@ export const english = {
     slow: 'It takes longer than usual. You can wait here, or close this page: the shop is told either way.',
     offlineLead:
       'The connection is gone. Your bank goes on without it; we show the result as soon as it is back.',
+    unsent: 'We are still trying to send your card. Keep this page open.',
   },
   challenge: {
     head: 'Confirm with your bank',
@@ -142,6 +136,8 @@ export const english = {
     deadHead: 'This link no longer works',
     deadLead:
       'It has expired, or a part of it is missing. Go back to the shop and start again; if you have paid, the shop knows.',
+    heardHead: 'Your bank has been heard',
+    heardLead: 'You can close this window. How it ended stands on the page you came from.',
   },
   /** While the service cannot look anything up. */
   away: {

@@ -65,7 +65,21 @@ const russianEach: Record<Unit, string> = {
   M: 'каждый месяц',
   Y: 'каждый год',
 };
-const russianShort: Record<Unit, string> = { D: 'дн.', W: 'нед.', M: 'мес.', Y: 'г.' };
+/** As many as end in one, in two to four, and all others. */
+const russianForms: Record<Unit, readonly [one: string, few: string, many: string]> = {
+  D: ['день', 'дня', 'дней'],
+  W: ['неделю', 'недели', 'недель'],
+  M: ['месяц', 'месяца', 'месяцев'],
+  Y: ['год', 'года', 'лет'],
+};
+const russianRules = new Intl.PluralRules('ru');
+
+function russianEvery(count: number, unit: Unit): string {
+  if (count === 1) return russianEach[unit];
+  const [one, few, many] = russianForms[unit];
+  const rule = russianRules.select(count);
+  return `каждые ${count} ${rule === 'one' ? one : rule === 'few' ? few : many}`;
+}
 
 const words: Record<ReceiptLanguage, Words> = {
   en: {
@@ -110,7 +124,7 @@ const words: Record<ReceiptLanguage, Words> = {
     },
     untilCancelled: 'до отмены (until cancelled)',
     until: (date) => `до ${date} (until ${date})`,
-    every: (count, unit) => (count === 1 ? russianEach[unit] : `каждые ${count} ${russianShort[unit]}`),
+    every: russianEvery,
     asAgreed: 'по договорённости с продавцом',
     upTo: (amount) => `до ${amount}`,
     trial: (date, after) => (after === undefined ? `до ${date}` : `до ${date}, затем ${after}`),

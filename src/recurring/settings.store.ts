@@ -36,7 +36,10 @@ const putSettings = statement({
 
 type ShopName = { readonly partyId: string; readonly shopId: string };
 
-export async function findSettings(db: Database, { partyId, shopId }: ShopName): Promise<RecurringSettings> {
+export async function findSettings(
+  db: Pick<Database, 'run'>,
+  { partyId, shopId }: ShopName,
+): Promise<RecurringSettings> {
   const [row] = await db.run(readSettings, { party_id: partyId, shop_id: shopId });
   return (row?.settings ?? {}) as RecurringSettings;
 }

@@ -119,7 +119,7 @@ export type Recurring = {
   /** What of the series needs its card: a charge that is under way, and the charges that may still come, until then. */
   cardNeeds(db: Database, seriesId: string, now: Instant): Promise<CardNeeded>;
   /** How the shop wants it. */
-  settings(db: Database, shop: { partyId: string; shopId: string }): Promise<RecurringSettings>;
+  settings(db: Pick<Database, 'run'>, shop: { partyId: string; shopId: string }): Promise<RecurringSettings>;
   events(db: Database, seriesId: string, after: number, most: number): Promise<LoggedEvent<SeriesFact>[]>;
   /** What there is to show for the consent, sealed. */
   bundle(db: Database, seriesId: string, now: Instant): Promise<Bundle | undefined>;

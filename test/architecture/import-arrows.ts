@@ -161,8 +161,11 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
     may: ['invoices', 'cards', 'merchants', 'recurring', ...roomMayImport],
     types: ['bank', 'service'],
   },
-  // Its page uses the API; the room itself only looks at what is to be paid, or whose card is to be bound, and to whom.
-  checkout: { may: ['invoices', 'customers', 'merchants', ...roomMayImport], types: ['service', 'log'] },
+  // Its page uses the API; the room itself only looks at what is to be paid, or whose card is to be bound, to whom, and on which terms.
+  checkout: {
+    may: ['invoices', 'customers', 'merchants', 'recurring', ...roomMayImport],
+    types: ['service', 'log'],
+  },
   wallets: { may: ['cards', 'merchants', ...roomMayImport], types: ['bank', 'service', 'log'] },
   webhooks: { may: roomMayImport, types: ['service', 'log'] },
   recurring: { may: ['cards', 'mail', 'merchants', ...roomMayImport], types: ['service'] },

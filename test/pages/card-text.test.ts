@@ -1,4 +1,6 @@
 // What is typed into the fields of a card: how it is grouped, where the caret goes, and what is said to be wrong with it.
+import fc from 'fast-check';
+import { IsEmail } from 'typebox/format';
 import { describe, expect, test } from 'vitest';
 import {
   caretBehind,
@@ -130,6 +132,22 @@ test.each([
   ['me@example', false, 'emailWrong'],
   ['me example.com', false, 'emailWrong'],
   ['a,b@example.com', false, 'emailWrong'],
+  ['иван@example.com', true, 'emailWrong'],
+  ['a..b@example.com', true, 'emailWrong'],
+  ['.a@example.com', false, 'emailWrong'],
+  ['a@-example.com', false, 'emailWrong'],
+  [`${'a'.repeat(89)}@example.com`, false, 'emailWrong'],
+  [" first.o'last+shop@mail.example.com ", true, undefined],
 ])('the address %s, needed: %s, has the problem %s', (address, isRequired, problem) =>
   expect(emailProblem(address, isRequired)).toBe(problem),
 );
+
+test('an address the page takes the service takes too', () => {
+  const text = fc.string({ unit: fc.constantFrom(...'aZ0..--_+"@ йé'), minLength: 1, maxLength: 6 });
+  const address = fc.tuple(text, text).map(([name, host]) => `${name}@${host}.example`);
+  const taken = fc
+    .sample(address, { seed: 1, numRuns: 20_000 })
+    .filter((typed) => !emailProblem(typed, true));
+  expect(taken.length).toBeGreaterThan(100);
+  expect(taken.filter((typed) => !IsEmail(typed.trim()))).toEqual([]);
+});

@@ -103,6 +103,12 @@ describeInBrowser('for everybody, the checkout', () => {
         await open(`${world.address}/checkout?invoiceID=nothing&locale=${locale}`);
         await seen('#dead');
       },
+      'back from the bank in a window of its own': async () => {
+        page = await world.openAlone(
+          `${world.address}/checkout?invoiceID=${invoice.id}&returned=true&locale=${locale}`,
+        );
+        await seen('#heard');
+      },
     });
     expect(found).toEqual({});
   });
@@ -158,7 +164,7 @@ describeInBrowser('for everybody, the checkout', () => {
       'textbox: Valid until: Enter the month and year, as on the card',
       'textbox: Security code: 3 digits on the back of the card The code has 3 digits',
       'textbox: Name on the card: Enter the name as it stands on the card',
-      'textbox: E-mail for the receipt: Enter your e-mail address: the receipt goes there',
+      'textbox: E-mail for the receipt: Enter your e-mail address',
       'checkbox: I agree that TEST keeps this card on file and charges it for further payments without asking me each time: as agreed with the shop, until I cancel.: ' +
         'You can end this at any time: tell TEST, and no further payment is taken. Tick the box if you agree. Without it the card cannot be kept on file',
       'button: Pay RUB 60.00',

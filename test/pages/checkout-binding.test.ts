@@ -184,6 +184,29 @@ describeInBrowser('the checkout for customers', () => {
     expect((await world.payment(invoice)).status).toBe('captured');
   });
 
+  test('a card bound in another window leaves the challenge of this one alone', async () => {
+    const customer = await openNew();
+    const first = page;
+    const second = await world.openAlone(world.linkToBind(customer));
+    await second.locator('#form').waitFor();
+    await bind(challenged);
+    await bank().getByLabel('Code from your bank').fill('1234');
+    page = second;
+    await bind(frictionless);
+    await expectHeading('The card is saved');
+    expect(await page.locator('#receipt').innerText()).toContain('Visa •••• 4242');
+    page = first;
+    // Its next look at the events has been answered.
+    for (let times = 0; times < 2; times++) await page.waitForResponse('**/events*');
+    await bank().getByRole('button', { name: 'Confirm' }).click();
+    await expectHeading('The card is saved');
+    expect(await page.locator('#receipt').innerText()).toContain('Visa •••• 1881');
+    expect((await bindingsOf(customer)).map(([digits, status]) => [digits, status])).toEqual([
+      ['1881', 'succeeded'],
+      ['4242', 'succeeded'],
+    ]);
+  });
+
   test('an answer that is lost on its way does not try the card twice', async () => {
     const customer = await openNew();
     let turns = 0;
@@ -196,6 +219,20 @@ describeInBrowser('the checkout for customers', () => {
     await expectHeading('The card is saved');
     expect(turns).toBe(2);
     expect(await bindingsOf(customer)).toHaveLength(1);
+  });
+
+  test('a card that has not been taken is not said to go on its way', async () => {
+    await openNew({ locale: 'ru' });
+    let isAway = true;
+    await page.route('**/bindings', (route) =>
+      isAway ? route.fulfill({ status: 503, body: '{}' }) : route.continue(),
+    );
+    await bind(frictionless);
+    await expect
+      .poll(() => page.locator('#waiting-lead').textContent(), soon)
+      .toBe('Мы всё ещё пытаемся отправить данные карты. Не закрывайте страницу.');
+    isAway = false;
+    await expectHeading('Карта привязана');
   });
 
   test('who tries too many cards is told so at once', async () => {

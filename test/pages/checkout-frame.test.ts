@@ -299,6 +299,26 @@ describeInBrowser('the checkout on a site', () => {
     await expect.poll(told, soon).toEqual(['opened', 'finished']);
   });
 
+  test.each([
+    ['en', 'Your bank has been heard', 'Paid'],
+    ['ru', 'Ответ банка получен', 'Оплачено'],
+  ])('the bank’s page in a window beside the shop’s ends there, in %s', async (locale, heard, paid) => {
+    await visit(opener(await world.invoice(), { locale }));
+    await page.locator('#buy').click();
+    await frame().locator('#amount:not(:empty)').waitFor();
+    await pay(frame(), '4012888888881881');
+    await frame().frameLocator('iframe.challenge').locator('[name=otp]').waitFor();
+    const opening = page.waitForEvent('popup');
+    await frame().locator('#elsewhere').click();
+    const window = await opening;
+    await window.locator('[name=otp]').fill('1234');
+    await window.locator('[value=confirm]').click();
+    await window.getByRole('heading', { name: heard }).waitFor();
+    await window.reload();
+    await window.getByRole('heading', { name: heard }).waitFor();
+    await frame().getByRole('heading', { name: paid }).waitFor();
+  });
+
   test('what the page of the bank says to the shop counts for nothing', async () => {
     await visit(opener(await world.invoice()));
     await page.locator('#buy').click();

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeInBrowser } from '../support/browser.ts';
 import { obstacles } from './accessible.ts';
+import { storeSettings } from '../../src/recurring/settings.store.ts';
 import { withoutDatabase } from '../support/database-away.ts';
 import { desktop, phone, startCheckoutWorld, type CheckoutWorld } from '../support/checkout-world.ts';
 
@@ -54,6 +55,9 @@ describeInBrowser('the checkout', () => {
   }
   async function expectNotice(text: string): Promise<void> {
     await expect.poll(() => notice().textContent(), soon).toContain(text);
+  }
+  async function expectNoNotice(): Promise<void> {
+    await expect.poll(() => notice().textContent(), soon).toBe('');
   }
   async function expectHeading(text: string): Promise<void> {
     await expect.poll(() => heading().textContent(), soon).toBe(text);
@@ -294,6 +298,28 @@ describeInBrowser('the checkout', () => {
     expect(await world.changes(invoice)).toHaveLength(1);
   });
 
+  test('what has not been taken is not said to go on: the page asks to be kept open', async () => {
+    await openNew();
+    let isAway = true;
+    await page.route('**/payments', (route) =>
+      isAway ? route.fulfill({ status: 503, body: '{}' }) : route.continue(),
+    );
+    const said = () => page.locator('#waiting-lead').textContent();
+    await pay('4012888888881881');
+    await expect.poll(said, soon).toBe('We are still trying to send your payment. Keep this page open.');
+    await page.context().setOffline(true);
+    await page.evaluate('dispatchEvent(new Event("online"))');
+    await expectNotice('No connection.');
+    expect(await said()).toBe('We are still trying to send your payment. Keep this page open.');
+    await page.context().setOffline(false);
+    await page.evaluate('dispatchEvent(new Event("online"))');
+    await expectNoNotice();
+    expect(await said()).toBe('We are still trying to send your payment. Keep this page open.');
+    isAway = false;
+    await confirm();
+    await expectHeading('Paid');
+  });
+
   test('while the database is away the page says so in words, and comes by itself', async () => {
     const invoice = await world.invoice();
     page = await world.openAlone('about:blank');
@@ -353,6 +379,38 @@ describeInBrowser('the checkout', () => {
     expect(consent.text).toMatch(/^I agree that Bean & Leaf .*: every month, until .*\.\nYou can end this/);
     expect(Math.abs(Date.parse(consent.tickedAt) - Date.now())).toBeLessThan(60_000);
     expect((await world.payment(invoice)).makeRecurrent).toBe(true);
+  });
+
+  test('whose link names no terms is told those of the shop, and they are what is kept', async () => {
+    const shop = { partyId: world.merchant.partyId, shopId: 'TEST' };
+    await storeSettings(world.service.database, shop, {
+      terms: { schedule: 'P4W', validUntil: '2027-12-31' },
+    });
+    const invoice = await openNew({ recurring: 'true' });
+    await storeSettings(world.service.database, shop, {});
+    const read = await page.locator('.consent label').innerText();
+    expect(read).toContain(': every 4 weeks, until December 31, 2027.');
+    await page.locator('#email').fill('payer@example.com');
+    await page.locator('#consent').check();
+    await pay(good);
+    await expectHeading('Paid');
+    const { body } = await world.service.call(
+      'GET',
+      `/v2/processing/invoices/${invoice.id}/payments/1/receipt`,
+      { token: world.merchant.apiKey },
+    );
+    expect(body.text).toContain('Schedule: every 4 weeks\nValid: until 2027-12-31\n');
+  });
+
+  test('what the service refuses of the shop’s own words is not blamed on the card', async () => {
+    await openNew({ recurring: 'true', recurringSchedule: '4242 4242 4242 4242' });
+    await page.locator('#consent').check();
+    await page.locator('#email').fill('a..b@example.com');
+    await pay(good);
+    await page.getByText('An e-mail address looks like name@example.com').waitFor();
+    await page.locator('#email').fill('payer@example.com');
+    await payButton().click();
+    await expectNotice('The shop cannot take this payment just now.');
   });
 
   test('keyboard alone is enough, in the order of reading', async () => {

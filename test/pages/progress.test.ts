@@ -1,6 +1,13 @@
 // What the checkout makes of events, and which view follows: the same for an invoice and for a binding, however often it is asked.
 import { describe, expect, test } from 'vitest';
-import { after, nothingYet, type FeedEvent, type Progress } from '../../pages/checkout/progress.ts';
+import {
+  after,
+  bindingToFollow,
+  nothingYet,
+  ofBinding,
+  type FeedEvent,
+  type Progress,
+} from '../../pages/checkout/progress.ts';
 import { viewOf, type Doing } from '../../pages/checkout/view-of.ts';
 
 const at = '2026-01-19T10:00:00.000000Z';
@@ -156,14 +163,16 @@ describe('the events', () => {
 });
 
 describe('a binding', () => {
-  const binding = event({
-    changeType: 'CustomerBindingStarted',
-    customerBinding: {
-      id: '1',
-      status: 'pending',
-      paymentResource: { paymentToolDetails: { lastDigits: '4242', paymentSystem: 'visa' } },
-    },
-  });
+  const bindingOf = (id: string) =>
+    event({
+      changeType: 'CustomerBindingStarted',
+      customerBinding: {
+        id,
+        status: 'pending',
+        paymentResource: { paymentToolDetails: { lastDigits: '4242', paymentSystem: 'visa' } },
+      },
+    });
+  const binding = bindingOf('1');
   const challenged = event({
     changeType: 'CustomerBindingInteractionRequested',
     customerBindingID: '1',
@@ -172,10 +181,10 @@ describe('a binding', () => {
       request: { requestType: 'BrowserGetRequest', uriTemplate: 'https://bank/' },
     },
   });
-  const ended = (state: string) =>
+  const ended = (state: string, id = '1') =>
     event({
       changeType: 'CustomerBindingStatusChanged',
-      customerBindingID: '1',
+      customerBindingID: id,
       status: state,
       ...(state === 'failed' ? { error: { code: 'preauthorization_failed', message: 'no' } } : {}),
     });
@@ -192,5 +201,27 @@ describe('a binding', () => {
       here,
       { view: 'form', declined: 'preauthorization_failed' },
     ],
-  ])('%s', (_, progress, doing, shown) => expect(viewOf('customer', progress, doing)).toEqual(shown));
+  ])('%s', (_, progress, doing, shown) =>
+    expect(viewOf('customer', ofBinding(progress, '1'), doing)).toEqual(shown),
+  );
+
+  test('is not touched by another that is under way beside it, or ends before it', () => {
+    const both = read(binding, challenged, bindingOf('2'), ended('succeeded', '2'));
+    expect(viewOf('customer', ofBinding(both, '1'), here)).toEqual({ view: 'challenge' });
+    expect(viewOf('customer', ofBinding(both, '2'), here)).toEqual({ view: 'done', ending: 'bound' });
+  });
+
+  const two = read(binding, bindingOf('2'));
+  const over = after(two, [ended('failed'), ended('succeeded', '2')]);
+  test.each<[string, Progress, string | undefined, boolean, string | undefined]>([
+    ['before any', nothingYet, undefined, false, undefined],
+    ['while two are under way', two, undefined, false, '2'],
+    ['again, about the first', two, '1', false, '1'],
+    ['when all is over', over, undefined, false, undefined],
+    ['again, when its own is over', over, '1', false, undefined],
+    ['back from the bank about the first', over, '1', true, '1'],
+    ['back from the bank, having forgotten about which', over, undefined, true, '2'],
+  ])('that is followed by a page opened %s', (_, progress, before, hasReturned, id) => {
+    expect(bindingToFollow(progress, before, hasReturned)).toBe(id);
+  });
 });
