@@ -6,6 +6,7 @@ import { findWithdrawal, storeEnd } from '../../src/wallets/withdrawal.store.ts'
 import type { WithdrawalEnd } from '../../src/wallets/withdrawal.ts';
 import { brokenInvariants } from '../support/ledger.ts';
 import { startPayoutWorld, type PayoutWorld } from '../support/payout-world.ts';
+import { setTradingFlag } from '../support/trading.ts';
 import { waylay, type WaywardBank } from '../support/wayward-bank.ts';
 
 let world: PayoutWorld;
@@ -118,7 +119,7 @@ describe('the bank says nothing that can be understood', () => {
   });
 });
 
-describe('an identity is blocked before its payout was sent', () => {
+describe('somebody is blocked before his payout was sent', () => {
   const hour = 3_600_000;
   let identity: string;
   let theirs: string;
@@ -143,8 +144,8 @@ describe('an identity is blocked before its payout was sent', () => {
   }
 
   test.each([
-    ['that of its wallet', () => world.identity],
-    ['that of its destination', () => identity],
+    ['the identity of its wallet', () => world.identity],
+    ['the identity of its destination', () => identity],
   ])('%s: it is not sent, and goes on when nobody is blocked any more', async (_, whose) => {
     const before = await world.account();
     const id = await blockedAfter('reset-before-booking', whose());
@@ -154,6 +155,21 @@ describe('an identity is blocked before its payout was sent', () => {
     expect(await world.account()).toEqual({ own: before.own, available: before.available - 600 });
     await setBlocked(whose(), false);
     await pass(hour);
+    expect(await read(id)).toMatchObject({ status: 'Succeeded' });
+    expect(await paidOut(id)).toBe(1);
+  });
+
+  test('the party is suspended: nor is it sent then', async () => {
+    const { service, merchant } = world;
+    const suspend = (isSuspended: boolean) =>
+      setTradingFlag(service, merchant, { of: 'party', flag: 'is_suspended' }, isSuspended);
+    world.bank.faults.order({ kind: 'not-done', next: 1, operationKind: 'payout' });
+    const id = await asked(600);
+    await suspend(true);
+    for (const ms of [1_000, 2_000, 4_000]) await pass(ms);
+    expect(await paidOut(id)).toBe(0);
+    await suspend(false);
+    await pass(8_000);
     expect(await read(id)).toMatchObject({ status: 'Succeeded' });
     expect(await paidOut(id)).toBe(1);
   });
