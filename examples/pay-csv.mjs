@@ -10,7 +10,8 @@
 // The whole file is looked at before anything is paid.
 //
 // It may be killed at any moment and started again, also with rows added: rows that are over in the report are passed over,
-// and for all others the same request is sent under the same externalID, by which the service knows what it has paid already.
+// and of all others the service is asked first whether it has a withdrawal of that externalID. Such a one is followed to its end,
+// whatever has become of the card's token since; only where there is none the row is sent, under that externalID.
 // That is why every row has one, and why it must never be used for anything else.
 //
 // Settings: MANDATE_API_KEY, and MANDATE_URL (http://127.0.0.1:8080). Exit code: 0 all are paid, 1 nothing was begun,
@@ -112,7 +113,8 @@ function nextTask() {
   const place = begun.reduce((best, { at }, index) => (at < begun[best].at ? index : best), 0);
   const isDue = begun.length >= begunMost || begun[place]?.at <= Date.now();
   const { value: row } = isDue ? {} : fresh.next();
-  return row ? { row, begunAt: Date.now(), at: 0, times: 0 } : begun.splice(place, 1)[0];
+  const withdrawal = row && known.get(row.externalID)?.withdrawal;
+  return row ? { row, withdrawal, begunAt: Date.now(), at: 0, times: 0 } : begun.splice(place, 1)[0];
 }
 
 /** Asks one thing about a row. Undefined when it is over; otherwise it is asked again. */
@@ -125,6 +127,7 @@ async function step(task) {
     if (isOver(status)) return finish(task, status, failure ? reasonOfFailure(failure) : '');
     return Date.now() < task.begunAt + waitMs ? {} : finish(task, 'Pending', 'the bank has not said it yet');
   }
+  if (!task.isNew) return findEarlier(task);
   if (!task.destination && row.destination) task.destination = row.destination;
   if (!task.destination) return findDestination(task);
   const answer = await ask('POST', '/wallet/v0/withdrawals', {
@@ -137,6 +140,27 @@ async function step(task) {
   else return refusedOrAgain(task, answer);
   task.times = 0;
   return {};
+}
+
+/** The withdrawal of a run before this one, which is in no report when that was killed. */
+async function findEarlier(task) {
+  const { row } = task;
+  const name = encodeURIComponent(row.externalID);
+  const answer = await ask('GET', `/wallet/v0/external-ids/withdrawals/${name}`);
+  if (answer.status === 404) task.isNew = true;
+  else if (answer.status !== 200) return refusedOrAgain(task, answer);
+  else {
+    const { id, wallet, destination, body } = answer.body;
+    const isSame =
+      wallet === row.wallet &&
+      body.amount === row.amount &&
+      body.currency === row.currency &&
+      (!row.destination || destination === row.destination);
+    if (!isSame)
+      return finish(task, 'Refused', `externalIDConflict it is that of withdrawal ${id}, another one`);
+    task.withdrawal = id;
+  }
+  return { afterMs: 0 };
 }
 
 /** The destination of a card, once the service has checked that it takes payouts. */

@@ -17,6 +17,7 @@ import type { Logger } from './log.ts';
 import type { MailServer } from './mail/mail-server.ts';
 import { stepLetter } from './recurring/letter.step.ts';
 import type { Recurring } from './recurring/verbs.ts';
+import { destinationOfOperation } from './wallets/destination.ts';
 import { stepDestination } from './wallets/destination.step.ts';
 import type { PayoutRules } from './wallets/payout-rules.ts';
 import { withdrawalOfOperation } from './wallets/withdrawal.ts';
@@ -104,6 +105,8 @@ export function dueWork({
 export function workOf(operationId: string): readonly [table: string, key: readonly string[]] | undefined {
   const withdrawal = withdrawalOfOperation(operationId);
   if (withdrawal) return ['withdrawal', withdrawal];
+  const destination = destinationOfOperation(operationId);
+  if (destination) return ['destination', destination];
   const binding = bindingOfOperation(operationId);
   if (binding) return ['binding', binding];
   const payment = paymentOfOperation(operationId);

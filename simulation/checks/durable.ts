@@ -40,7 +40,7 @@ export async function tooEarly(query: CheckWorld['query'], asked: readonly Asked
 function isReasonFor(operationId: string, fact: Fact): boolean {
   const [, ...names] = operationId.split('.');
   const end = names.at(-1) ?? '';
-  // Of a destination's check the name ends with the attempt.
+  // Of a destination's check the name ends with its version.
   if (fact.type === 'destination_created') return true;
   const isOfPart = names.length === 1 || names[0] === (fact['paymentId'] ?? fact['bindingId']);
   const refund = fact['refund'] as { readonly id: string } | undefined;

@@ -84,6 +84,7 @@ const legalMoves: Readonly<Record<string, Move>> = {
   destination_created: ['destination', ['nothing'], 'checking', 'DestinationCreated'],
   destination_authorized: ['destination', ['checking'], 'authorized', 'DestinationAuthorized'],
   destination_refused: ['destination', ['checking'], 'refused'],
+  destination_check_failed: ['destination', ['checking'], 'checking'],
 };
 
 const ledAlone = new Set(['invoice', 'customer', 'withdrawal', 'destination']);

@@ -98,8 +98,8 @@ export const getBankCard = endpoint({
   answer: BankCardToken,
   refusals: ['bankCardNotFound'],
   handle: async ({ caller, params, now }, { db, cards }) => {
-    const found = await cards.findForPayout(db, caller.partyId, params.token, now);
-    return found ? accept(bankCardBody(found)) : refuse('bankCardNotFound');
+    const found = await cards.findForPayout(db, caller.partyId, params.token);
+    return found && now < found.validUntil ? accept(bankCardBody(found)) : refuse('bankCardNotFound');
   },
 });
 

@@ -72,13 +72,11 @@ export type Cards = {
     handles: { readonly token: string; readonly session?: string },
     now: Instant,
   ): Promise<Outcome<PaymentResource, 'invalidPaymentToolToken' | 'invalidPaymentSession'>>;
-  /** A card to be paid out to, by the token the same party had for it; undefined when the token is good for nothing. */
-  findForPayout(
-    db: Database,
-    partyId: string,
-    token: string,
-    now: Instant,
-  ): Promise<PaymentResource | undefined>;
+  /**
+   * A card to be paid out to, by the token the same party had for it, as long as the card is there. After `validUntil` the token
+   * still says which card a repeated request is about, and is good for nothing else.
+   */
+  findForPayout(db: Database, partyId: string, token: string): Promise<PaymentResource | undefined>;
   /**
    * Belongs into the transaction that makes what it is kept for, where that is not one statement with `keepCard`. False when
    * the sweep was quicker: then the token has expired. Whatever the answer, the token itself is accepted no longer than before.
@@ -210,12 +208,10 @@ export function openVault(options: {
       if (cardId === undefined) return refuse('invalidPaymentToolToken');
       return decideUse(await findCard(db, caller.partyId, cardId), caller, session, now);
     },
-    async findForPayout(db, partyId, token, now) {
+    async findForPayout(db, partyId, token) {
       const cardId = cardIdOf(token);
       const resource = cardId === undefined ? undefined : await findCard(db, partyId, cardId);
-      return resource?.token === token && resource.purpose === 'payout' && now < resource.validUntil
-        ? resource
-        : undefined;
+      return resource?.token === token && resource.purpose === 'payout' ? resource : undefined;
     },
     async keep(db, partyId, token, reason) {
       const cardId = cardIdOf(token);

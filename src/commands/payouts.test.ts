@@ -41,6 +41,16 @@ test('limits and fees are agreed with a merchant', { timeout: 120_000 }, async (
   expect((await world.withdraw(701, id)).body.code).toBe('payoutLimitPerPayout');
   expect((await world.withdraw(700, id)).body.fee).toEqual({ amount: 20, currency: 'RUB' });
   await world.service.engine.settled();
+
+  const stranger = ['--party', `${world.merchant.partyId}X`, '--currency', 'RUB'];
+  const wrong = [
+    await run('payout', 'limits', ...stranger, '--level', 'anonymous', '--per-payout', '700'),
+    await run('payout', 'fee', ...stranger, '--fixed', '20'),
+  ];
+  for (const { code, errors } of wrong) {
+    expect(errors).toContain(`there is no party ${world.merchant.partyId}X`);
+    expect(code).toBe(1);
+  }
 });
 
 /** As the engine leaves one whose step has failed for the last time. */

@@ -1,5 +1,7 @@
 // mandate identity, mandate wallet, mandate payout: what an operator decides about payouts.
 import type { Foundation } from '../compose.ts';
+import type { Database } from '../database/database.ts';
+import { readParty } from '../merchants/party.store.ts';
 import { isKnownCurrency } from '../money.ts';
 import { completed, evolve, type IdentityFact } from '../wallets/identity.ts';
 import {
@@ -140,9 +142,10 @@ export async function setLimits(options: {
     ...limit('perMonthMinor', options.perMonth),
     ...limit('payoutsPerDay', options.numberPerDay),
   };
-  await withFoundation(({ database }) =>
-    storePayoutLimits(database, options.party, { level, currency, limits }),
-  );
+  await withFoundation(async ({ database }) => {
+    await requireParty(database, options.party);
+    await storePayoutLimits(database, options.party, { level, currency, limits });
+  });
   console.log('The limits are changed; every node knows within a second.');
 }
 
@@ -154,8 +157,16 @@ export async function setFee(options: {
 }): Promise<void> {
   const currency = checkedCurrency(options.currency);
   const fee = { basisPoints: minorOf(options.basisPoints), fixedMinor: minorOf(options.fixed) };
-  await withFoundation(({ database }) => storePayoutFee(database, options.party, currency, fee));
+  await withFoundation(async ({ database }) => {
+    await requireParty(database, options.party);
+    await storePayoutFee(database, options.party, currency, fee);
+  });
   console.log('The fee is changed; every node knows within a second.');
+}
+
+async function requireParty(database: Database, id: string): Promise<void> {
+  const [party] = await database.run(readParty, { party_id: id });
+  if (!party) throw new Error(`there is no party ${id}; mandate party list shows all`);
 }
 
 /**

@@ -116,8 +116,14 @@ describe('not in the book', () => {
     const old = { askedAt: time('19T09:59:59') };
     expect(told({ ours: ours('payout', 'open') })).toBe('open');
     expect(told({ ours: ours('payout', 'open', old) })).toBe('open_too_long -6000 RUB');
-    // Of another period.
-    expect(told({ ours: ours('payout', 'open', old), scope: { from: time('19T12:00:00') } })).toBe('open');
+    // From before the period: no other book would ever tell of it.
+    const from = { from: time('19T12:00:00') };
+    expect(told({ ours: ours('payout', 'open', old), scope: from })).toBe('open_too_long -6000 RUB');
+    expect(told({ ours: ours('payout', 'open', old), line: line('payout'), scope: from })).toBe(
+      'decided_at_bank -6000 RUB',
+    );
+    // From after it: it cannot be in this book.
+    expect(told({ ours: ours('payout', 'open', old), scope: { to: time('19T09:00:00') } })).toBe('open');
   });
 });
 

@@ -47,6 +47,7 @@ export type Scope = {
   /** What certainly happened before is not in it, and what certainly happened from `to` on. */
   readonly from?: Instant;
   readonly to?: Instant;
+  /** What was asked for before, whether in that time or earlier, and is still under way, has been for too long. */
   readonly openSince: Instant;
 };
 
@@ -106,8 +107,9 @@ export const differenceClasses = {
     advice: 'See `mandate stuck list`; `mandate stuck retry` asks the bank again, and it is learned.',
   },
   open_too_long: {
-    means: 'Under way here for too long, and the bank has not done it.',
-    advice: 'See `mandate stuck list`. Its money stays set aside until the bank has said what became of it.',
+    means: 'Under way here for too long, and not in this book of the bank.',
+    advice:
+      'See `mandate stuck list`. Its money stays set aside until the bank has said what became of it; the book of another time may have it.',
   },
 } as const;
 
@@ -143,7 +145,9 @@ function judgeMissing(pair: Pair, ours: Expected, scope: Scope): Judgement {
     case 'may':
       return 'equal';
     case 'open':
-      return isTooLong(ours, scope) ? difference('open_too_long', pair, worth(ours), ours) : 'open';
+      return isTooLong(ours, scope) && isAskedBeforeEnd(ours, scope)
+        ? difference('open_too_long', pair, worth(ours), ours)
+        : 'open';
     case 'done':
       if (isAfterStart(ours, scope) && isBeforeEnd(ours, scope)) {
         return difference(ours.kind === 'reverse' ? kept(ours) : 'missing_at_bank', pair, -worth(ours), ours);
@@ -222,8 +226,12 @@ function isElsewhere(ours: Expected, { bankId }: Scope): boolean {
   return ours.bankId !== bankId;
 }
 
-function isTooLong({ askedAt }: Expected, { openSince, from }: Scope): boolean {
-  return askedAt !== undefined && askedAt < openSince && (from === undefined || askedAt >= from);
+function isTooLong({ askedAt }: Expected, { openSince }: Scope): boolean {
+  return askedAt !== undefined && askedAt < openSince;
+}
+
+function isAskedBeforeEnd({ askedAt }: Expected, { to }: Scope): boolean {
+  return to === undefined || askedAt === undefined || askedAt < to;
 }
 
 /** As far as the clocks of both sides may be apart: further, and neither accepts the other's signature. */

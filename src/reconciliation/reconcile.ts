@@ -39,7 +39,7 @@ export type ReconcileOptions = {
   readonly book: Book;
   readonly bankId: string;
   readonly period: Period;
-  /** How long something may be under way here. */
+  /** How long something may be under way here, until now. */
   readonly openHours: number;
   /** Of each class so many differences are listed; all are counted. */
   readonly listMost: number;
@@ -63,8 +63,8 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
     const intake = openIntake(options, runId);
     await intake.readOn();
     const period = periodOf(options, intake.lastAt());
-    const now = period.to !== undefined && period.to < startedAt ? period.to : startedAt;
-    const scope = { ...period, bankId: options.bankId, openSince: laterBy(now, -options.openHours * hourMs) };
+    const openSince = laterBy(startedAt, -options.openHours * hourMs);
+    const scope = { ...period, bankId: options.bankId, openSince };
     const tally = openTally(options.listMost);
     await walk(options, { runId, scope, readOn: intake.readOn, tally });
     return { ...tally.result(), period, lines: intake.lines(), linesOutside: intake.linesOutside() };

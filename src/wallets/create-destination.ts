@@ -49,7 +49,7 @@ export const createDestination = endpoint({
     const { db, merchants, cards, engine, ids } = service;
     const { token, type } = body.resource;
     const invalidToken = () => refuse('invalidResourceToken', { details: { name: type } });
-    const card = await cards.findForPayout(db, caller.partyId, token, now);
+    const card = await cards.findForPayout(db, caller.partyId, token);
     if (!card) return invalidToken();
     const fingerprint = fingerprintOfDestination(body, card);
     const made = await madeOnce<Destination, OwnedRefusal | 'invalidResourceToken'>({
@@ -57,6 +57,8 @@ export const createDestination = endpoint({
       fingerprint,
       find: (named) => findDestinationNamed(db, caller.partyId, named),
       make: async () => {
+        // A repeat needs no more than to know which card it was.
+        if (now >= card.validUntil) return invalidToken();
         const party = await merchants.party(caller.partyId);
         const owner = await findIdentity(db, caller.partyId, body.identity);
         if (!party) return refuse('partyInaccessible');

@@ -1,5 +1,6 @@
-// The engine's step of a destination: ask the bank whether the card takes payouts, without holding a connection, and write
-// what it says. A check moves no money: asked twice, it is only asked twice.
+// The engine's step of a destination: ask the bank whether the card takes payouts, or what became of that question, without
+// holding a connection, and write what it says. Running it twice is harmless: a check moves no money, and the bank knows it by
+// its one id.
 import type { Banks } from '../bank/banks.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
@@ -24,14 +25,22 @@ export async function stepDestination(
   const route = await banks.payoutRouteOf(destination.partyId);
   const bank = route && (await banks.bankNamed(route.bankId));
   if (!bank) throw new NotKnownYet('no bank pays out for this party');
-  const answer = await bank.send({
-    kind: 'verify',
-    operationId: checkIdOf(destination, attempt),
-    terminal: route.terminal,
-    currency: destination.currency,
-    card: { token: destination.cardToken },
-  });
+  const operationId = checkIdOf(destination, stored.version);
+  const { terminal } = route;
+  const send = () =>
+    bank.send({
+      kind: 'verify',
+      operationId,
+      terminal,
+      currency: destination.currency,
+      card: { token: destination.cardToken },
+    });
+  // The first attempt is the only one before which nobody can have sent it.
+  let answer = attempt === 1 ? await send() : await bank.inquire(operationId, terminal);
+  if (answer.outcome === 'notFound') answer = await send();
   const meaning = meaningOf(answer);
   if ('unknown' in meaning) throw new NotKnownYet(meaning.unknown);
   await storeDestinationFact(db, stored, meaning.fact, now);
+  if (meaning.fact.type === 'destination_check_failed')
+    throw new NotKnownYet(`the bank cannot tell now, ${meaning.fact.code}`);
 }

@@ -71,7 +71,10 @@ const changeDestinationRow = statement({
   text: `
     with changed as (
       update destination set version = version + 1, status = :status, failure = :failure,
-        wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
+        -- Of a check that failed the engine decides when the next is due.
+        wake_at = case when :status = 'checking' then wake_at end,
+        attempts = case when :status = 'checking' then attempts else 0 end,
+        stuck_at = null, stuck_reason = null
       where destination_id = :destination_id and version = :version
       returning destination_id, party_id, version
     ), logged as (${appendEvent('destination', 'destination_id')})

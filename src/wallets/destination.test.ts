@@ -3,6 +3,7 @@ import { parseInstant } from '../clock.ts';
 import type { Currency } from '../money.ts';
 import {
   checkIdOf,
+  destinationOfOperation,
   meaningOf,
   publicStatus,
   stateAfter,
@@ -26,18 +27,35 @@ const facts = {
   destination_created: { type: 'destination_created', terms },
   destination_authorized: { type: 'destination_authorized' },
   destination_refused: { type: 'destination_refused', failure },
+  destination_check_failed: { type: 'destination_check_failed', code: '91' },
 } as const satisfies Record<DestinationFact['type'], DestinationFact>;
 
 /** Every cell: what a destination in that state becomes by that fact; `-` where it cannot have it. */
 const cells: Record<DestinationStatus | 'absent', Record<DestinationFact['type'], string>> = {
-  absent: { destination_created: 'checking', destination_authorized: '-', destination_refused: '-' },
+  absent: {
+    destination_created: 'checking',
+    destination_authorized: '-',
+    destination_refused: '-',
+    destination_check_failed: '-',
+  },
   checking: {
     destination_created: '-',
     destination_authorized: 'authorized',
     destination_refused: 'refused',
+    destination_check_failed: 'checking',
   },
-  authorized: { destination_created: '-', destination_authorized: '-', destination_refused: '-' },
-  refused: { destination_created: '-', destination_authorized: '-', destination_refused: '-' },
+  authorized: {
+    destination_created: '-',
+    destination_authorized: '-',
+    destination_refused: '-',
+    destination_check_failed: '-',
+  },
+  refused: {
+    destination_created: '-',
+    destination_authorized: '-',
+    destination_refused: '-',
+    destination_check_failed: '-',
+  },
 };
 
 describe('the lifecycle', () => {
@@ -72,15 +90,20 @@ test('what the bank says about a card', () => {
     fact: { type: 'destination_refused', failure },
   });
   // The issuer could not be asked: nobody has looked at the card yet.
-  expect(meaningOf({ outcome: 'declined', network: 'visa', code: '91' })).toHaveProperty('unknown');
+  expect(meaningOf({ outcome: 'declined', network: 'visa', code: '91' })).toEqual({
+    fact: { type: 'destination_check_failed', code: '91' },
+  });
   expect(meaningOf({ outcome: 'unknown', why: 'silence' })).toEqual({ unknown: 'silence' });
   expect(meaningOf({ outcome: 'notSent', why: 'silence' })).toEqual({ unknown: 'silence' });
   expect(meaningOf({ outcome: 'pending' })).toEqual({ unknown: 'the bank answered pending' });
 });
 
-test('every check has a name of its own: it is made afresh', () => {
-  expect(checkIdOf(terms, 1)).toBe('D1.v1');
-  expect(checkIdOf(terms, 2)).toBe('D1.v2');
+test('a check is known by the destination and its version, and found by that', () => {
+  expect(checkIdOf(terms, 1)).toBe('D1.check1');
+  expect(checkIdOf(terms, 12)).toBe('D1.check12');
+  expect(destinationOfOperation('D1.check12')).toEqual(['D1']);
+  for (const other of ['D1', 'D1.check', 'D1.p', '.check1', 'D1.check1.a', 'D1.checked', ''])
+    expect(destinationOfOperation(other)).toBeUndefined();
 });
 
 test('codes of networks as merchants see them', () => {

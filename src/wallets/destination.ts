@@ -38,12 +38,18 @@ export type Destination = DestinationTerms & {
 export type DestinationFact =
   | { readonly type: 'destination_created'; readonly terms: DestinationTerms }
   | { readonly type: 'destination_authorized' }
-  | { readonly type: 'destination_refused'; readonly failure: PayoutFailure };
+  | { readonly type: 'destination_refused'; readonly failure: PayoutFailure }
+  /** The bank has said for good that this check told it nothing; the next one has another name. */
+  | { readonly type: 'destination_check_failed'; readonly code: string };
 
 /** Every move there is; what is not in this table cannot happen. */
 const destinationLifecycle = {
   absent: { destination_created: 'checking' },
-  checking: { destination_authorized: 'authorized', destination_refused: 'refused' },
+  checking: {
+    destination_authorized: 'authorized',
+    destination_refused: 'refused',
+    destination_check_failed: 'checking',
+  },
   authorized: {},
   refused: {},
 } as const satisfies Record<
@@ -57,6 +63,7 @@ export function stateAfter(from: DestinationStatus | 'absent', fact: Destination
     throw new Error(`a destination that is ${from} cannot have ${fact.type}`);
   switch (fact.type) {
     case 'destination_created':
+    case 'destination_check_failed':
       return { status: 'checking' };
     case 'destination_authorized':
       return { status: 'authorized' };
@@ -71,9 +78,18 @@ export const publicStatus: Readonly<Record<DestinationStatus, 'Unauthorized' | '
   refused: 'Unauthorized',
 };
 
-/** A check moves no money, so that one that was not answered is simply made again, under a name of its own. */
-export function checkIdOf(destination: { readonly id: string }, attempt: number): string {
-  return `${destination.id}.v${attempt}`;
+/**
+ * The bank knows a check by this for ever, and answers it as it did before. So a new one is made only when the one before is
+ * over, which is a change of the destination and gives it its next version; until then the same one is asked about.
+ */
+export function checkIdOf({ id }: { readonly id: string }, version: number): string {
+  return `${id}.check${version}`;
+}
+
+/** The destination behind one of those ids. */
+export function destinationOfOperation(operationId: string): readonly [destinationId: string] | undefined {
+  const [destinationId, check = '', ...rest] = operationId.split('.');
+  return destinationId && /^check\d+$/.test(check) && rest.length === 0 ? [destinationId] : undefined;
 }
 
 export type Meaning = { readonly fact: DestinationFact } | { readonly unknown: string };
@@ -84,7 +100,7 @@ export function meaningOf(answer: BankAnswer): Meaning {
       return { fact: { type: 'destination_authorized' } };
     case 'declined': {
       const failure = failureOfDecline(answer);
-      if (isTransient(failure)) return { unknown: `the bank cannot tell now, ${answer.code}` };
+      if (isTransient(failure)) return { fact: { type: 'destination_check_failed', code: answer.code } };
       return { fact: { type: 'destination_refused', failure } };
     }
     case 'unknown':

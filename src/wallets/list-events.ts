@@ -132,7 +132,7 @@ function destinationEventBody({
   createdAt,
   facts,
 }: LoggedEvent<unknown>): Static<typeof DestinationEvent> {
-  const changes = (facts as DestinationFact[]).map((fact) => {
+  const changes = (facts as DestinationFact[]).flatMap((fact) => {
     const type = 'DestinationStatusChanged';
     switch (fact.type) {
       case 'destination_created':
@@ -141,6 +141,8 @@ function destinationEventBody({
         return { type, status: 'Authorized' };
       case 'destination_refused':
         return { type, status: 'Unauthorized', failure: failureBody(fact.failure) };
+      case 'destination_check_failed':
+        return [];
     }
   });
   return { eventID: sequence, occuredAt: createdAt, changes };

@@ -297,6 +297,23 @@ describe('cards and destinations', () => {
     expect((await world.get(`/payres/v0/bank-cards/${token}`)).status).toBe(404);
   });
 
+  test('a named request is answered again after the hour of its token, as long as it is about the same card', async () => {
+    const [token, another] = [
+      await world.storeCard('4242424242424242'),
+      await world.storeCard('5555555555554444'),
+    ];
+    const named = { externalID: 'made within the hour' };
+    const { body: made } = await destinationWith(token, named);
+    await destinationWith(another);
+    await world.service.engine.settled();
+    world.service.clock.advance(60 * 60_000);
+    const repeated = await destinationWith(token, named);
+    expect([repeated.status, repeated.body.id]).toEqual([201, made.id]);
+    expect((await destinationWith(another, named)).status).toBe(409);
+    expect(said(await destinationWith(token, { externalID: 'another' }))).toEqual(invalidToken);
+    expect(said(await destinationWith('garbage', named))).toEqual(invalidToken);
+  });
+
   test('a token of a payout card pays for nothing', async () => {
     const { token } = { token: await world.storeCard('4242424242424242') };
     for (const paymentToolToken of [token, token.replace('r1.', 'v1.')]) {

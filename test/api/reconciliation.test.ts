@@ -174,6 +174,30 @@ describe('a clearing file of a part of the time', () => {
     expect(period.to).toBe(half.at(-1)?.at);
   });
 
+  test('of a day tells of what has been under way since that day, and each day after it', async () => {
+    const { clock } = world.service;
+    const [open] = lives.filter(({ status }) => status === 'sending');
+    const day = 24 * 60 * minuteMs;
+    // Its bank has paid it, and it is not known here.
+    const paid: BookEntry = {
+      ...clean.find(({ kind }) => kind === 'payout')!,
+      sequence: clean.at(-1)!.sequence + 1,
+      operationId: open!.name,
+      amount: open!.minor,
+      currency: open!.currency,
+      at: laterBy(clock.now(), -30 * 60 * minuteMs),
+    };
+    const told = async (from: Instant) => {
+      const period = { from, to: laterBy(from, day) };
+      const { differences } = await run(file([...clean, paid]), { period });
+      return differences.find(({ operationId }) => operationId === open!.name)?.class;
+    };
+    const its = laterBy(paid.at as Instant, -day / 2);
+    expect(await told(its)).toBe('decided_at_bank');
+    expect(await told(laterBy(its, day))).toBe('open_too_long');
+    expect(await told(laterBy(its, 2 * day))).toBe('open_too_long');
+  });
+
   test('has all that certainly happened in the period it is said to be of', async () => {
     const saleOf = ({ name, lines }: Life) => lines.find(({ operationId }) => operationId === `${name}.a`);
     const sold = lives.filter(

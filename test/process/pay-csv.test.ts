@@ -2,7 +2,7 @@
 // once, and it begins nothing with a file that cannot be right.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
@@ -37,7 +37,8 @@ const reportOf = (file: string) =>
     .slice(1)
     .map((line) => line.split(','));
 
-test('killed and started again, it has paid every row once', async () => {
+/** A sandbox with a wallet, and a card to pay out to. */
+async function startSandbox() {
   const db = await createTestDatabase();
   onTestFinished(() => db.drop());
   const environment = { MANDATE_DATA: folder, DATABASE_URL: db.url };
@@ -51,6 +52,12 @@ test('killed and started again, it has paid every row once', async () => {
   const { id: identity } = await post('/wallet/v0/identities', named);
   const { id: wallet } = await post('/wallet/v0/wallets', { name: 'W', identity, currency: 'RUB' });
   const { token: stored } = await post('/payres/v0/bank-cards', card('4242424242424242'));
+  const secrets = { MANDATE_API_KEY: token, MANDATE_URL: server.url };
+  return { server, token, post, get, identity, wallet, stored, secrets };
+}
+
+test('killed and started again, it has paid every row once', async () => {
+  const { server, token, post, get, identity, wallet, stored, secrets } = await startSandbox();
   const resource = { type: 'BankCardDestinationResource', token: stored };
   const of = { name: 'D', identity, currency: 'RUB', resource };
   const { id: destination } = await post('/wallet/v0/destinations', of);
@@ -64,8 +71,6 @@ test('killed and started again, it has paid every row once', async () => {
     `in dollars,${wallet},100,USD,${destination},`,
   ];
   writeFileSync(join(folder, 'pay.csv'), `\uFEFF${lines.join('\r\n')}\r\n`);
-  const secrets = { MANDATE_API_KEY: token, MANDATE_URL: server.url };
-
   const killed = start('pay.csv', secrets);
   const isUnderWay = async () =>
     (existsSync(join(folder, 'pay.csv.report.csv')) && reportOf('pay.csv').length > payouts / 8) || undefined;
@@ -119,6 +124,36 @@ test('killed and started again, it has paid every row once', async () => {
   const alone = await run('other.csv', secrets, '--wait', '1');
   expect(alone).toMatchObject({ code: 3, errors: expect.stringContaining('no answer: ECONNREFUSED') });
 }, 180_000);
+
+test('a row whose payout the bank has not decided is followed, though its token is good for nothing any more', async () => {
+  const { server, get, wallet, stored, secrets } = await startSandbox();
+  const write = (cardToken: string, amount = 199_916) =>
+    writeFileSync(
+      join(folder, 'open.csv'),
+      `externalID,wallet,amount,currency,cardToken\nslow/1,${wallet},${amount},RUB,${cardToken}\n`,
+    );
+  const paid = async () => (await run('open.csv', secrets, '--wait', '3')).code;
+  write(stored);
+  expect(await paid()).toBe(3);
+  const [withdrawal] = (await get(`/wallet/v0/withdrawals?limit=10&walletID=${wallet}`)).result;
+  const pending = [['slow/1', withdrawal.id, wallet, '199916', 'RUB', 'Pending', expect.any(String)]];
+  expect(reportOf('open.csv')).toEqual(pending);
+
+  write('r1.expired');
+  expect(await paid()).toBe(3);
+  expect(reportOf('open.csv')).toEqual(pending);
+  // As when it was killed before it had written anything down.
+  rmSync(join(folder, 'open.csv.report.csv'));
+  expect(await paid()).toBe(3);
+  expect(reportOf('open.csv')).toEqual(pending);
+
+  rmSync(join(folder, 'open.csv.report.csv'));
+  write(stored, 100);
+  expect(await paid()).toBe(2);
+  const [[, , , , , status, reason] = []] = reportOf('open.csv');
+  expect([status, reason]).toEqual(['Refused', expect.stringContaining(withdrawal.id)]);
+  expect(await server.stop()).toBe(0);
+}, 120_000);
 
 test('it begins nothing with a file or settings that cannot be right', async () => {
   const settings = { MANDATE_API_KEY: 'key', MANDATE_URL: 'http://127.0.0.1:1' };
