@@ -143,7 +143,11 @@ test.each([
 );
 
 test('an address the page takes the service takes too', () => {
-  const text = fc.string({ unit: fc.constantFrom(...'aZ0..--_+"@ йé'), minLength: 1, maxLength: 6 });
+  const text = fc.string({
+    unit: fc.constantFrom(...'aZ0..--_+"@ йé'.split('')),
+    minLength: 1,
+    maxLength: 6,
+  });
   const address = fc.tuple(text, text).map(([name, host]) => `${name}@${host}.example`);
   const taken = fc
     .sample(address, { seed: 1, numRuns: 20_000 })

@@ -317,6 +317,7 @@ describeInBrowser('the checkout on a site', () => {
     await window.reload();
     await window.getByRole('heading', { name: heard }).waitFor();
     await frame().getByRole('heading', { name: paid }).waitFor();
+    await expect.poll(told, soon).toEqual(['opened', 'finished']);
   });
 
   test('what the page of the bank says to the shop counts for nothing', async () => {
