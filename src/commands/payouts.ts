@@ -1,6 +1,5 @@
 // mandate identity, mandate wallet, mandate payout: what an operator decides about payouts.
 import type { Foundation } from '../compose.ts';
-import type { Database } from '../database/database.ts';
 import { readParty } from '../merchants/party.store.ts';
 import { isKnownCurrency } from '../money.ts';
 import { completed, evolve, type IdentityFact } from '../wallets/identity.ts';
@@ -164,7 +163,7 @@ export async function setFee(options: {
   console.log('The fee is changed; every node knows within a second.');
 }
 
-async function requireParty(database: Database, id: string): Promise<void> {
+async function requireParty(database: Foundation['database'], id: string): Promise<void> {
   const [party] = await database.run(readParty, { party_id: id });
   if (!party) throw new Error(`there is no party ${id}; mandate party list shows all`);
 }
