@@ -33,9 +33,10 @@ test(
   'worlds do not break the service, and go the same way on a busy machine',
   { timeout: patienceMs },
   async () => {
-    // The first one went otherwise on a busy machine as long as statements could go on side by side; then one of each theme.
-    const asked = ['--seed', '21', '--steps', '700', '--worlds', String(themes.length), '--as-it-is'];
-    const calm = await simulate(asked);
+    // One of each theme.
+    const asked = (worlds: number) =>
+      simulate(['--seed', '21', '--steps', '700', '--worlds', String(worlds), '--as-it-is']);
+    const calm = await asked(themes.length);
     expect(calm.code, calm.text).toBe(0);
     expect(calm.text).toMatch(/^seed 21: [1-9]\d* operations, /m);
     const traces = tracesIn(calm.text);
@@ -45,8 +46,9 @@ test(
       spawn(execPath, ['-e', 'for (;;);'], { stdio: 'ignore', timeout: patienceMs }),
     );
     try {
-      const busy = await simulate(asked);
-      expect(tracesIn(busy.text)).toEqual(traces);
+      // The first one went otherwise on a busy machine as long as statements could go on side by side.
+      const busy = await asked(2);
+      expect(tracesIn(busy.text)).toEqual(traces.slice(0, 2));
     } finally {
       for (const burner of burners) burner.kill('SIGKILL');
     }
