@@ -1,21 +1,18 @@
 // What a payout may not do, in the order of the contract; limits, fees, grants and transfers.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { storePayoutFee, storePayoutLimits } from '../../src/wallets/payout-terms.store.ts';
-import { startPayoutWorld, type PayoutWorld } from '../support/payout-world.ts';
+import type { PayoutWorld } from '../support/payout-world.ts';
 import { brokenInvariants } from '../support/ledger.ts';
-import { refused, said, setBlocked } from '../support/wallets-side.ts';
+import { refused, said, setBlocked, startTwoSides, type TwoSides } from '../support/wallets-side.ts';
 import type { Merchant } from '../support/test-service.ts';
 import { setTradingFlag } from '../support/trading.ts';
 
 let world: PayoutWorld;
 let destination: string;
 let other: Merchant;
-let others: { identity: string; wallet: string };
+let others: TwoSides['others'];
 beforeAll(async () => {
-  world = await startPayoutWorld();
-  destination = (await world.destinationFor('4242424242424242')).id;
-  other = await world.createMerchant();
-  others = await world.openWallet(other);
+  ({ world, destination, other, others } = await startTwoSides());
 });
 afterAll(() => world.close());
 

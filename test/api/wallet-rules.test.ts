@@ -1,20 +1,17 @@
 // What the wallets' side says of identities, wallets, cards and destinations, of names of one's own and of lists, and what it refuses.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { card, startPayoutWorld, type PayoutWorld } from '../support/payout-world.ts';
+import { card, type PayoutWorld } from '../support/payout-world.ts';
 import { brokenInvariants } from '../support/ledger.ts';
-import { refused, said, setBlocked } from '../support/wallets-side.ts';
+import { refused, said, setBlocked, startTwoSides, type TwoSides } from '../support/wallets-side.ts';
 import type { Merchant } from '../support/test-service.ts';
 import { countWaiting } from '../support/waiting.ts';
 
 let world: PayoutWorld;
 let destination: string;
 let other: Merchant;
-let others: { identity: string; wallet: string };
+let others: TwoSides['others'];
 beforeAll(async () => {
-  world = await startPayoutWorld();
-  destination = (await world.destinationFor('4242424242424242')).id;
-  other = await world.createMerchant();
-  others = await world.openWallet(other);
+  ({ world, destination, other, others } = await startTwoSides());
 });
 afterAll(() => world.close());
 

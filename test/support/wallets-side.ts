@@ -1,7 +1,23 @@
 // What tests of the wallets' side say in short.
 import { expect } from 'vitest';
 import { findIdentity, storeIdentityFacts } from '../../src/wallets/identity.store.ts';
-import type { PayoutWorld } from './payout-world.ts';
+import { startPayoutWorld, type PayoutWorld } from './payout-world.ts';
+import type { Merchant } from './test-service.ts';
+
+/** Who pays out, with a card to pay out to, and another merchant with a wallet of his own. */
+export type TwoSides = {
+  readonly world: PayoutWorld;
+  readonly destination: string;
+  readonly other: Merchant;
+  readonly others: { readonly identity: string; readonly wallet: string };
+};
+
+export async function startTwoSides(): Promise<TwoSides> {
+  const world = await startPayoutWorld();
+  const { id: destination } = await world.destinationFor('4242424242424242');
+  const other = await world.createMerchant();
+  return { world, destination, other, others: await world.openWallet(other) };
+}
 
 export const refused = (code: string, message: string, more = {}) => ({
   status: 422,
