@@ -12,7 +12,7 @@ import { readOptions } from '../tools/script-options.ts';
 
 const { options } = readOptions(
   `npm run bench -- [--quick] [--only NAME]… [--clients 16] [--rounds 3] [--seconds 3]
-  [--bank-latency 200] [--profile FOLDER]
+  [--warm-up 12] [--bank-latency 200] [--profile FOLDER]
 scenarios: ${[...scenarios.map(({ name }) => name), 'pgbench', 'webhooks'].join(', ')}; results go to bench/results/`,
   {
     quick: { type: 'boolean', default: false },
@@ -20,6 +20,7 @@ scenarios: ${[...scenarios.map(({ name }) => name), 'pgbench', 'webhooks'].join(
     clients: { type: 'string', default: '16' },
     rounds: { type: 'string' },
     seconds: { type: 'string' },
+    'warm-up': { type: 'string' },
     'bank-latency': { type: 'string' },
     profile: { type: 'string' },
   },
@@ -27,6 +28,9 @@ scenarios: ${[...scenarios.map(({ name }) => name), 'pgbench', 'webhooks'].join(
 const clients = Number(options.clients);
 const rounds = Number(options.rounds ?? 3);
 const roundMs = 1_000 * Number(options.seconds ?? (options.quick ? 2 : 3));
+/** Until the compiler has seen enough: the service runs faster for the better part of a minute, the floor for some seconds. */
+const warmUpMs = 1_000 * Number(options['warm-up'] ?? (options.quick ? 5 : 12));
+const warmUpMsOf = ({ name }: Contender) => (name === 'service' ? warmUpMs : warmUpMs / 4);
 const quick = ['charge', 'recurring'];
 const isChosen = (name: string) => (options.only ?? (options.quick ? quick : [name])).includes(name);
 const chosen = scenarios.filter(({ name }) => isChosen(name));
@@ -60,8 +64,7 @@ try {
     for (const one of contenders) {
       const work = await scenario.prepare(apis.get(one) as Api);
       works.set(one, work);
-      // Connections, prepared statements and the compiler are warm before the first turn.
-      await closedLoop(work, { clients, ms: roundMs / 2 });
+      await closedLoop(work, { clients, ms: warmUpMsOf(one) });
     }
     results.push(await race(scenario, works));
   }
@@ -75,7 +78,7 @@ try {
 writeReport(
   results,
   { pgbenchRate, webhooks },
-  `${clients} clients, ${rounds} turns of ${roundMs / 1_000} s each`,
+  `${clients} clients, ${rounds} turns of ${roundMs / 1_000} s each after ${warmUpMs / 1_000} s to warm up`,
   service.startMs,
 );
 

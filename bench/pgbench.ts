@@ -28,7 +28,7 @@ const chain = `md5(:n::text) || md5(:n::text)`;
 const lane = (lanes: number) => `(1 + :n::bigint % ${lanes})::int`;
 
 /** The same lengths as the floor's. */
-const script = [
+export const script = [
   String.raw`\set n random(1, 1000000000000000)`,
   String.raw`\set s random(1, ${seriesMade})`,
   filled(insertInvoice, [invoiceId, '6000', `'Order'`, fact('invoice_created', 200)]),
@@ -55,6 +55,7 @@ const script = [
     chain,
     standing,
     fact('recurring_charge_succeeded', 120),
+    `'R' || lpad(:n::text, 11, '0')`,
   ]),
   filled(readPayment, [invoiceId]),
 ].join('\n');
@@ -102,5 +103,10 @@ export async function runPgbench(field: Field, floorDatabase: string, seconds: n
 /** pgbench takes every word behind a colon for a variable, in literals too. */
 function filled(statement: string, values: readonly string[]): string {
   const colon = (text: string) => text.replaceAll(/(?<!:):(?=\w)(?!n\b|s\b)/g, `' || chr(58) || '`);
-  return `${colon(statement).replaceAll(/\$(\d+)/g, (_, place) => colon(values[Number(place) - 1] ?? 'null'))};`;
+  const valueAt = (place: string) => {
+    const value = values[Number(place) - 1];
+    if (value === undefined) throw new Error(`there is no value for $${place} of: ${statement}`);
+    return colon(value);
+  };
+  return `${colon(statement).replaceAll(/\$(\d+)/g, (_, place: string) => valueAt(place))};`;
 }

@@ -10,14 +10,15 @@ import { openApi, scenarios } from './scenarios.ts';
 import { readOptions } from '../tools/script-options.ts';
 
 const { options } = readOptions(
-  `npm run bench:nodes -- [--share 0.1] [--only recurring] [--rounds 4] [--seconds 4] [--clients 8]
---share is of a core, for each node`,
+  `npm run bench:nodes -- [--share 0.1] [--only recurring] [--rounds 4] [--seconds 4] [--clients 8] [--warm-up 20]
+--share is of a core, for each node; they warm up with as much as they want`,
   {
     share: { type: 'string', default: '0.1' },
     only: { type: 'string', default: 'recurring' },
     rounds: { type: 'string', default: '4' },
     seconds: { type: 'string', default: '4' },
     clients: { type: 'string', default: '8' },
+    'warm-up': { type: 'string', default: '20' },
   },
 );
 const scenario = scenarios.find(({ name }) => name === options.only);
@@ -27,6 +28,7 @@ const rounds = Number(options.rounds);
 const roundMs = 1_000 * Number(options.seconds);
 /** Of each node. */
 const clients = Number(options.clients);
+const warmUpMs = 1_000 * Number(options['warm-up']);
 
 const field = await openField();
 try {
@@ -34,6 +36,8 @@ try {
   const apis = nodes.map(openApi);
   const works: Work[] = [];
   for (const api of apis) works.push(await scenario.prepare(api));
+  // A node held to a twentieth of a core would be compiling for minutes, the one that is asked second longer.
+  for (const work of works) await closedLoop(work, { clients, ms: warmUpMs });
   const held = nodes.map(({ pid }) => holdTo(share, pid));
   const rates = { one: [] as number[], two: [] as number[] };
   const latenciesMs = { one: [] as number[], two: [] as number[] };
