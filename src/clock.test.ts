@@ -60,6 +60,15 @@ test('instants compare as text the way they follow each other in time', () => {
   );
 });
 
+test('a day has the same text however many others were asked for', () => {
+  for (let round = 0; round < 2; round++) {
+    for (let day = -200; day < 15_000; day++) {
+      const epochMs = day * 86_400_000 + 1;
+      expect(instantAt(epochMs)).toBe(new Date(epochMs).toISOString().replace('Z', '000Z'));
+    }
+  }
+});
+
 test('moving an instant keeps what is finer than a millisecond', () => {
   const instant = parseInstant('2026-01-31T23:59:59.999456Z')!;
   expect(laterBy(instant, 1)).toBe('2026-02-01T00:00:00.000456Z');

@@ -16,10 +16,12 @@ export const systemClock: Clock = { now: () => instantAt(Date.now()) };
 export const lastInstant = '9999-12-31T23:59:59.999999Z' as Instant;
 
 const dayMs = 86_400_000;
-let lastDay = { number: Number.NaN, text: '' };
+/** The texts of days that were asked for: those are of a few years, so there are not many of them. */
+const days = new Map<number, string>();
+const daysMost = 10_000;
 let lastSecond = { number: Number.NaN, text: '' };
 
-/** The second is remembered, and the day: most instants are of now, and this is asked dozens of times for a charge. */
+/** The second is remembered, as most instants are of now; and so are days: this is asked dozens of times for a charge. */
 export function instantAt(epochMs: number): Instant {
   const wholeMs = Math.trunc(epochMs);
   const number = Math.floor(wholeMs / 1_000);
@@ -29,19 +31,23 @@ export function instantAt(epochMs: number): Instant {
 
 function secondAt(wholeMs: number): string {
   const number = Math.floor(wholeMs / dayMs);
-  if (number !== lastDay.number) lastDay = { number, text: dayAt(number * dayMs) };
   const ms = wholeMs - number * dayMs;
   const seconds = Math.trunc(ms / 1_000);
   const minutes = Math.trunc(seconds / 60);
-  return `${lastDay.text}${two(Math.trunc(minutes / 60))}:${two(minutes % 60)}:${two(seconds % 60)}`;
+  return `${dayAt(number)}${two(Math.trunc(minutes / 60))}:${two(minutes % 60)}:${two(seconds % 60)}`;
 }
 
 /** Whoever adds to a moment that others chose has to see to it that the sum is one that can be written. */
-function dayAt(epochMs: number): string {
-  const text = new Date(epochMs).toISOString();
+function dayAt(number: number): string {
+  const known = days.get(number);
+  if (known !== undefined) return known;
+  const text = new Date(number * dayMs).toISOString();
   if (text.length !== lastInstant.length - 3 || text.startsWith('0000'))
     throw new Error(`${text} is no instant: it is not within years 0001 to 9999`);
-  return text.slice(0, 11);
+  if (days.size === daysMost) days.clear();
+  const day = text.slice(0, 11);
+  days.set(number, day);
+  return day;
 }
 
 function two(number: number): string {

@@ -7,7 +7,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { cartOf } from '../invoices/invoice.wire.ts';
 import { accept, refuse } from '../refusal.ts';
 import { storeRefundStart } from './change-payment.store.ts';
-import { findPayments } from './payment.store.ts';
+import { findPayment } from './payment.store.ts';
 import { PaymentPath } from './payment.wire.ts';
 import { decideRefund, type StartRefund } from './refund.ts';
 import { findRefundNamed } from './refund.store.ts';
@@ -64,10 +64,9 @@ export const createRefund = endpoint({
     async function start() {
       const earlier = await answerToRepeat();
       if (earlier) return earlier;
-      const found = await findPayments(db, name);
-      if (!found) return refuse('invoiceNotFound');
-      const [stored] = found;
-      if (!stored) return refuse('paymentNotFound');
+      const found = await findPayment(db, name);
+      if (!found.ok) return found;
+      const stored = found.value;
       const trading = await merchants.trading(stored.payment);
       if (!trading.ok) return trading;
       if (body.allocation !== undefined)
@@ -94,9 +93,9 @@ export const createRefund = endpoint({
       const { refund } = earlier;
       if (!earlier.fingerprint.equals(fingerprint))
         return refuse('externalIDConflict', { details: { externalID, id: refund.id } });
-      const [stored] = (await findPayments(db, name)) ?? [];
-      if (!stored) return refuse('paymentNotFound');
-      const trading = await merchants.trading(stored.payment);
+      const found = await findPayment(db, name);
+      if (!found.ok) return refuse('paymentNotFound');
+      const trading = await merchants.trading(found.value.payment);
       return trading.ok ? accept(refundBody(refund)) : trading;
     }
   },

@@ -11,7 +11,7 @@ import type { Service } from '../service.ts';
 import { decideCancel, decideCapture } from './payment.commands.ts';
 import type { Payment, PaymentFact } from './payment.ts';
 import { storeEvents } from './change-payment.store.ts';
-import { findPayments } from './payment.store.ts';
+import { findPayment } from './payment.store.ts';
 import { PaymentPath } from './payment.wire.ts';
 
 const CaptureParams = Type.Object(
@@ -105,10 +105,9 @@ async function change<Code extends string>(
 ): Promise<Outcome<undefined, Code | ChangeRefusal>> {
   const name = { partyId: caller.partyId, invoiceId: params.invoiceID, paymentId: params.paymentID };
   for (let attempt = 0; attempt < tries; attempt++) {
-    const found = await findPayments(db, name);
-    if (!found) return refuse('invoiceNotFound');
-    const [stored] = found;
-    if (!stored) return refuse('paymentNotFound');
+    const found = await findPayment(db, name);
+    if (!found.ok) return found;
+    const stored = found.value;
     const trading = await merchants.trading(stored.payment);
     if (!trading.ok) return trading;
     const decision = decide(stored.payment);

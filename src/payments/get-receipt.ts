@@ -7,7 +7,7 @@ import { receiptLanguages } from '../recurring/receipt.ts';
 import { seriesIdOf } from '../recurring/series.ts';
 import { accept, refuse } from '../refusal.ts';
 import { paidOf } from './payment.series.ts';
-import { findPayments } from './payment.store.ts';
+import { findPayment } from './payment.store.ts';
 import { PaymentPath } from './payment.wire.ts';
 
 const Receipt = Type.Object(
@@ -58,10 +58,9 @@ export const getReceipt = endpoint({
   refusals: ['invoiceNotFound', 'paymentNotFound', 'recurringNotFound'],
   handle: async ({ caller, params, query }, { db, recurring }) => {
     const name = { invoiceId: params.invoiceID, paymentId: params.paymentID };
-    const found = await findPayments(db, { partyId: caller.partyId, ...name });
-    if (!found) return refuse('invoiceNotFound');
-    const [stored] = found;
-    if (!stored) return refuse('paymentNotFound');
+    const found = await findPayment(db, { partyId: caller.partyId, ...name });
+    if (!found.ok) return found;
+    const stored = found.value;
     const { payer, state, makeRecurrent } = stored.payment;
     const isTaken = state.name === 'captured' || state.name === 'refunding' || state.name === 'refunded';
     if (!isTaken || (payer.type === 'resource' && !makeRecurrent)) return refuse('recurringNotFound');

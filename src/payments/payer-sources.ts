@@ -10,7 +10,7 @@ import { accept, refuse, type Outcome } from '../refusal.ts';
 import type { Service } from '../service.ts';
 import type { PayableInvoice } from './payment.commands.ts';
 import type { Payer, Payment, PaymentTerms } from './payment.ts';
-import { findPayments, type WithPayment } from './payment.store.ts';
+import { findPayment, type WithPayment } from './payment.store.ts';
 import type { PaymentParams } from './payment.wire.ts';
 
 export type PayerRefusal =
@@ -89,9 +89,10 @@ function fromParent(
       let admission = await askFor(seriesIdOf(parent));
       let previous = admission?.series.rootNetworkTransactionId;
       if (!admission) {
-        const payment = (await findPayments(db, { partyId, ...parent }))?.[0]?.payment;
-        if (!payment || !('seriesId' in payment.payer) || !canBeParent(payment))
-          return refuse('invalidRecurrentParent');
+        const found = await findPayment(db, { partyId, ...parent });
+        if (!found.ok) return refuse('invalidRecurrentParent');
+        const { payment } = found.value;
+        if (!('seriesId' in payment.payer) || !canBeParent(payment)) return refuse('invalidRecurrentParent');
         admission = await askFor(payment.payer.seriesId);
         previous = networkTransactionIdOf(payment) ?? admission?.series.rootNetworkTransactionId;
       }

@@ -5,6 +5,7 @@ import { keepCard, keptForText, keptParameters } from '../cards/kept-card.ts';
 import { cardIdOf } from '../cards/payment-resource.ts';
 import type { Database } from '../database/database.ts';
 import { statement, type Values } from '../database/statement.ts';
+import { accept, refuse, type Outcome } from '../refusal.ts';
 import { startedCharge, type PendingCharge, type StartedCharge } from '../recurring/charge-parts.store.ts';
 import { evolve, type Payment, type PaymentFact } from './payment.ts';
 import type { PayableInvoice } from './payment.commands.ts';
@@ -90,11 +91,10 @@ const readPayment = statement({
 /** No row: no such invoice of that party. A row without a payment: the invoice has none. */
 const readPaymentsOfInvoice = statement({
   name: 'read_payments_of_invoice',
-  parameters: { invoice_id: 'text', party_id: 'text', payment_id: 'text?' },
+  parameters: { invoice_id: 'text', party_id: 'text' },
   row: { found: 'bool', ...optional(paymentColumns) },
   text: `select payment.invoice_id is not null as found, ${qualifiedColumns}
          from invoice left join payment on payment.invoice_id = invoice.invoice_id
-           and (:payment_id is null or payment_id = :payment_id)
          where invoice.invoice_id = :invoice_id and invoice.party_id = :party_id
          order by length(payment_id), payment_id`,
 });
@@ -213,15 +213,21 @@ export async function loadPayment(
 /** Undefined when there is no such invoice of that party. */
 export async function findPayments(
   db: Database,
-  name: { partyId: string; invoiceId: string; paymentId?: string },
+  name: { partyId: string; invoiceId: string },
 ): Promise<StoredPayment[] | undefined> {
-  const rows = await db.run(readPaymentsOfInvoice, {
-    invoice_id: name.invoiceId,
-    party_id: name.partyId,
-    payment_id: name.paymentId ?? null,
-  });
+  const rows = await db.run(readPaymentsOfInvoice, { invoice_id: name.invoiceId, party_id: name.partyId });
   if (rows.length === 0) return undefined;
   return rows.filter(({ found }) => found).map((row) => storedFromRow(row as Values<typeof paymentColumns>));
+}
+
+/** The commonest question of all: the invoice is looked for only where there is no answer. */
+export async function findPayment(
+  db: Database,
+  name: { partyId: string; invoiceId: string; paymentId: string },
+): Promise<Outcome<StoredPayment, 'invoiceNotFound' | 'paymentNotFound'>> {
+  const stored = await loadPayment(db, name);
+  if (stored?.payment.partyId === name.partyId) return accept(stored);
+  return refuse((await findPayments(db, name)) ? 'paymentNotFound' : 'invoiceNotFound');
 }
 
 export async function findPaymentNamed(

@@ -4,7 +4,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { ExternalID } from '../http/schemas.ts';
 import { InvoicePath } from '../invoices/invoice.wire.ts';
 import { accept, refuse } from '../refusal.ts';
-import { findPaymentNamed, findPayments } from './payment.store.ts';
+import { findPayment, findPaymentNamed, findPayments } from './payment.store.ts';
 import { paymentBody, PaymentPath, PaymentSchema } from './payment.wire.ts';
 
 export const listPayments = endpoint({
@@ -37,10 +37,8 @@ export const getPayment = endpoint({
   refusals: ['invoiceNotFound', 'paymentNotFound'],
   handle: async ({ caller, params }, { db }) => {
     const name = { partyId: caller.partyId, invoiceId: params.invoiceID, paymentId: params.paymentID };
-    const found = await findPayments(db, name);
-    if (!found) return refuse('invoiceNotFound');
-    const [stored] = found;
-    return stored ? accept(paymentBody(stored.payment, caller)) : refuse('paymentNotFound');
+    const found = await findPayment(db, name);
+    return found.ok ? accept(paymentBody(found.value.payment, caller)) : found;
   },
 });
 

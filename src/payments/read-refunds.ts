@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { Amount, CurrencyCode, DateTime, EntityID, ExternalID } from '../http/schemas.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
-import { findPayments } from './payment.store.ts';
+import { findPayment } from './payment.store.ts';
 import { PaymentPath } from './payment.wire.ts';
 import { findRefundNamed, findRefunds } from './refund.store.ts';
 import { refundBody, RefundPath, RefundSchema, RefundSearchResult } from './refund.wire.ts';
@@ -115,7 +115,6 @@ async function requirePayment(
   { invoiceID, paymentID }: { invoiceID: string; paymentID: string },
 ): Promise<Outcome<{ invoiceId: string; paymentId: string }, 'invoiceNotFound' | 'paymentNotFound'>> {
   const name = { invoiceId: invoiceID, paymentId: paymentID };
-  const found = await findPayments(db, { ...name, partyId });
-  if (!found) return refuse('invoiceNotFound');
-  return found.length === 0 ? refuse('paymentNotFound') : accept(name);
+  const found = await findPayment(db, { ...name, partyId });
+  return found.ok ? accept(name) : found;
 }

@@ -18,7 +18,7 @@ import {
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import type { Service } from '../service.ts';
 import type { Payment } from './payment.ts';
-import { findPayments } from './payment.store.ts';
+import { findPayment } from './payment.store.ts';
 import { PaymentPath } from './payment.wire.ts';
 
 const path = '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring';
@@ -161,11 +161,9 @@ async function seriesOf(
   { db }: Service,
 ): Promise<Outcome<{ seriesId: string; payment: Payment }, (typeof refusals)[number]>> {
   const name = { invoiceId: params.invoiceID, paymentId: params.paymentID };
-  const found = await findPayments(db, { partyId: caller.partyId, ...name });
-  if (!found) return refuse('invoiceNotFound');
-  const [stored] = found;
-  if (!stored) return refuse('paymentNotFound');
-  const { payment } = stored;
+  const found = await findPayment(db, { partyId: caller.partyId, ...name });
+  if (!found.ok) return found;
+  const { payment } = found.value;
   if ('seriesId' in payment.payer) return accept({ seriesId: payment.payer.seriesId, payment });
   return payment.makeRecurrent
     ? accept({ seriesId: seriesIdOf(name), payment })

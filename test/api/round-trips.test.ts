@@ -178,18 +178,22 @@ test('creating a refund is four in a transaction of one statement, and its step 
   sent = [];
   await service.call('POST', `${invoices}/${id}/payments/1/refunds`, { token: merchant.apiKey, body: {} });
   await service.engine.settled();
-  expect(sent.slice(0, 4)).toEqual(['read_payments_of_invoice', 'begin', 'start_refund', 'commit']);
+  expect(sent.slice(0, 4)).toEqual(['read_payment', 'begin', 'start_refund', 'commit']);
   // Beside those of the sweep that finds it.
   const ofPayments = sent.slice(4).filter((name) => /refund|payment/.test(name) && !/due/.test(name));
   expect(ofPayments).toEqual(['read_payment', 'end_refund']);
 });
 
-test('reading payments is one', async () => {
+test('reading payments is one, and one that is not there two', async () => {
   const { id } = await world.paid('4242424242424242');
-  for (const path of [`/${id}/payments`, `/${id}/payments/1`]) {
+  for (const [path, statements] of [
+    [`/${id}/payments`, ['read_payments_of_invoice']],
+    [`/${id}/payments/1`, ['read_payment']],
+    [`/${id}/payments/2`, ['read_payment', 'read_payments_of_invoice']],
+  ] as const) {
     sent = [];
     await service.call('GET', `${invoices}${path}`, { token: merchant.apiKey });
-    expect(sent).toEqual(['read_payments_of_invoice']);
+    expect(sent).toEqual(statements);
   }
 });
 
