@@ -18,9 +18,9 @@ import { takesIdempotencyKey, type AnyEndpoint, type EndpointRequest } from './e
 import {
   idempotencyKeyPattern,
   withoutMembers,
+  type Answered,
   type Idempotency,
   type Repeated,
-  type StoredAnswer,
 } from './idempotency.ts';
 import { isKeepable, parseJson } from './json-body.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -152,12 +152,13 @@ async function perform(
   service: Service,
   reply: FastifyReply,
   write: AnswerWriter,
-): Promise<StoredAnswer> {
+): Promise<Answered> {
   const outcome = await endpoint.handle(request, service);
   if (!outcome.ok) {
     const waitSeconds = waitSecondsOf(outcome.refusal, request.now);
     if (waitSeconds !== undefined) reply.header('Retry-After', String(waitSeconds));
-    return refusalAnswer(sideOf(endpoint.path), outcome.refusal);
+    const answer = refusalAnswer(sideOf(endpoint.path), outcome.refusal);
+    return waitSeconds !== undefined || answer.status === 429 ? { ...answer, isForNow: true } : answer;
   }
   if (!endpoint.answer) return { status: endpoint.status, body: '' };
   return { status: endpoint.status, body: write(outcome.value, reply) };
