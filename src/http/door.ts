@@ -1,6 +1,6 @@
 // The life of a request, from the socket to the room and back, with its exits in this order:
-//   preflight -> who calls -> may he -> request id -> deadline -> rate -> body -> schema -> limit -> repeat? -> the room
-//   -> answer
+//   preflight -> who calls -> may he -> request id -> deadline -> rate -> body -> schema -> limit -> beforehand -> repeat?
+//   -> the room -> answer
 // Everything here is about the wire; what a request means is the rooms' business.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
@@ -9,7 +9,7 @@ import { DatabaseUnavailable } from '../database/database.ts';
 import type { AccessTokens } from '../keys/access-token.ts';
 import type { ApiKeys } from '../merchants/api-key.ts';
 import type { Refusal } from '../refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service, SlowService } from '../service.ts';
 import { access, everyScope, type AccessRow } from './access.ts';
 import { clientAddress, networkOf } from './address.ts';
 import type { Caller } from './caller.ts';
@@ -37,6 +37,7 @@ import { compileCheck, type Check, type Complaint } from './validate.ts';
 
 export type Door = {
   readonly service: Service;
+  readonly slow: SlowService;
   readonly clock: Clock;
   readonly apiKeys: ApiKeys;
   readonly tokens: AccessTokens;
@@ -128,12 +129,15 @@ export function answerer(
     const waitSeconds = endpoint.limit?.(endpointRequest, door.service);
     if (waitSeconds !== undefined) return sendTooMany(reply, waitSeconds);
 
-    const result: Repeated =
-      key === undefined
-        ? { kind: 'first', answer: await perform(endpoint, endpointRequest, door.service, reply, write) }
-        : await performOnce(door, endpoint, endpointRequest, request, key, reply, write);
+    const work = async (made?: unknown): Promise<Repeated> => {
+      const act = (service: Service) => perform(endpoint, endpointRequest, service, made, reply, write);
+      if (key === undefined) return { kind: 'first', answer: await act(door.service) };
+      return performOnce(door, endpoint, endpointRequest, request, key, act);
+    };
+    const result = endpoint.beforehand ? await endpoint.beforehand(door.slow, work) : await work();
     // It was done all the same: its outcome is unknown to this caller.
     if (patience.isOver) return;
+    if (result.kind === 'busy') return sendTooMany(reply, result.waitSeconds);
     if (result.kind === 'other-request') return sendRefusal(side, reply, { code: 'idempotencyKeyReused' });
     if (result.kind === 'replay') reply.header('Idempotent-Replayed', 'true');
     const { answer } = result;
@@ -150,10 +154,11 @@ async function perform(
   endpoint: AnyEndpoint,
   request: EndpointRequest,
   service: Service,
+  made: unknown,
   reply: FastifyReply,
   write: AnswerWriter,
 ): Promise<Answered> {
-  const outcome = await endpoint.handle(request, service);
+  const outcome = await endpoint.handle(request, service, made);
   if (!outcome.ok) {
     const waitSeconds = waitSecondsOf(outcome.refusal, request.now);
     if (waitSeconds !== undefined) reply.header('Retry-After', String(waitSeconds));
@@ -181,8 +186,7 @@ async function performOnce(
   endpointRequest: EndpointRequest,
   request: FastifyRequest,
   key: string,
-  reply: FastifyReply,
-  write: AnswerWriter,
+  act: (service: Service) => Promise<Answered>,
 ): Promise<Repeated> {
   const { caller } = endpointRequest;
   return door.idempotency.once(
@@ -194,7 +198,7 @@ async function performOnce(
       body: withoutMembers(endpointRequest.body ?? null, endpoint.notRemembered ?? []),
       now: door.clock.now(),
     },
-    (tx) => perform(endpoint, endpointRequest, { ...door.service, db: tx }, reply, write),
+    (tx) => act({ ...door.service, db: tx }),
   );
 }
 

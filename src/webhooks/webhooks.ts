@@ -12,13 +12,13 @@ import { ForeignLog } from './feed.store.ts';
 import type { Destination } from './post.ts';
 import { routeOnce } from './router.ts';
 import { openSender, type OpenSender, type Sender } from './sending.ts';
-import { keyMaker, openKeys, type MakeKeys } from './webhook-keys.ts';
+import { openKeys, sealKeys, type SealKeys } from './webhook-keys.ts';
 import { loadWebhook } from './webhook.store.ts';
 
 export type Webhooks = {
   readonly topics: readonly Topic[];
   readonly rule: AddressRule;
-  readonly makeKeys: MakeKeys;
+  readonly sealKeys: SealKeys;
   readonly sender: Sender;
   readonly whatIsMissing: WhatIsMissing;
   start(): void;
@@ -105,7 +105,7 @@ export function openWebhooks(options: {
   return {
     topics,
     rule,
-    makeKeys: keyMaker(keyring),
+    sealKeys: (webhookId, pairs, key) => sealKeys(keyring, webhookId, pairs, key),
     sender,
     whatIsMissing: options.whatIsMissing,
     start() {
