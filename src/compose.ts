@@ -225,7 +225,17 @@ export function buildService(
     db: database,
     clock,
     log,
-    works: dueWork({ database, clock, banks, recurring, mailServer, payouts, log, publicUrl }),
+    works: dueWork({
+      database,
+      clock,
+      banks,
+      recurring,
+      mailServer,
+      payouts,
+      log,
+      publicUrl,
+      run: (...work) => engine.run(...work),
+    }),
     chores: [
       {
         name: 'forget old Idempotency-Keys',
