@@ -32,7 +32,8 @@ export const makeTestDeposit = endpoint({
     if (minor < 1n || minor > largestDepositMinor) return refuse('invalidCashAmount');
     const { realm } = payouts;
     const given = { id: ids.next(), realm, bankAccountId: 'SANDBOX', minor, now };
-    return accept(depositBody(await depositFromBank(db, wallet, given)));
+    const { deposit } = await depositFromBank(db, wallet, given);
+    return accept(depositBody(deposit));
   },
 });
 
