@@ -63,6 +63,26 @@ test('a deposit with a name is made once, however often it is said', { timeout: 
   expect(unset).toMatchObject({ code: 1, errors: expect.stringContaining('not empty') });
 });
 
+test(
+  'a deposit with a name from a shop is known again when the shop has nothing left',
+  { timeout: 120_000 },
+  async () => {
+    await world.paid('4242424242424242');
+    const { available } = await world.balance();
+    expect(available).toBeGreaterThan(0);
+    const before = await world.account();
+    const all = ['--amount', String(available), '--from-shop', 'TEST', '--name', 'the week of May 3'];
+    const made = await run('wallet', 'deposit', world.wallet, ...all);
+    expect(made).toMatchObject({ code: 0, errors: '' });
+    const again = await run('wallet', 'deposit', world.wallet, ...all);
+    expect(again).toMatchObject({ code: 0, output: made.output });
+    expect(again.errors).toContain('was already made');
+    expect((await world.balance()).available).toBe(0);
+    expect((await world.account()).own).toBe(before.own + available);
+    expect(await brokenInvariants(world.service.database)).toEqual([]);
+  },
+);
+
 test('limits and fees are agreed with a merchant', { timeout: 120_000 }, async () => {
   const party = ['--party', world.merchant.partyId, '--currency', 'RUB'];
   await run('payout', 'limits', ...party, '--level', 'anonymous', '--per-payout', '700');
