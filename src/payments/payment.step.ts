@@ -17,7 +17,9 @@ import { storeMove } from './payment.terminal.store.ts';
 import { mayMove, movedTo } from './payment.terminal.ts';
 
 /** The bank said nothing that proves anything. Tried again later and later, then in the operator's list. */
-class OutcomeUnknown extends Error {}
+class OutcomeUnknown extends Error {
+  override readonly name = 'OutcomeUnknown';
+}
 
 const stepsInARow = 5;
 
