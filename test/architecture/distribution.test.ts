@@ -89,7 +89,6 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
   [
     'a list, of a party or for an operator',
     [
-      'count_active_keys_of_realm',
       'delete_bank',
       'list_api_keys',
       'list_banks',
@@ -99,6 +98,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'list_parties',
       'list_wallets',
       'read_open_wallet_grants',
+      'read_realms',
       'read_webhook_queues',
     ],
   ],
