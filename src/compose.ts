@@ -125,11 +125,7 @@ const deliveriesKeptMs = 30 * 24 * 3_600_000;
 /** How long requests under way may take when the service stops. */
 const drainMs = 10_000;
 
-export async function layFoundation(
-  config: Config,
-  log: Logger,
-  allowed: Allowed = {},
-): Promise<Foundation> {
+export async function layFoundation(config: Config, log: Logger, allowed: Allowed = {}): Promise<Foundation> {
   const opened = await connectDatabase(
     {
       databaseUrl: config.databaseUrl,

@@ -51,6 +51,8 @@ const waitForConnectionMs = 5_000;
 const statementTimeoutMs = 10_000;
 /** Longer than the server's own limit: it ends the waiting on a connection that has gone silent, as after a fail-over. */
 const usualSilenceTimeoutMs = 12_000;
+/** For what rewrites a whole table, beside `set local statement_timeout = 0`. */
+const longestSilenceTimeoutMs = 24 * 3_600_000;
 const idleInTransactionTimeoutMs = 5_000;
 const transactionTries = 5;
 /** Of the connections of a node; they serve reads of a fraction of a millisecond. */
@@ -279,6 +281,11 @@ function encode(value: unknown, type: Column | undefined): unknown {
   if (value === null) return null;
   if (type?.startsWith('json')) return JSON.stringify(value);
   return typeof value === 'bigint' ? value.toString() : value;
+}
+
+/** Past the limit that ends the waiting on a silent connection. */
+export function patiently(text: string, values?: unknown[]): pg.QueryConfig & { query_timeout: number } {
+  return { text, query_timeout: longestSilenceTimeoutMs, ...(values ? { values } : {}) };
 }
 
 function codeOf(error: unknown): string {

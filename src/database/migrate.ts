@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { ownFile } from '../own-files.ts';
-import type { DatabasePool } from './database.ts';
+import { patiently, type DatabasePool } from './database.ts';
 
 type Migration = {
   readonly number: number;
@@ -17,7 +17,6 @@ const folder = ownFile('database/migrations/');
 const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/;
 /** Any number that is ours alone. The program takes no other advisory lock. */
 const lockNumber = 7_305_226_013;
-const longestMigrationMs = 24 * 3_600_000;
 
 /**
  * How long a migration waits for a table that somebody else has in use, a backup for instance, before it lets all those go
@@ -116,11 +115,6 @@ async function applyUnderLock(
 /** PostgreSQL's code of a lock that was not to be had in time. */
 function isLocked(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '55P03';
-}
-
-/** Past the limit that ends the waiting on a silent connection. */
-function patiently(text: string, values?: unknown[]): pg.QueryConfig & { query_timeout: number } {
-  return { text, query_timeout: longestMigrationMs, ...(values ? { values } : {}) };
 }
 
 async function appliedMigrations(client: pg.ClientBase): Promise<Map<number, string>> {
