@@ -88,6 +88,8 @@ export type Foundation = {
 export type Allowed = {
   /** Work on a database of the other mode: to show its keys, and end them. */
   readonly otherMode?: true;
+  /** Make the private PostgreSQL where there is none yet. */
+  readonly newDatabase?: true;
 };
 
 export type RunningService = {
@@ -130,6 +132,7 @@ export async function layFoundation(config: Config, log: Logger, allowed: Allowe
     {
       databaseUrl: config.databaseUrl,
       dataFolder: config.dataFolder,
+      mayCreate: allowed.newDatabase ?? false,
       postgresBin: config.postgresBin,
       connectionsMost: config.databaseConnections,
       prepares: config.preparedStatements,
