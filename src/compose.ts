@@ -17,7 +17,7 @@ import { customers } from './customers/customers.ts';
 import { lookAfterReturns } from './customers/returns.ts';
 import { loadCustomerOfPayer } from './customers/customer.store.ts';
 import { addBindingReturn } from './customers/visitors.ts';
-import type { DatabasePool } from './database/database.ts';
+import { isReadOnly, type DatabasePool } from './database/database.ts';
 import { isMigrated, migrate } from './database/migrate.ts';
 import { dueWork, workOf } from './due-work.ts';
 import { openEngine, type Engine } from './engine/engine.ts';
@@ -364,6 +364,7 @@ export function buildService(
 
 async function whatIsNotReady(database: DatabasePool): Promise<string[]> {
   try {
+    if (await isReadOnly(database)) return ['database: it takes no writes, like a standby'];
     if (!(await isMigrated(database))) return ['migrations'];
     return (await feedState(database)).isForeign ? ['webhooks: the log comes from another PostgreSQL'] : [];
   } catch {

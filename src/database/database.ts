@@ -35,10 +35,10 @@ export type DatabasePool = Database & {
   end(): Promise<void>;
 };
 
-/** The database cannot be reached, and nothing was sent to it: the request can safely be repeated. */
+/** The database cannot be reached, or takes no writes: nothing was done there, and the request can safely be repeated. */
 export class DatabaseUnavailable extends Error {
-  constructor(cause: unknown) {
-    super(`the database cannot be reached: ${cause instanceof Error ? cause.message : String(cause)}`, {
+  constructor(cause: unknown, what = 'cannot be reached') {
+    super(`the database ${what}: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,
     });
   }
@@ -112,15 +112,18 @@ export function databaseOn(options: {
     work: (client: pg.PoolClient) => Promise<T>,
   ): Promise<T> {
     const client = await acquire(from);
-    let silent: Error | undefined;
+    let useless: Error | undefined;
     try {
       return await work(client);
     } catch (error) {
       // Whoever waited has given up, but the connection still waits for that answer: nobody can use it any more.
-      if (isSilence(error)) silent = error;
-      throw error;
+      if (isSilence(error)) useless = error;
+      if (!isOfStandby(error)) throw error;
+      // The next one may come to the server that took its place.
+      useless = error;
+      throw new DatabaseUnavailable(error, 'takes no writes');
     } finally {
-      client.release(silent);
+      client.release(useless);
     }
   }
 
@@ -283,6 +286,14 @@ function encode(value: unknown, type: Column | undefined): unknown {
   return typeof value === 'bigint' ? value.toString() : value;
 }
 
+/** Whether nothing can be written there, as on a standby. */
+export function isReadOnly(database: DatabasePool): Promise<boolean> {
+  return database.withClient(async (client) => {
+    const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only');
+    return rows[0]?.transaction_read_only === 'on';
+  });
+}
+
 /** Past the limit that ends the waiting on a silent connection. */
 export function patiently(text: string, values?: unknown[]): pg.QueryConfig & { query_timeout: number } {
   return { text, query_timeout: longestSilenceTimeoutMs, ...(values ? { values } : {}) };
@@ -315,6 +326,11 @@ export function hasMoved(error: unknown): boolean {
 /** The driver's word for it; it has no code. */
 function isSilence(error: unknown): error is Error {
   return error instanceof Error && error.message === 'Query read timeout';
+}
+
+/** PostgreSQL's refusal to write on a standby, or where it was told not to. */
+function isOfStandby(error: unknown): error is Error {
+  return error instanceof Error && codeOf(error) === '25006';
 }
 
 function isRetriable(error: unknown): boolean {
