@@ -30,9 +30,12 @@ const usualPatience = {
   nowMs: () => performance.now(),
 };
 
+/** Read once, at the start: later the files of a newer version may lie there, beside a node that runs on. */
+let known: Promise<Migration[]> | undefined;
+
 /** Applies what is missing; answers the names of the files it applied. */
 export async function migrate(database: DatabasePool, patience = usualPatience): Promise<string[]> {
-  const migrations = await readMigrations();
+  const migrations = await (known ??= readMigrations());
   const applied: string[] = [];
   let refusedAtMs: number | undefined;
   for (;;) {
@@ -50,7 +53,7 @@ export async function migrate(database: DatabasePool, patience = usualPatience):
 
 /** Whether this program's migrations are all there, for the readiness check. Newer ones, of a newer node, are fine. */
 export async function isMigrated(database: DatabasePool): Promise<boolean> {
-  const migrations = await readMigrations();
+  const migrations = await (known ??= readMigrations());
   return database.withClient(async (client) => {
     const { rows } = await client.query<{ newest: number | null }>(
       'select max(number) as newest from migration',
