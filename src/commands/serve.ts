@@ -38,8 +38,11 @@ export async function serve(): Promise<void> {
     const address = await service.app.listen({ host: config.host, port: config.port });
     // With PORT=0 the address is known only now.
     if (new URL(publicUrl).port === '0') publicUrl = address;
-    if (isForAll(config.host) && isLoopback(publicUrl)) {
-      log.warn({ publicUrl }, 'payers elsewhere do not find this address: set PUBLIC_URL to one they do');
+    if ((config.mode === 'live' || isForAll(config.host)) && isLoopback(publicUrl)) {
+      log.warn(
+        { publicUrl },
+        'payers and banks elsewhere do not find this address: set PUBLIC_URL to one they do',
+      );
     }
     if (config.mode === 'sandbox') {
       const sandbox = await openSandbox(foundation, service, publicUrl);

@@ -95,6 +95,7 @@ test('neither mode works on a database of the other, but for showing and revokin
   for (const { keyId } of JSON.parse((await mandate([...list, '--json'], inLiveMode)).output))
     expect((await mandate(['keys', 'revoke', keyId], inLiveMode)).code).toBe(0);
   const live = await startServer(inLiveMode);
+  expect(live.output()).toContain('set PUBLIC_URL');
   expect((await fetch(`${live.url}/sandbox/clock`)).status).toBe(404);
   expect((await fetch(`${live.url}/metrics`)).status).toBe(404);
   expect(await live.stop()).toBe(0);
