@@ -169,8 +169,13 @@ function poolOf(
   connectionsMost: number,
 ): ConnectionPool {
   const { connection, onConnectionError, silenceTimeoutMs = usualSilenceTimeoutMs } = options;
+  const settings = [
+    '-c TimeZone=UTC',
+    `-c statement_timeout=${statementTimeoutMs}`,
+    `-c idle_in_transaction_session_timeout=${idleInTransactionTimeoutMs}`,
+  ].join(' ');
   const pool = new pg.Pool({
-    ...('url' in connection ? { connectionString: connection.url } : connection),
+    ...('url' in connection ? { connectionString: withSettings(connection.url, settings) } : connection),
     Client: StatementClient,
     max: connectionsMost,
     connectionTimeoutMillis: waitForConnectionMs,
@@ -178,17 +183,23 @@ function poolOf(
     application_name: 'mandate',
     query_timeout: silenceTimeoutMs,
     keepAlive: true,
-    options: [
-      '-c TimeZone=UTC',
-      `-c statement_timeout=${statementTimeoutMs}`,
-      `-c idle_in_transaction_session_timeout=${idleInTransactionTimeoutMs}`,
-    ].join(' '),
+    options: settings,
   });
   // A connection that dies while nothing runs on it emits an error; without a listener that would end the process.
   const listener = (error: Error) => onConnectionError?.(error);
   pool.on('error', listener);
   pool.on('connect', (client) => client.on('error', listener));
   return keepIdle(pool);
+}
+
+/** The driver takes the options of an address in place of ours. Ours after those: of two the server heeds the last. */
+function withSettings(url: string, settings: string): string {
+  const [address = '', query = ''] = url.split('?');
+  const parameters = new URLSearchParams(query);
+  const options = parameters.get('options');
+  if (options === null) return url;
+  parameters.set('options', `${options} ${settings}`);
+  return `${address}?${parameters.toString()}`;
 }
 
 async function retried<T>(transact: () => Promise<T>): Promise<T> {
