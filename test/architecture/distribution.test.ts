@@ -48,6 +48,8 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'forget_idempotency_keys',
       'forget_ledger_checkpoint',
       'moved_test_clocks',
+      'read_oldest_pending_refund',
+      'read_oldest_sending_withdrawal',
       'read_oldest_unknown_payment',
       'read_webhook_lags',
       'resume_owed_returns',
