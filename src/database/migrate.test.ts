@@ -6,7 +6,7 @@ import { isMigrated, migrate } from './migrate.ts';
 
 vi.mock('node:fs/promises', async (original) => {
   const real = await original<typeof import('node:fs/promises')>();
-  return { ...real, readdir: vi.fn(real.readdir) };
+  return { ...real, readdir: vi.fn<typeof real.readdir>(real.readdir) };
 });
 
 let db: TestDatabase;
