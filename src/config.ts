@@ -75,7 +75,9 @@ export const settings = [
   {
     name: 'DATABASE_URL',
     byDefault: 'a private PostgreSQL in MANDATE_DATA',
-    meaning: 'The PostgreSQL (15 or newer) to use. Live mode demands one.',
+    meaning:
+      'The PostgreSQL (15 or newer) to use. Live mode demands one. Without `?sslmode=verify-full` at its end nothing is encrypted ' +
+      '([TLS](database.md#tls)).',
     secret: true,
   },
   {
