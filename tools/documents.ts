@@ -169,7 +169,11 @@ function configurationText(): string {
   const rows = settings.map((setting: Setting) => [
     `\`${setting.name}\``,
     setting.byDefault,
-    setting.meaning + (setting.secret ? ' Secret: `mandate config` does not show it.' : ''),
+    [
+      setting.meaning,
+      ...(setting.range ? [`From ${setting.range[0]} to ${setting.range[1]}.`] : []),
+      ...(setting.secret ? ['Secret: `mandate config` does not show it.'] : []),
+    ].join(' '),
   ]);
   return `# Configuration
 
