@@ -269,7 +269,7 @@ webhooks
   .command('resume')
   .description('take up what is parked, and try now what waits for a later attempt')
   .argument('<webhookID>')
-  .option('--object <id>', 'the queue of one invoice, customer, withdrawal or destination alone')
+  .option('--object <id>', 'the queue of one invoice, customer, series, withdrawal or destination alone')
   .action(async (id: string, options) => (await import('./commands/webhooks.ts')).resumeQueues(id, options));
 webhooks
   .command('replay')
