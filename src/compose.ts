@@ -57,7 +57,6 @@ import { destinationsTopic, withdrawalsTopic } from './wallets/payout.notices.ts
 import { usualDelaysSeconds } from './webhooks/delivery.ts';
 import type { OpenSender } from './webhooks/sending.ts';
 import { feedState } from './webhooks/feed.store.ts';
-import { openKeyPairs } from './webhooks/key-pairs.ts';
 import { openWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 import { payoutInvariants } from './wallets/payout.invariants.ts';
 import { openPayoutRules, type PayoutRules } from './wallets/payout-rules.ts';
@@ -309,7 +308,7 @@ export function buildService(
     trustedProxies: config.trustedProxies,
     door: {
       service,
-      slow: { keyPairs: openKeyPairs() },
+      slow: webhooks,
       clock,
       apiKeys,
       tokens,

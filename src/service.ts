@@ -11,7 +11,6 @@ import type { AccessTokens } from './keys/access-token.ts';
 import type { Engine } from './engine/engine.ts';
 import type { Merchants } from './merchants/merchants.ts';
 import type { Recurring } from './recurring/verbs.ts';
-import type { KeyPairLender } from './webhooks/key-pairs.ts';
 import type { Webhooks } from './webhooks/webhooks.ts';
 import type { PayoutRules } from './wallets/payout-rules.ts';
 
@@ -33,11 +32,11 @@ export type Service = {
   /** Limits, fees and providers of payouts. */
   readonly payouts: PayoutRules;
   readonly engine: Engine;
-  readonly webhooks: Webhooks;
+  readonly webhooks: Omit<Webhooks, keyof SlowService>;
 };
 
 /**
  * What takes long and needs no database. Only what an endpoint does `beforehand` has it: while a request is handled a transaction
  * may be open, and others wait for its connection.
  */
-export type SlowService = { readonly keyPairs: KeyPairLender };
+export type SlowService = Pick<Webhooks, 'keyPairs'>;

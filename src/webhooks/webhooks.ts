@@ -9,6 +9,7 @@ import type { Logger } from '../log.ts';
 import { systemResolve, type AddressRule, type Resolve } from './address-guard.ts';
 import { openCourier } from './courier.ts';
 import { ForeignLog } from './feed.store.ts';
+import { openKeyPairs, type KeyPairLender } from './key-pairs.ts';
 import type { Destination } from './post.ts';
 import { routeOnce } from './router.ts';
 import { openSender, type OpenSender, type Sender } from './sending.ts';
@@ -18,6 +19,7 @@ import { loadWebhook } from './webhook.store.ts';
 export type Webhooks = {
   readonly topics: readonly Topic[];
   readonly rule: AddressRule;
+  readonly keyPairs: KeyPairLender;
   readonly sealKeys: SealKeys;
   readonly sender: Sender;
   readonly whatIsMissing: WhatIsMissing;
@@ -105,6 +107,7 @@ export function openWebhooks(options: {
   return {
     topics,
     rule,
+    keyPairs: openKeyPairs(),
     sealKeys: (webhookId, pairs, key) => sealKeys(keyring, webhookId, pairs, key),
     sender,
     whatIsMissing: options.whatIsMissing,
