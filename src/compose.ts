@@ -308,6 +308,7 @@ export function buildService(
     trustedProxies: config.trustedProxies,
     door: {
       service,
+      slow: webhooks,
       clock,
       apiKeys,
       tokens,

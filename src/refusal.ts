@@ -11,6 +11,9 @@ export type Refusal<Code extends string> = {
   readonly waitSeconds?: number;
 };
 
+/** Too many wait for the same already, so nothing was begun. */
+export type Busy = { readonly kind: 'busy'; readonly waitSeconds: number };
+
 export type Outcome<Value, Code extends string> =
   { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly refusal: Refusal<Code> };
 

@@ -32,5 +32,11 @@ export type Service = {
   /** Limits, fees and providers of payouts. */
   readonly payouts: PayoutRules;
   readonly engine: Engine;
-  readonly webhooks: Webhooks;
+  readonly webhooks: Omit<Webhooks, keyof SlowService>;
 };
+
+/**
+ * What takes long and needs no database. Only what an endpoint does `beforehand` has it: while a request is handled a transaction
+ * may be open, and others wait for its connection.
+ */
+export type SlowService = Pick<Webhooks, 'keyPairs'>;

@@ -14,8 +14,9 @@ import { openLog } from '../src/log.ts';
 import { insertParty } from '../src/merchants/party.store.ts';
 import { invoicesTopic } from '../src/payments/payment.notices.ts';
 import { usualDelaysSeconds } from '../src/webhooks/delivery.ts';
+import { makeKeyPairs } from '../src/webhooks/key-pairs.ts';
 import { rewind } from '../src/webhooks/replay.store.ts';
-import { keyMaker } from '../src/webhooks/webhook-keys.ts';
+import { sealKeys } from '../src/webhooks/webhook-keys.ts';
 import { storeNewWebhook } from '../src/webhooks/webhook.store.ts';
 import { webhookIdOf, type Webhook } from '../src/webhooks/webhook.ts';
 import { openWebhooks } from '../src/webhooks/webhooks.ts';
@@ -57,7 +58,8 @@ try {
     url: `http://127.0.0.1:${port}/notices`,
     createdAt: clock.now(),
   };
-  const { keys } = await keyMaker(keyring)(webhook.id, { generation: 1, signsFrom: clock.now() });
+  const pairs = await makeKeyPairs();
+  const { keys } = sealKeys(keyring, webhook.id, pairs, { generation: 1, signsFrom: clock.now() });
   await storeNewWebhook(db, webhook, keys);
   await writeInvoices(db, { partyId, shopId: 'TEST' }, { invoices, eventsEach, writers: 8 });
   const webhooks = openWebhooks({

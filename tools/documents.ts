@@ -56,7 +56,7 @@ in one case than in another.
 | 405, 415 | empty                       | Use one of the methods in \`Allow\`; send the body as \`application/json\`.        |
 | 409      | \`externalID\`, \`id\`, \`message\` | Decide which of the two requests you meant; \`id\` was made by the first. \`challengeUnderWay\` has \`message\` alone. |
 | 413      | \`message\`                   | Send less.                                                                     |
-| 429      | \`message\`                   | Wait for the seconds in \`Retry-After\`, then repeat the request as it is. \`webhookLimitExceeded\` has none: delete a webhook first. |
+| 429      | \`message\`                   | Wait for the seconds in \`Retry-After\`, then repeat the request as it is, with the same \`Idempotency-Key\`. \`webhookLimitExceeded\` has none: delete a webhook first. |
 | 501      | \`message\`                   | It is not offered.                                                             |
 | 500, 504 | empty                       | Nobody knows whether it was done. Repeat it with the same \`externalID\` or \`Idempotency-Key\`. |
 | 503      | empty                       | Certainly nothing was done. Repeat it after the seconds in \`Retry-After\`.      |

@@ -60,6 +60,11 @@ const again = (change: object, askedAgainAt: string) => {
     ],
   };
 };
+/** The second answer comes before the first, and says that it is too early. */
+const tooEarlyBefore = (status: number, body: object) => {
+  const { acknowledged } = again({}, '2026-01-20T10:00:00.000Z');
+  return { acknowledged: acknowledged.toSpliced(-2, 1, { ...acknowledged.at(-2)!, status, body }) };
+};
 /** Everything the bank has done, asked for when those transactions had ended. */
 const askedAt = (snapshot: string) => ({
   asked: world.entries.map(({ operationId }) => ({ operationId, snapshot })),
@@ -70,6 +75,12 @@ const nothingCommitted = '3:3:';
 test('an answer that is the same, and one under a key that is forgotten, are not wrong', async () => {
   expect(await found({ told: again({}, '2026-01-20T10:00:00.000Z') })).toEqual([]);
   expect(await found({ told: again({ other: 1 }, '2026-01-26T10:00:00.000Z') })).toEqual([]);
+});
+
+test('an answer for now, and then another, are not wrong', async () => {
+  const retryAfter = '2026-01-20T00:00:00.000000Z';
+  expect(await found({ told: tooEarlyBefore(429, { message: 'x' }) })).toEqual([]);
+  expect(await found({ told: tooEarlyBefore(422, { message: 'x', retryAfter }) })).toEqual([]);
 });
 
 test('the bank may be asked for whatever was committed', async () => {

@@ -20,8 +20,8 @@ export function openRepeats(): Repeats {
     hear: (answers) =>
       answers.flatMap(({ method, path, status, body, at, repeatable }): Problem[] => {
         if (!repeatable || takeNoKey.test(path)) return [];
-        // These are given at the door, before anybody looks at the key.
-        if (status === 401 || status === 429 || status >= 500) return [];
+        // These are given before anybody looks at the key, or for now: then the key is free again.
+        if (status === 401 || status === 429 || status >= 500 || isForNow(body)) return [];
         const { request, firstAskedAt } = repeatable;
         if (Date.parse(at) - Date.parse(firstAskedAt) >= keptMs - clocksDifferMs) return [];
         const answer = `${status} ${JSON.stringify(body) ?? ''}`.trim();
@@ -31,4 +31,8 @@ export function openRepeats(): Repeats {
         return [[`${method} ${path}`, `under one key it was answered ${before}, and then ${answer}`]];
       }),
   };
+}
+
+function isForNow(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'retryAfter' in body;
 }

@@ -1,6 +1,6 @@
 // The life of a request, from the socket to the room and back, with its exits in this order:
-//   preflight -> who calls -> may he -> request id -> deadline -> rate -> body -> schema -> limit -> repeat? -> the room
-//   -> answer
+//   preflight -> who calls -> may he -> request id -> deadline -> rate -> body -> schema -> limit -> beforehand -> repeat?
+//   -> the room -> answer
 // Everything here is about the wire; what a request means is the rooms' business.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
@@ -9,7 +9,7 @@ import { DatabaseUnavailable } from '../database/database.ts';
 import type { AccessTokens } from '../keys/access-token.ts';
 import type { ApiKeys } from '../merchants/api-key.ts';
 import type { Refusal } from '../refusal.ts';
-import type { Service } from '../service.ts';
+import type { Service, SlowService } from '../service.ts';
 import { access, everyScope, type AccessRow } from './access.ts';
 import { clientAddress, networkOf } from './address.ts';
 import type { Caller } from './caller.ts';
@@ -18,9 +18,9 @@ import { takesIdempotencyKey, type AnyEndpoint, type EndpointRequest } from './e
 import {
   idempotencyKeyPattern,
   withoutMembers,
+  type Answered,
   type Idempotency,
   type Repeated,
-  type StoredAnswer,
 } from './idempotency.ts';
 import { isKeepable, parseJson } from './json-body.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -37,6 +37,7 @@ import { compileCheck, type Check, type Complaint } from './validate.ts';
 
 export type Door = {
   readonly service: Service;
+  readonly slow: SlowService;
   readonly clock: Clock;
   readonly apiKeys: ApiKeys;
   readonly tokens: AccessTokens;
@@ -128,12 +129,15 @@ export function answerer(
     const waitSeconds = endpoint.limit?.(endpointRequest, door.service);
     if (waitSeconds !== undefined) return sendTooMany(reply, waitSeconds);
 
-    const result: Repeated =
-      key === undefined
-        ? { kind: 'first', answer: await perform(endpoint, endpointRequest, door.service, reply, write) }
-        : await performOnce(door, endpoint, endpointRequest, request, key, reply, write);
+    const work = async (made?: unknown): Promise<Repeated> => {
+      const act = (service: Service) => perform(endpoint, endpointRequest, service, made, reply, write);
+      if (key === undefined) return { kind: 'first', answer: await act(door.service) };
+      return performOnce(door, endpoint, endpointRequest, request, key, act);
+    };
+    const result = endpoint.beforehand ? await endpoint.beforehand(door.slow, work) : await work();
     // It was done all the same: its outcome is unknown to this caller.
     if (patience.isOver) return;
+    if (result.kind === 'busy') return sendTooMany(reply, result.waitSeconds);
     if (result.kind === 'other-request') return sendRefusal(side, reply, { code: 'idempotencyKeyReused' });
     if (result.kind === 'replay') reply.header('Idempotent-Replayed', 'true');
     const { answer } = result;
@@ -150,14 +154,16 @@ async function perform(
   endpoint: AnyEndpoint,
   request: EndpointRequest,
   service: Service,
+  made: unknown,
   reply: FastifyReply,
   write: AnswerWriter,
-): Promise<StoredAnswer> {
-  const outcome = await endpoint.handle(request, service);
+): Promise<Answered> {
+  const outcome = await endpoint.handle(request, service, made);
   if (!outcome.ok) {
     const waitSeconds = waitSecondsOf(outcome.refusal, request.now);
     if (waitSeconds !== undefined) reply.header('Retry-After', String(waitSeconds));
-    return refusalAnswer(sideOf(endpoint.path), outcome.refusal);
+    const answer = refusalAnswer(sideOf(endpoint.path), outcome.refusal);
+    return waitSeconds !== undefined || answer.status === 429 ? { ...answer, isForNow: true } : answer;
   }
   if (!endpoint.answer) return { status: endpoint.status, body: '' };
   return { status: endpoint.status, body: write(outcome.value, reply) };
@@ -180,8 +186,7 @@ async function performOnce(
   endpointRequest: EndpointRequest,
   request: FastifyRequest,
   key: string,
-  reply: FastifyReply,
-  write: AnswerWriter,
+  act: (service: Service) => Promise<Answered>,
 ): Promise<Repeated> {
   const { caller } = endpointRequest;
   return door.idempotency.once(
@@ -193,7 +198,7 @@ async function performOnce(
       body: withoutMembers(endpointRequest.body ?? null, endpoint.notRemembered ?? []),
       now: door.clock.now(),
     },
-    (tx) => perform(endpoint, endpointRequest, { ...door.service, db: tx }, reply, write),
+    (tx) => act({ ...door.service, db: tx }),
   );
 }
 

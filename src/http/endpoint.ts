@@ -2,8 +2,8 @@
 // The same declaration validates the request, shapes the answer and is printed as OpenAPI.
 import type { Static, TSchema } from 'typebox';
 import type { Instant } from '../clock.ts';
-import type { Outcome } from '../refusal.ts';
-import type { Service } from '../service.ts';
+import type { Busy, Outcome } from '../refusal.ts';
+import type { Service, SlowService } from '../service.ts';
 import type { Operation } from './access.ts';
 import type { Caller } from './caller.ts';
 import type { RefusalCode, refusalsOfEveryOperation } from './refusals.ts';
@@ -30,6 +30,7 @@ export type Endpoint<
   Body extends TSchema | undefined = TSchema | undefined,
   Answer extends TSchema | undefined = TSchema | undefined,
   Code extends RefusalCode = RefusalCode,
+  Made = unknown,
 > = {
   readonly operation: Operation;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -64,9 +65,15 @@ export type Endpoint<
     request: EndpointRequest<Declared<Params>, Declared<Query>, Declared<Body>>,
     service: Service,
   ) => number | undefined;
+  /**
+   * What takes long is made here, before there is a transaction, and handed to `handle`, which makes nothing that takes long. When it
+   * is busy the answer is 429.
+   */
+  readonly beforehand?: <T>(slow: SlowService, work: (made: Made) => Promise<T>) => Promise<T | Busy>;
   readonly handle: (
     request: EndpointRequest<Declared<Params>, Declared<Query>, Declared<Body>>,
     service: Service,
+    made: Made,
   ) => Promise<Outcome<Declared<Answer>, Code | AlwaysPossible>>;
 };
 
@@ -76,7 +83,11 @@ export type AnyEndpoint = Omit<Endpoint, 'handle' | 'limit' | 'mayAsk' | 'bodyPr
   readonly mayAsk?: (request: EndpointRequest) => boolean;
   readonly limit?: (request: EndpointRequest, service: Service) => number | undefined;
   readonly bodyProblem?: (body: unknown) => string | undefined;
-  readonly handle: (request: EndpointRequest, service: Service) => Promise<Outcome<unknown, RefusalCode>>;
+  readonly handle: (
+    request: EndpointRequest,
+    service: Service,
+    made: unknown,
+  ) => Promise<Outcome<unknown, RefusalCode>>;
 };
 
 export function takesIdempotencyKey(endpoint: AnyEndpoint): boolean {
@@ -89,7 +100,8 @@ export function endpoint<
   Body extends TSchema | undefined = undefined,
   Answer extends TSchema | undefined = undefined,
   const Code extends RefusalCode = never,
->(declaration: Endpoint<Params, Query, Body, Answer, Code>): AnyEndpoint {
+  Made = undefined,
+>(declaration: Endpoint<Params, Query, Body, Answer, Code, Made>): AnyEndpoint {
   // The one place where the types meet: the door validates params, query and body by these very schemas.
   return declaration as unknown as AnyEndpoint;
 }

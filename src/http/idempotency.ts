@@ -1,6 +1,6 @@
 // Idempotency-Key: a repeated request gets the first answer again, byte for byte, and does nothing. Key, effect and
 // answer are one transaction: a crash leaves all or none, and a request that arrives while its twin still runs waits
-// for it on the key's row. Schema errors come before this and leave the key free.
+// for it on the key's row. Schema errors come before this and leave the key free, as does an answer for now.
 import { createHmac } from 'node:crypto';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
@@ -9,6 +9,9 @@ import { open, seal } from '../keys/master-key.ts';
 import type { Keyring } from '../keys/keyring.ts';
 
 export type StoredAnswer = { readonly status: number; readonly body: string };
+
+/** One for now says that it is too early, or that there is no room. It is kept under no key: asked again, the request may be done. */
+export type Answered = StoredAnswer & { readonly isForNow?: true };
 
 export type RepeatableRequest = {
   /** Whose key it is: the party, or the one entity an access token is for. */
@@ -24,7 +27,7 @@ export type Repeated =
   { readonly kind: 'first' | 'replay'; readonly answer: StoredAnswer } | { readonly kind: 'other-request' };
 
 export type Idempotency = {
-  once(request: RepeatableRequest, work: (tx: Database) => Promise<StoredAnswer>): Promise<Repeated>;
+  once(request: RepeatableRequest, work: (tx: Database) => Promise<Answered>): Promise<Repeated>;
   forgetOld(before: Instant): Promise<number>;
 };
 
@@ -74,6 +77,15 @@ const forgetAnswers = statement({
          returning owner_id`,
 });
 
+/** Takes the claim of the key back with whatever else there is in the transaction. */
+class NothingDone extends Error {
+  readonly answer: StoredAnswer;
+  constructor(answer: StoredAnswer) {
+    super('nothing was done');
+    this.answer = answer;
+  }
+}
+
 export function idempotency(db: Database, keyring: Keyring): Idempotency {
   return {
     async once(request, work) {
@@ -85,7 +97,7 @@ export function idempotency(db: Database, keyring: Keyring): Idempotency {
       if (!hashKey) throw new Error('the first idempotency key is missing');
       const request_hash = hashOf(request, hashKey.secret);
 
-      return db.transaction(async (tx): Promise<Repeated> => {
+      const once = async (tx: Database): Promise<Repeated> => {
         const claimed = await tx.run(claimKey, { ...name, request_hash, created_at: request.now });
         if (claimed.length === 0) {
           const [earlier] = await tx.run(readAnswer, name);
@@ -98,6 +110,7 @@ export function idempotency(db: Database, keyring: Keyring): Idempotency {
           return { kind: 'replay', answer: { status: earlier.status, body } };
         }
         const answer = await work(tx);
+        if (answer.isForNow) throw new NothingDone(answer);
         await tx.run(storeAnswer, {
           ...name,
           status: answer.status,
@@ -105,6 +118,10 @@ export function idempotency(db: Database, keyring: Keyring): Idempotency {
           seal_generation: sealKey.generation,
         });
         return { kind: 'first', answer };
+      };
+      return db.transaction(once).catch((error: unknown): Repeated => {
+        if (error instanceof NothingDone) return { kind: 'first', answer: error.answer };
+        throw error;
       });
     },
 

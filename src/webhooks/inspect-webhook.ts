@@ -16,6 +16,7 @@ import {
   type AttemptRow,
   type QueueRow,
 } from './inspect.store.ts';
+import { withKeyPairs } from './key-pairs.ts';
 import { eventIdOf, messageIdOf, testBodyOf } from './message.ts';
 import { rewind, timeOfEvent } from './replay.store.ts';
 import { findWebhook, storeNextKey } from './webhook.store.ts';
@@ -284,13 +285,14 @@ export const rotateWebhookKeys = endpoint({
   status: 200,
   answer: RotatedKeys,
   refusals: ['webhookNotFound', 'webhookRotationInProgress'],
-  handle: async ({ caller, params, body }, { db, clock, webhooks }) => {
+  beforehand: withKeyPairs,
+  handle: async ({ caller, params, body }, { db, clock, webhooks }, pairs) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     if (!stored) return refuse('webhookNotFound');
     const now = clock.now();
     const decision = decideRotate(stored.keys, now, body.afterHours ?? 24);
     if (!decision.ok) return decision;
-    const { keys, sharedSecret } = await webhooks.makeKeys(params.webhookID, decision.value);
+    const { keys, sharedSecret } = webhooks.sealKeys(params.webhookID, pairs.take(), decision.value);
     const { current } = keysAt(stored.keys, now);
     if (!(await storeNextKey(db, params.webhookID, keys, current.generation)))
       return refuse('webhookRotationInProgress');

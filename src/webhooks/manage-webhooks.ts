@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { endpoint } from '../http/endpoint.ts';
 import { accept, refuse } from '../refusal.ts';
 import { urlProblem } from './address-guard.ts';
+import { withKeyPairs } from './key-pairs.ts';
 import { findWebhook, findWebhooks, removeWebhook, storeNewWebhook } from './webhook.store.ts';
 import { decideCreate, isOfShop, webhookIdOf, type Webhook } from './webhook.ts';
 import {
@@ -28,7 +29,8 @@ export const createWebhook = endpoint({
   status: 201,
   answer: NewWebhook,
   refusals: ['invalidPartyID', 'invalidShopID', 'webhookLimitExceeded'],
-  handle: async ({ caller, body, now }, { db, clock, ids, merchants, webhooks }) => {
+  beforehand: withKeyPairs,
+  handle: async ({ caller, body, now }, { db, clock, ids, merchants, webhooks }, pairs) => {
     const { partyId } = caller;
     if (body.partyID !== undefined && body.partyID !== partyId) return refuse('invalidPartyID');
     const { topic, shopID, eventTypes } = body.scope;
@@ -45,7 +47,7 @@ export const createWebhook = endpoint({
     });
     if (!decision.ok) return decision;
     const signsFrom = clock.now();
-    const { keys, sharedSecret } = await webhooks.makeKeys(id, { generation: 1, signsFrom });
+    const { keys, sharedSecret } = webhooks.sealKeys(id, pairs.take(), { generation: 1, signsFrom });
     if (!(await storeNewWebhook(db, decision.value, keys))) return refuse('webhookLimitExceeded');
     const stored = { webhook: decision.value, keys: [keys] };
     return accept({ ...webhookBody(stored, signsFrom), signingSecret: sharedSecret });

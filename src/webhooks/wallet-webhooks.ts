@@ -6,6 +6,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { EntityID } from '../http/schemas.ts';
 import { accept, refuse } from '../refusal.ts';
 import { urlProblem } from './address-guard.ts';
+import { withKeyPairs } from './key-pairs.ts';
 import {
   findWebhook,
   findWebhooks,
@@ -73,7 +74,8 @@ export const createWalletWebhook = endpoint({
   status: 201,
   answer: NewWalletWebhook,
   refusals: ['noSuchIdentity', 'noSuchWallet', 'tooManyWalletWebhooks'],
-  handle: async ({ caller, body, now }, { db, clock, ids, webhooks }) => {
+  beforehand: withKeyPairs,
+  handle: async ({ caller, body, now }, { db, clock, ids, webhooks }, pairs) => {
     const { partyId } = caller;
     const { topic, walletID, eventTypes: wanted } = body.scope;
     if (walletID !== undefined && topic !== 'WithdrawalsTopic')
@@ -95,7 +97,7 @@ export const createWalletWebhook = endpoint({
         ? refuse('tooManyWalletWebhooks')
         : refuse('invalidRequest', { message: decision.refusal.message ?? 'Invalid request' });
     const signsFrom = clock.now();
-    const { keys, sharedSecret } = await webhooks.makeKeys(id, { generation: 1, signsFrom });
+    const { keys, sharedSecret } = webhooks.sealKeys(id, pairs.take(), { generation: 1, signsFrom });
     if (!(await storeNewWebhook(db, decision.value, keys))) return refuse('tooManyWalletWebhooks');
     const stored = { webhook: decision.value, keys: [keys] };
     return accept({ ...bodyOf(stored, signsFrom), signingSecret: sharedSecret });

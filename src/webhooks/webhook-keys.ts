@@ -1,44 +1,30 @@
-// A webhook's keys: made, sealed with the keyring for the database, opened again to sign. Of each generation there is an RSA
+// A webhook's keys: sealed with the keyring for the database, opened again to sign. Of each generation there is an RSA
 // pair for Content-Signature, an Ed25519 pair and a shared secret for the Standard Webhooks headers.
-import { createPrivateKey, generateKeyPair, randomBytes, type KeyObject } from 'node:crypto';
-import { promisify } from 'node:util';
+import { createPrivateKey, randomBytes, type KeyObject } from 'node:crypto';
 import type { Instant } from '../clock.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import { open, seal } from '../keys/master-key.ts';
+import type { KeyPairs } from './key-pairs.ts';
 import type { SigningKeys } from './signature.ts';
 import type { PublishedKey } from './webhook.ts';
 
 export type SealedKeys = PublishedKey & { readonly sealed: Buffer; readonly sealGeneration: number };
 
-const generate = promisify(generateKeyPair);
 const secretBytes = 32;
 
 /** The shared secret is in the answer alone; it can never be read again. */
-export type MakeKeys = (
+export type SealKeys = (
   webhookId: string,
+  pairs: KeyPairs,
   key: { generation: number; signsFrom: Instant },
-) => Promise<{ keys: SealedKeys; sharedSecret: string }>;
+) => { keys: SealedKeys; sharedSecret: string };
 
-/**
- * One at a time: a pair takes a tenth of a second and more of one of the few threads that connections to the database need
- * too.
- */
-export function keyMaker(keyring: Keyring): MakeKeys {
-  let before: Promise<unknown> = Promise.resolve();
-  return (webhookId, key) => {
-    const made = before.then(() => makeKeys(keyring, webhookId, key));
-    before = made.catch(() => undefined);
-    return made;
-  };
-}
-
-async function makeKeys(
+export function sealKeys(
   keyring: Keyring,
   webhookId: string,
+  { rsa, ed25519 }: KeyPairs,
   { generation, signsFrom }: { generation: number; signsFrom: Instant },
-): Promise<{ keys: SealedKeys; sharedSecret: string }> {
-  const rsa = await generate('rsa', { modulusLength: 2048, publicExponent: 65_537 });
-  const ed25519 = await generate('ed25519');
+): ReturnType<SealKeys> {
   const secret = randomBytes(secretBytes);
   const plain = JSON.stringify({
     rsa: derOf(rsa.privateKey),

@@ -100,22 +100,23 @@ const deleteWebhook = statement({
     select webhook_id from gone`,
 });
 
-const insertKey = statement({
-  name: 'insert_webhook_key',
-  parameters: { webhook_id: 'text', ...keyColumns },
+/** One statement: were the key kept and then the database away, its secret would be nobody's. */
+const insertNextKey = statement({
+  name: 'insert_next_webhook_key',
+  parameters: { webhook_id: 'text', ...keyColumns, oldest_kept: 'int4' },
   row: { generation: 'int4' },
-  text: `insert into webhook_key (webhook_id, ${keyColumnList})
-         select webhook_id, ${Object.keys(keyColumns)
-           .map((name) => `:${name}`)
-           .join(', ')} from webhook where webhook_id = :webhook_id
-         on conflict do nothing returning generation`,
-});
-
-const deleteKeysBefore = statement({
-  name: 'delete_webhook_keys_before',
-  parameters: { webhook_id: 'text', generation: 'int4' },
-  row: {},
-  text: 'delete from webhook_key where webhook_id = :webhook_id and generation < :generation',
+  text: `
+    with made as (
+      insert into webhook_key (webhook_id, ${keyColumnList})
+      select webhook_id, ${Object.keys(keyColumns)
+        .map((name) => `:${name}`)
+        .join(', ')} from webhook where webhook_id = :webhook_id
+      on conflict do nothing returning generation
+    ), gone as (
+      delete from webhook_key
+      where webhook_id = :webhook_id and generation < :oldest_kept and exists (select from made)
+    )
+    select generation from made`,
 });
 
 /** False when the owner has as many as there may be. */
@@ -168,13 +169,13 @@ export async function removeWebhook(db: Database, partyId: string, webhookId: st
 
 /** False when somebody else has made that generation meanwhile. Keys that have had their day go with it. */
 export async function storeNextKey(
-  db: Database,
+  db: Pick<Database, 'run'>,
   webhookId: string,
   key: SealedKeys,
   oldestKept: number,
 ): Promise<boolean> {
-  const rows = await db.run(insertKey, { webhook_id: webhookId, ...keyRow(key) });
-  if (rows.length > 0) await db.run(deleteKeysBefore, { webhook_id: webhookId, generation: oldestKept });
+  const next = { webhook_id: webhookId, ...keyRow(key), oldest_kept: oldestKept };
+  const rows = await db.run(insertNextKey, next);
   return rows.length > 0;
 }
 

@@ -9,16 +9,18 @@ import type { Logger } from '../log.ts';
 import { systemResolve, type AddressRule, type Resolve } from './address-guard.ts';
 import { openCourier } from './courier.ts';
 import { ForeignLog } from './feed.store.ts';
+import { openKeyPairs, type KeyPairLender } from './key-pairs.ts';
 import type { Destination } from './post.ts';
 import { routeOnce } from './router.ts';
 import { openSender, type OpenSender, type Sender } from './sending.ts';
-import { keyMaker, openKeys, type MakeKeys } from './webhook-keys.ts';
+import { openKeys, sealKeys, type SealKeys } from './webhook-keys.ts';
 import { loadWebhook } from './webhook.store.ts';
 
 export type Webhooks = {
   readonly topics: readonly Topic[];
   readonly rule: AddressRule;
-  readonly makeKeys: MakeKeys;
+  readonly keyPairs: KeyPairLender;
+  readonly sealKeys: SealKeys;
   readonly sender: Sender;
   readonly whatIsMissing: WhatIsMissing;
   start(): void;
@@ -105,7 +107,8 @@ export function openWebhooks(options: {
   return {
     topics,
     rule,
-    makeKeys: keyMaker(keyring),
+    keyPairs: openKeyPairs(),
+    sealKeys: (webhookId, pairs, key) => sealKeys(keyring, webhookId, pairs, key),
     sender,
     whatIsMissing: options.whatIsMissing,
     start() {

@@ -515,6 +515,23 @@ describe('whoever tries out cards', () => {
     expect(await limited.differences()).toEqual([]);
   });
 
+  test('is told under the same Idempotency-Key how long it still is', async () => {
+    const customer = await limited.createCustomer();
+    for (const card of ['4000000000000002', '4222222222222220', '5555555555554444'])
+      await limited.bound(customer, card);
+    const tokens = await limited.tokenize('5169147129584558', customer.token);
+    const body = { paymentResource: { paymentToolToken: tokens.token, paymentSession: tokens.session } };
+    const ask = () =>
+      limited.service.call('POST', `${customersUrl}/${customer.id}/bindings`, {
+        token: customer.token,
+        body,
+        headers: { 'idempotency-key': 'the-same' },
+      });
+    expect(await ask()).toMatchObject({ status: 429, headers: { 'retry-after': '86400' } });
+    limited.service.clock.advance(minute);
+    expect(await ask()).toMatchObject({ status: 429, headers: { 'retry-after': '86340' } });
+  });
+
   test('is not limited where nothing is set, and does not learn of it in a repeated request', async () => {
     const customer = await limited.createCustomer();
     const { token: paymentToolToken, session: paymentSession } = await limited.tokenize('2223577120017656');

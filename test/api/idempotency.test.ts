@@ -370,6 +370,22 @@ describe('whatever the operations are', () => {
     expect(work).toHaveBeenCalledTimes(1);
   });
 
+  test('an answer for now leaves the key free, and nothing that was written with it', async () => {
+    const answers = idempotency(service.database, service.keyring);
+    const asked = { ...request, ownerId: 'too early', now: service.clock.now() };
+    const inside = { ...asked, key: 'written meanwhile' };
+    const forNow = { status: 429, body: '{"message":"wait"}', isForNow: true } as const;
+    const early = await answers.once(asked, async (tx) => {
+      await idempotency(tx, service.keyring).once(inside, () => Promise.resolve(answer));
+      return forNow;
+    });
+    expect(early).toEqual({ kind: 'first', answer: forNow });
+    const work = vi.fn<() => Promise<typeof answer>>(() => Promise.resolve(answer));
+    expect(await answers.once(inside, work)).toEqual({ kind: 'first', answer });
+    expect(await answers.once({ ...asked, body: 'another' }, work)).toEqual({ kind: 'first', answer });
+    expect(work).toHaveBeenCalledTimes(2);
+  });
+
   test.each([
     ["another key's row", { ownerId: 'mine', key: 'other' }],
     ["another owner's row", { ownerId: 'theirs', key: 'a key' }],

@@ -150,6 +150,36 @@ describe('limits', () => {
     expect((await pay(5_001)).status).toBe(202);
   });
 
+  test('are passed by the same request with the same Idempotency-Key when there is room again', async () => {
+    const merchant = await world.createMerchant();
+    const { wallet, identity } = await world.openWallet(merchant);
+    const { id: to } = await world.destinationFor('4242424242424242', merchant, identity);
+    const { database, payouts, clock, engine } = world.service;
+    const limits = { perDayMinor: 1_000n };
+    await storePayoutLimits(database, merchant.partyId, { level: 'anonymous', currency: 'RUB', limits });
+    payouts.forget(merchant.partyId);
+    const pay = async (key: string) => {
+      const answer = await world.service.call('POST', '/wallet/v0/withdrawals', {
+        token: merchant.apiKey,
+        body: { wallet, destination: to, body: { amount: 1_000, currency: 'RUB' } },
+        headers: { 'idempotency-key': key },
+      });
+      await engine.settled();
+      return answer;
+    };
+    const [today, tomorrow] = ['today', 'tomorrow'];
+    expect((await pay(today)).status).toBe(202);
+    expect((await pay(tomorrow)).body.code).toBe('payoutLimitPerDay');
+    clock.advance(24 * 3_600_000);
+    const paid = await pay(tomorrow);
+    expect(paid.status).toBe(202);
+    expect(await pay(tomorrow)).toMatchObject({
+      status: 202,
+      text: paid.text,
+      headers: { 'idempotent-replayed': 'true' },
+    });
+  });
+
   test('many at once never pass a limit together', async () => {
     const merchant = await world.createMerchant();
     const { wallet, identity } = await world.openWallet(merchant);

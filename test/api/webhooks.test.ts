@@ -495,6 +495,37 @@ describe('managing webhooks', () => {
     expect((await service.call('POST', url, { token, body: other })).status).toBe(201);
   });
 
+  test(
+    'holds no connection while the keys are made, also under an Idempotency-Key',
+    { timeout: 120_000 },
+    async () => {
+      const { apiKey: token } = await world.createMerchant();
+      let made = 0;
+      const create = async (number: number) => {
+        const [shopID = ''] = ['TEST', 'TEST_USD', 'TEST_EUR'].slice(number % 3);
+        const answer = await service.call('POST', url, {
+          token,
+          body: { scope: { topic: 'InvoicesTopic', shopID, eventTypes: ['InvoicePaid'] }, url: receiver.url },
+          headers: { 'idempotency-key': `webhook-${number}` },
+        });
+        made += 1;
+        return answer;
+      };
+      const asked = Array.from({ length: 24 }, (_, number) => create(number));
+      await Promise.race(asked);
+      expect((await service.call('GET', url, { token })).status).toBe(200);
+      // It stood in no line behind them.
+      expect(made).toBeLessThan(12);
+      const answers = await Promise.all(asked);
+      const busy = answers.flatMap(({ status }, number) => (status === 201 ? [] : [number]));
+      for (const number of busy) {
+        expect(answers[number]).toMatchObject({ status: 429, headers: { 'retry-after': '5' } });
+        expect((await create(number)).status).toBe(201);
+      }
+      expect((await service.call('GET', url, { token })).body).toHaveLength(24);
+    },
+  );
+
   test('tries one out, and says how it went', async () => {
     const webhook = await subscribe(['InvoicePaid']);
     const good = await post(`${webhook.id}/test`);
