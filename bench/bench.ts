@@ -79,7 +79,7 @@ try {
 writeReport(
   results,
   { pgbenchRate, webhooks },
-  `${clients} clients, ${rounds} turns of ${roundMs / 1_000} s each after ${warmUpMs / 1_000} s to warm up`,
+  `${clients} clients, ${rounds} turns of ${roundMs / 1_000} s each after ${warmUpMsOf(service) / 1_000} s to warm up, the floor ${warmUpMsOf(floor) / 1_000} s`,
   service.startMs,
 );
 

@@ -424,6 +424,24 @@ describe("moving a party's clock", () => {
   });
 });
 
+test("a party's clock waits for what a step goes on with", async () => {
+  const start = clock.now();
+  const begun: string[] = [];
+  const engine = node(async (id, now) => {
+    begun.push(id);
+    if (id === 'charge') {
+      await addTask('letter', bornClaimed(now).wake_at);
+      engine.run('task', ['letter'], now);
+    } else {
+      await sql('select pg_sleep(0.1)');
+    }
+    await finish(id);
+  });
+  await addTask('charge', laterBy(start, minute));
+  await engine.advance('P', laterBy(start, 60 * minute));
+  expect(begun).toEqual(['charge', 'letter']);
+});
+
 test('a step that waits for a slow bank does not hold up what falls due meanwhile', async () => {
   for (let number = 0; number < 8; number++) await addTask(`slow ${number}`, clock.now());
   const bank = gate();
@@ -445,29 +463,53 @@ test('a step that waits for a slow bank does not hold up what falls due meanwhil
   expect(rows).toEqual([{ left: 0 }]);
 });
 
-test('its maker goes on with no more at once than may be; the rest is taken up when its lease is over', async () => {
-  const { wake_at: claimedUntil } = bornClaimed(clock.now());
-  for (const id of ['first', 'second']) await addTask(id, claimedUntil);
-  const server = gate();
-  const begun: string[] = [];
-  const engine = node(
-    async (id) => {
-      begun.push(id);
-      await server.pass();
-      await finish(id);
-    },
-    { slotsMost: 1 },
-  );
-  for (const id of ['first', 'second']) engine.run('task', [id], clock.now());
-  expect(begun).toEqual(['first']);
-  server.open();
-  await engine.settled();
-  await sweep(engine);
-  expect(begun).toEqual(['first']);
-  clock.advance(leaseMs);
-  await sweep(engine);
-  expect(begun).toEqual(['first', 'second']);
-  expect(await sql('select sum(done)::int as done from task')).toEqual([{ done: 2 }]);
+describe('where few may be done at once', () => {
+  const claimed = async (ids: readonly string[]) => {
+    for (const id of ids) await addTask(id, bornClaimed(clock.now()).wake_at);
+  };
+  /** Which steps stand at the gate, and how many there were at once. */
+  function countingNode(slotsMost: number) {
+    const server = gate();
+    const begun: string[] = [];
+    const now = { atOnce: 0, most: 0 };
+    const engine = node(
+      async (id) => {
+        begun.push(id);
+        now.most = Math.max(now.most, ++now.atOnce);
+        await server.pass();
+        now.atOnce--;
+        await finish(id);
+      },
+      { slotsMost },
+    );
+    return { engine, server, begun, now };
+  }
+
+  test('a maker goes on with no more than may be; the rest is done when there is room', async () => {
+    await claimed(['first', 'second']);
+    const { engine, server, begun } = countingNode(1);
+    for (const id of ['first', 'second']) engine.run('task', [id], clock.now());
+    expect(begun).toEqual(['first']);
+    server.open();
+    await sweep(engine);
+    await sweep(engine);
+    expect(begun).toEqual(['first', 'second']);
+    expect(await sql('select sum(done)::int as done from task')).toEqual([{ done: 2 }]);
+  });
+
+  test('what a sweep claims and what makers go on with are no more together', async () => {
+    for (const id of ['a', 'b', 'c', 'd']) await addTask(id, clock.now());
+    await claimed(['e', 'f', 'g', 'h']);
+    const { engine, server, begun, now } = countingNode(4);
+    engine.wake();
+    for (const id of ['e', 'f', 'g', 'h']) engine.run('task', [id], clock.now());
+    await expect.poll(() => begun).toContain('d');
+    server.open();
+    await sweep(engine);
+    await sweep(engine);
+    expect(now.most).toBeLessThanOrEqual(4);
+    expect(await sql('select count(*)::int as done from task where done = 1')).toEqual([{ done: 8 }]);
+  });
 });
 
 test('a wish to look for work is heard at every moment, also when a sweep is just ending', async () => {

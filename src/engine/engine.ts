@@ -38,7 +38,7 @@ export type Engine = {
   /**
    * Does work that was written as claimed already (`bornClaimed`), by the node that made it: no other node looks at it
    * before the lease is over, and it costs no claim. Answers at once; the work goes on. `known` is handed to the step. Where
-   * fewer than usual may be worked on at once and no slot is free, it is left until the lease is over.
+   * fewer than usual may be worked on at once and no slot is free, it is made due for whoever has one.
    */
   run(table: string, key: readonly string[], now: Instant, known?: unknown): void;
   /** Looks at one row now, whenever it is due: something outside may have changed. */
@@ -139,29 +139,40 @@ export function openEngine(options: {
 
   /** Claims no more than it begins at once, so that no lease runs out while a row waits for its turn. */
   async function startDue(work: DueWork, sql: DueStatements, now: Instant, partyId?: string): Promise<void> {
-    const { table, slotsMost = slotsOfTable } = work;
-    let free = slotsMost - (busySlots.get(table) ?? 0);
+    const { table } = work;
     for (const { most, claim } of sql.claims) {
-      while (free >= most) {
+      while (freeSlots(work) >= most) {
         if (stopping) return;
         const wish = { now, lease_ms: BigInt(leaseMs) };
-        const rows = await (partyId === undefined
-          ? db.run(claim, wish)
-          : db.run(sql.claimOfParty, { ...wish, most, party_id: partyId }));
+        // Nobody else's while they are asked for.
+        busySlots.set(table, busyIn(table) + most);
+        const rows = await (
+          partyId === undefined
+            ? db.run(claim, wish)
+            : db.run(sql.claimOfParty, { ...wish, most, party_id: partyId })
+        ).finally(() => busySlots.set(table, busyIn(table) - most));
         for (const row of rows) inSlot(work, runClaimed(work, sql, row));
         if (rows.length < most) return;
-        free -= most;
       }
     }
     hungry.add(table);
   }
 
+  const busyIn = (table: string): number => busySlots.get(table) ?? 0;
+  const freeSlots = ({ table, slotsMost = slotsOfTable }: DueWork): number => slotsMost - busyIn(table);
+
   function inSlot({ table }: DueWork, work: Promise<void>): void {
-    busySlots.set(table, (busySlots.get(table) ?? 0) + 1);
-    const doing = work.finally(() => {
-      running.delete(doing);
-      busySlots.set(table, (busySlots.get(table) ?? 1) - 1);
+    busySlots.set(table, busyIn(table) + 1);
+    track(work, () => {
+      busySlots.set(table, busyIn(table) - 1);
       if (hungry.delete(table)) lookAt([table]);
+    });
+  }
+
+  function track(work: Promise<unknown>, over: () => void = () => {}): void {
+    const doing = work.then(() => {
+      running.delete(doing);
+      over();
     });
     running.add(doing);
   }
@@ -223,6 +234,21 @@ export function openEngine(options: {
     }
   }
 
+  /** Due at once instead of when its lease is over, for the next slot that is free here or elsewhere. */
+  async function leave(
+    work: DueWork,
+    sql: DueStatements,
+    key: readonly string[],
+    now: Instant,
+  ): Promise<void> {
+    try {
+      await db.run(sql.hasten, { key, now });
+      hungry.add(work.table);
+    } catch (error) {
+      log.warn({ err: error, work: work.table, id: nameOf(key) }, 'it is left until its lease is over');
+    }
+  }
+
   /** The next stop on a party's way: when something falls due, and in which tables. */
   async function nextStop(partyId: string, to: Instant) {
     const found = await db.run(earliestDue, { party_id: partyId, before: to });
@@ -249,10 +275,13 @@ export function openEngine(options: {
       const offsetMs = epochMsOf(stop?.at ?? to) - epochMsOf(clock.now());
       await db.run(moveTestClock, { party_id: partyId, offset_ms: BigInt(Math.max(0, offsetMs)) });
       if (stop === undefined || stopping) return;
+      const earlier = new Set(running);
       for (const place of stop.places) {
         const due = works[place];
         if (due) await runAllDue(due.work, due.sql, stop.at, partyId);
       }
+      // What they went on with is of this moment too, and would be claimed again at a later one.
+      await Promise.all([...running].filter((one) => !earlier.has(one)));
     }
   }
 
@@ -272,12 +301,9 @@ export function openEngine(options: {
       if (stopping) return; // another node takes it up when the lease is over
       const { work, sql } = found;
       const run = () => runStep(work, sql, { key, attempts: 1 }, now, known);
-      if (work.slotsMost !== undefined) {
-        if ((busySlots.get(table) ?? 0) < work.slotsMost) inSlot(work, run());
-        return;
-      }
-      const doing = run().finally(() => running.delete(doing));
-      running.add(doing);
+      if (work.slotsMost === undefined) track(run());
+      else if (freeSlots(work) > 0) inSlot(work, run());
+      else track(leave(work, sql, key, now));
     },
     async hasten(table, key) {
       const found = works.find(({ work }) => work.table === table);
