@@ -169,8 +169,8 @@ export function openEngine(options: {
     });
   }
 
-  function track(work: Promise<unknown>, over: () => void = () => {}): void {
-    const doing = work.then(() => {
+  function track(work: Promise<void>, over: () => void = () => {}): void {
+    const doing = work.finally(() => {
       running.delete(doing);
       over();
     });
