@@ -11,7 +11,7 @@ import { costSince, meanOf, spentSoFar, type Cost } from './costs.ts';
 import { closedLoop, median, percentile } from './load.ts';
 import { openField, type Contender } from './processes.ts';
 import { openApi, scenarios, type Api } from './scenarios.ts';
-import { readOptions } from '../tools/script-options.ts';
+import { readOptions, wholeNumber } from '../tools/script-options.ts';
 
 const { options } = readOptions(
   `npm run bench:size -- --folder FOLDER [--only recurring] [--rounds 5] [--seconds 3] [--clients 16] [--warm-up 20]`,
@@ -30,10 +30,10 @@ if (options.folder === undefined) {
 }
 const scenario = scenarios.find(({ name }) => name === options.only);
 if (!scenario) throw new Error(`there is no scenario ${options.only}`);
-const rounds = Number(options.rounds);
-const roundMs = 1_000 * Number(options.seconds);
-const clients = Number(options.clients);
-const warmUpMs = 1_000 * Number(options['warm-up']);
+const rounds = wholeNumber('--rounds', options.rounds);
+const roundMs = 1_000 * wholeNumber('--seconds', options.seconds);
+const clients = wholeNumber('--clients', options.clients);
+const warmUpMs = 1_000 * wholeNumber('--warm-up', options['warm-up'], 0);
 
 const field = await openField({ folder: resolve(options.folder) });
 const apis: Api[] = [];

@@ -7,14 +7,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openGround, type Server } from './ground.ts';
 import { openTrader, type Trader } from './trader.ts';
-import { readOptions } from '../tools/script-options.ts';
+import { readOptions, wholeNumber } from '../tools/script-options.ts';
 
 const { options } = readOptions(
   `npm run prove:backup -- [--seconds 6]
 for how long it is traded before the moment, and after it`,
   { seconds: { type: 'string', default: '6' } },
 );
-const loadMs = 1_000 * Number(options.seconds);
+const loadMs = 1_000 * wholeNumber('--seconds', options.seconds);
 const clients = 6;
 /** Made before the moment, and paid or refunded after it: what a shop can ask for again. */
 const repeated = 4;

@@ -9,7 +9,7 @@ import { openField, type Contender } from './processes.ts';
 import { measureWebhooks, type WebhooksResult } from './webhooks.ts';
 import { writeReport, type Result, type SlowBankResult } from './report.ts';
 import { openApi, scenarios, type Api, type Scenario } from './scenarios.ts';
-import { readOptions } from '../tools/script-options.ts';
+import { readOptions, wholeNumber } from '../tools/script-options.ts';
 
 const { options } = readOptions(
   `npm run bench -- [--quick] [--only NAME]… [--clients 16] [--rounds 3] [--seconds 3]
@@ -26,11 +26,11 @@ scenarios: ${[...scenarios.map(({ name }) => name), 'pgbench', 'webhooks'].join(
     profile: { type: 'string' },
   },
 );
-const clients = Number(options.clients);
-const rounds = Number(options.rounds ?? 3);
-const roundMs = 1_000 * Number(options.seconds ?? (options.quick ? 2 : 3));
+const clients = wholeNumber('--clients', options.clients);
+const rounds = wholeNumber('--rounds', options.rounds ?? '3');
+const roundMs = 1_000 * wholeNumber('--seconds', options.seconds ?? (options.quick ? '2' : '3'));
 /** Until the compiler has seen enough: the service runs faster for the better part of a minute, the floor for some seconds. */
-const warmUpMs = 1_000 * Number(options['warm-up'] ?? (options.quick ? 5 : 12));
+const warmUpMs = 1_000 * wholeNumber('--warm-up', options['warm-up'] ?? (options.quick ? '5' : '12'), 0);
 const warmUpMsOf = ({ name }: Contender) => (name === 'service' ? warmUpMs : warmUpMs / 4);
 const quick = ['charge', 'recurring'];
 const isChosen = (name: string) => (options.only ?? (options.quick ? quick : [name])).includes(name);
@@ -41,7 +41,7 @@ const pgbenchSeconds = 5;
 
 /** However many scenarios there are: what has not begun by then is left out, and it is said so. */
 const lastBeginningMs = 240_000;
-const bankLatencyMs = Number(options['bank-latency'] ?? 0);
+const bankLatencyMs = wholeNumber('--bank-latency', options['bank-latency'] ?? '0', 0);
 /** Enough to keep the service busy while each of them waits for the bank. */
 const patientClients = 128;
 

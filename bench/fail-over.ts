@@ -7,14 +7,14 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openGround } from './ground.ts';
 import type { Api } from './scenarios.ts';
-import { readOptions } from '../tools/script-options.ts';
+import { readOptions, wholeNumber } from '../tools/script-options.ts';
 
 const { options } = readOptions(
   `npm run prove:fail-over -- [--asynchronous] [--seconds 6]
 --asynchronous does not wait for the standby, and shows what is lost`,
   { asynchronous: { type: 'boolean', default: false }, seconds: { type: 'string', default: '6' } },
 );
-const loadMs = 1_000 * Number(options.seconds);
+const loadMs = 1_000 * wholeNumber('--seconds', options.seconds);
 const clients = 8;
 /** How long the standby hears nothing before the primary is killed. */
 const silenceMs = 1_500;

@@ -7,7 +7,7 @@ import { moveWatermark } from '../src/ledger/check-ledger.ts';
 import { copyLife, readLife, type Life } from './lives.ts';
 import { openField, type Field } from './processes.ts';
 import { openApi, sellOnce, sellInSeries } from './scenarios.ts';
-import { readOptions } from '../tools/script-options.ts';
+import { readOptions, wholeNumber } from '../tools/script-options.ts';
 
 const { options } = readOptions(
   `
@@ -23,7 +23,8 @@ if (options.folder === undefined) {
   console.error('say with --folder where it is to be; --help says what there is');
   process.exit(2);
 }
-const wanted = Number(options.payments);
+const wanted = wholeNumber('--payments', options.payments, 0);
+const writers = wholeNumber('--writers', options.writers);
 const folder = resolve(options.folder);
 
 /** Of disk for each payment, with its indexes and the log while it is written; measured. */
@@ -101,7 +102,7 @@ async function copyAll({ sale, series }: { sale: Life; series: Life }): Promise<
         if (done % 25 === 0 || done === batches) tell(done * ofBatch, (performance.now() - began) / 1_000);
       }
     });
-  await Promise.all(Array.from({ length: Number(options.writers) }, writer));
+  await Promise.all(Array.from({ length: writers }, writer));
 }
 
 function tell(payments: number, seconds: number): void {

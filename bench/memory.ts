@@ -6,7 +6,7 @@ import { residentMb } from './costs.ts';
 import { median, openLoop, percentile } from './load.ts';
 import { openField } from './processes.ts';
 import { openApi, scenarios } from './scenarios.ts';
-import { readOptions } from '../tools/script-options.ts';
+import { readOptions, wholeNumber } from '../tools/script-options.ts';
 
 const { options } = readOptions(
   `npm run bench:memory -- [--minutes 10] [--rate 20] [--only recurring]
@@ -17,8 +17,8 @@ const { options } = readOptions(
     only: { type: 'string', default: 'recurring' },
   },
 );
-const minutes = Number(options.minutes);
-const rate = Number(options.rate);
+const minutes = wholeNumber('--minutes', options.minutes);
+const rate = wholeNumber('--rate', options.rate);
 const scenario = scenarios.find(({ name }) => name === options.only);
 if (!scenario) throw new Error(`there is no scenario ${options.only}`);
 

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ClientBase } from 'pg';
 import {
   captureCharge,
   insertCharge,
@@ -60,15 +61,17 @@ export const script = [
   filled(readPayment, [invoiceId]),
 ].join('\n');
 
+export async function makeSeries(client: ClientBase): Promise<void> {
+  for (let number = 1; number <= seriesMade; number++) {
+    const id = `s${String(number).padStart(22, '0')}`;
+    const words = JSON.stringify({ text: 'x'.repeat(180) });
+    await client.query(insertSeries, [id, Buffer.alloc(32, 7), 'token', '', words, words]);
+  }
+}
+
 /** Charges a second, by as many connections as the others have. */
 export async function runPgbench(field: Field, floorDatabase: string, seconds: number): Promise<number> {
-  await field.withClient(floorDatabase, async (client) => {
-    for (let number = 1; number <= seriesMade; number++) {
-      const id = `s${String(number).padStart(22, '0')}`;
-      const words = JSON.stringify({ text: 'x'.repeat(180) });
-      await client.query(insertSeries, [id, Buffer.alloc(32, 7), 'token', '', words, words]);
-    }
-  });
+  await field.withClient(floorDatabase, makeSeries);
   const folder = mkdtempSync(join(tmpdir(), 'mandate-pgbench-'));
   try {
     const file = join(folder, 'charge.sql');

@@ -5,12 +5,13 @@ import { resolve } from 'node:path';
 import { processorMs, residentMb } from './costs.ts';
 import { median } from './load.ts';
 import { openField } from './processes.ts';
-import { readOptions } from '../tools/script-options.ts';
+import { readOptions, wholeNumber } from '../tools/script-options.ts';
 
 const { options } = readOptions(`npm run bench:start -- [--starts 15] [--profile FOLDER]`, {
   starts: { type: 'string', default: '15' },
   profile: { type: 'string' },
 });
+const turns = wholeNumber('--starts', options.starts);
 const field = await openField(options.profile ? { profileInto: resolve(options.profile) } : {});
 try {
   // The first makes the schema.
@@ -18,7 +19,7 @@ try {
   const starts: number[] = [];
   const processors: number[] = [];
   const residents: number[] = [];
-  for (let turn = 0; turn < Number(options.starts); turn++) {
+  for (let turn = 0; turn < turns; turn++) {
     const node = await field.node('service');
     starts.push(node.startMs);
     processors.push(processorMs(node.pid));

@@ -7,7 +7,7 @@ import { holdTo } from './held.ts';
 import { closedLoop, median, percentile, type Work } from './load.ts';
 import { openField } from './processes.ts';
 import { openApi, scenarios } from './scenarios.ts';
-import { readOptions } from '../tools/script-options.ts';
+import { readOptions, refuse, wholeNumber } from '../tools/script-options.ts';
 
 const { options } = readOptions(
   `npm run bench:nodes -- [--share 0.1] [--only recurring] [--rounds 4] [--seconds 4] [--clients 8] [--warm-up 20]
@@ -24,11 +24,12 @@ const { options } = readOptions(
 const scenario = scenarios.find(({ name }) => name === options.only);
 if (!scenario) throw new Error(`there is no scenario ${options.only}`);
 const share = Number(options.share);
-const rounds = Number(options.rounds);
-const roundMs = 1_000 * Number(options.seconds);
+if (!(share > 0 && share <= 1)) refuse(`--share is a part of one core, such as 0.1, not ${options.share}`);
+const rounds = wholeNumber('--rounds', options.rounds);
+const roundMs = 1_000 * wholeNumber('--seconds', options.seconds);
 /** Of each node. */
-const clients = Number(options.clients);
-const warmUpMs = 1_000 * Number(options['warm-up']);
+const clients = wholeNumber('--clients', options.clients);
+const warmUpMs = 1_000 * wholeNumber('--warm-up', options['warm-up'], 0);
 
 const field = await openField();
 try {

@@ -11,7 +11,7 @@ import { firstSeedOf, themes } from './clients/themes.ts';
 import { copySources, faultsThere, plant, type PlantedFault } from './faults/plant.ts';
 import { search, type Found } from './faults/search.ts';
 import { tableOf, withTable, type Outcome } from './faults/table.ts';
-import { readOptions } from '../tools/script-options.ts';
+import { readOptions, wholeNumber } from '../tools/script-options.ts';
 
 const { options: values, words: positionals } = readOptions(
   `Plants faults in copies of the sources, and lets the simulation look for each.
@@ -36,7 +36,13 @@ It ends with 1 when one was not found, or does not apply any more. More: docs/re
   },
   { wordsMost: 100 },
 );
-const wish = { steps: Number(values.steps), seconds: Number(values.seconds), every: themes.length };
+const wish = {
+  steps: wholeNumber('--steps', values.steps),
+  seconds: wholeNumber('--seconds', values.seconds),
+  every: themes.length,
+};
+const fromSeed = wholeNumber('--seed', values.seed, 0);
+const sideBySideMost = wholeNumber('--side-by-side', values['side-by-side']);
 const document = new URL('../docs/reliability.md', import.meta.url);
 
 function print(line: string): void {
@@ -49,7 +55,7 @@ async function sideBySide<T, R>(things: readonly T[], work: (thing: T) => Promis
   const worker = async () => {
     for (const [place, thing] of waiting) results[place] = await work(thing);
   };
-  await Promise.all(Array.from({ length: Number(values['side-by-side']) }, worker));
+  await Promise.all(Array.from({ length: sideBySideMost }, worker));
   return results;
 }
 
@@ -60,7 +66,7 @@ async function look(fault: PlantedFault): Promise<Outcome> {
     return { fault };
   }
   try {
-    const firstSeed = firstSeedOf(fault.theme, Number(values.seed));
+    const firstSeed = firstSeedOf(fault.theme, fromSeed);
     const found = await search(planted.folder, { ...wish, firstSeed });
     print(`${fault.name}: ${fault.says}\n  ${found ? textOf(found) : 'NOT FOUND'}`);
     return { fault, ...(found ? { found } : {}) };

@@ -11,7 +11,7 @@ import { forAWhile } from './for-a-while.ts';
 import type { Report, Story } from './run-world.ts';
 import { buildSerialisersOnce } from './world/built-once.ts';
 import { enterCluster, startCluster, type Place } from './world/cluster.ts';
-import { readOptions } from '../tools/script-options.ts';
+import { readOptions, refuse, wholeNumber } from '../tools/script-options.ts';
 
 const { options: values } = readOptions(
   `Worlds that try to break the service, decided by a seed.
@@ -48,11 +48,17 @@ It ends with 1 when a world failed. More: simulation/README.md`,
 );
 const { without } = values;
 /** A world costs as much to begin and to end, however long it is; one that is looked at alone should be soon over. */
-const steps = values.steps ?? (values.for === undefined ? '3000' : '8000');
+const steps = wholeNumber('--steps', values.steps ?? (values.for === undefined ? '3000' : '8000'));
+const seed = values.seed === undefined ? undefined : wholeNumber('--seed', values.seed, 0);
+const [worlds, every] = [wholeNumber('--worlds', values.worlds), wholeNumber('--every', values.every)];
+const sideBySide = wholeNumber('--side-by-side', values['side-by-side']);
+const shrinkWithinMs = millisecondsIn('--shrink-within', values['shrink-within']);
+const withinMs = millisecondsIn('--within', values.within);
+const forMs = values.for === undefined ? undefined : millisecondsIn('--for', values.for);
 
-function millisecondsIn(text: string): number {
+function millisecondsIn(name: string, text: string): number {
   const [, count, unit] = /^(\d+)(s|m|h)$/.exec(text) ?? [];
-  if (count === undefined) throw new Error(`${text} is no time: 20s, 5m or 1h`);
+  if (count === undefined) return refuse(`${name} is a time such as 20s, 5m or 1h, not ${text || 'nothing'}`);
   return Number(count) * { s: 1_000, m: 60_000, h: 3_600_000 }[unit as 's' | 'm' | 'h'];
 }
 
@@ -89,7 +95,7 @@ async function severalWorlds(): Promise<boolean> {
       print(commandOf(story));
     }
     if (!isWell && !values['as-it-is']) {
-      const small = await shrink(cluster, { story, report }, millisecondsIn(values['shrink-within']));
+      const small = await shrink(cluster, { story, report }, shrinkWithinMs);
       print(`\nThe smallest that was found: ${commandOf(small.story)}`);
       tell(small.story, small.report);
       for (const line of storyOf(small.report)) print(`  ${line}`);
@@ -100,11 +106,9 @@ async function severalWorlds(): Promise<boolean> {
   }
 
   try {
-    const untilMs = real.nowMs() + millisecondsIn(values.within);
-    const first = Number(values.seed ?? 1);
-    for (let world = 0; world < Number(values.worlds) && real.nowMs() < untilMs; world++) {
-      const seed = first + world * Number(values.every);
-      if (!(await one({ seed, steps: Number(steps), without }))) return false;
+    const untilMs = real.nowMs() + withinMs;
+    for (let world = 0; world < worlds && real.nowMs() < untilMs; world++) {
+      if (!(await one({ seed: (seed ?? 1) + world * every, steps, without }))) return false;
     }
     return true;
   } finally {
@@ -112,14 +116,14 @@ async function severalWorlds(): Promise<boolean> {
   }
 }
 
-async function manyWorlds(time: string): Promise<boolean> {
-  const firstSeed = values.seed === undefined ? Date.now() % 1_000_000_000 : Number(values.seed);
+async function manyWorlds(ms: number): Promise<boolean> {
+  const firstSeed = seed ?? Date.now() % 1_000_000_000;
   print(`seeds from ${firstSeed} on`);
-  const told = ['--steps', steps, ...without.flatMap((name) => ['--without', name])];
+  const told = ['--steps', String(steps), ...without.flatMap((name) => ['--without', name])];
   return forAWhile({
-    ms: millisecondsIn(time),
+    ms,
     firstSeed,
-    sideBySide: Number(values['side-by-side']),
+    sideBySide,
     told: [
       ...told,
       '--shrink-within',
@@ -129,5 +133,5 @@ async function manyWorlds(time: string): Promise<boolean> {
   });
 }
 
-const isWell = values.for === undefined ? await severalWorlds() : await manyWorlds(values.for);
+const isWell = forMs === undefined ? await severalWorlds() : await manyWorlds(forMs);
 process.exitCode = isWell ? 0 : 1;

@@ -16,7 +16,7 @@ import { openProxy, type Proxy } from './torture/proxy.ts';
 import { startReceiver } from './torture/receiver.ts';
 import { startTrading } from './torture/trades.ts';
 import { freePort } from '../tools/free-port.ts';
-import { readOptions } from '../tools/script-options.ts';
+import { readOptions, wholeNumber } from '../tools/script-options.ts';
 
 const { options: values } = readOptions(
   `npm run torture -- [--seconds 300] [--kills 30] [--traders 12]
@@ -27,8 +27,9 @@ two nodes, bank and PostgreSQL are killed in turn, so many times in so many seco
     traders: { type: 'string', default: '12' },
   },
 );
-const seconds = Number(values.seconds);
-const kills = Number(values.kills);
+const seconds = wholeNumber('--seconds', values.seconds);
+const kills = wholeNumber('--kills', values.kills, 0);
+const traders = wholeNumber('--traders', values.traders);
 const secret = 'a secret of the torture that is long enough';
 const settleWithinMs = 240_000;
 const print = (text: string) => void process.stdout.write(`${text}\n`);
@@ -286,7 +287,7 @@ try {
   const client = openClient(nodeUrls, stage.apiKey);
   const receiver = await startReceiver(client);
   await worsen(stage.bankUrl);
-  const trading = await startTrading(client, Number(values.traders));
+  const trading = await startTrading(client, traders);
   const died = await torment(stage);
   await trading.stop();
   await faults(stage.bankUrl, 'DELETE');

@@ -17,7 +17,7 @@ import { customers } from './customers/customers.ts';
 import { lookAfterReturns } from './customers/returns.ts';
 import { loadCustomerOfPayer } from './customers/customer.store.ts';
 import { addBindingReturn } from './customers/visitors.ts';
-import type { DatabasePool } from './database/database.ts';
+import { isReadOnly, type DatabasePool } from './database/database.ts';
 import { isMigrated, migrate } from './database/migrate.ts';
 import { dueWork, workOf } from './due-work.ts';
 import { openEngine, type Engine } from './engine/engine.ts';
@@ -37,7 +37,7 @@ import { openKeyring, type Keyring } from './keys/keyring.ts';
 import { localMasterKey, sandboxMasterKey } from './keys/master-key.ts';
 import type { Logger } from './log.ts';
 import { openApiKeys, type ApiKeys } from './merchants/api-key.ts';
-import { countActiveKeysOfRealm } from './merchants/api-key.store.ts';
+import { readRealms } from './merchants/api-key.store.ts';
 import { openMerchants } from './merchants/merchants.ts';
 import { ledgerInvariants, type Invariant } from './ledger/invariants.ts';
 import { paymentInvariants } from './payments/payment.invariants.ts';
@@ -84,6 +84,14 @@ export type Foundation = {
   close(): Promise<void>;
 };
 
+/** What one command may do and others may not. */
+export type Allowed = {
+  /** Work on a database of the other mode: to show its keys, and end them. */
+  readonly otherMode?: true;
+  /** Make the private PostgreSQL where there is none yet. */
+  readonly newDatabase?: true;
+};
+
 export type RunningService = {
   readonly app: FastifyInstance;
   readonly engine: Engine;
@@ -119,22 +127,19 @@ const deliveriesKeptMs = 30 * 24 * 3_600_000;
 /** How long requests under way may take when the service stops. */
 const drainMs = 10_000;
 
-export async function layFoundation(
-  config: Config,
-  log: Logger,
-  ports: Ports = realPorts,
-): Promise<Foundation> {
+export async function layFoundation(config: Config, log: Logger, allowed: Allowed = {}): Promise<Foundation> {
   const opened = await connectDatabase(
     {
       databaseUrl: config.databaseUrl,
       dataFolder: config.dataFolder,
+      mayCreate: allowed.newDatabase ?? false,
       postgresBin: config.postgresBin,
       connectionsMost: config.databaseConnections,
       prepares: config.preparedStatements,
     },
     log,
   );
-  return foundationOn(opened, config, log, ports);
+  return foundationOn(opened, config, log, realPorts, allowed);
 }
 
 /** The foundation on a database that is open already; it closes it in the end, also when it fails itself. */
@@ -143,10 +148,11 @@ export async function foundationOn(
   config: Config,
   log: Logger,
   ports: Ports,
+  allowed: Allowed = {},
 ): Promise<Foundation> {
   try {
     for (const name of await migrate(database)) log.info({ name }, 'migration applied');
-    if (config.mode === 'live') await refuseSandboxKeys(database, ports.clock);
+    if (!allowed.otherMode) await refuseOtherMode(database, config.mode, ports.clock);
     const masterKey = localMasterKey(
       config.masterKey ?? sandboxMasterKey(join(config.dataFolder, 'master.key')),
     );
@@ -225,7 +231,17 @@ export function buildService(
     db: database,
     clock,
     log,
-    works: dueWork({ database, clock, banks, recurring, mailServer, payouts, log, publicUrl }),
+    works: dueWork({
+      database,
+      clock,
+      banks,
+      recurring,
+      mailServer,
+      payouts,
+      log,
+      publicUrl,
+      run: (...work) => engine.run(...work),
+    }),
     chores: [
       {
         name: 'forget old Idempotency-Keys',
@@ -358,6 +374,7 @@ export function buildService(
 
 async function whatIsNotReady(database: DatabasePool): Promise<string[]> {
   try {
+    if (await isReadOnly(database)) return ['database: it takes no writes, like a standby'];
     if (!(await isMigrated(database))) return ['migrations'];
     return (await feedState(database)).isForeign ? ['webhooks: the log comes from another PostgreSQL'] : [];
   } catch {
@@ -365,11 +382,18 @@ async function whatIsNotReady(database: DatabasePool): Promise<string[]> {
   }
 }
 
-async function refuseSandboxKeys(database: DatabasePool, clock: Clock): Promise<void> {
-  const [row] = await database.run(countActiveKeysOfRealm, { realm: 'test', now: clock.now() });
-  if (!row || row.count === 0n) return;
-  throw new Error(
-    `this database has ${row.count} sandbox API keys that still work; live mode wants a database of its own, ` +
-      'or the keys revoked (mandate keys list, mandate keys revoke)',
-  );
+/** Money of one mode must not be booked in the other. */
+async function refuseOtherMode(database: DatabasePool, mode: Config['mode'], clock: Clock): Promise<void> {
+  const [row] = await database.run(readRealms, { now: clock.now() });
+  if (mode === 'sandbox' && row?.is_live) {
+    throw new Error(
+      'this database is a live one, with live API keys or shops: set MANDATE_MODE=live to work with it',
+    );
+  }
+  if (mode === 'live' && row?.party_id) {
+    throw new Error(
+      `this database has ${row.test_keys} sandbox API keys that still work; live mode wants a database of its own, ` +
+        `or the keys revoked (mandate keys list --party ${row.party_id}, mandate keys revoke)`,
+    );
+  }
 }

@@ -49,6 +49,8 @@ export type Config = {
 export type Setting = {
   readonly name: string;
   readonly byDefault: string;
+  /** Of a whole number: the least and the most. */
+  readonly range?: readonly [number, number];
   readonly meaning: string;
   readonly secret?: true;
 };
@@ -60,7 +62,12 @@ export const settings = [
     meaning: '`sandbox`: a whole world with test money on one machine. `live`: real money.',
   },
   { name: 'HOST', byDefault: '127.0.0.1', meaning: 'The address to listen on.' },
-  { name: 'PORT', byDefault: '8080', meaning: 'The port to listen on; 0 takes a free one.' },
+  {
+    name: 'PORT',
+    byDefault: '8080',
+    range: [0, 65_535],
+    meaning: 'The port to listen on; 0 takes a free one.',
+  },
   {
     name: 'PUBLIC_URL',
     byDefault: 'http://HOST:PORT',
@@ -75,7 +82,9 @@ export const settings = [
   {
     name: 'DATABASE_URL',
     byDefault: 'a private PostgreSQL in MANDATE_DATA',
-    meaning: 'The PostgreSQL (15 or newer) to use. Live mode demands one.',
+    meaning:
+      'The PostgreSQL (15 or newer) to use. Live mode demands one. Without `?sslmode=verify-full` at its end nothing is encrypted ' +
+      '([TLS](database.md#tls)).',
     secret: true,
   },
   {
@@ -86,6 +95,7 @@ export const settings = [
   {
     name: 'DATABASE_CONNECTIONS',
     byDefault: '10',
+    range: [3, 200],
     meaning:
       'The most connections one node opens. Two to four for each core of the database, over all nodes, is enough.',
   },
@@ -110,11 +120,13 @@ export const settings = [
   {
     name: 'REQUESTS_PER_SECOND',
     byDefault: '2000',
+    range: [0, 1_000_000],
     meaning: 'For each API key or access token and node, with a burst of twice that; 0 for no limit.',
   },
   {
     name: 'FAILED_AUTHENTICATIONS_PER_MINUTE',
     byDefault: '600',
+    range: [0, 1_000_000],
     meaning:
       'For each address, of IPv6 each /64, and node; 0 for no limit. Beyond it keys that have not worked on that node yet ' +
       'are not looked up: behind a proxy, set TRUSTED_PROXIES.',
@@ -133,11 +145,13 @@ export const settings = [
   {
     name: 'BINDINGS_PER_CUSTOMER_PER_DAY',
     byDefault: '0 in the sandbox, 5 in live mode',
+    range: [0, 10_000],
     meaning: 'How many cards may be tried for one customer within 24 hours; 0 for no limit.',
   },
   {
     name: 'BINDINGS_PER_CARD_PER_DAY',
     byDefault: '0 in the sandbox, 9 in live mode',
+    range: [0, 10_000],
     meaning: 'How often one card may be tried within 24 hours, for whatever customer; 0 for no limit.',
   },
   {
@@ -157,6 +171,7 @@ export const settings = [
   {
     name: 'BANK_PORT',
     byDefault: 'a free one',
+    range: [0, 65_535],
     meaning: 'Sandbox only: the port of the simulated bank.',
   },
   {
@@ -168,6 +183,7 @@ export const settings = [
   {
     name: 'WEBHOOK_TIMEOUT_SECONDS',
     byDefault: '10',
+    range: [1, 15],
     meaning: 'How long a receiver of webhooks has to answer, from connecting to the head of its answer.',
   },
   {
@@ -193,12 +209,14 @@ export const settings = [
   {
     name: 'SMTP_TIMEOUT_SECONDS',
     byDefault: '20',
+    range: [1, 40],
     meaning:
       'How long the mail server may take for a letter, from connecting to its last word. Then it is tried again later.',
   },
   {
     name: 'OPENING_DEPOSIT',
     byDefault: '100000000',
+    range: [0, 999_999_999],
     meaning: 'Sandbox only: what a new wallet has on it, in minor units; 0 for nothing.',
   },
   {
@@ -211,6 +229,7 @@ export const settings = [
 ] as const satisfies readonly Setting[];
 
 type Name = (typeof settings)[number]['name'];
+type WholeNumber = Extract<(typeof settings)[number], { readonly range: unknown }>;
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Every fault of the environment at once, each with what to do about it. */
@@ -232,7 +251,9 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     return found ?? byDefault;
   }
 
-  function integer(name: Name, least: number, most: number, byDefault: number): number {
+  function integer(name: WholeNumber['name'], byDefault: number): number {
+    const setting = settings.find((one) => one.name === name) as WholeNumber;
+    const [least, most] = setting.range;
     const value = text(name);
     if (value === undefined) return byDefault;
     const number = /^\d{1,9}$/.test(value) ? Number(value) : NaN;
@@ -254,7 +275,7 @@ export function readConfig(environment: Environment, workingFolder: string): Con
 
   const mode = oneOf('MANDATE_MODE', ['sandbox', 'live'], 'sandbox');
   const host = text('HOST') ?? '127.0.0.1';
-  const port = integer('PORT', 0, 65_535, 8080);
+  const port = integer('PORT', 8080);
   const databaseUrl = text('DATABASE_URL');
   const keyText = text('MANDATE_MASTER_KEY');
   const masterKey = keyText === undefined ? undefined : parseMasterKey(keyText);
@@ -303,7 +324,7 @@ export function readConfig(environment: Environment, workingFolder: string): Con
   const mail = mailServerIn({
     url: text('SMTP_URL'),
     from: text('SMTP_FROM'),
-    timeoutMs: integer('SMTP_TIMEOUT_SECONDS', 1, 40, 20) * 1_000,
+    timeoutMs: integer('SMTP_TIMEOUT_SECONDS', 20) * 1_000,
   });
   if (mail && 'fault' in mail) faults.push(mail.fault);
 
@@ -315,28 +336,28 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     dataFolder: isAbsolute(dataFolder) ? dataFolder : resolve(workingFolder, dataFolder),
     databaseUrl,
     postgresBin: text('MANDATE_POSTGRES_BIN'),
-    databaseConnections: integer('DATABASE_CONNECTIONS', 3, 200, 10),
+    databaseConnections: integer('DATABASE_CONNECTIONS', 10),
     preparedStatements: oneOf('DATABASE_PREPARED_STATEMENTS', ['on', 'off'], 'on') === 'on',
     masterKey,
     trustedProxies,
-    requestsPerSecond: integer('REQUESTS_PER_SECOND', 0, 1_000_000, 2_000),
-    failedAuthenticationsPerMinute: integer('FAILED_AUTHENTICATIONS_PER_MINUTE', 0, 1_000_000, 600),
+    requestsPerSecond: integer('REQUESTS_PER_SECOND', 2_000),
+    failedAuthenticationsPerMinute: integer('FAILED_AUTHENTICATIONS_PER_MINUTE', 600),
     cardTestingLimits: oneOf('CARD_TESTING_LIMITS', ['on', 'off'], mode === 'live' ? 'on' : 'off') === 'on',
     bindingTestCharges: testCharges(),
-    bindingsPerCustomer: integer('BINDINGS_PER_CUSTOMER_PER_DAY', 0, 10_000, mode === 'live' ? 5 : 0),
-    bindingsPerCard: integer('BINDINGS_PER_CARD_PER_DAY', 0, 10_000, mode === 'live' ? 9 : 0),
+    bindingsPerCustomer: integer('BINDINGS_PER_CUSTOMER_PER_DAY', mode === 'live' ? 5 : 0),
+    bindingsPerCard: integer('BINDINGS_PER_CARD_PER_DAY', mode === 'live' ? 9 : 0),
     bankUrl: text('BANK_URL'),
     bankSecret: text('BANK_SECRET'),
-    bankPort: integer('BANK_PORT', 0, 65_535, 0),
+    bankPort: integer('BANK_PORT', 0),
     webhookAddresses: oneOf(
       'WEBHOOK_ADDRESSES',
       ['outside', 'anywhere'],
       mode === 'live' ? 'outside' : 'anywhere',
     ),
-    webhookTimeoutMs: integer('WEBHOOK_TIMEOUT_SECONDS', 1, 15, 10) * 1_000,
+    webhookTimeoutMs: integer('WEBHOOK_TIMEOUT_SECONDS', 10) * 1_000,
     webhookDelaysSeconds: secondsList('WEBHOOK_DELAYS_SECONDS'),
     mailServer: mail && 'server' in mail ? mail.server : undefined,
-    openingDepositMinor: BigInt(integer('OPENING_DEPOSIT', 0, 999_999_999, 100_000_000)),
+    openingDepositMinor: BigInt(integer('OPENING_DEPOSIT', 100_000_000)),
     metricsToken: text('METRICS_TOKEN'),
     logLevel: oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
   };

@@ -7,7 +7,7 @@ import { stepBinding, type BindingSteps } from './customers/binding.step.ts';
 import { bindingOfOperation } from './customers/binding.ts';
 import { bindingReturnUrlOf } from './customers/visitors.ts';
 import type { DatabasePool } from './database/database.ts';
-import type { DueWork } from './engine/engine.ts';
+import type { DueWork, Engine } from './engine/engine.ts';
 import { takeNextStep } from './invoices/invoice.store.ts';
 import { paymentOfOperation } from './payments/payment.ts';
 import { stepPayment, type PaymentSteps } from './payments/payment.step.ts';
@@ -15,6 +15,7 @@ import type { NewPayment } from './payments/payment.store.ts';
 import { returnUrlOf } from './payments/visitors.ts';
 import type { Logger } from './log.ts';
 import type { MailServer } from './mail/mail-server.ts';
+import type { Letter } from './recurring/letter.ts';
 import { stepLetter } from './recurring/letter.step.ts';
 import type { Recurring } from './recurring/verbs.ts';
 import { destinationOfOperation } from './wallets/destination.ts';
@@ -23,7 +24,7 @@ import type { PayoutRules } from './wallets/payout-rules.ts';
 import { withdrawalOfOperation } from './wallets/withdrawal.ts';
 import { stepWithdrawal } from './wallets/withdrawal.step.ts';
 
-/** Mail servers count connections. */
+/** Mail servers count connections; what is kept needs none. */
 const lettersAtOnce = 4;
 
 export function dueWork({
@@ -35,6 +36,7 @@ export function dueWork({
   payouts,
   log,
   publicUrl,
+  run,
 }: {
   database: DatabasePool;
   clock: Clock;
@@ -44,6 +46,8 @@ export function dueWork({
   payouts: PayoutRules;
   log: Logger;
   publicUrl: () => string;
+  /** Goes on at once with what a step has written as claimed. */
+  run: Engine['run'];
 }): readonly DueWork[] {
   const paymentSteps: PaymentSteps = {
     db: database,
@@ -52,6 +56,7 @@ export function dueWork({
     bankOf: (payment) => banks.bankOf(payment.terminal),
     terminalElsewhere: (payment) => banks.terminalElsewhere(payment),
     returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
+    sendLetter: (letter, now) => run('letter', [letter.paid.invoiceId, letter.paid.paymentId], now, letter),
   };
   const bindingSteps: BindingSteps = {
     db: database,
@@ -84,8 +89,9 @@ export function dueWork({
     {
       table: 'letter',
       keys: ['invoice_id', 'payment_id'],
-      slotsMost: lettersAtOnce,
-      step: (key, now) => stepLetter({ db: database, recurring, mailServer }, key, now),
+      ...(mailServer ? { slotsMost: lettersAtOnce } : {}),
+      step: (key, now, _attempt, known) =>
+        stepLetter({ db: database, recurring, mailServer }, key, now, known as Letter | undefined),
     },
     {
       table: 'destination',

@@ -7,7 +7,8 @@ import type { Metrics } from './http/metrics.ts';
 import { checkLedger, countUnbalancedAccounts } from './ledger/check-ledger.ts';
 import type { Invariant } from './ledger/invariants.ts';
 import type { Logger } from './log.ts';
-import { oldestUnknownSeconds } from './payments/oldest-unknown.store.ts';
+import { oldestPendingRefund, oldestUnknownPayment } from './payments/oldest-unknown.store.ts';
+import { oldestSendingWithdrawal } from './wallets/oldest-sending.store.ts';
 import { feedState } from './webhooks/feed.store.ts';
 import { lags, parkedQueues } from './webhooks/inspect.store.ts';
 
@@ -61,7 +62,13 @@ export function addGauges(
   metrics.gauge(
     'mandate_payment_oldest_unknown_seconds',
     'How long the oldest payment has waited for its bank to say what became of it; 0 when none waits',
-    () => oldestUnknownSeconds(database, clock.now()),
+    async () => secondsSince(await oldestUnknownPayment(database, clock.now()), clock),
+  );
+  metrics.gauge('mandate_refund_oldest_unknown_seconds', 'The same of refunds', async () =>
+    secondsSince(await oldestPendingRefund(database, clock.now()), clock),
+  );
+  metrics.gauge('mandate_withdrawal_oldest_unknown_seconds', 'The same of payouts', async () =>
+    secondsSince(await oldestSendingWithdrawal(database), clock),
   );
   metrics.gauge(
     'mandate_webhook_parked_queues',
@@ -71,10 +78,7 @@ export function addGauges(
   metrics.gauge(
     'mandate_webhook_feed_age_seconds',
     'How old the oldest event is that nobody has looked at for webhooks; 0 when all are',
-    async () => {
-      const { oldest } = await feedState(database);
-      return oldest ? secondsSince(oldest, clock) : 0;
-    },
+    async () => secondsSince((await feedState(database)).oldest, clock),
   );
   metrics.gauge(
     'mandate_webhook_log_foreign',
@@ -84,10 +88,7 @@ export function addGauges(
   metrics.gauge(
     'mandate_webhook_oldest_undelivered_seconds',
     'How long what waits longest for a webhook has waited',
-    async () => {
-      const [worst] = await lags(database, 1);
-      return worst ? secondsSince(worst.oldest, clock) : 0;
-    },
+    async () => secondsSince((await lags(database, 1))[0]?.oldest, clock),
   );
   metrics.gaugeBy(
     'mandate_webhook_lag_seconds',
@@ -105,7 +106,9 @@ export function addGauges(
   );
 }
 
-function secondsSince(then: Instant, clock: Clock): number {
+/** 0 when nothing waits. */
+function secondsSince(then: Instant | undefined, clock: Clock): number {
+  if (then === undefined) return 0;
   return Math.max(0, (epochMsOf(clock.now()) - epochMsOf(then)) / 1_000);
 }
 

@@ -269,7 +269,7 @@ webhooks
   .command('resume')
   .description('take up what is parked, and try now what waits for a later attempt')
   .argument('<webhookID>')
-  .option('--object <id>', 'the queue of one invoice, customer, withdrawal or destination alone')
+  .option('--object <id>', 'the queue of one invoice, customer, series, withdrawal or destination alone')
   .action(async (id: string, options) => (await import('./commands/webhooks.ts')).resumeQueues(id, options));
 webhooks
   .command('replay')
@@ -293,7 +293,10 @@ webhooks
 const ledger = program.command('ledger').description('the books: double entry, checked');
 ledger
   .command('check')
-  .description('check everything that must be true of them; ends with 1 if something is not')
+  .description(
+    'check everything that must be true of them; ends with 1 if something is not, with 2 if it could not look',
+  )
+  .exitOverride(endAsNotFoundOut)
   .option('--recent', 'only what came since the last such check')
   .option('--json', 'as JSON')
   .action(async (options) => (await import('./commands/ledger.ts')).checkBooks(options));
@@ -350,8 +353,7 @@ Ends with 0 when all is equal, 1 when something differs, 2 when it could not be 
   mandate reconcile --bank clearing-2026-11-20.csv --of ACME --from 2026-11-20 --to 2026-11-21`,
   )
   .action(async (options) => (await import('./commands/reconcile.ts')).reconcileWithBank(options));
-// What it was asked for wrongly must not look like a difference.
-reconcile.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
+reconcile.exitOverride(endAsNotFoundOut);
 
 try {
   await program.parseAsync();
@@ -360,4 +362,9 @@ try {
   console.error(`mandate: ${error instanceof Error ? error.message : String(error)}`);
   if (process.env['LOG_LEVEL'] === 'debug') console.error(error);
   process.exitCode ??= 1;
+}
+
+/** What was asked for wrongly must not look like something found. */
+function endAsNotFoundOut({ exitCode }: { exitCode: number }): never {
+  process.exit(exitCode === 0 ? 0 : 2);
 }

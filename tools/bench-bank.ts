@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { openLink } from '../src/bank/http/link.ts';
 import { protocolVersion, sign, signatureHeader, versionHeader } from '../src/bank/http/signature.ts';
 import { randomIds } from '../src/ids.ts';
-import { readOptions } from './script-options.ts';
+import { readOptions, wholeNumber } from './script-options.ts';
 
 const { words } = readOptions(
   `
@@ -19,8 +19,8 @@ npx tsx tools/bench-bank.ts [8] [64]
   {},
   { wordsMost: 2 },
 );
-const seconds = bounded(words[0], 8, 60);
-const connections = bounded(words[1], 64, 200);
+const seconds = Math.min(wholeNumber('the number of seconds', words[0] ?? '8'), 60);
+const connections = Math.min(wholeNumber('the number of connections', words[1] ?? '64'), 200);
 const warmUpSeconds = 2;
 const charge = {
   kind: 'authorise',
@@ -95,9 +95,4 @@ function cpuMsOf(pid: number | undefined): number {
   if (process.platform !== 'linux') return NaN;
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) * 10;
-}
-
-function bounded(text: string | undefined, usual: number, most: number): number {
-  const number = Number(text ?? usual);
-  return number > 0 ? Math.min(number, most) : usual;
 }

@@ -17,7 +17,7 @@ import { insertParty, insertShop, setShopFees } from '../src/merchants/party.sto
 import type { Currency } from '../src/money.ts';
 import { openSimulatedBank } from '../src/sandbox/bank/simulated-bank.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
-import { readOptions } from './script-options.ts';
+import { readOptions, wholeNumber } from './script-options.ts';
 
 const { words } = readOptions(
   `
@@ -28,7 +28,7 @@ npm run bench:charge -- [12]
 );
 const clients = 32;
 const rounds = 6;
-const seconds = Number(words[0] ?? 12);
+const seconds = wholeNumber('the number of seconds', words[0] ?? '12');
 const commitMs = 100;
 const lookEveryMs = 10;
 const bankSecret = 'a secret of the bench that is long enough';

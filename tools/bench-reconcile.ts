@@ -11,7 +11,7 @@ import { startEmbedded } from '../src/database/embedded/server.ts';
 import { migrate } from '../src/database/migrate.ts';
 import { reconcile } from '../src/reconciliation/reconcile.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
-import { readOptions } from './script-options.ts';
+import { readOptions, wholeNumber } from './script-options.ts';
 
 const { words } = readOptions(
   `
@@ -20,7 +20,7 @@ npx tsx tools/bench-reconcile.ts [LINES]…
   {},
   { wordsMost: 100 },
 );
-const lengths = words.map(Number);
+const lengths = words.map((word) => wholeNumber('the number of lines', word));
 const linesOfPayment = 2;
 const paymentsAtOnce = 10_000;
 const megabyte = 1024 * 1024;

@@ -16,7 +16,7 @@ import { mayCharge, type Decline } from '../src/recurring/may-charge.ts';
 import { decideEnding, evolve, type Series, type SeriesTerms } from '../src/recurring/series.ts';
 import { openSimulatedBank } from '../src/sandbox/bank/simulated-bank.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
-import { readOptions } from './script-options.ts';
+import { readOptions, wholeNumber } from './script-options.ts';
 
 const { words } = readOptions(
   `
@@ -25,8 +25,11 @@ npm run bench:retries -- [1000] [8]
   {},
   { wordsMost: 2 },
 );
-const seriesCount = Number(words[0] ?? 1_000);
-const chargedEachDay = Math.min(Number(words[1] ?? 8), seriesCount);
+const seriesCount = wholeNumber('the number of series', words[0] ?? '1000');
+const chargedEachDay = Math.min(
+  wholeNumber('how many are charged each day', words[1] ?? '8', 0),
+  seriesCount,
+);
 /** After that of the first failure. */
 const days = 30;
 /** A little more than a day, for what the day before took. */

@@ -7,7 +7,7 @@ import { startEmbedded } from '../src/database/embedded/server.ts';
 import { StatementClient } from '../src/database/statement-client.ts';
 import { typeParsers } from '../src/database/statement.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
-import { readOptions } from './script-options.ts';
+import { readOptions, wholeNumber } from './script-options.ts';
 
 const { words } = readOptions(
   `
@@ -16,7 +16,7 @@ npx tsx tools/bench-statements.ts [6]
   {},
   { wordsMost: 1 },
 );
-const turns = Number(words[0] ?? 6);
+const turns = wholeNumber('the number of turns', words[0] ?? '6');
 const statementsInATurn = 2_500;
 const rows = 2_000;
 const text = `select true as found, note.* from note

@@ -21,7 +21,7 @@ import { webhookIdOf, type Webhook } from '../src/webhooks/webhook.ts';
 import { openWebhooks } from '../src/webhooks/webhooks.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
 import { writeInvoices } from '../test/support/told-logs.ts';
-import { readOptions } from './script-options.ts';
+import { readOptions, wholeNumber } from './script-options.ts';
 
 const { words } = readOptions(
   `
@@ -30,8 +30,8 @@ npm run bench:webhooks -- [6000] [6]
   {},
   { wordsMost: 2 },
 );
-const invoices = Number(words[0] ?? 6_000);
-const eventsEach = Number(words[1] ?? 6);
+const invoices = wholeNumber('the number of invoices', words[0] ?? '6000');
+const eventsEach = wholeNumber('the number of events', words[1] ?? '6');
 
 const { folder, remove } = temporaryFolder();
 const server = await startEmbedded({ dataFolder: folder, log: () => {} });

@@ -56,7 +56,7 @@ in one case than in another.
 | 405, 415 | empty                       | Use one of the methods in \`Allow\`; send the body as \`application/json\`.        |
 | 409      | \`externalID\`, \`id\`, \`message\` | Decide which of the two requests you meant; \`id\` was made by the first. \`challengeUnderWay\` has \`message\` alone. |
 | 413      | \`message\`                   | Send less.                                                                     |
-| 429      | \`message\`                   | Wait for the seconds in \`Retry-After\`, then repeat the request as it is.       |
+| 429      | \`message\`                   | Wait for the seconds in \`Retry-After\`, then repeat the request as it is. \`webhookLimitExceeded\` has none: delete a webhook first. |
 | 501      | \`message\`                   | It is not offered.                                                             |
 | 500, 504 | empty                       | Nobody knows whether it was done. Repeat it with the same \`externalID\` or \`Idempotency-Key\`. |
 | 503      | empty                       | Certainly nothing was done. Repeat it after the seconds in \`Retry-After\`.      |
@@ -141,6 +141,9 @@ function accessText(): string {
     const call = `\`${endpoint.method} ${endpoint.path}\``;
     return [`\`${endpoint.operation}\``, call, `\`${row.apiKey}\``, tokens || 'none', otherwise];
   });
+  const sandboxAlone = sandboxRoutes
+    .filter(({ path }) => !path.startsWith('/sandbox/'))
+    .map(({ method, path }) => `\`${method} ${path}\``);
   return `# Who may call what
 
 ${printedFrom('src/http/access.ts')}
@@ -162,8 +165,8 @@ a consent's payment or of a customer of that shop, charges that card. Merchants 
 nothing does, the checkout included. If your servers charge with an API key, forbid it with
 \`mandate shop recurring TEST --party P --needs-api-key yes\`: such a payment by token then gets 400 \`operationNotPermitted\`.
 
-Operations under \`/v2/processing\` answer under \`/v1/processing\` to the same tokens. Those under \`/sandbox\` exist in the
-sandbox alone.
+Operations under \`/v2/processing\` answer under \`/v1/processing\` to the same tokens. Those under \`/sandbox\` and
+${sandboxAlone.join(', ')} exist in the sandbox alone.
 `;
 }
 
@@ -171,7 +174,11 @@ function configurationText(): string {
   const rows = settings.map((setting: Setting) => [
     `\`${setting.name}\``,
     setting.byDefault,
-    setting.meaning + (setting.secret ? ' Secret: `mandate config` does not show it.' : ''),
+    [
+      setting.meaning,
+      ...(setting.range ? [`From ${setting.range[0]} to ${setting.range[1]}.`] : []),
+      ...(setting.secret ? ['Secret: `mandate config` does not show it.'] : []),
+    ].join(' '),
   ]);
   return `# Configuration
 

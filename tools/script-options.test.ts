@@ -46,6 +46,26 @@ test.each([
 });
 
 test.each([
+  ['bench/memory.ts', ['--minutes', 'ten'], '--minutes is a whole number of 1 or more, not ten'],
+  [
+    'bench/load-database.ts',
+    ['--folder', '/', '--writers='],
+    '--writers is a whole number of 1 or more, not nothing',
+  ],
+  ['tools/bench-retries.ts', ['1e3'], 'the number of series is a whole number of 1 or more, not 1e3'],
+  ['simulation/simulate.ts', ['--seed', '0x7'], '--seed is a whole number of 0 or more, not 0x7'],
+  ['simulation/simulate.ts', ['--for', '5'], '--for is a time such as 20s, 5m or 1h, not 5'],
+  ['simulation/torture.ts', ['--kills', '2.5'], '--kills is a whole number of 0 or more, not 2.5'],
+])('%s refuses %j in a line, and begins nothing', { timeout: 120_000 }, async (file, args, problem) => {
+  const { code, stdout, stderr } = await run(file, ...args);
+  expect({ code, stdout, stderr }).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: `${problem}; --help says what there is\n`,
+  });
+});
+
+test.each([
   ['an option there is not', ['--cleints', '8'], "Unknown option '--cleints'"],
   ['an option without its value', ['--minutes'], "Option '--minutes <value>' argument missing"],
   ['a word nobody expects', ['8'], 'nobody knows what 8 means'],

@@ -32,7 +32,14 @@ export function readOptions<const Options extends Known>(
   }
 }
 
-function refuse(problem: string): never {
+/** A number that was said, under its option's name or what the word stands for. What is none begins nothing either. */
+export function wholeNumber(name: string, text: string, least = 1): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(number) && number >= least) return number;
+  return refuse(`${name} is a whole number of ${least} or more, not ${text || 'nothing'}`);
+}
+
+export function refuse(problem: string): never {
   console.error(`${problem}; --help says what there is`);
   process.exit(2);
 }

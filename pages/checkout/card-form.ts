@@ -58,6 +58,7 @@ export function connectCardForm(facts: CheckoutFacts, email: string | undefined)
   const sign = document.querySelector('#network-sign');
   const spoken = existing('number-network', HTMLElement);
   let tickedAt: string | undefined;
+  let isPressed = false;
 
   /** In the order in which they stand. */
   const checks: readonly (readonly [HTMLInputElement | null, () => Problem | undefined])[] = [
@@ -93,10 +94,18 @@ export function connectCardForm(facts: CheckoutFacts, email: string | undefined)
     if (!event.isTrusted) return event.preventDefault();
     tickedAt = consent.checked ? new Date().toISOString() : undefined;
   });
+  addEventListener('mousedown', () => (isPressed = true), true);
+  addEventListener('mouseup', () => (isPressed = false), true);
   for (const [input, check] of checks) {
     // While a field is being filled nobody wants to be told that it is not full.
-    input?.addEventListener('change', () => input.value !== '' && say(input, check()));
+    input?.addEventListener('change', () => whenReleased(() => input.value !== '' && say(input, check())));
     input?.addEventListener('input', () => input.ariaInvalid === 'true' && say(input, check()));
+  }
+
+  /** A word makes the form longer: what a payer leaves a field for would move away while he presses it, and not be clicked. */
+  function whenReleased(speak: () => void): void {
+    if (isPressed) addEventListener('mouseup', () => setTimeout(speak), { once: true });
+    else speak();
   }
 
   function say(input: HTMLInputElement, problem: Problem | undefined): void {

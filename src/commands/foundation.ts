@@ -1,16 +1,19 @@
 // What the short-lived subcommands share: settings, database and keys, for the time of one piece of work, beside a running
 // server or without one.
-import { layFoundation, type Foundation } from '../compose.ts';
+import { layFoundation, type Allowed, type Foundation } from '../compose.ts';
 import { readConfig } from '../config.ts';
 import { openLog } from '../log.ts';
 import { firstSignal } from './signals.ts';
 
-export async function withFoundation<T>(work: (foundation: Foundation) => Promise<T>): Promise<T> {
+export async function withFoundation<T>(
+  work: (foundation: Foundation) => Promise<T>,
+  allowed: Allowed = {},
+): Promise<T> {
   const interrupted = firstSignal().then((signal) => {
     throw new Error(`stopped by ${signal}`);
   });
   const config = readConfig(process.env, process.cwd());
-  const foundation = await layFoundation(config, openLog({ level: 'error', human: true }));
+  const foundation = await layFoundation(config, openLog({ level: 'error', human: true }), allowed);
   try {
     return await Promise.race([work(foundation), interrupted]);
   } finally {

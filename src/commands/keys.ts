@@ -18,12 +18,13 @@ export async function createKey(options: { party: string; name: string; scopes?:
 }
 
 export async function listKeys(options: { party: string; json?: true }): Promise<void> {
-  const keys = await withFoundation(({ apiKeys }) => apiKeys.list(options.party));
+  const keys = await withFoundation(({ apiKeys }) => apiKeys.list(options.party), { otherMode: true });
   if (options.json) return console.log(JSON.stringify(keys, null, 2));
   printTable(
-    ['key', 'name', 'made', 'ends', 'scopes'],
+    ['key', 'realm', 'name', 'made', 'ends', 'scopes'],
     keys.map((key) => [
       key.keyId,
+      key.realm,
       key.name,
       key.createdAt.slice(0, 19),
       key.revokedAt ? `revoked ${key.revokedAt.slice(0, 19)}` : (key.expiresAt?.slice(0, 19) ?? '-'),
@@ -43,7 +44,7 @@ export async function rotateKey(keyId: string, options: { overlap: string }): Pr
 }
 
 export async function revokeKey(keyId: string): Promise<void> {
-  const found = await withFoundation(({ apiKeys }) => apiKeys.revoke(keyId));
+  const found = await withFoundation(({ apiKeys }) => apiKeys.revoke(keyId), { otherMode: true });
   if (!found) throw new Error(`there is no key ${keyId}`);
   console.log(`${keyId} is revoked.`);
 }

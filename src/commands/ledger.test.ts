@@ -66,6 +66,17 @@ test(
   },
 );
 
+test.each([
+  ['its database is away', [], 'postgresql://nobody@127.0.0.1:1/none'],
+  ['it is asked wrongly', ['--all'], undefined],
+])('a check that could not look, as %s, does not say that the books are wrong', async (_, more, url) => {
+  const environment = {
+    DATABASE_URL: url ?? db.url,
+    MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+  };
+  expect(await mandate(['ledger', 'check', ...more], environment)).toMatchObject({ code: 2, output: '' });
+});
+
 test('an account shows its balances, its rows and what moved on it', { timeout: 120_000 }, async () => {
   await book(db.database, saleApproved(payment, rubles(1_000n), 25n));
   await book(db.database, holdApproved({ ...payment, paymentId: '2' }, rubles(70n)));

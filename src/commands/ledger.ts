@@ -6,12 +6,14 @@ import { findAccounts, viewAccount, type AccountView } from '../ledger/read-acco
 import { printTable, withFoundation } from './foundation.ts';
 
 export async function checkBooks(options: { recent?: true; json?: true }): Promise<void> {
+  // Whatever breaks from here on has not looked.
+  process.exitCode = 2;
   const findings = await withFoundation(({ database }) =>
     checkLedger(database, options.recent ? 'recent' : 'all', everyInvariant),
   );
   if (options.json) console.log(JSON.stringify(findings.map(findingToJson), null, 2));
   else printFindings(findings);
-  if (findings.some(({ broken }) => broken > 0n)) process.exitCode = 1;
+  process.exitCode = findings.some(({ broken }) => broken > 0n) ? 1 : 0;
 }
 
 export async function showAccount(id: string, options: { hours: string; json?: true }): Promise<void> {

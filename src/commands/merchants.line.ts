@@ -29,12 +29,13 @@ export function addMerchantCommands(program: Command): void {
   const shop = program.command('shop').description('shops of merchants');
   shop
     .command('create')
-    .description('make a shop; the answer is its id')
+    .description(
+      'make a shop, in live mode one for real money and in a sandbox one for tests; the answer is its id',
+    )
     .requiredOption('--party <id>')
     .requiredOption('--name <name>')
     .requiredOption('--currency <code>', 'ISO 4217, RUB for instance')
     .requiredOption('--url <url>', 'the address of the shop')
-    .addOption(new Option('--realm <realm>', 'test shops move no real money').choices(['test', 'live']))
     .option('--category <id>', 'see GET /v2/processing/categories', '1')
     .option('--id <id>', 'an id of your choice instead of a random one')
     .action(async (options) => (await import('./merchants.ts')).createShop(options));

@@ -54,6 +54,10 @@ export function addPayoutCommands(program: Command): void {
     .requiredOption('--amount <number>', 'in minor units')
     .option('--from-shop <id>', 'from the balance of this shop of the same merchant')
     .option('--from-bank <account>', 'it came to this bank account of yours')
+    .option(
+      '--name <text>',
+      'your own for it, as the reference of your bank: the command given again with the same name puts no more on the wallet',
+    )
     .option('--description <text>', 'for the merchant')
     .action(async (id: string, options) => (await import('./payouts.ts')).deposit(id, options));
 

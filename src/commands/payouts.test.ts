@@ -32,6 +32,57 @@ test(
   },
 );
 
+test('a deposit with a name is made once, however often it is said', { timeout: 120_000 }, async () => {
+  const before = await world.account();
+  const say = (amount: string, from: string, name: string) =>
+    run('wallet', 'deposit', world.wallet, '--amount', amount, '--from-bank', from, '--name', name);
+  const made = await say('700', 'NAMED', 'May 3, no. 17');
+  expect(made).toMatchObject({ code: 0, errors: '' });
+  const again = await say('700', 'NAMED', 'May 3, no. 17');
+  expect(again).toMatchObject({ code: 0, output: made.output });
+  expect(again.errors).toMatch(/ of 700 RUB from NAMED was already made at .*; nothing was done\n$/);
+  for (const [amount, from] of [
+    ['701', 'NAMED'],
+    ['700', 'NOSTRO'],
+  ] as const) {
+    const other = await say(amount, from, 'May 3, no. 17');
+    expect(other).toMatchObject({ code: 1, output: '' });
+    expect(other.errors).toContain('was already made');
+    expect(other.errors).toContain('what you say is another; nothing was done');
+  }
+  expect((await world.account()).own).toBe(before.own + 700);
+
+  const [one, two] = await Promise.all([say('50', 'NAMED', 'no. 18'), say('50', 'NAMED', 'no. 18')]);
+  expect(one).toMatchObject({ code: 0, output: two.output });
+  expect(one.output).not.toBe(made.output);
+  expect((await world.account()).own).toBe(before.own + 750);
+  expect((await world.get('/wallet/v0/deposits?limit=9&sourceID=NAMED')).body.result).toHaveLength(2);
+  expect(await brokenInvariants(world.service.database)).toEqual([]);
+
+  const unset = await say('50', 'NAMED', '');
+  expect(unset).toMatchObject({ code: 1, errors: expect.stringContaining('not empty') });
+});
+
+test(
+  'a deposit with a name from a shop is known again when the shop has nothing left',
+  { timeout: 120_000 },
+  async () => {
+    await world.paid('4242424242424242');
+    const { available } = await world.balance();
+    expect(available).toBeGreaterThan(0);
+    const before = await world.account();
+    const all = ['--amount', String(available), '--from-shop', 'TEST', '--name', 'the week of May 3'];
+    const made = await run('wallet', 'deposit', world.wallet, ...all);
+    expect(made).toMatchObject({ code: 0, errors: '' });
+    const again = await run('wallet', 'deposit', world.wallet, ...all);
+    expect(again).toMatchObject({ code: 0, output: made.output });
+    expect(again.errors).toContain('was already made');
+    expect((await world.balance()).available).toBe(0);
+    expect((await world.account()).own).toBe(before.own + available);
+    expect(await brokenInvariants(world.service.database)).toEqual([]);
+  },
+);
+
 test('limits and fees are agreed with a merchant', { timeout: 120_000 }, async () => {
   const party = ['--party', world.merchant.partyId, '--currency', 'RUB'];
   await run('payout', 'limits', ...party, '--level', 'anonymous', '--per-payout', '700');

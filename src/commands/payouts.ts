@@ -10,7 +10,7 @@ import {
   listIdentities as readIdentities,
   storeIdentityFacts,
 } from '../wallets/identity.store.ts';
-import { depositFromBank, depositFromShop } from '../wallets/deposit.ts';
+import { depositFromBank, depositFromShop, depositIdOf } from '../wallets/deposit.ts';
 import { operatorDecided } from '../wallets/payout-failure.ts';
 import { storePayoutFee, storePayoutLimits } from '../wallets/payout-terms.store.ts';
 import { levels, type Level } from '../wallets/provider.ts';
@@ -92,33 +92,41 @@ function changeIdentity(id: string, decide: (tx: Transaction) => Promise<Identit
 
 export async function deposit(
   walletId: string,
-  options: { amount: string; fromShop?: string; fromBank?: string; description?: string },
+  options: { amount: string; fromShop?: string; fromBank?: string; name?: string; description?: string },
 ): Promise<void> {
-  const { fromShop, fromBank, description } = options;
+  const { fromShop, fromBank, name, description } = options;
   if ((fromShop === undefined) === (fromBank === undefined)) {
     throw new Error('say where it comes from: --from-shop <shopID> or --from-bank <account>');
   }
   const minor = minorOf(options.amount);
   if (minor === 0n) throw new Error('a deposit has 1 minor unit or more');
-  const id = await withFoundation(async (foundation) => {
+  // As of a variable that was not set: the second of these would pass for the first.
+  if (name?.trim() === '') throw new Error('the name of a deposit is not empty; leave out --name instead');
+  const { deposit: made, isNew } = await withFoundation(async (foundation) => {
     const { database, ports } = foundation;
     const wallet = await findWallet(database, null, walletId);
     if (!wallet) throw new Error(`there is no wallet ${walletId}`);
     const given = {
-      id: ports.ids.next(),
+      id: name === undefined ? ports.ids.next() : depositIdOf(wallet.id, name),
       realm: realmOf(foundation),
       minor,
       now: ports.clock.now(),
       ...(description === undefined ? {} : { description }),
     } as const;
-    if (fromBank !== undefined) {
-      await depositFromBank(database, wallet, { ...given, bankAccountId: fromBank });
-    } else if (!(await depositFromShop(database, wallet, { ...given, shopId: fromShop ?? '' }))) {
-      throw new Error(`shop ${fromShop} has not so much in ${wallet.currency}; nothing was done`);
-    }
-    return given.id;
+    if (fromBank !== undefined)
+      return depositFromBank(database, wallet, { ...given, bankAccountId: fromBank });
+    const drawn = await depositFromShop(database, wallet, { ...given, shopId: fromShop ?? '' });
+    if (!drawn) throw new Error(`shop ${fromShop} has not so much in ${wallet.currency}; nothing was done`);
+    return drawn;
   });
-  console.log(id);
+  if (!isNew) {
+    const { amount, sourceId, createdAt } = made;
+    const earlier = `deposit ${made.id} of ${amount.minor} ${amount.currency} from ${sourceId} was already made at ${createdAt}`;
+    if (amount.minor !== minor || sourceId !== (fromBank ?? fromShop))
+      throw new Error(`${earlier} under this name, and what you say is another; nothing was done`);
+    console.error(`${earlier}; nothing was done`);
+  }
+  console.log(made.id);
 }
 
 export async function setLimits(options: {

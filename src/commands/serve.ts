@@ -18,7 +18,7 @@ export async function serve(): Promise<void> {
   const signal = firstSignal();
   const config = readConfig(process.env, process.cwd());
   const log = openLog({ level: config.logLevel, human: process.stdout.isTTY });
-  const foundation = await layFoundation(config, log);
+  const foundation = await layFoundation(config, log, { newDatabase: true });
   let publicUrl = config.publicUrl;
   const service = buildService(foundation, () => publicUrl);
   let apiKey: string | undefined;
@@ -38,8 +38,11 @@ export async function serve(): Promise<void> {
     const address = await service.app.listen({ host: config.host, port: config.port });
     // With PORT=0 the address is known only now.
     if (new URL(publicUrl).port === '0') publicUrl = address;
-    if (isForAll(config.host) && isLoopback(publicUrl)) {
-      log.warn({ publicUrl }, 'payers elsewhere do not find this address: set PUBLIC_URL to one they do');
+    if ((config.mode === 'live' || isForAll(config.host)) && isLoopback(publicUrl)) {
+      log.warn(
+        { publicUrl },
+        'payers and banks elsewhere do not find this address: set PUBLIC_URL to one they do',
+      );
     }
     if (config.mode === 'sandbox') {
       const sandbox = await openSandbox(foundation, service, publicUrl);

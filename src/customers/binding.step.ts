@@ -13,7 +13,9 @@ import { loadBinding, type StoredBinding } from './binding.store.ts';
 import { lookAgainAt, storeBindingFacts } from './change-binding.store.ts';
 
 /** The bank said nothing that proves anything. Tried again later and later, then in the operator's list. */
-class OutcomeUnknown extends Error {}
+class OutcomeUnknown extends Error {
+  override readonly name = 'OutcomeUnknown';
+}
 
 const stepsInARow = 5;
 const writeTries = 10;

@@ -25,7 +25,7 @@ export const createBinding = endpoint({
   tag: 'Customers',
   summary: 'Bind a card to a customer',
   description:
-    'The payer is authenticated by his bank, a small sum (10 RUB, 1 USD or 1 EUR) is charged and given back. The answer is ' +
+    'The payer is authenticated by his bank, a small sum is charged and given back. The answer is ' +
     '`pending`; follow the events of the customer, or read the binding, until it has `succeeded` or `failed`. When an event ' +
     'asks for an interaction, the payer has to authenticate. The card bound last is the one that is charged.',
   params: CustomerPath,

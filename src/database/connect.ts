@@ -9,6 +9,7 @@ export async function connectDatabase(
   options: {
     databaseUrl: string | undefined;
     dataFolder: string;
+    mayCreate: boolean;
     postgresBin: string | undefined;
     connectionsMost: number;
     prepares: boolean;
@@ -27,6 +28,7 @@ export async function connectDatabase(
   const start = () =>
     startEmbedded({
       dataFolder: options.dataFolder,
+      mayCreate: options.mayCreate,
       ...(options.postgresBin === undefined ? {} : { binFolder: options.postgresBin }),
       log: (message, fields) => log.info({ ...fields }, message),
     });

@@ -204,6 +204,21 @@ test('a connection that has gone silent is given up, and the next statement runs
   for (const wire of wires) wire.destroy();
 });
 
+test('options in the address are heard, but our settings stay', async () => {
+  const asked = encodeURIComponent('-c search_path=other -c TimeZone=Asia/Tokyo -c statement_timeout=0');
+  const optioned = openDatabase({
+    connection: { url: `${db.url}&options=${asked}` },
+    connectionsMost: 3,
+  });
+  const settings = await optioned.withClient((client) =>
+    client.query(
+      `select current_setting('search_path') as path, current_setting('TimeZone') as zone, current_setting('statement_timeout') as most`,
+    ),
+  );
+  expect(settings.rows).toEqual([{ path: 'other', zone: 'UTC', most: '10s' }]);
+  await optioned.end();
+});
+
 const sleepLong = statement({
   name: 'test_sleep_long',
   patienceMs: 60_000,

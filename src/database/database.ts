@@ -35,10 +35,10 @@ export type DatabasePool = Database & {
   end(): Promise<void>;
 };
 
-/** The database cannot be reached, and nothing was sent to it: the request can safely be repeated. */
+/** The database cannot be reached, or takes no writes: nothing was done there, and the request can safely be repeated. */
 export class DatabaseUnavailable extends Error {
-  constructor(cause: unknown) {
-    super(`the database cannot be reached: ${cause instanceof Error ? cause.message : String(cause)}`, {
+  constructor(cause: unknown, what = 'cannot be reached') {
+    super(`the database ${what}: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,
     });
   }
@@ -51,6 +51,8 @@ const waitForConnectionMs = 5_000;
 const statementTimeoutMs = 10_000;
 /** Longer than the server's own limit: it ends the waiting on a connection that has gone silent, as after a fail-over. */
 const usualSilenceTimeoutMs = 12_000;
+/** For what rewrites a whole table, beside `set local statement_timeout = 0`. */
+const longestSilenceTimeoutMs = 24 * 3_600_000;
 const idleInTransactionTimeoutMs = 5_000;
 const transactionTries = 5;
 /** Of the connections of a node; they serve reads of a fraction of a millisecond. */
@@ -110,15 +112,18 @@ export function databaseOn(options: {
     work: (client: pg.PoolClient) => Promise<T>,
   ): Promise<T> {
     const client = await acquire(from);
-    let silent: Error | undefined;
+    let useless: Error | undefined;
     try {
       return await work(client);
     } catch (error) {
       // Whoever waited has given up, but the connection still waits for that answer: nobody can use it any more.
-      if (isSilence(error)) silent = error;
-      throw error;
+      if (isSilence(error)) useless = error;
+      if (!isOfStandby(error)) throw error;
+      // The next one may come to the server that took its place.
+      useless = error;
+      throw new DatabaseUnavailable(error, 'takes no writes');
     } finally {
-      client.release(silent);
+      client.release(useless);
     }
   }
 
@@ -164,8 +169,13 @@ function poolOf(
   connectionsMost: number,
 ): ConnectionPool {
   const { connection, onConnectionError, silenceTimeoutMs = usualSilenceTimeoutMs } = options;
+  const settings = [
+    '-c TimeZone=UTC',
+    `-c statement_timeout=${statementTimeoutMs}`,
+    `-c idle_in_transaction_session_timeout=${idleInTransactionTimeoutMs}`,
+  ].join(' ');
   const pool = new pg.Pool({
-    ...('url' in connection ? { connectionString: connection.url } : connection),
+    ...('url' in connection ? { connectionString: withSettings(connection.url, settings) } : connection),
     Client: StatementClient,
     max: connectionsMost,
     connectionTimeoutMillis: waitForConnectionMs,
@@ -173,17 +183,23 @@ function poolOf(
     application_name: 'mandate',
     query_timeout: silenceTimeoutMs,
     keepAlive: true,
-    options: [
-      '-c TimeZone=UTC',
-      `-c statement_timeout=${statementTimeoutMs}`,
-      `-c idle_in_transaction_session_timeout=${idleInTransactionTimeoutMs}`,
-    ].join(' '),
+    options: settings,
   });
   // A connection that dies while nothing runs on it emits an error; without a listener that would end the process.
   const listener = (error: Error) => onConnectionError?.(error);
   pool.on('error', listener);
   pool.on('connect', (client) => client.on('error', listener));
   return keepIdle(pool);
+}
+
+/** The driver takes the options of an address in place of ours. Ours after those: of two the server heeds the last. */
+function withSettings(url: string, settings: string): string {
+  const [address = '', query = ''] = url.split('?');
+  const parameters = new URLSearchParams(query);
+  const options = parameters.get('options');
+  if (options === null) return url;
+  parameters.set('options', `${options} ${settings}`);
+  return `${address}?${parameters.toString()}`;
 }
 
 async function retried<T>(transact: () => Promise<T>): Promise<T> {
@@ -281,6 +297,19 @@ function encode(value: unknown, type: Column | undefined): unknown {
   return typeof value === 'bigint' ? value.toString() : value;
 }
 
+/** Whether nothing can be written there, as on a standby. */
+export function isReadOnly(database: DatabasePool): Promise<boolean> {
+  return database.withClient(async (client) => {
+    const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only');
+    return rows[0]?.transaction_read_only === 'on';
+  });
+}
+
+/** Past the limit that ends the waiting on a silent connection. */
+export function patiently(text: string, values?: unknown[]): pg.QueryConfig & { query_timeout: number } {
+  return { text, query_timeout: longestSilenceTimeoutMs, ...(values ? { values } : {}) };
+}
+
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
@@ -308,6 +337,11 @@ export function hasMoved(error: unknown): boolean {
 /** The driver's word for it; it has no code. */
 function isSilence(error: unknown): error is Error {
   return error instanceof Error && error.message === 'Query read timeout';
+}
+
+/** PostgreSQL's refusal to write on a standby, or where it was told not to. */
+function isOfStandby(error: unknown): error is Error {
+  return error instanceof Error && codeOf(error) === '25006';
 }
 
 function isRetriable(error: unknown): boolean {

@@ -1,7 +1,13 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readdir } from 'node:fs/promises';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/test-database.ts';
 import { openDatabase } from './database.ts';
 import { isMigrated, migrate } from './migrate.ts';
+
+vi.mock('node:fs/promises', async (original) => {
+  const real = await original<typeof import('node:fs/promises')>();
+  return { ...real, readdir: vi.fn<typeof real.readdir>(real.readdir) };
+});
 
 let db: TestDatabase;
 beforeEach(async () => void (db = await createTestDatabase('empty')));
@@ -44,6 +50,12 @@ test('who may not change tables can start on a database that is up to date', asy
 
 test('a database without our tables is not ready', async () => {
   await expect(isMigrated(db.database)).rejects.toThrow();
+});
+
+test('a newer version of the program that is unpacked beside a running node does not make that unready', async () => {
+  await migrate(db.database);
+  vi.mocked(readdir).mockResolvedValueOnce(['0001_newer.sql'] as never);
+  expect(await isMigrated(db.database)).toBe(true);
 });
 
 test('migrations of a newer version of the program are left alone', async () => {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { ownFile } from '../own-files.ts';
-import type { DatabasePool } from './database.ts';
+import { patiently, type DatabasePool } from './database.ts';
 
 type Migration = {
   readonly number: number;
@@ -17,7 +17,6 @@ const folder = ownFile('database/migrations/');
 const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/;
 /** Any number that is ours alone. The program takes no other advisory lock. */
 const lockNumber = 7_305_226_013;
-const longestMigrationMs = 24 * 3_600_000;
 
 /**
  * How long a migration waits for a table that somebody else has in use, a backup for instance, before it lets all those go
@@ -31,9 +30,12 @@ const usualPatience = {
   nowMs: () => performance.now(),
 };
 
+/** Read once, at the start: later the files of a newer version may lie there, beside a node that runs on. */
+let known: Promise<Migration[]> | undefined;
+
 /** Applies what is missing; answers the names of the files it applied. */
 export async function migrate(database: DatabasePool, patience = usualPatience): Promise<string[]> {
-  const migrations = await readMigrations();
+  const migrations = await (known ??= readMigrations());
   const applied: string[] = [];
   let refusedAtMs: number | undefined;
   for (;;) {
@@ -51,7 +53,7 @@ export async function migrate(database: DatabasePool, patience = usualPatience):
 
 /** Whether this program's migrations are all there, for the readiness check. Newer ones, of a newer node, are fine. */
 export async function isMigrated(database: DatabasePool): Promise<boolean> {
-  const migrations = await readMigrations();
+  const migrations = await (known ??= readMigrations());
   return database.withClient(async (client) => {
     const { rows } = await client.query<{ newest: number | null }>(
       'select max(number) as newest from migration',
@@ -116,11 +118,6 @@ async function applyUnderLock(
 /** PostgreSQL's code of a lock that was not to be had in time. */
 function isLocked(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '55P03';
-}
-
-/** Past the limit that ends the waiting on a silent connection. */
-function patiently(text: string, values?: unknown[]): pg.QueryConfig & { query_timeout: number } {
-  return { text, query_timeout: longestMigrationMs, ...(values ? { values } : {}) };
 }
 
 async function appliedMigrations(client: pg.ClientBase): Promise<Map<number, string>> {

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../../test/support/test-d
 import { instantAt, epochMsOf, laterBy, type Instant } from '../clock.ts';
 import { openLog } from '../log.ts';
 import { dueStatements } from './due.store.ts';
-import { openEngine, type Engine } from './engine.ts';
+import { bornClaimed, openEngine, type Engine } from './engine.ts';
 
 const minute = 60_000;
 const leaseMs = 60_000;
@@ -38,12 +38,15 @@ async function finish(id: string): Promise<void> {
   await sql('update task set done = done + 1, wake_at = null, attempts = 0 where task_id = $1', [id]);
 }
 
-function node(step: (id: string, now: Instant) => Promise<void> = finish): Engine {
+function node(
+  step: (id: string, now: Instant) => Promise<void> = finish,
+  limit: { slotsMost?: number } = {},
+): Engine {
   const engine = openEngine({
     db: db.database,
     clock,
     log: openLog({ level: 'silent', human: false }),
-    works: [{ table: 'task', keys: ['task_id'], step: ([id = ''], now) => step(id, now) }],
+    works: [{ table: 'task', keys: ['task_id'], step: ([id = ''], now) => step(id, now), ...limit }],
     chores: [],
     countStep: () => {},
   });
@@ -457,6 +460,31 @@ test('a step that waits for a slow bank does not hold up what falls due meanwhil
   await engine.settled();
   const rows = await sql('select count(*)::int as left from task where done = 0');
   expect(rows).toEqual([{ left: 0 }]);
+});
+
+test('its maker goes on with no more at once than may be; the rest is taken up when its lease is over', async () => {
+  const { wake_at: claimedUntil } = bornClaimed(clock.now());
+  for (const id of ['first', 'second']) await addTask(id, claimedUntil);
+  const server = gate();
+  const begun: string[] = [];
+  const engine = node(
+    async (id) => {
+      begun.push(id);
+      await server.pass();
+      await finish(id);
+    },
+    { slotsMost: 1 },
+  );
+  for (const id of ['first', 'second']) engine.run('task', [id], clock.now());
+  expect(begun).toEqual(['first']);
+  server.open();
+  await engine.settled();
+  await sweep(engine);
+  expect(begun).toEqual(['first']);
+  clock.advance(leaseMs);
+  await sweep(engine);
+  expect(begun).toEqual(['first', 'second']);
+  expect(await sql('select sum(done)::int as done from task')).toEqual([{ done: 2 }]);
 });
 
 test('a wish to look for work is heard at every moment, also when a sweep is just ending', async () => {

@@ -19,7 +19,7 @@ export type DueWork = {
   readonly table: string;
   /** The columns of its primary key. */
   readonly keys: readonly string[];
-  /** How many of its rows a node works on at once, where that is not the usual number. */
+  /** How many of its rows a node works on at once, where that is fewer than usual. */
   readonly slotsMost?: number;
   /**
    * Writes the row's next wake_at, or null, with its change of state. The first attempt is 1. `known`: the row as its maker
@@ -37,7 +37,8 @@ export type Engine = {
   wake(): void;
   /**
    * Does work that was written as claimed already (`bornClaimed`), by the node that made it: no other node looks at it
-   * before the lease is over, and it costs no claim. Answers at once; the work goes on. `known` is handed to the step.
+   * before the lease is over, and it costs no claim. Answers at once; the work goes on. `known` is handed to the step. Where
+   * fewer than usual may be worked on at once and no slot is free, it is left until the lease is over.
    */
   run(table: string, key: readonly string[], now: Instant, known?: unknown): void;
   /** Looks at one row now, whenever it is due: something outside may have changed. */
@@ -148,7 +149,7 @@ export function openEngine(options: {
         const rows = await (partyId === undefined
           ? db.run(claim, wish)
           : db.run(sql.claimOfParty, { ...wish, most, party_id: partyId }));
-        for (const row of rows) begin(work, sql, row);
+        for (const row of rows) inSlot(work, runClaimed(work, sql, row));
         if (rows.length < most) return;
         free -= most;
       }
@@ -156,10 +157,9 @@ export function openEngine(options: {
     hungry.add(table);
   }
 
-  function begin(work: DueWork, sql: DueStatements, row: ClaimedRow): void {
-    const { table } = work;
+  function inSlot({ table }: DueWork, work: Promise<void>): void {
     busySlots.set(table, (busySlots.get(table) ?? 0) + 1);
-    const doing = runClaimed(work, sql, row).finally(() => {
+    const doing = work.finally(() => {
       running.delete(doing);
       busySlots.set(table, (busySlots.get(table) ?? 1) - 1);
       if (hungry.delete(table)) lookAt([table]);
@@ -271,9 +271,13 @@ export function openEngine(options: {
       const found = works.find(({ work }) => work.table === table);
       if (!found) throw new Error(`there is no due work in ${table}`);
       if (stopping) return; // another node takes it up when the lease is over
-      const doing = runStep(found.work, found.sql, { key, attempts: 1 }, now, known).finally(() =>
-        running.delete(doing),
-      );
+      const { work, sql } = found;
+      const run = () => runStep(work, sql, { key, attempts: 1 }, now, known);
+      if (work.slotsMost !== undefined) {
+        if ((busySlots.get(table) ?? 0) < work.slotsMost) inSlot(work, run());
+        return;
+      }
+      const doing = run().finally(() => running.delete(doing));
       running.add(doing);
     },
     async hasten(table, key) {

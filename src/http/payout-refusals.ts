@@ -79,7 +79,8 @@ export const payoutRefusals = {
   payoutLimitNumberPerDay: {
     status: 422,
     message: 'The number of payouts of the day is reached',
-    advice: 'Wait until `retryAfter`, raise the level of the identity, or ask the operator.',
+    advice:
+      'Wait until `retryAfter`, raise the level of the identity, or ask the operator; without `retryAfter` waiting does not help.',
   },
   differentCurrencies: {
     status: 422,

@@ -320,7 +320,7 @@ export const refusals = {
   requestTooLarge: {
     status: 413,
     message: 'The request body is larger than 256 KiB',
-    advice: 'Send less; metadata, the largest free field, may have 4 KiB.',
+    advice: "Send less; metadata, the largest free field, may have 4 KiB, and 16 KiB on the wallets' side.",
   },
   idempotencyKeyReused: {
     status: 422,

@@ -32,7 +32,9 @@ export type MailServer = {
 export type OpenMailServer = (settings: MailServerSettings) => MailServer;
 
 /** Nobody knows whether the server has the letter, or it has not: it is sent again. */
-class LetterNotTaken extends Error {}
+class LetterNotTaken extends Error {
+  override readonly name = 'LetterNotTaken';
+}
 
 export function openMailServer(settings: MailServerSettings): MailServer {
   const { host, port, tls, credentials, from, timeoutMs } = settings;

@@ -54,10 +54,13 @@ export const revokeApiKey = statement({
          where key_id = :key_id returning key_id`,
 });
 
-export const countActiveKeysOfRealm = statement({
-  name: 'count_active_keys_of_realm',
-  parameters: { realm: 'text', now: 'timestamptz' },
-  row: { count: 'int8' },
-  text: `select count(*) as count from api_key
-         where realm = :realm and revoked_at is null and (expires_at is null or expires_at > :now)`,
+/** Which mode a database is for: whether it is a live one, and the sandbox keys that work there, with a party that has one. */
+export const readRealms = statement({
+  name: 'read_realms',
+  parameters: { now: 'timestamptz' },
+  row: { is_live: 'bool', test_keys: 'int8', party_id: 'text?' },
+  text: `select exists (select from api_key where realm = 'live') or exists (select from shop where realm = 'live') as is_live,
+                count(*) as test_keys, min(party_id) as party_id
+         from api_key
+         where realm = 'test' and revoked_at is null and (expires_at is null or expires_at > :now)`,
 });

@@ -165,7 +165,7 @@ export async function storeSuccess(
   db: Database,
   stored: StoredPayment,
   events: readonly (readonly PaymentFact[])[],
-  success: SucceededCharge,
+  success: SucceededCharge['written'],
   now: Instant,
 ): Promise<Payment | undefined> {
   const { payment, values, journal } = changeOf(stored, events, now, true);

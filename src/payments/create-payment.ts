@@ -1,7 +1,7 @@
 // POST …/payments: a payer with a card, or a charge without him. The payment is written and answered; the bank is asked
 // afterwards, and what comes of it is read from the payment or from the invoice's events.
 import { hash } from 'node:crypto';
-import { epochMsOf, laterBy, parseInstant, type Instant } from '../clock.ts';
+import { epochMsOf, lastInstant, laterBy, parseInstant, type Instant } from '../clock.ts';
 import { bornClaimed } from '../engine/engine.ts';
 import { hasMoved, isNameTaken, type Database } from '../database/database.ts';
 import { durationMsOf } from '../http/deadline.ts';
@@ -18,8 +18,6 @@ import { findPayableInvoice, findPaymentNamed, storeNewPayment } from './payment
 import { paymentBody, paymentExample, PaymentParams, PaymentSchema } from './payment.wire.ts';
 
 const tries = 10;
-/** The last moment there is a word for. */
-const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 
 export const createPayment = endpoint({
   operation: 'createPayment',
@@ -175,7 +173,8 @@ function deadlineOf(text: string | undefined, now: Instant): Instant | 'unreadab
   if (text === undefined) return undefined;
   const durationMs = durationMsOf(text);
   // What is longer than there are years ends with them.
-  if (durationMs !== undefined) return laterBy(now, Math.min(durationMs, lastMs - epochMsOf(now)));
+  if (durationMs !== undefined)
+    return laterBy(now, Math.min(durationMs, epochMsOf(lastInstant) - epochMsOf(now)));
   return parseInstant(text) ?? 'unreadable';
 }
 

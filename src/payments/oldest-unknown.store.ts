@@ -1,6 +1,6 @@
-// For monitoring: how long the oldest payment has waited for its bank. Whoever waits is due within minutes or stuck, so two small
+// For monitoring: how long the oldest payment has waited for its bank, and the oldest refund. Whoever waits is due within minutes or stuck, so two small
 // indexes find them all, however many holds there are. Where a sandbox has moved a party's clock its payments are left out.
-import { epochMsOf, laterBy, type Instant } from '../clock.ts';
+import { laterBy, type Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
 
@@ -21,11 +21,31 @@ const readOldestUnknown = statement({
          join event on aggregate_id = invoice_id and sequence = invoice.version`,
 });
 
+const readOldestPendingRefund = statement({
+  name: 'read_oldest_pending_refund',
+  parameters: { soon: 'timestamptz' },
+  row: { since: 'timestamptz?' },
+  text: `select min(refund.created_at) as since
+         from (
+           select invoice_id, payment_id from payment where wake_at <= :soon and status = 'refunding'
+           union all
+           select invoice_id, payment_id from payment where stuck_at is not null and status = 'refunding'
+         ) as open
+         join refund using (invoice_id, payment_id)
+         where refund.status = 'pending'`,
+});
+
 /** Longer than any lease and any pause between two attempts. */
 const longestPauseMs = 15 * 60_000;
 
-export async function oldestUnknownSeconds(db: Database, now: Instant): Promise<number> {
-  const [row] = await db.run(readOldestUnknown, { soon: laterBy(now, longestPauseMs) });
-  if (!row?.since) return 0;
-  return Math.max(0, (epochMsOf(now) - epochMsOf(row.since)) / 1000);
+export const oldestUnknownPayment = (db: Database, now: Instant) => oldest(db, readOldestUnknown, now);
+export const oldestPendingRefund = (db: Database, now: Instant) => oldest(db, readOldestPendingRefund, now);
+
+async function oldest(
+  db: Database,
+  of: typeof readOldestUnknown,
+  now: Instant,
+): Promise<Instant | undefined> {
+  const [row] = await db.run(of, { soon: laterBy(now, longestPauseMs) });
+  return row?.since ?? undefined;
 }

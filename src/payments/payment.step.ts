@@ -10,13 +10,16 @@ import { storeEvents, storeSuccess } from './change-payment.store.ts';
 import type { Service } from '../service.ts';
 import type { StoredPayment } from './payment-row.ts';
 import type { PendingCharge } from '../recurring/charge-parts.store.ts';
+import type { Letter } from '../recurring/letter.ts';
 import { seriesChangeOf, successOf } from './payment.series.ts';
 import { loadPayment, lookAgainAt, type NewPayment } from './payment.store.ts';
 import { storeMove } from './payment.terminal.store.ts';
 import { mayMove, movedTo } from './payment.terminal.ts';
 
 /** The bank said nothing that proves anything. Tried again later and later, then in the operator's list. */
-class OutcomeUnknown extends Error {}
+class OutcomeUnknown extends Error {
+  override readonly name = 'OutcomeUnknown';
+}
 
 const stepsInARow = 5;
 
@@ -29,6 +32,8 @@ export type PaymentSteps = {
   readonly terminalElsewhere: (payment: Payment) => Promise<Terminal | undefined>;
   /** Where the payer's browser returns to after a challenge. */
   readonly returnUrlOf: (payment: Payment) => string;
+  /** Answers at once; it was written as claimed by whoever sends it. */
+  readonly sendLetter: (letter: Letter, now: Instant) => void;
 };
 
 export async function stepPayment(
@@ -91,7 +96,7 @@ async function takeStep(
 }
 
 async function afterEvents(
-  { db, recurring }: PaymentSteps,
+  { db, recurring, sendLetter }: PaymentSteps,
   stored: StoredPayment,
   events: Parameters<typeof storeEvents>[2],
   now: Instant,
@@ -100,7 +105,8 @@ async function afterEvents(
 ): Promise<StoredPayment | undefined> {
   const facts = events.flat();
   const success = await successOf({ db, recurring }, stored.payment, facts, { answer, charge }, now);
-  const inOne = success && (await storeSuccess(db, stored, events, success, now));
+  const inOne = success && (await storeSuccess(db, stored, events, success.written, now));
+  if (inOne && success.letter) sendLetter(success.letter, now);
   const beside = seriesChangeOf(stored.payment, facts, answer, now, recurring);
   // Whoever was quicker has written what comes next, and does it.
   const payment = inOne ?? (await storeEvents(db, stored, events, now, beside, true));

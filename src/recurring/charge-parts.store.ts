@@ -2,9 +2,11 @@
 // one round trip. The statement fails as a whole when the series has moved since it was read.
 import type { Instant } from '../clock.ts';
 import type { Values } from '../database/statement.ts';
+import { bornClaimed } from '../engine/engine.ts';
 import type { Money } from '../money.ts';
 import type { Attempt, SeriesFact } from './series.ts';
-import { letterOf, letterParameters, letterValues, type NewLetter } from './letter.store.ts';
+import type { Letter } from './letter.ts';
+import { letterOf, letterParameters, letterValues } from './letter.store.ts';
 import { changeOf, type StoredSeries } from './series.store.ts';
 
 const parameters = {
@@ -42,21 +44,30 @@ export const startedCharge = {
 
 /** What has ended does not end again: without a row in `attempted` the statement must fail. With the receipt to be mailed, if any. */
 export const succeededCharge = {
-  parameters: { ...parameters, ...letterParameters, series_advice: 'text?' },
+  parameters: {
+    ...parameters,
+    ...letterParameters,
+    letter_claimed_until: 'timestamptz',
+    series_advice: 'text?',
+  },
   text: `${heldText}, attempted as (
       update series_attempt set outcome = 'approved', ended_at = :happened_at, advice = :series_advice
       from held
       where series_attempt.series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id
         and outcome = 'pending'
       returning invoice_id
-    ), ${letterOf('held')}`,
+    ), ${letterOf('held', { claimedUntil: ':letter_claimed_until' })}`,
 } as const;
 
 /** A charge that has not ended, with its series as it was then. */
 export type PendingCharge = { readonly stored: StoredSeries; readonly attempt: Attempt };
 
 export type StartedCharge = Values<typeof startedCharge.parameters>;
-export type SucceededCharge = Values<typeof succeededCharge.parameters>;
+/** With the letter that goes with it, which whoever writes it sends at once: nobody else does before the lease is over. */
+export type SucceededCharge = {
+  readonly written: Values<typeof succeededCharge.parameters>;
+  readonly letter: Letter | undefined;
+};
 
 export function startedChargeOf(
   stored: StoredSeries,
@@ -75,13 +86,21 @@ export function startedChargeOf(
 export function succeededChargeOf(
   stored: StoredSeries,
   facts: readonly SeriesFact[],
-  { advice, letter }: { readonly advice: string | undefined; readonly letter: NewLetter | undefined },
+  {
+    advice,
+    letter,
+  }: { readonly advice: string | undefined; readonly letter: Pick<Letter, 'paid' | 'recipient'> | undefined },
   now: Instant,
 ): SucceededCharge {
+  const { id: seriesId, partyId } = stored.series;
   return {
-    ...changed(stored, facts, now).values,
-    ...letterValues(letter),
-    series_advice: advice ?? null,
+    written: {
+      ...changed(stored, facts, now).values,
+      ...letterValues(letter),
+      letter_claimed_until: bornClaimed(now).wake_at,
+      series_advice: advice ?? null,
+    },
+    letter: letter && { ...letter, partyId, seriesId, createdAt: now, status: 'waiting' },
   };
 }
 

@@ -4,7 +4,7 @@ import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { MailServer } from '../mail/mail-server.ts';
 import { isMailAddress } from '../mail/mail-settings.ts';
-import { letterIdOf } from './letter.ts';
+import { letterIdOf, type Letter } from './letter.ts';
 import { endLetter, findLetter } from './letter.store.ts';
 import type { Recurring } from './verbs.ts';
 
@@ -19,8 +19,9 @@ export async function stepLetter(
   { db, recurring, mailServer }: LetterSteps,
   [invoiceId = '', paymentId = '']: readonly string[],
   now: Instant,
+  known?: Letter,
 ): Promise<void> {
-  const letter = await findLetter(db, { invoiceId, paymentId });
+  const letter = known ?? (await findLetter(db, { invoiceId, paymentId }));
   if (letter?.status !== 'waiting') return;
   const { paid, seriesId, recipient, createdAt } = letter;
   const receipt = await recurring.receipt(db, seriesId, paid);

@@ -20,14 +20,18 @@ export const letterParameters = {
 
 /**
  * The part of a statement that writes one, for the series that stands in the common table expression `series`; none without
- * an address. Uses :invoice_id and :payment_id, and :happened_at.
+ * an address. Due at once, or claimed already until `claimedUntil` by whoever writes it. Uses :invoice_id and :payment_id, and
+ * :happened_at.
  */
-export function letterOf(series: string, address = ':letter_recipient'): string {
+export function letterOf(
+  series: string,
+  { address = ':letter_recipient', claimedUntil }: { address?: string; claimedUntil?: string },
+): string {
   return `posted as (
       insert into letter (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
-        currency, reference, approval_code, wake_at)
+        currency, reference, approval_code, wake_at, attempts)
       select :invoice_id, :payment_id, party_id, series_id, 'waiting', :happened_at, address, :letter_paid_at,
-        :letter_amount_minor, :letter_currency, :letter_reference, :letter_approval_code, :happened_at
+        :letter_amount_minor, :letter_currency, :letter_reference, :letter_approval_code, ${claimedUntil ?? ':happened_at'}, ${claimedUntil ? 1 : 0}
       from ${series}, lateral (select ${address}) as its (address) where address is not null
       on conflict do nothing
     )`;
@@ -59,7 +63,7 @@ const insertLetter = statement({
   text: `
     with its_series as (
       select party_id, series_id, terms from series where series_id = :series_id
-    ), ${letterOf('its_series', "coalesce(:letter_recipient, terms -> 'mandate' -> 'payer' -> 'contactInfo' ->> 'email')")}
+    ), ${letterOf('its_series', { address: "coalesce(:letter_recipient, terms -> 'mandate' -> 'payer' -> 'contactInfo' ->> 'email')" })}
     select`,
 });
 

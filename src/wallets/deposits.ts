@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import { endpoint } from '../http/endpoint.ts';
 import { CurrencyCode } from '../http/schemas.ts';
+import { largestAmountMinor } from '../money.ts';
 import { accept, refuse } from '../refusal.ts';
 import { depositFromBank } from './deposit.ts';
 import { listed, PageQuery, pageSchema } from './page.ts';
@@ -29,14 +30,13 @@ export const makeTestDeposit = endpoint({
     if (!wallet) return refuse('noSuchWallet');
     if (wallet.currency !== body.body.currency) return refuse('differentCurrencies');
     const minor = BigInt(body.body.amount);
-    if (minor < 1n || minor > largestDepositMinor) return refuse('invalidCashAmount');
+    if (minor < 1n || minor > largestAmountMinor) return refuse('invalidCashAmount');
     const { realm } = payouts;
     const given = { id: ids.next(), realm, bankAccountId: 'SANDBOX', minor, now };
-    return accept(depositBody(await depositFromBank(db, wallet, given)));
+    const { deposit } = await depositFromBank(db, wallet, given);
+    return accept(depositBody(deposit));
   },
 });
-
-const largestDepositMinor = 999_999_999_999n;
 
 export const listDeposits = endpoint({
   operation: 'listDeposits',

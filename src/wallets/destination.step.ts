@@ -8,7 +8,9 @@ import { checkIdOf, meaningOf } from './destination.ts';
 import { findDestination, letRest, storeDestinationFact } from './destination.store.ts';
 
 /** The bank said nothing that proves anything. Tried again later and later, then in the operator's list. */
-class NotKnownYet extends Error {}
+class NotKnownYet extends Error {
+  override readonly name = 'NotKnownYet';
+}
 
 export type DestinationSteps = { readonly db: Database; readonly banks: Banks };
 

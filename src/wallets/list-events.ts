@@ -95,6 +95,9 @@ export const listDestinationEvents = endpoint({
   path: '/wallet/v0/destinations/{destinationID}/events',
   tag: 'Destinations',
   summary: 'What happened to a destination, oldest first',
+  description:
+    'An event without changes is a check that told nothing, as when the issuer of the card was away: the status is what it was, ' +
+    'and the bank is asked again.',
   params: DestinationPath,
   query: EventQuery,
   status: 200,
@@ -141,6 +144,7 @@ function destinationEventBody({
         return { type, status: 'Authorized' };
       case 'destination_refused':
         return { type, status: 'Unauthorized', failure: failureBody(fact.failure) };
+      // Whether a card takes payouts is not known by it; the operator reads why in his list, should it never be.
       case 'destination_check_failed':
         return [];
     }

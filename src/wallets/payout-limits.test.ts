@@ -61,6 +61,13 @@ test.each([
   expect(countsTurnover(limits)).toBe(true);
 });
 
+test('where no payouts are allowed at all, nobody is told to wait for tomorrow, nor for the month', () => {
+  const turnover = { dayMinor: 500n, dayPayouts: 1n, monthMinor: 500n };
+  const none = { ok: false, refusal: { code: 'payoutLimitNumberPerDay' } };
+  expect(requireTurnover({ payoutsPerDay: 0n }, turnover, now)).toEqual(none);
+  expect(requireTurnover({ payoutsPerDay: 0n, perMonthMinor: 100n }, turnover, now)).toEqual(none);
+});
+
 test('a month in the middle of the year ends with the month', () => {
   const over = requireTurnover(
     { perMonthMinor: 1n },

@@ -83,6 +83,8 @@ export function requireTurnover(
   now: Instant,
 ): Outcome<undefined, TurnoverRefusal> {
   const { perDayMinor, perMonthMinor, payoutsPerDay } = limits;
+  // Where none is allowed there is nothing to wait for.
+  if (payoutsPerDay === 0n) return refuse('payoutLimitNumberPerDay');
   // The one that lasts longest first: who waits for that need not ask again the next day.
   if (perMonthMinor !== undefined && turnover.monthMinor > perMonthMinor) {
     return refuse('payoutLimitPerMonth', { details: { retryAfter: nextMonth(now) } });

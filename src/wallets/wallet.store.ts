@@ -93,9 +93,16 @@ const insertDeposit = statement({
   text: `
     with changed as (
       insert into deposit (${listOf(depositColumns)}) values (${placesOf(depositColumns)})
-      returning deposit_id, party_id, 1 as version
+      on conflict do nothing returning deposit_id, party_id, 1 as version
     ), logged as (${appendEvent('deposit', 'deposit_id')})
     select ${recordJournal('deposit_id')} as journal from changed`,
+});
+
+const readDeposit = statement({
+  name: 'read_deposit',
+  parameters: { deposit_id: 'text' },
+  row: depositColumns,
+  text: `select ${listOf(depositColumns)} from deposit where deposit_id = :deposit_id`,
 });
 
 const listDepositRows = listStatement({
@@ -163,12 +170,12 @@ export async function listWallets(
   return rows.map(walletFromRow);
 }
 
-/** With its journal; without the money it takes, nothing is written and the answer is false. */
+/** With its journal. Without the money it takes, or where one of its id is there already, nothing is written. */
 export async function storeDeposit(
   db: Database,
   deposit: Deposit,
   journal: Journal | DrawingJournal,
-): Promise<boolean> {
+): Promise<'stored' | 'insufficient' | 'known'> {
   const { minor, currency } = deposit.amount;
   const stored = await recording(db, journal, () =>
     db.contained((part) =>
@@ -188,7 +195,13 @@ export async function storeDeposit(
       }),
     ),
   );
-  return stored !== 'insufficient';
+  if (stored === 'insufficient') return stored;
+  return stored.length > 0 ? 'stored' : 'known';
+}
+
+export async function findDeposit(db: Database, id: string): Promise<Deposit | undefined> {
+  const [row] = await db.run(readDeposit, { deposit_id: id });
+  return row && depositFromRow(row);
 }
 
 export async function listDeposits(
@@ -196,7 +209,11 @@ export async function listDeposits(
   asked: Values<typeof listDepositRows.parameters>,
 ): Promise<Deposit[]> {
   const rows = await db.run(listDepositRows, asked);
-  return rows.map((row) => ({
+  return rows.map(depositFromRow);
+}
+
+function depositFromRow(row: Values<typeof depositColumns>): Deposit {
+  return {
     id: row.deposit_id,
     partyId: row.party_id,
     walletId: row.wallet_id,
@@ -205,7 +222,7 @@ export async function listDeposits(
     createdAt: row.created_at,
     amount: { minor: row.amount_minor, currency: row.currency as Currency },
     ...(row.description === null ? {} : { description: row.description }),
-  }));
+  };
 }
 
 function walletFromRow(row: Values<typeof walletColumns>): Wallet {

@@ -13,7 +13,9 @@ import { findWithdrawal, lookAgainAt, storeEnd, type Realm } from './withdrawal.
 import { evolve, operationIdOf, type Withdrawal, type WithdrawalEnd } from './withdrawal.ts';
 
 /** A day was not enough to find out. Its money stays set aside until an operator has. */
-class OutcomeUnknown extends Error {}
+class OutcomeUnknown extends Error {
+  override readonly name = 'OutcomeUnknown';
+}
 
 export type WithdrawalSteps = {
   readonly db: Database;

@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { instantAt } from '../clock.ts';
+import { openDatabase } from '../database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/support/test-database.ts';
 import { currentSnapshot, feedState, ForeignLog, lookOnce, newEvents, type NewEvent } from './feed.store.ts';
 import { rebaseLog } from './rebase.store.ts';
@@ -241,6 +242,22 @@ test('a foreign log stays one when the numbers of this server have passed those 
   expect((await feedState(db.database)).isForeign).toBe(true);
   await rebaseLog(db.database);
   expect(await look()).toEqual([]);
+});
+
+test('making a large log at home may take longer than a statement usually may', async () => {
+  await writeNow('a', 1);
+  await db.database.withClient((client) =>
+    client.query(`create function take_long() returns trigger language plpgsql as $$ begin perform pg_sleep(1.5); return null; end $$;
+      create trigger takes_long before update on event for each statement execute function take_long()`),
+  );
+  const impatient = openDatabase({
+    connection: { url: db.url },
+    connectionsMost: 3,
+    silenceTimeoutMs: 1_000,
+  });
+  await expect(rebaseLog(impatient)).resolves.toEqual(expect.any(Number));
+  await impatient.end();
+  await db.database.withClient((client) => client.query('drop trigger takes_long on event'));
 });
 
 test('how old the oldest is that was not looked at shows that nobody looks', async () => {

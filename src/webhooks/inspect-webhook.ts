@@ -30,7 +30,7 @@ const limit = Type.Integer({
 });
 const objectID = {
   ...EntityID,
-  description: 'The invoice, customer, withdrawal or destination it is about.',
+  description: 'The invoice, customer, series, withdrawal or destination it is about.',
 };
 
 const QueueSchema = Type.Object(
@@ -90,8 +90,8 @@ export const listWebhookQueues = endpoint({
   tag: 'Webhooks',
   summary: 'List the queues of a webhook',
   description:
-    'Each invoice, customer, withdrawal or destination has a queue of its own. For the next page ask again with the last ' +
-    '`objectID` you have as `after`.',
+    'Each invoice, customer, series, withdrawal or destination has a queue of its own. For the next page ask again with the ' +
+    'last `objectID` you have as `after`.',
   params: WebhookPath,
   query: Type.Object({
     limit,

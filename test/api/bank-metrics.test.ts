@@ -1,5 +1,6 @@
 // What an operator's monitoring learns about banks.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { startPayoutWorld } from '../support/payout-world.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
 
 let world: PaymentWorld;
@@ -76,4 +77,33 @@ test('the age of the oldest payment a bank has said nothing about is shown, unti
   world.service.engine.wake();
   await world.service.engine.settled();
   expect(await oldest()).toBe(0);
+});
+
+test('the age of the oldest refund and payout without an answer is shown too, also when they are stuck', async () => {
+  const { service, bank, merchant, destinationFor, withdraw, paid, close } = await startPayoutWorld();
+  onTestFinished(() => close());
+  const ages = async () => {
+    const { text } = await service.call('GET', '/metrics');
+    return ['refund', 'withdrawal'].map((what) =>
+      Number(new RegExp(`^mandate_${what}_oldest_unknown_seconds (\\d+)$`, 'm').exec(text)?.[1]),
+    );
+  };
+  const { id: destination } = await destinationFor('4242424242424242');
+  const { id } = await paid('4242424242424242');
+  expect(await ages()).toEqual([0, 0]);
+  bank.faults.order({ kind: 'outage', on: true });
+  await withdraw(1_000, destination);
+  service.clock.advance(60_000);
+  const refunds = `/v2/processing/invoices/${id}/payments/1/refunds`;
+  expect((await service.call('POST', refunds, { token: merchant.apiKey, body: {} })).status).toBe(201);
+  service.clock.advance(30_000);
+  expect(await ages()).toEqual([30, 90]);
+
+  for (let hour = 0; hour < 50; hour++) {
+    service.clock.advance(3_600_000);
+    service.engine.wake();
+    await service.engine.settled();
+  }
+  expect((await service.engine.stuck()).map(({ table }) => table).sort()).toEqual(['payment', 'withdrawal']);
+  expect(await ages()).toEqual([50 * 3_600 + 30, 50 * 3_600 + 90]);
 });

@@ -295,7 +295,7 @@ describe('the return of the test charge', () => {
       {
         table: 'binding',
         id: `${made.id}/${made.bindingId}`,
-        reason: expect.stringContaining('message lost'),
+        reason: expect.stringMatching(/^OutcomeUnknown: .*message lost/),
       },
     ]);
     expect(await world.binding(made)).toMatchObject({ status: 'pending' });

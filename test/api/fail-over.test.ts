@@ -366,6 +366,7 @@ describe('a step', () => {
       bankOf: () => Promise.resolve(bank),
       terminalElsewhere: ({ terminal }) => Promise.resolve(terminal.id === 'T1' ? second : first),
       returnUrlOf: () => 'https://pay.example/return',
+      sendLetter: () => {},
     };
     return { tools, asked };
   }

@@ -1,6 +1,6 @@
 // When the service cannot do what it is asked: too slow for the caller, without its database, or asked too often.
 import { crc32 } from 'node:zlib';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import pg from 'pg';
 import { randomText } from '../../src/ids.ts';
 import { withoutDatabase } from '../support/database-away.ts';
@@ -207,6 +207,26 @@ describe('without its database the service', () => {
       client.query('select count(*)::int as count from invoice'),
     );
     expect(rows).toEqual([{ count: 3 }]);
+  });
+
+  test('that takes no writes, as a standby, is not ready and answers them with 503 until another takes its place', async () => {
+    const { apiKey: token } = await start();
+    const create = () => service.call('POST', invoicesUrl, { token, body: order });
+    const { rows } = await service.database.withClient((own) =>
+      own.query('select current_database() as name'),
+    );
+    const operator = new pg.Client(inject('cluster'));
+    await operator.connect();
+    onTestFinished(() => operator.end());
+    await operator.query(`alter database ${rows[0].name} set default_transaction_read_only = on`);
+    // So that the connections are new ones.
+    await withoutDatabase(service, () => Promise.resolve());
+    const ready = await service.call('GET', '/health/ready');
+    expect(ready).toMatchObject({ status: 503, body: { notReady: [expect.stringContaining('no writes')] } });
+    expectEmpty(await create(), 503);
+
+    await operator.query(`alter database ${rows[0].name} reset default_transaction_read_only`);
+    await expect.poll(create, bound).toMatchObject({ status: 201 });
   });
 
   test('answers an unexpected fault with an empty 500 that tells nothing', async () => {

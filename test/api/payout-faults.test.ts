@@ -88,7 +88,11 @@ describe('the bank says nothing that can be understood', () => {
     for (let hours = 0; hours < 27; hours++) await pass(3_600_000);
     expect(await read(id)).toMatchObject({ status: 'Pending' });
     expect(await world.service.engine.stuck()).toEqual([
-      expect.objectContaining({ table: 'withdrawal', id, reason: expect.stringContaining('pending') }),
+      expect.objectContaining({
+        table: 'withdrawal',
+        id,
+        reason: expect.stringMatching(/^OutcomeUnknown: .*pending/),
+      }),
     ]);
     expect(await world.account()).toEqual({ own: before.own, available: before.available - 199_916 });
     expect(await paidOut(id)).toBe(0);

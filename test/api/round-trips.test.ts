@@ -153,7 +153,7 @@ test('creating a payment is three, and its step with the bank two more', async (
   ]);
 });
 
-test('a charge without the payer is three, and its step with the bank two more', async () => {
+test('a charge without the payer is three, its step with the bank two more, and its receipt another two', async () => {
   const recurrentParentPayment = await recurringWorld(world).parent();
   const { id } = await makeInvoice(service, merchant);
   sent = [];
@@ -170,6 +170,8 @@ test('a charge without the payer is three, and its step with the bank two more',
     'insert_charge',
     'take_card_and_security_code',
     'change_charged_payment',
+    'read_series_with_settings',
+    'end_letter',
   ]);
 });
 

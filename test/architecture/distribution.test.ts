@@ -48,6 +48,8 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'forget_idempotency_keys',
       'forget_ledger_checkpoint',
       'moved_test_clocks',
+      'read_oldest_pending_refund',
+      'read_oldest_sending_withdrawal',
       'read_oldest_unknown_payment',
       'read_webhook_lags',
       'resume_owed_returns',
@@ -89,7 +91,6 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
   [
     'a list, of a party or for an operator',
     [
-      'count_active_keys_of_realm',
       'delete_bank',
       'list_api_keys',
       'list_banks',
@@ -99,6 +100,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'list_parties',
       'list_wallets',
       'read_open_wallet_grants',
+      'read_realms',
       'read_webhook_queues',
     ],
   ],

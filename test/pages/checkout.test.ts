@@ -381,6 +381,25 @@ describeInBrowser('the checkout', () => {
     expect((await world.payment(invoice)).makeRecurrent).toBe(true);
   });
 
+  test('a box pressed straight from a wrong address is ticked, though the form grows by what is said of the address', async () => {
+    await openNew({ recurring: 'true' });
+    await page.locator('#email').fill('a..b@example.com');
+    const box = page.locator('#consent');
+    await box.scrollIntoViewIfNeeded();
+    const before = await box.boundingBox();
+    await page.mouse.move(before!.x + before!.width / 2, before!.y + before!.height / 2);
+    await page.mouse.down();
+    await page.mouse.up();
+    await page.getByText('An e-mail address looks like name@example.com').waitFor();
+    expect(await box.isChecked()).toBe(true);
+    expect((await box.boundingBox())!.y).toBeGreaterThan(before!.y);
+    // With the keys nothing moves under anybody's finger: it is said at once.
+    await page.locator('#code').focus();
+    await page.keyboard.type('1');
+    await page.keyboard.press('Tab');
+    expect(await page.locator('#code-problem').textContent()).not.toBe('');
+  });
+
   test('whose link names no terms is told those of the shop, and they are what is kept', async () => {
     const shop = { partyId: world.merchant.partyId, shopId: 'TEST' };
     await storeSettings(world.service.database, shop, {

@@ -127,3 +127,19 @@ test('in live mode a merchant pays out through a terminal that was added by the 
   expect(await node.stop()).toBe(0);
   expect(isSecretIn(node.output())).toBe(false);
 }, 180_000);
+
+test('in live mode every shop is a live one: what it takes through a bank is real money', async () => {
+  const testDatabase = await createTestDatabase();
+  onTestFinished(() => testDatabase.drop());
+  const environment = {
+    MANDATE_MODE: 'live',
+    DATABASE_URL: testDatabase.url,
+    MANDATE_MASTER_KEY: Buffer.alloc(32, 9).toString('base64'),
+  };
+  const run = (line: string) => mandate(line.split(' '), environment);
+  await run('party create --name Example --id P');
+  const create = 'shop create --party P --name Example --currency RUB --url https://shop.example';
+  expect((await run(`${create} --id S`)).code).toBe(0);
+  expect((await run(`${create} --id T --realm test`)).code).toBe(1);
+  expect((await run('shop list --party P')).output.match(/\b(live|test)\b(?= +trading)/g)).toEqual(['live']);
+});

@@ -1,5 +1,5 @@
 // Starting, stopping and being killed, with the real program and its private PostgreSQL.
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -152,6 +152,14 @@ describe('a start that cannot work says why and what to do', () => {
     for (const name of ['PORT', 'MANDATE_MASTER_KEY', 'DATABASE_URL', 'TRUSTED_PROXIES'])
       expect(errors).toContain(name);
     expect(errors).not.toContain('    at ');
+  });
+
+  test('a command that is not told where the database is, and finds none', async () => {
+    const data = dataFolder();
+    const { code, output, errors } = await mandate(['stuck', 'list'], { MANDATE_DATA: data });
+    expect({ code, output }).toEqual({ code: 1, output: '' });
+    expect(errors).toContain(`there is no database in ${data}: set DATABASE_URL`);
+    expect(readdirSync(data)).toEqual([]);
   });
 
   test('a sandbox that was never started', async () => {

@@ -78,7 +78,7 @@ test('a node given another master key than the database was made with refuses to
   expect(errors).toContain('start it with the master key this database was made with');
 });
 
-test('live mode refuses a database with sandbox keys that still work', async () => {
+test('neither mode works on a database of the other, but for showing and revoking its keys', async () => {
   const testDatabase = await createTestDatabase('empty');
   const { folder, remove } = temporaryFolder();
   onTestFinished(remove);
@@ -86,14 +86,25 @@ test('live mode refuses a database with sandbox keys that still work', async () 
   const environment = { MANDATE_DATA: folder, DATABASE_URL: testDatabase.url, MANDATE_MASTER_KEY: masterKey };
   const sandbox = await startServer(environment);
   await sandbox.stop();
-  const refused = await mandate(['serve'], { ...environment, MANDATE_MODE: 'live', PORT: '0' });
+  const inLiveMode = { ...environment, MANDATE_MODE: 'live' };
+  const refused = await mandate(['serve'], { ...inLiveMode, PORT: '0' });
   expect(refused.code).toBe(1);
-  expect(refused.errors).toContain('sandbox API keys');
+  expect(refused.errors).toContain('mandate keys list --party SANDBOX, mandate keys revoke');
 
-  const keys = await mandate(['keys', 'list', '--party', 'SANDBOX', '--json'], environment);
-  for (const { keyId } of JSON.parse(keys.output)) await mandate(['keys', 'revoke', keyId], environment);
-  const live = await startServer({ ...environment, MANDATE_MODE: 'live' });
+  const list = ['keys', 'list', '--party', 'SANDBOX'];
+  for (const { keyId } of JSON.parse((await mandate([...list, '--json'], inLiveMode)).output))
+    expect((await mandate(['keys', 'revoke', keyId], inLiveMode)).code).toBe(0);
+  const live = await startServer(inLiveMode);
+  expect(live.output()).toContain('set PUBLIC_URL');
   expect((await fetch(`${live.url}/sandbox/clock`)).status).toBe(404);
   expect((await fetch(`${live.url}/metrics`)).status).toBe(404);
   expect(await live.stop()).toBe(0);
+
+  const create = ['keys', 'create', '--party', 'SANDBOX', '--name', 'server'];
+  expect((await mandate(create, inLiveMode)).code).toBe(0);
+  for (const command of [create, ['serve'], ['ledger', 'check']]) {
+    const { errors } = await mandate(command, { ...environment, PORT: '0' });
+    expect(errors).toContain('set MANDATE_MODE=live');
+  }
+  expect((await mandate(list, inLiveMode)).output).toMatch(/ live +server /);
 });

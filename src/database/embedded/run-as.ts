@@ -131,7 +131,7 @@ function ancestors(folder: string): string[] {
   return above === folder ? [folder] : [...ancestors(above), folder];
 }
 
-function holdsCluster(folder: string): boolean {
+export function holdsCluster(folder: string): boolean {
   return existsSync(join(folder, 'pg', 'data', 'PG_VERSION'));
 }
 

@@ -18,7 +18,7 @@ import { findPostmaster, launch, removeStaleLocks, stopPostmaster } from './post
 import type { Launch } from './postmaster.ts';
 import { databaseName, enter, userName } from './presence.ts';
 import type { Presence } from './presence.ts';
-import { choosePlace, hostUsers } from './run-as.ts';
+import { choosePlace, holdsCluster, hostUsers } from './run-as.ts';
 import type { HostUsers, Log } from './run-as.ts';
 
 export type EmbeddedServer = {
@@ -32,6 +32,8 @@ export type EmbeddedServer = {
 
 export type EmbeddedOptions = {
   readonly dataFolder: string;
+  /** False to use only what is there. */
+  readonly mayCreate?: boolean;
   /** The folder with postgres and initdb, where the operator wants particular ones. */
   readonly binFolder?: string;
   readonly log: Log;
@@ -65,7 +67,13 @@ async function startOrEnter(options: EmbeddedOptions): Promise<{ cluster: Cluste
   const { dataFolder, machine, log } = options;
   const startedMs = performance.now();
   try {
-    const cluster = openCluster(choosePlace(dataFolder, { ...hostUsers, ...machine }, log));
+    const place = choosePlace(dataFolder, { ...hostUsers, ...machine }, log);
+    if (options.mayCreate === false && !holdsCluster(place.folder)) {
+      throw new Error(
+        `there is no database in ${dataFolder}: set DATABASE_URL (as the service has it), or start one with mandate serve`,
+      );
+    }
+    const cluster = openCluster(place);
     const running = await enterRunning(cluster, log);
     const start = running ? { ...running, startedHere: false } : await startServer(cluster, options);
     const tookMs = Math.round(performance.now() - startedMs);
