@@ -160,6 +160,11 @@ The scopes are ${scopes.map((scope) => `\`${scope}\``).join(', ')}.
 
 ${table(['Operation', 'Call', 'Scope of an API key', 'Access token', 'Any other gets'], rows)}
 
+An invoice's token may make any payment of its invoice, also one [without the payer](recurring.md): who holds it, and knows the id of
+a consent's payment or of a customer of that shop, charges that card. Merchants whose servers charge with it need this; in a browser
+nothing does, the checkout included. If your servers charge with an API key, forbid it with
+\`mandate shop recurring TEST --party P --needs-api-key yes\`: such a payment by token then gets 400 \`operationNotPermitted\`.
+
 Operations under \`/v2/processing\` answer under \`/v1/processing\` to the same tokens. Those under \`/sandbox\` and
 ${sandboxAlone.join(', ')} exist in the sandbox alone.
 `;

@@ -152,6 +152,7 @@ test('a withdrawal that a node is at is not settled', { timeout: 120_000 }, asyn
   await getStuck(id);
   world.bank.faults.order({ kind: 'error-before-booking', next: 1, operationKind: 'inquire' });
   expect(await engine.retry('withdrawal', id)).toBe(true);
+  engine.wake();
   await engine.settled();
   expect(await settle(id, 'failed')).toMatchObject(refused);
   clock.advance(1_000);

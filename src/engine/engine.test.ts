@@ -163,11 +163,28 @@ describe('due work', () => {
     await sweep(engine);
     expect(await sql('select done from task')).toEqual([{ done: 0 }]);
     expect(await engine.retry('task', 'broken')).toBe(true);
-    await engine.settled();
+    await sweep(engine);
     expect(await sql('select done from task')).toEqual([{ done: 1 }]);
     expect(await engine.stuck()).toEqual([]);
     expect(await engine.retry('task', 'broken')).toBe(false);
     expect(await engine.retry('nothing', 'broken')).toBe(false);
+  });
+
+  test('that is tried again is only made due: the process that asks may end before a step would', async () => {
+    await addTask('stuck', null);
+    await sql('update task set attempts = 15, stuck_at = $1, stuck_reason = $2', [clock.now(), 'no']);
+    await addTask('other', clock.now());
+    const engine = node();
+    expect(await engine.retry('task', 'stuck')).toBe(true);
+    await engine.settled();
+    const tasks = () => sql('select task_id, wake_at, done from task order by task_id');
+    const unclaimed = { wake_at: clock.now(), done: 0 };
+    expect(await tasks()).toEqual([
+      { task_id: 'other', ...unclaimed },
+      { task_id: 'stuck', ...unclaimed },
+    ]);
+    await sweep(node());
+    expect((await tasks()).map(({ done }) => done)).toEqual([1, 1]);
   });
 
   test('that fails does not keep others waiting', async () => {

@@ -48,6 +48,7 @@ export type Engine = {
   /** Moves a party's time to an instant, running everything that falls due on the way, in order. */
   advance(partyId: string, to: Instant): Promise<void>;
   stuck(): Promise<StuckWork[]>;
+  /** It is due again, for the next sweep: whoever asks may be a command that ends at once, and must claim nothing. */
   retry(table: string, id: string): Promise<boolean>;
   /** Waits for the steps that run; what is left stays due for others. */
   stop(): Promise<void>;
@@ -331,7 +332,6 @@ export function openEngine(options: {
     async retry(table, id) {
       const found = works.find(({ work }) => work.table === table);
       const rows = found ? await db.run(found.sql.retry, { key: id.split('/'), now: clock.now() }) : [];
-      if (rows.length > 0) wake();
       return rows.length > 0;
     },
     async stop() {

@@ -113,6 +113,7 @@ function fromParent(
           warnings: verdict.warnings,
           ...(root === undefined ? {} : { rootNetworkTransactionId: root }),
           ...(previous === undefined ? {} : { previousNetworkTransactionId: previous }),
+          ...(caller.kind === 'apiKey' ? {} : { receiptGoesToConsent: true as const }),
           ...contactOf(payer),
         },
         withPayment: ({ id: madeId }) => ({

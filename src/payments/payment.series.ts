@@ -8,7 +8,7 @@ import type { PendingCharge, SucceededCharge } from '../recurring/charge-parts.s
 import type { Paid } from '../recurring/letter.ts';
 import { seriesIdOf, type Ending } from '../recurring/series.ts';
 import type { Service } from '../service.ts';
-import { evolve, type Approval, type Payment, type PaymentFact } from './payment.ts';
+import { evolve, type Approval, type Payer, type Payment, type PaymentFact } from './payment.ts';
 
 type Write = (tx: Database) => Promise<void>;
 
@@ -38,7 +38,7 @@ export function seriesChangeOf(
       const seriesId = 'seriesId' in payer ? payer.seriesId : makeRecurrent ? seriesIdOf(member) : undefined;
       if (seriesId !== undefined) {
         const paid = paidOf(payment, fact.amount, approval);
-        const { email } = payer.contactInfo;
+        const email = receiptAddressOf(payer);
         const owed = { seriesId, paid, ...(email === undefined ? {} : { email }) };
         writes.push((tx) => recurring.oweReceipt(tx, owed, now));
       }
@@ -70,8 +70,13 @@ export async function successOf(
   const captured = facts.find((fact) => fact.type === 'payment_captured');
   const after = facts.reduce(evolve, payment);
   const paid = captured && paidOf(payment, captured.amount, approvalOf(after));
-  const { email } = payer.contactInfo;
+  const email = receiptAddressOf(payer);
   return recurring.succeeded(db, name, { ending, paid, email }, now);
+}
+
+/** Undefined: that of the consent. */
+function receiptAddressOf(payer: Payer): string | undefined {
+  return payer.type === 'recurrent' && payer.receiptGoesToConsent ? undefined : payer.contactInfo['email'];
 }
 
 function endingOf(payment: Payment, fact: PaymentFact, answer: BankAnswer | undefined): Ending | undefined {

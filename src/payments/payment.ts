@@ -27,6 +27,8 @@ export type Payer = {
   | {
       /** He is not; he agreed to it in an earlier payment. */
       readonly type: 'recurrent';
+      /** Not to the address given here: an invoice's token asked for it, and may be in anybody's browser. */
+      readonly receiptGoesToConsent?: true;
       readonly seriesId: string;
       readonly parent: { readonly invoiceId: string; readonly paymentId: string };
       readonly rootNetworkTransactionId?: string;

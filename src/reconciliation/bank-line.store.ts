@@ -28,6 +28,13 @@ const deleteLines = statement({
     select count(*) as deleted from gone`,
 });
 
+const countOfRun = statement({
+  name: 'count_bank_lines',
+  parameters: { run_id: 'text' },
+  row: { lines: 'int8' },
+  text: 'select count(*) as lines from bank_line where run_id = :run_id',
+});
+
 const linesAtOnce = 20_000;
 
 export async function storeLines(
@@ -37,6 +44,11 @@ export async function storeLines(
   entries: readonly object[],
 ): Promise<void> {
   if (entries.length > 0) await db.run(insertLines, { run_id: runId, entries });
+}
+
+export async function countLines(db: Database, runId: string): Promise<number> {
+  const [row] = await db.run(countOfRun, { run_id: runId });
+  return Number(row?.lines);
 }
 
 /** Of the runs with these ids. In parts, each of which is soon done. */

@@ -5,7 +5,7 @@ import type { BookEntry } from '../bank/http/messages.ts';
 import { laterBy, parseInstant, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { randomText } from '../ids.ts';
-import { deleteRuns, storeLines } from './bank-line.store.ts';
+import { countLines, deleteRuns, storeLines } from './bank-line.store.ts';
 import { afterAllIds, beforeAllIds, type Comparison, type Page } from './comparison.ts';
 import { judge, type Difference, type Judgement, type Scope } from './difference.ts';
 import { openTally, type Tally } from './tally.ts';
@@ -67,10 +67,20 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
     const scope = { ...period, bankId: options.bankId, openSince };
     const tally = openTally(options.listMost);
     await walk(options, { runId, scope, readOn: intake.readOn, tally });
+    await requireAllOf(intake.lines(), db, runId);
     return { ...tally.result(), period, lines: intake.lines(), linesOutside: intake.linesOutside() };
   } finally {
     await deleteRuns(db, runId, runId);
   }
+}
+
+/** The lines are in no log of the server, which empties their table when it starts again after a crash. */
+async function requireAllOf(lines: number, db: Database, runId: string): Promise<void> {
+  const left = await countLines(db, runId);
+  if (left === lines) return;
+  throw new Error(
+    `the database has lost ${lines - left} of the ${lines} lines of the bank’s book, as it does when its server crashes: run it again`,
+  );
 }
 
 function openIntake({ db, book, period, report }: ReconcileOptions, runId: string) {

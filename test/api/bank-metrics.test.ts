@@ -74,6 +74,7 @@ test('the age of the oldest payment a bank has said nothing about is shown, unti
   world.bank.faults.order({ kind: 'outage', on: false });
   world.service.clock.advance(60_000);
   for (const { table, id } of await world.service.engine.stuck()) await world.service.engine.retry(table, id);
+  world.service.engine.wake();
   await world.service.engine.settled();
   expect(await oldest()).toBe(0);
 });

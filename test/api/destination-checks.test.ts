@@ -59,6 +59,7 @@ test('an issuer that was away until an operator had to look: his retry asks anew
 
   mood = approved;
   expect(await world.service.engine.retry('destination', id)).toBe(true);
+  world.service.engine.wake();
   await world.service.engine.settled();
   expect(await destination(id)).toMatchObject({ status: 'Authorized' });
   expect(await stuck()).toEqual([]);

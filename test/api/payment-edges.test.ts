@@ -181,6 +181,7 @@ describe('a capture the bank will not do', () => {
       expect(await world.payment(held)).toMatchObject({ status: 'processed' });
       expect(await post(held, 'cancel', { reason: 'r' })).toMatchObject({ status: 400 });
       expect(await world.service.engine.retry('payment', `${held.id}/1`)).toBe(true);
+      world.service.engine.wake();
       await world.service.engine.settled();
       expect(await world.payment(held)).toMatchObject({ status: 'processed' });
     },

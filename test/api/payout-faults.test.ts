@@ -98,6 +98,7 @@ describe('the bank says nothing that can be understood', () => {
     expect(await paidOut(id)).toBe(0);
     // An operator’s retry asks again; it does not send.
     expect(await world.service.engine.retry('withdrawal', id)).toBe(true);
+    world.service.engine.wake();
     await world.service.engine.settled();
     expect(await read(id)).toMatchObject({ status: 'Pending' });
   });
@@ -190,6 +191,7 @@ describe('somebody is blocked before his payout was sent', () => {
     ]);
     await setBlocked(identity, false);
     expect(await engine.retry('withdrawal', id)).toBe(true);
+    engine.wake();
     await engine.settled();
     expect(await read(id)).toMatchObject({ status: 'Succeeded' });
     expect(await paidOut(id)).toBe(1);

@@ -108,6 +108,55 @@ describe('without a mail server', () => {
     expect(await mailOf({ invoiceID: invoice.id, paymentID: '1' })).toBeUndefined();
   });
 
+  test.each([
+    ['alone', {}],
+    ['when the charge is to be a parent', { makeRecurrent: true }],
+  ])(
+    'goes to the address of the consent where an invoice’s token charges, which may be a stranger’s: %s',
+    async (_, more) => {
+      const parent = await parentOf();
+      const { id, token } = await recurring.invoice(4_200, {}, merchant);
+      const contactInfo = { email: 'stranger@example.com' };
+      const payer = { payerType: 'RecurrentPayer', recurrentParentPayment: parent, contactInfo };
+      const made = await world.service.call('POST', `${invoicesUrl}/${id}/payments`, {
+        token,
+        body: { payer, ...more },
+      });
+      expect(made).toMatchObject({ status: 201, body: { payer: { contactInfo } } });
+      await look();
+      expect(await outbox(`?invoiceID=${id}`)).toMatchObject([{ to: 'payer@example.com' }]);
+      // Nor does he read there whose card it was.
+      for (const path of ['payments/1', 'events?limit=100']) {
+        const { status, text } = await world.service.call('GET', `${invoicesUrl}/${id}/${path}`, { token });
+        expect(status).toBe(200);
+        expect(text).toContain('stranger@example.com');
+        expect(text).not.toMatch(/payer@example\.com|lastDigits|cardNumberMask/);
+      }
+    },
+  );
+
+  test('is not mailed where an invoice’s token charges and the consent has no address', async () => {
+    const invoice = await makeInvoice(world.service, merchant);
+    const { token: paymentToolToken } = await world.tokenize('4242424242424242', merchant.apiKey);
+    const present = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
+    await world.service.call('POST', `${invoicesUrl}/${invoice.id}/payments`, {
+      token: merchant.apiKey,
+      body: { payer: present, makeRecurrent: true },
+    });
+    await look();
+    const { id, token } = await recurring.invoice(4_200, {}, merchant);
+    const payer = {
+      payerType: 'RecurrentPayer',
+      recurrentParentPayment: { invoiceID: invoice.id, paymentID: '1' },
+      contactInfo: { email: 'stranger@example.com' },
+    };
+    const url = `${invoicesUrl}/${id}/payments`;
+    expect((await world.service.call('POST', url, { token, body: { payer } })).status).toBe(201);
+    await look();
+    expect((await world.service.call('GET', `${url}/1`, { token })).body.status).toBe('captured');
+    expect(await outbox(`?invoiceID=${id}`)).toEqual([]);
+  });
+
   test('is in the language of the shop, where the payer’s is not known', async () => {
     const name = { partyId: merchant.partyId, shopId: 'TEST' };
     await storeSettings(world.service.database, name, { language: 'ru' });

@@ -257,6 +257,20 @@ test('a line without a time that can be understood stops the run, and leaves not
   expect(await leftLines()).toBe(0);
 });
 
+test('a book that the database has lost meanwhile is no result: its server crashed, which empties an unlogged table', async () => {
+  const losing: Book = {
+    grows: true,
+    async *entriesAfter(sequence) {
+      if (sequence === 0) yield clean;
+      else await world.service.database.withClient((client) => client.query('truncate bank_line'));
+    },
+  };
+  await expect(run(losing)).rejects.toThrow(
+    `the database has lost ${clean.length} of the ${clean.length} lines of the bank’s book`,
+  );
+  expect(await leftLines()).toBe(0);
+});
+
 test('beside a service that sells and gives back all the while nothing is called a difference', async () => {
   const { service, bank, merchant } = world;
   const token = merchant.apiKey;
