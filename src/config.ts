@@ -83,8 +83,8 @@ export const settings = [
     name: 'DATABASE_URL',
     byDefault: 'a private PostgreSQL in MANDATE_DATA',
     meaning:
-      'The PostgreSQL (15 or newer) to use. Live mode demands one. Without `?sslmode=verify-full` at its end nothing is encrypted ' +
-      '([TLS](database.md#tls)).',
+      'The PostgreSQL (15 or newer) to use. Live mode demands one. Without `?sslmode=verify-full&sslrootcert=<file>` at its end ' +
+      'nothing is encrypted ([TLS](database.md#tls)).',
     secret: true,
   },
   {

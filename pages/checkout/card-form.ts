@@ -59,6 +59,7 @@ export function connectCardForm(facts: CheckoutFacts, email: string | undefined)
   const spoken = existing('number-network', HTMLElement);
   let tickedAt: string | undefined;
   let isPressed = false;
+  const unsaid: (() => void)[] = [];
 
   /** In the order in which they stand. */
   const checks: readonly (readonly [HTMLInputElement | null, () => Problem | undefined])[] = [
@@ -95,7 +96,8 @@ export function connectCardForm(facts: CheckoutFacts, email: string | undefined)
     tickedAt = consent.checked ? new Date().toISOString() : undefined;
   });
   addEventListener('mousedown', () => (isPressed = true), true);
-  addEventListener('mouseup', () => (isPressed = false), true);
+  // A drag ends without a mouseup, and one that a menu took is not seen: then the next key tells.
+  for (const end of ['mouseup', 'dragend', 'keydown']) addEventListener(end, release, true);
   for (const [input, check] of checks) {
     // While a field is being filled nobody wants to be told that it is not full.
     input?.addEventListener('change', () => whenReleased(() => input.value !== '' && say(input, check())));
@@ -104,8 +106,13 @@ export function connectCardForm(facts: CheckoutFacts, email: string | undefined)
 
   /** A word makes the form longer: what a payer leaves a field for would move away while he presses it, and not be clicked. */
   function whenReleased(speak: () => void): void {
-    if (isPressed) addEventListener('mouseup', () => setTimeout(speak), { once: true });
+    if (isPressed) unsaid.push(speak);
     else speak();
+  }
+
+  function release(): void {
+    isPressed = false;
+    for (const speak of unsaid.splice(0)) setTimeout(speak);
   }
 
   function say(input: HTMLInputElement, problem: Problem | undefined): void {

@@ -34,20 +34,22 @@ test(
 
 test('a deposit with a name is made once, however often it is said', { timeout: 120_000 }, async () => {
   const before = await world.account();
-  const say = (amount: string, from: string, name: string) =>
-    run('wallet', 'deposit', world.wallet, '--amount', amount, '--from-bank', from, '--name', name);
+  const say = (amount: string, from: string, name: string, kind = '--from-bank') =>
+    run('wallet', 'deposit', world.wallet, '--amount', amount, kind, from, '--name', name);
   const made = await say('700', 'NAMED', 'May 3, no. 17');
   expect(made).toMatchObject({ code: 0, errors: '' });
   const again = await say('700', 'NAMED', 'May 3, no. 17');
   expect(again).toMatchObject({ code: 0, output: made.output });
   expect(again.errors).toMatch(/ of 700 RUB from NAMED was already made at .*; nothing was done\n$/);
-  for (const [amount, from] of [
-    ['701', 'NAMED'],
-    ['700', 'NOSTRO'],
+  for (const [amount, from, kind] of [
+    ['701', 'NAMED', '--from-bank'],
+    ['700', 'NOSTRO', '--from-bank'],
+    // A shop may be named like a bank account.
+    ['700', 'NAMED', '--from-shop'],
   ] as const) {
-    const other = await say(amount, from, 'May 3, no. 17');
+    const other = await say(amount, from, 'May 3, no. 17', kind);
     expect(other).toMatchObject({ code: 1, output: '' });
-    expect(other.errors).toContain('was already made');
+    expect(other.errors).toMatch(/was already made at .* out of test:RUB:bank\.nostro:NAMED, /);
     expect(other.errors).toContain('what you say is another; nothing was done');
   }
   expect((await world.account()).own).toBe(before.own + 700);

@@ -102,7 +102,7 @@ export async function deposit(
   if (minor === 0n) throw new Error('a deposit has 1 minor unit or more');
   // As of a variable that was not set: the second of these would pass for the first.
   if (name?.trim() === '') throw new Error('the name of a deposit is not empty; leave out --name instead');
-  const { deposit: made, isNew } = await withFoundation(async (foundation) => {
+  const made = await withFoundation(async (foundation) => {
     const { database, ports } = foundation;
     const wallet = await findWallet(database, null, walletId);
     if (!wallet) throw new Error(`there is no wallet ${walletId}`);
@@ -119,14 +119,16 @@ export async function deposit(
     if (!drawn) throw new Error(`shop ${fromShop} has not so much in ${wallet.currency}; nothing was done`);
     return drawn;
   });
-  if (!isNew) {
-    const { amount, sourceId, createdAt } = made;
-    const earlier = `deposit ${made.id} of ${amount.minor} ${amount.currency} from ${sourceId} was already made at ${createdAt}`;
-    if (amount.minor !== minor || sourceId !== (fromBank ?? fromShop))
-      throw new Error(`${earlier} under this name, and what you say is another; nothing was done`);
+  const { id, amount, sourceId, createdAt } = made.deposit;
+  if (!made.isNew) {
+    const earlier = `deposit ${id} of ${amount.minor} ${amount.currency} from ${sourceId} was already made at ${createdAt}`;
+    if (!made.isAsGiven)
+      throw new Error(
+        `${earlier} under this name, out of ${made.debitAccount}, and what you say is another; nothing was done`,
+      );
     console.error(`${earlier}; nothing was done`);
   }
-  console.log(made.id);
+  console.log(id);
 }
 
 export async function setLimits(options: {

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
+import { accountsIn, type Journal } from '../ledger/ledger.ts';
 import { depositedFromBank, depositedFromShop } from '../ledger/postings.ts';
 import type { Deposit, WalletTerms } from './wallet.ts';
 import { findDeposit, storeDeposit } from './wallet.store.ts';
@@ -15,8 +16,16 @@ type NewDeposit = {
   readonly description?: string;
 };
 
-/** With `isNew` false, one of that id was there before, and nothing was done: the deposit is that one. */
-export type Made = { readonly deposit: Deposit; readonly isNew: boolean };
+/** With `isNew` false, one of that id was there before, and nothing was done: the deposit is that one, and may be another. */
+export type Made =
+  | { readonly deposit: Deposit; readonly isNew: true }
+  | {
+      readonly deposit: Deposit;
+      readonly isNew: false;
+      /** As much, and out of the same account. */
+      readonly isAsGiven: boolean;
+      readonly debitAccount: string;
+    };
 
 /** Of a deposit that an operator has a name of his own for: said again, it is the same deposit. */
 export function depositIdOf(walletId: string, name: string): string {
@@ -34,8 +43,9 @@ export async function depositFromBank(
   const { realm, bankAccountId } = given;
   const deposit = depositOf(wallet, given, bankAccountId);
   const of = { realm, depositId: deposit.id, walletId: wallet.id, bankAccountId };
-  const stored = await storeDeposit(db, deposit, depositedFromBank(of, deposit.amount));
-  return madeOf(db, deposit, stored === 'stored');
+  const journal = depositedFromBank(of, deposit.amount);
+  const stored = await storeDeposit(db, deposit, journal);
+  return stored === 'stored' ? { deposit, isNew: true } : madeBefore(db, deposit, journal);
 }
 
 /** Undefined when the shop lacks the money: then nothing was done. */
@@ -47,15 +57,19 @@ export async function depositFromShop(
   const { realm, shopId } = given;
   const deposit = depositOf(wallet, given, shopId);
   const of = { realm, depositId: deposit.id, walletId: wallet.id, partyId: wallet.partyId, shopId };
-  const stored = await storeDeposit(db, deposit, depositedFromShop(of, deposit.amount));
-  return stored === 'insufficient' ? undefined : madeOf(db, deposit, stored === 'stored');
+  const journal = depositedFromShop(of, deposit.amount);
+  const stored = await storeDeposit(db, deposit, journal);
+  if (stored === 'insufficient') return undefined;
+  return stored === 'stored' ? { deposit, isNew: true } : madeBefore(db, deposit, journal);
 }
 
-async function madeOf(db: Database, deposit: Deposit, isNew: boolean): Promise<Made> {
-  if (isNew) return { deposit, isNew };
-  const earlier = await findDeposit(db, deposit.id);
-  if (!earlier) throw new Error(`deposit ${deposit.id} was neither made nor found`);
-  return { deposit: earlier, isNew };
+async function madeBefore(db: Database, given: Deposit, journal: Journal): Promise<Made> {
+  const earlier = await findDeposit(db, given.id);
+  if (!earlier) throw new Error(`deposit ${given.id} was neither made nor found`);
+  const { deposit, debitAccount } = earlier;
+  const isFromThere = accountsIn(journal).some(({ id }) => id === debitAccount);
+  const isAsGiven = isFromThere && deposit.amount.minor === given.amount.minor;
+  return { deposit, isNew: false, isAsGiven, debitAccount };
 }
 
 function depositOf(wallet: WalletTerms, given: NewDeposit, sourceId: string): Deposit {

@@ -101,8 +101,10 @@ const insertDeposit = statement({
 const readDeposit = statement({
   name: 'read_deposit',
   parameters: { deposit_id: 'text' },
-  row: depositColumns,
-  text: `select ${listOf(depositColumns)} from deposit where deposit_id = :deposit_id`,
+  row: { ...depositColumns, debit_account: 'text' },
+  text: `select ${listOf(depositColumns, 'deposit')}, debit_account
+         from deposit join ledger_transfer on aggregate_id = deposit_id and operation_id = 'deposit'
+         where deposit_id = :deposit_id`,
 });
 
 const listDepositRows = listStatement({
@@ -199,9 +201,13 @@ export async function storeDeposit(
   return stored.length > 0 ? 'stored' : 'known';
 }
 
-export async function findDeposit(db: Database, id: string): Promise<Deposit | undefined> {
+/** With the account it came out of: a shop may be named like a bank account. */
+export async function findDeposit(
+  db: Database,
+  id: string,
+): Promise<{ deposit: Deposit; debitAccount: string } | undefined> {
   const [row] = await db.run(readDeposit, { deposit_id: id });
-  return row && depositFromRow(row);
+  return row && { deposit: depositFromRow(row), debitAccount: row.debit_account };
 }
 
 export async function listDeposits(

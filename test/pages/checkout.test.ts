@@ -400,6 +400,37 @@ describeInBrowser('the checkout', () => {
     expect(await page.locator('#code-problem').textContent()).not.toBe('');
   });
 
+  test('what a payer is told once he lets go is told too where nobody sees him let go', async () => {
+    await openNew();
+    const [code, said] = [page.locator('#code'), page.locator('#code-problem')];
+    await code.pressSequentially('1');
+    const text = page.locator('h1');
+    // A drag ends without a mouseup.
+    await text.evaluate((element) =>
+      element.ownerDocument.defaultView!.getSelection()!.selectAllChildren(element),
+    );
+    const at = (await text.boundingBox())!;
+    const dropped = text.evaluate((element) => {
+      const { defaultView } = element.ownerDocument;
+      return new Promise((done) => defaultView!.addEventListener('dragend', () => done(true)));
+    });
+    await page.mouse.move(at.x + 5, at.y + at.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(at.x + 60, at.y + 60);
+    await page.mouse.move(at.x + 90, at.y + 90);
+    await page.mouse.up();
+    await dropped;
+    await expect.poll(() => said.textContent()).not.toBe('');
+
+    await code.fill('123');
+    expect(await said.textContent()).toBe('');
+    // Nor is there one of a press that the menu took.
+    await page.mouse.down();
+    await code.press('Delete');
+    await page.keyboard.press('Tab');
+    expect(await said.textContent()).not.toBe('');
+  });
+
   test('whose link names no terms is told those of the shop, and they are what is kept', async () => {
     const shop = { partyId: world.merchant.partyId, shopId: 'TEST' };
     await storeSettings(world.service.database, shop, {
