@@ -197,7 +197,7 @@ export function buildService(
   const { clock } = ports;
   const metrics = openMetrics();
   const tokens = accessTokens(keyring, clock);
-  const merchants = openMerchants(database.lookups, clock);
+  const merchants = openMerchants(database.lookups, clock, realmOf(config.mode));
   const answers = idempotency(database, keyring);
 
   const banks = openBanks({
