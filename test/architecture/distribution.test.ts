@@ -100,7 +100,6 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'list_parties',
       'list_wallets',
       'read_open_wallet_grants',
-      'read_has_realms',
       'read_realms',
       'read_webhook_queues',
     ],
