@@ -37,8 +37,8 @@ import { openKeyring, type Keyring } from './keys/keyring.ts';
 import { localMasterKey, sandboxMasterKey } from './keys/master-key.ts';
 import type { Logger } from './log.ts';
 import { openApiKeys, type ApiKeys } from './merchants/api-key.ts';
-import { readRealms } from './merchants/api-key.store.ts';
 import { openMerchants } from './merchants/merchants.ts';
+import { realmOf, refuseOtherRealm } from './merchants/realms.ts';
 import { ledgerInvariants, type Invariant } from './ledger/invariants.ts';
 import { paymentInvariants } from './payments/payment.invariants.ts';
 import { addVisitorRoutes, callbackUrlOf } from './payments/visitors.ts';
@@ -86,8 +86,6 @@ export type Foundation = {
 
 /** What one command may do and others may not. */
 export type Allowed = {
-  /** Work on a database of the other mode: to show its keys, and end them. */
-  readonly otherMode?: true;
   /** Make the private PostgreSQL where there is none yet. */
   readonly newDatabase?: true;
 };
@@ -128,7 +126,12 @@ const deliveriesKeptMs = 30 * 24 * 3_600_000;
 const drainMs = 10_000;
 
 export async function layFoundation(config: Config, log: Logger, allowed: Allowed = {}): Promise<Foundation> {
-  const opened = await connectDatabase(
+  return foundationOn(await databaseOf(config, log, allowed), config, log, realPorts);
+}
+
+/** The database alone, of whichever mode and master key: nothing is migrated there. */
+export function databaseOf(config: Config, log: Logger, allowed: Allowed = {}): Promise<OpenedDatabase> {
+  return connectDatabase(
     {
       databaseUrl: config.databaseUrl,
       dataFolder: config.dataFolder,
@@ -139,7 +142,6 @@ export async function layFoundation(config: Config, log: Logger, allowed: Allowe
     },
     log,
   );
-  return foundationOn(opened, config, log, realPorts, allowed);
 }
 
 /** The foundation on a database that is open already; it closes it in the end, also when it fails itself. */
@@ -148,16 +150,16 @@ export async function foundationOn(
   config: Config,
   log: Logger,
   ports: Ports,
-  allowed: Allowed = {},
 ): Promise<Foundation> {
   try {
+    const realm = realmOf(config.mode);
+    // First of all: the migrations of a command that was not told the mode are none that the service asked for.
+    await refuseOtherRealm(database, realm, ports.clock);
     for (const name of await migrate(database)) log.info({ name }, 'migration applied');
-    if (!allowed.otherMode) await refuseOtherMode(database, config.mode, ports.clock);
     const masterKey = localMasterKey(
       config.masterKey ?? sandboxMasterKey(join(config.dataFolder, 'master.key')),
     );
     const keyring = await openKeyring(database.lookups, masterKey, ports.clock);
-    const realm = config.mode === 'live' ? 'live' : 'test';
     let closed: Promise<void> | undefined;
     const apiKeys = openApiKeys({
       db: database,
@@ -195,7 +197,7 @@ export function buildService(
   const { clock } = ports;
   const metrics = openMetrics();
   const tokens = accessTokens(keyring, clock);
-  const merchants = openMerchants(database.lookups, clock);
+  const merchants = openMerchants(database.lookups, clock, realmOf(config.mode));
   const answers = idempotency(database, keyring);
 
   const banks = openBanks({
@@ -222,7 +224,7 @@ export function buildService(
   const recurring = openRecurring({ cards: vault.cards, merchants, keyring, publicUrl, writesLetters });
   const payouts = openPayoutRules({
     lookups: database.lookups,
-    realm: config.mode === 'live' ? 'live' : 'test',
+    realm: realmOf(config.mode),
     openingDepositMinor: config.openingDepositMinor,
   });
 
@@ -380,21 +382,5 @@ async function whatIsNotReady(database: DatabasePool): Promise<string[]> {
     return (await feedState(database)).isForeign ? ['webhooks: the log comes from another PostgreSQL'] : [];
   } catch {
     return ['database'];
-  }
-}
-
-/** Money of one mode must not be booked in the other. */
-async function refuseOtherMode(database: DatabasePool, mode: Config['mode'], clock: Clock): Promise<void> {
-  const [row] = await database.run(readRealms, { now: clock.now() });
-  if (mode === 'sandbox' && row?.is_live) {
-    throw new Error(
-      'this database is a live one, with live API keys or shops: set MANDATE_MODE=live to work with it',
-    );
-  }
-  if (mode === 'live' && row?.party_id) {
-    throw new Error(
-      `this database has ${row.test_keys} sandbox API keys that still work; live mode wants a database of its own, ` +
-        `or the keys revoked (mandate keys list --party ${row.party_id}, mandate keys revoke)`,
-    );
   }
 }

@@ -1,23 +1,35 @@
 // What the short-lived subcommands share: settings, database and keys, for the time of one piece of work, beside a running
 // server or without one.
-import { layFoundation, type Allowed, type Foundation } from '../compose.ts';
-import { readConfig } from '../config.ts';
-import { openLog } from '../log.ts';
+import { databaseOf, layFoundation, type Allowed, type Foundation } from '../compose.ts';
+import { readConfig, type Config } from '../config.ts';
+import { openLog, type Logger } from '../log.ts';
 import { firstSignal } from './signals.ts';
 
-export async function withFoundation<T>(
+export function withFoundation<T>(
   work: (foundation: Foundation) => Promise<T>,
   allowed: Allowed = {},
+): Promise<T> {
+  return withOpened((config, log) => layFoundation(config, log, allowed), work);
+}
+
+/** For what works on a database of the other mode too, and with another master key: to show its keys, and end them. */
+export function withDatabase<T>(work: (database: Foundation['database']) => Promise<T>): Promise<T> {
+  return withOpened(databaseOf, ({ database }) => work(database));
+}
+
+async function withOpened<O extends { close(): Promise<void> }, T>(
+  open: (config: Config, log: Logger) => Promise<O>,
+  work: (opened: O) => Promise<T>,
 ): Promise<T> {
   const interrupted = firstSignal().then((signal) => {
     throw new Error(`stopped by ${signal}`);
   });
   const config = readConfig(process.env, process.cwd());
-  const foundation = await layFoundation(config, openLog({ level: 'error', human: true }), allowed);
+  const opened = await open(config, openLog({ level: 'error', human: true }));
   try {
-    return await Promise.race([work(foundation), interrupted]);
+    return await Promise.race([work(opened), interrupted]);
   } finally {
-    await foundation.close();
+    await opened.close();
   }
 }
 

@@ -1,7 +1,9 @@
 // mandate keys: API keys made, listed, rotated and ended; the signing key of access tokens rotated.
+import { systemClock } from '../clock.ts';
 import { everyScope, scopes } from '../http/access.ts';
+import { apiKeysOf, endApiKey } from '../merchants/api-key.ts';
 import { readParty } from '../merchants/party.store.ts';
-import { printTable, withFoundation } from './foundation.ts';
+import { printTable, withDatabase, withFoundation } from './foundation.ts';
 
 export async function createKey(options: { party: string; name: string; scopes?: string }): Promise<void> {
   const wanted = options.scopes?.split(',').map((scope) => scope.trim()) ?? [everyScope];
@@ -18,7 +20,7 @@ export async function createKey(options: { party: string; name: string; scopes?:
 }
 
 export async function listKeys(options: { party: string; json?: true }): Promise<void> {
-  const keys = await withFoundation(({ apiKeys }) => apiKeys.list(options.party), { otherMode: true });
+  const keys = await withDatabase((database) => apiKeysOf(database, options.party));
   if (options.json) return console.log(JSON.stringify(keys, null, 2));
   printTable(
     ['key', 'realm', 'name', 'made', 'ends', 'scopes'],
@@ -44,7 +46,7 @@ export async function rotateKey(keyId: string, options: { overlap: string }): Pr
 }
 
 export async function revokeKey(keyId: string): Promise<void> {
-  const found = await withFoundation(({ apiKeys }) => apiKeys.revoke(keyId), { otherMode: true });
+  const found = await withDatabase((database) => endApiKey(database, keyId, systemClock.now()));
   if (!found) throw new Error(`there is no key ${keyId}`);
   console.log(`${keyId} is revoked.`);
 }

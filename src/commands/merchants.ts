@@ -14,6 +14,7 @@ import {
   setShopFlags,
 } from '../merchants/party.store.ts';
 import { originOf, originsMost } from '../merchants/party.ts';
+import { realmOf } from '../merchants/realms.ts';
 import { printTable, withFoundation } from './foundation.ts';
 
 export async function createParty(options: { name: string; id?: string }): Promise<void> {
@@ -75,7 +76,7 @@ export async function createShop(options: {
     const rows = await database.run(insertShop, {
       party_id: options.party,
       shop_id,
-      realm: config.mode === 'live' ? 'live' : 'test',
+      realm: realmOf(config.mode),
       name: options.name,
       url: options.url,
       category_id: Number(options.category),
@@ -88,10 +89,19 @@ export async function createShop(options: {
 }
 
 export async function listShops(options: { party: string }): Promise<void> {
-  const rows = await withFoundation(({ database }) => database.run(listShopsOf, { party_id: options.party }));
+  const { rows, realm } = await withFoundation(async ({ config, database }) => ({
+    rows: await database.run(listShopsOf, { party_id: options.party }),
+    realm: realmOf(config.mode),
+  }));
   printTable(
     ['shop', 'name', 'currency', 'realm', 'state'],
-    rows.map((row) => [row.shop_id, row.name, row.currency, row.realm, stateOf(row)]),
+    rows.map((row) => [
+      row.shop_id,
+      row.name,
+      row.currency,
+      row.realm,
+      row.realm === realm ? stateOf(row) : 'of the other mode',
+    ]),
   );
 }
 

@@ -2,6 +2,7 @@
 import { epochMsOf, instantAt, parseInstant, type Instant } from '../clock.ts';
 import { topics, type Foundation } from '../compose.ts';
 import { openMerchants } from '../merchants/merchants.ts';
+import { realmOf } from '../merchants/realms.ts';
 import { addressOf, listen as listenTo } from '../webhooks/listen.ts';
 import { queuesOf, resume } from '../webhooks/inspect.store.ts';
 import { rebaseLog } from '../webhooks/rebase.store.ts';
@@ -58,13 +59,13 @@ export async function resumeQueues(webhookId: string, options: { object?: string
 
 export async function replay(webhookId: string, options: { since: string; until?: string }): Promise<void> {
   const queues = await withFoundation(async (foundation) => {
-    const { database, ports, log } = foundation;
+    const { config, database, ports, log } = foundation;
     const { webhook } = await webhookNamed(foundation, webhookId);
     const topic = topics.find(({ name }) => name === webhook.topic);
     if (!topic) throw new Error(`this version has no ${webhook.topic}`);
     const now = ports.clock.now();
     // The log has the time of the party, which a test clock may have moved.
-    const merchants = openMerchants(database.lookups, ports.clock);
+    const merchants = openMerchants(database.lookups, ports.clock, realmOf(config.mode));
     const party = await merchants.party(webhook.partyId);
     const theirNow = party ? merchants.timeOf(party) : now;
     const since = moment('--since', options.since, theirNow);

@@ -219,6 +219,33 @@ test('options in the address are heard, but our settings stay', async () => {
   await optioned.end();
 });
 
+test('an address with options is otherwise taken letter for letter', async () => {
+  // Asks for the password as it is, and hears no more.
+  const heard: string[] = [];
+  const server = createServer((socket) => {
+    socket.on('data', (data) => {
+      if (heard.push(data.toString('latin1')) === 1)
+        socket.write(Buffer.from('R\0\0\0\x08\0\0\0\x03', 'latin1'));
+      else socket.destroy();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const options = 'options=-c TimeZone=Asia/Tokyo&application_name=who?&options=-c search_path=other';
+  const optioned = openDatabase({
+    connection: { url: `postgresql://me:50%-50@127.0.0.1:${port}/db?${options}` },
+    connectionsMost: 3,
+  });
+  await expect(optioned.withClient(() => Promise.resolve())).rejects.toThrow(DatabaseUnavailable);
+  expect(heard[0]).toMatch(
+    /\0options\0-c search_path=other -c TimeZone=UTC -c statement_timeout=10000 -c idle/,
+  );
+  expect(heard[0]).toContain('\0application_name\0who?\0');
+  expect(heard[1]).toContain('50%-50\0');
+  await optioned.end();
+  server.close();
+});
+
 const sleepLong = statement({
   name: 'test_sleep_long',
   patienceMs: 60_000,

@@ -192,14 +192,12 @@ function poolOf(
   return keepIdle(pool);
 }
 
-/** The driver takes the options of an address in place of ours. Ours after those: of two the server heeds the last. */
+/**
+ * The driver takes the options of an address, the last of them, in place of ours. Ours after those: of two the server heeds the
+ * last. The rest stays letter for letter: in an address with a bare % the driver reads encoded signs otherwise.
+ */
 function withSettings(url: string, settings: string): string {
-  const [address = '', query = ''] = url.split('?');
-  const parameters = new URLSearchParams(query);
-  const options = parameters.get('options');
-  if (options === null) return url;
-  parameters.set('options', `${options} ${settings}`);
-  return `${address}?${parameters.toString()}`;
+  return url.replace(/([?&]options=[^&#]*)(?!.*[?&]options=)/, `$1+${settings.replaceAll(' ', '+')}`);
 }
 
 async function retried<T>(transact: () => Promise<T>): Promise<T> {

@@ -54,6 +54,14 @@ export const revokeApiKey = statement({
          where key_id = :key_id returning key_id`,
 });
 
+/** Whether there is anything to be asked for its realm: not in a database where nothing was ever migrated. */
+export const readHasRealms = statement({
+  name: 'read_has_realms',
+  parameters: {},
+  row: { has_realms: 'bool' },
+  text: `select to_regclass('api_key') is not null and to_regclass('shop') is not null as has_realms`,
+});
+
 /** Which mode a database is for: whether it is a live one, and the sandbox keys that work there, with a party that has one. */
 export const readRealms = statement({
   name: 'read_realms',

@@ -103,25 +103,12 @@ export function openApiKeys(options: {
       }),
 
     async revoke(keyId) {
-      const now = clock.now();
-      const rows = await db.run(revokeApiKey, { key_id: keyId, expires_at: null, revoked_at: now });
+      const found = await endApiKey(db, keyId, clock.now());
       recentKeys.forget(keyId);
-      return rows.length > 0;
+      return found;
     },
 
-    async list(partyId) {
-      const rows = await db.run(listApiKeys, { party_id: partyId });
-      return rows.map((row) => ({
-        keyId: row.key_id,
-        partyId: row.party_id,
-        name: row.name,
-        realm: row.realm as Realm,
-        scopes: row.scopes.split(' '),
-        createdAt: row.created_at,
-        expiresAt: row.expires_at,
-        revokedAt: row.revoked_at,
-      }));
-    },
+    list: (partyId) => apiKeysOf(db, partyId),
 
     hasWorked(text) {
       const keyId = keyText.exec(text)?.[2];
@@ -149,6 +136,26 @@ export function openApiKeys(options: {
       return { kind: 'apiKey', keyId, partyId: row.party_id, scopes: row.scopes.split(' ') };
     },
   };
+}
+
+/** Of either realm, and without what proves them: no data key is needed. */
+export async function apiKeysOf(db: Pick<Database, 'run'>, partyId: string): Promise<ApiKey[]> {
+  const rows = await db.run(listApiKeys, { party_id: partyId });
+  return rows.map((row) => ({
+    keyId: row.key_id,
+    partyId: row.party_id,
+    name: row.name,
+    realm: row.realm as Realm,
+    scopes: row.scopes.split(' '),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+  }));
+}
+
+export async function endApiKey(db: Pick<Database, 'run'>, keyId: string, now: Instant): Promise<boolean> {
+  const rows = await db.run(revokeApiKey, { key_id: keyId, expires_at: null, revoked_at: now });
+  return rows.length > 0;
 }
 
 function hashOf(secret: string, key: Buffer): Buffer {

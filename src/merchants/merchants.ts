@@ -3,13 +3,15 @@
 import { laterBy, type Clock, type Instant } from '../clock.ts';
 import { recentReads } from '../database/recent-reads.ts';
 import type { Database } from '../database/database.ts';
-import { partyFromRow, readParty, readShop, shopFromRow } from './party.store.ts';
+import { listShopsOf, partyFromRow, readParty, readShop, shopFromRow } from './party.store.ts';
 import type { Outcome } from '../refusal.ts';
-import { requireTrading, type Party, type Shop, type TradingRefusal } from './party.ts';
+import { requireTrading, type Party, type Realm, type Shop, type TradingRefusal } from './party.ts';
 
 export type Merchants = {
   party(partyId: string): Promise<Party | undefined>;
+  /** A shop of the other realm counts as blocked. */
   shop(partyId: string, shopId: string): Promise<Shop | undefined>;
+  shops(partyId: string): Promise<Shop[]>;
   /** The shop, if it is there and may trade, and its party too. */
   trading(shop: { partyId: string; shopId: string }): Promise<Outcome<Shop, TradingRefusal>>;
   /** Real time, moved forward by the party's test clock. */
@@ -21,7 +23,10 @@ export type Merchants = {
 const maxAgeMs = 1_000;
 
 /** `lookups` are connections nobody holds: a transaction may ask in its middle. */
-export function openMerchants(lookups: Pick<Database, 'run'>, clock: Clock): Merchants {
+export function openMerchants(lookups: Pick<Database, 'run'>, clock: Clock, realm: Realm): Merchants {
+  // One of a sandbox that was made a live database: what it took through a bank would be real, and booked as play.
+  const asHere = (shop: Shop): Shop => (shop.realm === realm ? shop : { ...shop, isBlocked: true });
+
   const parties = recentReads({
     maxAgeMs,
     entriesMost: 10_000,
@@ -36,7 +41,7 @@ export function openMerchants(lookups: Pick<Database, 'run'>, clock: Clock): Mer
     load: async (name: string): Promise<Shop | undefined> => {
       const [partyId, shopId] = JSON.parse(name) as [string, string];
       const [row] = await lookups.run(readShop, { party_id: partyId, shop_id: shopId });
-      return row && shopFromRow(row);
+      return row && asHere(shopFromRow(row));
     },
   });
 
@@ -45,6 +50,8 @@ export function openMerchants(lookups: Pick<Database, 'run'>, clock: Clock): Mer
   return {
     party: (partyId) => parties.get(partyId),
     shop: shopOf,
+    shops: async (partyId) =>
+      (await lookups.run(listShopsOf, { party_id: partyId })).map((row) => asHere(shopFromRow(row))),
     async trading({ partyId, shopId }) {
       const party = await parties.get(partyId);
       if (!party) throw new Error(`there is no party ${partyId}`);

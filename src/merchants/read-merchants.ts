@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { endpoint } from '../http/endpoint.ts';
 import { CurrencyCode, DateTime, EntityID } from '../http/schemas.ts';
 import { accept, refuse } from '../refusal.ts';
-import { listShopsOf, readCategories, shopFromRow } from './party.store.ts';
+import { readCategories } from './party.store.ts';
 import type { Shop } from './party.ts';
 
 const Me = Type.Object(
@@ -57,10 +57,7 @@ export const listShops = endpoint({
   status: 200,
   answer: Type.Array(ShopSchema),
   refusals: [],
-  handle: async ({ caller }, { db }) => {
-    const rows = await db.run(listShopsOf, { party_id: caller.partyId });
-    return accept(rows.map((row) => shopBody(shopFromRow(row))));
-  },
+  handle: async ({ caller }, { merchants }) => accept((await merchants.shops(caller.partyId)).map(shopBody)),
 });
 
 export const getShop = endpoint({

@@ -358,7 +358,7 @@ describe('a step', () => {
       clock: still.clock,
       recurring: openRecurring({
         cards: still.vault.cards,
-        merchants: openMerchants(still.database.lookups, still.ports.clock),
+        merchants: openMerchants(still.database.lookups, still.ports.clock, 'test'),
         keyring: still.keyring,
         publicUrl: () => '',
         writesLetters: true,

@@ -1,7 +1,7 @@
 // What a merchant reads about himself, and the sandbox's test clock, over the API.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseInstant } from '../../src/clock.ts';
-import { insertParty } from '../../src/merchants/party.store.ts';
+import { insertParty, insertShop } from '../../src/merchants/party.store.ts';
 import { invoicesUrl, makeInvoice, order, payInvoice } from '../support/invoices.ts';
 import { startTestService, type Answer, type Merchant, type TestService } from '../support/test-service.ts';
 import { setTradingFlag } from '../support/trading.ts';
@@ -295,6 +295,31 @@ describe('in live mode', () => {
     live = await startTestService({ MANDATE_MODE: 'live' });
   });
   afterAll(() => live.close());
+
+  test('a shop that a sandbox left there trades no more, for what it took would be real money', async () => {
+    const owner = await live.createMerchant();
+    const left = {
+      party_id: owner.partyId,
+      shop_id: 'LEFT',
+      realm: 'test',
+      name: 'Left',
+      url: 'https://shop.example',
+    };
+    await live.database.run(insertShop, {
+      ...left,
+      category_id: 1,
+      currency: 'RUB',
+      created_at: live.clock.now(),
+    });
+    const makeIn = (shopID: string) =>
+      live.call('POST', invoicesUrl, { token: owner.apiKey, body: { ...order, shopID } });
+    expect((await makeIn('TEST')).status).toBe(201);
+    expect(essence(await makeIn('LEFT'))).toMatchObject({ status: 400, body: { code: 'invalidShopStatus' } });
+    const listed = await live.call('GET', `${processing}/shops`, { token: owner.apiKey });
+    const blocked = listed.body.filter(({ isBlocked }: { isBlocked: boolean }) => isBlocked);
+    const shop = await live.call('GET', `${processing}/shops/LEFT`, { token: owner.apiKey });
+    expect(blocked).toEqual([shop.body]);
+  });
 
   test('there is no test clock, for nobody', async () => {
     const { apiKey } = await live.createMerchant();

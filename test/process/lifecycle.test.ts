@@ -159,7 +159,13 @@ describe('a start that cannot work says why and what to do', () => {
     const { code, output, errors } = await mandate(['stuck', 'list'], { MANDATE_DATA: data });
     expect({ code, output }).toEqual({ code: 1, output: '' });
     expect(errors).toContain(`there is no database in ${data}: set DATABASE_URL`);
+    expect(errors).not.toContain('try again');
     expect(readdirSync(data)).toEqual([]);
+    // As the first start leaves it for the seconds in which it makes one.
+    mkdirSync(join(data, 'pg'));
+    const meanwhile = await mandate(['stuck', 'list'], { MANDATE_DATA: data });
+    expect(meanwhile.code).toBe(1);
+    expect(meanwhile.errors).toContain('if one is just being made there: try again in a moment');
   });
 
   test('a sandbox that was never started', async () => {

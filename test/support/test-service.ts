@@ -7,6 +7,7 @@ import { scopes } from '../../src/http/access.ts';
 import { randomIds } from '../../src/ids.ts';
 import { openLog } from '../../src/log.ts';
 import { insertParty, insertShop } from '../../src/merchants/party.store.ts';
+import { realmOf } from '../../src/merchants/realms.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
 export type Answer = {
@@ -116,7 +117,7 @@ export function callsTo({ app }: Pick<RunningService, 'app'>): TestService['call
   };
 }
 
-async function createMerchant({ database, apiKeys, ports }: Foundation): Promise<Merchant> {
+async function createMerchant({ config, database, apiKeys, ports }: Foundation): Promise<Merchant> {
   const party_id = ports.ids.next();
   const created_at = ports.clock.now();
   await database.run(insertParty, { party_id, name: 'Merchant', created_at });
@@ -125,7 +126,13 @@ async function createMerchant({ database, apiKeys, ports }: Foundation): Promise
     ['TEST_USD', 'USD'],
     ['TEST_EUR', 'EUR'],
   ] as const) {
-    const shop = { party_id, shop_id, realm: 'test', name: shop_id, url: 'https://shop.example' };
+    const shop = {
+      party_id,
+      shop_id,
+      realm: realmOf(config.mode),
+      name: shop_id,
+      url: 'https://shop.example',
+    };
     await database.run(insertShop, { ...shop, category_id: 1, currency, created_at });
   }
   return { partyId: party_id, apiKey: await apiKeys.create({ partyId: party_id, name: 'test', scopes }) };

@@ -1,5 +1,7 @@
 // The private PostgreSQL of a program that was not given one: a real server in the program's data folder, started by
 // whoever comes first, shared by all who come later, stopped by the last to leave. It outlives a killed program.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chooseAddress, rememberPort } from './address.ts';
 import type { Address } from './address.ts';
@@ -69,8 +71,12 @@ async function startOrEnter(options: EmbeddedOptions): Promise<{ cluster: Cluste
   try {
     const place = choosePlace(dataFolder, { ...hostUsers, ...machine }, log);
     if (options.mayCreate === false && !holdsCluster(place.folder)) {
+      // Making one takes seconds, and its folder is there from the first.
+      const soon = existsSync(join(place.folder, 'pg'))
+        ? ' (if one is just being made there: try again in a moment)'
+        : '';
       throw new Error(
-        `there is no database in ${dataFolder}: set DATABASE_URL (as the service has it), or start one with mandate serve`,
+        `there is no database in ${dataFolder}: set DATABASE_URL (as the service has it), or start one with mandate serve${soon}`,
       );
     }
     const cluster = openCluster(place);
