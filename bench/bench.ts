@@ -13,7 +13,7 @@ import { readOptions, wholeNumber } from '../tools/script-options.ts';
 
 const { options } = readOptions(
   `npm run bench -- [--quick] [--only NAME]… [--clients 16] [--rounds 3] [--seconds 3]
-  [--warm-up 12] [--bank-latency 200] [--profile FOLDER]
+  [--warm-up 6] [--bank-latency 200] [--profile FOLDER]
 scenarios: ${[...scenarios.map(({ name }) => name), 'pgbench', 'webhooks'].join(', ')}; results go to bench/results/`,
   {
     quick: { type: 'boolean', default: false },
@@ -30,7 +30,7 @@ const clients = wholeNumber('--clients', options.clients);
 const rounds = wholeNumber('--rounds', options.rounds ?? '3');
 const roundMs = 1_000 * wholeNumber('--seconds', options.seconds ?? (options.quick ? '2' : '3'));
 /** Until the compiler has seen enough: the service runs faster for the better part of a minute, the floor for some seconds. */
-const warmUpMs = 1_000 * wholeNumber('--warm-up', options['warm-up'] ?? (options.quick ? '5' : '12'), 0);
+const warmUpMs = 1_000 * wholeNumber('--warm-up', options['warm-up'] ?? (options.quick ? '5' : '6'), 0);
 const warmUpMsOf = ({ name }: Contender) => (name === 'service' ? warmUpMs : warmUpMs / 4);
 const quick = ['charge', 'recurring'];
 const isChosen = (name: string) => (options.only ?? (options.quick ? quick : [name])).includes(name);
@@ -40,8 +40,10 @@ const chosen = scenarios.filter(({ name }) => isChosen(name));
 const pgbenchSeconds = 5;
 
 /** However many scenarios there are: what has not begun by then is left out, and it is said so. */
-const lastBeginningMs = 240_000;
+const lastBeginningMs = 265_000;
 const bankLatencyMs = wholeNumber('--bank-latency', options['bank-latency'] ?? '0', 0);
+/** Longer than a lease: nothing is left for good. */
+const receiptsMostMs = 90_000;
 /** Enough to keep the service busy while each of them waits for the bank. */
 const patientClients = 128;
 
@@ -130,11 +132,14 @@ async function race({ name, asksBank }: Scenario, works: ReadonlyMap<Contender, 
 }
 
 /** Over when what it leaves to be done is done: its receipts would be written in the other's turn, and be counted as his. */
-async function turnOf({ database }: Contender, work: Work, ms: number): Promise<Measured> {
+async function turnOf({ database, name }: Contender, work: Work, ms: number): Promise<Measured> {
   const began = performance.now();
   const { latenciesMs } = await closedLoop(work, { clients, ms });
-  while ((await field.query(database, 'select from letter where wake_at is not null limit 1')).length > 0)
+  while ((await field.query(database, 'select from letter where wake_at is not null limit 1')).length > 0) {
+    if (performance.now() - began > ms + receiptsMostMs)
+      throw new Error(`the ${name} does not write its receipts`);
     await sleep(10);
+  }
   return { rate: latenciesMs.length / ((performance.now() - began) / 1_000), latenciesMs };
 }
 
