@@ -43,8 +43,8 @@ const checks: readonly Check[] = [
 
 /** What has been looked at in a world. */
 type Memory = {
-  /** Transactions before this one have been seen. */
-  seenBefore: string;
+  /** What was committed in this snapshot has been seen; what other transactions of the cluster do is nothing to us. */
+  snapshot: string;
   bankLines: number;
   readonly bank: Map<string, BankEntry[]>;
   asked: number;
@@ -62,7 +62,7 @@ function memoryOf(world: CheckWorld): Memory {
   const known = memories.get(world);
   if (known) return known;
   const memory: Memory = {
-    seenBefore: '0',
+    snapshot: '1:1:',
     bankLines: 0,
     bank: new Map(),
     asked: 0,
@@ -78,19 +78,20 @@ function memoryOf(world: CheckWorld): Memory {
 }
 
 const readTouched = `
-  select pg_snapshot_xmin(pg_current_snapshot())::text as seen_before, coalesce(json_agg(id), '[]')::text as ids,
+  select pg_current_snapshot()::text as snapshot, coalesce(json_agg(id), '[]')::text as ids,
     coalesce(json_agg(distinct aggregate), '[]')::text as aggregates
   from (
     select distinct aggregate_id as id, aggregate from event
-    where written_in >= $1::xid8 or aggregate_id = any($2::text[]) and sequence = 1) as touched`;
+    where written_in >= pg_snapshot_xmin($1::pg_snapshot) and not pg_visible_in_snapshot(written_in, $1::pg_snapshot)
+      or aggregate_id = any($2::text[]) and sequence = 1) as touched`;
 
 /** Cheap: what has changed since the last call. */
 export async function incremental(world: CheckWorld): Promise<Finding[]> {
   const memory = memoryOf(world);
   const { answered, problems: wrong } = await hear(world, memory);
   const booked = await readBank(world, memory);
-  const [now] = await world.query(readTouched, [memory.seenBefore, [...booked, ...answered]]);
-  memory.seenBefore = String(now?.['seen_before']);
+  const [now] = await world.query(readTouched, [memory.snapshot, [...booked, ...answered]]);
+  memory.snapshot = String(now?.['snapshot']);
   const aggregates = JSON.parse(String(now?.['aggregates'])) as string[];
   const touched = new Set([...(JSON.parse(String(now?.['ids'])) as string[]), ...booked, ...answered]);
   const heard = [...wrong, ...named('webhooks', memory.queues.hear(world.received.slice(memory.deliveries)))];
