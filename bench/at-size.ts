@@ -8,20 +8,21 @@ import { instantAt } from '../src/clock.ts';
 import { everyInvariant } from '../src/compose.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { costSince, meanOf, spentSoFar, type Cost } from './costs.ts';
-import { closedLoop, median, percentile } from './load.ts';
+import { median, percentile, type Work } from './load.ts';
 import { openField, type Contender } from './processes.ts';
 import { openApi, scenarios, type Api } from './scenarios.ts';
+import { turnOf, warmUp } from './turn.ts';
 import { readOptions, wholeNumber } from '../tools/script-options.ts';
 
 const { options } = readOptions(
-  `npm run bench:size -- --folder FOLDER [--only recurring] [--rounds 5] [--seconds 3] [--clients 16] [--warm-up 20]`,
+  `npm run bench:size -- --folder FOLDER [--only recurring] [--rounds 5] [--seconds 3] [--clients 16] [--warm-up 40]`,
   {
     folder: { type: 'string' },
     only: { type: 'string', default: 'recurring' },
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '3' },
     clients: { type: 'string', default: '16' },
-    'warm-up': { type: 'string', default: '20' },
+    'warm-up': { type: 'string', default: '40' },
   },
 );
 if (options.folder === undefined) {
@@ -58,26 +59,23 @@ try {
   await field.query('service', 'vacuum analyze card');
   for (const database of ['service', 'empty'])
     sides.push({ contender: await field.node(database), rates: [], latenciesMs: [], costs: [] });
-  const works = new Map<Side, () => Promise<unknown>>();
+  const works = new Map<Contender, Work>();
   for (const side of sides) {
     const api = openApi(side.contender);
     apis.push(api);
-    const work = await scenario.prepare(api);
-    works.set(side, work);
-    await closedLoop(work, { clients, ms: warmUpMs });
-    stand(side.contender);
+    works.set(side.contender, await scenario.prepare(api));
   }
+  await warmUp(field, works, { clients, msOf: () => warmUpMs });
+  for (const { contender } of sides) stand(contender);
   await field.query('postgres', 'select pg_stat_statements_reset()');
   for (let round = 0; round < rounds; round++) {
     // Who goes first changes, so that a machine that slows down or recovers favours neither.
     for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
       const { contender } = side;
+      const work = works.get(contender) as Work;
       process.kill(contender.pid, 'SIGCONT');
       const before = await spentSoFar(field, contender);
-      const { rate, latenciesMs } = await closedLoop(works.get(side) ?? Promise.resolve, {
-        clients,
-        ms: roundMs,
-      });
+      const { rate, latenciesMs } = await turnOf(field, contender, work, { clients, ms: roundMs });
       side.costs.push(await costSince(before, field, contender, latenciesMs.length));
       side.rates.push(rate);
       side.latenciesMs.push(...latenciesMs);
@@ -136,7 +134,7 @@ async function report(): Promise<void> {
     `# Speed at size, ${new Date().toISOString().slice(0, 16)}`,
     '',
     `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}, load ${load.join(' ')}; ${options.only}, ` +
-      `${clients} clients, ${rounds} turns of ${roundMs / 1_000} s each. ` +
+      `${clients} clients, ${rounds} turns of ${roundMs / 1_000} s each after ${warmUpMs / 1_000} s to warm up. ` +
       `The large database has about ${size?.['payments']} payments and ${size?.['events']} events, ${size?.['size']}.`,
     '',
     '| database | a second | of turns | p50 ms | p99 ms | CPU of the service, ms | of PostgreSQL, ms | statements | bytes of log |',
@@ -155,7 +153,7 @@ async function report(): Promise<void> {
     '| ---: | ---: | --- |',
     ...(await everyMinute()),
     '',
-    `ratio big/empty=${median(ratios).toFixed(2)} (of turns ${ratios.map((ratio) => ratio.toFixed(2)).join(' ')})`,
+    `ratio big/empty=${median(ratios).toFixed(2)} (the median of turns ${ratios.map((ratio) => ratio.toFixed(2)).join(' ')})`,
     '',
   ].join('\n');
   console.log(text);

@@ -1,7 +1,6 @@
 // npm run bench: how fast the service is, beside a floor that does the same writes and nothing else. Both run on this machine,
 // against the same PostgreSQL and the same bank, in short turns; what counts is their ratio. `--quick` takes under a minute.
 import { resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { closedLoop, median, openLoop, type Measured, type Work } from './load.ts';
 import { costSince, meanOf, residentMb, spentSoFar, type Cost } from './costs.ts';
 import { isPgbenchThere, runPgbench } from './pgbench.ts';
@@ -9,6 +8,7 @@ import { openField, type Contender } from './processes.ts';
 import { measureWebhooks, type WebhooksResult } from './webhooks.ts';
 import { writeReport, type Result, type SlowBankResult } from './report.ts';
 import { openApi, scenarios, type Api, type Scenario } from './scenarios.ts';
+import { turnOf, warmUp } from './turn.ts';
 import { readOptions, wholeNumber } from '../tools/script-options.ts';
 
 const { options } = readOptions(
@@ -42,8 +42,6 @@ const pgbenchSeconds = 5;
 /** However many scenarios there are: what has not begun by then is left out, and it is said so. */
 const lastBeginningMs = 265_000;
 const bankLatencyMs = wholeNumber('--bank-latency', options['bank-latency'] ?? '0', 0);
-/** Longer than a lease: nothing is left for good. */
-const receiptsMostMs = 90_000;
 /** Enough to keep the service busy while each of them waits for the bank. */
 const patientClients = 128;
 
@@ -64,11 +62,8 @@ try {
     if (!begins(scenario.name)) continue;
     const contenders = scenario.hasFloor ? [service, floor] : [service];
     const works = new Map<Contender, Work>();
-    for (const one of contenders) {
-      const work = await scenario.prepare(apis.get(one) as Api);
-      works.set(one, work);
-      await turnOf(one, work, warmUpMsOf(one));
-    }
+    for (const one of contenders) works.set(one, await scenario.prepare(apis.get(one) as Api));
+    await warmUp(field, works, { clients, msOf: warmUpMsOf });
     results.push(await race(scenario, works));
   }
   if (isChosen('pgbench') && isPgbenchThere && begins('pgbench'))
@@ -107,7 +102,7 @@ async function race({ name, asksBank }: Scenario, works: ReadonlyMap<Contender, 
     const order = [...works].sort(([a], [b]) => (round % 2 === 0 ? 1 : -1) * a.name.localeCompare(b.name));
     for (const [one, work] of order) {
       const before = await spentSoFar(field, one);
-      const turn = await turnOf(one, work, roundMs);
+      const turn = await turnOf(field, one, work, { clients, ms: roundMs });
       measured.get(one)?.push(turn);
       costs.get(one)?.push(await costSince(before, field, one, turn.latenciesMs.length));
     }
@@ -129,18 +124,6 @@ async function race({ name, asksBank }: Scenario, works: ReadonlyMap<Contender, 
     ...(floors ? { floor: together(floors) } : {}),
     ...(half ? { half } : {}),
   };
-}
-
-/** Over when what it leaves to be done is done: its receipts would be written in the other's turn, and be counted as his. */
-async function turnOf({ database, name }: Contender, work: Work, ms: number): Promise<Measured> {
-  const began = performance.now();
-  const { latenciesMs } = await closedLoop(work, { clients, ms });
-  while ((await field.query(database, 'select from letter where wake_at is not null limit 1')).length > 0) {
-    if (performance.now() - began > ms + receiptsMostMs)
-      throw new Error(`the ${name} does not write its receipts`);
-    await sleep(10);
-  }
-  return { rate: latenciesMs.length / ((performance.now() - began) / 1_000), latenciesMs };
 }
 
 async function withSlowBank(work: Work): Promise<SlowBankResult> {

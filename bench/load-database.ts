@@ -7,6 +7,7 @@ import { moveWatermark } from '../src/ledger/check-ledger.ts';
 import { copyLife, readLife, type Life } from './lives.ts';
 import { openField, type Field } from './processes.ts';
 import { openApi, sellOnce, sellInSeries } from './scenarios.ts';
+import { receiptsWritten } from './turn.ts';
 import { readOptions, wholeNumber } from '../tools/script-options.ts';
 
 const { options } = readOptions(
@@ -69,14 +70,15 @@ try {
   await field.close();
 }
 
-async function makeLives({ node, withClient }: Field): Promise<{ sale: Life; series: Life }> {
-  const service = await node('service');
+async function makeLives(field: Field): Promise<{ sale: Life; series: Life }> {
+  const service = await field.node('service');
   const api = openApi(service);
   const sold = await sellOnce(api);
   const charged = await sellInSeries(api, 4);
+  await receiptsWritten(field, service.database);
   await api.close();
   await service.stop();
-  return withClient('service', async (client) => ({
+  return field.withClient('service', async (client) => ({
     sale: await readLife(client, [sold]),
     series: await readLife(client, charged),
   }));

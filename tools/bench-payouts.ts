@@ -118,11 +118,12 @@ async function payouts(
         claim: { wake_at: instantAt(Date.UTC(2100, 0)), attempts: 1 },
       },
     );
-    if ('notMade' in made || made.state.status !== 'sending') throw new Error('a withdrawal was not made');
+    if ('notMade' in made || made.withdrawal.state.status !== 'sending')
+      throw new Error('a withdrawal was not made');
     if (!areEnded) return;
     const fact = { type: 'withdrawal_succeeded', reference: 'BENCH' } as const;
     const now = systemClock.now();
-    if (!(await storeEnd(db, { withdrawal: made, version: 1 }, fact, { realm: 'test', now }))) {
+    if (!(await storeEnd(db, made, fact, { realm: 'test', now }))) {
       throw new Error('a withdrawal was not ended');
     }
   });
