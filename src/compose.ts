@@ -18,7 +18,7 @@ import { lookAfterReturns } from './customers/returns.ts';
 import { loadCustomerOfPayer } from './customers/customer.store.ts';
 import { addBindingReturn } from './customers/visitors.ts';
 import { isReadOnly, type DatabasePool } from './database/database.ts';
-import { isMigrated, migrate } from './database/migrate.ts';
+import { hasMigrations, isMigrated, migrate } from './database/migrate.ts';
 import { dueWork, workOf } from './due-work.ts';
 import { openEngine, type Engine } from './engine/engine.ts';
 import type { Topic } from './events/topic.ts';
@@ -84,12 +84,6 @@ export type Foundation = {
   close(): Promise<void>;
 };
 
-/** What one command may do and others may not. */
-export type Allowed = {
-  /** Make the private PostgreSQL where there is none yet. */
-  readonly newDatabase?: true;
-};
-
 export type RunningService = {
   readonly app: FastifyInstance;
   readonly engine: Engine;
@@ -125,17 +119,31 @@ const deliveriesKeptMs = 30 * 24 * 3_600_000;
 /** How long requests under way may take when the service stops. */
 const drainMs = 10_000;
 
-export async function layFoundation(config: Config, log: Logger, allowed: Allowed = {}): Promise<Foundation> {
-  return foundationOn(await databaseOf(config, log, allowed), config, log, realPorts);
+export async function layFoundation(config: Config, log: Logger, wish: DatabaseWish): Promise<Foundation> {
+  return foundationOn(await databaseOf(config, log, wish), config, log, realPorts);
 }
 
+/** The private PostgreSQL is made where there is none, or must be there. */
+type DatabaseWish = { readonly mayCreate: boolean };
+
 /** The database alone, of whichever mode and master key: nothing is migrated there. */
-export function databaseOf(config: Config, log: Logger, allowed: Allowed = {}): Promise<OpenedDatabase> {
+export async function databaseInUse(config: Config, log: Logger): Promise<OpenedDatabase> {
+  const opened = await databaseOf(config, log, { mayCreate: false });
+  try {
+    if (await hasMigrations(opened.database)) return opened;
+    throw new Error('this database has none of our tables yet: the service makes them, or mandate migrate');
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+function databaseOf(config: Config, log: Logger, { mayCreate }: DatabaseWish): Promise<OpenedDatabase> {
   return connectDatabase(
     {
       databaseUrl: config.databaseUrl,
       dataFolder: config.dataFolder,
-      mayCreate: allowed.newDatabase ?? false,
+      mayCreate,
       postgresBin: config.postgresBin,
       connectionsMost: config.databaseConnections,
       prepares: config.preparedStatements,

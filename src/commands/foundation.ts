@@ -1,20 +1,17 @@
 // What the short-lived subcommands share: settings, database and keys, for the time of one piece of work, beside a running
 // server or without one.
-import { databaseOf, layFoundation, type Allowed, type Foundation } from '../compose.ts';
+import { databaseInUse, layFoundation, type Foundation } from '../compose.ts';
 import { readConfig, type Config } from '../config.ts';
 import { openLog, type Logger } from '../log.ts';
 import { firstSignal } from './signals.ts';
 
-export function withFoundation<T>(
-  work: (foundation: Foundation) => Promise<T>,
-  allowed: Allowed = {},
-): Promise<T> {
-  return withOpened((config, log) => layFoundation(config, log, allowed), work);
+export function withFoundation<T>(work: (foundation: Foundation) => Promise<T>): Promise<T> {
+  return withOpened((config, log) => layFoundation(config, log, { mayCreate: false }), work);
 }
 
 /** For what works on a database of the other mode too, and with another master key: to show its keys, and end them. */
 export function withDatabase<T>(work: (database: Foundation['database']) => Promise<T>): Promise<T> {
-  return withOpened(databaseOf, ({ database }) => work(database));
+  return withOpened(databaseInUse, ({ database }) => work(database));
 }
 
 async function withOpened<O extends { close(): Promise<void> }, T>(

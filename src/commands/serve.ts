@@ -18,7 +18,7 @@ export async function serve(): Promise<void> {
   const signal = firstSignal();
   const config = readConfig(process.env, process.cwd());
   const log = openLog({ level: config.logLevel, human: process.stdout.isTTY });
-  const foundation = await layFoundation(config, log, { newDatabase: true });
+  const foundation = await layFoundation(config, log, { mayCreate: true });
   let publicUrl = config.publicUrl;
   const service = buildService(foundation, () => publicUrl);
   let apiKey: string | undefined;

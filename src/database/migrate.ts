@@ -51,6 +51,11 @@ export async function migrate(database: DatabasePool, patience = usualPatience):
   }
 }
 
+/** Whether the database has been migrated ever, by whatever version. */
+export function hasMigrations(database: DatabasePool): Promise<boolean> {
+  return database.withClient(hasTable);
+}
+
 /** Whether this program's migrations are all there, for the readiness check. Newer ones, of a newer node, are fine. */
 export async function isMigrated(database: DatabasePool): Promise<boolean> {
   const migrations = await (known ??= readMigrations());
@@ -120,12 +125,16 @@ function isLocked(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '55P03';
 }
 
-async function appliedMigrations(client: pg.ClientBase): Promise<Map<number, string>> {
-  // Looked for first: to create it, even if it is there, needs a right that a node has no other use for.
-  const { rows: tables } = await client.query<{ is_there: boolean }>(
+async function hasTable(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ is_there: boolean }>(
     "select to_regclass('migration') is not null as is_there",
   );
-  if (!tables[0]?.is_there) {
+  return rows[0]?.is_there ?? false;
+}
+
+async function appliedMigrations(client: pg.ClientBase): Promise<Map<number, string>> {
+  // Looked for first: to create it, even if it is there, needs a right that a node has no other use for.
+  if (!(await hasTable(client))) {
     await client.query(
       `create table migration (
          number int primary key, name text not null, sha256 text not null, applied_at timestamptz not null default now())`,

@@ -78,6 +78,24 @@ test('a node given another master key than the database was made with refuses to
   expect(errors).toContain('start it with the master key this database was made with');
 });
 
+test('there are no keys to show or to revoke in a database without tables, and it is told so', async () => {
+  const testDatabase = await createTestDatabase('empty');
+  const { folder, remove } = temporaryFolder();
+  onTestFinished(remove);
+  onTestFinished(() => testDatabase.drop());
+  const environment = { MANDATE_DATA: folder, DATABASE_URL: testDatabase.url };
+  for (const command of [
+    ['keys', 'list', '--party', 'SANDBOX'],
+    ['keys', 'revoke', 'k'],
+  ]) {
+    const { code, errors } = await mandate(command, environment);
+    expect({ code, errors }).toEqual({
+      code: 1,
+      errors: expect.stringContaining('has none of our tables yet'),
+    });
+  }
+});
+
 test('neither mode works on a database of the other, but for showing and revoking its keys', async () => {
   const testDatabase = await createTestDatabase('empty');
   const { folder, remove } = temporaryFolder();
