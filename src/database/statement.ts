@@ -35,6 +35,16 @@ export type Statement<Parameters extends Columns = Columns, Row extends Columns 
   readonly patienceMs?: number;
 };
 
+type Optional<C> = {
+  [K in keyof C]: C[K] extends `${string}?` ? C[K] : C[K] extends string ? `${C[K]}?` : never;
+};
+
+/** The same columns as they come from the far side of a left join. */
+export function optional<C extends Readonly<Record<string, string>>>(of: C): Optional<C> {
+  const entries = Object.entries(of).map(([name, type]) => [name, type.endsWith('?') ? type : `${type}?`]);
+  return Object.fromEntries(entries) as Optional<C>;
+}
+
 const statements = new Map<string, Statement>();
 
 /** Every statement of the program whose module is loaded, for the test that prepares them all. */

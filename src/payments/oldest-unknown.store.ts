@@ -1,10 +1,15 @@
-// For monitoring: how long the oldest payment has waited for its bank, and the oldest refund. Whoever waits is due within minutes or stuck, so two small
-// indexes find them all, however many holds there are. Where a sandbox has moved a party's clock its payments are left out.
+// For monitoring: how long the oldest payment has waited for its bank, and the oldest refund. Whoever waits is due within
+// minutes or stuck, so two small indexes find them all, however many holds there are. Where a sandbox has moved a party's clock
+// its payments are left out.
 import { laterBy, type Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
 
-const waiting = `status in ('authorising', 'reversing', 'capturing', 'cancelling')`;
+const open = (status: string) => `(
+           select invoice_id, payment_id from payment where wake_at <= :soon and ${status}
+           union all
+           select invoice_id, payment_id from payment where stuck_at is not null and ${status}
+         ) as open`;
 
 /** The latest event of an invoice is the one since which its payment has waited. */
 const readOldestUnknown = statement({
@@ -12,11 +17,7 @@ const readOldestUnknown = statement({
   parameters: { soon: 'timestamptz' },
   row: { since: 'timestamptz?' },
   text: `select min(event.created_at) as since
-         from (
-           select invoice_id from payment where wake_at <= :soon and ${waiting}
-           union all
-           select invoice_id from payment where stuck_at is not null and ${waiting}
-         ) as open
+         from ${open("status in ('authorising', 'reversing', 'capturing', 'cancelling')")}
          join invoice using (invoice_id)
          join event on aggregate_id = invoice_id and sequence = invoice.version`,
 });
@@ -26,11 +27,7 @@ const readOldestPendingRefund = statement({
   parameters: { soon: 'timestamptz' },
   row: { since: 'timestamptz?' },
   text: `select min(refund.created_at) as since
-         from (
-           select invoice_id, payment_id from payment where wake_at <= :soon and status = 'refunding'
-           union all
-           select invoice_id, payment_id from payment where stuck_at is not null and status = 'refunding'
-         ) as open
+         from ${open("status = 'refunding'")}
          join refund using (invoice_id, payment_id)
          where refund.status = 'pending'`,
 });

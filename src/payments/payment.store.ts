@@ -4,7 +4,7 @@ import type { Instant } from '../clock.ts';
 import { keepCard, keptForText, keptParameters } from '../cards/kept-card.ts';
 import { cardIdOf } from '../cards/payment-resource.ts';
 import type { Database } from '../database/database.ts';
-import { statement, type Values } from '../database/statement.ts';
+import { optional, statement, type Values } from '../database/statement.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import { startedCharge, type PendingCharge, type StartedCharge } from '../recurring/charge-parts.store.ts';
 import { evolve, type Payment, type PaymentFact } from './payment.ts';
@@ -247,14 +247,4 @@ export async function lookAgainAt(db: Database, stored: StoredPayment, at: Insta
     version,
     wake_at: at,
   });
-}
-
-type Optional<C> = {
-  [K in keyof C]: C[K] extends `${string}?` ? C[K] : C[K] extends string ? `${C[K]}?` : never;
-};
-
-/** The same columns as they come from the far side of a left join. */
-function optional<C extends Readonly<Record<string, string>>>(of: C): Optional<C> {
-  const entries = Object.entries(of).map(([name, type]) => [name, type.endsWith('?') ? type : `${type}?`]);
-  return Object.fromEntries(entries) as Optional<C>;
 }
