@@ -1,5 +1,5 @@
 // Who is calling: a merchant's server with an API key, or a browser with an access token for one entity.
-import type { TokenKind } from '../keys/access-token.ts';
+import type { TokenSubject } from '../keys/access-token.ts';
 
 export type Caller =
   | {
@@ -8,4 +8,4 @@ export type Caller =
       readonly partyId: string;
       readonly scopes: readonly string[];
     }
-  | { readonly kind: TokenKind; readonly entityId: string; readonly partyId: string };
+  | TokenSubject;

@@ -1,4 +1,5 @@
-// POST …/access-tokens: a fresh token for an invoice, in any status, for when three days were not enough.
+// POST …/access-tokens: a fresh token for an invoice, in any status, for when three days were not enough, or one that may do less.
+import { Type } from 'typebox';
 import { endpoint } from '../http/endpoint.ts';
 import { AccessToken } from '../http/schemas.ts';
 import { accept, refuse } from '../refusal.ts';
@@ -11,14 +12,19 @@ export const issueInvoiceToken = endpoint({
   path: '/v2/processing/invoices/{invoiceID}/access-tokens',
   tag: 'Invoices',
   summary: 'Issue an access token for an invoice',
+  description:
+    'Good for three days, like the one that came with the invoice. With `for=checkout` it is one for a page in a browser: a payer who is ' +
+    'present pays with it, and it charges no card that was kept (`RecurrentPayer`, `CustomerPayer`).',
   params: InvoicePath,
+  query: Type.Object({ for: Type.Optional(Type.Enum(['checkout'])) }),
   status: 201,
   answer: AccessToken,
   refusals: ['invoiceNotFound'],
-  handle: async ({ caller, params }, { db, tokens }) => {
+  handle: async ({ caller, params, query }, { db, tokens }) => {
     const stored = await findInvoice(db, caller.partyId, params.invoiceID);
     if (!stored) return refuse('invoiceNotFound');
     const { id, partyId } = stored.invoice;
-    return accept({ payload: tokens.issue({ kind: 'invoice', entityId: id, partyId }) });
+    const narrowed = query.for === undefined ? {} : { isFor: query.for };
+    return accept({ payload: tokens.issue({ kind: 'invoice', entityId: id, partyId, ...narrowed }) });
   },
 });

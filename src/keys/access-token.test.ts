@@ -57,6 +57,14 @@ describe('an access token', () => {
     expect(await tokens.verify(await forge({ secret: newest().secret }))).toEqual(subject);
   });
 
+  test('may be for a page alone, and is refused when it is for what is not known here', async () => {
+    const { newest, tokens } = setUp();
+    const narrowed = { ...subject, isFor: 'checkout' } as const;
+    expect(await tokens.verify(tokens.issue(narrowed))).toEqual(narrowed);
+    const forPrinting = await forge({ secret: newest().secret, claims: { for: 'printing' } });
+    expect(await tokens.verify(forPrinting)).toBeUndefined();
+  });
+
   test('is good until three days are over and not a second longer', async () => {
     const { clock, tokens } = setUp();
     const token = tokens.issue(subject);

@@ -9,7 +9,13 @@ import type { Keyring } from './keyring.ts';
 
 export const tokenKinds = ['invoice', 'customer', 'invoice-template'] as const;
 export type TokenKind = (typeof tokenKinds)[number];
-export type TokenSubject = { readonly kind: TokenKind; readonly entityId: string; readonly partyId: string };
+export type TokenSubject = {
+  readonly kind: TokenKind;
+  readonly entityId: string;
+  readonly partyId: string;
+  /** For a page alone: it pays with a payer who is present, and charges no card that was kept. */
+  readonly isFor?: 'checkout';
+};
 
 export type AccessTokens = {
   issue(subject: TokenSubject): string;
@@ -34,6 +40,7 @@ export function accessTokens(keyring: Keyring, clock: Clock): AccessTokens {
           aud: audience,
           sub: subject.entityId,
           party: subject.partyId,
+          ...(subject.isFor === undefined ? {} : { for: subject.isFor }),
           iat: issuedAt,
           ...(lifetime === undefined ? {} : { exp: issuedAt + lifetime }),
           jti: randomText(17),
@@ -66,11 +73,13 @@ function subjectOf(
   nowSeconds: number,
 ): TokenSubject | undefined {
   if (!claims || claims['aud'] !== audience) return undefined;
-  const { sub, party, exp } = claims;
+  const { sub, party, exp, for: isFor } = claims;
   if (typeof sub !== 'string' || typeof party !== 'string') return undefined;
   const expires = lifetimeSeconds[kind] !== undefined;
   if (expires && !(typeof exp === 'number' && nowSeconds < exp)) return undefined;
-  return { kind, entityId: sub, partyId: party };
+  // Narrowed to what a newer version knows: nobody may do more with it than was meant.
+  if (isFor !== undefined && isFor !== 'checkout') return undefined;
+  return { kind, entityId: sub, partyId: party, ...(isFor === undefined ? {} : { isFor }) };
 }
 
 function signatureOf(text: string, secret: Buffer): Buffer {

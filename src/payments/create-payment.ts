@@ -67,6 +67,9 @@ export const createPayment = endpoint({
   handle: async ({ caller, params, body, now }, service) => {
     const deadline = deadlineOf(body.processingDeadline, now);
     if (deadline === 'unreadable') return refuse('invalidProcessingDeadline');
+    // Before anything is looked for: it is not to learn which cards were kept either.
+    if ('isFor' in caller && body.payer.payerType !== 'PaymentResourcePayer')
+      return refuse('operationNotPermitted', { message: 'This token is for a payer who is present' });
 
     const { db, merchants, banks, recurring, engine } = service;
     const source = await sourceOf({ caller, payer: body.payer, now }, service);

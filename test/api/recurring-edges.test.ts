@@ -5,6 +5,7 @@ import { epochMsOf, laterBy, type Instant } from '../../src/clock.ts';
 import { letterIdOf } from '../../src/recurring/letter.ts';
 import { stepLetter } from '../../src/recurring/letter.step.ts';
 import { storeSettings } from '../../src/recurring/settings.store.ts';
+import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
 import { startCustomerWorld, type CustomerWorld } from '../support/customer-world.ts';
 import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
 import {
@@ -332,6 +333,41 @@ test('a shop that charges by API key alone is charged for by no other token, als
   expect(await pay(invoice.token)).toMatchObject({ status: 400, body: { code: 'operationNotPermitted' } });
   expect((await pay(merchant.apiKey)).status).toBe(201);
   await world.service.engine.settled();
+});
+
+test('a token for a page pays with a card that is entered, and charges none that was kept', async () => {
+  const customer = await world.createCustomer({}, merchant);
+  await world.bound(customer, visa);
+  const recurrentParentPayment = await parentOf();
+  const invoice = await makeInvoice(world.service, merchant);
+  const at = `${invoicesUrl}/${invoice.id}`;
+  const issued = await world.service.call('POST', `${at}/access-tokens?for=checkout`, {
+    token: merchant.apiKey,
+  });
+  expect(issued.status).toBe(201);
+  const pay = (payer: unknown, token: string = issued.body.payload) =>
+    world.service.call('POST', `${at}/payments`, { token, body: { payer } });
+  const kept = { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo: {} };
+  const refused = { status: 400, body: { code: 'operationNotPermitted' } };
+  expect(await pay(kept)).toMatchObject(refused);
+  expect(
+    await pay({ ...kept, recurrentParentPayment: { invoiceID: 'nobody', paymentID: '1' } }),
+  ).toMatchObject(refused);
+  expect(await pay({ payerType: 'CustomerPayer', customerID: customer.id })).toMatchObject(refused);
+
+  const resource = await world.service.call('POST', paymentResourcesUrl, {
+    token: issued.body.payload,
+    body: cardBody(),
+  });
+  expect(resource.status).toBe(201);
+  const { paymentToolToken, paymentSession } = resource.body;
+  const present = { payerType: 'PaymentResourcePayer', paymentToolToken, paymentSession, contactInfo: {} };
+  expect((await pay(present)).status).toBe(201);
+  await world.service.engine.settled();
+  const unknown = await world.service.call('POST', `${at}/access-tokens?for=printing`, {
+    token: merchant.apiKey,
+  });
+  expect(unknown.status).toBe(400);
 });
 
 test('a shop that stores no card without the consent binds none without it either', async () => {

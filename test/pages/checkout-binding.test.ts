@@ -176,7 +176,7 @@ describeInBrowser('the checkout for customers', () => {
     ]);
     const invoice = await world.invoice();
     const { status } = await world.service.call('POST', `/v1/processing/invoices/${invoice.id}/payments`, {
-      token: invoice.token,
+      token: world.merchant.apiKey,
       body: { payer: { payerType: 'CustomerPayer', customerID: customer.id } },
     });
     expect(status).toBe(201);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { freePort } from '../../tools/free-port.ts';
 import { openBrowser } from './browser.ts';
-import { makeInvoice, type CreatedInvoice } from './invoices.ts';
+import { invoicesUrl, makeInvoice, type CreatedInvoice } from './invoices.ts';
 import { startPaymentWorld, type PaymentWorld } from './payment-world.ts';
 
 export const desktop = { width: 1280, height: 900 };
@@ -63,7 +63,13 @@ export async function startCheckoutWorld(
     address,
     browser,
     complaints,
-    invoice: (more = {}) => makeInvoice(world.service, world.merchant, more),
+    async invoice(more = {}) {
+      const made = await makeInvoice(world.service, world.merchant, more);
+      // The least a page needs.
+      const url = `${invoicesUrl}/${made.id}/access-tokens?for=checkout`;
+      const { body } = await world.service.call('POST', url, { token: world.merchant.apiKey });
+      return { ...made, token: body.payload };
+    },
     link(invoice, more = {}) {
       const query = new URLSearchParams({
         invoiceID: invoice.id,
