@@ -4,6 +4,7 @@ import { cardNeeds } from './card-needs.ts';
 import { stepKeptCard } from './cards/kept-card.step.ts';
 import type { Clock } from './clock.ts';
 import { stepBinding, type BindingSteps } from './customers/binding.step.ts';
+import type { StoredBinding } from './customers/binding.store.ts';
 import { bindingOfOperation } from './customers/binding.ts';
 import { bindingReturnUrlOf } from './customers/visitors.ts';
 import type { DatabasePool } from './database/database.ts';
@@ -15,7 +16,7 @@ import type { NewPayment } from './payments/payment.store.ts';
 import { returnUrlOf } from './payments/visitors.ts';
 import type { Logger } from './log.ts';
 import type { MailServer } from './mail/mail-server.ts';
-import type { Letter } from './recurring/letter.ts';
+import type { KnownLetter } from './recurring/charge-parts.store.ts';
 import { stepLetter } from './recurring/letter.step.ts';
 import type { Recurring } from './recurring/verbs.ts';
 import { destinationOfOperation } from './wallets/destination.ts';
@@ -23,6 +24,7 @@ import { stepDestination } from './wallets/destination.step.ts';
 import type { PayoutRules } from './wallets/payout-rules.ts';
 import { withdrawalOfOperation } from './wallets/withdrawal.ts';
 import { stepWithdrawal } from './wallets/withdrawal.step.ts';
+import type { StoredWithdrawal } from './wallets/withdrawal.store.ts';
 
 /** Mail servers count connections; what is kept needs none. */
 const lettersAtOnce = 4;
@@ -78,7 +80,8 @@ export function dueWork({
     {
       table: 'binding',
       keys: ['customer_id', 'binding_id'],
-      step: (key, now, attempt) => stepBinding(bindingSteps, key, now, attempt),
+      step: (key, now, attempt, known) =>
+        stepBinding(bindingSteps, key, now, attempt, known as StoredBinding | undefined),
     },
     {
       table: 'card',
@@ -91,7 +94,7 @@ export function dueWork({
       keys: ['invoice_id', 'payment_id'],
       ...(mailServer ? { slotsMost: lettersAtOnce } : {}),
       step: (key, now, _attempt, known) =>
-        stepLetter({ db: database, recurring, mailServer }, key, now, known as Letter | undefined),
+        stepLetter({ db: database, recurring, mailServer }, key, now, known as KnownLetter | undefined),
     },
     {
       table: 'destination',
@@ -101,8 +104,14 @@ export function dueWork({
     {
       table: 'withdrawal',
       keys: ['withdrawal_id'],
-      step: (key, now, attempt) =>
-        stepWithdrawal({ db: database, clock, banks, realm: payouts.realm, log }, key, now, attempt),
+      step: (key, now, attempt, known) =>
+        stepWithdrawal(
+          { db: database, clock, banks, realm: payouts.realm, log },
+          key,
+          now,
+          attempt,
+          known as StoredWithdrawal | undefined,
+        ),
     },
   ];
 }

@@ -6,7 +6,7 @@ import type { Database } from '../database/database.ts';
 import type { Service } from '../service.ts';
 import { meaningOf, nextOf, type NextStep } from './binding.bank.ts';
 import { seriesChangeOf } from './binding.series.ts';
-import { bindingOperationId, type Binding } from './binding.ts';
+import { bindingOperationId, isReturning, type Binding } from './binding.ts';
 import { mayMove, movedTo } from '../payments/payment.terminal.ts';
 import { storeMove } from './binding.terminal.store.ts';
 import { loadBinding, type StoredBinding } from './binding.store.ts';
@@ -38,8 +38,10 @@ export async function stepBinding(
   [customerId = '', bindingId = '']: readonly string[],
   now: Instant,
   attempt: number,
+  /** As its maker wrote it, who began this at once. */
+  known?: StoredBinding,
 ): Promise<void> {
-  let stored = await loadBinding(tools.db, { customerId, bindingId });
+  let stored = known ?? (await loadBinding(tools.db, { customerId, bindingId }));
   // One step leads to the next at once: what was charged is returned.
   for (let step = 0; stored && step < stepsInARow; step++) {
     stored = await takeStep(tools, stored, now, step === 0 ? attempt : 1);
@@ -94,11 +96,8 @@ async function write(
     if ('again' in meaning) return void (await lookAgainAt(db, stored, meaning.again));
     if (meaning.facts.length === 0) return undefined;
     const beside = seriesChangeOf(stored.binding, meaning.facts, answer, now, recurring);
-    const written = await storeBindingFacts(db, stored, meaning.facts, now, beside);
-    if (written) {
-      const { state } = written.binding;
-      return 'returnBy' in state ? written : undefined;
-    }
+    const written = await storeBindingFacts(db, stored, meaning.facts, now, beside, true);
+    if (written) return isReturning(written.binding) ? written : undefined;
     const { customerId, id: bindingId } = read.binding;
     const again = await loadBinding(db, { customerId, bindingId });
     // Whoever was quicker has written what comes next, and does it.

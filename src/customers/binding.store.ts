@@ -4,7 +4,7 @@ import { keepCard, keptForText, keptParameters } from '../cards/kept-card.ts';
 import { cardIdOf } from '../cards/payment-resource.ts';
 import { laterBy, type Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import { statement, type Values } from '../database/statement.ts';
+import { optional, statement, type Values } from '../database/statement.ts';
 import { appendEvent, appendParameters } from '../events/log.ts';
 import { bindingsCountedMs, type BindingRules, type EarlierBindings } from './binding.commands.ts';
 import { bindingColumns, bindingFromRow, rowOf } from './binding-row.ts';
@@ -159,7 +159,7 @@ export async function storeNewBinding(
     fingerprint: Buffer | null;
     claim: { wake_at: Instant; attempts: number };
   },
-): Promise<'made' | 'customer has moved' | 'card is gone'> {
+): Promise<StoredBinding | 'customer has moved' | 'card is gone'> {
   const binding = evolveBinding(undefined, started);
   const { customerId, id, card } = binding;
   if (customerId !== customer.id) throw new Error('a binding of another customer');
@@ -174,7 +174,9 @@ export async function storeNewBinding(
     facts: [bindingFactToJson(started, binding.id)],
   });
   if (!row || row.has_moved) return 'customer has moved';
-  return row.is_made ? 'made' : 'card is gone';
+  if (!row.is_made) return 'card is gone';
+  const made = version + 1;
+  return { binding, version: made, customer: { state: customer.state }, customerVersion: made };
 }
 
 export async function loadBinding(
@@ -303,14 +305,4 @@ function storedBindingFromRow(row: StoredRow): StoredBinding {
     customer: { state: customerStateFromRow({ status, active_binding_id }) },
     customerVersion: row.customer_version,
   };
-}
-
-type Optional<C> = {
-  [K in keyof C]: C[K] extends `${string}?` ? C[K] : C[K] extends string ? `${C[K]}?` : never;
-};
-
-/** The same columns as they come from the far side of a left join. */
-export function optional<C extends Readonly<Record<string, string>>>(of: C): Optional<C> {
-  const entries = Object.entries(of).map(([name, type]) => [name, type.endsWith('?') ? type : `${type}?`]);
-  return Object.fromEntries(entries) as Optional<C>;
 }

@@ -161,6 +161,11 @@ export function wakeOf({ state }: Binding, now: Instant): Instant | null {
   }
 }
 
+/** The bank is to take back, or to give back, what was charged. */
+export function isReturning({ state }: Binding): boolean {
+  return 'returnBy' in state;
+}
+
 /** The binding after a fact. A fact the lifecycle does not allow is a bug, and stops the step. */
 export function evolveBinding(binding: Binding | undefined, fact: BindingFact): Binding {
   const from = binding?.state.name ?? 'absent';

@@ -3,12 +3,13 @@
 import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
+import { bornClaimed } from '../engine/engine.ts';
 import { appendEvent, appendParameters } from '../events/log.ts';
 import { journalParameters, journalValues, recording, recordJournal } from '../ledger/ledger.store.ts';
 import { stateColumns } from './binding-row.ts';
 import type { StoredBinding } from './binding.store.ts';
 import { journalOf } from './binding.postings.ts';
-import { evolveBinding, wakeOf, type Binding, type BindingFact } from './binding.ts';
+import { evolveBinding, isReturning, wakeOf, type Binding, type BindingFact } from './binding.ts';
 import { bindingFactToJson, customerFactToJson, isBindingFact } from './customer-json.ts';
 import { activeBindingOf, customerStateAfter, type Customer, type CustomerFact } from './customer.ts';
 
@@ -26,6 +27,7 @@ const changeBinding = statement({
     state: 'json',
     return_by: 'timestamptz?',
     wake_at: 'timestamptz?',
+    attempts: 'int4',
   },
   row: { version: 'int4', journal: 'text?' },
   text: `
@@ -36,7 +38,7 @@ const changeBinding = statement({
     ), moved as (
       update binding
       set version = changed.version, status = :status, state = :state, return_by = :return_by, wake_at = :wake_at,
-          attempts = 0, stuck_at = null, stuck_reason = null,
+          attempts = :attempts, stuck_at = null, stuck_reason = null,
           bound_at_version = case when :status = 'succeeded' then changed.version end
       from changed where binding.customer_id = :customer_id and binding_id = :binding_id
     ), logged as (
@@ -83,6 +85,8 @@ export async function storeBindingFacts(
   facts: readonly (BindingFact | CustomerFact)[],
   now: Instant,
   beside?: (tx: Database) => Promise<void>,
+  /** Who writes this gives back at once what was charged, so that nobody else should begin with it. */
+  goesOn = false,
 ): Promise<StoredBinding | undefined> {
   const { binding, customer } = facts.reduce(after, stored);
   const journal = journalOf(stored.binding, facts);
@@ -93,7 +97,7 @@ export async function storeBindingFacts(
     customer_status: customer.state.name,
     active_binding_id: activeBindingOf(customer) ?? null,
     ...stateColumns(binding.state),
-    wake_at: wakeOf(binding, now),
+    ...(goesOn && isReturning(binding) ? bornClaimed(now) : { wake_at: wakeOf(binding, now), attempts: 0 }),
     happened_at: now,
     facts: facts.map((fact) =>
       isBindingFact(fact) ? bindingFactToJson(fact, binding.id) : customerFactToJson(fact),

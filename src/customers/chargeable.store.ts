@@ -1,8 +1,8 @@
 // The customer and his active card, read for a charge in one round trip.
 import type { Database } from '../database/database.ts';
-import { statement, type Values } from '../database/statement.ts';
+import { optional, statement, type Values } from '../database/statement.ts';
 import { bindingColumns, bindingFromRow } from './binding-row.ts';
-import { bindingList, optional } from './binding.store.ts';
+import { bindingList } from './binding.store.ts';
 import type { ContactInfo } from './customer.ts';
 import type { ChargeableCustomer } from './customers.ts';
 

@@ -10,7 +10,6 @@ import { mandateGiven, recurrentTermsProblem } from '../recurring/series.wire.ts
 import { accept, refuse } from '../refusal.ts';
 import { decideStart } from './binding.commands.ts';
 import { findBinding, findBindingNamed, findEarlierBindings, storeNewBinding } from './binding.store.ts';
-import { evolveBinding } from './binding.ts';
 import { bindingBody, bindingExample, BindingParams, BindingSchema } from './binding.wire.ts';
 import { findCustomer } from './customer.store.ts';
 import { CustomerPath } from './customer.wire.ts';
@@ -114,8 +113,8 @@ export const createBinding = endpoint({
       });
       if (written === 'card is gone') return refuse('invalidPaymentToolToken');
       if (written === 'customer has moved') return written;
-      db.afterCommit(() => engine.run('binding', [customerId, id], now));
-      return accept(bindingBody(evolveBinding(undefined, decision.value), stored.customer, caller));
+      db.afterCommit(() => engine.run('binding', [customerId, id], now, written));
+      return accept(bindingBody(written.binding, stored.customer, caller));
     }
 
     async function answerToRepeat() {

@@ -22,8 +22,8 @@ export type DueWork = {
   /** How many of its rows a node works on at once, where that is fewer than usual. */
   readonly slotsMost?: number;
   /**
-   * Writes the row's next wake_at, or null, with its change of state. The first attempt is 1. `known`: the row as its maker
-   * wrote it, who began this at once.
+   * Writes the row's next wake_at, or null, with its change of state. The first attempt is 1. `known`: what its maker knows, who
+   * began this at once, of the row he wrote.
    */
   readonly step: (key: readonly string[], now: Instant, attempt: number, known?: unknown) => Promise<void>;
 };

@@ -9,8 +9,7 @@ import { consentOver } from './payment-failure.ts';
 import { storeEvents, storeSuccess } from './change-payment.store.ts';
 import type { Service } from '../service.ts';
 import type { StoredPayment } from './payment-row.ts';
-import type { PendingCharge } from '../recurring/charge-parts.store.ts';
-import type { Letter } from '../recurring/letter.ts';
+import type { KnownLetter, PendingCharge } from '../recurring/charge-parts.store.ts';
 import { seriesChangeOf, successOf } from './payment.series.ts';
 import { loadPayment, lookAgainAt, type NewPayment } from './payment.store.ts';
 import { storeMove } from './payment.terminal.store.ts';
@@ -33,7 +32,7 @@ export type PaymentSteps = {
   /** Where the payer's browser returns to after a challenge. */
   readonly returnUrlOf: (payment: Payment) => string;
   /** Answers at once; it was written as claimed by whoever sends it. */
-  readonly sendLetter: (letter: Letter, now: Instant) => void;
+  readonly sendLetter: (letter: KnownLetter, now: Instant) => void;
 };
 
 export async function stepPayment(

@@ -7,7 +7,7 @@ import type { Money } from '../money.ts';
 import type { PendingCharge } from './charge-parts.store.ts';
 import type { CardStop, Standing } from './may-charge.ts';
 import type { Attempt, Ending, Member, Stopped } from './series.ts';
-import { seriesColumns, seriesFromRow, type StoredSeries } from './series.store.ts';
+import { seriesColumns, seriesFromRow, settingsOfSeries, type StoredSeries } from './series.store.ts';
 import type { RecurringSettings } from './settings.store.ts';
 
 const stopColumns = { stopped_at: 'timestamptz?', stop_rule: 'text?', stop_pack: 'text?' } as const;
@@ -38,8 +38,7 @@ const readStandingRow = statement({
       ${Object.keys(seriesColumns)
         .map((name) => `series.${name}`)
         .join(', ')},
-      (select settings from recurring_settings as wish
-       where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings,
+      ${settingsOfSeries},
       (select max(created_at) from series_attempt where series_id = :series_id and outcome <> 'unsent') as last_attempt_at,
       exists (select from series_attempt where series_id = :series_id and outcome = 'pending') as is_pending,
       stop.stopped_at, stop.rule as stop_rule, stop.pack as stop_pack,
@@ -182,12 +181,13 @@ function stopOf(at: Instant | null, rule: string | null, pack: string | null): C
   return at !== null && rule !== null && pack !== null ? { at, rule, pack } : undefined;
 }
 
-/** Of a charge that has not ended: the series and the attempt, as of one moment. */
+/** Of a charge that has not ended: the series, its shop's wishes and the attempt, as of one moment. */
 const readPendingCharge = statement({
   name: 'read_pending_charge',
   parameters: { series_id: 'text', invoice_id: 'text', payment_id: 'text' },
   row: {
     ...seriesColumns,
+    settings: 'json?',
     created_at: 'timestamptz',
     amount_minor: 'int8',
     currency: 'text',
@@ -195,7 +195,7 @@ const readPendingCharge = statement({
   },
   text: `select ${Object.keys(seriesColumns)
     .map((name) => `series.${name}`)
-    .join(', ')}, created_at, amount_minor, currency, is_retry
+    .join(', ')}, ${settingsOfSeries}, created_at, amount_minor, currency, is_retry
          from series join series_attempt as attempt on attempt.series_id = series.series_id
          where series.series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id
            and outcome = 'pending'`,
@@ -208,7 +208,9 @@ export async function findPendingCharge(
   member: Member,
 ): Promise<PendingCharge | undefined> {
   const [row] = await db.run(readPendingCharge, memberColumns(seriesId, member));
-  return row && { stored: seriesFromRow(row), attempt: attemptFrom(member, row) };
+  if (!row) return undefined;
+  const settings = (row.settings ?? {}) as RecurringSettings;
+  return { stored: seriesFromRow(row), settings, attempt: attemptFrom(member, row) };
 }
 
 /** Undefined when it has ended, or never was. */

@@ -4,10 +4,11 @@ import type { Instant } from '../clock.ts';
 import type { Values } from '../database/statement.ts';
 import { bornClaimed } from '../engine/engine.ts';
 import type { Money } from '../money.ts';
-import type { Attempt, SeriesFact } from './series.ts';
 import type { Letter } from './letter.ts';
-import { letterOf, letterParameters, letterValues } from './letter.store.ts';
-import { changeOf, type StoredSeries } from './series.store.ts';
+import type { Attempt, SeriesFact } from './series.ts';
+import { letterOf, letterParameters, letterValues, type NewLetter } from './letter.store.ts';
+import { changeOf, type SeriesWithSettings, type StoredSeries } from './series.store.ts';
+import type { RecurringSettings } from './settings.store.ts';
 
 const parameters = {
   series_id: 'text',
@@ -59,18 +60,24 @@ export const succeededCharge = {
     ), ${letterOf('held', { claimedUntil: ':letter_claimed_until' })}`,
 } as const;
 
+/** A series as it is charged, and what its shop wants. */
+type Charged = { readonly stored: StoredSeries; readonly settings: RecurringSettings };
+
 /** A charge that has not ended, with its series as it was then. */
-export type PendingCharge = { readonly stored: StoredSeries; readonly attempt: Attempt };
+export type PendingCharge = Charged & { readonly attempt: Attempt };
 
 export type StartedCharge = Values<typeof startedCharge.parameters>;
+/** A receipt as whoever took the charge has just written it, with what he knew of its series. */
+export type KnownLetter = Letter & { readonly series: SeriesWithSettings };
+
 /** With the letter that goes with it, which whoever writes it sends at once: nobody else does before the lease is over. */
 export type SucceededCharge = {
   readonly written: Values<typeof succeededCharge.parameters>;
-  readonly letter: Letter | undefined;
+  readonly letter: KnownLetter | undefined;
 };
 
 export function startedChargeOf(
-  stored: StoredSeries,
+  { stored, settings }: Charged,
   fact: SeriesFact & { type: 'recurring_charge_started' },
   amount: Money,
   now: Instant,
@@ -79,20 +86,24 @@ export function startedChargeOf(
   const { after, values } = changed(stored, [fact], now);
   return {
     written: { ...values, is_retry: isRetry, packs: packs.join(' ') },
-    charge: { stored: after, attempt: { invoiceId, paymentId, createdAt: now, amount, isRetry } },
+    charge: { stored: after, settings, attempt: { invoiceId, paymentId, createdAt: now, amount, isRetry } },
   };
 }
 
 export function succeededChargeOf(
-  stored: StoredSeries,
+  { stored, settings }: Charged,
   facts: readonly SeriesFact[],
   {
     advice,
     letter,
-  }: { readonly advice: string | undefined; readonly letter: Pick<Letter, 'paid' | 'recipient'> | undefined },
+  }: {
+    readonly advice: string | undefined;
+    readonly letter: (NewLetter & { readonly recipient: string }) | undefined;
+  },
   now: Instant,
 ): SucceededCharge {
-  const { id: seriesId, partyId } = stored.series;
+  const { series } = stored;
+  const { id: seriesId, partyId } = series;
   return {
     written: {
       ...changed(stored, facts, now).values,
@@ -100,7 +111,14 @@ export function succeededChargeOf(
       letter_claimed_until: bornClaimed(now).wake_at,
       series_advice: advice ?? null,
     },
-    letter: letter && { ...letter, partyId, seriesId, createdAt: now, status: 'waiting' },
+    letter: letter && {
+      ...letter,
+      partyId,
+      seriesId,
+      createdAt: now,
+      status: 'waiting',
+      series: { series, settings },
+    },
   };
 }
 

@@ -4,7 +4,8 @@ import type { Instant } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { MailServer } from '../mail/mail-server.ts';
 import { isMailAddress } from '../mail/mail-settings.ts';
-import { letterIdOf, type Letter } from './letter.ts';
+import type { KnownLetter } from './charge-parts.store.ts';
+import { letterIdOf } from './letter.ts';
 import { endLetter, findLetter } from './letter.store.ts';
 import type { Recurring } from './verbs.ts';
 
@@ -19,12 +20,12 @@ export async function stepLetter(
   { db, recurring, mailServer }: LetterSteps,
   [invoiceId = '', paymentId = '']: readonly string[],
   now: Instant,
-  known?: Letter,
+  known?: KnownLetter,
 ): Promise<void> {
   const letter = known ?? (await findLetter(db, { invoiceId, paymentId }));
   if (letter?.status !== 'waiting') return;
   const { paid, seriesId, recipient, createdAt } = letter;
-  const receipt = await recurring.receipt(db, seriesId, paid);
+  const receipt = await recurring.receipt(db, known?.series ?? seriesId, paid);
   if (!receipt) throw new Error(`there is no receipt of series ${seriesId} to send`);
   const { subject, text, html } = receipt;
   const written = { subject, text, html };

@@ -137,7 +137,7 @@ export function openRecurring({
       return verdictOn(db, asked.seriesId, asked, now);
     },
 
-    started({ stored, verdict }, { invoiceId, paymentId, amount }, now) {
+    started({ stored, settings, verdict }, { invoiceId, paymentId, amount }, now) {
       if (!verdict.may) throw new Error('a charge was started that may not be made');
       const { isRetry, packs, warnings } = verdict;
       const fact = {
@@ -149,7 +149,7 @@ export function openRecurring({
         packs,
         warnings,
       } as const;
-      return startedChargeOf(stored, fact, amount, now);
+      return startedChargeOf({ stored, settings }, fact, amount, now);
     },
 
     async succeeded(db, { seriesId, known, ...member }, { ending, paid, email }, now) {
@@ -160,7 +160,7 @@ export function openRecurring({
       if (stop) return undefined;
       const recipient = email ?? series.mandate.payer.contactInfo['email'];
       const letter = writesLetters && paid && recipient !== undefined ? { paid, recipient } : undefined;
-      return succeededChargeOf(found.stored, facts, { advice: ending.advice, letter }, now);
+      return succeededChargeOf(found, facts, { advice: ending.advice, letter }, now);
     },
 
     async end(tx, seriesId, member, ending, now) {
@@ -282,7 +282,7 @@ async function verdictOn(
   const { stored, standing, settings } = found;
   const { enforceMaxGap = false } = settings;
   const verdict = mayCharge(standing, { ...charge, enforceMaxGap }, now);
-  return { series: stored.series, token: stored.handles.token, verdict, stored };
+  return { series: stored.series, token: stored.handles.token, verdict, stored, settings };
 }
 
 async function held(tx: Database, seriesId: string) {

@@ -17,6 +17,9 @@ export type StoredSeries = {
   readonly chain: string;
 };
 
+/** With what its shop wants of recurring charges. */
+export type SeriesWithSettings = { readonly series: Series; readonly settings: RecurringSettings };
+
 export const seriesColumns = {
   series_id: 'text',
   party_id: 'text',
@@ -88,13 +91,15 @@ const readSeries = statement({
   text: `select ${columnList} from series where series_id = :series_id`,
 });
 
+/** A column of a statement that reads `series`. */
+export const settingsOfSeries = `(select settings from recurring_settings as wish
+       where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings`;
+
 const readSeriesWithSettings = statement({
   name: 'read_series_with_settings',
   parameters: { series_id: 'text' },
   row: { ...seriesColumns, settings: 'json?' },
-  text: `select ${columnList}, (select settings from recurring_settings as wish
-           where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings
-         from series where series_id = :series_id`,
+  text: `select ${columnList}, ${settingsOfSeries} from series where series_id = :series_id`,
 });
 
 const lockSeriesRow = statement({
@@ -155,11 +160,10 @@ export async function findSeries(db: Database, seriesId: string): Promise<Stored
   return row && seriesFromRow(row);
 }
 
-/** With what its shop wants of recurring charges. */
 export async function findSeriesWithSettings(
   db: Database,
   seriesId: string,
-): Promise<{ series: Series; settings: RecurringSettings } | undefined> {
+): Promise<SeriesWithSettings | undefined> {
   const [row] = await db.run(readSeriesWithSettings, { series_id: seriesId });
   if (!row) return undefined;
   return { series: seriesFromRow(row).series, settings: (row.settings ?? {}) as RecurringSettings };

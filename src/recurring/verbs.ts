@@ -12,7 +12,7 @@ import type { Mandate, MandateGiven } from './mandate.ts';
 import type { Charge, Verdict } from './may-charge.ts';
 import type { ReceiptLanguage } from './receipt.ts';
 import type { Ending, Member, Series, SeriesFact, Withdrawn } from './series.ts';
-import type { StoredSeries } from './series.store.ts';
+import type { SeriesWithSettings, StoredSeries } from './series.store.ts';
 import type { RecurringSettings } from './settings.store.ts';
 import type { WrittenReceipt } from './write-receipt.ts';
 
@@ -40,8 +40,9 @@ export type Admission = {
   /** Of the card to be charged. */
   readonly token: string;
   readonly verdict: Verdict;
-  /** As it was when that was said. */
+  /** As it was when that was said, and what its shop wants. */
   readonly stored: StoredSeries;
+  readonly settings: RecurringSettings;
 };
 
 export type CardNeeded = {
@@ -123,10 +124,13 @@ export type Recurring = {
   events(db: Database, seriesId: string, after: number, most: number): Promise<LoggedEvent<SeriesFact>[]>;
   /** What there is to show for the consent, sealed. */
   bundle(db: Database, seriesId: string, now: Instant): Promise<Bundle | undefined>;
-  /** Undefined when there is no such series. In the payer's language, unless another is asked for. */
+  /**
+   * Of a series by its name, or as whoever asks knows it already. Undefined when there is none. In the payer's language, unless
+   * another is asked for.
+   */
   receipt(
     db: Database,
-    seriesId: string,
+    series: string | SeriesWithSettings,
     paid: Paid,
     language?: ReceiptLanguage,
   ): Promise<WrittenReceipt | undefined>;

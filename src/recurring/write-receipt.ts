@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts';
 import type { Service } from '../service.ts';
 import { languageOf, type Paid } from './letter.ts';
 import { receiptOf, type Receipt, type ReceiptLanguage } from './receipt.ts';
-import { findSeriesWithSettings } from './series.store.ts';
+import { findSeriesWithSettings, type SeriesWithSettings } from './series.store.ts';
 
 export type WrittenReceipt = Receipt & { readonly language: ReceiptLanguage };
 
@@ -18,11 +18,11 @@ export function openReceipts({
   /** In a language, or in the one it would be sent in. Undefined when there is no such series. */
   return async function writeReceipt(
     db: Database,
-    seriesId: string,
+    asked: string | SeriesWithSettings,
     paid: Paid,
     language?: ReceiptLanguage,
   ): Promise<WrittenReceipt | undefined> {
-    const found = await findSeriesWithSettings(db, seriesId);
+    const found = typeof asked === 'string' ? await findSeriesWithSettings(db, asked) : asked;
     const shop = found && (await merchants.shop(found.series.partyId, found.series.shopId));
     if (!shop) return undefined;
     const { series, settings } = found;
@@ -35,7 +35,7 @@ export function openReceipts({
       merchant: { name: shop.name, site: shop.url, ...(contact === undefined ? {} : { contact }) },
       mandate,
       card,
-      cancelUrl: withdrawUrlOf(seriesId),
+      cancelUrl: withdrawUrlOf(series.id),
     });
     return { language: chosen, ...receipt };
   };

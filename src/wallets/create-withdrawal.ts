@@ -94,8 +94,8 @@ export const createWithdrawal = endpoint({
         if ('notMade' in stored) {
           return stored.notMade === 'nameTaken' ? 'nameTaken' : { ok: false, refusal: stored.notMade };
         }
-        if (stored.state.status === 'sending') {
-          db.afterCommit(() => engine.run('withdrawal', [terms.id], now));
+        if (stored.withdrawal.state.status === 'sending') {
+          db.afterCommit(() => engine.run('withdrawal', [terms.id], now, stored));
         }
         // One that has failed for lack of money was accepted all the same: its second event says what became of it.
         return accept({ ...terms, state: { status: 'sending' } });

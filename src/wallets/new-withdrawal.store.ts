@@ -13,7 +13,13 @@ import { useGrant } from './grant.store.ts';
 import { insufficientFunds, noRoute, type PayoutFailure } from './payout-failure.ts';
 import { periodsOf, requireTurnover, type PayoutLimits, type TurnoverRefusal } from './payout-limits.ts';
 import { claimName, listOf, placesOf } from './store-parts.ts';
-import { ledgerOf, rowOf, withdrawalColumns as columns, type Realm } from './withdrawal.store.ts';
+import {
+  ledgerOf,
+  rowOf,
+  withdrawalColumns as columns,
+  type Realm,
+  type StoredWithdrawal,
+} from './withdrawal.store.ts';
 import { evolve, type Withdrawal, type WithdrawalFact } from './withdrawal.ts';
 
 /** A name used before leaves no row, and nothing is written. Beyond a limit, or without the money, the statement fails. */
@@ -91,7 +97,7 @@ export async function storeNewWithdrawal(
   db: Database,
   started: Started,
   options: NewWithdrawal,
-): Promise<Withdrawal | { readonly notMade: NotMade }> {
+): Promise<StoredWithdrawal | { readonly notMade: NotMade }> {
   const withdrawal = evolve(undefined, started);
   const hold = ledgerOf(withdrawal, options.realm);
   try {
@@ -101,7 +107,7 @@ export async function storeNewWithdrawal(
     const row = { withdrawal, facts, journal, ...options.claim, isCounted: withdrawal.isCounted };
     const made = await recording(db, journal, () => insert(db, row, options));
     if (made === 'insufficient') return await storeFailed(db, started, insufficientFunds, options);
-    return withdrawal;
+    return { withdrawal, version: facts.length };
   } catch (error) {
     const notMade = error instanceof Abandoned ? error.because : passedLimit(error, withdrawal, options);
     if (notMade === undefined) throw error;
@@ -115,12 +121,12 @@ async function storeFailed(
   started: Started,
   failure: PayoutFailure,
   options: NewWithdrawal,
-): Promise<Withdrawal> {
+): Promise<StoredWithdrawal> {
   const fact = { type: 'withdrawal_failed', failure } as const;
   const withdrawal = evolve(evolve(undefined, started), fact);
   const facts = [factToJson(started), fact];
   await insert(db, { withdrawal, facts, wake_at: null, attempts: 0, isCounted: false }, options);
-  return withdrawal;
+  return { withdrawal, version: facts.length };
 }
 
 type NewRow = {

@@ -47,9 +47,9 @@ export async function restoreWithdrawal(
         ...(around.walletGrant ? { grantId: around.walletGrant.id } : {}),
       });
       if ('notMade' in made) throw new NotRestored(inTheWay(terms, made.notMade));
-      if (made.state.status !== 'sending') throw new NotRestored(lacking(terms));
+      if (made.withdrawal.state.status !== 'sending') throw new NotRestored(lacking(terms));
       const succeeded = { type: 'withdrawal_succeeded', reference: 'operator', reason } as const;
-      if (!(await storeEnd(tx, { withdrawal: made, version: 1 }, succeeded, { realm, now })))
+      if (!(await storeEnd(tx, made, succeeded, { realm, now })))
         throw new NotRestored('it was changed by somebody else');
     });
   } catch (error) {

@@ -9,7 +9,13 @@ import type { Logger } from '../log.ts';
 import { findDestination } from './destination.store.ts';
 import { findWallet } from './wallet.store.ts';
 import { heldBack, meaningOf, nextOf } from './withdrawal.bank.ts';
-import { findWithdrawal, lookAgainAt, storeEnd, type Realm } from './withdrawal.store.ts';
+import {
+  findWithdrawal,
+  lookAgainAt,
+  storeEnd,
+  type Realm,
+  type StoredWithdrawal,
+} from './withdrawal.store.ts';
 import { evolve, operationIdOf, type Withdrawal, type WithdrawalEnd } from './withdrawal.ts';
 
 /** A day was not enough to find out. Its money stays set aside until an operator has. */
@@ -30,8 +36,10 @@ export async function stepWithdrawal(
   [id = '']: readonly string[],
   now: Instant,
   attempt: number,
+  /** As its maker wrote it, who began this at once. */
+  known?: StoredWithdrawal,
 ): Promise<void> {
-  const stored = await findWithdrawal(db, null, id);
+  const stored = known ?? (await findWithdrawal(db, null, id));
   if (!stored) return;
   const { withdrawal } = stored;
   const next = nextOf(withdrawal, attempt);

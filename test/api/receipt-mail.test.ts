@@ -1,7 +1,7 @@
 // Receipts by mail: the outbox of the sandbox, and a real mail server on a real socket that has good days and bad ones. Whatever
 // becomes of a letter, the payment stands.
 import { createServer, type AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { instantAt } from '../../src/clock.ts';
 import { openMailServer, type MailServerSettings } from '../../src/mail/mail-server.ts';
 import { storeSettings } from '../../src/recurring/settings.store.ts';
@@ -157,12 +157,25 @@ describe('without a mail server', () => {
     expect(await outbox(`?invoiceID=${id}`)).toEqual([]);
   });
 
-  test('is in the language of the shop, where the payer’s is not known', async () => {
+  test('is as the shop wants it, where the payer’s language is not known, whoever takes the charge', async () => {
     const name = { partyId: merchant.partyId, shopId: 'TEST' };
-    await storeSettings(world.service.database, name, { language: 'ru' });
-    await parentOf();
+    await storeSettings(world.service.database, name, { language: 'ru', contact: 'help@shop.example' });
+    const parent = await parentOf();
+    // By the node that began the charge, and by one that comes after it has died.
+    const charge = await charged(parent);
+    const engine = vi.spyOn(world.service.engine, 'run').mockImplementation(() => {});
+    const left = await charged(parent);
+    engine.mockRestore();
+    world.service.clock.advance(61_000);
     await look();
-    expect(await outbox()).toMatchObject([{ text: expect.stringContaining('регулярный платёж') }]);
+    const letters = await outbox();
+    expect(letters.map(({ invoiceID }) => invoiceID).sort()).toEqual(
+      [parent, charge, left].map(({ invoiceID }) => invoiceID).sort(),
+    );
+    for (const { text } of letters) {
+      expect(text).toContain('регулярный платёж');
+      expect(text).toContain('help@shop.example');
+    }
   });
 });
 
