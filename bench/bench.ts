@@ -1,13 +1,13 @@
 // npm run bench: how fast the service is, beside a floor that does the same writes and nothing else. Both run on this machine,
 // against the same PostgreSQL and the same bank, in short turns; what counts is their ratio. `--quick` takes under a minute.
 import { resolve } from 'node:path';
-import { closedLoop, median, openLoop, type Measured, type Work } from './load.ts';
+import { median, openLoop, steadyRate, type Measured, type Work } from './load.ts';
 import { costSince, meanOf, residentMb, spentSoFar, type Cost } from './costs.ts';
 import { isPgbenchThere, runPgbench } from './pgbench.ts';
 import { openField, type Contender } from './processes.ts';
 import { measureWebhooks, type WebhooksResult } from './webhooks.ts';
 import { writeReport, type Result, type SlowBankResult } from './report.ts';
-import { openApi, scenarios, type Api, type Scenario } from './scenarios.ts';
+import { eagerPolling, openApi, scenarios, type Api, type Scenario } from './scenarios.ts';
 import { turnOf, warmUp } from './turn.ts';
 import { readOptions, wholeNumber } from '../tools/script-options.ts';
 
@@ -42,8 +42,8 @@ const pgbenchSeconds = 5;
 /** However many scenarios there are: what has not begun by then is left out, and it is said so. */
 const lastBeginningMs = 265_000;
 const bankLatencyMs = wholeNumber('--bank-latency', options['bank-latency'] ?? '0', 0);
-/** Enough to keep the service busy while each of them waits for the bank. */
-const patientClients = 128;
+/** So long that what was begun has ended when its client asks for the first time, however long the bank took. */
+const patienceMs = 1_000;
 
 const field = await openField({
   ...(options.profile ? { profileInto: resolve(options.profile) } : {}),
@@ -117,7 +117,7 @@ async function race({ name, asksBank }: Scenario, works: ReadonlyMap<Contender, 
   return {
     name,
     residentMb: residentMb(service.pid),
-    ...(work && isSlow ? { withSlowBank: await withSlowBank(work) } : {}),
+    ...(isSlow ? { withSlowBank: await withSlowBank(works, all.rate) } : {}),
     service: all,
     ratios,
     costs: [...costs].map(([one, turns]) => ({ of: one.name, ...meanOf(turns) })),
@@ -126,20 +126,42 @@ async function race({ name, asksBank }: Scenario, works: ReadonlyMap<Contender, 
   };
 }
 
-async function withSlowBank(work: Work): Promise<SlowBankResult> {
+/** In turns with one that answers at once. Of either clients ask once, or it would be their questions that are measured. */
+async function withSlowBank(works: ReadonlyMap<Contender, Work>, usualRate: number): Promise<SlowBankResult> {
   const { slowBank } = field;
-  const api = apis.get(service);
-  if (!slowBank || !api) throw new Error('there is no slow bank');
-  const many = { clients: patientClients, ms: roundMs * 2 };
-  const quick = await closedLoop(work, many);
-  slowBank.latencyMs = api.firstPollAfterMs = bankLatencyMs;
+  const work = works.get(service);
+  if (!slowBank || !work) throw new Error('there is no slow bank');
+  const bankTakes = (latencyMs: number, polling: { firstAfterMs: number; everyMs: number }) => {
+    slowBank.latencyMs = latencyMs;
+    for (const api of apis.values()) api.polling = polling;
+  };
+  const ms = roundMs * 2;
+  // Enough that the service is never without work while they wait for the bank and for their time to ask.
+  const waiting = (usualRate * (bankLatencyMs + patienceMs)) / 1_000;
+  const patient = Math.ceil(waiting * 1.3);
+  const atOnce = { latencyMs: 0, rates: [] as number[] };
+  const late = { latencyMs: bankLatencyMs, rates: [] as number[] };
   try {
-    const { rate } = await closedLoop(work, many);
-    const half = await openLoop(work, { rate: quick.rate / 2, ms: roundMs * 2 });
-    const share = rate / quick.rate;
-    return { latencyMs: bankLatencyMs, clients: patientClients, rate, share, half };
+    // Makes the series that so many need.
+    await steadyRate(work, { clients: patient, ms: 0 });
+    for (let round = 0; round < rounds; round++)
+      for (const { latencyMs, rates } of round % 2 === 0 ? [atOnce, late] : [late, atOnce]) {
+        bankTakes(latencyMs, { firstAfterMs: latencyMs + patienceMs, everyMs: patienceMs });
+        rates.push(await steadyRate(work, { clients: patient, ms }));
+      }
+    bankTakes(bankLatencyMs, { ...eagerPolling, firstAfterMs: bankLatencyMs });
+    const rate = median(atOnce.rates) / 2;
+    const halves = new Map<Contender, Measured>();
+    for (const [one, its] of works) halves.set(one, await openLoop(its, { rate, ms }));
+    return {
+      latencyMs: bankLatencyMs,
+      clients: patient,
+      rate: median(late.rates),
+      shares: late.rates.map((found, round) => found / (atOnce.rates[round] ?? Number.NaN)),
+      halves: [...halves].map(([one, half]) => ({ of: one.name, ...half })),
+    };
   } finally {
-    slowBank.latencyMs = api.firstPollAfterMs = 0;
+    bankTakes(0, eagerPolling);
   }
 }
 

@@ -23,6 +23,20 @@ export async function closedLoop(work: Work, options: { clients: number; ms: num
   return { rate: latenciesMs.length / ((performance.now() - began) / 1_000), latenciesMs };
 }
 
+/** What is finished a second once all have begun, and until the first of them end: how long one takes by itself is no matter. */
+export async function steadyRate(work: Work, options: { clients: number; ms: number }): Promise<number> {
+  const settleMs = 2_000;
+  const from = performance.now() + settleMs;
+  let finished = 0;
+  const counted = async () => {
+    await work();
+    const now = performance.now();
+    if (now >= from && now < from + options.ms) finished++;
+  };
+  await closedLoop(counted, { clients: options.clients, ms: settleMs + options.ms });
+  return finished / (options.ms / 1_000);
+}
+
 /** Latency counts from when work should have begun: a server that stops does not make the load wait for it. */
 export async function openLoop(work: Work, options: { rate: number; ms: number }): Promise<Measured> {
   const latenciesMs: number[] = [];

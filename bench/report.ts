@@ -23,9 +23,10 @@ export type SlowBankResult = {
   readonly latencyMs: number;
   readonly clients: number;
   readonly rate: number;
-  /** Of the rate without the latency, and with as many clients. */
-  readonly share: number;
-  readonly half: Measured;
+  /** Of the rate without the latency, and with as many clients; of each turn. */
+  readonly shares: readonly number[];
+  /** At half the rate without the latency, of both. */
+  readonly halves: readonly (Measured & { readonly of: string })[];
 };
 
 const plotWidth = 40;
@@ -135,11 +136,14 @@ function costsTable(results: readonly Result[]): string[] {
 function slowBankLines(results: readonly Result[]): string[] {
   return results.flatMap(({ name, withSlowBank: slow }) => {
     if (!slow) return [];
-    const added = (share: number) => (percentile(slow.half.latenciesMs, share) - slow.latencyMs).toFixed(1);
+    const added = slow.halves.map(({ of, latenciesMs }) => {
+      const at = (share: number) => (percentile(latenciesMs, share) - slow.latencyMs).toFixed(1);
+      return `the ${of} adds p50 ${at(0.5)}, p95 ${at(0.95)}, p99 ${at(0.99)} ms`;
+    });
     return [
       `${name}, with a bank that takes ${slow.latencyMs} ms: ${slow.rate.toFixed(0)} a second with ${slow.clients} clients, ` +
-        `${(100 * slow.share).toFixed(0)} % of what they do without; at half load the rest adds ` +
-        `p50 ${added(0.5)}, p95 ${added(0.95)}, p99 ${added(0.99)} ms.`,
+        `${median(slow.shares).toFixed(2)} of what they do without (turns ${slow.shares.map((share) => share.toFixed(2)).join(' ')}); ` +
+        `at half that rate ${added.join(', ')}.`,
       '',
     ];
   });
