@@ -131,7 +131,7 @@ async function withSlowBank(works: ReadonlyMap<Contender, Work>, usualRate: numb
   const { slowBank } = field;
   const work = works.get(service);
   if (!slowBank || !work) throw new Error('there is no slow bank');
-  const bankTakes = (latencyMs: number, polling: { firstAfterMs: number; everyMs: number }) => {
+  const bankTakes = (latencyMs: number, polling: Api['polling']) => {
     slowBank.latencyMs = latencyMs;
     for (const api of apis.values()) api.polling = polling;
   };

@@ -23,7 +23,7 @@ export async function closedLoop(work: Work, options: { clients: number; ms: num
   return { rate: latenciesMs.length / ((performance.now() - began) / 1_000), latenciesMs };
 }
 
-/** What is finished a second once all have begun, and until the first of them end: how long one takes by itself is no matter. */
+/** Finished a second, but for the beginning, when none can be yet, and the end, when no more begin: how long each takes is no matter. */
 export async function steadyRate(work: Work, options: { clients: number; ms: number }): Promise<number> {
   const settleMs = 2_000;
   const from = performance.now() + settleMs;

@@ -66,11 +66,7 @@ test('two nodes started at once on an empty database share everything, and each 
 });
 
 test('a node given another master key than the database was made with refuses to start, and says so', async () => {
-  const testDatabase = await createTestDatabase('empty');
-  const { folder, remove } = temporaryFolder();
-  onTestFinished(remove);
-  onTestFinished(() => testDatabase.drop());
-  const environment = { MANDATE_DATA: folder, DATABASE_URL: testDatabase.url };
+  const { environment } = await nothingYet();
   expect((await mandate(['migrate'], { ...environment, MANDATE_MASTER_KEY: masterKey })).code).toBe(0);
   const other = Buffer.alloc(32, 8).toString('base64');
   const { code, errors } = await mandate(['serve'], { ...environment, MANDATE_MASTER_KEY: other, PORT: '0' });
@@ -79,11 +75,7 @@ test('a node given another master key than the database was made with refuses to
 });
 
 test('there are no keys to show or to revoke in a database without tables, and it is told so', async () => {
-  const testDatabase = await createTestDatabase('empty');
-  const { folder, remove } = temporaryFolder();
-  onTestFinished(remove);
-  onTestFinished(() => testDatabase.drop());
-  const environment = { MANDATE_DATA: folder, DATABASE_URL: testDatabase.url };
+  const { environment } = await nothingYet();
   for (const command of [
     ['keys', 'list', '--party', 'SANDBOX'],
     ['keys', 'revoke', 'k'],
@@ -97,11 +89,8 @@ test('there are no keys to show or to revoke in a database without tables, and i
 });
 
 test('neither mode works on a database of the other, but for showing and revoking its keys', async () => {
-  const testDatabase = await createTestDatabase('empty');
-  const { folder, remove } = temporaryFolder();
-  onTestFinished(remove);
-  onTestFinished(() => testDatabase.drop());
-  const environment = { MANDATE_DATA: folder, DATABASE_URL: testDatabase.url, MANDATE_MASTER_KEY: masterKey };
+  const { testDatabase, environment: empty } = await nothingYet();
+  const environment = { ...empty, MANDATE_MASTER_KEY: masterKey };
   const sandbox = await startServer(environment);
   await sandbox.stop();
   const inLiveMode = { ...environment, MANDATE_MODE: 'live' };
@@ -135,3 +124,12 @@ test('neither mode works on a database of the other, but for showing and revokin
   expect((await query(newest)).rows).toEqual(before);
   expect((await mandate(list, inLiveMode)).output).toMatch(/ live +server /);
 });
+
+/** An empty folder and a database without tables. */
+async function nothingYet() {
+  const testDatabase = await createTestDatabase('empty');
+  const { folder, remove } = temporaryFolder();
+  onTestFinished(remove);
+  onTestFinished(() => testDatabase.drop());
+  return { testDatabase, environment: { MANDATE_DATA: folder, DATABASE_URL: testDatabase.url } };
+}
