@@ -1,5 +1,5 @@
 -- The schema after all migrations, printed from PostgreSQL's catalogue by `npm run schema`. For reading and reviewing
--- alone: what makes the database is src/database/migrations.
+-- alone: what makes the database is src/platform/database/migrations.
 
 create domain id as text collate "C" check (length(value) >= 1 and length(value) <= 40);
 

@@ -2,8 +2,8 @@
 // few payments; what became of them is copied until there are enough (bench/lives.ts), the oldest three months ago.
 import { statfsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { openDatabase } from '../src/database/database.ts';
-import { moveWatermark } from '../src/ledger/check-ledger.ts';
+import { openDatabase } from '../src/platform/database/database.ts';
+import { moveWatermark } from '../src/platform/ledger/check-ledger.ts';
 import { copyLife, readLife, type Life } from './lives.ts';
 import { openField, type Field } from './processes.ts';
 import { openApi, sellOnce, sellInSeries } from './scenarios.ts';

@@ -5,8 +5,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readSandboxFacts } from '../src/merchants/sandbox-setup.ts';
-import { readBook } from '../test/support/books.ts';
+import { readSandboxFacts } from '../src/sandbox/sandbox-setup.ts';
+import { readBook } from '../test/support/ledger-check.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
 import { settledFindings, type CheckWorld, type Finding } from './checks/index.ts';
 import { openClient, type Client } from './torture/client.ts';

@@ -1,10 +1,10 @@
 // The program and its subcommands, a line each. Every subcommand loads what it needs when it runs, so that --help is quick.
 import { Command } from 'commander';
 import { readFileSync } from 'node:fs';
-import { addMerchantCommands } from './commands/merchants.line.ts';
-import { addPaymentCommands } from './commands/payments.line.ts';
-import { addPayoutCommands } from './commands/payouts.line.ts';
-import { ownFile } from './own-files.ts';
+import { addMerchantCommands } from './cli/merchants/commands.ts';
+import { addPaymentCommands } from './cli/payments/commands.ts';
+import { addPayoutCommands } from './cli/payouts/commands.ts';
+import { ownFile } from './asset-paths.ts';
 
 const { version } = JSON.parse(readFileSync(ownFile('../package.json'), 'utf8')) as {
   version: string;
@@ -22,7 +22,7 @@ const program = new Command('mandate')
 program
   .command('serve')
   .description('run the service (npm start does this)')
-  .action(async () => (await import('./commands/serve.ts')).serve());
+  .action(async () => (await import('./cli/serve.ts')).serve());
 
 program
   .command('sandbox')
@@ -30,18 +30,18 @@ program
   .argument('[fact]', 'only this one: apiUrl, apiKey, shopID, docsUrl or demoUrl')
   .option('--json', 'as JSON, for scripts')
   .action(async (fact: string | undefined, options: { json?: true }) =>
-    (await import('./commands/sandbox.ts')).showSandbox(fact, options),
+    (await import('./cli/sandbox.ts')).showSandbox(fact, options),
   );
 
 program
   .command('migrate')
   .description('bring the database up to date and stop; serve does it too')
-  .action(async () => (await import('./commands/migrate.ts')).migrateDatabase());
+  .action(async () => (await import('./cli/migrate.ts')).migrateDatabase());
 
 program
   .command('config')
   .description('list every setting with its present value; secrets are not shown')
-  .action(async () => (await import('./commands/config.ts')).showConfig());
+  .action(async () => (await import('./cli/config.ts')).showConfig());
 
 const keys = program
   .command('keys')
@@ -52,28 +52,30 @@ keys
   .requiredOption('--party <id>', 'whose key it is')
   .requiredOption('--name <name>', 'what you will know it by')
   .option('--scopes <names>', 'what it may do, separated by commas; everything by default')
-  .action(async (options) => (await import('./commands/keys.ts')).createKey(options));
+  .action(async (options) => (await import('./cli/operations/keys.ts')).createKey(options));
 keys
   .command('list')
   .description('list the keys of a party, without their secrets')
   .requiredOption('--party <id>', 'whose keys')
   .option('--json', 'as JSON')
-  .action(async (options) => (await import('./commands/keys.ts')).listKeys(options));
+  .action(async (options) => (await import('./cli/operations/keys.ts')).listKeys(options));
 keys
   .command('rotate')
   .description('make a new key in place of one; the old one goes on for the overlap')
   .argument('<keyID>')
   .option('--overlap <hours>', 'how long both work', '24')
-  .action(async (keyId: string, options) => (await import('./commands/keys.ts')).rotateKey(keyId, options));
+  .action(async (keyId: string, options) =>
+    (await import('./cli/operations/keys.ts')).rotateKey(keyId, options),
+  );
 keys
   .command('revoke')
   .description('end a key; every node refuses it within a second')
   .argument('<keyID>')
-  .action(async (keyId: string) => (await import('./commands/keys.ts')).revokeKey(keyId));
+  .action(async (keyId: string) => (await import('./cli/operations/keys.ts')).revokeKey(keyId));
 keys
   .command('rotate-signing')
   .description('sign new access tokens with a new key; those issued before stay good')
-  .action(async () => (await import('./commands/keys.ts')).rotateSigningKey());
+  .action(async () => (await import('./cli/operations/keys.ts')).rotateSigningKey());
 
 const consent = program.command('consent').description('what there is to show for the consent of a payer');
 consent
@@ -86,32 +88,32 @@ consent
   )
   .option('--sealed-here', 'this service must have sealed it, with whichever of its keys')
   .action(async (file: string, options) =>
-    (await import('./commands/consent.ts')).verifyConsent(file, options),
+    (await import('./cli/payments/consent.ts')).verifyConsent(file, options),
   );
 consent
   .command('print')
   .description('make a page to print of a consent bundle, on standard output')
   .argument('<file>')
-  .action(async (file: string) => (await import('./commands/consent.ts')).printConsent(file));
+  .action(async (file: string) => (await import('./cli/payments/consent.ts')).printConsent(file));
 consent
   .command('missing')
   .description('list the series that may be charged with no consent to show')
   .requiredOption('--party <id>')
   .option('--shop <id>', 'of this shop alone')
   .option('--json')
-  .action(async (options) => (await import('./commands/consent.ts')).listMissingConsents(options));
+  .action(async (options) => (await import('./cli/payments/consent.ts')).listMissingConsents(options));
 consent
   .command('key')
   .description('show the public key this service seals consent bundles with now')
-  .action(async () => (await import('./commands/consent.ts')).showConsentKey());
+  .action(async () => (await import('./cli/payments/consent.ts')).showConsentKey());
 consent
   .command('keys')
   .description('list the public keys this service has ever sealed with, the newest last')
-  .action(async () => (await import('./commands/consent.ts')).listConsentKeys());
+  .action(async () => (await import('./cli/payments/consent.ts')).listConsentKeys());
 consent
   .command('rotate')
   .description('seal with a new key from now on; bundles and links made with those before stay good')
-  .action(async () => (await import('./commands/consent.ts')).rotateConsentKey());
+  .action(async () => (await import('./cli/payments/consent.ts')).rotateConsentKey());
 
 program
   .command('mail')
@@ -119,14 +121,14 @@ program
   .command('try')
   .description('send a short letter, to see that receipts would get there')
   .argument('<address>', 'one of yours')
-  .action(async (address: string) => (await import('./commands/mail.ts')).tryMail(address));
+  .action(async (address: string) => (await import('./cli/operations/mail.ts')).tryMail(address));
 
 const vault = program.command('vault').description('the stored cards');
 vault
   .command('rotate')
   .description('seal every card with a new key, while the service runs; it can be stopped and run again')
   .option('--wait <seconds>', 'how long running nodes may take to learn of the new key; 0 if none runs', '65')
-  .action(async (options) => (await import('./commands/vault.ts')).rotateVault(options));
+  .action(async (options) => (await import('./cli/operations/vault.ts')).rotateVault(options));
 
 addMerchantCommands(program);
 addPaymentCommands(program);
@@ -140,7 +142,7 @@ const bank = program
   )
   .option('--public-url <url>', 'how payers reach its issuer’s page, if that is through a proxy')
   .option('--seed <number>', 'for the faults that are ordered by rate', '1')
-  .action(async (options) => (await import('./commands/bank.ts')).runBank(options));
+  .action(async (options) => (await import('./cli/banks/bank.ts')).runBank(options));
 const secretFile = [
   '--secret-file <file>',
   'where its secret is, - for standard input; else it is taken from BANK_SECRET',
@@ -151,7 +153,7 @@ bank
   .argument('<bankID>', 'a name of your choice, which stands in the address of its callbacks')
   .requiredOption('--url <url>', 'where its operations are')
   .option(...secretFile)
-  .action(async (id: string, options) => (await import('./commands/banks.ts')).addBank(id, options));
+  .action(async (id: string, options) => (await import('./cli/banks/banks.ts')).addBank(id, options));
 bank
   .command('change')
   .description('the same bank at another address, or with a new secret')
@@ -159,12 +161,12 @@ bank
   .option('--url <url>', 'where its operations are now')
   .option('--new-secret', 'with the secret in BANK_SECRET; --secret-file says it too')
   .option(...secretFile)
-  .action(async (id: string, options) => (await import('./commands/banks.ts')).changeBank(id, options));
+  .action(async (id: string, options) => (await import('./cli/banks/banks.ts')).changeBank(id, options));
 bank
   .command('list')
   .description('list the banks, without their secrets')
   .option('--json', 'as JSON')
-  .action(async (options) => (await import('./commands/banks.ts')).listAllBanks(options));
+  .action(async (options) => (await import('./cli/banks/banks.ts')).listAllBanks(options));
 bank
   .command('check')
   .description(
@@ -172,12 +174,12 @@ bank
   )
   .argument('<bankID>')
   .option('--json', 'as JSON')
-  .action(async (id: string, options) => (await import('./commands/banks.ts')).checkBank(id, options));
+  .action(async (id: string, options) => (await import('./cli/banks/banks.ts')).checkBank(id, options));
 bank
   .command('remove')
   .description('forget a bank that no terminal has ever used')
   .argument('<bankID>')
-  .action(async (id: string) => (await import('./commands/banks.ts')).removeBank(id));
+  .action(async (id: string) => (await import('./cli/banks/banks.ts')).removeBank(id));
 bank
   .command('conformance')
   .description('check whether a bank keeps the open bank protocol; BANK_SECRET is what it signs with')
@@ -187,7 +189,7 @@ bank
   .option('--declined-card <number>', 'one that is declined', '4000000000000002')
   .option('--challenge-card <number>', 'one whose payer must confirm', '4012888888881881')
   .option('--currency <code>', 'in which it works', 'RUB')
-  .action(async (options) => (await import('./commands/bank.ts')).checkConformance(options));
+  .action(async (options) => (await import('./cli/banks/bank.ts')).checkConformance(options));
 
 const terminal = program
   .command('terminal')
@@ -203,13 +205,13 @@ terminal
   .requiredOption('--merchant <id>', 'its name with that bank')
   .requiredOption('--descriptor <text>', 'what payers read on their statements')
   .option('--priority <number>', 'of several the lowest is used whose bank answers', '1')
-  .action(async (id: string, options) => (await import('./commands/terminals.ts')).addTerminal(id, options));
+  .action(async (id: string, options) => (await import('./cli/banks/terminals.ts')).addTerminal(id, options));
 terminal
   .command('list')
   .description('list the terminals of a merchant and of its shops')
   .requiredOption('--party <id>')
   .option('--json', 'as JSON')
-  .action(async (options) => (await import('./commands/terminals.ts')).listAllTerminals(options));
+  .action(async (options) => (await import('./cli/banks/terminals.ts')).listAllTerminals(options));
 terminal
   .command('remove')
   .description('nothing new through it; what went through it can still be captured, refunded, asked about')
@@ -218,7 +220,7 @@ terminal
   .option('--shop <id>', 'one for payments of this shop')
   .option('--payouts', 'one for payouts')
   .action(async (id: string, options) =>
-    (await import('./commands/terminals.ts')).removeTerminal(id, options),
+    (await import('./cli/banks/terminals.ts')).removeTerminal(id, options),
   );
 
 const stuck = program
@@ -228,20 +230,22 @@ stuck
   .command('list')
   .description('list it, with the reason of the last failure')
   .option('--json', 'as JSON')
-  .action(async (options) => (await import('./commands/stuck.ts')).listStuck(options));
+  .action(async (options) => (await import('./cli/operations/jobs.ts')).listStuck(options));
 stuck
   .command('retry')
   .description('try one again, from the first attempt')
   .argument('<kind>', 'as the list shows it')
   .argument('<id>')
-  .action(async (kind: string, id: string) => (await import('./commands/stuck.ts')).retryStuck(kind, id));
+  .action(async (kind: string, id: string) =>
+    (await import('./cli/operations/jobs.ts')).retryStuck(kind, id),
+  );
 
 const bindings = program.command('bindings').description('cards that are being bound to customers');
 bindings
   .command('owed')
   .description('list the test charges whose return to the payer the bank has not confirmed')
   .option('--json', 'as JSON')
-  .action(async (options) => (await import('./commands/bindings.ts')).listOwed(options));
+  .action(async (options) => (await import('./cli/payments/bindings.ts')).listOwed(options));
 bindings
   .command('close')
   .description('close one when you have made sure that the payer has his money; the binding has then failed')
@@ -249,7 +253,7 @@ bindings
   .argument('<bindingID>')
   .requiredOption('--reason <text>', 'how you know; it is kept in the log')
   .action(async (customerId: string, bindingId: string, options) =>
-    (await import('./commands/bindings.ts')).closeOwed(customerId, bindingId, options),
+    (await import('./cli/payments/bindings.ts')).closeOwed(customerId, bindingId, options),
   );
 
 const webhooks = program.command('webhooks').description('what merchants are told, and what became of it');
@@ -258,37 +262,41 @@ webhooks
   .description('list the webhooks of a merchant')
   .requiredOption('--party <id>')
   .option('--json', 'as JSON')
-  .action(async (options) => (await import('./commands/webhooks.ts')).listWebhooks(options));
+  .action(async (options) => (await import('./cli/operations/webhooks.ts')).listWebhooks(options));
 webhooks
   .command('parked')
   .description('list the queues of a webhook that are given up')
   .argument('<webhookID>')
   .option('--json', 'as JSON')
-  .action(async (id: string, options) => (await import('./commands/webhooks.ts')).listParked(id, options));
+  .action(async (id: string, options) =>
+    (await import('./cli/operations/webhooks.ts')).listParked(id, options),
+  );
 webhooks
   .command('resume')
   .description('take up what is parked, and try now what waits for a later attempt')
   .argument('<webhookID>')
   .option('--object <id>', 'the queue of one invoice, customer, series, withdrawal or destination alone')
-  .action(async (id: string, options) => (await import('./commands/webhooks.ts')).resumeQueues(id, options));
+  .action(async (id: string, options) =>
+    (await import('./cli/operations/webhooks.ts')).resumeQueues(id, options),
+  );
 webhooks
   .command('replay')
   .description('send a stretch of time again, in order')
   .argument('<webhookID>')
   .requiredOption('--since <time>', 'a date-time, or how long ago: 30m, 24h, 7d')
   .option('--until <time>', 'likewise; now by default')
-  .action(async (id: string, options) => (await import('./commands/webhooks.ts')).replay(id, options));
+  .action(async (id: string, options) => (await import('./cli/operations/webhooks.ts')).replay(id, options));
 webhooks
   .command('listen')
   .description('print what a merchant is told as it happens, and hand it on to a program on this machine')
   .option('--party <id>', 'whose notices', 'SANDBOX')
   .option('--shop <id>', 'of one shop alone')
   .option('--forward <url>', 'where to send them, signed: http://localhost:3000/notices')
-  .action(async (options) => (await import('./commands/webhooks.ts')).listen(options));
+  .action(async (options) => (await import('./cli/operations/webhooks.ts')).listen(options));
 webhooks
   .command('rebase')
   .description('once after a dump was restored into another PostgreSQL, with no node running')
-  .action(async () => (await import('./commands/webhooks.ts')).rebase());
+  .action(async () => (await import('./cli/operations/webhooks.ts')).rebase());
 
 const ledger = program.command('ledger').description('the books: double entry, checked');
 ledger
@@ -299,33 +307,35 @@ ledger
   .exitOverride(endAsNotFoundOut)
   .option('--recent', 'only what came since the last such check')
   .option('--json', 'as JSON')
-  .action(async (options) => (await import('./commands/ledger.ts')).checkBooks(options));
+  .action(async (options) => (await import('./cli/operations/ledger.ts')).checkBooks(options));
 ledger
   .command('account')
   .description('show an account: balances, rows, latest transfers')
   .argument('<id>', 'as in live:RUB:merchant.settlement:PARTY:SHOP, or a part of it to find some')
   .option('--hours <number>', 'how far back to look for transfers', '24')
   .option('--json', 'as JSON')
-  .action(async (id: string, options) => (await import('./commands/ledger.ts')).showAccount(id, options));
+  .action(async (id: string, options) =>
+    (await import('./cli/operations/ledger.ts')).showAccount(id, options),
+  );
 ledger
   .command('spread')
   .description('spread a busy account over more balance rows; may be done while it is used')
   .argument('<id>')
   .requiredOption('--lanes <number>', 'rows beside the main one, up to 256')
-  .action(async (id: string, options) => (await import('./commands/ledger.ts')).spread(id, options));
+  .action(async (id: string, options) => (await import('./cli/operations/ledger.ts')).spread(id, options));
 
 const retention = program.command('retention').description('what is kept for how long, and what may go');
 retention
   .command('show')
   .description('list the tables with their sizes, how long each keeps its rows and who deletes them')
   .option('--json', 'as JSON')
-  .action(async (options) => (await import('./commands/retention.ts')).showRetention(options));
+  .action(async (options) => (await import('./cli/operations/retention.ts')).showRetention(options));
 retention
   .command('sweep')
   .description('delete what nothing needs any more, beside running nodes; can be stopped and run again')
   .requiredOption('--older-than <days>', '90 at least')
   .option('--dry-run', 'only count')
-  .action(async (options) => (await import('./commands/retention.ts')).sweepOldRows(options));
+  .action(async (options) => (await import('./cli/operations/retention.ts')).sweepOldRows(options));
 
 const reconcile = program
   .command('reconcile')
@@ -352,7 +362,7 @@ Ends with 0 when all is equal, 1 when something differs, 2 when it could not be 
   mandate reconcile --bank ACME
   mandate reconcile --bank clearing-2026-11-20.csv --of ACME --from 2026-11-20 --to 2026-11-21`,
   )
-  .action(async (options) => (await import('./commands/reconcile.ts')).reconcileWithBank(options));
+  .action(async (options) => (await import('./cli/banks/reconcile.ts')).reconcileWithBank(options));
 reconcile.exitOverride(endAsNotFoundOut);
 
 try {

@@ -1,5 +1,5 @@
 // A refusal is an answer, not a fault: the business says no, by name. What a client sees of each name stands in the
-// catalogue, http/refusals.ts; an endpoint that refuses with a name the catalogue lacks does not compile.
+// catalogue, platform/http/errors/error-codes.ts; an endpoint that refuses with a name the catalogue lacks does not compile.
 
 export type Refusal<Code extends string> = {
   readonly code: Code;

@@ -7,8 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { openLink } from '../src/bank/http/link.ts';
-import { protocolVersion, sign, signatureHeader, versionHeader } from '../src/bank/http/signature.ts';
+import { openLink } from '../src/acquiring/adapters/http/link.ts';
+import {
+  protocolVersion,
+  sign,
+  signatureHeader,
+  versionHeader,
+} from '../src/acquiring/adapters/http/signature.ts';
 import { randomIds } from '../src/ids.ts';
 import { readOptions, wholeNumber } from './script-options.ts';
 

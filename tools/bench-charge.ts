@@ -4,16 +4,16 @@
 // hide it. Only the ratios of one run mean anything. `npx tsx tools/bench-charge.ts [seconds for each, 12 by default]`
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../src/clock.ts';
-import { buildService, foundationOn } from '../src/compose.ts';
-import { readConfig } from '../src/config.ts';
-import { openDatabase } from '../src/database/database.ts';
-import { startEmbedded } from '../src/database/embedded/server.ts';
-import { everyScope } from '../src/http/access.ts';
+import { buildService, foundationOn } from '../src/app/compose.ts';
+import { readConfig } from '../src/app/config.ts';
+import { openDatabase } from '../src/platform/database/database.ts';
+import { startEmbedded } from '../src/sandbox/postgres/server.ts';
+import { everyScope } from '../src/platform/http/access.ts';
 import { randomIds } from '../src/ids.ts';
-import { acquirerUncleared, feeIncome, settlementAccount } from '../src/ledger/account.ts';
-import { spreadAccount } from '../src/ledger/ledger.store.ts';
-import { openLog } from '../src/log.ts';
-import { insertParty, insertShop, setShopFees } from '../src/merchants/party.store.ts';
+import { acquirerUncleared, feeIncome, settlementAccount } from '../src/platform/ledger/domain/account.ts';
+import { spreadAccount } from '../src/platform/ledger/store/journals.ts';
+import { openLog } from '../src/platform/log.ts';
+import { insertParty, insertShop, setShopFees } from '../src/merchants/store/parties.ts';
 import type { Currency } from '../src/money.ts';
 import { openSimulatedBank } from '../src/sandbox/bank/simulated-bank.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';

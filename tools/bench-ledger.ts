@@ -3,14 +3,14 @@
 // than the code, so only the ratios of one run mean anything. `npx tsx tools/bench-ledger.ts`, half a minute.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../src/clock.ts';
-import { openDatabase, type Database } from '../src/database/database.ts';
-import { startEmbedded } from '../src/database/embedded/server.ts';
-import { migrate } from '../src/database/migrate.ts';
-import { statement } from '../src/database/statement.ts';
+import { openDatabase, type Database } from '../src/platform/database/database.ts';
+import { startEmbedded } from '../src/sandbox/postgres/server.ts';
+import { migrate } from '../src/platform/database/migrate.ts';
+import { statement } from '../src/platform/database/statement.ts';
 import { randomIds } from '../src/ids.ts';
-import { accountsIn } from '../src/ledger/ledger.ts';
-import { postJournal, spreadAccount } from '../src/ledger/ledger.store.ts';
-import { saleApproved, type LedgerPayment } from '../src/ledger/postings.ts';
+import { accountsIn } from '../src/platform/ledger/domain/ledger.ts';
+import { postJournal, spreadAccount } from '../src/platform/ledger/store/journals.ts';
+import { saleApproved, type LedgerPayment } from '../src/platform/ledger/domain/postings.ts';
 import type { Currency, Money } from '../src/money.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
 import { readOptions } from './script-options.ts';

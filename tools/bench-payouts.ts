@@ -3,16 +3,16 @@
 // one run mean anything. `npx tsx tools/bench-payouts.ts`, a minute.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { instantAt, systemClock } from '../src/clock.ts';
-import { openDatabase, type Database } from '../src/database/database.ts';
-import { startEmbedded } from '../src/database/embedded/server.ts';
-import { migrate } from '../src/database/migrate.ts';
-import { statement } from '../src/database/statement.ts';
+import { openDatabase, type Database } from '../src/platform/database/database.ts';
+import { startEmbedded } from '../src/sandbox/postgres/server.ts';
+import { migrate } from '../src/platform/database/migrate.ts';
+import { statement } from '../src/platform/database/statement.ts';
 import { randomIds } from '../src/ids.ts';
 import type { Currency } from '../src/money.ts';
 import { depositFromBank } from '../src/wallets/deposit.ts';
-import type { PayoutLimits } from '../src/wallets/payout-limits.ts';
-import { storeNewWithdrawal } from '../src/wallets/new-withdrawal.store.ts';
-import { storeEnd } from '../src/wallets/withdrawal.store.ts';
+import type { PayoutLimits } from '../src/payouts/domain/payout-limits.ts';
+import { storeNewWithdrawal } from '../src/payouts/store/new-withdrawal.ts';
+import { storeEnd } from '../src/payouts/store/withdrawals.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
 import { readOptions } from './script-options.ts';
 

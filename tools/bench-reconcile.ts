@@ -3,13 +3,13 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
-import { readBookFile } from '../src/bank/book-file.ts';
+import { readBookFile } from '../src/acquiring/reconciliation/report-file.ts';
 import { systemClock } from '../src/clock.ts';
-import { bankComparison } from '../src/bank-comparison.ts';
-import { openDatabase } from '../src/database/database.ts';
-import { startEmbedded } from '../src/database/embedded/server.ts';
-import { migrate } from '../src/database/migrate.ts';
-import { reconcile } from '../src/reconciliation/reconcile.ts';
+import { bankComparison } from '../src/app/reconciliation-sources.ts';
+import { openDatabase } from '../src/platform/database/database.ts';
+import { startEmbedded } from '../src/sandbox/postgres/server.ts';
+import { migrate } from '../src/platform/database/migrate.ts';
+import { reconcile } from '../src/acquiring/reconciliation/reconcile.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
 import { readOptions, wholeNumber } from './script-options.ts';
 

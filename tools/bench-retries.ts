@@ -3,17 +3,17 @@
 // service or database: every series decided, tried and declined on each of the days.
 // `npx tsx tools/bench-retries.ts [series, 1000 by default] [of them charged every day, 8 by default]`
 import { laterBy, systemClock, type Instant } from '../src/clock.ts';
-import { buildService, foundationOn } from '../src/compose.ts';
-import { readConfig } from '../src/config.ts';
-import { openDatabase } from '../src/database/database.ts';
-import { startEmbedded } from '../src/database/embedded/server.ts';
-import { everyScope } from '../src/http/access.ts';
+import { buildService, foundationOn } from '../src/app/compose.ts';
+import { readConfig } from '../src/app/config.ts';
+import { openDatabase } from '../src/platform/database/database.ts';
+import { startEmbedded } from '../src/sandbox/postgres/server.ts';
+import { everyScope } from '../src/platform/http/access.ts';
 import { randomIds } from '../src/ids.ts';
-import { openLog } from '../src/log.ts';
-import { insertParty, insertShop } from '../src/merchants/party.store.ts';
+import { openLog } from '../src/platform/log.ts';
+import { insertParty, insertShop } from '../src/merchants/store/parties.ts';
 import type { Currency } from '../src/money.ts';
-import { mayCharge, type Decline } from '../src/recurring/may-charge.ts';
-import { decideEnding, evolve, type Series, type SeriesTerms } from '../src/recurring/series.ts';
+import { mayCharge, type Decline } from '../src/retry-rules/domain/may-charge.ts';
+import { decideEnding, evolve, type Series, type SeriesTerms } from '../src/recurring/domain/series.ts';
 import { openSimulatedBank } from '../src/sandbox/bank/simulated-bank.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
 import { readOptions, wholeNumber } from './script-options.ts';

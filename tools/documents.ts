@@ -1,21 +1,21 @@
 // The documents that are printed from the code, so that they cannot say anything else: errors, settings, access.
 import { format, resolveConfig } from 'prettier';
-import { settings, type Setting } from '../src/config.ts';
-import { access, scopes, type AccessRow } from '../src/http/access.ts';
-import { takesIdempotencyKey, type AnyEndpoint } from '../src/http/endpoint.ts';
-import { refusalsOf } from '../src/http/openapi.ts';
-import { refusals, type RefusalCode } from '../src/http/refusals.ts';
+import { settings, type Setting } from '../src/app/config.ts';
+import { access, scopes, type AccessRow } from '../src/platform/http/access.ts';
+import { takesIdempotencyKey, type AnyEndpoint } from '../src/platform/http/endpoint.ts';
+import { refusalsOf } from '../src/platform/http/openapi.ts';
+import { refusals, type RefusalCode } from '../src/platform/http/errors/error-codes.ts';
 import {
   deadlineReached,
   failureOfDecline as chargeFailure,
   payerError,
-} from '../src/payments/payment-failure.ts';
-import { routes, sandboxRoutes } from '../src/routes.ts';
+} from '../src/payments/domain/payment-failure.ts';
+import { routes, sandboxRoutes } from '../src/app/routes.ts';
 import {
   failureOfDecline as payoutFailure,
   insufficientFunds,
   noRoute,
-} from '../src/wallets/payout-failure.ts';
+} from '../src/payouts/domain/payout-failure.ts';
 import { capturedPartMinor, cardResultRows, heldMinor, refundedPartMinor } from './card-results.ts';
 
 const endpoints = [...routes, ...sandboxRoutes];
@@ -42,7 +42,7 @@ function errorsText(): string {
   const statuses = [...new Set(Object.values(refusals).map(({ status }) => status))].sort((a, b) => a - b);
   return `# Errors
 
-${printedFrom('src/http/refusals.ts')}
+${printedFrom('src/platform/http/errors/error-codes.ts')}
 
 When the service says no, the status tells what kind of no it is, and the body says it to people in \`message\`. Where the
 status is 400 or 422 the body also has a \`code\`: switch on that, never on the sentence, which may be improved or say more
@@ -146,7 +146,7 @@ function accessText(): string {
     .map(({ method, path }) => `\`${method} ${path}\``);
   return `# Who may call what
 
-${printedFrom('src/http/access.ts')}
+${printedFrom('src/platform/http/access.ts')}
 
 There are two kinds of bearer tokens. An **API key** belongs to a party and is for its servers alone; it may do what its
 scopes allow, and it has them all unless it was made with a list (\`mandate keys create --scopes\`). An **access token** may be
@@ -182,7 +182,7 @@ function configurationText(): string {
   ]);
   return `# Configuration
 
-${printedFrom('src/config.ts')}
+${printedFrom('src/app/config.ts')}
 
 Every setting comes from the environment. An empty one counts as not set. The program checks them all before it does anything
 else and names every fault at once; \`mandate config\` shows what is in force.

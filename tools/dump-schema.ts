@@ -1,7 +1,7 @@
 // npm run schema: migrates a throw-away database and writes schema.sql. A test compares the two.
 import { writeFile } from 'node:fs/promises';
-import { openDatabase } from '../src/database/database.ts';
-import { migrate } from '../src/database/migrate.ts';
+import { openDatabase } from '../src/platform/database/database.ts';
+import { migrate } from '../src/platform/database/migrate.ts';
 import { startTestCluster } from '../test/support/test-cluster.ts';
 import { schemaText } from './schema-text.ts';
 import { readOptions } from './script-options.ts';

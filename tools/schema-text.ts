@@ -3,7 +3,7 @@
 import type pg from 'pg';
 
 const heading = `-- The schema after all migrations, printed from PostgreSQL's catalogue by \`npm run schema\`. For reading and reviewing
--- alone: what makes the database is src/database/migrations.
+-- alone: what makes the database is src/platform/database/migrations.
 `;
 
 export async function schemaText(client: pg.ClientBase): Promise<string> {

@@ -1,8 +1,13 @@
 // What the floor has beside itself: the database, through the same driver, and the bank, by its protocol.
 import pg from 'pg';
-import { openLink } from '../../src/bank/http/link.ts';
+import { openLink } from '../../src/acquiring/adapters/http/link.ts';
 import { party } from './charge-statements.ts';
-import { protocolVersion, sign, signatureHeader, versionHeader } from '../../src/bank/http/signature.ts';
+import {
+  protocolVersion,
+  sign,
+  signatureHeader,
+  versionHeader,
+} from '../../src/acquiring/adapters/http/signature.ts';
 
 const { DATABASE_URL: connectionString = '', BANK_URL: bankUrl = '', BANK_SECRET: secret = '' } = process.env;
 const connections = Number(process.env['DATABASE_CONNECTIONS'] ?? 10);

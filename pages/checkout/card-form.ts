@@ -1,7 +1,7 @@
 // The form: what is typed is shown as on the card while it is typed, and what is wrong is said beside the field, in words, when
 // the payer has left it or wants to pay.
-import { fill } from '../../src/checkout/words.ts';
-import type { CheckoutFacts } from '../../src/checkout/checkout-page.ts';
+import { fill } from '../../src/checkout/domain/translations.ts';
+import type { CheckoutFacts } from '../../src/checkout/domain/checkout-page.ts';
 import { existing } from '../docs/elements.ts';
 import {
   caretBehind,

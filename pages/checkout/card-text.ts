@@ -1,6 +1,11 @@
 // What is typed into the fields of a card: how it is shown, and what is wrong with it. Pure. Which numbers there are is the
 // service's own rule, taken from where it stands.
-import { passesLuhn, paymentSystemOf, paymentSystems, type PaymentSystem } from '../../src/cards/card.ts';
+import {
+  passesLuhn,
+  paymentSystemOf,
+  paymentSystems,
+  type PaymentSystem,
+} from '../../src/cards/domain/card.ts';
 
 export type Problem =
   | 'numberMissing'

@@ -1,6 +1,6 @@
 // The payer's bank asks him to confirm. Its page is shown in a frame, which can do nothing to ours; where that does not work
 // it gets a page of its own, and the browser comes back here from it.
-import type { CheckoutFacts } from '../../src/checkout/checkout-page.ts';
+import type { CheckoutFacts } from '../../src/checkout/domain/checkout-page.ts';
 import { existing, h } from '../docs/elements.ts';
 import type { Interaction } from './progress.ts';
 import { baseUrl } from './session.ts';

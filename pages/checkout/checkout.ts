@@ -1,8 +1,8 @@
 // The page where people pay and bind cards. It shows one view at a time; which one follows from what the service says has happened and from
 // what the payer is doing, so that a page that is loaded again, or opened twice, shows the truth.
-import type { CheckoutFacts, View } from '../../src/checkout/checkout-page.ts';
-import { printMoney, sizeOfPrinted } from '../../src/checkout/printed-money.ts';
-import { fill } from '../../src/checkout/words.ts';
+import type { CheckoutFacts, View } from '../../src/checkout/domain/checkout-page.ts';
+import { printMoney, sizeOfPrinted } from '../../src/checkout/domain/format-money.ts';
+import { fill } from '../../src/checkout/domain/translations.ts';
 import { existing } from '../docs/elements.ts';
 import { openApi, randomHex } from './api.ts';
 import { fingerprint } from './browser-print.ts';

@@ -1,7 +1,7 @@
 // What is shown when it is done: that it is, and a receipt.
-import type { CheckoutFacts } from '../../src/checkout/checkout-page.ts';
-import { printMoney } from '../../src/checkout/printed-money.ts';
-import { fill } from '../../src/checkout/words.ts';
+import type { CheckoutFacts } from '../../src/checkout/domain/checkout-page.ts';
+import { printMoney } from '../../src/checkout/domain/format-money.ts';
+import { fill } from '../../src/checkout/domain/translations.ts';
 import { existing, h } from '../docs/elements.ts';
 import { networkName } from './card-form.ts';
 import type { Progress } from './progress.ts';

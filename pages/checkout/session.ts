@@ -1,7 +1,7 @@
 // What only this tab may know: the access token, the payer's e-mail address, the payment's metadata. They come with the
 // address, behind its ? or its #, are taken out of it at once, and are kept until the tab is closed, so that the page can be
 // loaded again. Card data is never among them.
-import { privateNames } from '../../src/checkout/checkout-request.ts';
+import { privateNames } from '../../src/checkout/domain/checkout-request.ts';
 
 export type Session = {
   readonly token: string | undefined;

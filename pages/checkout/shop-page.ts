@@ -1,6 +1,6 @@
 // The page of the shop that opened this one, in whose frame it may be: it is told what happens, never asked anything, and what
 // it says is not listened to. Only an origin on the shop's list is told.
-import type { CheckoutFacts } from '../../src/checkout/checkout-page.ts';
+import type { CheckoutFacts } from '../../src/checkout/domain/checkout-page.ts';
 
 export type Told =
   | { readonly type: 'opened' | 'closed' }

@@ -1,6 +1,6 @@
 // What the page is for: to pay an invoice, or to bind a card to a customer. Both begin with a tokenized card and are then
 // followed by events; what differs is here.
-import type { CheckoutFacts } from '../../src/checkout/checkout-page.ts';
+import type { CheckoutFacts } from '../../src/checkout/domain/checkout-page.ts';
 import type { Answer, Api } from './api.ts';
 import type { FeedEvent } from './progress.ts';
 import type { Session } from './session.ts';

@@ -1,6 +1,6 @@
 // Which view is shown: it follows from what the service has told and from what this page is doing. Pure.
-import type { TaskKind } from '../../src/checkout/checkout-request.ts';
-import type { View } from '../../src/checkout/checkout-page.ts';
+import type { TaskKind } from '../../src/checkout/domain/checkout-request.ts';
+import type { View } from '../../src/checkout/domain/checkout-page.ts';
 import type { Progress } from './progress.ts';
 
 export type Doing = {

@@ -1,6 +1,6 @@
 // How long somebody has to wait, as people say it: "in 40 seconds", "через 3 часа". Pure. Rounded up, so that nobody who comes
 // back when he was told to is sent away again.
-import type { Locale } from '../../src/checkout/checkout-request.ts';
+import type { Locale } from '../../src/checkout/domain/checkout-request.ts';
 
 const secondsMost = 60;
 const minutesMost = 60;

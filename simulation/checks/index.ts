@@ -14,7 +14,7 @@ import { events } from './events.ts';
 import { final } from './final.ts';
 import { historyOf } from './history.ts';
 import { invoices } from './invoices.ts';
-import { letters } from './letters.ts';
+import { letters } from './payer-emails.ts';
 import { moves } from './moves.ts';
 import { postings } from './postings.ts';
 import { openRepeats, type Repeats } from './repeats.ts';

@@ -4,9 +4,9 @@
 import type { Acknowledged } from '../checks/world.ts';
 import type { Chance } from '../world/chance.ts';
 import { knownTo, type Action, type Knowledge, type Wish } from './knowledge.ts';
-import { listenerActions } from './listeners.ts';
-import { onlookerActions } from './onlookers.ts';
-import { peopleActions } from './people.ts';
+import { listenerActions } from './webhooks.ts';
+import { onlookerActions } from './reads.ts';
+import { peopleActions } from './customers.ts';
 import { shopActions, smoothShopActions } from './shop.ts';
 import type { Theme } from './themes.ts';
 import { walletActions } from './wallets.ts';

@@ -1,6 +1,6 @@
 // Somebody in the simulation calls each operation of the API: what nobody calls, nobody tries to break.
 import { expect, test } from 'vitest';
-import { routes, sandboxRoutes } from '../../src/routes.ts';
+import { routes, sandboxRoutes } from '../../src/app/routes.ts';
 import { chanceOf } from '../world/chance.ts';
 import { actions } from './clients.ts';
 import { knownTo, type Wish } from './knowledge.ts';

@@ -4,8 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import type { NetConnectOpts } from 'node:net';
 import { join } from 'node:path';
-import { openDatabase, type DatabasePool } from '../../src/database/database.ts';
-import { startEmbedded, type EmbeddedServer } from '../../src/database/embedded/server.ts';
+import { openDatabase, type DatabasePool } from '../../src/platform/database/database.ts';
+import { startEmbedded, type EmbeddedServer } from '../../src/sandbox/postgres/server.ts';
 import type { Proxy } from './proxy.ts';
 
 const diskMegabytes = 1_200;

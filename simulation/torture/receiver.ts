@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { invoicesTopic } from '../../src/payments/payment.notices.ts';
-import { customersTopic } from '../../src/customers/customer.notices.ts';
+import { invoicesTopic } from '../../src/payments/webhook-events.ts';
+import { customersTopic } from '../../src/customers/webhook-events.ts';
 import type { Delivery } from '../checks/index.ts';
 import type { Client } from './client.ts';
 

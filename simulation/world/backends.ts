@@ -2,7 +2,7 @@
 // signal; when locks are free those that had waited for them go on one after the other. Left alone they would go on side by
 // side, and who is first would be the machine's affair.
 import pg from 'pg';
-import { typeParsers } from '../../src/database/statement.ts';
+import { typeParsers } from '../../src/platform/database/statement.ts';
 import type { Place } from './cluster.ts';
 import { real } from './take-over.ts';
 

@@ -1,21 +1,21 @@
 // The bank and the way to it. The bank is the sandbox's simulated one, with its messages, signatures and pages, but without
 // sockets: what is sent to it and what it answers are things that wait. What goes wrong goes wrong on the way.
 import type { FastifyInstance } from 'fastify';
-import type { Exchange, Headers, OpenLink, Question } from '../../src/bank/http/link.ts';
-import type { BookEntry } from '../../src/bank/http/messages.ts';
+import type { Exchange, Headers, OpenLink, Question } from '../../src/acquiring/adapters/http/link.ts';
+import type { BookEntry } from '../../src/acquiring/adapters/http/messages.ts';
 import {
   isSigned,
   protocolVersion,
   sign,
   signatureHeader,
   versionHeader,
-} from '../../src/bank/http/signature.ts';
+} from '../../src/acquiring/adapters/http/signature.ts';
 import { instantAt, type Clock } from '../../src/clock.ts';
 import { openFaults } from '../../src/sandbox/bank/faults.ts';
 import { interactionOf } from '../../src/sandbox/bank/issuer.ts';
 import { memoryJournal } from '../../src/sandbox/bank/journal.ts';
 import { buildBankServer } from '../../src/sandbox/bank/server.ts';
-import { openTeller } from '../../src/sandbox/bank/teller.ts';
+import { openTeller } from '../../src/sandbox/bank/operation-processor.ts';
 import type { Faults } from './faults.ts';
 import type { Scheduler } from './scheduler.ts';
 

@@ -1,5 +1,5 @@
 // Two banks, so that a payment may go to the second while the first cannot be reached. Whoever looks at their books sees one.
-import type { BookEntry } from '../../src/bank/http/messages.ts';
+import type { BookEntry } from '../../src/acquiring/adapters/http/messages.ts';
 import { openWorldBank, type WorldBank } from './bank.ts';
 
 export const banks = [

@@ -1,9 +1,9 @@
 // A PostgreSQL of the simulation's own: nobody else is in it, or what others have open would show in snapshots. One world after
 // the other is in it, each in a new database, copied from a migrated one.
 import pg from 'pg';
-import { openDatabase, type Connection } from '../../src/database/database.ts';
-import { migrate } from '../../src/database/migrate.ts';
-import { startEmbedded } from '../../src/database/embedded/server.ts';
+import { openDatabase, type Connection } from '../../src/platform/database/database.ts';
+import { migrate } from '../../src/platform/database/migrate.ts';
+import { startEmbedded } from '../../src/sandbox/postgres/server.ts';
 import { temporaryFolder, throwAwaySettings } from '../../test/support/test-cluster.ts';
 
 export type Place = Exclude<Connection, { readonly url: string }>;

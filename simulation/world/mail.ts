@@ -1,5 +1,5 @@
 // A mail server that takes letters, or does not, or takes them and does not say so. What it has taken is kept.
-import type { OpenMailServer } from '../../src/mail/mail-server.ts';
+import type { OpenMailServer } from '../../src/platform/mail/mail-server.ts';
 import type { Mail } from '../checks/world.ts';
 import type { Faults } from './faults.ts';
 import type { Scheduler } from './scheduler.ts';

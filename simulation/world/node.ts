@@ -1,11 +1,11 @@
 // One node of the service: the same composition as `mandate serve`, with the world's clock, database and network.
 import type { InjectOptions } from 'fastify';
 import { instantAt, type Clock } from '../../src/clock.ts';
-import { buildService, foundationOn, type Foundation, type RunningService } from '../../src/compose.ts';
-import { readConfig } from '../../src/config.ts';
-import { databaseOn } from '../../src/database/database.ts';
+import { buildService, foundationOn, type Foundation, type RunningService } from '../../src/app/compose.ts';
+import { readConfig } from '../../src/app/config.ts';
+import { databaseOn } from '../../src/platform/database/database.ts';
 import { randomIds } from '../../src/ids.ts';
-import { openLog } from '../../src/log.ts';
+import { openLog } from '../../src/platform/log.ts';
 import type { WorldBank } from './bank.ts';
 import type { WorldDatabase } from './database.ts';
 import { mailSettings, type PostOffice } from './mail.ts';

@@ -1,6 +1,6 @@
 // Merchants' servers that are told what happened. They take what they are sent, or fail, or take it and do not say so; what
 // they answered for is kept.
-import type { OpenSender } from '../../src/webhooks/sending.ts';
+import type { OpenSender } from '../../src/webhooks/delivery/http-sender.ts';
 import type { Chance } from './chance.ts';
 import type { Delivery } from '../checks/world.ts';
 import type { Faults } from './faults.ts';

@@ -2,7 +2,7 @@
 // one thing happens: something that waited is let go, somebody begins something, time passes, a node dies or comes back.
 import type { Asked, CheckWorld, Finding } from '../checks/world.ts';
 import { openClients } from '../clients/clients.ts';
-import { forgetAddresses } from '../clients/listeners.ts';
+import { forgetAddresses } from '../clients/webhooks.ts';
 import { themeOf } from '../clients/themes.ts';
 import type { WorldBank } from './bank.ts';
 import { openWorldBanks } from './banks.ts';
@@ -14,7 +14,7 @@ import { openFaults, type Faults } from './faults.ts';
 import { openMerchants } from './merchants.ts';
 import { openPostOffice } from './mail.ts';
 import { startNode, type WorldNode } from './node.ts';
-import { makePeace } from './peace.ts';
+import { makePeace } from './quiesce.ts';
 import { openReceivers } from './receivers.ts';
 import { openScheduler, type Scheduler } from './scheduler.ts';
 import { quiet } from './take-over.ts';

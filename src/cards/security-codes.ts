@@ -3,8 +3,8 @@
 // survived elsewhere can be read. The key is wrapped by the master key, so that every node can take up another's work.
 import { randomBytes } from 'node:crypto';
 import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
-import type { Database } from '../database/database.ts';
-import { masterKeyBytes, open, seal, type MasterKey } from '../keys/master-key.ts';
+import type { Database } from '../platform/database/database.ts';
+import { masterKeyBytes, open, seal, type MasterKey } from '../platform/keys/master-key.ts';
 import {
   deleteExpiredCodes,
   deleteOldCodeKeys,
@@ -12,7 +12,7 @@ import {
   readCodeKey,
   type SealedCode,
   type TakenCode,
-} from './security-codes.store.ts';
+} from './store/security-codes.ts';
 
 export type CodeOwner = { readonly sessionId: string; readonly cardId: string; readonly partyId: string };
 

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../test/support/test-database.ts';
 import { testClock, type TestClock } from '../../test/support/test-service.ts';
 import { laterBy } from '../clock.ts';
-import type { Database } from '../database/database.ts';
-import type { Caller } from '../http/caller.ts';
+import type { Database } from '../platform/database/database.ts';
+import type { Caller } from '../platform/http/caller.ts';
 import { randomIds } from '../ids.ts';
-import { openKeyring, type Keyring } from '../keys/keyring.ts';
-import { localMasterKey } from '../keys/master-key.ts';
+import { openKeyring, type Keyring } from '../platform/keys/keyring.ts';
+import { localMasterKey } from '../platform/keys/master-key.ts';
 import { identityHash, numberHash } from './card-hash.ts';
 import { openVault, type NewCard, type Vault } from './vault.ts';
 

@@ -2,14 +2,14 @@
 // mask. A number comes out through `reveal` alone, which is handed to the bank's adapter and to nobody else. There is no
 // way to list cards. Why it is made like this is in docs/decisions/0011-card-vault.md.
 import { laterBy, type Clock, type Instant } from '../clock.ts';
-import type { Database } from '../database/database.ts';
-import type { Caller } from '../http/caller.ts';
+import type { Database } from '../platform/database/database.ts';
+import type { Caller } from '../platform/http/caller.ts';
 import type { Ids } from '../ids.ts';
-import type { DataKey, Keyring } from '../keys/keyring.ts';
-import type { MasterKey } from '../keys/master-key.ts';
+import type { DataKey, Keyring } from '../platform/keys/keyring.ts';
+import type { MasterKey } from '../platform/keys/master-key.ts';
 import { refuse, type Outcome } from '../refusal.ts';
 import { identityHash, numberHash } from './card-hash.ts';
-import { maskOf, paymentSystemOf, type Card } from './card.ts';
+import { maskOf, paymentSystemOf, type Card } from './domain/card.ts';
 import {
   cardIdOf,
   decideUse,
@@ -20,11 +20,11 @@ import {
   type MadeFor,
   type PaymentResource,
   type Purpose,
-} from './payment-resource.ts';
-import type { KeptFor } from './kept-card.ts';
-import { hastenLook } from './kept-card.store.ts';
-import { openCard, sealCard } from './sealed-card.ts';
-import type { SealedCode } from './security-codes.store.ts';
+} from './domain/payment-resource.ts';
+import type { KeptFor } from './domain/card-retention.ts';
+import { hastenLook } from './store/retained-cards.ts';
+import { openCard, sealCard } from './encrypted-card.ts';
+import type { SealedCode } from './store/security-codes.ts';
 import { openSecurityCodes, type CodeOwner } from './security-codes.ts';
 import {
   findCard,
@@ -37,7 +37,7 @@ import {
   storeCard,
   storeCode,
   takeCardOut,
-} from './vault.store.ts';
+} from './store/cards.ts';
 
 export type NewCard = {
   readonly partyId: string;

@@ -1,7 +1,7 @@
 // Two documents without looks that stand between the checkout and the payer's bank. One sends the browser there with the
 // fields the bank wants: it alone may post a form to anywhere, so the page that has the card fields need not. The other is
 // where the browser comes back to: it says so to the checkout around it, or goes there.
-import { policyHash } from './policy-hash.ts';
+import { policyHash } from './csp-hash.ts';
 
 export type SmallPage = { readonly html: string; readonly contentSecurityPolicy: string };
 

@@ -4,22 +4,27 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { statusOfFault } from '../http/door.ts';
-import { isKeepable } from '../http/json-body.ts';
-import { pageFiles, sendFile } from '../http/pages.ts';
-import type { Logger } from '../log.ts';
-import type { Customer } from '../customers/customer.ts';
-import type { Invoice } from '../invoices/invoice.ts';
-import { originOf } from '../merchants/party.ts';
+import { statusOfFault } from '../platform/http/request-pipeline.ts';
+import { isKeepable } from '../platform/http/json-body.ts';
+import { pageFiles, sendFile } from '../platform/http/pages/pages.ts';
+import type { Logger } from '../platform/log.ts';
+import type { Customer } from '../customers/domain/customer.ts';
+import type { Invoice } from '../invoices/domain/invoice.ts';
+import { originOf } from '../merchants/domain/party.ts';
 import { decimalsOf } from '../money.ts';
-import type { MandateTerms } from '../recurring/mandate.ts';
-import type { Service } from '../service.ts';
-import { awayPage, tryAgainAfterSeconds } from './away-page.ts';
+import type { MandateTerms } from '../recurring/domain/mandate.ts';
+import type { Service } from '../app/app-context.ts';
+import { awayPage, tryAgainAfterSeconds } from './unavailable-page.ts';
 import { challengePages, type SmallPage } from './challenge-pages.ts';
-import { checkoutPage, type CheckoutView, type Order, type View } from './checkout-page.ts';
-import { needsConsent, withShopTerms } from './consent-text.ts';
-import { isReturnAllowed, localeOf, readCheckoutRequest, type CheckoutRequest } from './checkout-request.ts';
-import { policyHash } from './policy-hash.ts';
+import { checkoutPage, type CheckoutView, type Order, type View } from './domain/checkout-page.ts';
+import { needsConsent, withShopTerms } from './domain/consent-text.ts';
+import {
+  isReturnAllowed,
+  localeOf,
+  readCheckoutRequest,
+  type CheckoutRequest,
+} from './domain/checkout-request.ts';
+import { policyHash } from './csp-hash.ts';
 
 export type CheckoutPorts = {
   readonly mode: 'sandbox' | 'live';

@@ -2,19 +2,19 @@
 // where the consent is kept. A consent that is withdrawn takes the bindings of its card with it, so that nobody is called ready
 // who cannot be charged. Either happens in the transaction of what came first.
 import type { Instant } from '../clock.ts';
-import type { Database } from '../database/database.ts';
-import type { Withdrawn } from '../recurring/series.ts';
-import type { Service } from '../service.ts';
-import type { Binding } from './binding.ts';
-import { decideWithdraw } from './binding.commands.ts';
+import type { Database } from '../platform/database/database.ts';
+import type { Withdrawn } from '../recurring/domain/series.ts';
+import type { Service } from '../app/app-context.ts';
+import type { Binding } from './domain/binding.ts';
+import { decideWithdraw } from './domain/commands.ts';
 import {
   findBinding,
   findBindingsOfSeries,
   findBoundSeries,
   loadBinding,
   seriesOfBinding,
-} from './binding.store.ts';
-import { storeBindingFacts } from './change-binding.store.ts';
+} from './store/bindings.ts';
+import { storeBindingFacts } from './store/binding-changes.ts';
 
 export type Recurring = Pick<Service['recurring'], 'seriesOfCustomer' | 'withdraw'>;
 type CustomerName = { readonly partyId: string; readonly customerId: string };

@@ -1,11 +1,11 @@
 // What the rest of the house asks about merchants: a party, one of its shops, and what time it is for them. Answers may
 // be a second old; a write that must not be fooled by that repeats the question in its own statement.
 import { laterBy, type Clock, type Instant } from '../clock.ts';
-import { recentReads } from '../database/recent-reads.ts';
-import type { Database } from '../database/database.ts';
-import { listShopsOf, partyFromRow, readParty, readShop, shopFromRow } from './party.store.ts';
+import { recentReads } from '../platform/database/ttl-cache.ts';
+import type { Database } from '../platform/database/database.ts';
+import { listShopsOf, partyFromRow, readParty, readShop, shopFromRow } from './store/parties.ts';
 import type { Outcome } from '../refusal.ts';
-import { requireTrading, type Party, type Realm, type Shop, type TradingRefusal } from './party.ts';
+import { requireTrading, type Party, type Realm, type Shop, type TradingRefusal } from './domain/party.ts';
 
 export type Merchants = {
   party(partyId: string): Promise<Party | undefined>;

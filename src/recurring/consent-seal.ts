@@ -1,9 +1,9 @@
 // Two things that have to be believed for years: the seal of a consent bundle, and the link by which a payer withdraws. The newest key
 // makes them. Those made with an older one stay good: a bundle bears the key it was sealed with, a link its generation.
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Keyring } from '../keys/keyring.ts';
+import type { Keyring } from '../platform/keys/keyring.ts';
 import { publicKeyTextOf, seal, type Bundle } from './consent-bundle.ts';
-import { withdrawUrlOf } from './withdraw-page.ts';
+import { withdrawUrlOf } from './revoke-page.ts';
 
 export type ConsentSeals = {
   seal(content: Parameters<typeof seal>[1]): Bundle;

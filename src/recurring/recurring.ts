@@ -3,12 +3,12 @@
 // what it was when it was asked whether it may be charged.
 import { createHash } from 'node:crypto';
 import { laterBy, type Instant } from '../clock.ts';
-import type { Database } from '../database/database.ts';
-import type { Keyring } from '../keys/keyring.ts';
+import type { Database } from '../platform/database/database.ts';
+import type { Keyring } from '../platform/keys/keyring.ts';
 import type { Money } from '../money.ts';
-import type { Realm } from '../merchants/party.ts';
-import type { Service } from '../service.ts';
-import { endOfCard, endOfDay } from './calendar.ts';
+import type { Realm } from '../merchants/domain/party.ts';
+import type { Service } from '../app/app-context.ts';
+import { endOfCard, endOfDay } from '../retry-rules/domain/calendar.ts';
 import {
   findPendingAttempt,
   findPendingCharge,
@@ -16,15 +16,21 @@ import {
   storeCardStop,
   storeDecline,
   storeEnding,
-} from './attempt.store.ts';
-import { startedChargeOf, succeededChargeOf } from './charge-parts.store.ts';
+} from '../retry-rules/store/attempts.ts';
+import { startedChargeOf, succeededChargeOf } from './store/charge-fragments.ts';
 import { linkOf } from './consent-bundle.ts';
 import { openConsentSeals } from './consent-seal.ts';
-import { findLetter, storeLetter } from './letter.store.ts';
-import { mandateOf } from './mandate.ts';
-import { isOver, mayCharge, type Charge } from './may-charge.ts';
-import { nextNotice } from './notices.ts';
-import { countsAsDecline, decideEnding, seriesIdOf, seriesIdOfCustomer, type SeriesTerms } from './series.ts';
+import { findLetter, storeLetter } from '../receipts/store/payer-emails.ts';
+import { mandateOf } from './domain/mandate.ts';
+import { isOver, mayCharge, type Charge } from '../retry-rules/domain/may-charge.ts';
+import { nextNotice } from './domain/advance-notices.ts';
+import {
+  countsAsDecline,
+  decideEnding,
+  seriesIdOf,
+  seriesIdOfCustomer,
+  type SeriesTerms,
+} from './domain/series.ts';
 import {
   findSeries,
   lockSeries,
@@ -32,10 +38,10 @@ import {
   readSeriesEvents,
   storeFacts,
   storeNewSeries,
-} from './series.store.ts';
-import { findSettings } from './settings.store.ts';
-import type { Admission, Consent, Recurring } from './verbs.ts';
-import { openReceipts } from './write-receipt.ts';
+} from './store/series.ts';
+import { findSettings } from './store/settings.ts';
+import type { Admission, Consent, Recurring } from './port.ts';
+import { openReceipts } from '../receipts/write-receipt.ts';
 
 /** Longer than any counter looks back. */
 const declinesCountMs = 31 * 24 * 3_600_000;

@@ -2,11 +2,11 @@
 // statement, so a deposit that is there has succeeded.
 import { createHash } from 'node:crypto';
 import type { Instant } from '../clock.ts';
-import type { Database } from '../database/database.ts';
-import { accountsIn, type Journal } from '../ledger/ledger.ts';
-import { depositedFromBank, depositedFromShop } from '../ledger/postings.ts';
-import type { Deposit, WalletTerms } from './wallet.ts';
-import { findDeposit, storeDeposit } from './wallet.store.ts';
+import type { Database } from '../platform/database/database.ts';
+import { accountsIn, type Journal } from '../platform/ledger/domain/ledger.ts';
+import { depositedFromBank, depositedFromShop } from '../platform/ledger/domain/postings.ts';
+import type { Deposit, WalletTerms } from './domain/wallet.ts';
+import { findDeposit, storeDeposit } from './store/wallets.ts';
 
 type NewDeposit = {
   readonly id: string;

@@ -1,20 +1,20 @@
 // The room put together: what looks through the log, what sends, what sweeps away the old, and what endpoints reach for.
 import type { Clock } from '../clock.ts';
-import { recentReads } from '../database/recent-reads.ts';
-import type { Database, DatabasePool } from '../database/database.ts';
-import type { Owner, Topic } from '../events/topic.ts';
+import { recentReads } from '../platform/database/ttl-cache.ts';
+import type { Database, DatabasePool } from '../platform/database/database.ts';
+import type { Owner, Topic } from '../platform/events/topic.ts';
 import type { Ids } from '../ids.ts';
-import type { Keyring } from '../keys/keyring.ts';
-import type { Logger } from '../log.ts';
-import { systemResolve, type AddressRule, type Resolve } from './address-guard.ts';
-import { openCourier } from './courier.ts';
-import { ForeignLog } from './feed.store.ts';
-import { openKeyPairs, type KeyPairLender } from './key-pairs.ts';
-import type { Destination } from './post.ts';
-import { routeOnce } from './router.ts';
-import { openSender, type OpenSender, type Sender } from './sending.ts';
-import { openKeys, sealKeys, type SealKeys } from './webhook-keys.ts';
-import { loadWebhook } from './webhook.store.ts';
+import type { Keyring } from '../platform/keys/keyring.ts';
+import type { Logger } from '../platform/log.ts';
+import { systemResolve, type AddressRule, type Resolve } from './registration/address-guard.ts';
+import { openCourier } from './delivery/delivery-worker.ts';
+import { ForeignLog } from './feed/feed.store.ts';
+import { openKeyPairs, type KeyPairLender } from './registration/key-pair-pool.ts';
+import type { Destination } from './delivery/sign-message.ts';
+import { routeOnce } from './feed/fan-out.ts';
+import { openSender, type OpenSender, type Sender } from './delivery/http-sender.ts';
+import { openKeys, sealKeys, type SealKeys } from './registration/webhook-keys.ts';
+import { loadWebhook } from './registration/webhooks.store.ts';
 
 export type Webhooks = {
   readonly topics: readonly Topic[];

@@ -3,8 +3,8 @@
 import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { epochMsOf, laterBy } from '../../src/clock.ts';
-import { routes, sandboxRoutes } from '../../src/routes.ts';
-import { accessTokens, type TokenKind, type TokenSubject } from '../../src/keys/access-token.ts';
+import { routes, sandboxRoutes } from '../../src/app/routes.ts';
+import { accessTokens, type TokenKind, type TokenSubject } from '../../src/platform/keys/access-token.ts';
 import {
   asset,
   entities,

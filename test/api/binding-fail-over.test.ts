@@ -2,10 +2,10 @@
 // payer gets it back from where it was charged.
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Bank, BankAnswer, BankOperation } from '../../src/bank/bank.ts';
-import { everyInvariant } from '../../src/compose.ts';
-import { stepBinding, type BindingSteps } from '../../src/customers/binding.step.ts';
-import { checkLedger } from '../../src/ledger/check-ledger.ts';
+import type { Bank, BankAnswer, BankOperation } from '../../src/acquiring/domain/bank-port.ts';
+import { everyInvariant } from '../../src/app/compose.ts';
+import { stepBinding, type BindingSteps } from '../../src/customers/worker.ts';
+import { checkLedger } from '../../src/platform/ledger/check-ledger.ts';
 import { startCustomerWorld, type CustomerWorld, type MadeBinding } from '../support/customer-world.ts';
 import { secret } from '../support/payment-world.ts';
 

@@ -9,8 +9,8 @@ import {
   type MadeBinding,
   type MadeCustomer,
 } from '../support/customer-world.ts';
-import { mortalNode, type MortalNode } from '../support/mortal-node.ts';
-import { waylay, type Mishap, type WaywardBank } from '../support/wayward-bank.ts';
+import { mortalNode, type MortalNode } from '../support/crashable-node.ts';
+import { waylay, type Mishap, type WaywardBank } from '../support/faulty-bank.ts';
 
 const good = '4242424242424242';
 const challenging = '4012888888881881';

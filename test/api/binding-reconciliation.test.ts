@@ -1,16 +1,16 @@
 // Reconciliation of test charges: whatever way a binding went, its lines in the bank's book are as expected, and each of them is missed
 // when it is gone, and told of when it is there without reason.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { BookEntry } from '../../src/bank/http/messages.ts';
-import { bankComparison } from '../../src/bank-comparison.ts';
-import { reconcile } from '../../src/reconciliation/reconcile.ts';
+import type { BookEntry } from '../../src/acquiring/adapters/http/messages.ts';
+import { bankComparison } from '../../src/app/reconciliation-sources.ts';
+import { reconcile } from '../../src/acquiring/reconciliation/reconcile.ts';
 import {
   customersUrl,
   startCustomerWorld,
   type CustomerWorld,
   type MadeBinding,
 } from '../support/customer-world.ts';
-import { waylay } from '../support/wayward-bank.ts';
+import { waylay } from '../support/faulty-bank.ts';
 
 const good = '4242424242424242';
 const declined = '4000000000000002';

@@ -7,7 +7,7 @@ import {
   type CustomerWorld,
   type MadeCustomer,
 } from '../support/customer-world.ts';
-import { waylay, type Mishap, type WaywardBank } from '../support/wayward-bank.ts';
+import { waylay, type Mishap, type WaywardBank } from '../support/faulty-bank.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

@@ -7,9 +7,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { laterBy, type Instant } from '../../src/clock.ts';
 import { verifyBundle } from '../../src/recurring/consent-bundle.ts';
 import { sealKeysOf } from '../../src/recurring/consent-seal.ts';
-import { findWithoutEvidence } from '../../src/recurring/missing-evidence.store.ts';
-import { escaped } from '../../src/recurring/receipt.ts';
-import { storeSettings, type RecurringSettings } from '../../src/recurring/settings.store.ts';
+import { findWithoutEvidence } from '../../src/recurring/store/missing-evidence.ts';
+import { escaped } from '../../src/receipts/domain/receipt.ts';
+import { storeSettings, type RecurringSettings } from '../../src/recurring/store/settings.ts';
 import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
 import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
 import { mandate } from '../support/program.ts';

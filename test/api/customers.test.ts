@@ -7,7 +7,7 @@ import {
   type MadeBinding,
   type MadeCustomer,
 } from '../support/customer-world.ts';
-import { setTradingFlag, tradingFlags } from '../support/trading.ts';
+import { setTradingFlag, tradingFlags } from '../support/block-merchant.ts';
 
 const good = '4242424242424242';
 const minute = 60_000;

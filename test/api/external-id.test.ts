@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestService, type Answer, type Merchant, type TestService } from '../support/test-service.ts';
 import { invoicesUrl, order, payInvoice } from '../support/invoices.ts';
-import { setTradingFlag, tradingFlags } from '../support/trading.ts';
+import { setTradingFlag, tradingFlags } from '../support/block-merchant.ts';
 
 const line = { product: 'Thing', quantity: 2, price: 1_000 };
 const taxed = { product: 'Other', price: 4_000, taxMode: { type: 'InvoiceLineTaxVAT', rate: '20%' } };

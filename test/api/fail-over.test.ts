@@ -1,12 +1,12 @@
 // A shop with two banks, of which one is away: payments go to the other, but never one that may have reached the first.
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Bank, BankAnswer, BankOperation } from '../../src/bank/bank.ts';
+import type { Bank, BankAnswer, BankOperation } from '../../src/acquiring/domain/bank-port.ts';
 import { laterBy } from '../../src/clock.ts';
 import { openSimulatedBank, type SimulatedBank } from '../../src/sandbox/bank/simulated-bank.ts';
-import type { Teller } from '../../src/sandbox/bank/teller.ts';
-import { stepPayment, type PaymentSteps } from '../../src/payments/payment.step.ts';
-import { deleteBank } from '../../src/bank/bank.store.ts';
+import type { Teller } from '../../src/sandbox/bank/operation-processor.ts';
+import { stepPayment, type PaymentSteps } from '../../src/payments/worker.ts';
+import { deleteBank } from '../../src/acquiring/store/banks.ts';
 import { openMerchants } from '../../src/merchants/merchants.ts';
 import { openRecurring } from '../../src/recurring/recurring.ts';
 import { cardBody, paymentResourcesUrl } from '../support/cards.ts';

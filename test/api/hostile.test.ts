@@ -4,15 +4,15 @@
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { laterBy } from '../../src/clock.ts';
-import { scopes } from '../../src/http/access.ts';
-import { accessTokens, type TokenKind } from '../../src/keys/access-token.ts';
+import { scopes } from '../../src/platform/http/access.ts';
+import { accessTokens, type TokenKind } from '../../src/platform/keys/access-token.ts';
 import { chosenSeed } from '../support/chosen-seed.ts';
 import { answerChecker, type AnswerCheck, type Received } from '../support/answer-check.ts';
 import { customersUrl } from '../support/customer-world.ts';
 import { forgedTokens } from '../support/forged-tokens.ts';
 import { invoicesUrl, makeInvoice, makeInvoiceThatIs, payInvoice } from '../support/invoices.ts';
 import { operationFinder, type Document } from '../support/openapi.ts';
-import { storm, type StormRequest, type StormWorld } from '../support/storm.ts';
+import { storm, type StormRequest, type StormWorld } from '../support/fuzz-runner.ts';
 import { card, startPayoutWorld, type PayoutWorld } from '../support/payout-world.ts';
 import type { Merchant, TestService } from '../support/test-service.ts';
 import { copyWebhook, makeWebhook } from '../support/webhooks.ts';

@@ -1,10 +1,10 @@
 // Idempotency-Key: a repeated request is answered byte for byte as the first time, and does nothing.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { laterBy, type Instant } from '../../src/clock.ts';
-import { idempotency } from '../../src/http/idempotency.ts';
+import { idempotency } from '../../src/platform/http/idempotency.ts';
 import { startTestService, type Answer, type Merchant, type TestService } from '../support/test-service.ts';
 import { invoicesUrl, makeInvoice, order } from '../support/invoices.ts';
-import { setTradingFlag } from '../support/trading.ts';
+import { setTradingFlag } from '../support/block-merchant.ts';
 
 const hourMs = 3_600_000;
 const bound = { interval: 20, timeout: 30_000 };

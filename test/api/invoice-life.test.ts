@@ -9,7 +9,7 @@ import {
   order,
   payInvoice,
 } from '../support/invoices.ts';
-import { setTradingFlag, tradingFlags } from '../support/trading.ts';
+import { setTradingFlag, tradingFlags } from '../support/block-merchant.ts';
 
 const unknownId = '1Cg2mCUVy4m';
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestService, type Answer, type Merchant, type TestService } from '../support/test-service.ts';
 import { invoicesUrl, makeInvoice, order } from '../support/invoices.ts';
-import { setTradingFlag, tradingFlags } from '../support/trading.ts';
+import { setTradingFlag, tradingFlags } from '../support/block-merchant.ts';
 
 let service: TestService;
 let merchant: Merchant;

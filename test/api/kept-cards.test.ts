@@ -1,12 +1,12 @@
-// How long the vault keeps a card: while something needs it, and not longer. What needs it is in src/card-needs.ts.
+// How long the vault keeps a card: while something needs it, and not longer. What needs it is in src/app/card-retention-rules.ts.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { epochMsOf, instantAt } from '../../src/clock.ts';
-import { customers } from '../../src/customers/customers.ts';
+import { customers } from '../../src/customers/port.ts';
 import { startCustomerWorld, type CustomerWorld, type MadeCustomer } from '../support/customer-world.ts';
 import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
 import { declinedWith, recurringWorld, type Parent, type RecurringWorld } from '../support/recurring.ts';
 import type { Answer } from '../support/test-service.ts';
-import { waylay, type WaywardBank } from '../support/wayward-bank.ts';
+import { waylay, type WaywardBank } from '../support/faulty-bank.ts';
 
 const visa = '4242424242424242';
 const mastercard = '5555555555554444';

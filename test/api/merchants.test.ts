@@ -1,10 +1,10 @@
 // What a merchant reads about himself, and the sandbox's test clock, over the API.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseInstant } from '../../src/clock.ts';
-import { insertParty, insertShop } from '../../src/merchants/party.store.ts';
+import { insertParty, insertShop } from '../../src/merchants/store/parties.ts';
 import { invoicesUrl, makeInvoice, order, payInvoice } from '../support/invoices.ts';
 import { startTestService, type Answer, type Merchant, type TestService } from '../support/test-service.ts';
-import { setTradingFlag } from '../support/trading.ts';
+import { setTradingFlag } from '../support/block-merchant.ts';
 
 const processing = '/v2/processing';
 const clock = '/sandbox/clock';

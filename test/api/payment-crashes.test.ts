@@ -2,7 +2,7 @@
 // which knows nothing but the database, goes on when the lease is over. The merchant repeats what was not answered. In the
 // end every payment is what it was to become, and the bank's book, the payments and the ledger say the same.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { unfinished } from '../support/books.ts';
+import { unfinished } from '../support/ledger-check.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from '../support/invoices.ts';
 import { openFuse, startNode, type Node } from '../support/nodes.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';

@@ -1,10 +1,10 @@
 // Payments and refunds where money usually gets lost: at the ends of amounts, currencies, holds and clocks.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { insertShop, setShopFees } from '../../src/merchants/party.store.ts';
-import { settlementAccount } from '../../src/ledger/account.ts';
-import { readBalance } from '../../src/ledger/ledger.store.ts';
+import { insertShop, setShopFees } from '../../src/merchants/store/parties.ts';
+import { settlementAccount } from '../../src/platform/ledger/domain/account.ts';
+import { readBalance } from '../../src/platform/ledger/store/journals.ts';
 import type { Currency } from '../../src/money.ts';
-import { unfinished } from '../support/books.ts';
+import { unfinished } from '../support/ledger-check.ts';
 import { invoicesUrl, type CreatedInvoice } from '../support/invoices.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
 import type { Answer } from '../support/test-service.ts';

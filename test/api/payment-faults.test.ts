@@ -3,13 +3,13 @@
 // bank is well again and time has passed, nothing is left open and nothing differs.
 //   FAULTY_PAYMENTS how many (150), FAULTY_SEED which (1, or SEED)
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Bank } from '../../src/bank/bank.ts';
-import { openHttpBank } from '../../src/bank/http/http-bank.ts';
+import type { Bank } from '../../src/acquiring/domain/bank-port.ts';
+import { openHttpBank } from '../../src/acquiring/adapters/http/http-bank.ts';
 import { faultKinds, isOfCallback } from '../../src/sandbox/bank/faults.ts';
 import { seededRandom } from '../../src/sandbox/bank/random.ts';
-import { callbackUrlOf } from '../../src/payments/visitors.ts';
+import { callbackUrlOf } from '../../src/payments/bank-callbacks.ts';
 import { chosenSeed } from '../support/chosen-seed.ts';
-import { unfinished } from '../support/books.ts';
+import { unfinished } from '../support/ledger-check.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from '../support/invoices.ts';
 import { startNode, type Node } from '../support/nodes.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';

@@ -1,8 +1,8 @@
 // Tokenisation over the API, on a real PostgreSQL; and what must not be found anywhere afterwards.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { rewrapCards } from '../../src/cards/rewrap.ts';
-import { accessTokens, type TokenKind } from '../../src/keys/access-token.ts';
+import { rewrapCards } from '../../src/cards/reencrypt.ts';
+import { accessTokens, type TokenKind } from '../../src/platform/keys/access-token.ts';
 import { cardBody, paymentResourcesUrl as url, testCards } from '../support/cards.ts';
 import { scanDatabase, scanLines, scanValues } from '../support/pan-scanner.ts';
 import {

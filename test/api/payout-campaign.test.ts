@@ -4,7 +4,7 @@
 // was paid twice, and what nobody knows is in the operator's list with its money set aside.
 //   PAYOUTS how many (400), PAYOUTS_SEED which (1, or SEED)
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { countUnbalancedAccounts } from '../../src/ledger/check-ledger.ts';
+import { countUnbalancedAccounts } from '../../src/platform/ledger/check-ledger.ts';
 import { seededRandom } from '../../src/sandbox/bank/random.ts';
 import { chosenSeed } from '../support/chosen-seed.ts';
 import { brokenInvariants } from '../support/ledger.ts';

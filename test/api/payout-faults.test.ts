@@ -1,13 +1,13 @@
 // Payouts when one thing goes wrong: the bank says nothing, says something odd, says it late, breaks off; many drain one wallet
 // at once. Everything together is in payout-campaign.test.ts.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { findIdentity, storeIdentityFacts } from '../../src/wallets/identity.store.ts';
-import { findWithdrawal, storeEnd } from '../../src/wallets/withdrawal.store.ts';
-import type { WithdrawalEnd } from '../../src/wallets/withdrawal.ts';
+import { findIdentity, storeIdentityFacts } from '../../src/identities/store/identities.ts';
+import { findWithdrawal, storeEnd } from '../../src/payouts/store/withdrawals.ts';
+import type { WithdrawalEnd } from '../../src/payouts/domain/withdrawal.ts';
 import { brokenInvariants } from '../support/ledger.ts';
 import { startPayoutWorld, type PayoutWorld } from '../support/payout-world.ts';
-import { setTradingFlag } from '../support/trading.ts';
-import { waylay, type WaywardBank } from '../support/wayward-bank.ts';
+import { setTradingFlag } from '../support/block-merchant.ts';
+import { waylay, type WaywardBank } from '../support/faulty-bank.ts';
 
 let world: PayoutWorld;
 let wayward: WaywardBank;

@@ -1,11 +1,11 @@
 // What must be true between withdrawals, deposits, transfers and the books: true of payouts in every state, and each broken on
 // purpose in one of the two, and found, by a check of everything and by one of what came lately.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { everyInvariant } from '../../src/compose.ts';
-import type { Database } from '../../src/database/database.ts';
-import { statement } from '../../src/database/statement.ts';
-import { checkLedger } from '../../src/ledger/check-ledger.ts';
-import { storePayoutFee } from '../../src/wallets/payout-terms.store.ts';
+import { everyInvariant } from '../../src/app/compose.ts';
+import type { Database } from '../../src/platform/database/database.ts';
+import { statement } from '../../src/platform/database/statement.ts';
+import { checkLedger } from '../../src/platform/ledger/check-ledger.ts';
+import { storePayoutFee } from '../../src/payouts/store/payout-terms.ts';
 import { startPayoutWorld, type PayoutWorld } from '../support/payout-world.ts';
 
 const runCommand = statement({

@@ -1,11 +1,11 @@
 // What a payout may not do, in the order of the contract; limits, fees, grants and transfers.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { storePayoutFee, storePayoutLimits } from '../../src/wallets/payout-terms.store.ts';
+import { storePayoutFee, storePayoutLimits } from '../../src/payouts/store/payout-terms.ts';
 import type { PayoutWorld } from '../support/payout-world.ts';
 import { brokenInvariants } from '../support/ledger.ts';
 import { refused, said, setBlocked, startTwoSides, type TwoSides } from '../support/wallets-side.ts';
 import type { Merchant } from '../support/test-service.ts';
-import { setTradingFlag } from '../support/trading.ts';
+import { setTradingFlag } from '../support/block-merchant.ts';
 
 let world: PayoutWorld;
 let destination: string;

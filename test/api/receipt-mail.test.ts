@@ -3,9 +3,9 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { instantAt } from '../../src/clock.ts';
-import { openMailServer, type MailServerSettings } from '../../src/mail/mail-server.ts';
-import { storeSettings } from '../../src/recurring/settings.store.ts';
-import { passesLuhn } from '../../src/cards/card.ts';
+import { openMailServer, type MailServerSettings } from '../../src/platform/mail/mail-server.ts';
+import { storeSettings } from '../../src/recurring/store/settings.ts';
+import { passesLuhn } from '../../src/cards/domain/card.ts';
 import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
 import { startMailListener, type MailListener } from '../support/mail-listener.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';

@@ -1,11 +1,11 @@
 // Reconciliation over a few hundred payments and payouts with all that can happen to them: a clean book has no difference, and of
 // hundreds of mistakes of every class each is found, with the right class and the right money, and nothing else is.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { BookEntry } from '../../src/bank/http/messages.ts';
+import type { BookEntry } from '../../src/acquiring/adapters/http/messages.ts';
 import { laterBy, type Instant } from '../../src/clock.ts';
-import { bankComparison } from '../../src/bank-comparison.ts';
-import { differenceClasses } from '../../src/reconciliation/difference.ts';
-import { reconcile, type Book, type ReconcileOptions } from '../../src/reconciliation/reconcile.ts';
+import { bankComparison } from '../../src/app/reconciliation-sources.ts';
+import { differenceClasses } from '../../src/acquiring/reconciliation/domain/difference.ts';
+import { reconcile, type Book, type ReconcileOptions } from '../../src/acquiring/reconciliation/reconcile.ts';
 import { groupedBy, livesIn, plant, textOf, type Life } from '../support/planted-differences.ts';
 import { startTradedWorld, type TradedWorld } from '../support/traded-world.ts';
 

@@ -2,9 +2,9 @@
 // reaches, what a chain goes on from, and what the bank is told.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { epochMsOf, laterBy, type Instant } from '../../src/clock.ts';
-import { letterIdOf } from '../../src/recurring/letter.ts';
-import { stepLetter } from '../../src/recurring/letter.step.ts';
-import { storeSettings } from '../../src/recurring/settings.store.ts';
+import { letterIdOf } from '../../src/receipts/domain/payer-email.ts';
+import { stepLetter } from '../../src/receipts/worker.ts';
+import { storeSettings } from '../../src/recurring/store/settings.ts';
 import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
 import { startCustomerWorld, type CustomerWorld } from '../support/customer-world.ts';
 import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
@@ -17,7 +17,7 @@ import {
   type RecurringWorld,
 } from '../support/recurring.ts';
 import type { Answer, Merchant } from '../support/test-service.ts';
-import { waylay, type Mishap, type WaywardBank } from '../support/wayward-bank.ts';
+import { waylay, type Mishap, type WaywardBank } from '../support/faulty-bank.ts';
 
 const hour = 3_600_000;
 const minute = 60_000;

@@ -1,7 +1,7 @@
 // Merchants are told by webhook what happens to their series: over the API, delivered to a receiver over real HTTP.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { epochMsOf } from '../../src/clock.ts';
-import { recurringTopic } from '../../src/recurring/series.notices.ts';
+import { recurringTopic } from '../../src/recurring/webhook-events.ts';
 import { invoicesUrl } from '../support/invoices.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
 import { contentIsSigned, standardIsSigned, startReceiver, type Receiver } from '../support/receiver.ts';

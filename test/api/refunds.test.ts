@@ -1,6 +1,6 @@
 // Refunds over the API, with the simulated bank behind real HTTP, and the books compared with the bank's at the end.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { setShopFees } from '../../src/merchants/party.store.ts';
+import { setShopFees } from '../../src/merchants/store/parties.ts';
 import { invoicesUrl } from '../support/invoices.ts';
 import { startPaymentWorld, type Paying, type PaymentWorld } from '../support/payment-world.ts';
 import type { Answer } from '../support/test-service.ts';

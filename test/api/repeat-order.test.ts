@@ -5,7 +5,7 @@ import { customersUrl } from '../support/customer-world.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from '../support/invoices.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
 import type { Answer } from '../support/test-service.ts';
-import { setTradingFlag, tradingFlags, type TradingFlag } from '../support/trading.ts';
+import { setTradingFlag, tradingFlags, type TradingFlag } from '../support/block-merchant.ts';
 
 const visa = '4242424242424242';
 const mastercard = '5555555555554444';

@@ -1,8 +1,8 @@
 // Two nodes and one payment. A bank that is slow for longer than a lease makes both of them ask; a merchant may ask one of each.
 // Whatever the order, the bank does each thing once, and both nodes come to the same end.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { BankOperation } from '../../src/bank/bank.ts';
-import { unfinished } from '../support/books.ts';
+import type { BankOperation } from '../../src/acquiring/domain/bank-port.ts';
+import { unfinished } from '../support/ledger-check.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from '../support/invoices.ts';
 import { startNode, type Node } from '../support/nodes.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';

@@ -1,8 +1,8 @@
 // Webhooks from the outside: subscribed over the API, delivered to a receiver over real HTTP.
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { epochMsOf } from '../../src/clock.ts';
-import { invoicesTopic } from '../../src/payments/payment.notices.ts';
-import { sweep } from '../../src/webhooks/inspect.store.ts';
+import { invoicesTopic } from '../../src/payments/webhook-events.ts';
+import { sweep } from '../../src/webhooks/inspection/inspection.store.ts';
 import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
 import { contentIsSigned, standardIsSigned, startReceiver, type Receiver } from '../support/receiver.ts';

@@ -1,8 +1,8 @@
 // Whether a statement says, of each table it looks into, whose rows it wants: by the column the table is distributed by. Asked of
 // the plan PostgreSQL makes without knowing the parameters; and of what it then does when it knows them.
 import type pg from 'pg';
-import type { Database, DatabasePool } from '../../src/database/database.ts';
-import type { Statement } from '../../src/database/statement.ts';
+import type { Database, DatabasePool } from '../../src/platform/database/database.ts';
+import type { Statement } from '../../src/platform/database/statement.ts';
 import { distributedBy, keptWhole } from './distribution.ts';
 
 type Plan = {

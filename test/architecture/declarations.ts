@@ -1,7 +1,7 @@
 // Catalogue of refusals, access table, routes and settings speak of each other; these find what one of them has and
 // another lacks, where the compiler cannot.
-import type { AccessRow } from '../../src/http/access.ts';
-import type { AnyEndpoint } from '../../src/http/endpoint.ts';
+import type { AccessRow } from '../../src/platform/http/access.ts';
+import type { AnyEndpoint } from '../../src/platform/http/endpoint.ts';
 
 /** Refusals of the catalogue that no operation answers with: nobody can ever meet them. */
 export function unusedRefusals(codes: readonly string[], answered: readonly (readonly string[])[]): string[] {
@@ -91,12 +91,12 @@ export function namesReadBy(read: (environment: Record<string, string | undefine
 /** Who reads the environment beside the settings, and the names that are no settings. */
 export function environmentFaults(file: string, text: string, settings: readonly string[]): string[] {
   const reads = [...text.matchAll(/process\.env(?:\[['"](\w+)['"]\]|\.(\w+))?/g)];
-  const mayReadAll = /^src\/(main\.ts|commands\/)/.test(file);
+  const mayReadAll = /^src\/(main\.ts|cli\/)/.test(file);
   // What the machine has, not what the operator wants: where its programs are.
-  const mayReadPath = file.startsWith('src/database/embedded/');
+  const mayReadPath = file.startsWith('src/sandbox/postgres/');
   return reads
     .map(([, bracketed, dotted]) => bracketed ?? dotted)
     .filter((name) => !(mayReadPath && name === 'PATH'))
     .filter((name) => !(mayReadAll && (name === undefined || settings.includes(name))))
-    .map((name) => `${file} reads ${name ?? 'the environment'}, which is for src/config.ts to do`);
+    .map((name) => `${file} reads ${name ?? 'the environment'}, which is for src/app/config.ts to do`);
 }

@@ -1,7 +1,7 @@
 // Asks PostgreSQL what a statement takes and gives, without running it: it is parsed and described, as when it is prepared.
 // A domain comes back as the type it is made of.
 import type pg from 'pg';
-import type { Columns, Statement } from '../../src/database/statement.ts';
+import type { Columns, Statement } from '../../src/platform/database/statement.ts';
 
 type Described = { readonly parameters: readonly string[]; readonly row: Readonly<Record<string, string>> };
 

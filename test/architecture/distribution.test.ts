@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { settledFindings } from '../../simulation/checks/index.ts';
 import { parseInstant } from '../../src/clock.ts';
-import type { Statement } from '../../src/database/statement.ts';
-import { sweep } from '../../src/webhooks/inspect.store.ts';
-import { differences } from '../support/books.ts';
+import type { Statement } from '../../src/platform/database/statement.ts';
+import { sweep } from '../../src/webhooks/inspection/inspection.store.ts';
+import { differences } from '../support/ledger-check.ts';
 import { partitions, partitionSchema } from '../support/partitioned-schema.ts';
 import { checkWorldOf, startSmallWorld, type SmallWorld } from '../support/small-world.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
@@ -264,10 +264,10 @@ describe('in use', () => {
 /** With fresh modules only those of the program are there. */
 async function statementsOfTheProgram(): Promise<readonly Statement[]> {
   vi.resetModules();
-  await import('../../src/bank-comparison.ts');
-  await import('../../src/retention/retention.ts');
+  await import('../../src/app/reconciliation-sources.ts');
+  await import('../../src/app/retention.ts');
   const { startTestService } = await import('../support/test-service.ts');
-  const { allStatements } = await import('../../src/database/statement.ts');
+  const { allStatements } = await import('../../src/platform/database/statement.ts');
   await (await startTestService()).close();
   return allStatements();
 }

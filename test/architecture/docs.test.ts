@@ -2,12 +2,12 @@
 // what they are printed from fits together.
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
-import { readConfig, settings } from '../../src/config.ts';
-import { access, scopes, type AccessRow } from '../../src/http/access.ts';
-import type { AnyEndpoint } from '../../src/http/endpoint.ts';
-import { refusalsOf } from '../../src/http/openapi.ts';
-import { refusals } from '../../src/http/refusals.ts';
-import { routes, sandboxRoutes } from '../../src/routes.ts';
+import { readConfig, settings } from '../../src/app/config.ts';
+import { access, scopes, type AccessRow } from '../../src/platform/http/access.ts';
+import type { AnyEndpoint } from '../../src/platform/http/endpoint.ts';
+import { refusalsOf } from '../../src/platform/http/openapi.ts';
+import { refusals } from '../../src/platform/http/errors/error-codes.ts';
+import { routes, sandboxRoutes } from '../../src/app/routes.ts';
 import { documents } from '../../tools/documents.ts';
 import {
   accessFaults,
@@ -105,12 +105,12 @@ test('controls: a refusal nobody uses, routes and rows that do not fit', () => {
 test('controls: the environment read in the wrong place, or for a name that is no setting', () => {
   expect(namesReadBy((environment) => [environment['ONE'], environment['TWO']])).toEqual(['ONE', 'TWO']);
   const faults = (file: string, text: string) => environmentFaults(file, text, ['PORT']);
-  expect(faults('src/commands/serve.ts', "readConfig(process.env); process.env['PORT']")).toEqual([]);
-  expect(faults('src/commands/serve.ts', "process.env['COLOR']")).toHaveLength(1);
-  expect(faults('src/http/server.ts', "process.env['PORT']")).toHaveLength(1);
-  expect(faults('src/http/server.ts', 'readConfig(process.env)')).toHaveLength(1);
-  expect(faults('src/database/embedded/binaries.ts', "process.env['PATH']")).toEqual([]);
-  expect(faults('src/database/embedded/binaries.ts', 'process.env.HOME')).toHaveLength(1);
+  expect(faults('src/cli/serve.ts', "readConfig(process.env); process.env['PORT']")).toEqual([]);
+  expect(faults('src/cli/serve.ts', "process.env['COLOR']")).toHaveLength(1);
+  expect(faults('src/platform/http/server.ts', "process.env['PORT']")).toHaveLength(1);
+  expect(faults('src/platform/http/server.ts', 'readConfig(process.env)')).toHaveLength(1);
+  expect(faults('src/sandbox/postgres/binaries.ts', "process.env['PATH']")).toEqual([]);
+  expect(faults('src/sandbox/postgres/binaries.ts', 'process.env.HOME')).toHaveLength(1);
 });
 
 test('controls: links that lead nowhere, and files that are not there', () => {
@@ -122,7 +122,9 @@ test('controls: links that lead nowhere, and files that are not there', () => {
   );
   expect(links('[out of the repository](../../../README.md)')).toBe(1);
   const missing = (file: string, text: string) => missingFiles(file, text).length;
-  expect(missing('README.md', 'see src/main.ts, http/door.ts and `docs/architecture.md`')).toBe(0);
+  expect(
+    missing('README.md', 'see src/main.ts, platform/http/request-pipeline.ts and `docs/architecture.md`'),
+  ).toBe(0);
   expect(missing('README.md', 'see `src/man.ts`')).toBe(1);
   expect(missing('src/main.ts', "import { no } from 'http/no.ts'; // see http/no.ts")).toBe(1);
 });

@@ -3,7 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 
-const folder = new URL('../../src/database/migrations/', import.meta.url);
+const folder = new URL('../../src/platform/database/migrations/', import.meta.url);
 
 /** What an old node would stumble over, in a statement about something that was there before. */
 const takesAway: readonly (readonly [what: string, pattern: RegExp])[] = [

@@ -1,6 +1,6 @@
 // What every statement declares about its parameters and columns is what PostgreSQL says about it on the migrated schema.
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { Columns, Statement } from '../../src/database/statement.ts';
+import type { Columns, Statement } from '../../src/platform/database/statement.ts';
 import type { TestService } from '../support/test-service.ts';
 import { differences } from './describe-statement.ts';
 
@@ -11,10 +11,10 @@ beforeAll(async () => {
   // Other tests register statements of their own; with fresh modules only the program's are there. Building a service
   // loads every store and makes the statements of due work, one set for each table.
   vi.resetModules();
-  await import('../../src/bank-comparison.ts');
-  await import('../../src/retention/retention.ts');
+  await import('../../src/app/reconciliation-sources.ts');
+  await import('../../src/app/retention.ts');
   const { startTestService } = await import('../support/test-service.ts');
-  const { allStatements } = await import('../../src/database/statement.ts');
+  const { allStatements } = await import('../../src/platform/database/statement.ts');
   service = await startTestService();
   statements = allStatements();
 });

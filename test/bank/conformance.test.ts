@@ -2,10 +2,10 @@
 // which must fail: a check that cannot fail is worth nothing.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { checkBank } from '../../src/bank/conformance.ts';
-import type { OperationAnswer } from '../../src/bank/http/messages.ts';
+import { checkBank } from '../../src/acquiring/conformance/conformance.ts';
+import type { OperationAnswer } from '../../src/acquiring/adapters/http/messages.ts';
 import { systemClock } from '../../src/clock.ts';
-import type { Reply, Teller } from '../../src/sandbox/bank/teller.ts';
+import type { Reply, Teller } from '../../src/sandbox/bank/operation-processor.ts';
 import { authorise, bankSecret, startBank } from '../support/simulated-bank.ts';
 
 const cards = {

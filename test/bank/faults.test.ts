@@ -1,8 +1,8 @@
 // Faults on demand: what the service sees of each, and whether the operation was done all the same. Asked through the
 // adapter, because what it makes of them is the point.
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { BankOperation } from '../../src/bank/bank.ts';
-import { openHttpBank, type HttpBank } from '../../src/bank/http/http-bank.ts';
+import type { BankOperation } from '../../src/acquiring/domain/bank-port.ts';
+import { openHttpBank, type HttpBank } from '../../src/acquiring/adapters/http/http-bank.ts';
 import type { Currency } from '../../src/money.ts';
 import { delayMs, openFaults, type FaultKind } from '../../src/sandbox/bank/faults.ts';
 import { seededRandom } from '../../src/sandbox/bank/random.ts';

@@ -3,9 +3,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { BankOperation } from '../../src/bank/bank.ts';
-import { openHttpBank, type HttpBankOptions } from '../../src/bank/http/http-bank.ts';
-import { isSigned, sign } from '../../src/bank/http/signature.ts';
+import type { BankOperation } from '../../src/acquiring/domain/bank-port.ts';
+import { openHttpBank, type HttpBankOptions } from '../../src/acquiring/adapters/http/http-bank.ts';
+import { isSigned, sign } from '../../src/acquiring/adapters/http/signature.ts';
 import { epochMsOf } from '../../src/clock.ts';
 import type { Currency } from '../../src/money.ts';
 import { outcomeOf, startBank } from '../support/simulated-bank.ts';

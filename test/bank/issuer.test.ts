@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openHttpBank } from '../../src/bank/http/http-bank.ts';
+import { openHttpBank } from '../../src/acquiring/adapters/http/http-bank.ts';
 import { authorise, bankSecret, reverse, startBank, type TestBank } from '../support/simulated-bank.ts';
 import { eventually } from '../support/program.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openFileJournal } from '../../src/sandbox/bank/journal.ts';
 import { openSimulatedBank } from '../../src/sandbox/bank/simulated-bank.ts';
-import { openTeller } from '../../src/sandbox/bank/teller.ts';
+import { openTeller } from '../../src/sandbox/bank/operation-processor.ts';
 import {
   authorise,
   bankSecret,

@@ -2,8 +2,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openBookReader, type BookReaderOptions } from '../../src/bank/http/read-book.ts';
-import type { BookEntry } from '../../src/bank/http/messages.ts';
+import { openBookReader, type BookReaderOptions } from '../../src/acquiring/adapters/http/read-report.ts';
+import type { BookEntry } from '../../src/acquiring/adapters/http/messages.ts';
 import { authorise, bankSecret, startBank } from '../support/simulated-bank.ts';
 import { testClock } from '../support/test-service.ts';
 

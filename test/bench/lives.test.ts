@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { copyLife, readLife, type Life } from '../../bench/lives.ts';
 import { settledFindings } from '../../simulation/checks/index.ts';
 import { epochMsOf } from '../../src/clock.ts';
-import { everyInvariant } from '../../src/compose.ts';
-import { checkLedger } from '../../src/ledger/check-ledger.ts';
-import { readBook } from '../support/books.ts';
+import { everyInvariant } from '../../src/app/compose.ts';
+import { checkLedger } from '../../src/platform/ledger/check-ledger.ts';
+import { readBook } from '../support/ledger-check.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
 import { recurringWorld } from '../support/recurring.ts';
 

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeInBrowser } from '../support/browser.ts';
 import { obstacles } from './accessible.ts';
-import { storeSettings } from '../../src/recurring/settings.store.ts';
+import { storeSettings } from '../../src/recurring/store/settings.ts';
 import { withoutDatabase } from '../support/database-away.ts';
 import { desktop, phone, startCheckoutWorld, type CheckoutWorld } from '../support/checkout-world.ts';
 

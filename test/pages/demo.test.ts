@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { epochMsOf } from '../../src/clock.ts';
-import { addDemoShop } from '../../src/sandbox/demo-shop.ts';
+import { addDemoShop } from '../../src/sandbox/demo/demo-shop.ts';
 import { describeInBrowser } from '../support/browser.ts';
 import { desktop, startCheckoutWorld, type CheckoutWorld } from '../support/checkout-world.ts';
 import { recurringWorld } from '../support/recurring.ts';

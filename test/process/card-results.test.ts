@@ -11,8 +11,8 @@ import {
   type CardRun,
   type Ending,
 } from '../../tools/card-results.ts';
-import { readSandboxFacts } from '../../src/merchants/sandbox-setup.ts';
-import { differences, readBook, unfinished } from '../support/books.ts';
+import { readSandboxFacts } from '../../src/sandbox/sandbox-setup.ts';
+import { differences, readBook, unfinished } from '../support/ledger-check.ts';
 import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
 import { visitIssuer } from '../support/issuer-page.ts';
 import { invoicesUrl, order } from '../support/invoices.ts';

@@ -18,9 +18,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { binarySources, findBinaries } from '../../src/database/embedded/binaries.ts';
-import { startEmbedded } from '../../src/database/embedded/server.ts';
-import type { EmbeddedOptions, EmbeddedServer } from '../../src/database/embedded/server.ts';
+import { binarySources, findBinaries } from '../../src/sandbox/postgres/binaries.ts';
+import { startEmbedded } from '../../src/sandbox/postgres/server.ts';
+import type { EmbeddedOptions, EmbeddedServer } from '../../src/sandbox/postgres/server.ts';
 import { childFile, startChild } from '../support/start-child.ts';
 import { temporaryFolder, throwAwaySettings } from '../support/test-cluster.ts';
 

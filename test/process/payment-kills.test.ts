@@ -1,8 +1,8 @@
 // kill -9 while payments are made, captured and refunded: the bank is a process of its own and stays. What was acknowledged is
 // there; what was not is there wholly or not at all; and the bank's book, the payments and the ledger say the same.
 import { expect, onTestFinished, test } from 'vitest';
-import { readSandboxFacts } from '../../src/merchants/sandbox-setup.ts';
-import { differences, readBook, unfinished } from '../support/books.ts';
+import { readSandboxFacts } from '../../src/sandbox/sandbox-setup.ts';
+import { differences, readBook, unfinished } from '../support/ledger-check.ts';
 import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
 import { invoicesUrl, order } from '../support/invoices.ts';
 import { eventually, request, startBank, startServer, type Server } from '../support/program.ts';

@@ -3,7 +3,7 @@
 import { cp, readdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import type { DatabasePool } from '../../src/database/database.ts';
+import type { DatabasePool } from '../../src/platform/database/database.ts';
 import { eventually, mandate, request, startBank, startServer, type Server } from '../support/program.ts';
 import { temporaryFolder } from '../support/test-cluster.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -86,7 +86,7 @@ async function newerProgram(): Promise<string> {
   for (const part of ['bin', 'dist', 'package.json'])
     await cp(join(installed, part), join(folder, part), { recursive: true });
   await symlink(join(installed, 'node_modules'), join(folder, 'node_modules'));
-  const migrations = join(folder, 'dist/database/migrations');
+  const migrations = join(folder, 'dist/platform/database/migrations');
   const number = String((await readdir(migrations)).length + 1).padStart(4, '0');
   await writeFile(join(migrations, `${number}_made_up.sql`), migration);
   return join(folder, 'bin/mandate.js');

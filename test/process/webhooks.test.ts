@@ -10,13 +10,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { instantAt } from '../../src/clock.ts';
-import { positionOf, type Notice } from '../../src/events/topic.ts';
-import { messageIdOf } from '../../src/webhooks/message.ts';
-import { invoicesTopic } from '../../src/payments/payment.notices.ts';
+import { positionOf, type Notice } from '../../src/platform/events/topic.ts';
+import { messageIdOf } from '../../src/webhooks/feed/message.ts';
+import { invoicesTopic } from '../../src/payments/webhook-events.ts';
 import { eventually, mandate, request, startServer, type Server } from '../support/program.ts';
 import { temporaryFolder } from '../support/test-cluster.ts';
 import { createTestDatabase } from '../support/test-database.ts';
-import { factsOfInvoice, writeInvoices } from '../support/told-logs.ts';
+import { factsOfInvoice, writeInvoices } from '../support/seeded-events.ts';
 
 const invoices = Number(process.env['WEBHOOK_INVOICES'] ?? 60);
 const eventsEach = 20;

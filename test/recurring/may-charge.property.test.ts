@@ -4,7 +4,7 @@
 import { expect, test } from 'vitest';
 import { instantAt, epochMsOf, type Instant } from '../../src/clock.ts';
 import type { Currency } from '../../src/money.ts';
-import { mayCharge, type CardStop, type Decline } from '../../src/recurring/may-charge.ts';
+import { mayCharge, type CardStop, type Decline } from '../../src/retry-rules/domain/may-charge.ts';
 import {
   countsAsDecline,
   decideEnding,
@@ -12,7 +12,7 @@ import {
   type Attempt,
   type Ending,
   type Series,
-} from '../../src/recurring/series.ts';
+} from '../../src/recurring/domain/series.ts';
 import { isLegal, turningPoints, type Asked, type Happened, type Told } from './charge-checker.ts';
 import { chosenSeed } from '../support/chosen-seed.ts';
 

@@ -68,7 +68,7 @@ function plant(): { folder: string; remove: () => Promise<void> } {
   ])
     cpSync(join(root, name), join(folder, name), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  const file = join(folder, 'src/ledger/postings.ts');
+  const file = join(folder, 'src/platform/ledger/domain/postings.ts');
   const right = readFileSync(file, 'utf8');
   const line =
     "{ phase: 'single', step: 'sale', debit: uncleared, credit: settlement, minor: amount.minor },";

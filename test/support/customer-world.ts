@@ -1,9 +1,9 @@
 // A service with a bank, and what a merchant and a payer do to bind a card: each step is a function here.
-import { closeOwedReturn } from '../../src/customers/returns.store.ts';
-import { lookAfterReturns } from '../../src/customers/returns.ts';
-import { bindingClearing } from '../../src/ledger/account.ts';
-import { readBalance } from '../../src/ledger/ledger.store.ts';
-import { insertShop } from '../../src/merchants/party.store.ts';
+import { closeOwedReturn } from '../../src/customers/store/verification-refunds.ts';
+import { lookAfterReturns } from '../../src/customers/verification-refunds.ts';
+import { bindingClearing } from '../../src/platform/ledger/domain/account.ts';
+import { readBalance } from '../../src/platform/ledger/store/journals.ts';
+import { insertShop } from '../../src/merchants/store/parties.ts';
 import type { Currency } from '../../src/money.ts';
 import { startPaymentWorld, type PaymentWorld } from './payment-world.ts';
 import type { Answer, Merchant } from './test-service.ts';

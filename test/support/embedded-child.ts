@@ -1,8 +1,8 @@
 // A program of its own that uses the private server, for tests that kill programs or start several at once. It says in
 // one line of JSON how it went, and leaves when its input ends.
 import { once } from 'node:events';
-import { startEmbedded } from '../../src/database/embedded/server.ts';
-import type { EmbeddedServer } from '../../src/database/embedded/server.ts';
+import { startEmbedded } from '../../src/sandbox/postgres/server.ts';
+import type { EmbeddedServer } from '../../src/sandbox/postgres/server.ts';
 import { startTestCluster, throwAwaySettings } from './test-cluster.ts';
 
 export type ChildReport = Omit<EmbeddedServer, 'stop'> | { readonly error: string };

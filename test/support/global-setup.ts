@@ -1,8 +1,8 @@
 // Once for a whole test run: a throw-away PostgreSQL and a migrated template database, which every test file copies; and the
 // program, built, for tests that start it.
 import type { TestProject } from 'vitest/node';
-import { openDatabase } from '../../src/database/database.ts';
-import { migrate } from '../../src/database/migrate.ts';
+import { openDatabase } from '../../src/platform/database/database.ts';
+import { migrate } from '../../src/platform/database/migrate.ts';
 import { installBuiltProgram } from './built-program.ts';
 import { startTestCluster, temporaryFolder } from './test-cluster.ts';
 

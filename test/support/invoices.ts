@@ -1,6 +1,6 @@
 // Invoices as the tests of the API make them: an order that is accepted as it stands, and the states it can be brought to.
 import { accept } from '../../src/refusal.ts';
-import { changeInvoice } from '../../src/invoices/invoice.store.ts';
+import { changeInvoice } from '../../src/invoices/store/invoices.ts';
 import type { Merchant, TestService } from './test-service.ts';
 
 export const invoicesUrl = '/v2/processing/invoices';

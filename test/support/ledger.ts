@@ -2,14 +2,14 @@
 // tests of one file cannot meet on an account.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { instantAt } from '../../src/clock.ts';
-import type { Database } from '../../src/database/database.ts';
-import { statement } from '../../src/database/statement.ts';
+import type { Database } from '../../src/platform/database/database.ts';
+import { statement } from '../../src/platform/database/statement.ts';
 import { randomIds } from '../../src/ids.ts';
-import type { Account } from '../../src/ledger/account.ts';
-import { checkLedger } from '../../src/ledger/check-ledger.ts';
-import { postJournal } from '../../src/ledger/ledger.store.ts';
-import type { DrawingJournal, Journal } from '../../src/ledger/ledger.ts';
-import type { LedgerPayment, LedgerWithdrawal } from '../../src/ledger/postings.ts';
+import type { Account } from '../../src/platform/ledger/domain/account.ts';
+import { checkLedger } from '../../src/platform/ledger/check-ledger.ts';
+import { postJournal } from '../../src/platform/ledger/store/journals.ts';
+import type { DrawingJournal, Journal } from '../../src/platform/ledger/domain/ledger.ts';
+import type { LedgerPayment, LedgerWithdrawal } from '../../src/platform/ledger/domain/postings.ts';
 import type { Currency, Money } from '../../src/money.ts';
 
 export const bookedAt = instantAt(Date.UTC(2026, 0, 19, 10));

@@ -1,8 +1,8 @@
 // More nodes of a service inside a test: on the same database, with the same clock and keys, and nothing else in common with
 // the first. One of them may be given a fuse: it dies at a moment the test has chosen, as a process does that is killed.
-import type { Bank } from '../../src/bank/bank.ts';
-import { buildService, foundationOn, type RunningService } from '../../src/compose.ts';
-import type { Database, DatabasePool } from '../../src/database/database.ts';
+import type { Bank } from '../../src/acquiring/domain/bank-port.ts';
+import { buildService, foundationOn, type RunningService } from '../../src/app/compose.ts';
+import type { Database, DatabasePool } from '../../src/platform/database/database.ts';
 import { callsTo, type TestService } from './test-service.ts';
 
 export type Node = RunningService & Pick<TestService, 'call'>;

@@ -1,9 +1,9 @@
 // Looks for card numbers and security codes where none may be: in every column of every table of a database, in log lines,
 // in anything that can be made into text. Numbers are found plain, with separators, in URL encoding, base64 and hex, and
 // those it was told of also two digits to a byte. What it reports is masked, so that a failing test does not become a leak.
-import type { DatabasePool } from '../../src/database/database.ts';
-import { passesLuhn, paymentSystemOf } from '../../src/cards/card.ts';
-import { maskCardNumbers } from '../../src/log.ts';
+import type { DatabasePool } from '../../src/platform/database/database.ts';
+import { passesLuhn, paymentSystemOf } from '../../src/cards/domain/card.ts';
+import { maskCardNumbers } from '../../src/platform/log.ts';
 
 export type Secrets = {
   readonly cardNumbers?: readonly string[];

@@ -1,17 +1,22 @@
 // A service with a bank: the simulated one, in memory, behind real HTTP, with the clock of the test. What a merchant's server
 // and a payer's browser do to each other is a function here.
-import { protocolVersion, sign, signatureHeader, versionHeader } from '../../src/bank/http/signature.ts';
+import {
+  protocolVersion,
+  sign,
+  signatureHeader,
+  versionHeader,
+} from '../../src/acquiring/adapters/http/signature.ts';
 import { epochMsOf } from '../../src/clock.ts';
-import type { BookEntry } from '../../src/bank/http/messages.ts';
-import { settlementAccount } from '../../src/ledger/account.ts';
-import { readBalance } from '../../src/ledger/ledger.store.ts';
+import type { BookEntry } from '../../src/acquiring/adapters/http/messages.ts';
+import { settlementAccount } from '../../src/platform/ledger/domain/account.ts';
+import { readBalance } from '../../src/platform/ledger/store/journals.ts';
 import type { Currency } from '../../src/money.ts';
 import {
   openSimulatedBank,
   type SimulatedBank,
   type SimulatedBankOptions,
 } from '../../src/sandbox/bank/simulated-bank.ts';
-import { differences, readBook } from './books.ts';
+import { differences, readBook } from './ledger-check.ts';
 import { cardBody, paymentResourcesUrl } from './cards.ts';
 import { visitIssuer } from './issuer-page.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from './invoices.ts';

@@ -1,8 +1,8 @@
 // A clean book, and in it the mistakes a bank can make, each in another payment, with what a reconciliation has to say about it. What
 // is expected is worked out here by hand from the payment's status, and from nothing the reconciliation itself uses.
-import type { BookEntry } from '../../src/bank/http/messages.ts';
-import type { DatabasePool } from '../../src/database/database.ts';
-import type { DifferenceClass } from '../../src/reconciliation/difference.ts';
+import type { BookEntry } from '../../src/acquiring/adapters/http/messages.ts';
+import type { DatabasePool } from '../../src/platform/database/database.ts';
+import type { DifferenceClass } from '../../src/acquiring/reconciliation/domain/difference.ts';
 import { seededRandom } from '../../src/sandbox/bank/random.ts';
 
 type Row = {

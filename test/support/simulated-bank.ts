@@ -1,9 +1,14 @@
 // A simulated bank inside a test, with its time in the test's hands, and somebody who speaks the protocol to it by hand.
 import { onTestFinished } from 'vitest';
 import { epochMsOf } from '../../src/clock.ts';
-import { openLink } from '../../src/bank/http/link.ts';
-import type { AuthoriseMessage, BookEntry } from '../../src/bank/http/messages.ts';
-import { protocolVersion, sign, signatureHeader, versionHeader } from '../../src/bank/http/signature.ts';
+import { openLink } from '../../src/acquiring/adapters/http/link.ts';
+import type { AuthoriseMessage, BookEntry } from '../../src/acquiring/adapters/http/messages.ts';
+import {
+  protocolVersion,
+  sign,
+  signatureHeader,
+  versionHeader,
+} from '../../src/acquiring/adapters/http/signature.ts';
 import {
   openSimulatedBank,
   type SimulatedBank,

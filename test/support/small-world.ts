@@ -2,7 +2,7 @@
 // receiver was sent and what its bank has in its book. For tests of what looks at all of that.
 import type { Acknowledged, BankEntry, CheckWorld, Delivery } from '../../simulation/checks/index.ts';
 import { epochMsOf, instantAt } from '../../src/clock.ts';
-import { readBook } from './books.ts';
+import { readBook } from './ledger-check.ts';
 import { cardBody } from './cards.ts';
 import { startPayoutWorld, type PayoutWorld } from './payout-world.ts';
 import { invoicesUrl } from './invoices.ts';

@@ -3,8 +3,8 @@
 import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEmbedded } from '../../src/database/embedded/server.ts';
-import type { EmbeddedServer } from '../../src/database/embedded/server.ts';
+import { startEmbedded } from '../../src/sandbox/postgres/server.ts';
+import type { EmbeddedServer } from '../../src/sandbox/postgres/server.ts';
 import { watchFolder } from './watchdog.ts';
 
 export type TestCluster = { readonly connection: EmbeddedServer['connection']; stop(): Promise<void> };

@@ -1,6 +1,6 @@
 // A database of a test file's own: a copy of the migrated template, made in some 40 ms and dropped at the end.
 import { inject } from 'vitest';
-import { openDatabase, type DatabasePool } from '../../src/database/database.ts';
+import { openDatabase, type DatabasePool } from '../../src/platform/database/database.ts';
 import { randomText } from '../../src/ids.ts';
 import { templateName, type ClusterConnection } from './global-setup.ts';
 import { partitionSchema } from './partitioned-schema.ts';

@@ -1,13 +1,13 @@
 // The whole service inside a test: real PostgreSQL, real HTTP handling (injected), a clock under the test's control.
 import type { InjectOptions } from 'fastify';
 import { instantAt, type Clock } from '../../src/clock.ts';
-import { buildService, foundationOn, type Foundation, type RunningService } from '../../src/compose.ts';
-import { readConfig } from '../../src/config.ts';
-import { scopes } from '../../src/http/access.ts';
+import { buildService, foundationOn, type Foundation, type RunningService } from '../../src/app/compose.ts';
+import { readConfig } from '../../src/app/config.ts';
+import { scopes } from '../../src/platform/http/access.ts';
 import { randomIds } from '../../src/ids.ts';
-import { openLog } from '../../src/log.ts';
-import { insertParty, insertShop } from '../../src/merchants/party.store.ts';
-import { realmOf } from '../../src/merchants/realms.ts';
+import { openLog } from '../../src/platform/log.ts';
+import { insertParty, insertShop } from '../../src/merchants/store/parties.ts';
+import { realmOf } from '../../src/merchants/livemode.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
 export type Answer = {

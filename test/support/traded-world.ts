@@ -1,7 +1,7 @@
 // A bank and a service with a few hundred payments and payouts behind them: every kind of life they can have, with answers that
 // were lost, reversals, refunds of all sorts, and things that are still under way, some of them since yesterday.
-import { openBookReader, type BookReader } from '../../src/bank/http/read-book.ts';
-import type { BookEntry } from '../../src/bank/http/messages.ts';
+import { openBookReader, type BookReader } from '../../src/acquiring/adapters/http/read-report.ts';
+import type { BookEntry } from '../../src/acquiring/adapters/http/messages.ts';
 import { seededRandom } from '../../src/sandbox/bank/random.ts';
 import { invoicesUrl, type CreatedInvoice } from './invoices.ts';
 import type { PaymentWorld } from './payment-world.ts';

@@ -1,6 +1,6 @@
 // What tests of the wallets' side say in short.
 import { expect } from 'vitest';
-import { findIdentity, storeIdentityFacts } from '../../src/wallets/identity.store.ts';
+import { findIdentity, storeIdentityFacts } from '../../src/identities/store/identities.ts';
 import { startPayoutWorld, type PayoutWorld } from './payout-world.ts';
 import type { Merchant } from './test-service.ts';
 

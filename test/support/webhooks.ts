@@ -1,8 +1,8 @@
 // Webhooks for tests that want many: one is made over the API, the others are copies of it with the same keys, because a new
 // RSA pair takes a tenth of a second and more.
-import { open, seal } from '../../src/keys/master-key.ts';
-import { loadWebhook, storeNewWebhook } from '../../src/webhooks/webhook.store.ts';
-import { webhookIdOf, type Webhook } from '../../src/webhooks/webhook.ts';
+import { open, seal } from '../../src/platform/keys/master-key.ts';
+import { loadWebhook, storeNewWebhook } from '../../src/webhooks/registration/webhooks.store.ts';
+import { webhookIdOf, type Webhook } from '../../src/webhooks/domain/webhook.ts';
 import type { Merchant, TestService } from './test-service.ts';
 
 export const webhooksUrl = '/v2/processing/webhooks';

@@ -1,8 +1,13 @@
 // The simulated bank tells that something has changed: a signed message with an operation's id and nothing else, sent again
 // until it is taken. What is lost when the bank dies stays lost: whoever waits for it must ask anyway.
 import { epochMsOf, type Clock } from '../../clock.ts';
-import { openLink, type Link } from '../../bank/http/link.ts';
-import { protocolVersion, sign, signatureHeader, versionHeader } from '../../bank/http/signature.ts';
+import { openLink, type Link } from '../../acquiring/adapters/http/link.ts';
+import {
+  protocolVersion,
+  sign,
+  signatureHeader,
+  versionHeader,
+} from '../../acquiring/adapters/http/signature.ts';
 import type { FaultOfCallback } from './faults.ts';
 
 export type Callbacks = {

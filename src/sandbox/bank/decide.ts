@@ -6,8 +6,8 @@ import type {
   OperationMessage,
   PayoutMessage,
   VerifyMessage,
-} from '../../bank/http/messages.ts';
-import type { Book, BookedOperation, Operation, Verdict, Waiting } from './book.ts';
+} from '../../acquiring/adapters/http/messages.ts';
+import type { Book, BookedOperation, Operation, Verdict, Waiting } from './state.ts';
 import { specialAmount } from './special-amounts.ts';
 import { cardForPayment, cardForPayout, type TestCard } from './test-cards.ts';
 

@@ -1,9 +1,9 @@
 // The way of a payer's browser through the issuer's pages: in with a challenge, a code and a decision, out again to where the
 // merchant wants it. Everything it carries is checked against the book; it can choose only among what is offered.
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { BookedOperation, Waiting } from './book.ts';
+import type { BookedOperation, Waiting } from './state.ts';
 import { challengePage, closingPage, oneTimePassword, returnPage, type Page } from './issuer-pages.ts';
-import type { Ending, Interaction, Teller } from './teller.ts';
+import type { Ending, Interaction, Teller } from './operation-processor.ts';
 
 const triesMost = 3;
 const ticketPattern = /^[0-9a-f-]{36}$/;

@@ -2,7 +2,7 @@
 // its append has ended; the file gathers what comes while it syncs, so that one sync serves many.
 import { open, type FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import type { Fact } from './book.ts';
+import type { Fact } from './state.ts';
 
 export type Journal = {
   /** Ends when the fact would survive a crash. */

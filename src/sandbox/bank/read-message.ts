@@ -2,8 +2,12 @@
 // security code, only a mask, a keyed fingerprint, and a keyed digest of all that must be the same when it comes again.
 import { createHmac } from 'node:crypto';
 import { Compile } from 'typebox/compile';
-import { operationSchemas, type OperationKind, type OperationMessage } from '../../bank/http/messages.ts';
-import type { Operation } from './book.ts';
+import {
+  operationSchemas,
+  type OperationKind,
+  type OperationMessage,
+} from '../../acquiring/adapters/http/messages.ts';
+import type { Operation } from './state.ts';
 import { cardForPayment } from './test-cards.ts';
 
 const checks = {

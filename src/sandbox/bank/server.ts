@@ -4,16 +4,20 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { epochMsOf, type Clock } from '../../clock.ts';
-import { parseMessage, type OperationKind, type OperationMessage } from '../../bank/http/messages.ts';
-import { protocolVersion, signatureHeader, versionHeader } from '../../bank/http/signature.ts';
-import type { SignedMessage } from '../../bank/http/signature.ts';
+import {
+  parseMessage,
+  type OperationKind,
+  type OperationMessage,
+} from '../../acquiring/adapters/http/messages.ts';
+import { protocolVersion, signatureHeader, versionHeader } from '../../acquiring/adapters/http/signature.ts';
+import type { SignedMessage } from '../../acquiring/adapters/http/signature.ts';
 import { isAfter, isBefore, isOfCallback } from './faults.ts';
 import type { FaultAfter, FaultBefore, FaultKind, Faults } from './faults.ts';
 import { addIssuerPages } from './issuer.ts';
-import { breakOff, playAfter, playBefore, sendNotDone, sendReply } from './play-fault.ts';
+import { breakOff, playAfter, playBefore, sendNotDone, sendReply } from './inject-fault.ts';
 import { readMessage } from './read-message.ts';
 import { specialAmount } from './special-amounts.ts';
-import type { Teller } from './teller.ts';
+import type { Teller } from './operation-processor.ts';
 
 const bodyBytesMost = 64 * 1024;
 const keepAliveMs = 65_000;

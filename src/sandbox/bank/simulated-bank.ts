@@ -4,19 +4,19 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { codeOf } from '../../database/embedded/aside.ts';
-import { isSigned } from '../../bank/http/signature.ts';
+import { codeOf } from '../postgres/atomic-create.ts';
+import { isSigned } from '../../acquiring/adapters/http/signature.ts';
 import type { Clock } from '../../clock.ts';
-import type { Logger } from '../../log.ts';
-import { sandboxMasterKey } from '../../keys/master-key.ts';
+import type { Logger } from '../../platform/log.ts';
+import { sandboxMasterKey } from '../../platform/keys/master-key.ts';
 import { openCallbacks } from './callbacks.ts';
-import { claimAgain, claimFolder, type Claim } from './claim-folder.ts';
+import { claimAgain, claimFolder, type Claim } from './folder-lock.ts';
 import { isOfCallback, openFaults, type Faults } from './faults.ts';
 import { interactionOf } from './issuer.ts';
 import { memoryJournal, openFileJournal, type Journal } from './journal.ts';
 import { buildBankServer } from './server.ts';
 import { specialAmount } from './special-amounts.ts';
-import { openTeller, type Teller } from './teller.ts';
+import { openTeller, type Teller } from './operation-processor.ts';
 
 export type SimulatedBank = {
   readonly url: string;

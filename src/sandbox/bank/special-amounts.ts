@@ -1,6 +1,6 @@
 // Amounts that make the simulated bank behave in a special way, by their last five digits. docs/simulated-bank.md shows
 // this table; a test compares them.
-import type { OperationKind } from '../../bank/http/messages.ts';
+import type { OperationKind } from '../../acquiring/adapters/http/messages.ts';
 import type { FaultKind } from './faults.ts';
 
 export type SpecialAmount = {

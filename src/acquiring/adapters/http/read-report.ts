@@ -1,0 +1,96 @@
+// The book of a bank that speaks our protocol, page by page. Reading changes nothing, so what fails in passing is tried again;
+// what does not pass is told in words an operator can act on.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Compile } from 'typebox/compile';
+import { epochMsOf, type Clock } from '../../../clock.ts';
+import { bankAddress } from './http-bank.ts';
+import { openLink, type Exchange } from './link.ts';
+import { BookPage, parseMessage, type BookEntry } from './messages.ts';
+import { protocolVersion, sign, signatureHeader, versionHeader } from './signature.ts';
+
+export type BookReader = {
+  /** Each part is a page as the bank gave it; ends where the book ends for now. */
+  entriesAfter(sequence: number): AsyncGenerator<readonly BookEntry[]>;
+  stop(): Promise<void>;
+};
+
+export type BookReaderOptions = {
+  readonly url: string;
+  readonly secret: string;
+  readonly clock: Clock;
+  readonly allowPlainHttp?: true;
+  /** Before each further try; shorter in a test of it. */
+  readonly pausesMs?: readonly number[];
+};
+
+const connectMs = 5_000;
+const answerMs = 30_000;
+const entriesOfPage = 100;
+const usualPausesMs = [500, 1_000, 2_000, 4_000];
+const bookPage = Compile(BookPage);
+
+export function openBookReader(options: BookReaderOptions): BookReader {
+  const { secret, clock, pausesMs = usualPausesMs } = options;
+  const url = bankAddress(options);
+  const base = url.pathname.replace(/\/$/, '');
+  const link = openLink(url.origin, connectMs);
+  const name = `the book at ${url.href.replace(/\/$/, '')}`;
+
+  function ask(target: string): Promise<Exchange> {
+    const message = { method: 'GET', target, body: Buffer.alloc(0) } as const;
+    const nowSeconds = Math.floor(epochMsOf(clock.now()) / 1_000);
+    return link.ask({
+      method: 'GET',
+      target,
+      headers: { [versionHeader]: protocolVersion, [signatureHeader]: sign(secret, message, nowSeconds) },
+      answerMs,
+    });
+  }
+
+  async function page(after: number): Promise<readonly BookEntry[]> {
+    const target = `${base}/book?after=${after}&limit=${entriesOfPage}`;
+    let exchange = await ask(target);
+    for (const pauseMs of pausesMs) {
+      if (!mayPass(exchange)) break;
+      await sleep(pauseMs);
+      exchange = await ask(target);
+    }
+    if (exchange.came === 'nothing') throw new Error(`${name} cannot be read: ${exchange.why}`);
+    const { status, body } = exchange;
+    if (status === 401) {
+      throw new Error(`${name} is not for us: is the secret the bank’s, and are both clocks right?`);
+    }
+    const content = status === 200 ? parseMessage(body) : undefined;
+    if (!bookPage.Check(content)) throw new Error(`${name} cannot be read: ${complaint(status, content)}`);
+    return content.entries;
+  }
+
+  return {
+    async *entriesAfter(sequence) {
+      let after = sequence;
+      for (;;) {
+        const entries = await page(after);
+        for (const entry of entries) {
+          if (entry.sequence <= after) {
+            throw new Error(`${name} goes back: sequence ${entry.sequence} comes after ${after}`);
+          }
+          after = entry.sequence;
+        }
+        yield entries;
+        if (entries.length < entriesOfPage) return;
+      }
+    },
+    stop: () => link.stop(),
+  };
+}
+
+function mayPass(exchange: Exchange): boolean {
+  return exchange.came === 'nothing' || exchange.status === 429 || exchange.status >= 500;
+}
+
+/** The name of the field that is wrong, never its value. */
+function complaint(status: number, content: unknown): string {
+  if (status !== 200) return `status ${status}`;
+  const [first] = bookPage.Errors(content);
+  return `${first?.instancePath.slice(1) || 'the answer'} is not as the protocol says`;
+}

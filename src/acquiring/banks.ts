@@ -1,0 +1,220 @@
+// Which bank serves whom. A shop has terminals, each with a bank, and a party has others for its payouts; of either the first by
+// priority is used whose bank is not known to be away. Banks are rows, their secrets sealed; adapters are opened when they are
+// first needed.
+import { epochMsOf, type Clock } from '../clock.ts';
+import type { Database } from '../platform/database/database.ts';
+import { recentReads } from '../platform/database/ttl-cache.ts';
+import type { Values } from '../platform/database/statement.ts';
+import type { Keyring } from '../platform/keys/keyring.ts';
+import { open, seal } from '../platform/keys/master-key.ts';
+import type { Bank, Terminal } from './domain/bank-port.ts';
+import { openBankHealth } from './bank-health.ts';
+import { watched, type Listener } from './observed-bank.ts';
+import {
+  putPayoutTerminalFirst,
+  putTerminalsFirst,
+  readBank,
+  readPayoutTerminals,
+  readTerminals,
+  upsertBank,
+  upsertPayoutTerminal,
+  upsertTerminal,
+} from './store/banks.ts';
+
+export type Banks = {
+  /** Undefined when no bank takes cards for the shop. When all its banks are away, one of them. */
+  terminalOf(shop: { readonly partyId: string; readonly id: string }): Promise<Terminal | undefined>;
+  /** Undefined when all its banks are away. Asked after one of them was found to be. */
+  terminalElsewhere(shop: {
+    readonly partyId: string;
+    readonly shopId: string;
+  }): Promise<Terminal | undefined>;
+  /** Where an operation is, once its terminal is chosen: a terminal that moves to another bank does not take it along. */
+  bankOf(terminal: Terminal): Promise<Bank>;
+  /** Adds a bank, or changes where it is. */
+  putBank(bank: BankSettings): Promise<void>;
+  /** Where a bank is and what it signs with, to change one and keep the other. Not for showing. */
+  settingsOf(id: string): Promise<BankSettings | undefined>;
+  /** Adds a terminal, or changes it. False when it is there with another bank, which may know payments made through it. */
+  putTerminal(terminal: NewTerminal): Promise<boolean>;
+  /** The same of one for payouts. */
+  putPayoutTerminal(terminal: NewPayoutTerminal): Promise<boolean>;
+  /** Lets the sandbox's own terminals with a bank go before those with others; they come after all an operator has added. */
+  putSandboxTerminals(
+    terminals: {
+      readonly ofShops: readonly Omit<NewTerminal, 'priority'>[];
+      readonly ofPayouts: Omit<NewPayoutTerminal, 'priority'>;
+    },
+    bank: { readonly id: string; readonly partyId: string },
+  ): Promise<void>;
+  /** How a party's payouts leave the house. Undefined when no bank pays out for it. When all are away, one of them. */
+  payoutRouteOf(
+    partyId: string,
+  ): Promise<{ readonly bankId: string; readonly terminal: Terminal } | undefined>;
+  /** The bank a callback claims to come from. */
+  bankNamed(id: string): Promise<Bank | undefined>;
+  stop(): Promise<void>;
+};
+
+export type BankSettings = { readonly id: string; readonly url: string; readonly secret: string };
+
+export type NewTerminal = Terminal & {
+  readonly partyId: string;
+  readonly shopId: string;
+  readonly priority: number;
+};
+
+export type NewPayoutTerminal = Omit<NewTerminal, 'shopId'>;
+
+const maxAgeMs = 1_000;
+const sandboxPriority = 100;
+
+export function openBanks(options: {
+  db: Database;
+  /** On connections nobody holds. */
+  lookups: Pick<Database, 'run'>;
+  clock: Clock;
+  keyring: Keyring;
+  /** Opens the adapter for a bank's address and secret. */
+  adapterFor: (bank: BankSettings) => Bank;
+  /** Told of everything a bank was asked. */
+  observe: (bankId: string, ...heard: Parameters<Listener>) => void;
+}): Banks {
+  const { db, lookups, clock, keyring, adapterFor, observe } = options;
+  const health = openBankHealth(() => epochMsOf(clock.now()));
+  const adapters = new Map<string, { readonly url: string; readonly secret: string; readonly bank: Bank }>();
+
+  const terminals = recentReads({
+    maxAgeMs,
+    entriesMost: 10_000,
+    load: (name: string) => {
+      const [party_id, shop_id] = JSON.parse(name) as [string, string];
+      return lookups.run(readTerminals, { party_id, shop_id });
+    },
+  });
+  const payoutTerminals = recentReads({
+    maxAgeMs,
+    entriesMost: 10_000,
+    load: (party_id: string) => lookups.run(readPayoutTerminals, { party_id }),
+  });
+  const banks = recentReads({ maxAgeMs, entriesMost: 1_000, load: bankWith });
+
+  async function settingsOf(id: string): Promise<BankSettings | undefined> {
+    const [row] = await lookups.run(readBank, { bank_id: id });
+    if (!row) return undefined;
+    const { url } = row;
+    const key = await keyring.find('bank_secret', row.seal_generation);
+    if (!key) throw new Error(`the key of the secret of bank ${id} is missing`);
+    try {
+      return { id, url, secret: open(key.secret, row.sealed_secret, sealContext({ id, url })).toString() };
+    } catch (error) {
+      const remedy = `mandate bank change ${id} --url … --new-secret sets both anew`;
+      throw new Error(`the secret of bank ${id} was not sealed for ${url}: ${remedy}`, { cause: error });
+    }
+  }
+
+  async function bankWith(id: string): Promise<Bank | undefined> {
+    const settings = await settingsOf(id);
+    if (!settings) return undefined;
+    const { url, secret } = settings;
+    const known = adapters.get(id);
+    if (known?.url === url && known.secret === secret) return known.bank;
+    // What is under way on the old connections ends there.
+    void known?.bank.stop();
+    const bank = watched(adapterFor(settings), (asked, answer, seconds) => {
+      health.hear(id, answer);
+      observe(id, asked, answer, seconds);
+    });
+    adapters.set(id, { url, secret, bank });
+    return bank;
+  }
+
+  const terminalsOf = (partyId: string, shopId: string) => terminals.get(JSON.stringify([partyId, shopId]));
+  const inUse = <Row extends { is_retired: boolean }>(rows: readonly Row[]) =>
+    rows.filter(({ is_retired }) => !is_retired);
+  /** Whoever is told a bank that was away is the one who tries it: it is asked for nothing else. */
+  const notAway = (rows: readonly TerminalRow[]) => rows.find(({ bank_id }) => health.mayTry(bank_id));
+
+  const rowOf = (terminal: NewPayoutTerminal) => ({
+    party_id: terminal.partyId,
+    terminal_id: terminal.id,
+    bank_id: terminal.bankId,
+    merchant_id: terminal.merchantId,
+    descriptor: terminal.descriptor,
+    priority: terminal.priority,
+    created_at: clock.now(),
+  });
+  async function putTerminal(terminal: NewTerminal): Promise<boolean> {
+    const rows = await db.run(upsertTerminal, { ...rowOf(terminal), shop_id: terminal.shopId });
+    terminals.forget(JSON.stringify([terminal.partyId, terminal.shopId]));
+    return rows.length > 0;
+  }
+  async function putPayoutTerminal(terminal: NewPayoutTerminal): Promise<boolean> {
+    const rows = await db.run(upsertPayoutTerminal, rowOf(terminal));
+    payoutTerminals.forget(terminal.partyId);
+    return rows.length > 0;
+  }
+
+  return {
+    async terminalOf(shop) {
+      const rows = inUse(await terminalsOf(shop.partyId, shop.id));
+      const row = notAway(rows) ?? rows[0];
+      return row && terminalFrom(row);
+    },
+    async terminalElsewhere(shop) {
+      const row = notAway(inUse(await terminalsOf(shop.partyId, shop.shopId)));
+      return row && terminalFrom(row);
+    },
+    async bankOf({ bankId }) {
+      const bank = await banks.get(bankId);
+      if (!bank) throw new Error(`there is no bank ${bankId} any more`);
+      return bank;
+    },
+    async putBank({ id, url, secret }) {
+      const key = keyring.newest('bank_secret');
+      await db.run(upsertBank, {
+        bank_id: id,
+        url,
+        sealed_secret: seal(key.secret, Buffer.from(secret), sealContext({ id, url })),
+        seal_generation: key.generation,
+        created_at: clock.now(),
+      });
+      banks.forget(id);
+    },
+    putTerminal,
+    putPayoutTerminal,
+    async putSandboxTerminals({ ofShops, ofPayouts }, { id, partyId }) {
+      for (const terminal of ofShops) await putTerminal({ ...terminal, priority: sandboxPriority });
+      await putPayoutTerminal({ ...ofPayouts, priority: sandboxPriority });
+      const first = { party_id: partyId, bank_id: id, first: sandboxPriority };
+      await db.run(putTerminalsFirst, first);
+      await db.run(putPayoutTerminalFirst, first);
+    },
+    settingsOf,
+    async payoutRouteOf(partyId) {
+      const rows = inUse(await payoutTerminals.get(partyId));
+      const row = notAway(rows) ?? rows[0];
+      return row && { bankId: row.bank_id, terminal: terminalFrom(row) };
+    },
+    bankNamed: (id) => banks.get(id),
+    async stop() {
+      await Promise.all([...adapters.values()].map(({ bank }) => bank.stop()));
+    },
+  };
+}
+
+type TerminalRow = Values<typeof readPayoutTerminals.row>;
+
+function terminalFrom(row: TerminalRow): Terminal {
+  return {
+    id: row.terminal_id,
+    bankId: row.bank_id,
+    merchantId: row.merchant_id,
+    descriptor: row.descriptor,
+  };
+}
+
+/** Who can write to the database alone cannot make us send card numbers to another address. */
+function sealContext({ id, url }: { id: string; url: string }): string {
+  return JSON.stringify(['bank', id, url]);
+}

@@ -1,0 +1,42 @@
+// Does a bank keep the open bank protocol? A list of promises, each tried on the running bank; anybody who implements the
+// protocol can run it (`mandate bank conformance`). It needs a test system whose cards are known, and moves no real money.
+import { promisesOfMessages } from './message-checks.ts';
+import { promisesOfMoney } from './money-checks.ts';
+import { Broken, openProbe, type ProbeOptions } from './probe.ts';
+
+const checks = [...promisesOfMessages, ...promisesOfMoney];
+
+export type Result = {
+  readonly number: number;
+  readonly promise: string;
+  /** Undefined when it is kept. */
+  readonly problem: string | undefined;
+};
+
+export type Report = {
+  readonly passed: number;
+  readonly failed: number;
+  readonly results: readonly Result[];
+};
+
+export async function checkBank(
+  options: ProbeOptions & { readonly onResult?: (result: Result) => void },
+): Promise<Report> {
+  const probe = openProbe(options);
+  const results: Result[] = [];
+  for (const [index, { promise, tryIt }] of checks.entries()) {
+    const problem = await tryIt(probe).then(() => undefined, problemOf);
+    const result = { number: index + 1, promise, problem };
+    results.push(result);
+    options.onResult?.(result);
+  }
+  await probe.stop();
+  const failed = results.filter(({ problem }) => problem !== undefined).length;
+  return { passed: results.length - failed, failed, results };
+}
+
+/** A broken promise is a result; anything else is a fault of this program. */
+function problemOf(error: unknown): string {
+  if (error instanceof Broken) return error.message;
+  throw error;
+}

@@ -1,0 +1,80 @@
+// What the conformance checks expect of answers, each in one line that says what is wrong when it is.
+import { Compile } from 'typebox/compile';
+import { ErrorAnswer, NeverSeen, OperationAnswer, type BookEntry } from '../adapters/http/messages.ts';
+import { expect, type Answer, type Probe } from './probe.ts';
+
+export type Check = { readonly promise: string; readonly tryIt: (bank: Probe) => Promise<void> };
+
+export const atOnce = 20;
+
+const operationAnswer = Compile(OperationAnswer);
+const neverSeen = Compile(NeverSeen);
+const errorAnswer = Compile(ErrorAnswer);
+
+export async function approved(bank: Probe, id: string, message: object): Promise<Answer> {
+  return expectOutcome(await bank.put(id, message), id, 'approved');
+}
+
+export async function declined(bank: Probe, id: string, message: object): Promise<Answer> {
+  return expectOutcome(await bank.put(id, message), id, 'declined');
+}
+
+function expectOutcome(answer: Answer, id: string, outcome: string): Answer {
+  expectAnswer(answer, id);
+  expect(
+    answer.body['outcome'] === outcome,
+    `the outcome is ${String(answer.body['outcome'])}, not ${outcome}`,
+  );
+  return answer;
+}
+
+export function expectAnswer({ status, body }: Answer, id: string): void {
+  expect(status === 200, `the status is ${status}, not 200`);
+  expect(operationAnswer.Check(body), 'the answer does not fit the protocol');
+  expect(body.operationId === id, 'the answer names another operation');
+}
+
+export function expectError({ status, body }: Answer, wanted: number, error: string): void {
+  expect(status === wanted, `the status is ${status}, not ${wanted}`);
+  expect(
+    errorAnswer.Check(body) && body.error === error,
+    `the error is ${String(body['error'])}, not ${error}`,
+  );
+}
+
+export async function expectNeverSeen(bank: Probe, id: string): Promise<void> {
+  const { status, body } = await bank.get(id);
+  expect(status === 404, `an inquiry about what was not done answers ${status}, not 404`);
+  expect(neverSeen.Check(body) && body.operationId === id, 'the 404 does not say notFound with the id');
+}
+
+export function expectSame(given: object, wanted: object, what: string): void {
+  expect(inOrder(given) === inOrder(wanted), `${what} says something else than before`);
+}
+
+export function expectApprovals(answers: readonly Answer[], wanted: number): void {
+  const count = answers.filter(({ body }) => body['outcome'] === 'approved').length;
+  expect(count === wanted, `${count} of ${answers.length} were approved, not ${wanted}`);
+}
+
+export async function expectEntries(bank: Probe, id: string, wanted: number): Promise<void> {
+  const { length } = await entriesOf(bank, id);
+  expect(length === wanted, `it is in the book ${length} times, not ${wanted}`);
+}
+
+export async function entriesOf(bank: Probe, id: string): Promise<BookEntry[]> {
+  return (await bank.book()).filter((entry) => entry.operationId === id);
+}
+
+export function together<T>(times: number, work: () => Promise<T>): Promise<T[]> {
+  return Promise.all(Array.from({ length: times }, work));
+}
+
+/** JSON whose members stand in the order of their names: their order means nothing. */
+function inOrder(value: unknown): string {
+  return JSON.stringify(value, (_name, member: unknown) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  );
+}

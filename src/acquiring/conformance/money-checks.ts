@@ -1,0 +1,259 @@
+// The promises of the open bank protocol about money: holds, captures, reversals, refunds, charges without the payer,
+// payouts, and the book, which in the end must hold exactly what was approved.
+import { Compile } from 'typebox/compile';
+import { BookPage, type BookEntry } from '../adapters/http/messages.ts';
+import {
+  approved,
+  atOnce,
+  declined,
+  entriesOf,
+  expectAnswer,
+  expectApprovals,
+  expectEntries,
+  expectSame,
+  together,
+  type Check,
+} from './expectations.ts';
+import { expect } from './probe.ts';
+
+const bookPage = Compile(BookPage);
+
+export const promisesOfMoney: readonly Check[] = [
+  {
+    promise: 'holds, and captures a part once',
+    async tryIt(bank) {
+      const [hold, capture] = [bank.newId(), bank.newId()];
+      await approved(bank, hold, bank.authorise({ capture: false }));
+      const [held] = await entriesOf(bank, hold);
+      expect(held?.sign === 0, `the hold is in the book with the sign ${String(held?.sign)}`);
+      await approved(bank, capture, bank.followUp('capture', hold, 4_000));
+      const [captured] = await entriesOf(bank, capture);
+      expect(
+        captured?.sign === 1 && captured.amount === 4_000,
+        'the capture is not in the book as it was asked',
+      );
+      await declined(bank, bank.newId(), bank.followUp('capture', hold, 2_000));
+    },
+  },
+  {
+    promise: 'captures no more than it holds, and only what it holds',
+    async tryIt(bank) {
+      const [hold, charge, refused] = [bank.newId(), bank.newId(), bank.newId()];
+      await approved(bank, hold, bank.authorise({ capture: false }));
+      await declined(bank, bank.newId(), bank.followUp('capture', hold, 6_001));
+      await approved(bank, charge, bank.authorise());
+      await declined(bank, bank.newId(), bank.followUp('capture', charge, 6_000));
+      await declined(bank, refused, bank.authorise({ capture: false }, bank.cards.declined));
+      await declined(bank, bank.newId(), bank.followUp('capture', refused, 6_000));
+      await declined(bank, bank.newId(), bank.followUp('capture', bank.newId(), 6_000));
+      // The refused attempts have not spoilt the hold.
+      await approved(bank, bank.newId(), bank.followUp('capture', hold, 6_000));
+    },
+  },
+  {
+    promise: 'captures a hold once when many ask at the same moment',
+    async tryIt(bank) {
+      const hold = bank.newId();
+      await approved(bank, hold, bank.authorise({ capture: false }));
+      const answers = await together(atOnce, () =>
+        bank.put(bank.newId(), bank.followUp('capture', hold, 6_000)),
+      );
+      expectApprovals(answers, 1);
+    },
+  },
+  {
+    promise: 'reverses a hold for good',
+    async tryIt(bank) {
+      const [hold, first, second] = [bank.newId(), bank.newId(), bank.newId()];
+      await approved(bank, hold, bank.authorise({ capture: false }));
+      const answer = await approved(bank, first, bank.reverse(hold));
+      expectSame(await bank.put(first, bank.reverse(hold)), answer, 'the repeat');
+      await approved(bank, second, bank.reverse(hold));
+      bank.expectNoEntry(second);
+      await expectEntries(bank, first, 1);
+      await declined(bank, bank.newId(), bank.followUp('capture', hold, 6_000));
+    },
+  },
+  {
+    promise: 'reverses a charge in one step, and then refunds nothing of it',
+    async tryIt(bank) {
+      const [charge, reversal] = [bank.newId(), bank.newId()];
+      await approved(bank, charge, bank.authorise());
+      await approved(bank, reversal, bank.reverse(charge));
+      const [entry] = await entriesOf(bank, reversal);
+      expect(entry?.sign === -1 && entry.amount === 6_000, 'the money is not given back in the book');
+      await declined(bank, bank.newId(), bank.followUp('refund', charge, 1_000));
+    },
+  },
+  {
+    promise: 'does not reverse what was captured after a hold, nor what was refunded',
+    async tryIt(bank) {
+      const [hold, charge] = [bank.newId(), bank.newId()];
+      await approved(bank, hold, bank.authorise({ capture: false }));
+      await approved(bank, bank.newId(), bank.followUp('capture', hold, 6_000));
+      await declined(bank, bank.newId(), bank.reverse(hold));
+      await approved(bank, charge, bank.authorise());
+      await approved(bank, bank.newId(), bank.followUp('refund', charge, 1_000));
+      await declined(bank, bank.newId(), bank.reverse(charge));
+    },
+  },
+  {
+    promise: 'takes back what it has not seen yet, and declines it when it comes',
+    async tryIt(bank) {
+      const [late, reversal] = [bank.newId(), bank.newId()];
+      await approved(bank, reversal, bank.reverse(late));
+      bank.expectNoEntry(reversal);
+      await declined(bank, late, bank.authorise());
+      await expectEntries(bank, late, 0);
+      await expectEntries(bank, reversal, 0);
+    },
+  },
+  {
+    promise: 'takes back what it declined, which moves nothing',
+    async tryIt(bank) {
+      const [refused, reversal] = [bank.newId(), bank.newId()];
+      await declined(bank, refused, bank.authorise({}, bank.cards.declined));
+      await approved(bank, reversal, bank.reverse(refused));
+      bank.expectNoEntry(reversal);
+      await expectEntries(bank, reversal, 0);
+    },
+  },
+  {
+    promise: 'refunds in parts, and never more than was captured',
+    async tryIt(bank) {
+      const [charge, refund, hold] = [bank.newId(), bank.newId(), bank.newId()];
+      await approved(bank, charge, bank.authorise());
+      await approved(bank, refund, bank.followUp('refund', charge, 4_000));
+      const [entry] = await entriesOf(bank, refund);
+      expect(entry?.sign === -1 && entry.amount === 4_000, 'the refund is not in the book as it was asked');
+      await declined(bank, bank.newId(), bank.followUp('refund', charge, 2_001));
+      await approved(bank, bank.newId(), bank.followUp('refund', charge, 2_000));
+      await declined(bank, bank.newId(), bank.followUp('refund', charge, 1));
+      await approved(bank, hold, bank.authorise({ capture: false }));
+      await declined(bank, bank.newId(), bank.followUp('refund', hold, 1_000));
+      await approved(bank, bank.newId(), bank.followUp('capture', hold, 3_000));
+      await declined(bank, bank.newId(), bank.followUp('refund', hold, 3_001));
+    },
+  },
+  {
+    promise: 'never refunds more when many refunds come at the same moment',
+    async tryIt(bank) {
+      const charge = bank.newId();
+      await approved(bank, charge, bank.authorise());
+      const answers = await together(atOnce, () =>
+        bank.put(bank.newId(), bank.followUp('refund', charge, 1_800)),
+      );
+      expectApprovals(answers, 3);
+    },
+  },
+  {
+    promise: 'charges without the payer only what he once agreed to with that card',
+    async tryIt(bank) {
+      const [first, unagreed] = [bank.newId(), bank.newId()];
+      const { body } = await approved(
+        bank,
+        first,
+        bank.authorise({ initiation: { by: 'payer', storesCard: true } }),
+      );
+      const root = body['networkTransactionId'];
+      expect(typeof root === 'string', 'the first payment has no networkTransactionId');
+      const later = (rootNetworkTransactionId?: string, card?: string) => {
+        const initiation = {
+          by: 'merchant',
+          reason: 'recurring',
+          ...(rootNetworkTransactionId ? { rootNetworkTransactionId } : {}),
+        } as const;
+        return bank.authorise({ initiation, authentication: 'none' }, card);
+      };
+      const second = await approved(bank, bank.newId(), later(root));
+      const { initiation } = later(root);
+      const previousNetworkTransactionId = String(second.body['networkTransactionId']);
+      const third = bank.authorise({
+        initiation: { ...initiation, previousNetworkTransactionId },
+        authentication: 'none',
+      });
+      await approved(bank, bank.newId(), third);
+      await declined(bank, bank.newId(), later());
+      await declined(bank, bank.newId(), later('999999999999999'));
+      await declined(bank, bank.newId(), later(root, bank.cards.other));
+      const once = await approved(bank, unagreed, bank.authorise());
+      await declined(bank, bank.newId(), later(String(once.body['networkTransactionId'])));
+    },
+  },
+  {
+    promise: 'says whether a card can be paid out to, and moves no money by that',
+    async tryIt(bank) {
+      const id = bank.newId();
+      const answer = await approved(bank, id, bank.verify());
+      expectSame(await bank.put(id, bank.verify()), answer, 'the repeat');
+      expectSame(await bank.get(id), answer, 'the inquiry');
+      bank.expectNoEntry(id);
+      await expectEntries(bank, id, 0);
+    },
+  },
+  {
+    promise: 'pays out to a card, once',
+    async tryIt(bank) {
+      const id = bank.newId();
+      const answer = await approved(bank, id, bank.payout(2_500));
+      expectSame(await bank.put(id, bank.payout(2_500)), answer, 'the repeat');
+      const [entry, ...more] = await entriesOf(bank, id);
+      expect(
+        more.length === 0 && entry?.sign === -1 && entry.amount === 2_500,
+        'the book says something else',
+      );
+    },
+  },
+  {
+    promise: 'waits for a payer who must confirm, and stops waiting when it is reversed',
+    async tryIt(bank) {
+      const [id, reversal] = [bank.newId(), bank.newId()];
+      const message = bank.authorise({ authentication: 'required' }, bank.cards.challenged);
+      const answer = await bank.put(id, message);
+      expect(answer.body['outcome'] === 'payerNeeded', `the outcome is ${String(answer.body['outcome'])}`);
+      expectAnswer(answer, id);
+      expectSame(await bank.put(id, message), answer, 'the repeat');
+      expectSame(await bank.get(id), answer, 'the inquiry');
+      await expectEntries(bank, id, 0);
+      await approved(bank, reversal, bank.reverse(id));
+      bank.expectNoEntry(reversal);
+      await declined(bank, id, message);
+    },
+  },
+  {
+    promise: 'keeps its book in order and gives it in pages',
+    async tryIt(bank) {
+      const whole = await bank.book();
+      expect(bookPage.Check({ entries: whole }), 'an entry that does not fit the protocol');
+      const isOrdered = whole.every((entry, place) => entry.sequence > (whole[place - 1]?.sequence ?? 0));
+      expect(isOrdered, 'the sequence does not increase');
+      const last = whole.slice(-10);
+      const before = whole.at(-11)?.sequence ?? 0;
+      const paged: BookEntry[] = [];
+      for (let after = before; paged.length < last.length; after = paged.at(-1)?.sequence ?? after) {
+        const page = await bank.page(after, 3);
+        expect(page.length > 0 && page.length <= 3, `a page of 3 has ${page.length} entries`);
+        paged.push(...page);
+      }
+      expectSame(paged.slice(0, last.length), last, 'the book in pages');
+    },
+  },
+  {
+    promise: 'in the end still says what it said, and has in its book exactly what it approved',
+    async tryIt(bank) {
+      const counts = new Map<string, number>();
+      for (const { operationId } of await bank.book()) {
+        counts.set(operationId, (counts.get(operationId) ?? 0) + 1);
+      }
+      for (const [id, { kind, outcome, movesMoney }] of bank.promised) {
+        const answer = await bank.get(id);
+        expect(
+          answer.status === 200 && answer.body['outcome'] === outcome,
+          `of a ${kind} that was ${outcome} it says ${String(answer.body['outcome'])}, status ${answer.status}`,
+        );
+        const count = counts.get(id) ?? 0;
+        expect(count === (movesMoney ? 1 : 0), `a ${kind} that was ${outcome} is in the book ${count} times`);
+      }
+    },
+  },
+];

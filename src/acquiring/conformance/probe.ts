@@ -1,0 +1,175 @@
+// What the conformance checks ask a bank with: signed messages, and any of their parts wrong on purpose. It remembers
+// what the bank promised, so that the last checks can hold it to that.
+import { epochMsOf, systemClock } from '../../clock.ts';
+import { randomText } from '../../ids.ts';
+import { openLink, type Exchange } from '../adapters/http/link.ts';
+import {
+  parseMessage,
+  type AuthoriseMessage,
+  type BookEntry,
+  type OperationKind,
+} from '../adapters/http/messages.ts';
+import { protocolVersion, sign, signatureHeader, versionHeader } from '../adapters/http/signature.ts';
+
+export type ProbeOptions = {
+  readonly url: string;
+  readonly secret: string;
+  readonly currency: string;
+  readonly cards: {
+    readonly approved: string;
+    readonly other: string;
+    readonly declined: string;
+    readonly challenged: string;
+  };
+};
+
+export type Answer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
+
+/** Parts of a request that differ from what they should be. */
+export type Wrong = {
+  readonly secret?: string;
+  readonly unsigned?: true;
+  readonly secondsLate?: number;
+  readonly signedTarget?: string;
+  readonly signedBody?: string;
+  readonly version?: string;
+};
+
+export type Promised = {
+  readonly kind: OperationKind;
+  readonly outcome: string;
+  readonly movesMoney: boolean;
+};
+
+export type Probe = ReturnType<typeof openProbe>;
+
+const connectMs = 5_000;
+const answerMs = 30_000;
+const pageMost = 100;
+
+export class Broken extends Error {}
+
+export function openProbe(options: ProbeOptions) {
+  const { secret, currency, cards } = options;
+  const url = new URL(options.url);
+  const base = url.pathname.replace(/\/$/, '');
+  const link = openLink(url.origin, connectMs);
+  const run = randomText(8);
+  const promised = new Map<string, Promised>();
+  let ids = 0;
+
+  async function send(
+    method: 'GET' | 'PUT',
+    target: string,
+    body: string,
+    wrong: Wrong = {},
+  ): Promise<Answer> {
+    const nowSeconds = Math.floor(epochMsOf(systemClock.now()) / 1000) - (wrong.secondsLate ?? 0);
+    const signed = {
+      method,
+      target: wrong.signedTarget ?? target,
+      body: Buffer.from(wrong.signedBody ?? body),
+    };
+    const exchange = await link.ask({
+      method,
+      target,
+      headers: {
+        [versionHeader]: wrong.version ?? protocolVersion,
+        ...(wrong.unsigned ? {} : { [signatureHeader]: sign(wrong.secret ?? secret, signed, nowSeconds) }),
+        ...(method === 'PUT' ? { 'content-type': 'application/json' } : {}),
+      },
+      ...(method === 'PUT' ? { body: Buffer.from(body) } : {}),
+      answerMs,
+    });
+    return answerOf(exchange);
+  }
+
+  const targetOf = (id: string) => `${base}/operations/${id}`;
+
+  async function page(after: number, limit: number): Promise<BookEntry[]> {
+    const { status, body } = await send('GET', `${base}/book?after=${after}&limit=${limit}`, '');
+    expect(status === 200 && Array.isArray(body['entries']), `the book answers ${status}`);
+    return body['entries'] as BookEntry[];
+  }
+
+  return {
+    cards,
+    base,
+    promised,
+    newId: () => `conformance-${run}-${(ids += 1)}`,
+    send,
+    targetOf,
+    page,
+    stop: () => link.stop(),
+
+    async put(id: string, message: object, wrong?: Wrong): Promise<Answer> {
+      const answer = await send('PUT', targetOf(id), JSON.stringify(message), wrong);
+      const { outcome } = answer.body;
+      if (answer.status === 200 && typeof outcome === 'string' && 'kind' in message) {
+        const { kind } = message as { kind: OperationKind };
+        promised.set(id, { kind, outcome, movesMoney: outcome === 'approved' });
+      }
+      return answer;
+    },
+    get: (id: string, wrong?: Wrong) => send('GET', targetOf(id), '', wrong),
+
+    /** A reversal of what had no effect is approved and moves nothing. */
+    expectNoEntry(id: string): void {
+      const known = promised.get(id);
+      if (known) promised.set(id, { ...known, movesMoney: false });
+    },
+
+    /** The whole book. */
+    async book(): Promise<BookEntry[]> {
+      const all: BookEntry[] = [];
+      for (;;) {
+        const after = all.at(-1)?.sequence ?? 0;
+        const entries = await page(after, pageMost);
+        all.push(...entries);
+        if (entries.length < pageMost) return all;
+        expect((all.at(-1)?.sequence ?? 0) > after, 'the book does not advance');
+      }
+    },
+
+    authorise(changes: Partial<AuthoriseMessage> = {}, number = cards.approved): AuthoriseMessage {
+      return {
+        kind: 'authorise',
+        merchant,
+        amount: 6_000,
+        currency,
+        capture: true,
+        card: { number, expiry: '2049-12', holder: 'CONFORMANCE CHECK', securityCode: '123' },
+        initiation: { by: 'payer', storesCard: false },
+        authentication: 'preferred',
+        returnUrl: 'https://merchant.example/return',
+        payer: { ip: '192.0.2.1', email: 'payer@example.com' },
+        ...changes,
+      };
+    },
+    followUp(kind: 'capture' | 'refund', originalOperationId: string, amount: number) {
+      return { kind, merchant, originalOperationId, amount, currency };
+    },
+    reverse: (originalOperationId: string) => ({ kind: 'reverse', merchant, originalOperationId }),
+    payout: (amount: number) => ({
+      kind: 'payout',
+      merchant,
+      amount,
+      currency,
+      card: { number: cards.approved },
+    }),
+    verify: () => ({ kind: 'verify', merchant, currency, card: { number: cards.approved } }),
+  };
+}
+
+const merchant = { id: 'CONFORMANCE', terminal: 'CHECK0001', descriptor: 'CONFORMANCE CHECK' };
+
+export function expect(isKept: boolean, problem: string): asserts isKept {
+  if (!isKept) throw new Broken(problem);
+}
+
+function answerOf(exchange: Exchange): Answer {
+  if (exchange.came === 'nothing') throw new Broken(`no answer: ${exchange.why}`);
+  const body = parseMessage(exchange.body);
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
+  return { status: exchange.status, body: isObject ? (body as Record<string, unknown>) : {} };
+}

@@ -1,0 +1,21 @@
+// A bank with somebody who listens: what was asked, what it answered, and how long that took. For metrics, and for knowing
+// which banks are away.
+import type { Bank, BankAnswer, BankOperation } from './domain/bank-port.ts';
+
+export type Asked = BankOperation['kind'] | 'inquire';
+export type Listener = (asked: Asked, answer: BankAnswer, seconds: number) => void;
+
+/** The same bank, with all else an adapter can do. */
+export function watched<B extends Bank>(bank: B, hear: Listener): B {
+  async function timed(asked: Asked, answering: Promise<BankAnswer>): Promise<BankAnswer> {
+    const startedAtMs = performance.now();
+    const answer = await answering;
+    hear(asked, answer, (performance.now() - startedAtMs) / 1000);
+    return answer;
+  }
+  return {
+    ...bank,
+    send: (operation) => timed(operation.kind, bank.send(operation)),
+    inquire: (operationId, terminal) => timed('inquire', bank.inquire(operationId, terminal)),
+  };
+}

@@ -1,0 +1,144 @@
+// Files of banks: every form that is taken, cut into pieces anywhere, and what is refused, never with what it holds.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readBookFile } from './report-file.ts';
+import { openCsvScanner } from './scan-csv.ts';
+import { openJsonScanner } from './scan-json.ts';
+
+let folder = '';
+beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'book-file-'))));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function read(text: string): Promise<unknown[]> {
+  const file = join(folder, 'book');
+  writeFileSync(file, text);
+  const all: unknown[] = [];
+  for await (const entries of readBookFile(file)) all.push(...entries);
+  return all;
+}
+
+const entry = (sequence: number, more: Record<string, unknown> = {}) => ({
+  sequence,
+  operationId: `inv${sequence}.1.a`,
+  kind: 'authorise',
+  amount: 6_000 + sequence,
+  currency: 'RUB',
+  sign: 1,
+  at: '2026-11-21T10:00:00Z',
+  cardMask: '424242******4242',
+  ...more,
+});
+const entries = [entry(1), entry(7, { originalOperationId: 'inv7.1.a', kind: 'refund', sign: -1 }), entry(9)];
+const page = (list: unknown[], more = {}) => JSON.stringify({ ...more, entries: list, next: { list: [{}] } });
+const heading = 'sequence,operationId,kind,originalOperationId,amount,currency,sign,at,cardMask';
+const csvLine = (one: Record<string, string | number>) =>
+  heading
+    .split(',')
+    .map((name) => one[name] ?? '')
+    .join(',');
+const csv = [heading, ...entries.map((one) => csvLine(one))].join('\n') + '\n';
+
+describe('is read', () => {
+  test.each<[string, string]>([
+    ['a page of the book', page(entries)],
+    ['a page with spaces', JSON.stringify({ entries }, null, 2)],
+    ['a page with more before the entries', page(entries, { bank: { names: ['{"entries":['] } })],
+    ['pages one after another', page(entries.slice(0, 1)) + '\n' + page(entries.slice(1))],
+    ['a list of pages', `[${page(entries.slice(0, 2))},${page(entries.slice(2))}]`],
+    ['a list of entries', JSON.stringify(entries)],
+    ['JSON lines', entries.map((one) => JSON.stringify(one)).join('\n')],
+    ['CSV', csv],
+    ['CSV with semicolons', csv.replaceAll(',', ';')],
+    ['CSV from elsewhere', `\uFEFF\n${csv.replaceAll('\n', '\r\n')}\r\n`],
+    ['CSV with quotes', csv.replaceAll(/[^,\n]+/g, '"$&"')],
+  ])('%s', async (_, text) => expect(await read(text)).toEqual(entries));
+
+  test('what nobody here knows is passed over', async () => {
+    const more = { fee: { amount: 1, of: ['a', { b: '}{][' }] }, note: 'a "quoted" \\ }' };
+    const read1 = (await read(page([entry(1, more)]))) as unknown[];
+    expect(read1).toEqual([entry(1, more)]);
+    expect(
+      await read(
+        `unknown;operationId;kind;amount;currency;sign;at\nx;i.1.a;authorise;5;RUB;+1;2026-11-21T10:00:00Z\n`,
+      ),
+    ).toEqual([
+      {
+        unknown: 'x',
+        sequence: 1,
+        operationId: 'i.1.a',
+        kind: 'authorise',
+        amount: 5,
+        currency: 'RUB',
+        sign: 1,
+        at: '2026-11-21T10:00:00Z',
+      },
+    ]);
+  });
+
+  test('an empty book is a book', async () => {
+    expect(await read('{"entries": []}')).toEqual([]);
+    expect(await read(heading + '\n')).toEqual([]);
+  });
+
+  test.each<[string, string, () => ReturnType<typeof openJsonScanner>]>([
+    ['JSON', page(entries) + '\n' + page(entries), openJsonScanner],
+    ['CSV', csv, openCsvScanner],
+  ])('%s cut into pieces at any place', (_, text, open) => {
+    const whole = open().push(text);
+    expect(whole.length).toBeGreaterThan(2);
+    for (let size = 1; size < 60; size++) {
+      const scanner = open();
+      const found: unknown[] = [];
+      for (let at = 0; at < text.length; at += size) found.push(...scanner.push(text.slice(at, at + size)));
+      scanner.end();
+      expect(found, `in pieces of ${size}`).toEqual(whole);
+    }
+  });
+});
+
+describe('is refused', () => {
+  const number = '4242424242424242';
+  test.each<[string, string, string]>([
+    ['a page that was cut off', page(entries).slice(0, -30), 'it ends in the middle'],
+    [
+      'a page cut off between entries',
+      '{"entries":[' + JSON.stringify(entry(1)) + ',',
+      'it ends in the middle',
+    ],
+    ['CSV that was cut off', csv.slice(0, -2), 'its last line has no end'],
+    ['nothing at all', ' \n', 'it is empty'],
+    ['a page of the web', '<html>{}</html>\n', 'no heading with the name operationId'],
+    ['JSON that is something else', '[1, 2, 3]', 'it is no JSON with entries'],
+    ['brackets that do not fit', '{"entries":[}', 'it is no JSON'],
+    ['an error of the bank', '{"error":"unauthorised"}', 'entry 1: operationId is missing'],
+    ['an entry that is half a JSON', '{"entries":[{"sequence":1,}]}', 'entry 1: it cannot be understood'],
+    [
+      'an amount that is no number',
+      page([entry(1), entry(2, { amount: '12,50' })]),
+      'entry 2: amount is not',
+    ],
+    ['an amount with a fraction', csv.replace(',6001,', ',60.01,'), 'entry 1: amount is not'],
+    ['a line with too few fields', csv.replace(',RUB', ''), 'entry 1: it cannot be understood'],
+    ['a quote that does not end', csv.replace('RUB', '"RUB'), 'quotes do not match'],
+    ['a part that is in it twice', page(entries) + page(entries), 'entry 4: sequence 1 comes after 9'],
+    ['a kind nobody knows', page([entry(1, { kind: 'chargeback' })]), 'entry 1: kind is not'],
+    ['a whole card number', page([entry(1, { cardMask: number })]), 'entry 1: cardMask is not'],
+    ['something endless', `{"x":"${'y'.repeat(100_000)}`, 'too large for an entry'],
+    ['an endless line', `${heading}\n${'y'.repeat(100_000)}`, 'too long for an entry'],
+  ])('%s', async (_, text, problem) => {
+    const failure = await read(text).then(
+      () => 'it was read',
+      (error: Error) => error.message,
+    );
+    expect(failure).toContain(problem);
+    expect(failure).toContain(join(folder, 'book'));
+    expect(failure).not.toContain(number);
+  });
+
+  test('a file that is not there', async () => {
+    const all = readBookFile(join(folder, 'nowhere'));
+    await expect(all.next()).rejects.toThrow(/nowhere cannot be read: ENOENT/);
+  });
+});

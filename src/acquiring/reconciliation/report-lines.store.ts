@@ -1,0 +1,60 @@
+// A bank's book in the database, for as long as it is compared: however long it is, nobody holds all of it in memory.
+import type { Database } from '../../platform/database/database.ts';
+import { statement } from '../../platform/database/statement.ts';
+
+const insertLines = statement({
+  name: 'insert_bank_lines',
+  parameters: { run_id: 'text', entries: 'json' },
+  row: {},
+  text: `
+    insert into bank_line (run_id, aggregate_id, operation_id, sequence, kind, original_id, amount_minor, currency, sign,
+      booked_at, card_mask)
+    select :run_id, split_part("operationId", '.', 1), "operationId", sequence, kind, "originalOperationId", amount, currency,
+      sign, at, "cardMask"
+    from json_to_recordset(:entries) as entry (sequence int8, "operationId" text, kind text, "originalOperationId" text,
+      amount int8, currency text, sign int, at timestamptz, "cardMask" text)`,
+});
+
+const deleteLines = statement({
+  name: 'delete_bank_lines',
+  parameters: { least: 'text', most: 'text', lines: 'int4' },
+  row: { deleted: 'int8' },
+  text: `
+    with gone as (
+      delete from bank_line where (run_id, aggregate_id, operation_id, sequence) in (
+        select run_id, aggregate_id, operation_id, sequence from bank_line
+        where run_id between :least and :most order by 1, 2, 3, 4 limit :lines)
+      returning 1)
+    select count(*) as deleted from gone`,
+});
+
+const countOfRun = statement({
+  name: 'count_bank_lines',
+  parameters: { run_id: 'text' },
+  row: { lines: 'int8' },
+  text: 'select count(*) as lines from bank_line where run_id = :run_id',
+});
+
+const linesAtOnce = 20_000;
+
+export async function storeLines(
+  db: Database,
+  runId: string,
+  /** As in the bank protocol. */
+  entries: readonly object[],
+): Promise<void> {
+  if (entries.length > 0) await db.run(insertLines, { run_id: runId, entries });
+}
+
+export async function countLines(db: Database, runId: string): Promise<number> {
+  const [row] = await db.run(countOfRun, { run_id: runId });
+  return Number(row?.lines);
+}
+
+/** Of the runs with these ids. In parts, each of which is soon done. */
+export async function deleteRuns(db: Database, least: string, most: string): Promise<void> {
+  for (;;) {
+    const [row] = await db.run(deleteLines, { least, most, lines: linesAtOnce });
+    if (Number(row?.deleted ?? 0n) < linesAtOnce) return;
+  }
+}

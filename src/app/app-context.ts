@@ -1,0 +1,42 @@
+// What an endpoint or an engine step may reach for. compose.ts puts it together once; nothing else is passed around.
+import type { Banks } from '../acquiring/banks.ts';
+import type { CardTesting } from '../cards/card-testing.ts';
+import type { Cards } from '../cards/vault.ts';
+import type { Clock } from '../clock.ts';
+import type { BindingRules } from '../customers/domain/commands.ts';
+import type { Customers } from '../customers/port.ts';
+import type { Database } from '../platform/database/database.ts';
+import type { Ids } from '../ids.ts';
+import type { AccessTokens } from '../platform/keys/access-token.ts';
+import type { Engine } from '../platform/jobs/job-runner.ts';
+import type { Merchants } from '../merchants/merchants.ts';
+import type { Recurring } from '../recurring/port.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
+import type { PayoutRules } from '../payouts/payout-rules.ts';
+
+export type Service = {
+  /** The pool, or the transaction a request with an Idempotency-Key runs in. */
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly tokens: AccessTokens;
+  readonly merchants: Merchants;
+  /** The verbs of the vault that show no number. */
+  readonly cards: Cards;
+  readonly cardTesting: CardTesting;
+  readonly banks: Banks;
+  readonly customers: Customers;
+  readonly bindingRules: BindingRules;
+  /** Whether a card may be charged without its payer, and what came of it. */
+  readonly recurring: Recurring;
+  /** Limits, fees and providers of payouts. */
+  readonly payouts: PayoutRules;
+  readonly engine: Engine;
+  readonly webhooks: Omit<Webhooks, keyof SlowService>;
+};
+
+/**
+ * What takes long and needs no database. Only what an endpoint does `beforehand` has it: while a request is handled a transaction
+ * may be open, and others wait for its connection.
+ */
+export type SlowService = Pick<Webhooks, 'keyPairs'>;

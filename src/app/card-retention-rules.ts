@@ -1,0 +1,62 @@
+// Who still needs a card that was kept, in one place: the payment, binding or destination it was kept for, and the series of
+// charges that began with it. What nobody in this list needs is deleted.
+import type { CardNeeds, Need } from '../cards/worker.ts';
+import type { Instant } from '../clock.ts';
+import { needOfCard as needOfBinding } from '../customers/domain/card-retention.ts';
+import { loadBinding, seriesOfBinding } from '../customers/store/bindings.ts';
+import type { Database } from '../platform/database/database.ts';
+import { needOfCard as needOfPayment } from '../payments/domain/card-retention.ts';
+import { loadPayment } from '../payments/store/payments.ts';
+import type { Recurring } from '../recurring/port.ts';
+import { seriesIdOf } from '../recurring/domain/series.ts';
+import { findDestination } from '../payouts/store/destinations.ts';
+
+const needed: Need = { until: 'some event' };
+
+export function cardNeeds(recurring: Pick<Recurring, 'cardNeeds'>): CardNeeds {
+  async function needOfSeries(
+    db: Database,
+    seriesId: string | undefined,
+    now: Instant,
+    options: { readonly token?: string; readonly newCharges: boolean },
+  ): Promise<Need> {
+    // A card that was bound before its series was named: nobody can say.
+    if (seriesId === undefined) return needed;
+    const { isCharging, chargeableUntil, token } = await recurring.cardNeeds(db, seriesId, now);
+    if (isCharging) return needed;
+    if (!options.newCharges || chargeableUntil === undefined) return 'no';
+    // Who ends a series has the card looked at that it began with; the same one bound again is another row.
+    return token === (options.token ?? token) ? { until: chargeableUntil } : needed;
+  }
+
+  return {
+    async payment(db, [invoiceId = '', paymentId = ''], now) {
+      const stored = await loadPayment(db, { invoiceId, paymentId });
+      const need = stored ? needOfPayment(stored.payment) : 'no';
+      if (need === 'no') return need;
+      if (need === 'yes') return needed;
+      return needOfSeries(db, seriesIdOf({ invoiceId, paymentId }), now, { newCharges: true });
+    },
+    async binding(db, [customerId = '', bindingId = ''], now) {
+      const stored = await loadBinding(db, { customerId, bindingId });
+      const need = stored ? needOfBinding(stored.binding, stored.customer) : 'no';
+      if (need === 'no') return need;
+      if (need === 'yes') return needed;
+      const seriesId = await seriesOfBinding(db, { customerId, bindingId });
+      const token = stored?.binding.card.token;
+      const newCharges = need === 'while its series is charged';
+      return needOfSeries(db, seriesId, now, { newCharges, ...(token === undefined ? {} : { token }) });
+    },
+    async destination(db, [id = '']) {
+      const stored = await findDestination(db, null, id);
+      switch (stored?.destination.state.status) {
+        case 'checking':
+          return needed;
+        case 'authorized':
+          return { until: 'for good' };
+        default:
+          return 'no';
+      }
+    },
+  };
+}

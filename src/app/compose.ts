@@ -1,0 +1,394 @@
+// The composition root: settings and ports in, a service out. The only file that knows everybody.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { openBanks, type Banks } from '../acquiring/banks.ts';
+import { openHttpBank } from '../acquiring/adapters/http/http-bank.ts';
+import type { OpenLink } from '../acquiring/adapters/http/link.ts';
+import { limitCards, unlimitedCards } from '../cards/card-testing.ts';
+import { openVault, type Vault } from '../cards/vault.ts';
+import { laterBy, systemClock, type Clock } from '../clock.ts';
+import { localeOf } from '../checkout/domain/checkout-request.ts';
+import { addCheckoutRoutes } from '../checkout/checkout-routes.ts';
+import type { Config } from './config.ts';
+import { connectDatabase, type OpenedDatabase } from './connect-database.ts';
+import { bindingInvariants } from '../customers/store/invariants.ts';
+import { customers } from '../customers/port.ts';
+import { lookAfterReturns } from '../customers/verification-refunds.ts';
+import { loadCustomerOfPayer } from '../customers/store/customers.ts';
+import { addBindingReturn } from '../customers/payer-return.ts';
+import { isReadOnly, type DatabasePool } from '../platform/database/database.ts';
+import { hasMigrations, isMigrated, migrate } from '../platform/database/migrate.ts';
+import { dueWork, workOf } from './job-handlers.ts';
+import { openEngine, type Engine } from '../platform/jobs/job-runner.ts';
+import type { Topic } from '../platform/events/topic.ts';
+import { idempotency, idempotencyKeyLifetimeMs } from '../platform/http/idempotency.ts';
+import { addGauges, watchBooks } from './gauges.ts';
+import { openMetrics } from '../platform/http/metrics.ts';
+import { openApiDocument } from '../platform/http/openapi.ts';
+import { addPages } from '../platform/http/pages/pages.ts';
+import { rateLimit } from '../platform/http/rate-limit.ts';
+import { buildServer } from '../platform/http/server.ts';
+import { addSystemRoutes } from '../platform/http/system-routes.ts';
+import { randomIds, type Ids } from '../ids.ts';
+import { loadInvoice } from '../invoices/store/invoices.ts';
+import { accessTokens } from '../platform/keys/access-token.ts';
+import { openKeyring, type Keyring } from '../platform/keys/keyring.ts';
+import { localMasterKey, sandboxMasterKey } from '../platform/keys/master-key.ts';
+import type { Logger } from '../platform/log.ts';
+import { openApiKeys, type ApiKeys } from '../merchants/api-keys.ts';
+import { openMerchants } from '../merchants/merchants.ts';
+import { realmOf, refuseOtherRealm } from '../merchants/livemode.ts';
+import { ledgerInvariants, type Invariant } from '../platform/ledger/store/invariants.ts';
+import { paymentInvariants } from '../payments/store/invariants.ts';
+import { addVisitorRoutes, callbackUrlOf } from '../payments/bank-callbacks.ts';
+import { openMailServer, type OpenMailServer } from '../platform/mail/mail-server.ts';
+import { ownFile } from '../asset-paths.ts';
+import { customersTopic } from '../customers/webhook-events.ts';
+import { openRecurring } from '../recurring/recurring.ts';
+import { recurringTopic } from '../recurring/webhook-events.ts';
+import type { Recurring } from '../recurring/port.ts';
+import { addWithdrawPage } from '../recurring/revoke-page.ts';
+import { invoicesTopic } from '../payments/webhook-events.ts';
+import { routes, sandboxRoutes } from './routes.ts';
+import type { Service } from './app-context.ts';
+import { sweep as sweepWebhooks } from '../webhooks/inspection/inspection.store.ts';
+import { destinationsTopic, withdrawalsTopic } from '../payouts/webhook-events.ts';
+import { usualDelaysSeconds } from '../webhooks/domain/queue-rules.ts';
+import type { OpenSender } from '../webhooks/delivery/http-sender.ts';
+import { feedState } from '../webhooks/feed/feed.store.ts';
+import { openWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
+import { payoutInvariants } from '../payouts/store/invariants.ts';
+import { openPayoutRules, type PayoutRules } from '../payouts/payout-rules.ts';
+import { whatIsMissing } from '../identities/webhook-scope.ts';
+
+/** What comes from outside the program and is replaced in tests and simulations. */
+export type Ports = { readonly clock: Clock; readonly ids: Ids; readonly network?: Network };
+/** How messages leave the house: to banks, to merchants, and letters to payers. */
+export type Network = {
+  readonly openLink: OpenLink;
+  readonly openSender: OpenSender;
+  readonly openMailServer?: OpenMailServer;
+};
+const realPorts: Ports = { clock: systemClock, ids: randomIds };
+
+/** What every subcommand needs: the migrated database and the keys. */
+export type Foundation = {
+  readonly config: Config;
+  readonly ports: Ports;
+  readonly log: Logger;
+  readonly database: DatabasePool;
+  readonly keyring: Keyring;
+  readonly apiKeys: ApiKeys;
+  readonly vault: Vault;
+  close(): Promise<void>;
+};
+
+export type RunningService = {
+  readonly app: FastifyInstance;
+  readonly engine: Engine;
+  readonly banks: Banks;
+  readonly webhooks: Webhooks;
+  readonly payouts: PayoutRules;
+  readonly recurring: Recurring;
+  /** Stops taking requests, lets what runs finish, and leaves the foundation to its owner. */
+  stop(): Promise<void>;
+};
+
+const version = (JSON.parse(readFileSync(ownFile('../package.json'), 'utf8')) as { version: string }).version;
+
+/** What must be true of the books, and between them and the rooms that post to them. */
+export const everyInvariant: readonly Invariant[] = [
+  ...ledgerInvariants,
+  ...paymentInvariants,
+  ...bindingInvariants,
+  ...payoutInvariants,
+];
+/** What merchants are told: each room says it of its own aggregates. */
+export const topics: readonly Topic[] = [
+  invoicesTopic,
+  customersTopic,
+  recurringTopic,
+  withdrawalsTopic,
+  destinationsTopic,
+];
+
+/** How long attempts and bodies of deliveries are kept. */
+const deliveriesKeptMs = 30 * 24 * 3_600_000;
+
+/** How long requests under way may take when the service stops. */
+const drainMs = 10_000;
+
+export async function layFoundation(config: Config, log: Logger, wish: DatabaseWish): Promise<Foundation> {
+  return foundationOn(await databaseOf(config, log, wish), config, log, realPorts);
+}
+
+/** The private PostgreSQL is made where there is none, or must be there. */
+type DatabaseWish = { readonly mayCreate: boolean };
+
+/** The database alone, of whichever mode and master key: nothing is migrated there. */
+export async function databaseInUse(config: Config, log: Logger): Promise<OpenedDatabase> {
+  const opened = await databaseOf(config, log, { mayCreate: false });
+  try {
+    if (await hasMigrations(opened.database)) return opened;
+    throw new Error('this database has none of our tables yet: the service makes them, or mandate migrate');
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+function databaseOf(config: Config, log: Logger, { mayCreate }: DatabaseWish): Promise<OpenedDatabase> {
+  return connectDatabase(
+    {
+      databaseUrl: config.databaseUrl,
+      dataFolder: config.dataFolder,
+      mayCreate,
+      postgresBin: config.postgresBin,
+      connectionsMost: config.databaseConnections,
+      prepares: config.preparedStatements,
+    },
+    log,
+  );
+}
+
+/** The foundation on a database that is open already; it closes it in the end, also when it fails itself. */
+export async function foundationOn(
+  { database, close }: OpenedDatabase,
+  config: Config,
+  log: Logger,
+  ports: Ports,
+): Promise<Foundation> {
+  try {
+    const realm = realmOf(config.mode);
+    // First of all: the migrations of a command that was not told the mode are none that the service asked for.
+    await refuseOtherRealm(database, realm, ports.clock);
+    for (const name of await migrate(database)) log.info({ name }, 'migration applied');
+    const masterKey = localMasterKey(
+      config.masterKey ?? sandboxMasterKey(join(config.dataFolder, 'master.key')),
+    );
+    const keyring = await openKeyring(database.lookups, masterKey, ports.clock);
+    let closed: Promise<void> | undefined;
+    const apiKeys = openApiKeys({
+      db: database,
+      lookups: database.lookups,
+      keyring,
+      clock: ports.clock,
+      realm,
+    });
+    const vault = openVault({ db: database, keyring, masterKey, ...ports });
+    return {
+      config,
+      ports,
+      log,
+      database,
+      keyring,
+      apiKeys,
+      vault,
+      close: () => {
+        keyring.stop();
+        return (closed ??= close());
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+export function buildService(
+  foundation: Foundation,
+  /** With a free port it is known only when the service listens. */
+  publicUrl: () => string = () => foundation.config.publicUrl,
+): RunningService {
+  const { config, ports, log, database, keyring, apiKeys, vault } = foundation;
+  const { clock } = ports;
+  const metrics = openMetrics();
+  const tokens = accessTokens(keyring, clock);
+  const merchants = openMerchants(database.lookups, clock, realmOf(config.mode));
+  const answers = idempotency(database, keyring);
+
+  const banks = openBanks({
+    db: database,
+    lookups: database.lookups,
+    clock,
+    keyring,
+    adapterFor: ({ id, url, secret }) =>
+      openHttpBank({
+        url,
+        secret,
+        clock,
+        log,
+        revealCard: (card) => vault.reveal(card),
+        callbackUrl: callbackUrlOf(publicUrl(), id),
+        ...(ports.network ? { openLink: ports.network.openLink } : {}),
+        ...(config.mode === 'sandbox' ? { allowPlainHttp: true } : {}),
+      }),
+    observe: (bankId, asked, { outcome }, seconds) => metrics.observeBank(bankId, asked, outcome, seconds),
+  });
+  const { openMailServer: openMail = openMailServer } = ports.network ?? {};
+  const mailServer = config.mailServer && openMail(config.mailServer);
+  const writesLetters = config.mode === 'sandbox' || mailServer !== undefined;
+  const recurring = openRecurring({ cards: vault.cards, merchants, keyring, publicUrl, writesLetters });
+  const payouts = openPayoutRules({
+    lookups: database.lookups,
+    realm: realmOf(config.mode),
+    openingDepositMinor: config.openingDepositMinor,
+  });
+
+  const books = watchBooks(database, log, everyInvariant);
+  const engine = openEngine({
+    db: database,
+    clock,
+    log,
+    works: dueWork({
+      database,
+      clock,
+      banks,
+      recurring,
+      mailServer,
+      payouts,
+      log,
+      publicUrl,
+      run: (...work) => engine.run(...work),
+    }),
+    chores: [
+      {
+        name: 'forget old Idempotency-Keys',
+        everyMs: 60_000,
+        run: () => answers.forgetOld(laterBy(clock.now(), -idempotencyKeyLifetimeMs)),
+      },
+      {
+        name: 'sweep old deliveries',
+        everyMs: 60_000,
+        run: () => sweepWebhooks(database, laterBy(clock.now(), -deliveriesKeptMs)),
+      },
+      { name: 'sweep the vault', everyMs: 60_000, run: () => vault.sweep() },
+      {
+        name: 'look after returns to payers',
+        everyMs: 60_000,
+        run: () => lookAfterReturns(database, clock.now(), log),
+      },
+      { name: 'check the books', everyMs: 60_000, run: () => books.check() },
+    ],
+    countStep: metrics.countStep,
+  });
+
+  const webhooks = openWebhooks({
+    db: database,
+    clock,
+    ids: ports.ids,
+    log,
+    keyring,
+    topics,
+    rule: config.webhookAddresses,
+    delaysSeconds: config.webhookDelaysSeconds ?? usualDelaysSeconds,
+    timeoutMs: config.webhookTimeoutMs,
+    ...(ports.network ? { openSender: ports.network.openSender } : {}),
+    whatIsMissing,
+    countDelivery: metrics.countDelivery,
+  });
+
+  const monotonicMs = () => performance.now();
+  const service: Service = {
+    db: database,
+    clock,
+    ids: ports.ids,
+    tokens,
+    merchants,
+    cards: vault.cards,
+    cardTesting: config.cardTestingLimits ? limitCards(monotonicMs) : unlimitedCards,
+    banks,
+    customers,
+    bindingRules: {
+      testChargeMinor: config.bindingTestCharges,
+      ...(config.bindingsPerCustomer === 0 ? {} : { perCustomerMost: config.bindingsPerCustomer }),
+      ...(config.bindingsPerCard === 0 ? {} : { perCardMost: config.bindingsPerCard }),
+    },
+    recurring,
+    payouts,
+    engine,
+    webhooks,
+  };
+  const endpoints = config.mode === 'sandbox' ? [...routes, ...sandboxRoutes] : routes;
+  const app = buildServer({
+    endpoints,
+    log,
+    metrics,
+    trustedProxies: config.trustedProxies,
+    door: {
+      service,
+      slow: webhooks,
+      clock,
+      apiKeys,
+      tokens,
+      idempotency: answers,
+      publicUrl,
+      keyRate: rateLimit(config.requestsPerSecond, config.requestsPerSecond * 2, monotonicMs),
+      failedAuthenticationRate: rateLimit(
+        config.failedAuthenticationsPerMinute / 60,
+        config.failedAuthenticationsPerMinute,
+        monotonicMs,
+      ),
+    },
+  });
+  addSystemRoutes(app, {
+    openApi: () => openApiDocument(endpoints, version, config.port === 0 ? '/' : config.publicUrl),
+    metrics,
+    metricsAccess: config.metricsToken
+      ? { token: config.metricsToken }
+      : config.mode === 'sandbox'
+        ? 'open'
+        : 'closed',
+    notReady: () => whatIsNotReady(database),
+  });
+  addVisitorRoutes(app, { db: database, banks, engine, workOf });
+  addBindingReturn(app, { db: database, engine });
+  addWithdrawPage(app, {
+    db: database,
+    recurring,
+    customers,
+    merchants,
+    browserLanguage: (acceptLanguage) => localeOf(undefined, acceptLanguage),
+  });
+  addCheckoutRoutes(app, {
+    mode: config.mode,
+    writesLetters,
+    log,
+    tokens,
+    merchants,
+    invoiceOf: (id) => loadInvoice(database.lookups, id),
+    customerOf: (id) => loadCustomerOfPayer(database.lookups, id),
+    termsOf: async (shop) => (await recurring.settings(database.lookups, shop)).terms,
+  });
+  addPages(app, config.mode);
+  addGauges(metrics, { database, engine, clock, books });
+
+  return {
+    app,
+    engine,
+    banks,
+    webhooks,
+    payouts,
+    recurring,
+    async stop() {
+      // A client that sends its request byte by byte is not waited for longer than this.
+      const impatience = setTimeout(() => app.server.closeAllConnections(), drainMs);
+      await app.close();
+      clearTimeout(impatience);
+      await engine.stop();
+      await webhooks.stop();
+      await banks.stop();
+    },
+  };
+}
+
+async function whatIsNotReady(database: DatabasePool): Promise<string[]> {
+  try {
+    if (await isReadOnly(database)) return ['database: it takes no writes, like a standby'];
+    if (!(await isMigrated(database))) return ['migrations'];
+    return (await feedState(database)).isForeign ? ['webhooks: the log comes from another PostgreSQL'] : [];
+  } catch {
+    return ['database'];
+  }
+}

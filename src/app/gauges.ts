@@ -1,0 +1,143 @@
+// What operators watch, beside counts of requests: values that are asked for when somebody looks at /metrics.
+import { epochMsOf, type Clock, type Instant } from '../clock.ts';
+import { countOwedReturns } from '../customers/store/verification-refunds.ts';
+import type { DatabasePool } from '../platform/database/database.ts';
+import type { Engine } from '../platform/jobs/job-runner.ts';
+import type { Metrics } from '../platform/http/metrics.ts';
+import { checkLedger, countUnbalancedAccounts } from '../platform/ledger/check-ledger.ts';
+import type { Invariant } from '../platform/ledger/store/invariants.ts';
+import type { Logger } from '../platform/log.ts';
+import { oldestPendingRefund, oldestUnknownPayment } from '../payments/store/oldest-unknown.ts';
+import { oldestSendingWithdrawal } from '../payouts/store/oldest-sending.ts';
+import { feedState } from '../webhooks/feed/feed.store.ts';
+import { lags, parkedQueues } from '../webhooks/inspection/inspection.store.ts';
+
+const webhooksInMetricsMost = 20;
+
+export function addGauges(
+  metrics: Metrics,
+  {
+    database,
+    engine,
+    clock,
+    books,
+  }: {
+    database: DatabasePool;
+    engine: Engine;
+    clock: Clock;
+    books: WatchedBooks;
+  },
+): void {
+  metrics.gauge('mandate_database_connections', 'Open connections', () => database.connections().total);
+  metrics.gauge(
+    'mandate_database_waiting',
+    'Requests waiting for a connection',
+    () => database.connections().waiting,
+  );
+  metrics.gauge(
+    'mandate_ledger_unbalanced',
+    'Accounts and sums of the ledger that are wrong, from the balances alone; anything but 0 is an alarm',
+    () => countUnbalancedAccounts(database),
+  );
+  metrics.gauge(
+    'mandate_ledger_broken',
+    'Cases that broke a rule of the ledger in the latest check of recent transfers; anything but 0 is an alarm',
+    () => books.brokenCases(),
+  );
+  metrics.gauge(
+    'mandate_ledger_check_age_seconds',
+    'How long ago this node last came to the end of its look at recent transfers, or began if it never has',
+    () => books.checkAgeSeconds(),
+  );
+  metrics.gauge(
+    'mandate_bindings_owed',
+    'Test charges on their way back to payers',
+    async () => (await countOwedReturns(database, clock.now())).owed,
+  );
+  metrics.gauge(
+    'mandate_bindings_owed_overdue',
+    'Those of them the bank should have confirmed by now; anything but 0 is an alarm',
+    async () => (await countOwedReturns(database, clock.now())).overdue,
+  );
+  metrics.gauge(
+    'mandate_payment_oldest_unknown_seconds',
+    'How long the oldest payment has waited for its bank to say what became of it; 0 when none waits',
+    async () => secondsSince(await oldestUnknownPayment(database, clock.now()), clock),
+  );
+  metrics.gauge('mandate_refund_oldest_unknown_seconds', 'The same of refunds', async () =>
+    secondsSince(await oldestPendingRefund(database, clock.now()), clock),
+  );
+  metrics.gauge('mandate_withdrawal_oldest_unknown_seconds', 'The same of payouts', async () =>
+    secondsSince(await oldestSendingWithdrawal(database), clock),
+  );
+  metrics.gauge(
+    'mandate_webhook_parked_queues',
+    'Queues of webhooks that are given up until somebody resumes them',
+    () => parkedQueues(database),
+  );
+  metrics.gauge(
+    'mandate_webhook_feed_age_seconds',
+    'How old the oldest event is that nobody has looked at for webhooks; 0 when all are',
+    async () => secondsSince((await feedState(database)).oldest, clock),
+  );
+  metrics.gauge(
+    'mandate_webhook_log_foreign',
+    '1 while nothing is told because the log was restored into another PostgreSQL',
+    async () => ((await feedState(database)).isForeign ? 1 : 0),
+  );
+  metrics.gauge(
+    'mandate_webhook_oldest_undelivered_seconds',
+    'How long what waits longest for a webhook has waited',
+    async () => secondsSince((await lags(database, 1))[0]?.oldest, clock),
+  );
+  metrics.gaugeBy(
+    'mandate_webhook_lag_seconds',
+    'How long each of the latest webhooks has had something waiting; the others are left out',
+    'webhook',
+    async () =>
+      (await lags(database, webhooksInMetricsMost)).map(
+        ({ webhook_id, oldest }) => [webhook_id, secondsSince(oldest, clock)] as const,
+      ),
+  );
+  metrics.gauge(
+    'mandate_engine_stuck',
+    'Due work that waits for an operator',
+    async () => (await engine.stuck()).length,
+  );
+}
+
+/** 0 when nothing waits. */
+function secondsSince(then: Instant | undefined, clock: Clock): number {
+  if (then === undefined) return 0;
+  return Math.max(0, (epochMsOf(clock.now()) - epochMsOf(then)) / 1_000);
+}
+
+export type WatchedBooks = {
+  check(): Promise<void>;
+  /** Of the latest check. */
+  brokenCases(): number;
+  /** An old check says nothing of today. */
+  checkAgeSeconds(): number;
+};
+
+/** An alarm, not a stop: what is wrong already does not become right by refusing other payments. */
+export function watchBooks(
+  database: DatabasePool,
+  log: Pick<Logger, 'error'>,
+  invariants: readonly Invariant[],
+  monotonicMs: () => number = () => performance.now(),
+): WatchedBooks {
+  let brokenCases = 0;
+  let checkedAtMs = monotonicMs();
+  return {
+    async check() {
+      const findings = await checkLedger(database, 'recent', invariants);
+      const broken = findings.filter((finding) => finding.broken > 0n);
+      for (const { id, says, examples } of broken) log.error({ id, says, examples }, 'the ledger is wrong');
+      brokenCases = broken.reduce((sum, finding) => sum + Number(finding.broken), 0);
+      checkedAtMs = monotonicMs();
+    },
+    brokenCases: () => brokenCases,
+    checkAgeSeconds: () => (monotonicMs() - checkedAtMs) / 1_000,
+  };
+}

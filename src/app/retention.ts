@@ -1,0 +1,49 @@
+// What may go, of every room: rows that nothing needs any more. What tells of money, of consent or of what happened is not
+// among that; how long everything is kept stands in rules.ts.
+import type { Instant } from '../clock.ts';
+import type { Database } from '../platform/database/database.ts';
+import type { KeyOfRow, OldRows } from '../platform/database/purge.ts';
+import { statement, type Values } from '../platform/database/statement.ts';
+import { oldDeclines } from '../retry-rules/store/old-declines.ts';
+import { oldGrants } from '../wallets/store/old-grants.ts';
+import { restingQueues } from '../webhooks/inspection/idle-queues.store.ts';
+
+const portionRows = 1_000;
+
+/** In the order in which they are swept. */
+export const swept: readonly OldRows[] = [restingQueues, oldDeclines, oldGrants];
+
+/** The rows are PostgreSQL's own estimate: counting them would read everything. */
+const readSizes = statement({
+  name: 'read_table_sizes',
+  parameters: {},
+  row: { name: 'text', rows: 'int8', bytes: 'int8' },
+  text: `select relname::text as name, greatest(reltuples, 0)::int8 as rows, pg_total_relation_size(oid) as bytes
+         from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace
+         order by pg_total_relation_size(oid) desc, relname`,
+});
+
+export function tableSizes(db: Database): Promise<Values<typeof readSizes.row>[]> {
+  return db.run(readSizes, {});
+}
+
+/** All of it, a portion after the other, each in a transaction of its own. */
+export async function sweep(
+  db: Database,
+  rows: OldRows,
+  { before, isDry, report = () => {} }: { before: Instant; isDry: boolean; report?: (found: bigint) => void },
+): Promise<bigint> {
+  let all = 0n;
+  for (let after: KeyOfRow | 'the beginning' | null = 'the beginning'; after !== null;) {
+    const { found, last }: { found: bigint; last: KeyOfRow | null } = await rows.portion(db, {
+      before,
+      after,
+      most: portionRows,
+      isDry,
+    });
+    all += found;
+    after = last;
+    report(all);
+  }
+  return all;
+}

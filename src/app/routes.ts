@@ -1,0 +1,214 @@
+// Every operation of the API, on one page. Who may call which is in platform/http/access.ts.
+import { getBankCard, storeBankCard } from '../cards/api/bank-cards.ts';
+import { createPaymentResource } from '../cards/api/create-payment-resource.ts';
+import { createBinding } from '../customers/api/create-binding.ts';
+import { createCustomer } from '../customers/api/create-customer.ts';
+import { deleteCustomer } from '../customers/api/delete-customer.ts';
+import { issueCustomerToken } from '../customers/api/issue-customer-token.ts';
+import { listCustomerEvents } from '../customers/api/list-customer-events.ts';
+import { getBinding, listBindings } from '../customers/api/read-bindings.ts';
+import {
+  findCustomerByExternalId,
+  getCustomer,
+  listCustomerPaymentMethods,
+} from '../customers/api/read-customers.ts';
+import { getBindingConsent, getCustomerRecurring } from '../customers/api/recurring-of-customer.ts';
+import { withdrawBinding } from '../customers/api/revoke-binding.ts';
+import type { AnyEndpoint } from '../platform/http/endpoint.ts';
+import { createInvoice } from '../invoices/api/create-invoice.ts';
+import { fulfillInvoice, rescindInvoice } from '../invoices/api/end-invoice.ts';
+import { issueInvoiceToken } from '../invoices/api/issue-invoice-token.ts';
+import { findInvoiceByExternalId, getInvoice } from '../invoices/api/read-invoices.ts';
+import { createPayment } from '../payments/api/create-payment.ts';
+import { createRefund } from '../payments/api/create-refund.ts';
+import { cancelPayment, capturePayment } from '../payments/api/capture-and-cancel.ts';
+import { listInvoiceEvents } from '../payments/api/list-invoice-events.ts';
+import { listInvoicePaymentMethods } from '../payments/api/list-payment-methods.ts';
+import { findPaymentByExternalId, getPayment, listPayments } from '../payments/api/read-payments.ts';
+import {
+  findRefundByExternalId,
+  getChargeback,
+  getRefund,
+  listChargebacks,
+  listRefunds,
+} from '../payments/api/read-refunds.ts';
+import { getReceipt } from '../payments/api/get-receipt.ts';
+import {
+  getConsentBundle,
+  getConsentSheet,
+  getRecurring,
+  listRecurringEvents,
+  withdrawConsent,
+} from '../payments/api/recurring-of-payment.ts';
+import { listOutbox } from '../receipts/api/list-outbox.ts';
+import { getCategory, getMe, getShop, listCategories, listShops } from '../merchants/api/read-merchants.ts';
+import { advanceTestClock, getTestClock } from '../merchants/api/test-clock.ts';
+import {
+  listWebhookAttempts,
+  listWebhookQueues,
+  replayWebhook,
+  resumeWebhook,
+  rotateWebhookKeys,
+  testWebhook,
+} from '../webhooks/inspection/inspect-webhook.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listWebhooks,
+} from '../webhooks/registration/manage-webhooks.ts';
+import {
+  createWalletWebhook,
+  deleteWalletWebhook,
+  getWalletWebhook,
+  listWalletWebhooks,
+} from '../webhooks/registration/wallet-webhooks.ts';
+
+import { getChallenge, listChallenges, startChallenge } from '../identities/api/identifications.ts';
+import { createDestination } from '../payouts/api/create-destination.ts';
+import { createIdentity } from '../identities/api/create-identity.ts';
+import { createWallet } from '../wallets/api/create-wallet.ts';
+import { createWithdrawal } from '../payouts/api/create-withdrawal.ts';
+import { listDeposits, makeTestDeposit } from '../wallets/api/deposits.ts';
+import { grantDestination, grantWallet } from '../wallets/api/grants.ts';
+import {
+  getWithdrawalEvent,
+  listDestinationEvents,
+  listWithdrawalEvents,
+} from '../payouts/api/list-events.ts';
+import { findDestination, getDestination, listDestinations } from '../payouts/api/read-destinations.ts';
+import { getIdentity, listIdentities } from '../identities/api/read-identities.ts';
+import { findWallet, getWallet, getWalletAccount, listWallets } from '../wallets/api/read-wallets.ts';
+import {
+  createQuote,
+  findWithdrawal,
+  getWithdrawal,
+  listWithdrawals,
+} from '../payouts/api/read-withdrawals.ts';
+import {
+  getCurrency,
+  getIdentityClass,
+  getProvider,
+  getResidence,
+  listIdentityClasses,
+  listProviders,
+} from '../identities/api/references.ts';
+import { createTransfer, getTransfer } from '../wallets/api/transfers.ts';
+
+export const routes: readonly AnyEndpoint[] = [
+  createInvoice, //           POST /v2/processing/invoices
+  findInvoiceByExternalId, // GET  /v2/processing/invoices?externalID=
+  getInvoice, //              GET  /v2/processing/invoices/{invoiceID}
+  fulfillInvoice, //          POST /v2/processing/invoices/{invoiceID}/fulfill
+  rescindInvoice, //          POST /v2/processing/invoices/{invoiceID}/rescind
+  issueInvoiceToken, //       POST /v2/processing/invoices/{invoiceID}/access-tokens
+  listInvoiceEvents, //       GET  /v2/processing/invoices/{invoiceID}/events
+  listInvoicePaymentMethods, // GET /v2/processing/invoices/{invoiceID}/payment-methods
+
+  createPaymentResource, //   POST /v2/processing/payment-resources
+
+  createPayment, //           POST /v2/processing/invoices/{invoiceID}/payments
+  listPayments, //            GET  /v2/processing/invoices/{invoiceID}/payments
+  getPayment, //              GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}
+  findPaymentByExternalId, // GET  /v2/processing/payments?externalID=
+  capturePayment, //          POST /v2/processing/invoices/{invoiceID}/payments/{paymentID}/capture
+  cancelPayment, //           POST /v2/processing/invoices/{invoiceID}/payments/{paymentID}/cancel
+
+  createRefund, //            POST /v2/processing/invoices/{invoiceID}/payments/{paymentID}/refunds
+  listRefunds, //             GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/refunds
+  getRefund, //               GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/refunds/{refundID}
+  findRefundByExternalId, //  GET  /v2/processing/refunds?externalID=
+  listChargebacks, //         GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/chargebacks
+  getChargeback, //           GET  …/payments/{paymentID}/chargebacks/{chargebackID}
+
+  createCustomer, //          POST /v2/processing/customers
+  findCustomerByExternalId, // GET /v2/processing/customers?externalID=
+  getCustomer, //             GET  /v2/processing/customers/{customerID}
+  deleteCustomer, //          DELETE /v2/processing/customers/{customerID}
+  issueCustomerToken, //      POST /v2/processing/customers/{customerID}/access-tokens
+  createBinding, //           POST /v2/processing/customers/{customerID}/bindings
+  listBindings, //            GET  /v2/processing/customers/{customerID}/bindings
+  getBinding, //              GET  /v2/processing/customers/{customerID}/bindings/{customerBindingID}
+  withdrawBinding, //         DELETE …/customers/{customerID}/bindings/{customerBindingID}
+  listCustomerEvents, //      GET  /v2/processing/customers/{customerID}/events
+  listCustomerPaymentMethods, // GET …/customers/{customerID}/payment-methods
+
+  getRecurring, //            GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring
+  listRecurringEvents, //     GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/events
+  getConsentBundle, //        GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/consent
+  getCustomerRecurring, //    GET  /v2/processing/customers/{customerID}/recurring
+  getBindingConsent, //       GET  …/customers/{customerID}/bindings/{customerBindingID}/consent
+  getConsentSheet, //         GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/consent/sheet
+  withdrawConsent, //         POST /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/withdraw
+  getReceipt, //              GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/receipt
+
+  createWebhook, //           POST /v2/processing/webhooks
+  listWebhooks, //            GET  /v2/processing/webhooks
+  getWebhook, //              GET  /v2/processing/webhooks/{webhookID}
+  deleteWebhook, //           DELETE /v2/processing/webhooks/{webhookID}
+  listWebhookQueues, //       GET  /v2/processing/webhooks/{webhookID}/queues
+  listWebhookAttempts, //     GET  /v2/processing/webhooks/{webhookID}/attempts
+  testWebhook, //             POST /v2/processing/webhooks/{webhookID}/test
+  resumeWebhook, //           POST /v2/processing/webhooks/{webhookID}/resume
+  replayWebhook, //           POST /v2/processing/webhooks/{webhookID}/replay
+  rotateWebhookKeys, //       POST /v2/processing/webhooks/{webhookID}/rotate-keys
+  createWalletWebhook, //     POST /wallet/v0/webhooks
+  listWalletWebhooks, //      GET  /wallet/v0/webhooks?identityID=
+  getWalletWebhook, //        GET  /wallet/v0/webhooks/{webhookID}?identityID=
+  deleteWalletWebhook, //     DELETE /wallet/v0/webhooks/{webhookID}?identityID=
+
+  createIdentity, //          POST /wallet/v0/identities
+  listIdentities, //          GET  /wallet/v0/identities
+  getIdentity, //             GET  /wallet/v0/identities/{identityID}
+  startChallenge, //          POST /wallet/v0/identities/{identityID}/challenges
+  listChallenges, //          GET  /wallet/v0/identities/{identityID}/challenges
+  getChallenge, //            GET  /wallet/v0/identities/{identityID}/challenges/{challengeID}
+
+  createWallet, //            POST /wallet/v0/wallets
+  listWallets, //             GET  /wallet/v0/wallets
+  getWallet, //               GET  /wallet/v0/wallets/{walletID}
+  getWalletAccount, //        GET  /wallet/v0/wallets/{walletID}/account
+  findWallet, //              GET  /wallet/v0/external/wallets?externalID=
+  grantWallet, //             POST /wallet/v0/wallets/{walletID}/grants
+  listDeposits, //            GET  /wallet/v0/deposits
+  createTransfer, //          POST /wallet/v0/w2w/transfers
+  getTransfer, //             GET  /wallet/v0/w2w/transfers/{w2wTransferID}
+
+  storeBankCard, //           POST /payres/v0/bank-cards
+  getBankCard, //             GET  /payres/v0/bank-cards/{token}
+  createDestination, //       POST /wallet/v0/destinations
+  listDestinations, //        GET  /wallet/v0/destinations
+  getDestination, //          GET  /wallet/v0/destinations/{destinationID}
+  findDestination, //         GET  /wallet/v0/external-ids/destinations/{externalID}
+  listDestinationEvents, //   GET  /wallet/v0/destinations/{destinationID}/events
+  grantDestination, //        POST /wallet/v0/destinations/{destinationID}/grants
+
+  createWithdrawal, //        POST /wallet/v0/withdrawals
+  listWithdrawals, //         GET  /wallet/v0/withdrawals
+  getWithdrawal, //           GET  /wallet/v0/withdrawals/{withdrawalID}
+  findWithdrawal, //          GET  /wallet/v0/external-ids/withdrawals/{externalID}
+  listWithdrawalEvents, //    GET  /wallet/v0/withdrawals/{withdrawalID}/events
+  getWithdrawalEvent, //      GET  /wallet/v0/withdrawals/{withdrawalID}/events/{eventID}
+  createQuote, //             POST /wallet/v0/withdrawal-quotes
+
+  listProviders, //           GET  /wallet/v0/providers
+  getProvider, //             GET  /wallet/v0/providers/{providerID}
+  listIdentityClasses, //     GET  /wallet/v0/providers/{providerID}/identity-classes
+  getIdentityClass, //        GET  /wallet/v0/providers/{providerID}/identity-classes/{identityClassID}
+  getResidence, //            GET  /wallet/v0/residences/{residence}
+  getCurrency, //             GET  /wallet/v0/currencies/{currencyID}
+
+  getMe, //                   GET  /v2/processing/me
+  listShops, //               GET  /v2/processing/shops
+  getShop, //                 GET  /v2/processing/shops/{shopID}
+  listCategories, //          GET  /v2/processing/categories
+  getCategory, //             GET  /v2/processing/categories/{categoryID}
+];
+
+/** What only a sandbox answers. */
+export const sandboxRoutes: readonly AnyEndpoint[] = [
+  getTestClock, //            GET  /sandbox/clock
+  advanceTestClock, //        POST /sandbox/clock
+  listOutbox, //              GET  /sandbox/outbox
+  makeTestDeposit, //         POST /wallet/v0/test/deposits
+];

@@ -1,0 +1,142 @@
+// POST /v2/processing/payment-resources: a card goes into the vault and a handle comes out. The body of this request is the
+// only one with a card number and a security code in it: it is neither logged nor stored, and nothing of it stands in an
+// answer but the mask.
+import type { Static } from 'typebox';
+import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
+import { complaint } from '../../platform/http/errors/validate.ts';
+import { accept, refuse, type Outcome } from '../../refusal.ts';
+import type { Service } from '../../app/app-context.ts';
+import { checkCard, expiryOf, givesAway, passesLuhn, type EnteredCard } from '../domain/card.ts';
+import { madeForOf, mayUse, type ClientInfo } from '../domain/payment-resource.ts';
+import {
+  paymentResourceBody,
+  paymentResourceExample,
+  PaymentResourceParams,
+  PaymentResourceSchema,
+} from './schema.ts';
+
+type Answer = Static<typeof PaymentResourceSchema>;
+
+export const createPaymentResource = endpoint({
+  operation: 'createPaymentResource',
+  method: 'POST',
+  path: '/v2/processing/payment-resources',
+  tag: 'Cards',
+  summary: 'Tokenize a card',
+  description:
+    'Turns card data into a token and a session, opaque and random, that stand for it in a payment or a binding for ' +
+    'one hour. A token made with the access token of an invoice or a customer serves that one alone, and whoever has ' +
+    'your API key. The security code can be used once, within a quarter of an hour. Card data is best sent by the ' +
+    "payer's browser straight to here, so that it never touches your server.",
+  body: PaymentResourceParams,
+  bodyExample: paymentResourceExample,
+  // Of no use a quarter of an hour later, and few enough to be tried: a hash of it would be a copy kept for days.
+  notRemembered: ['paymentTool.cvv'],
+  status: 201,
+  answer: PaymentResourceSchema,
+  refusals: ['externalIDConflict'],
+  limit: ({ caller, address, body }, { cards, cardTesting }) => {
+    if (caller.kind === 'apiKey' || address === undefined) return undefined;
+    const { cardNumber } = body.paymentTool;
+    // A slip of the finger is not another card.
+    const hash = passesLuhn(cardNumber) ? cards.fingerprint(cardNumber).hash : undefined;
+    const { kind, entityId } = caller;
+    return cardTesting.waitSeconds(
+      { address, fingerprint: body.clientInfo.fingerprint, kind, entityId },
+      hash,
+    );
+  },
+  handle: async (request, service) => {
+    const { caller, body, now } = request;
+    const { externalID } = body;
+    const entered = enteredCard(body.paymentTool);
+    const clientInfo = clientInfoOf(request);
+    if (!clientInfo.ok) return clientInfo;
+
+    const checked = checkCard(entered, now);
+    if (checked.ok) {
+      const { securityCode } = entered;
+      const madeFor = madeForOf(caller);
+      const card = {
+        partyId: caller.partyId,
+        card: checked.value,
+        clientInfo: clientInfo.value,
+        ...(madeFor === undefined ? {} : { madeFor }),
+        ...(securityCode === undefined ? {} : { securityCode }),
+        ...(externalID === undefined ? {} : { externalId: externalID }),
+      };
+      const made = await service.cards.tokenise(service.db, card, now);
+      if (made) return accept(paymentResourceBody(made));
+    }
+    // A repeated request is answered before any other rule, for instance when the card has expired since.
+    const repeated = await answerToRepeat(request, entered, service);
+    if (repeated) return repeated;
+    if (!checked.ok) return checked;
+    throw new Error('a payment resource was neither made nor found by its externalID');
+  },
+});
+
+type Request = EndpointRequest<undefined, undefined, PaymentResourceParams>;
+
+async function answerToRepeat(
+  { caller, body: { externalID } }: Request,
+  entered: EnteredCard,
+  { db, cards }: Service,
+): Promise<Outcome<Answer, 'externalIDConflict'> | undefined> {
+  if (externalID === undefined) return undefined;
+  const earlier = await cards.findNamed(db, caller.partyId, externalID);
+  if (!earlier) return undefined;
+  const { number, expDate } = entered;
+  const identity = await cards.identityHash({ number, expiry: expiryOf(expDate) });
+  if (mayUse(earlier, caller) && earlier.identityHash.equals(identity))
+    return accept(paymentResourceBody(earlier));
+  // The id of a payment resource is its token, which is not for everybody who can guess a name.
+  const id = caller.kind === 'apiKey' ? { id: earlier.token } : {};
+  return refuse('externalIDConflict', { details: { externalID, ...id } });
+}
+
+function enteredCard({
+  cardNumber,
+  expDate,
+  cvv,
+  cardHolder,
+}: PaymentResourceParams['paymentTool']): EnteredCard {
+  return {
+    number: cardNumber,
+    expDate,
+    ...(cvv === undefined ? {} : { securityCode: cvv }),
+    ...(cardHolder === undefined ? {} : { holder: cardHolder }),
+  };
+}
+
+/** The address is always the one we see; of the page its query, which may hold anything, is not kept. */
+function clientInfoOf({ address, body }: Request): Outcome<ClientInfo, 'invalidRequest'> {
+  if (address === undefined) return invalid("Malformed 'x-forwarded-for' header");
+  const { fingerprint, url } = body.clientInfo;
+  const page = url === undefined ? undefined : pageOf(url);
+  if (url !== undefined && page === undefined) {
+    return invalid(complaint('clientInfo.url', 'no_match', 'must be an absolute URL'));
+  }
+  const { cardNumber } = body.paymentTool;
+  const kept = { 'clientInfo.fingerprint': fingerprint, 'clientInfo.url': page, externalID: body.externalID };
+  for (const [name, text] of Object.entries(kept)) {
+    if (text !== undefined && givesAway(text, cardNumber)) {
+      return invalid(complaint(name, 'schema_violated', 'must not contain the card number'));
+    }
+  }
+  return accept({ fingerprint, ip: address, ...(page === undefined ? {} : { url: page }) });
+}
+
+function pageOf(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const page = new URL(text);
+  page.search = '';
+  page.hash = '';
+  page.username = '';
+  page.password = '';
+  return page.href;
+}
+
+function invalid(message: string) {
+  return refuse('invalidRequest', { message });
+}

@@ -1,0 +1,13 @@
+// With what can be paid, or be bound, as the API shows it: with a card of any network we know.
+import { Type, type Static } from 'typebox';
+import { paymentSystems } from '../domain/card.ts';
+
+export const PaymentMethod = Type.Object(
+  { method: Type.Enum(['BankCard']), paymentSystems: Type.Array(Type.String()) },
+  { title: 'PaymentMethod' },
+);
+
+export const byBankCard: Static<typeof PaymentMethod> = {
+  method: 'BankCard',
+  paymentSystems: Object.keys(paymentSystems),
+};

@@ -1,0 +1,111 @@
+// Cards as the API takes and shows them: in with a number, out with a mask.
+import { Type, type Static } from 'typebox';
+import { DateTime, ExternalID } from '../../platform/http/schemas.ts';
+import type { CardDetails } from '../domain/card.ts';
+import type { PaymentResource } from '../domain/payment-resource.ts';
+
+const CardData = Type.Object(
+  {
+    paymentToolType: Type.Enum(['CardData']),
+    cardNumber: Type.String({ pattern: '^\\d{12,19}$', description: 'Digits alone.' }),
+    expDate: Type.String({
+      pattern: '^\\d{2}/(\\d{2}|\\d{4})$',
+      description: '`MM/YY` or `MM/YYYY`. A card is good until its month is over.',
+    }),
+    cvv: Type.Optional(
+      Type.String({ pattern: '^\\d{3,4}$', description: 'Kept for a quarter of an hour, for one use.' }),
+    ),
+    cardHolder: Type.Optional(
+      Type.String({
+        // Signs that are no punctuation to Unicode, as some keyboards write names with them, come last.
+        pattern: '^[\\p{L}\\p{M}\\p{P}\\s$+<=>^`|~]{1,100}$',
+        description: 'As on the card: letters of any script, spaces and punctuation.',
+      }),
+    ),
+  },
+  { title: 'CardData' },
+);
+
+const fingerprint = Type.String({
+  maxLength: 1_000,
+  description: 'What your page knows the browser by; the same for the same browser.',
+});
+const url = Type.String({ maxLength: 1_000, description: 'The page the card was entered on.' });
+
+export const PaymentResourceParams = Type.Object(
+  {
+    paymentTool: CardData,
+    clientInfo: Type.Object({ fingerprint, url: Type.Optional(url) }, { title: 'ClientInfoParams' }),
+    externalID: Type.Optional(ExternalID),
+  },
+  { title: 'PaymentResourceParams' },
+);
+export type PaymentResourceParams = Static<typeof PaymentResourceParams>;
+
+export const PaymentToolDetails = Type.Object(
+  {
+    detailsType: Type.Enum(['PaymentToolDetailsBankCard']),
+    bin: Type.String({ description: 'The first six digits.' }),
+    lastDigits: Type.String({ description: 'The last four.' }),
+    first6: Type.String({ description: 'The same as bin.' }),
+    last4: Type.String({ description: 'The same as lastDigits.' }),
+    cardNumberMask: Type.String({ description: 'A star for each hidden digit: `424242******4242`.' }),
+    paymentSystem: Type.String({ description: '`visa`, `mastercard`, `nspkmir` …' }),
+  },
+  { title: 'PaymentToolDetails' },
+);
+
+export const ClientInfo = Type.Object(
+  {
+    fingerprint,
+    ip: Type.String({ description: 'Where the request came from, as the service saw it.' }),
+    url: Type.Optional(Type.String({ description: 'Without its query.' })),
+  },
+  { title: 'ClientInfo' },
+);
+
+export const PaymentResourceSchema = Type.Object(
+  {
+    paymentToolToken: Type.String({ description: 'Stands for the card.' }),
+    paymentSession: Type.String({ description: 'Stands for the security code and the browser.' }),
+    paymentToolDetails: PaymentToolDetails,
+    clientInfo: ClientInfo,
+    validUntil: { ...DateTime, description: 'Until when a payment or a binding may begin with it.' },
+  },
+  { title: 'PaymentResource' },
+);
+
+/** Works in the sandbox as it stands. */
+export const paymentResourceExample = {
+  paymentTool: {
+    paymentToolType: 'CardData',
+    cardNumber: '4242424242424242',
+    expDate: '12/30',
+    cvv: '123',
+    cardHolder: 'LEXA SVOTIN',
+  },
+  clientInfo: { fingerprint: '71fc5ec2a4d8c83a3ed6d4e2d8a1a1c7' },
+} satisfies PaymentResourceParams;
+
+export function paymentToolDetailsBody(card: CardDetails): Static<typeof PaymentToolDetails> {
+  const { bin, lastDigits, mask, paymentSystem } = card;
+  return {
+    detailsType: 'PaymentToolDetailsBankCard',
+    bin,
+    lastDigits,
+    first6: bin,
+    last4: lastDigits,
+    cardNumberMask: mask,
+    paymentSystem,
+  };
+}
+
+export function paymentResourceBody(resource: PaymentResource): Static<typeof PaymentResourceSchema> {
+  return {
+    paymentToolToken: resource.token,
+    paymentSession: resource.session,
+    paymentToolDetails: paymentToolDetailsBody(resource.card),
+    clientInfo: resource.clientInfo,
+    validUntil: resource.validUntil,
+  };
+}

@@ -1,0 +1,94 @@
+// A payment resource: a card in the vault under a handle that is worth nothing outside the service, for one hour. Pure:
+// what the handles look like, and who may use which card for what.
+import type { Instant } from '../../clock.ts';
+import type { Caller } from '../../platform/http/caller.ts';
+import { accept, refuse, type Outcome } from '../../refusal.ts';
+import type { CardDetails } from './card.ts';
+
+/** The payer's surroundings when the card was entered. */
+export type ClientInfo = { readonly fingerprint: string; readonly ip: string; readonly url?: string };
+
+/** The one object whose access token made a resource. */
+export type MadeFor = { readonly kind: 'invoice' | 'customer'; readonly id: string };
+
+/** The same number has the same hash under the same generation, whoever the merchant is. Never shown to anyone. */
+export type Fingerprint = { readonly generation: number; readonly hash: Buffer };
+
+/** A card is stored to be charged or to be paid out to, and is never used for the other. */
+export type Purpose = 'payment' | 'payout';
+
+export type PaymentResource = {
+  readonly purpose: Purpose;
+  /** Both opaque and random; the session stands for the security code and the surroundings. */
+  readonly token: string;
+  readonly session: string;
+  readonly partyId: string;
+  /** Absent when an API key made it: then it serves everything of the party. */
+  readonly madeFor?: MadeFor;
+  readonly card: CardDetails;
+  readonly clientInfo: ClientInfo;
+  /** On the party's own clock. What was begun before goes on after it. */
+  readonly validUntil: Instant;
+  readonly fingerprint: Fingerprint;
+  /** Equal for two resources of the same card and expiry, for ever: what repeated requests are compared by. */
+  readonly identityHash: Buffer;
+};
+
+export const resourceLifetimeMs = 60 * 60_000;
+
+const tokenPrefixes: Readonly<Record<Purpose, string>> = { payment: 'v1.', payout: 'r1.' };
+const sessionPrefix = 's1.';
+
+export function tokenOf(cardId: string, purpose: Purpose): string {
+  return tokenPrefixes[purpose] + cardId;
+}
+
+export function sessionOf(sessionId: string): string {
+  return sessionPrefix + sessionId;
+}
+
+/** Undefined for what cannot be a token of ours. */
+export function cardIdOf(token: string): string | undefined {
+  return idBehind(tokenPrefixes.payment, token) ?? idBehind(tokenPrefixes.payout, token);
+}
+
+export function sessionIdOf(session: string): string | undefined {
+  return idBehind(sessionPrefix, session);
+}
+
+function idBehind(prefix: string, handle: string): string | undefined {
+  const id = handle.slice(prefix.length);
+  return handle.startsWith(prefix) && /^[0-9A-Za-z]{17,40}$/.test(id) ? id : undefined;
+}
+
+/** Whether a caller of the same party may use it: the one object it was made for, or whoever has the party's API key. */
+export function mayUse(resource: PaymentResource, caller: Caller): boolean {
+  const { madeFor, partyId } = resource;
+  if (caller.partyId !== partyId) return false;
+  if (madeFor === undefined || caller.kind === 'apiKey') return true;
+  return caller.kind === madeFor.kind && caller.entityId === madeFor.id;
+}
+
+export function decideUse(
+  resource: PaymentResource | undefined,
+  caller: Caller,
+  session: string | undefined,
+  now: Instant,
+): Outcome<PaymentResource, 'invalidPaymentToolToken' | 'invalidPaymentSession'> {
+  if (
+    !resource ||
+    resource.purpose !== 'payment' ||
+    !mayUse(resource, caller) ||
+    now >= resource.validUntil
+  ) {
+    return refuse('invalidPaymentToolToken');
+  }
+  if (session !== undefined && session !== resource.session) return refuse('invalidPaymentSession');
+  return accept(resource);
+}
+
+export function madeForOf(caller: Caller): MadeFor | undefined {
+  if (caller.kind === 'apiKey') return undefined;
+  if (caller.kind === 'invoice-template') throw new Error('a template token does not make payment resources');
+  return { kind: caller.kind, id: caller.entityId };
+}

@@ -1,0 +1,46 @@
+// Whether what was entered can be a card to be paid out to. Its number is enough; what else is said about it must be
+// right. Pure.
+import type { Instant } from '../../clock.ts';
+import { accept, refuse, type Outcome } from '../../refusal.ts';
+import {
+  expiryOf,
+  isExpiry,
+  isPast,
+  passesLuhn,
+  paymentSystemOf,
+  paymentSystems,
+  type Card,
+} from './card.ts';
+
+export type EnteredPayoutCard = {
+  readonly number: string;
+  /** `MM/YY` or `MM/YYYY`. */
+  readonly expDate?: string;
+  readonly securityCode?: string;
+  readonly holder?: string;
+};
+
+/** In a sandbox a card may be long past its date: those in books about payouts are. */
+export function checkPayoutCard(
+  entered: EnteredPayoutCard,
+  now: Instant,
+  options: { readonly takesExpired: boolean },
+): Outcome<Card, 'unsupportedCard' | 'invalidCardData'> {
+  const { number, expDate, securityCode, holder } = entered;
+  const system = paymentSystemOf(number);
+  if (!system) return refuse('unsupportedCard');
+  const { lengths, codeLengths = [3] } = paymentSystems[system];
+  if (!passesLuhn(number) || !lengths.includes(number.length)) return refuse('invalidCardData');
+  if (securityCode !== undefined && !codeLengths.includes(securityCode.length))
+    return refuse('invalidCardData');
+  const expiry = expDate === undefined ? undefined : expiryOf(expDate);
+  if (expiry !== undefined && !isExpiry(expiry)) return refuse('invalidCardData');
+  if (expiry !== undefined && isPast(expiry, now) && !options.takesExpired) {
+    return refuse('invalidCardData', { message: 'Card is expired.' });
+  }
+  return accept({
+    number,
+    ...(expiry === undefined ? {} : { expiry }),
+    ...(holder === undefined ? {} : { holder }),
+  });
+}

@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../test/support/test-database.ts';
+import { testClock } from '../../test/support/test-service.ts';
+import { systemClock } from '../clock.ts';
+import { randomIds } from '../ids.ts';
+import { openKeyring, type Keyring } from '../platform/keys/keyring.ts';
+import { localMasterKey } from '../platform/keys/master-key.ts';
+import { exchangeSealed } from './store/reencryption.ts';
+import { rewrapCards, type Progress } from './reencrypt.ts';
+import { openVault, type Vault } from './vault.ts';
+
+const masterKey = localMasterKey(randomBytes(32));
+const card = { number: '5555555555554444', expiry: '2030-12' };
+
+let db: TestDatabase;
+let keyring: Keyring;
+let vault: Vault;
+
+beforeAll(async () => void (db = await createTestDatabase()));
+afterAll(() => db.drop());
+beforeEach(async () => {
+  await sql('truncate card');
+  keyring = await openKeyring(db.database, masterKey, systemClock);
+  vault = openVault({ db: db.database, keyring, masterKey, clock: testClock(), ids: randomIds });
+  return () => keyring.stop();
+});
+
+async function sql(text: string, values: unknown[] = []): Promise<any[]> {
+  const { rows } = await db.database.withClient((client) => client.query(text, values));
+  return rows;
+}
+
+async function tokenise(by: Vault = vault): Promise<string> {
+  const clientInfo = { fingerprint: 'f', ip: '192.0.2.1' };
+  const made = await by.cards.tokenise(db.database, { partyId: 'P', card, clientInfo }, testClock().now());
+  return made!.token;
+}
+
+const tokens = (count: number) => Promise.all(Array.from({ length: count }, () => tokenise()));
+const generations = async () =>
+  (await sql('select distinct seal_generation as g from card order by 1')).map(({ g }) => g);
+
+test('every card is under the new key afterwards, and opens', async () => {
+  const all = await tokens(601);
+  const before = keyring.newest('card').generation;
+  const reports: Progress[] = [];
+  const result = await rewrapCards({
+    db: db.database,
+    keyring,
+    nodesLearnWithinMs: 0,
+    report: (progress) => reports.push(progress),
+  });
+  expect(result).toEqual({ generation: before + 1, resumed: false, done: 601, unreadable: [] });
+  expect(await generations()).toEqual([before + 1]);
+  for (const token of all.slice(0, 50)) expect(await vault.reveal({ token })).toEqual(card);
+  const steps = reports.map(({ done, left }) => [done, left]).filter(([done]) => done! > 0);
+  expect(steps.slice(0, 2)).toEqual([
+    [500, 101],
+    [601, 0],
+  ]);
+});
+
+test('an interrupted run is finished by the next, without yet another key', async () => {
+  await tokens(600);
+  let batches = 0;
+  const interrupted = rewrapCards({
+    db: db.database,
+    keyring,
+    nodesLearnWithinMs: 0,
+    report: ({ done }) => {
+      if (done > 0 && ++batches === 1) throw new Error('killed');
+    },
+  });
+  await expect(interrupted).rejects.toThrow('killed');
+  const { generation } = keyring.newest('card');
+  expect(await generations()).toEqual([generation - 1, generation]);
+  const result = await rewrapCards({ db: db.database, keyring, nodesLearnWithinMs: 0 });
+  expect(result).toEqual({ generation, resumed: true, done: 100, unreadable: [] });
+  expect(await generations()).toEqual([generation]);
+});
+
+test('it waits for nodes that do not know the new key yet, and takes what they wrote meanwhile', async () => {
+  const staleRing = await openKeyring(db.database, masterKey, systemClock);
+  const stale = openVault({
+    db: db.database,
+    keyring: staleRing,
+    masterKey,
+    clock: testClock(),
+    ids: randomIds,
+  });
+  await tokens(3);
+  let late: Promise<string> | undefined;
+  const result = await rewrapCards({
+    db: db.database,
+    keyring,
+    nodesLearnWithinMs: 300,
+    report: ({ done, left }) => {
+      if (done === 3 && left === 0) late ??= tokenise(stale);
+    },
+  });
+  expect(result.done).toBe(4);
+  expect(await generations()).toEqual([keyring.newest('card').generation]);
+  expect(await stale.reveal({ token: await late! })).toEqual(card);
+  staleRing.stop();
+});
+
+test('a card that does not open is named and left, and holds up neither the others nor the next run', async () => {
+  const [damaged, sound] = await tokens(2);
+  await sql(`update card set sealed = set_byte(sealed, 20, 0) || '\\x00' where card_id = $1`, [
+    damaged!.slice(3),
+  ]);
+  const first = await rewrapCards({ db: db.database, keyring, nodesLearnWithinMs: 0 });
+  expect(first).toMatchObject({ done: 1, resumed: false, unreadable: [damaged!.slice(3)] });
+  expect(await vault.reveal({ token: sound! })).toEqual(card);
+  const second = await rewrapCards({ db: db.database, keyring, nodesLearnWithinMs: 0 });
+  expect(second).toMatchObject({ generation: first.generation + 1, done: 1, resumed: false });
+});
+
+test('a card that was sealed anew by somebody else in between is left to him', async () => {
+  const [token] = await tokens(1);
+  const [before] = await sql('select sealed, seal_generation from card');
+  await rewrapCards({ db: db.database, keyring, nodesLearnWithinMs: 0 });
+  const [after] = await sql('select sealed from card');
+  expect(after.sealed).not.toEqual(before.sealed);
+  const late = [{ cardId: token!.slice(3), was: before.sealed as Buffer, sealed: Buffer.from('x') }];
+  expect(await exchangeSealed(db.database, 1, late)).toBe(0);
+  expect(await vault.reveal({ token: token! })).toEqual(card);
+});

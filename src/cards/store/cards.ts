@@ -1,0 +1,290 @@
+// The vault in SQL. A card, its security code and the merchant's own name for it are written by one statement; a security
+// code leaves by being deleted, so that two who ask for it at once do not both get it.
+import type { Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { statement, type Values } from '../../platform/database/statement.ts';
+import { detailsOf, type PaymentSystem } from '../domain/card.ts';
+import { keepCard, keptForText, keptParameters, type KeptFor } from '../domain/card-retention.ts';
+import {
+  sessionOf,
+  tokenOf,
+  type ClientInfo,
+  type MadeFor,
+  type PaymentResource,
+  type Purpose,
+} from '../domain/payment-resource.ts';
+import type { SealedCode, TakenCode } from './security-codes.ts';
+
+const columns = {
+  card_id: 'text',
+  party_id: 'text',
+  session_id: 'text',
+  made_for_kind: 'text?',
+  made_for_id: 'text?',
+  purpose: 'text',
+  valid_until: 'timestamptz',
+  payment_system: 'text',
+  mask: 'text',
+  client_info: 'json',
+  fingerprint: 'bytea',
+  fingerprint_generation: 'int4',
+  identity_hash: 'bytea',
+} as const;
+const columnNames = Object.keys(columns);
+
+const stored = {
+  ...columns,
+  stored_at: 'timestamptz',
+  external_id: 'text?',
+  sealed: 'bytea',
+  seal_generation: 'int4',
+} as const;
+const storedNames = Object.keys(stored);
+
+export type CardRow = Values<typeof columns>;
+export type StoredCardRow = Values<typeof stored>;
+
+/** The name under which a merchant's own names for cards are kept. */
+const operation = `'createPaymentResource'`;
+
+const codeParameters = {
+  half_hour: 'int4?',
+  wrapped_key: 'bytea?',
+  sealed_code: 'bytea?',
+  expires_at: 'timestamptz?',
+} as const;
+
+/** Only under a key that is still there: a node may remember one that a crash of the database took away. */
+const insertCode = (from: string) => `
+  insert into security_code (session_id, card_id, half_hour, sealed, expires_at)
+  select :session_id, :card_id, :half_hour, :sealed_code, :expires_at from ${from}
+  where security_code_key.half_hour = :half_hour and security_code_key.wrapped = :wrapped_key
+  returning session_id`;
+
+const insertCard = statement({
+  name: 'insert_card',
+  parameters: { ...stored, ...codeParameters },
+  row: { has_code: 'bool' },
+  text: `
+    with claimed as (
+      insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+      select :party_id, ${operation}, :external_id, :card_id, :identity_hash where :external_id is not null
+      on conflict do nothing returning entity_id
+    ), made as (
+      insert into card (${storedNames.join(', ')})
+      select ${storedNames.map((name) => `:${name}`).join(', ')}
+      where :external_id is null or exists (select from claimed)
+      returning card_id
+    ), code as (${insertCode('made, security_code_key')})
+    select exists (select from code) as has_code from made`,
+});
+
+const insertCodeAlone = statement({
+  name: 'insert_security_code',
+  parameters: { session_id: 'text', card_id: 'text', ...codeParameters },
+  row: { session_id: 'text' },
+  text: insertCode('security_code_key'),
+});
+
+/** Of a card that is still there. */
+const insertCodeAgain = statement({
+  name: 'return_security_code',
+  parameters: { session_id: 'text', card_id: 'text', ...codeParameters },
+  row: { session_id: 'text' },
+  text: insertCode('security_code_key join card on card.card_id = :card_id'),
+});
+
+const readCard = statement({
+  name: 'read_card_of_party',
+  parameters: { card_id: 'text', party_id: 'text' },
+  row: columns,
+  text: `select ${columnNames.join(', ')} from card where card_id = :card_id and party_id = :party_id`,
+});
+
+const readCardByExternalId = statement({
+  name: 'read_card_by_external_id',
+  parameters: { party_id: 'text', external_id: 'text' },
+  row: columns,
+  text: `select ${columnNames.map((name) => `card.${name}`).join(', ')}
+         from external_id as named join card on card_id = entity_id
+         where named.party_id = :party_id and operation = ${operation} and named.external_id = :external_id`,
+});
+
+const keepCardAlone = statement({
+  name: 'keep_card',
+  parameters: { ...keptParameters, party_id: 'text' },
+  row: { card_id: 'text' },
+  text: `with asked as (select) ${keepCard('asked')}`,
+});
+
+/** The sealed card, and the code that waits for it, which is gone with this. */
+const takeOut = statement({
+  name: 'take_card_and_security_code',
+  parameters: { card_id: 'text', session_id: 'text?' },
+  row: {
+    party_id: 'text',
+    sealed: 'bytea',
+    seal_generation: 'int4',
+    half_hour: 'int4?',
+    wrapped_key: 'bytea?',
+    sealed_code: 'bytea?',
+    expires_at: 'timestamptz?',
+  },
+  text: `
+    with taken as (
+      delete from security_code where session_id = :session_id and card_id = :card_id
+      returning half_hour, sealed, expires_at
+    )
+    select party_id, card.sealed, seal_generation, half_hour, wrapped as wrapped_key,
+           taken.sealed as sealed_code, expires_at
+    from card left join (taken join security_code_key using (half_hour)) on true
+    where card_id = :card_id`,
+});
+
+/** Cards with what hangs on them; the merchant's own names for them are free again. */
+export const deleteCards = (which: string) => `
+  with gone as (
+    delete from card where ${which} returning card_id, party_id, session_id, external_id
+  ), code as (
+    delete from security_code using gone where security_code.session_id = gone.session_id
+  ), named as (
+    delete from external_id using gone
+    where external_id.party_id = gone.party_id and operation = ${operation}
+      and external_id.external_id = gone.external_id and entity_id = gone.card_id
+  )
+  select card_id from gone`;
+
+const deleteCard = statement({
+  name: 'delete_card',
+  parameters: { card_id: 'text', party_id: 'text' },
+  row: { card_id: 'text' },
+  text: deleteCards('card_id = :card_id and party_id = :party_id'),
+});
+
+/** Who is being kept at this moment is passed over. */
+const deleteUnkept = statement({
+  name: 'delete_unkept_cards',
+  parameters: { before: 'timestamptz', most: 'int4' },
+  row: { card_id: 'text' },
+  text: deleteCards(`card_id in (
+      select card_id from card where not is_kept and stored_at < :before
+      limit :most for update skip locked
+    )`),
+});
+
+/** False when the merchant's own name for it is taken already. */
+export async function storeCard(
+  db: Database,
+  row: StoredCardRow,
+  code: SealedCode | undefined,
+): Promise<{ made: false } | { made: true; hasCode: boolean }> {
+  const [made] = await db.run(insertCard, { ...row, ...codeColumns(code) });
+  return made ? { made: true, hasCode: made.has_code } : { made: false };
+}
+
+export async function storeCode(
+  db: Database,
+  owner: { sessionId: string; cardId: string },
+  code: SealedCode,
+): Promise<boolean> {
+  const { sessionId: session_id, cardId: card_id } = owner;
+  const rows = await db.run(insertCodeAlone, { session_id, card_id, ...codeColumns(code) });
+  return rows.length > 0;
+}
+
+export async function returnCode(
+  db: Database,
+  { sessionId: session_id, cardId: card_id }: { sessionId: string; cardId: string },
+  code: SealedCode,
+): Promise<void> {
+  await db.run(insertCodeAgain, { session_id, card_id, ...codeColumns(code) });
+}
+
+export async function findCard(
+  db: Database,
+  partyId: string,
+  cardId: string,
+): Promise<PaymentResource | undefined> {
+  const [row] = await db.run(readCard, { card_id: cardId, party_id: partyId });
+  return row && resourceFromRow(row);
+}
+
+export async function findCardNamed(
+  db: Database,
+  partyId: string,
+  externalId: string,
+): Promise<PaymentResource | undefined> {
+  const [row] = await db.run(readCardByExternalId, { party_id: partyId, external_id: externalId });
+  return row && resourceFromRow(row);
+}
+
+export async function markKept(
+  db: Database,
+  partyId: string,
+  cardId: string,
+  reason: KeptFor,
+): Promise<boolean> {
+  const kept = { kept_card: cardId, kept_for: keptForText(reason) };
+  const rows = await db.run(keepCardAlone, { ...kept, party_id: partyId });
+  return rows.length > 0;
+}
+
+export type TakenOut = {
+  readonly partyId: string;
+  readonly sealed: Buffer;
+  readonly generation: number;
+  readonly code?: TakenCode;
+};
+
+export async function takeCardOut(
+  db: Database,
+  cardId: string,
+  sessionId: string | undefined,
+): Promise<TakenOut | undefined> {
+  const [row] = await db.run(takeOut, { card_id: cardId, session_id: sessionId ?? null });
+  if (!row) return undefined;
+  const { party_id: partyId, sealed, seal_generation: generation } = row;
+  const { half_hour: halfHour, wrapped_key: wrappedKey, sealed_code, expires_at: expiresAt } = row;
+  if (halfHour === null || !wrappedKey || !sealed_code || !expiresAt) return { partyId, sealed, generation };
+  return { partyId, sealed, generation, code: { halfHour, wrappedKey, sealed: sealed_code, expiresAt } };
+}
+
+export async function removeCard(db: Database, partyId: string, cardId: string): Promise<boolean> {
+  const rows = await db.run(deleteCard, { card_id: cardId, party_id: partyId });
+  return rows.length > 0;
+}
+
+const removedAtOnce = 1_000;
+
+export async function removeUnkept(db: Database, before: Instant): Promise<number> {
+  for (let removed = 0; ;) {
+    const rows = await db.run(deleteUnkept, { before, most: removedAtOnce });
+    removed += rows.length;
+    if (rows.length < removedAtOnce) return removed;
+  }
+}
+
+function codeColumns(code: SealedCode | undefined): Values<typeof codeParameters> {
+  return {
+    half_hour: code?.halfHour ?? null,
+    wrapped_key: code?.wrappedKey ?? null,
+    sealed_code: code?.sealed ?? null,
+    expires_at: code?.expiresAt ?? null,
+  };
+}
+
+export function resourceFromRow(row: CardRow): PaymentResource {
+  const { made_for_kind: kind, made_for_id: id } = row;
+  return {
+    purpose: row.purpose as Purpose,
+    token: tokenOf(row.card_id, row.purpose as Purpose),
+    session: sessionOf(row.session_id),
+    partyId: row.party_id,
+    ...(kind === null || id === null ? {} : { madeFor: { kind: kind as MadeFor['kind'], id } }),
+    card: detailsOf(row.mask, row.payment_system as PaymentSystem),
+    clientInfo: row.client_info as ClientInfo,
+    validUntil: row.valid_until,
+    fingerprint: { generation: row.fingerprint_generation, hash: row.fingerprint },
+    identityHash: row.identity_hash,
+  };
+}

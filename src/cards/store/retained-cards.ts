@@ -1,0 +1,56 @@
+// Kept cards as due work: what each is kept for, when to look at it again, and its end.
+import type { Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { statement } from '../../platform/database/statement.ts';
+import { deleteCards } from './cards.ts';
+
+const readKept = statement({
+  name: 'read_kept_card',
+  parameters: { card_id: 'text' },
+  row: { kept_for: 'json?', valid_until: 'timestamptz' },
+  text: 'select kept_for, valid_until from card where card_id = :card_id and is_kept',
+});
+
+/** Not when somebody asked for a look while this one was under way: that is taken next. */
+const reschedule = statement({
+  name: 'reschedule_kept_card',
+  parameters: { card_id: 'text', wake_at: 'timestamptz' },
+  row: {},
+  text: `update card set wake_at = :wake_at, attempts = 0, stuck_at = null, stuck_reason = null
+         where card_id = :card_id and attempts > 0`,
+});
+
+const hasten = statement({
+  name: 'hasten_look_at_kept_card',
+  parameters: { card_id: 'text', now: 'timestamptz' },
+  row: {},
+  text: `update card set wake_at = :now, attempts = 0 where card_id = :card_id and wake_at > :now`,
+});
+
+/** Not when it has been kept for something else since it was read. */
+const deleteKept = statement({
+  name: 'delete_kept_card',
+  parameters: { card_id: 'text', kept_for: 'json' },
+  row: { card_id: 'text' },
+  text: deleteCards('card_id = :card_id and kept_for::jsonb = (:kept_for)::jsonb'),
+});
+
+export async function findKept(
+  db: Database,
+  cardId: string,
+): Promise<{ keptFor: readonly string[]; validUntil: Instant } | undefined> {
+  const [row] = await db.run(readKept, { card_id: cardId });
+  return row && { keptFor: (row.kept_for ?? []) as string[], validUntil: row.valid_until };
+}
+
+export async function lookAgainAt(db: Database, cardId: string, at: Instant): Promise<void> {
+  await db.run(reschedule, { card_id: cardId, wake_at: at });
+}
+
+export async function hastenLook(db: Database, cardId: string, now: Instant): Promise<void> {
+  await db.run(hasten, { card_id: cardId, now });
+}
+
+export async function removeKept(db: Database, cardId: string, keptFor: readonly string[]): Promise<void> {
+  await db.run(deleteKept, { card_id: cardId, kept_for: keptFor });
+}

@@ -1,0 +1,43 @@
+// Security codes and their keys in SQL. How a code is stored and taken out stands in vault.store.ts, where it is one
+// statement with its card.
+import type { Instant } from '../../clock.ts';
+import { statement } from '../../platform/database/statement.ts';
+
+export type SealedCode = {
+  readonly halfHour: number;
+  readonly wrappedKey: Buffer;
+  readonly sealed: Buffer;
+  readonly expiresAt: Instant;
+};
+export type TakenCode = SealedCode;
+
+export const readCodeKey = statement({
+  name: 'read_security_code_key',
+  parameters: { half_hour: 'int4' },
+  row: { wrapped: 'bytea' },
+  text: 'select wrapped from security_code_key where half_hour = :half_hour',
+});
+
+export const insertCodeKey = statement({
+  name: 'insert_security_code_key',
+  parameters: { half_hour: 'int4', wrapped: 'bytea' },
+  row: {},
+  text: `insert into security_code_key (half_hour, wrapped) values (:half_hour, :wrapped)
+         on conflict do nothing`,
+});
+
+export const deleteOldCodeKeys = statement({
+  name: 'delete_old_security_code_keys',
+  parameters: { oldest: 'int4' },
+  row: {},
+  text: 'delete from security_code_key where half_hour < :oldest',
+});
+
+export const deleteExpiredCodes = statement({
+  name: 'delete_expired_security_codes',
+  parameters: { now: 'timestamptz', most: 'int4' },
+  row: { session_id: 'text' },
+  text: `delete from security_code where session_id in
+           (select session_id from security_code where expires_at <= :now limit :most for update skip locked)
+         returning session_id`,
+});

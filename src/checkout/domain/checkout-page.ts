@@ -1,0 +1,243 @@
+// The checkout as it is sent: what is paid, to whom and how much stands in it before any script runs. Its script and its
+// style come with it, named by their hashes in its policy, so that one answer is the whole page and nothing else can run.
+import { fill, wordsIn, type Words } from './translations.ts';
+import { consentTextOf, type ConsentText } from './consent-text.ts';
+import type { CheckoutRequest, TaskKind } from './checkout-request.ts';
+import { escapeHtml as escape } from './html.ts';
+import { networkSigns } from './network-logos.ts';
+import { printMoney, sizeOfPrinted } from './format-money.ts';
+
+export const views = [
+  'loading',
+  'form',
+  'waiting',
+  'challenge',
+  'left',
+  'done',
+  'cancelled',
+  'dead',
+  'heard',
+] as const;
+export type View = (typeof views)[number];
+
+/** What of an invoice is shown, to who has its token. */
+export type Order = { readonly amountMinor: number; readonly product: string; readonly description?: string };
+
+export type CheckoutShop = {
+  readonly name: string;
+  readonly isTest: boolean;
+  readonly currency: string;
+  readonly minorDigits: number;
+};
+
+export type CheckoutView = {
+  readonly request: CheckoutRequest;
+  readonly shop?: CheckoutShop;
+  readonly order?: Order;
+  /** What is seen first. */
+  readonly view: View;
+  /** Whether the receipts of recurring payments go to payers by mail. */
+  readonly writesLetters: boolean;
+  readonly returnTo?: string;
+  /** The page of the shop that is told what happens. */
+  readonly shopOrigin?: string;
+};
+
+/** What the page's script is told. */
+export type CheckoutFacts = Omit<
+  CheckoutRequest,
+  'token' | 'redirectUrl' | 'shopOrigin' | 'name' | 'description'
+> & {
+  readonly view: View;
+  readonly shop: string;
+  readonly currency: string;
+  readonly minorDigits: number;
+  readonly returnTo?: string;
+  readonly shopOrigin?: string;
+  readonly consent?: ConsentText;
+  readonly words: Pick<Words, 'problems' | 'notices' | 'waiting' | 'page' | 'done' | 'challenge'>;
+};
+
+export function checkoutPage(shown: CheckoutView, assets: { script: string; style: string }): string {
+  const { request, view } = shown;
+  const words = wordsIn(request.locale);
+  const shopName = request.name ?? shown.shop?.name ?? '';
+  const waiting = waitingOf(request.kind, words);
+  const title = request.kind === 'invoice' ? words.page.payTitle : words.page.bindTitle;
+  return `<!doctype html>
+<html lang="${request.locale}" data-theme="${request.theme}" data-view="${view}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<meta name="robots" content="noindex">
+<title>${escape([title, shopName].filter(Boolean).join(' · '))}</title>
+<link rel="icon" href="data:,">
+<style>${assets.style}</style>
+</head>
+<body>
+${networkSigns}
+<div class="sheet">
+<button id="close" class="close" type="button" aria-label="${escape(words.page.close)}" hidden><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M6 6l12 12M18 6L6 18"/></svg></button>
+${summary(shown, words, shopName)}
+<main>
+<p id="notice" class="notice" role="status" aria-live="polite" tabindex="-1"></p>
+<noscript><p class="notice shown">${escape(words.page.noScript)}</p></noscript>
+${section('loading', view, `<div class="spinner"></div><p class="off-screen">${escape(words.page.loading)}</p>`)}
+${section('form', view, cardForm(shown, words, shopName))}
+${section('waiting', view, `<div class="spinner"></div>${head(waiting.head)}<p id="waiting-lead" aria-live="polite">${escape(waiting.lead)}</p>`)}
+${section('challenge', view, challenge(words))}
+${section('left', view, `${left(request.kind, words)}<button id="resume" class="main" type="button">${escape(words.challenge.resume)}</button>`)}
+${section('done', view, done(words))}
+${section('cancelled', view, `${mark('stop')}${head(words.ended.cancelledHead)}<p>${escape(words.ended.cancelledLead)}</p>`)}
+${section('dead', view, `${mark('stop')}${head(words.ended.deadHead)}<p>${escape(words.ended.deadLead)}</p>`)}
+${section('heard', view, `${head(words.ended.heardHead)}<p>${escape(words.ended.heardLead)}</p>`)}
+</main>
+</div>
+<script type="application/json" id="facts">${json(factsOf(shown, words, shopName))}</script>
+<script type="module">${assets.script}</script>
+</body>
+</html>
+`;
+}
+
+function summary({ request, shop, order }: CheckoutView, words: Words, shopName: string): string {
+  const amount = order && shop ? printMoney({ ...shop, ...order }, request.locale) : '';
+  const heading =
+    request.kind === 'customer'
+      ? `<h1 class="lead">${escape(words.page.bindHead)}</h1>`
+      : `<h1><span class="off-screen">${escape(words.page.payTitle)} </span><span id="amount" class="amount" data-size="${sizeOfPrinted(amount)}">${escape(amount)}</span></h1>`;
+  const product = request.description ?? order?.product ?? '';
+  // The shop's own word for itself may be anything: who gets the money is said beside it.
+  const isRenamed = shop !== undefined && request.name !== undefined && request.name !== shop.name;
+  return `<header class="summary">
+<p class="shop">${escape(shopName)}</p>
+${heading}
+<p id="product" class="product">${escape(request.kind === 'customer' ? words.page.bindLead : product)}</p>
+${isRenamed ? `<p class="payee">${escape(fill(words.page.to, { shop: shop.name }))}</p>` : ''}
+${shop?.isTest ? `<p class="test"><span>${escape(words.page.testMode)}</span></p>` : ''}
+</header>`;
+}
+
+function cardForm(
+  { request, shop, order, writesLetters }: CheckoutView,
+  words: Words,
+  shopName: string,
+): string {
+  const { page } = words;
+  const consent = consentTextOf(request, shopName);
+  const isEmailNeeded = request.recurring;
+  const emailLabel = isEmailNeeded ? (writesLetters ? page.email : page.emailForShop) : page.emailOptional;
+  return `<form id="card-form" novalidate autocomplete="on">
+${field('number', page.number, `<input id="number" inputmode="numeric" autocomplete="cc-number" placeholder="0000 0000 0000 0000" maxlength="30" required aria-describedby="number-network number-problem"><svg class="network" aria-hidden="true"><use id="network-sign" href="#sign-card"/></svg><span id="number-network" class="off-screen"></span>`)}
+<div class="pair">
+${field('expiry', page.expiry, `<input id="expiry" inputmode="numeric" autocomplete="cc-exp" placeholder="${escape(page.expiryShape)}" maxlength="12" required aria-describedby="expiry-problem">`)}
+${field('code', page.code, `<input id="code" ${request.obscureCardCvv ? 'type="password" ' : ''}inputmode="numeric" autocomplete="cc-csc" placeholder="000" maxlength="4" required aria-describedby="code-hint code-problem"><span id="code-hint" class="off-screen">${escape(page.codeHint)}</span>`)}
+</div>
+${request.requireCardHolder ? field('holder', page.holder, `<input id="holder" autocomplete="cc-name" autocapitalize="characters" maxlength="100" required aria-describedby="holder-problem">`) : ''}
+${request.kind === 'customer' ? '' : field('email', emailLabel, `<input id="email" type="email" autocomplete="email" maxlength="100" ${isEmailNeeded ? 'required ' : ''}aria-describedby="email-problem">`)}
+${consent === undefined ? '' : consentField(consent)}
+${request.hold ? `<p class="hint">${escape(page.holdNote)}</p>` : ''}
+<button id="pay" class="main" type="submit"${order === undefined && request.kind === 'invoice' ? ' aria-disabled="true"' : ''}>${escape(payLabel({ request, ...(shop ? { shop } : {}), ...(order ? { order } : {}) }, words))}</button>
+<p class="hint safe"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z"/></svg><span>${escape(page.safe)}</span></p>
+</form>`;
+}
+
+function payLabel(
+  { request, shop, order }: Pick<CheckoutView, 'request' | 'shop' | 'order'>,
+  { page }: Words,
+): string {
+  if (request.payButtonLabel !== undefined) return request.payButtonLabel;
+  if (request.kind === 'customer') return page.bind;
+  if (!shop || !order) return page.payPlain;
+  return fill(request.hold ? page.hold : page.pay, {
+    amount: printMoney({ ...shop, ...order }, request.locale),
+  });
+}
+
+function consentField({ text, howToStop }: ConsentText): string {
+  return `<div class="field consent" id="consent-field">
+<label><input id="consent" type="checkbox" required aria-describedby="consent-stop consent-problem"><span>${escape(text)}</span></label>
+<p id="consent-stop" class="hint">${escape(howToStop)}</p>
+<p id="consent-problem" class="problem"></p>
+</div>`;
+}
+
+/** None of them has a name: what is typed is never part of what a browser sends by itself. */
+function field(id: string, label: string, input: string): string {
+  return `<div class="field" id="${id}-field">
+<label for="${id}">${escape(label)}</label>
+<div class="box">${input}</div>
+<p id="${id}-problem" class="problem"></p>
+</div>`;
+}
+
+function challenge({ challenge }: Words): string {
+  return `${head(challenge.head)}<p>${escape(challenge.lead)}</p>
+<div id="challenge-place" class="challenge-place"></div>
+<p class="row"><button id="elsewhere" class="quiet" type="button">${escape(challenge.elsewhere)}</button><button id="leave" class="quiet" type="button">${escape(challenge.leave)}</button></p>`;
+}
+
+function left(kind: TaskKind, { challenge }: Words): string {
+  return kind === 'invoice'
+    ? `${head(challenge.leftHead)}<p>${escape(challenge.leftLead)}</p>`
+    : `${head(challenge.bindLeftHead)}<p>${escape(challenge.bindLeftLead)}</p>`;
+}
+
+function waitingOf(kind: TaskKind, { waiting, waitingToBind }: Words): Words['waiting'] {
+  return kind === 'invoice' ? waiting : waitingToBind;
+}
+
+function done({ done }: Words): string {
+  return `${mark('tick')}${head(done.paid, 'done-head')}<p id="done-lead">${escape(done.paidLead)}</p>
+<dl id="receipt" class="receipt"></dl>
+<a id="back" class="main" hidden>${escape(done.back)}</a>
+<p id="back-soon" class="hint" role="status"></p>`;
+}
+
+function section(name: View, first: View, content: string): string {
+  return `<section id="${name}" class="view"${name === first ? '' : ' hidden'}>${content}</section>`;
+}
+
+function head(text: string, id?: string): string {
+  return `<h2${id === undefined ? '' : ` id="${id}"`} tabindex="-1">${escape(text)}</h2>`;
+}
+
+function mark(kind: 'tick' | 'stop'): string {
+  const path = kind === 'tick' ? 'M7 12.5l3.5 3.5L17 9' : 'M12 7v6M12 16.5v.5';
+  return `<svg class="mark ${kind}" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="11"/><path d="${path}"/></svg>`;
+}
+
+function factsOf(
+  { request, shop, view, ...rest }: CheckoutView,
+  words: Words,
+  shopName: string,
+): CheckoutFacts {
+  const {
+    token: _token,
+    redirectUrl: _redirectUrl,
+    shopOrigin: _origin,
+    name: _name,
+    description: _text,
+    ...wanted
+  } = request;
+  const { problems, notices, page, done, challenge } = words;
+  const consent = consentTextOf(request, shopName);
+  return {
+    ...wanted,
+    view,
+    shop: shopName,
+    currency: shop?.currency ?? '',
+    minorDigits: shop?.minorDigits ?? 0,
+    words: { problems, notices, waiting: waitingOf(request.kind, words), page, done, challenge },
+    ...(rest.returnTo === undefined ? {} : { returnTo: rest.returnTo }),
+    ...(rest.shopOrigin === undefined ? {} : { shopOrigin: rest.shopOrigin }),
+    ...(consent === undefined ? {} : { consent }),
+  };
+}
+
+/** JSON that cannot end the element it stands in. */
+function json(value: unknown): string {
+  return JSON.stringify(value).replaceAll('<', '\\u003c');
+}

@@ -1,0 +1,105 @@
+// What the address of a checkout asks for: which invoice to pay or which customer to bind a card to, and how the page looks
+// and behaves. Pure. Whatever is missing or makes no sense is as if it had not been said; only ids and tokens matter.
+import { originOf } from '../../merchants/domain/party.ts';
+import { isDate } from '../../retry-rules/domain/calendar.ts';
+
+export const themes = ['main', 'coral'] as const;
+export type Theme = (typeof themes)[number];
+export type Locale = 'en' | 'ru';
+export type TaskKind = 'invoice' | 'customer';
+
+export type CheckoutRequest = {
+  readonly kind: TaskKind;
+  /** Of the invoice or the customer. */
+  readonly id: string;
+  /** Absent where the page has it from elsewhere: behind the # of the address, or from before it was loaded again. */
+  readonly token?: string;
+  readonly locale: Locale;
+  readonly theme: Theme;
+  readonly name?: string;
+  readonly description?: string;
+  readonly payButtonLabel?: string;
+  readonly obscureCardCvv: boolean;
+  readonly requireCardHolder: boolean;
+  readonly recurring: boolean;
+  /** How often a kept card will be charged: an ISO 8601 period, or words. */
+  readonly schedule?: string;
+  /** The last day on which it may be, `2030-12-31`. */
+  readonly until?: string;
+  readonly hold?: 'cancel' | 'capture';
+  /** Where to go after success. */
+  readonly redirectUrl?: string;
+  /** The page of the shop that opened this one. */
+  readonly shopOrigin?: string;
+};
+
+type Query = Readonly<Record<string, unknown>>;
+
+const idMost = 40;
+const textMost = 200;
+
+/** Undefined when it names neither an invoice nor a customer. */
+export function readCheckoutRequest(query: Query, acceptLanguage = ''): CheckoutRequest | undefined {
+  const text = (name: string, most = textMost): string | undefined => {
+    const value = query[name];
+    return typeof value === 'string' && value.trim() !== '' && value.length <= most ? value : undefined;
+  };
+  const isOn = (name: string) => text(name) === 'true';
+  const kind = text('invoiceID', idMost) ? 'invoice' : 'customer';
+  const id = text(`${kind}ID`, idMost);
+  if (id === undefined || !/^[\x21-\x7e]+$/.test(id)) return undefined;
+  const address = text('redirectUrl', 2_000);
+  const shopOrigin = originOf(text('shopOrigin') ?? '');
+  return {
+    kind,
+    id,
+    locale: localeOf(text('locale'), acceptLanguage),
+    theme: themes.find((known) => known === text('theme')) ?? 'main',
+    obscureCardCvv: isOn('obscureCardCvv'),
+    requireCardHolder: isOn('requireCardHolder'),
+    recurring: isOn('recurring') && kind === 'invoice',
+    ...given('token', text(`${kind}AccessToken`, 2_048)),
+    ...given('name', text('name')),
+    ...given('description', text('description')),
+    ...given('payButtonLabel', text('payButtonLabel', 60)),
+    ...(isOn('paymentFlowHold')
+      ? { hold: text('holdExpiration') === 'capture' ? ('capture' as const) : ('cancel' as const) }
+      : {}),
+    ...given('schedule', text('recurringSchedule')),
+    ...given('until', dayOf(text('recurringUntil'))),
+    ...given('redirectUrl', originOf(address ?? '') === undefined ? undefined : address),
+    ...given('shopOrigin', shopOrigin),
+  };
+}
+
+/** The one that was asked for, else the first of the browser's languages that we speak. */
+export function localeOf(wanted: unknown, acceptLanguage = ''): Locale {
+  const languages = wanted === 'ru' || wanted === 'en' ? [wanted] : acceptLanguage.toLowerCase().split(',');
+  const known = languages
+    .map((language) => language.trim().slice(0, 2))
+    .find((code) => /^(en|ru)$/.test(code));
+  return known === 'ru' ? 'ru' : 'en';
+}
+
+function dayOf(text: string | undefined): string | undefined {
+  const isDay = text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text) && isDate(text);
+  return isDay ? text : undefined;
+}
+
+/** What of an address only its own tab may know. */
+export const privateNames: readonly string[] = [
+  'invoiceAccessToken',
+  'customerAccessToken',
+  'email',
+  'metadata',
+];
+
+/** Whether a shop has the payer back at this address. */
+export function isReturnAllowed(address: string | undefined, origins: readonly string[]): boolean {
+  const origin = address === undefined ? undefined : originOf(address);
+  return origin !== undefined && origins.includes(origin);
+}
+
+function given<Name extends string, Value>(name: Name, value: Value | undefined): { [N in Name]?: Value } {
+  return (value === undefined ? {} : { [name]: value }) as { [N in Name]?: Value };
+}

@@ -1,0 +1,81 @@
+// mandate bank: the simulated bank alone, for a service on another machine or for trying out an integration of one's own;
+// and the check whether any bank keeps our protocol.
+import { join } from 'node:path';
+import { styleText } from 'node:util';
+import { checkBank } from '../../acquiring/conformance/conformance.ts';
+import { systemClock } from '../../clock.ts';
+import { readConfig } from '../../app/config.ts';
+import { openLog } from '../../platform/log.ts';
+
+export async function runBank(options: { publicUrl?: string; seed: string }): Promise<void> {
+  const { dataFolder, host, logLevel, bankPort, bankSecret } = readConfig(process.env, process.cwd());
+  const log = openLog({ level: logLevel, human: process.stdout.isTTY });
+  const { bankSecretIn, openSimulatedBank } = await import('../../sandbox/bank/simulated-bank.ts');
+  const folder = join(dataFolder, 'bank');
+  const bank = await openSimulatedBank({
+    clock: systemClock,
+    secret: bankSecret ?? bankSecretIn(folder),
+    log,
+    folder,
+    host,
+    port: bankPort,
+    seed: seedOf(options.seed),
+    ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl.replace(/\/$/, '') }),
+  });
+  if (!bank.isOurs()) {
+    await bank.stop();
+    throw new Error(`this folder's bank is open already, at ${bank.url}`);
+  }
+  if (process.stdout.isTTY) console.log(greeting(bank.url, bankSecret === undefined ? folder : undefined));
+  log.info({ address: bank.url, pid: process.pid }, 'ready');
+  const signal = await new Promise<NodeJS.Signals>((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, resolve);
+  });
+  log.info({ signal }, 'stopping');
+  await bank.stop();
+  log.info('stopped');
+}
+
+export async function checkConformance(options: {
+  url: string;
+  card: string;
+  otherCard: string;
+  declinedCard: string;
+  challengeCard: string;
+  currency: string;
+}): Promise<void> {
+  const { bankSecret: secret } = readConfig(process.env, process.cwd());
+  if (secret === undefined) throw new Error('set BANK_SECRET to what the bank signs its messages with');
+  if (!URL.canParse(options.url)) throw new Error(`${options.url} is no address; write it with https://`);
+  const { url, currency, card, otherCard, declinedCard, challengeCard } = options;
+  const report = await checkBank({
+    url,
+    secret,
+    currency,
+    cards: { approved: card, other: otherCard, declined: declinedCard, challenged: challengeCard },
+    onResult({ number, promise, problem }) {
+      const verdict = problem === undefined ? styleText('green', 'pass') : styleText('red', 'FAIL');
+      console.log(`${String(number).padStart(2)}  ${verdict}  ${promise}`);
+      if (problem !== undefined) console.log(`          ${problem}`);
+    },
+  });
+  console.log(`\n${report.passed} passed, ${report.failed} failed.`);
+  if (report.failed > 0) process.exitCode = 1;
+}
+
+function greeting(url: string, folder: string | undefined): string {
+  const secret = folder === undefined ? 'BANK_SECRET' : `in ${join(folder, 'secret')}`;
+  return `
+${styleText('bold', 'The simulated bank is ready.')} No real money moves.
+
+  Protocol  ${url}/operations
+  Faults    ${url}/faults
+  Secret    ${secret}
+`;
+}
+
+function seedOf(text: string): number {
+  const seed = /^\d{1,10}$/.test(text) ? Number(text) : NaN;
+  if (seed < 2 ** 32) return seed;
+  throw new Error(`--seed is ${text}; it must be a whole number below ${2 ** 32}`);
+}

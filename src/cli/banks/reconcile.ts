@@ -1,0 +1,194 @@
+// mandate reconcile: a bank's book beside ours, and what to do about each difference.
+import { styleText } from 'node:util';
+import { listBanks } from '../../acquiring/store/banks.ts';
+import { parseInstant, type Instant } from '../../clock.ts';
+import { bankComparison } from '../../app/reconciliation-sources.ts';
+import { buildService } from '../../app/compose.ts';
+import { apartByRestore, lostWork } from '../../acquiring/reconciliation/domain/after-restore.ts';
+import { differenceClasses, type Difference } from '../../acquiring/reconciliation/domain/difference.ts';
+import { reconcile, type Progress, type Reconciliation } from '../../acquiring/reconciliation/reconcile.ts';
+import type { Sum } from '../../acquiring/reconciliation/domain/totals.ts';
+import { openBankBook, type BankBook } from './bank-report.ts';
+import { printTable, withFoundation } from '../foundation.ts';
+
+export type ReconcileCommand = {
+  readonly bank?: string;
+  readonly of?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly openHours: string;
+  readonly list: string;
+  readonly restoredTo?: string;
+  readonly json?: true;
+};
+
+/** Of a restored database everything is listed that was lost, or nobody could put it right. */
+const listedAfterRestoreMost = 1_000_000;
+
+export async function reconcileWithBank(options: ReconcileCommand): Promise<void> {
+  // Whatever breaks from here on has found nothing out.
+  process.exitCode = 2;
+  const period = {
+    ...(options.from === undefined ? {} : { from: moment('--from', options.from) }),
+    ...(options.to === undefined ? {} : { to: moment('--to', options.to) }),
+  };
+  const openHours = wholeNumber('--open-hours', options.openHours);
+  const restoredTo =
+    options.restoredTo === undefined ? undefined : moment('--restored-to', options.restoredTo);
+  const listMost = restoredTo ? listedAfterRestoreMost : wholeNumber('--list', options.list);
+  const progress = progressOn(process.stderr);
+
+  const { book, result } = await withFoundation(async (foundation) => {
+    const { database: db, ports } = foundation;
+    const { banks } = buildService(foundation);
+    const all = (await db.run(listBanks, {})).map(({ bank_id: id, url }) => ({ id, url }));
+    const book = await openBankBook({ banks, all, config: foundation.config, clock: ports.clock }, options);
+    try {
+      const result = await reconcile({
+        db,
+        clock: ports.clock,
+        comparison: bankComparison,
+        book,
+        bankId: book.bankId,
+        period,
+        openHours,
+        listMost,
+        report: progress.show,
+      });
+      return { book, result };
+    } finally {
+      progress.end();
+      await book.stop();
+    }
+  });
+  if (options.json) console.log(JSON.stringify(toJson(book, result, restoredTo), null, 2));
+  else print(book, result, restoredTo);
+  process.exitCode = result.sums.length > 0 ? 1 : 0;
+}
+
+function print({ bankId, name }: BankBook, result: Reconciliation, restoredTo: Instant | undefined): void {
+  const { period, lines, linesOutside, equal, open, edge, sums } = result;
+  const { from, to } = period;
+  const between = [...(from ? [` from ${from}`] : []), ...(to ? [` to ${to}`] : [])].join('');
+  console.log(
+    `The book of bank ${bankId}, ${name}${between}: ${lines} lines${linesOutside > 0 ? `, ${linesOutside} more outside that time` : ''}.`,
+  );
+  const number = sums.reduce((all, sum) => all + sum.number, 0);
+  console.log(`${equal} equal, ${open} under way, ${edge} at the edge of the time, ${number} different.`);
+  if (number === 0) return;
+  console.log();
+  printTable(
+    ['difference', 'number', 'at stake, minor units'],
+    sums.map((sum) => [sum.class, String(sum.number), amountText(sum.atStakeMinor, sum.currency)]),
+  );
+  const differences = restoredTo ? printLost(result, restoredTo) : result.differences;
+  for (const name of new Set(sums.map((sum) => sum.class))) {
+    const listed = differences.filter((difference) => difference.class === name);
+    const all = sums.filter((sum) => sum.class === name).reduce((count, sum) => count + sum.number, 0);
+    if (listed.length > 0) printClass(name, listed, restoredTo ? listed.length : all);
+  }
+}
+
+/** What was lost with the restoring comes first; answers the other differences. */
+function printLost({ differences }: Reconciliation, restoredTo: Instant): readonly Difference[] {
+  const { lost, others } = apartByRestore(differences, restoredTo);
+  for (const [work, found] of lost) {
+    const { means, advice } = lostWork[work];
+    const name = `${work} since ${restoredTo.slice(0, 19)}, ${found.length}`;
+    console.log(`\n${process.stdout.isTTY ? styleText('bold', name) : name}: ${means}\n${advice}\n`);
+    for (const difference of found)
+      console.log(`${difference.operationId}  ${lineText(difference)}\n  here  ${oursText(difference)}`);
+  }
+  return others;
+}
+
+function printClass(name: Sum['class'], listed: readonly Difference[], all: number): void {
+  const { means, advice } = differenceClasses[name];
+  console.log(`\n${process.stdout.isTTY ? styleText('bold', name) : name}: ${means}\n${advice}\n`);
+  for (const difference of listed) {
+    const { operationId, atStakeMinor, currency } = difference;
+    console.log(`${operationId}  ${amountText(atStakeMinor, currency)}`);
+    console.log(`  here  ${oursText(difference)}\n  bank  ${lineText(difference)}`);
+  }
+  if (all > listed.length) console.log(`and ${all - listed.length} more; --list ${all} shows all`);
+}
+
+function oursText({ ours }: Difference): string {
+  if (!ours) return 'not known';
+  const { object, objectId, status, partyId, kind, sign, minor, currency, bankId } = ours;
+  return `${object} ${objectId} of party ${partyId}, ${status}: ${movement(kind, sign, minor, currency)}${bankId === undefined ? '' : ` by ${bankId}`}`;
+}
+
+function lineText({ line }: Difference): string {
+  if (!line) return 'not in the book';
+  const { sequence, kind, sign, minor, currency, at, originalId, cardMask } = line;
+  const more = [originalId && `of ${originalId}`, cardMask].filter((text) => text !== undefined).join(' ');
+  return `line ${sequence}, ${at.slice(0, 19)}: ${movement(kind, sign, minor, currency)} ${more}`.trimEnd();
+}
+
+function movement(kind: string, sign: number, minor: bigint, currency: string): string {
+  if (sign !== 0) return `${kind} ${amountText(BigInt(sign) * minor, currency)}`;
+  return `${kind}, ${minor} ${currency} ${kind === 'reverse' ? 'let go' : 'held'}`;
+}
+
+function amountText(minor: bigint, currency: string): string {
+  return `${minor > 0n ? '+' : ''}${minor} ${currency}`;
+}
+
+/** Amounts are far below 2^53; sums may in theory not be, and are text. */
+function toJson(
+  { bankId, name }: BankBook,
+  { sums, differences, ...counts }: Reconciliation,
+  restoredTo: Instant | undefined,
+) {
+  const lost = restoredTo ? apartByRestore(differences, restoredTo).lost : [];
+  const lostAs = new Map([...lost].flatMap(([work, found]) => found.map((one) => [one, work] as const)));
+  return {
+    bankID: bankId,
+    book: name,
+    ...counts,
+    sums: sums.map((sum) => ({ ...sum, atStakeMinor: sum.atStakeMinor.toString() })),
+    differences: differences.map((difference) => {
+      const { ours, line, atStakeMinor, ...named } = difference;
+      const lostWith = lostAs.get(difference);
+      return {
+        ...named,
+        atStakeMinor: Number(atStakeMinor),
+        ...(lostWith
+          ? { sinceRestore: lostWith, ...lostWork[lostWith] }
+          : differenceClasses[difference.class]),
+        ...(ours ? { ours: { ...ours, minor: Number(ours.minor) } } : {}),
+        ...(line ? { line: { ...line, minor: Number(line.minor) } } : {}),
+      };
+    }),
+  };
+}
+
+const saysEveryMs = 5_000;
+
+/** In place on a terminal, a line now and then elsewhere; nothing about what is soon done. */
+function progressOn(stream: NodeJS.WriteStream) {
+  let saidAtMs = performance.now();
+  return {
+    show({ doing, lines }: Progress): void {
+      const nowMs = performance.now();
+      if (nowMs - saidAtMs < (stream.isTTY ? 100 : saysEveryMs)) return;
+      saidAtMs = nowMs;
+      stream.write(stream.isTTY ? `\r\x1b[K${doing}: ${lines} lines` : `${doing}: ${lines} lines\n`);
+    },
+    end: () => void (stream.isTTY && stream.write('\r\x1b[K')),
+  };
+}
+
+function moment(option: string, text: string): Instant {
+  const instant = parseInstant(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
+  if (instant) return instant;
+  throw new Error(
+    `${option} ${text} is no time; write 2026-11-20, which is midnight UTC, or 2026-11-20T00:00:00+03:00`,
+  );
+}
+
+function wholeNumber(option: string, text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new Error(`${option} must be a whole number`);
+}

@@ -1,0 +1,52 @@
+// mandate shop recurring: what a shop wants of recurring charges beside the rules.
+import { isDate } from '../../retry-rules/domain/calendar.ts';
+import { scheduleProblem } from '../../recurring/domain/mandate.ts';
+import { findSettings, storeSettings, type RecurringSettings } from '../../recurring/store/settings.ts';
+import { readShop } from '../../merchants/store/parties.ts';
+import { withFoundation } from '../foundation.ts';
+
+type Options = {
+  party: string;
+  schedule?: string;
+  validUntil?: string;
+  contact?: string;
+  language?: 'en' | 'ru';
+  enforceMaxGap?: 'yes' | 'no';
+  requireConsentEvidence?: 'yes' | 'no';
+  needsApiKey?: 'yes' | 'no';
+};
+
+/** Changes what is given and leaves the rest; without anything given it only shows. */
+export async function setRecurring(shopId: string, options: Options): Promise<void> {
+  const { party: partyId, schedule, validUntil, contact, language } = options;
+  if (validUntil !== undefined && !isDate(validUntil))
+    throw new Error(`${validUntil} is no day; write 2030-12-31`);
+  const ofSchedule = schedule === undefined ? undefined : scheduleProblem(schedule);
+  if (ofSchedule !== undefined) throw new Error(`--schedule ${ofSchedule}; write P1M, or words`);
+  await withFoundation(async ({ database }) => {
+    const [shop] = await database.run(readShop, { party_id: partyId, shop_id: shopId });
+    if (!shop) throw new Error(`party ${partyId} has no shop ${shopId}; mandate shop list shows its shops`);
+    const name = { partyId, shopId };
+    const before = await findSettings(database, name);
+    const terms = {
+      ...before.terms,
+      ...(schedule === undefined ? {} : { schedule }),
+      ...(validUntil === undefined ? {} : { validUntil }),
+    };
+    const settings: RecurringSettings = {
+      ...before,
+      ...(Object.keys(terms).length === 0 ? {} : { terms }),
+      ...(contact === undefined ? {} : { contact }),
+      ...(language === undefined ? {} : { language }),
+      ...flag('enforceMaxGap', options.enforceMaxGap),
+      ...flag('requireConsentEvidence', options.requireConsentEvidence),
+      ...flag('needsApiKey', options.needsApiKey),
+    };
+    await storeSettings(database, name, settings);
+    console.log(JSON.stringify(settings, null, 2));
+  });
+}
+
+function flag(name: keyof RecurringSettings, given: 'yes' | 'no' | undefined) {
+  return given === undefined ? {} : { [name]: given === 'yes' };
+}

@@ -1,0 +1,35 @@
+// The list of sites that may have a shop's checkout, through the real program.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeInvoice } from '../../../test/support/invoices.ts';
+import { mandate } from '../../../test/support/program.ts';
+import { startTestService, type Merchant, type TestService } from '../../../test/support/test-service.ts';
+
+let service: TestService;
+let merchant: Merchant;
+beforeAll(async () => {
+  service = await startTestService();
+  merchant = await service.createMerchant();
+});
+afterAll(() => service.close());
+
+const run = (...args: string[]) =>
+  mandate(['shop', 'origins', ...args, '--party', merchant.partyId], {
+    DATABASE_URL: service.testDatabase.url,
+    MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+  });
+
+test(
+  'origins are added and removed, and the shop that runs knows; what is none is refused',
+  { timeout: 120_000 },
+  async () => {
+    const add = ['--add', 'https://Shop.example/', '--add', 'http://localhost:3000'];
+    expect((await run('TEST', ...add)).output).toBe('https://shop.example\nhttp://localhost:3000\n');
+    expect((await run('TEST', '--remove', 'http://localhost:3000')).output).toBe('https://shop.example\n');
+    const { id } = await makeInvoice(service, merchant);
+    const policy = async () =>
+      (await service.call('GET', `/checkout?invoiceID=${id}`)).headers['content-security-policy'];
+    await expect.poll(policy, { timeout: 30_000 }).toContain('frame-ancestors https://shop.example http://');
+    const { code, errors } = await run('TEST', '--add', 'https://shop.example/pay');
+    expect([code, errors]).toEqual([1, expect.stringContaining('is no origin')]);
+  },
+);

@@ -1,0 +1,102 @@
+// The operator's view of the books, through the real program.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { book, newPayment, rubles } from '../../../test/support/ledger.ts';
+import { mandate } from '../../../test/support/program.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.ts';
+import { storeDeposit } from '../../wallets/store/wallets.ts';
+import { parseInstant } from '../../clock.ts';
+import {
+  depositedFromBank,
+  holdApproved,
+  saleApproved,
+  type LedgerPayment,
+} from '../../platform/ledger/domain/postings.ts';
+
+let db: TestDatabase;
+let payment: LedgerPayment;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  payment = newPayment();
+});
+afterAll(() => db.drop());
+
+const run = (...args: string[]) =>
+  mandate(['ledger', ...args], {
+    DATABASE_URL: db.url,
+    MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+  });
+
+test(
+  'a check prints every invariant with its numbers and ends well, until something is wrong',
+  { timeout: 120_000 },
+  async () => {
+    const deposit = { realm: 'test', depositId: 'D', walletId: 'W', bankAccountId: 'B' } as const;
+    const createdAt = parseInstant('2026-01-19T10:00:00Z')!;
+    await storeDeposit(
+      db.database,
+      {
+        ...deposit,
+        id: 'D',
+        partyId: 'P',
+        identityId: 'I',
+        sourceId: 'B',
+        createdAt,
+        amount: rubles(1_000n),
+      },
+      depositedFromBank(deposit, rubles(1_000n)),
+    );
+    const right = await run('check');
+    expect(right.errors).toBe('');
+    expect(right.code).toBe(0);
+    expect(right.output).toMatch(/I1 +yes +1 +0 +debits equal credits/);
+
+    await db.database.withClient((client) =>
+      client.query(`update ledger_balance set credits_posted = credits_posted + 7
+      where account_id = 'test:RUB:wallet.own:W'`),
+    );
+    const wrong = await run('check', '--recent', '--json');
+    expect(wrong.code).toBe(1);
+    const findings = JSON.parse(wrong.output) as {
+      id: string;
+      holds: boolean;
+      broken: number;
+      examples: unknown[];
+    }[];
+    const broken = findings.filter(({ holds }) => !holds);
+    expect(broken.map(({ id, broken: cases }) => [id, cases])).toEqual([
+      ['I1', 1],
+      ['I2', 1],
+    ]);
+    expect(broken[1]?.examples).toHaveLength(1);
+  },
+);
+
+test.each([
+  ['its database is away', [], 'postgresql://nobody@127.0.0.1:1/none'],
+  ['it is asked wrongly', ['--all'], undefined],
+])('a check that could not look, as %s, does not say that the books are wrong', async (_, more, url) => {
+  const environment = {
+    DATABASE_URL: url ?? db.url,
+    MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+  };
+  expect(await mandate(['ledger', 'check', ...more], environment)).toMatchObject({ code: 2, output: '' });
+});
+
+test('an account shows its balances, its rows and what moved on it', { timeout: 120_000 }, async () => {
+  await book(db.database, saleApproved(payment, rubles(1_000n), 25n));
+  await book(db.database, holdApproved({ ...payment, paymentId: '2' }, rubles(70n)));
+  const id = `test:RUB:merchant.settlement:${payment.partyId}:TEST`;
+  expect(await run('spread', id, '--lanes', '12')).toMatchObject({ code: 0, errors: '' });
+  const { code, output } = await run('account', id);
+  expect(code).toBe(0);
+  expect(output).toMatch(/own +975\navailable +975\nmost +1045\n/);
+  expect(output).toMatch(/\n12 +0 +0 +0 +0\n\n/);
+  expect(output).toMatch(/debit +25 +0 +\S+ payment\/1 +fee single +test:RUB:fee.income:processing/);
+  expect(output).toMatch(/credit +0 +70 +\S+ payment\/2 +hold pending +test:RUB:acq.uncleared:bank/);
+});
+
+test('a part of an id finds accounts', { timeout: 120_000 }, async () => {
+  const { code, errors } = await run('account', 'settlement');
+  expect(code).toBe(1);
+  expect(errors).toContain(`There are\n  test:RUB:merchant.settlement:${payment.partyId}:TEST`);
+});

@@ -1,0 +1,102 @@
+// mandate ledger: what must be true of the books, checked; one account, looked at; a busy one, spread over more rows.
+import { checkLedger, type Finding } from '../../platform/ledger/check-ledger.ts';
+import { everyInvariant } from '../../app/compose.ts';
+import { spreadAccount } from '../../platform/ledger/store/journals.ts';
+import { findAccounts, viewAccount, type AccountView } from '../../platform/ledger/store/account-details.ts';
+import { printTable, withFoundation } from '../foundation.ts';
+
+export async function checkBooks(options: { recent?: true; json?: true }): Promise<void> {
+  // Whatever breaks from here on has not looked.
+  process.exitCode = 2;
+  const findings = await withFoundation(({ database }) =>
+    checkLedger(database, options.recent ? 'recent' : 'all', everyInvariant),
+  );
+  if (options.json) console.log(JSON.stringify(findings.map(findingToJson), null, 2));
+  else printFindings(findings);
+  process.exitCode = findings.some(({ broken }) => broken > 0n) ? 1 : 0;
+}
+
+export async function showAccount(id: string, options: { hours: string; json?: true }): Promise<void> {
+  const hours = wholeNumber('--hours', options.hours, 1, 24 * 366);
+  const view = await withFoundation(async ({ database }) => {
+    const found = await viewAccount(database, id, hours);
+    if (found) return found;
+    const similar = (await findAccounts(database, id)).map((other) => `\n  ${other}`).join('');
+    const hint = similar === '' ? '; an account is opened by its first transfer' : `. There are${similar}`;
+    throw new Error(`there is no account ${id}${hint}`);
+  });
+  if (options.json) return console.log(JSON.stringify(view, textOfBigint, 2));
+  printAccount(view, hours);
+}
+
+export async function spread(id: string, options: { lanes: string }): Promise<void> {
+  const lanes = wholeNumber('--lanes', options.lanes, 0, 256);
+  const found = await withFoundation(({ database }) => spreadAccount(database, id, lanes));
+  if (!found) throw new Error(`there is no account ${id}`);
+  console.log(`${id} has ${lanes} lanes beside its main row.`);
+}
+
+function printFindings(findings: readonly Finding[]): void {
+  printTable(
+    ['', 'holds', 'checked', 'broken', 'what'],
+    findings.map(({ id, says, checked, broken }) => [
+      id,
+      broken === 0n ? 'yes' : 'NO',
+      String(checked),
+      String(broken),
+      says,
+    ]),
+  );
+  for (const { id, examples } of findings) {
+    for (const example of examples) console.log(`${id}: ${JSON.stringify(example)}`);
+  }
+}
+
+function printAccount({ account, grows, balance, lanes, transfers }: AccountView, hours: number): void {
+  printTable(
+    ['account', account.account_id],
+    [
+      ['grows by', `${grows}s`],
+      ['floor', account.has_floor ? 'what is available is never below zero' : 'none'],
+      ['opened', account.opened_at.slice(0, 19)],
+      ['own', String(balance.own)],
+      ['available', String(balance.available)],
+      ['most', String(balance.most)],
+    ],
+  );
+  console.log();
+  printTable(
+    ['lane', 'debits', 'credits', 'debits pending', 'credits pending'],
+    lanes.map(({ lane, debits_posted, credits_posted, debits_pending, credits_pending }) =>
+      [lane, debits_posted, credits_posted, debits_pending, credits_pending].map(String),
+    ),
+  );
+  console.log();
+  if (transfers.length === 0) return console.log(`No transfers in the last ${hours} hours.`);
+  printTable(
+    ['time', 'side', 'posted', 'pending', 'of', 'step', 'other account'],
+    transfers.map((transfer) => [
+      transfer.created_at.slice(0, 19),
+      transfer.is_debit ? 'debit' : 'credit',
+      String(transfer.posted_minor),
+      String(transfer.pending_minor),
+      `${transfer.aggregate_id} ${transfer.operation_id}`,
+      `${transfer.step} ${transfer.phase}`,
+      transfer.other_account,
+    ]),
+  );
+}
+
+function findingToJson({ id, says, checked, broken, examples }: Finding) {
+  return { id, says, holds: broken === 0n, checked: Number(checked), broken: Number(broken), examples };
+}
+
+function textOfBigint(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value;
+}
+
+function wholeNumber(option: string, text: string, least: number, most: number): number {
+  const number = Number(text);
+  if (text.trim() !== '' && Number.isInteger(number) && number >= least && number <= most) return number;
+  throw new Error(`${option} must be a whole number from ${least} to ${most}`);
+}

@@ -1,0 +1,120 @@
+// mandate webhooks: an operator's and a developer's hands on what merchants are told.
+import { epochMsOf, instantAt, parseInstant, type Instant } from '../../clock.ts';
+import { topics, type Foundation } from '../../app/compose.ts';
+import { openMerchants } from '../../merchants/merchants.ts';
+import { realmOf } from '../../merchants/livemode.ts';
+import { addressOf, listen as listenTo } from '../../webhooks/listen.ts';
+import { queuesOf, resume } from '../../webhooks/inspection/inspection.store.ts';
+import { rebaseLog } from '../../webhooks/feed/reset-cursor.store.ts';
+import { rewind } from '../../webhooks/feed/replay.store.ts';
+import { findWebhooks, loadWebhook, type StoredWebhook } from '../../webhooks/registration/webhooks.store.ts';
+import { firstSignal } from '../signals.ts';
+import { printTable, withFoundation } from '../foundation.ts';
+
+const shownMost = 1_000;
+
+export async function listWebhooks(options: { party: string; json?: true }): Promise<void> {
+  const found = await withFoundation(({ database }) => findWebhooks(database, [options.party]));
+  const list = found.map(({ webhook }) => webhook);
+  if (options.json) return console.log(JSON.stringify(list, null, 2));
+  printTable(
+    ['webhook', 'topic', 'of', 'made', 'url', 'events'],
+    list.map(({ id, topic, owner, createdAt, url, eventTypes }) => [
+      id,
+      topic,
+      owner.id,
+      createdAt.slice(0, 19),
+      url,
+      eventTypes.join(','),
+    ]),
+  );
+}
+
+export async function listParked(webhookId: string, options: { json?: true }): Promise<void> {
+  const rows = await withFoundation(async (foundation) => {
+    await webhookNamed(foundation, webhookId);
+    return queuesOf(foundation.database, webhookId, { state: 'parked', most: shownMost });
+  });
+  if (options.json) return console.log(JSON.stringify(rows, null, 2));
+  if (rows.length === 0) return console.log('Nothing is parked.');
+  printTable(
+    ['object', 'parked', 'attempts', 'last failure'],
+    rows.map((row) => [
+      row.aggregate_id,
+      row.stuck_at?.slice(0, 19) ?? '',
+      String(row.attempts),
+      row.last_failure ?? '',
+    ]),
+  );
+}
+
+export async function resumeQueues(webhookId: string, options: { object?: string }): Promise<void> {
+  const queues = await withFoundation(async (foundation) => {
+    await webhookNamed(foundation, webhookId);
+    const { database, ports } = foundation;
+    return resume(database, webhookId, ports.clock.now(), options.object);
+  });
+  console.log(`${queues} queues are due again; a running node takes them up within a second.`);
+}
+
+export async function replay(webhookId: string, options: { since: string; until?: string }): Promise<void> {
+  const queues = await withFoundation(async (foundation) => {
+    const { config, database, ports, log } = foundation;
+    const { webhook } = await webhookNamed(foundation, webhookId);
+    const topic = topics.find(({ name }) => name === webhook.topic);
+    if (!topic) throw new Error(`this version has no ${webhook.topic}`);
+    const now = ports.clock.now();
+    // The log has the time of the party, which a test clock may have moved.
+    const merchants = openMerchants(database.lookups, ports.clock, realmOf(config.mode));
+    const party = await merchants.party(webhook.partyId);
+    const theirNow = party ? merchants.timeOf(party) : now;
+    const since = moment('--since', options.since, theirNow);
+    const until = options.until === undefined ? theirNow : moment('--until', options.until, theirNow);
+    const complain = (aggregateId: string, error: unknown) =>
+      log.error({ err: error, aggregateId }, 'the log of an aggregate cannot be told, and was passed over');
+    return rewind(database, webhook, topic, { since, until, now }, complain);
+  });
+  console.log(`${queues} queues go back; a running node begins within a second.`);
+}
+
+export async function listen(options: { party: string; shop?: string; forward?: string }): Promise<void> {
+  const forward = options.forward === undefined ? undefined : addressOf(options.forward);
+  const stopped = firstSignal();
+  await withFoundation(async ({ database, ports, log }) => {
+    const owner = options.shop === undefined ? undefined : { id: options.shop };
+    const wanted = { partyId: options.party, ...(owner ? { owner } : {}), ...(forward ? { forward } : {}) };
+    let isOver = false;
+    void stopped.then(() => (isOver = true));
+    await listenTo({
+      db: database,
+      ...ports,
+      log,
+      topics,
+      ...wanted,
+      print: console.log,
+      isOver: () => isOver,
+    });
+  });
+}
+
+export async function rebase(): Promise<void> {
+  const events = await withFoundation(({ database }) => rebaseLog(database));
+  console.log(`The log is at home here: ${events} events count as seen. Use replay for what was not sent.`);
+}
+
+async function webhookNamed({ database }: Foundation, webhookId: string): Promise<StoredWebhook> {
+  const stored = await loadWebhook(database, webhookId);
+  if (!stored) throw new Error(`there is no webhook ${webhookId}; mandate webhooks list --party shows them`);
+  return stored;
+}
+
+/** A date-time, or how long ago: `24h`, `30m`, `7d`. */
+function moment(option: string, text: string, now: Instant): Instant {
+  const [, amount, unit = ''] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
+  const unitMs = { m: 60_000, h: 3_600_000, d: 24 * 3_600_000 }[unit];
+  if (amount !== undefined && unitMs !== undefined)
+    return instantAt(epochMsOf(now) - Number(amount) * unitMs);
+  const instant = parseInstant(text);
+  if (instant === undefined) throw new Error(`${option} must be a date-time, or how long ago: 30m, 24h, 7d`);
+  return instant;
+}

@@ -1,0 +1,219 @@
+// What an operator does about payments that wait for him, through the real program beside a service that runs.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { invoicesUrl, type CreatedInvoice } from '../../../test/support/invoices.ts';
+import { everyInvariant } from '../../app/compose.ts';
+import { checkLedger } from '../../platform/ledger/check-ledger.ts';
+import { startPaymentWorld, type PaymentWorld } from '../../../test/support/payment-world.ts';
+import { mandate } from '../../../test/support/program.ts';
+import { waylay, type WaywardBank } from '../../../test/support/faulty-bank.ts';
+
+const card = '4242424242424242';
+const hold = { flow: { type: 'PaymentFlowHold' } };
+const because = ['--reason', 'the clearing file of 3 May'];
+/** Its capture is declined by the simulated bank. */
+const captureDeclined = 99_914;
+
+let world: PaymentWorld;
+let wayward: WaywardBank;
+beforeAll(async () => {
+  world = await startPaymentWorld();
+  // The program has no other clock than the machine's.
+  world.service.clock.set(Date.now());
+  wayward = waylay(world.service.banks);
+});
+afterAll(() => world.close());
+
+const run = (...args: string[]) =>
+  mandate(args, {
+    DATABASE_URL: world.service.testDatabase.url,
+    MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+  });
+
+async function post(invoice: CreatedInvoice, path: string, body: object): Promise<void> {
+  const url = `${invoicesUrl}/${invoice.id}/payments/1/${path}`;
+  const { status, text } = await world.service.call('POST', url, { token: world.merchant.apiKey, body });
+  expect(status, text).toBeLessThan(300);
+  await world.service.engine.settled();
+}
+
+/** As the engine leaves a payment whose step has failed for the last time. */
+async function getStuck({ id }: CreatedInvoice): Promise<void> {
+  const { rowCount } = await world.service.database.withClient((client) =>
+    client.query(
+      `update payment set wake_at = null, attempts = 15, stuck_at = $2, stuck_reason = 'Error: no'
+       where invoice_id = $1 and wake_at is not null`,
+      [id, world.service.clock.now()],
+    ),
+  );
+  expect(rowCount).toBe(1);
+}
+
+async function settled(): Promise<void> {
+  world.service.engine.wake();
+  await world.service.engine.settled();
+}
+
+async function held(amount = 6_000): Promise<CreatedInvoice> {
+  const invoice = await world.pay(card, hold, { amount });
+  await settled();
+  return invoice;
+}
+
+async function differencesOf({ id }: CreatedInvoice): Promise<string[]> {
+  return (await world.differences()).filter((difference) => difference.includes(id));
+}
+
+async function isClean(): Promise<void> {
+  const findings = await checkLedger(world.service.database, 'all', everyInvariant);
+  expect(findings.filter(({ broken }) => broken > 0n)).toEqual([]);
+  expect(await world.service.engine.stuck()).toEqual([]);
+}
+
+describe('a capture the bank refuses for good', () => {
+  test('is released: the hold goes back, and the merchant is told why', { timeout: 120_000 }, async () => {
+    const before = await world.balance();
+    const invoice = await held(captureDeclined);
+    await post(invoice, 'capture', { reason: 'shipped' });
+    await getStuck(invoice);
+
+    const released = await run('payments', 'release', invoice.id, '1', '--reason', 'the bank declined 25');
+    expect(released).toMatchObject({ code: 0, errors: '' });
+    world.service.clock.set(Date.now());
+    await settled();
+    expect(await world.payment(invoice)).toMatchObject({ status: 'cancelled', amount: captureDeclined });
+    expect((await world.changes(invoice)).at(-1)).toEqual({
+      changeType: 'PaymentStatusChanged',
+      paymentID: '1',
+      status: 'cancelled',
+      reason: 'the bank declined 25',
+    });
+    const byPayer = await world.service.call('GET', `${invoicesUrl}/${invoice.id}/events?limit=100`, {
+      token: invoice.token,
+    });
+    expect(byPayer.status).toBe(200);
+    expect(byPayer.text).toContain('cancelled');
+    expect(byPayer.text).not.toContain('declined 25');
+    expect(await world.balance()).toEqual(before);
+    expect(await differencesOf(invoice)).toEqual([]);
+    await isClean();
+  });
+
+  test('is not released while nobody gave it up, nor without a reason', { timeout: 120_000 }, async () => {
+    const invoice = await held(captureDeclined);
+    const early = await run('payments', 'release', invoice.id, '1', ...because);
+    expect(early).toMatchObject({ code: 1 });
+    expect(early.errors).toContain('is stuck');
+    expect((await run('payments', 'release', invoice.id, '1', '--reason', ' ')).errors).toContain('say why');
+    await post(invoice, 'cancel', { reason: 'r' });
+    await isClean();
+  });
+});
+
+test('money the bank has captured is not released, but learned of', { timeout: 120_000 }, async () => {
+  const invoice = await held();
+  wayward.always('capture', 'answer lost');
+  await post(invoice, 'capture', { reason: 'shipped' });
+  await getStuck(invoice);
+  const refused = await run('payments', 'release', invoice.id, '1', ...because);
+  expect(refused).toMatchObject({ code: 1 });
+  expect(refused.errors).toContain('the bank has captured it');
+  expect(await world.payment(invoice)).toMatchObject({ status: 'processed' });
+  wayward.always('capture', undefined);
+  world.service.clock.set(Date.now());
+  await settled();
+  expect(await world.payment(invoice)).toMatchObject({ status: 'captured' });
+  expect(await differencesOf(invoice)).toEqual([]);
+  await isClean();
+});
+
+describe('what no bank says is settled by the operator', () => {
+  test('a capture as captured, and the invoice is paid', { timeout: 120_000 }, async () => {
+    const before = await world.balance();
+    const invoice = await held();
+    wayward.always('capture', 'answer lost');
+    await post(invoice, 'capture', { reason: 'shipped', amount: 5_000, currency: 'RUB' });
+    await getStuck(invoice);
+    const wrong = await run('payments', 'settle', invoice.id, '1', '--as', 'failed', ...because);
+    expect(wrong.errors).toContain('can be settled as captured or cancelled, not as failed');
+    await getStuck(invoice);
+    wayward.always('capture', undefined);
+    const right = await run('payments', 'settle', invoice.id, '1', '--as', 'captured', ...because);
+    expect(right).toMatchObject({ code: 0, errors: '' });
+    expect(right.output).toContain('the payment is captured');
+    expect(await world.payment(invoice)).toMatchObject({ status: 'captured', amount: 5_000 });
+    expect((await world.changes(invoice)).at(-1)).toMatchObject({ status: 'paid' });
+    expect((await world.balance()).available).toBe(before.available + 5_000);
+    expect(await differencesOf(invoice)).toEqual([]);
+    await isClean();
+  });
+
+  test.each([
+    ['cancelling', 'cancel', { reason: 'r' }, 'reverse', 'cancelled'],
+    ['capturing', 'capture', { reason: 'r' }, 'capture', 'cancelled'],
+  ] as const)(
+    'a hold that is %s as cancelled',
+    { timeout: 120_000 },
+    async (_state, path, body, kind, as) => {
+      const before = await world.balance();
+      const invoice = await held();
+      wayward.always(kind, 'message lost');
+      await post(invoice, path, body);
+      await getStuck(invoice);
+      wayward.always(kind, undefined);
+      expect(await run('payments', 'settle', invoice.id, '1', '--as', as, ...because)).toMatchObject({
+        code: 0,
+      });
+      expect(await world.payment(invoice)).toMatchObject({ status: 'cancelled' });
+      expect(await world.balance()).toEqual(before);
+      await isClean();
+    },
+  );
+
+  test('a charge nobody knows of as failed', { timeout: 120_000 }, async () => {
+    const before = await world.balance();
+    wayward.always('authorise', 'message lost');
+    const invoice = await world.paid(card);
+    await getStuck(invoice);
+    wayward.always('authorise', undefined);
+    const { code } = await run('payments', 'settle', invoice.id, '1', '--as', 'failed', ...because);
+    expect(code).toBe(0);
+    expect(await world.payment(invoice)).toMatchObject({
+      status: 'failed',
+      error: { code: 'authorization_failed', subError: { code: 'processing_deadline_reached' } },
+    });
+    expect(await world.balance()).toEqual(before);
+    await isClean();
+  });
+
+  test.each([
+    ['succeeded', 'refunded', 'succeeded'],
+    ['failed', 'captured', 'failed'],
+  ])('a refund as %s', { timeout: 120_000 }, async (as, status, ofRefund) => {
+    const invoice = await world.paid(card);
+    const before = await world.balance();
+    wayward.always('refund', as === 'succeeded' ? 'answer lost' : 'message lost');
+    await post(invoice, 'refunds', {});
+    await getStuck(invoice);
+    wayward.always('refund', undefined);
+    expect((await run('payments', 'settle', invoice.id, '1', '--as', as, ...because)).code).toBe(0);
+    expect(await world.payment(invoice)).toMatchObject({ status });
+    const { body } = await world.service.call('GET', `${invoicesUrl}/${invoice.id}/payments/1/refunds`, {
+      token: world.merchant.apiKey,
+    });
+    expect(body).toEqual([expect.objectContaining({ status: ofRefund })]);
+    expect((await world.balance()).available).toBe(before.available - (as === 'succeeded' ? 6_000 : 0));
+    expect(await differencesOf(invoice)).toEqual([]);
+    await isClean();
+  });
+});
+
+test(
+  'the comparison with the bank’s book takes the operator’s word for it',
+  { timeout: 120_000 },
+  async () => {
+    const { code, output, errors } = await run('reconcile', '--bank', 'BANK');
+    expect(errors).toBe('');
+    expect(output).toContain('equal');
+    expect(code).toBe(0);
+  },
+);

@@ -1,0 +1,176 @@
+// Bindings as the API shows them, and the customer's events, which are about little else: that a customer was made, became
+// ready or was deleted takes a number in his log and is not shown in it.
+import { Type, type Static } from 'typebox';
+import { ClientInfo, PaymentToolDetails, paymentToolDetailsBody } from '../../cards/api/schema.ts';
+import type { Caller } from '../../platform/http/caller.ts';
+import { DateTime, EntityID, ExternalID } from '../../platform/http/schemas.ts';
+import { payerError, type PaymentFailure } from '../../payments/domain/payment-failure.ts';
+import { RecurrentTerms } from '../../recurring/api/schema.ts';
+import { SessionInfo, UserInteraction, userInteractionBody } from '../../payments/api/schema.ts';
+import { bindingStatus, type Binding, type BindingFact, type BindingStatus } from '../domain/binding.ts';
+import { activeBindingOf, type Customer } from '../domain/customer.ts';
+
+export const BindingParams = Type.Object(
+  {
+    externalID: Type.Optional(ExternalID),
+    paymentResource: Type.Object(
+      {
+        paymentToolToken: Type.String({ maxLength: 2_000 }),
+        paymentSession: Type.String({ maxLength: 1_000 }),
+      },
+      { title: 'BindingPaymentResourceParams' },
+    ),
+    sessionInfo: Type.Optional(SessionInfo),
+    recurrentTerms: Type.Optional(RecurrentTerms),
+  },
+  { title: 'CustomerBindingParams' },
+);
+export type BindingParams = Static<typeof BindingParams>;
+
+const BindingError = Type.Object(
+  { code: Type.String(), message: Type.String({ description: 'For people.' }) },
+  { title: 'CustomerBindingError' },
+);
+
+export const BindingSchema = Type.Object(
+  {
+    id: EntityID,
+    externalID: Type.Optional(ExternalID),
+    paymentResource: Type.Object(
+      {
+        paymentToolToken: Type.String(),
+        paymentSession: Type.String(),
+        paymentToolDetails: PaymentToolDetails,
+        clientInfo: ClientInfo,
+      },
+      { title: 'BindingPaymentResource' },
+    ),
+    status: Type.Enum(['pending', 'succeeded', 'failed']),
+    isActive: Type.Boolean({ description: 'Whether this is the card the customer is charged with.' }),
+    withdrawnAt: Type.Optional({ ...DateTime, description: 'Since when it is not charged any more.' }),
+    error: Type.Optional(BindingError),
+  },
+  { title: 'CustomerBinding' },
+);
+export type BindingBody = Static<typeof BindingSchema>;
+
+export const BindingPath = Type.Object({ customerID: EntityID, customerBindingID: EntityID });
+
+/** The whole list where nothing else is asked for. */
+export const BindingPage = Type.Object({
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 2_147_483_647,
+      description: 'So many at most, of those that were made first. Without it, all.',
+    }),
+  ),
+  bindingID: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 40,
+      description: 'The last id you have; only those made later are given.',
+    }),
+  ),
+});
+
+const CustomerChange = Type.Union(
+  [
+    Type.Object(
+      { changeType: Type.Literal('CustomerBindingStarted'), customerBinding: BindingSchema },
+      { title: 'CustomerBindingStarted' },
+    ),
+    Type.Object(
+      {
+        changeType: Type.Literal('CustomerBindingInteractionRequested'),
+        customerBindingID: EntityID,
+        userInteraction: UserInteraction,
+      },
+      { title: 'CustomerBindingInteractionRequested' },
+    ),
+    Type.Object(
+      {
+        changeType: Type.Literal('CustomerBindingStatusChanged'),
+        customerBindingID: EntityID,
+        status: Type.Enum(['succeeded', 'failed']),
+        error: Type.Optional(BindingError),
+      },
+      { title: 'CustomerBindingStatusChanged' },
+    ),
+    Type.Object(
+      { changeType: Type.Literal('CustomerBindingWithdrawn'), customerBindingID: EntityID },
+      { title: 'CustomerBindingWithdrawn' },
+    ),
+  ],
+  { title: 'CustomerChange' },
+);
+export type CustomerChange = Static<typeof CustomerChange>;
+
+export const CustomerEvent = Type.Object(
+  { id: Type.Integer({ minimum: 1 }), createdAt: DateTime, changes: Type.Array(CustomerChange) },
+  { title: 'CustomerEvent' },
+);
+
+export const bindingExample = {
+  paymentResource: { paymentToolToken: 'v1.…', paymentSession: 's1.…' },
+} satisfies BindingParams;
+
+export function bindingBody(
+  binding: Binding,
+  customer: Pick<Customer, 'state'>,
+  caller: Pick<Caller, 'kind'>,
+): BindingBody {
+  const { card, state } = binding;
+  return {
+    id: binding.id,
+    paymentResource: {
+      paymentToolToken: card.token,
+      paymentSession: card.session,
+      paymentToolDetails: paymentToolDetailsBody(card.details),
+      clientInfo: card.clientInfo,
+    },
+    status: bindingStatus[state.name],
+    isActive: activeBindingOf(customer) === binding.id,
+    ...(binding.externalId === undefined ? {} : { externalID: binding.externalId }),
+    ...(state.name === 'withdrawn' ? { withdrawnAt: state.at } : {}),
+    ...(state.name === 'failed' ? { error: bindingError(state.failure, caller) } : {}),
+  };
+}
+
+/** A payer is told no more than in a payment: he may be somebody who tries out cards. */
+function bindingError(failure: PaymentFailure, { kind }: Pick<Caller, 'kind'>): Static<typeof BindingError> {
+  const [code, ...inner] = failure;
+  const why = inner.length === 0 ? code : inner.join(':');
+  return { code, message: kind === 'apiKey' ? why : payerError(failure).code };
+}
+
+/** What the feed shows of a fact; what is internal shows nothing. */
+export function bindingChangeBody(
+  fact: BindingFact,
+  bindingId: string,
+  caller: Pick<Caller, 'kind'>,
+): CustomerChange | undefined {
+  const changed = (status: Exclude<BindingStatus, 'pending'>) =>
+    ({ changeType: 'CustomerBindingStatusChanged', customerBindingID: bindingId, status }) as const;
+  switch (fact.type) {
+    case 'binding_started': {
+      const started: Binding = { ...fact.terms, state: { name: 'authorising' } };
+      const customerBinding = bindingBody(started, { state: { name: 'unready' } }, caller);
+      return { changeType: 'CustomerBindingStarted', customerBinding };
+    }
+    case 'binding_interaction_requested':
+      return {
+        changeType: 'CustomerBindingInteractionRequested',
+        customerBindingID: bindingId,
+        userInteraction: userInteractionBody(fact.interaction),
+      };
+    case 'binding_succeeded':
+      return changed('succeeded');
+    case 'binding_failed':
+      return { ...changed('failed'), error: bindingError(fact.failure, caller) };
+    case 'binding_withdrawn':
+      return { changeType: 'CustomerBindingWithdrawn', customerBindingID: bindingId };
+    default:
+      return undefined;
+  }
+}

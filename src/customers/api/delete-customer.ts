@@ -1,0 +1,44 @@
+// DELETE …/customers/{customerID}: he is not found any more, by anybody. What was charged to him keeps his id, and a card
+// that was being bound to him is not: its test charge is given back.
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { boundSeries } from '../card-consents.ts';
+import { findCustomer, storeDeletion } from '../store/customers.ts';
+import { CustomerPath } from './schema.ts';
+
+/** Each that fails is a change of somebody else's that succeeded. */
+const tries = 100;
+
+export const deleteCustomer = endpoint({
+  operation: 'deleteCustomer',
+  method: 'DELETE',
+  path: '/v2/processing/customers/{customerID}',
+  tag: 'Customers',
+  summary: 'Delete a customer',
+  description:
+    'Afterwards every operation on the customer answers 404, and he cannot be charged. Payments made before stay as they are.',
+  params: CustomerPath,
+  status: 204,
+  refusals: ['customerNotFound', 'invalidShopID', 'invalidPartyStatus', 'invalidShopStatus'],
+  handle: async ({ caller, params, now }, { db, merchants, recurring, engine }) => {
+    for (let attempt = 0; attempt < tries; attempt++) {
+      const stored = await findCustomer(db, caller.partyId, params.customerID);
+      if (!stored) return refuse('customerNotFound');
+      const trading = await merchants.trading(stored.customer);
+      if (!trading.ok) return trading;
+      const isDone = await db.transaction(async (tx) => {
+        const name = { partyId: caller.partyId, customerId: stored.customer.id };
+        const ended = await boundSeries(tx, recurring, name);
+        if (!(await storeDeletion(tx, stored, now))) return false;
+        for (const seriesId of [...ended].sort()) {
+          await recurring.withdraw(tx, seriesId, { by: 'merchant' }, now);
+        }
+        return true;
+      });
+      if (!isDone) continue;
+      db.afterCommit(() => engine.wake());
+      return accept(undefined);
+    }
+    throw new Error(`customer ${params.customerID} was changed by others ${tries} times in a row`);
+  },
+});

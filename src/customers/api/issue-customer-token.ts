@@ -1,0 +1,24 @@
+// POST …/access-tokens: a fresh token for a customer, for when three days were not enough.
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { AccessToken } from '../../platform/http/schemas.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { findCustomer } from '../store/customers.ts';
+import { CustomerPath } from './schema.ts';
+
+export const issueCustomerToken = endpoint({
+  operation: 'issueCustomerToken',
+  method: 'POST',
+  path: '/v2/processing/customers/{customerID}/access-tokens',
+  tag: 'Customers',
+  summary: 'Issue an access token for a customer',
+  params: CustomerPath,
+  status: 201,
+  answer: AccessToken,
+  refusals: ['customerNotFound'],
+  handle: async ({ caller, params }, { db, tokens }) => {
+    const stored = await findCustomer(db, caller.partyId, params.customerID);
+    if (!stored) return refuse('customerNotFound');
+    const { id, partyId } = stored.customer;
+    return accept({ payload: tokens.issue({ kind: 'customer', entityId: id, partyId }) });
+  },
+});

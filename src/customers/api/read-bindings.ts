@@ -1,0 +1,60 @@
+// The reads of bindings: those of a customer, and one of them.
+import { Type } from 'typebox';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { findBinding, findBindings } from '../store/bindings.ts';
+import { bindingBody, BindingPage, BindingPath, BindingSchema } from './binding-schema.ts';
+import { CustomerPath } from './schema.ts';
+
+const all = 2_147_483_647;
+
+export const listBindings = endpoint({
+  operation: 'listBindings',
+  method: 'GET',
+  path: '/v2/processing/customers/{customerID}/bindings',
+  tag: 'Customers',
+  summary: 'List the cards bound to a customer',
+  description:
+    'In the order they were made, with those that failed and those that were withdrawn. Where there are many, ask for pages.',
+  params: CustomerPath,
+  query: BindingPage,
+  status: 200,
+  answer: Type.Array(BindingSchema),
+  refusals: ['customerNotFound', 'bindingNotFound'],
+  handle: async ({ caller, params, query }, { db }) => {
+    const name = { partyId: caller.partyId, customerId: params.customerID };
+    let after = 0;
+    if (query.bindingID !== undefined) {
+      const last = await findBinding(db, { ...name, bindingId: query.bindingID });
+      if (!last) return refuse('customerNotFound');
+      if (!last.stored) return refuse('bindingNotFound');
+      after = last.stored.binding.number;
+    }
+    const found = await findBindings(db, name, { after, most: query.limit ?? all });
+    if (!found) return refuse('customerNotFound');
+    return accept(found.map(({ binding, customer }) => bindingBody(binding, customer, caller)));
+  },
+});
+
+export const getBinding = endpoint({
+  operation: 'getBinding',
+  method: 'GET',
+  path: '/v2/processing/customers/{customerID}/bindings/{customerBindingID}',
+  tag: 'Customers',
+  summary: 'Get a binding',
+  params: BindingPath,
+  status: 200,
+  answer: BindingSchema,
+  refusals: ['customerNotFound', 'bindingNotFound'],
+  handle: async ({ caller, params }, { db }) => {
+    const found = await findBinding(db, {
+      partyId: caller.partyId,
+      customerId: params.customerID,
+      bindingId: params.customerBindingID,
+    });
+    if (!found) return refuse('customerNotFound');
+    if (!found.stored) return refuse('bindingNotFound');
+    const { binding, customer } = found.stored;
+    return accept(bindingBody(binding, customer, caller));
+  },
+});

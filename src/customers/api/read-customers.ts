@@ -1,0 +1,61 @@
+// The reads of a customer: by his id, by the merchant's own name for him, and with what a card can be bound to him.
+import { Type } from 'typebox';
+import { byBankCard, PaymentMethod } from '../../cards/api/payment-method-schema.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { ExternalID } from '../../platform/http/schemas.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { findCustomer, findCustomerNamed } from '../store/customers.ts';
+import { customerBody, CustomerPath, CustomerSchema } from './schema.ts';
+
+export const getCustomer = endpoint({
+  operation: 'getCustomer',
+  method: 'GET',
+  path: '/v2/processing/customers/{customerID}',
+  tag: 'Customers',
+  summary: 'Get a customer',
+  params: CustomerPath,
+  status: 200,
+  answer: CustomerSchema,
+  refusals: ['customerNotFound'],
+  handle: async ({ caller, params }, { db }) => {
+    const stored = await findCustomer(db, caller.partyId, params.customerID);
+    return stored ? accept(customerBody(stored.customer)) : refuse('customerNotFound');
+  },
+});
+
+export const findCustomerByExternalId = endpoint({
+  operation: 'findCustomer',
+  method: 'GET',
+  path: '/v2/processing/customers',
+  tag: 'Customers',
+  summary: 'Find a customer by his externalID',
+  query: Type.Object({ externalID: ExternalID }),
+  status: 200,
+  answer: CustomerSchema,
+  refusals: ['customerNotFound'],
+  handle: async ({ caller, query }, { db }) => {
+    const found = await findCustomerNamed(db, caller.partyId, query.externalID);
+    if (!found || found.customer.state.name === 'deleted') return refuse('customerNotFound');
+    return accept(customerBody(found.customer));
+  },
+});
+
+export const listCustomerPaymentMethods = endpoint({
+  operation: 'listCustomerPaymentMethods',
+  method: 'GET',
+  path: '/v2/processing/customers/{customerID}/payment-methods',
+  tag: 'Customers',
+  summary: 'List what can be bound to a customer',
+  description: 'Empty when no bank takes cards for the shop, or its currency has no test charge.',
+  params: CustomerPath,
+  status: 200,
+  answer: Type.Array(PaymentMethod),
+  refusals: ['customerNotFound'],
+  handle: async ({ caller, params }, { db, merchants, banks, bindingRules }) => {
+    const stored = await findCustomer(db, caller.partyId, params.customerID);
+    if (!stored) return refuse('customerNotFound');
+    const shop = await merchants.shop(caller.partyId, stored.customer.shopId);
+    const canBind = shop && bindingRules.testChargeMinor.has(shop.currency) && (await banks.terminalOf(shop));
+    return accept(canBind ? [byBankCard] : []);
+  },
+});

@@ -1,0 +1,73 @@
+// What a merchant asks about charging a customer: may he be charged now, and what is there to show for the card that was bound.
+import { Type } from 'typebox';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { Amount } from '../../platform/http/schemas.ts';
+import type { Currency } from '../../money.ts';
+import { bundleBody, ConsentBundle, recurringBody, RecurringSchema } from '../../recurring/api/schema.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { findBinding, seriesOfBinding } from '../store/bindings.ts';
+import { BindingPath } from './binding-schema.ts';
+import { CustomerPath } from './schema.ts';
+
+export const getCustomerRecurring = endpoint({
+  operation: 'getCustomerRecurring',
+  method: 'GET',
+  path: '/v2/processing/customers/{customerID}/recurring',
+  tag: 'Recurring',
+  summary: 'May the customer be charged now?',
+  description:
+    'The answer that creating a payment by `CustomerPayer` would get at this moment, for the card that is active. Ask with the ' +
+    'amount you mean to charge: the card networks count declines of equal amounts.',
+  params: CustomerPath,
+  query: Type.Object({ amount: Type.Optional(Amount) }),
+  status: 200,
+  answer: RecurringSchema,
+  refusals: ['customerNotFound', 'customerNotReady'],
+  handle: async ({ caller, params, query, now }, { db, customers, merchants, recurring }) => {
+    const { partyId } = caller;
+    const customer = await customers.chargeable(db, partyId, params.customerID);
+    if (!customer) return refuse('customerNotFound');
+    const { card, shopId, id: customerId } = customer;
+    if (!card) return refuse('customerNotReady');
+    const shop = await merchants.shop(partyId, shopId);
+    const { token, realm } = card;
+    const of = { named: card.seriesId, customerId, partyId, realm, token };
+    const seriesId = await recurring.seriesOfCustomer(db, of);
+    const amount =
+      shop && query.amount !== undefined
+        ? { amount: { minor: BigInt(query.amount), currency: shop.currency as Currency } }
+        : {};
+    const admission = await recurring.ask(db, seriesId, { invoiceCreatedAt: 'then', ...amount }, now);
+    if (!admission) throw new Error(`customer ${customerId} is ready without a series`);
+    return accept(recurringBody(admission.series, admission.verdict));
+  },
+});
+
+export const getBindingConsent = endpoint({
+  operation: 'getBindingConsent',
+  method: 'GET',
+  path: '/v2/processing/customers/{customerID}/bindings/{customerBindingID}/consent',
+  tag: 'Recurring',
+  summary: 'Get what there is to show for the consent to a bound card',
+  description:
+    'The same bundle as that of a payment: everything that was kept about the consent and the charges of that card, chained and ' +
+    'sealed. A card that was bound twice has one. For bindings that succeeded, also after they were withdrawn.',
+  params: BindingPath,
+  status: 200,
+  answer: ConsentBundle,
+  refusals: ['customerNotFound', 'bindingNotFound', 'recurringNotFound'],
+  handle: async ({ caller, params, now }, { db, recurring }) => {
+    const { partyId } = caller;
+    const { customerID: customerId, customerBindingID: bindingId } = params;
+    const found = await findBinding(db, { partyId, customerId, bindingId });
+    if (!found) return refuse('customerNotFound');
+    if (!found.stored) return refuse('bindingNotFound');
+    const { card, realm, state } = found.stored.binding;
+    if (state.name !== 'succeeded' && state.name !== 'withdrawn') return refuse('recurringNotFound');
+    const named = await seriesOfBinding(db, { customerId, bindingId });
+    const of = { named, customerId, partyId, realm, token: card.token };
+    const seriesId = await recurring.seriesOfCustomer(db, of);
+    const bundle = await recurring.bundle(db, seriesId, now);
+    return bundle ? accept(bundleBody(bundle)) : refuse('recurringNotFound');
+  },
+});

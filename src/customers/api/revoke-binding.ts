@@ -1,0 +1,49 @@
+// DELETE …/bindings/{customerBindingID}: the payer, or the merchant for him, takes a card back. The one bound before it is
+// charged from now on; without one the customer is unready. What was charged already stays as it is. With the last binding of a
+// card ends the consent to charge it.
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { decideWithdraw } from '../domain/commands.ts';
+import { findBinding } from '../store/bindings.ts';
+import { BindingPath } from './binding-schema.ts';
+import { endConsentOf } from '../card-consents.ts';
+import { storeBindingFacts } from '../store/binding-changes.ts';
+
+/** Each that fails is a change of somebody else's that succeeded. */
+const tries = 100;
+
+export const withdrawBinding = endpoint({
+  operation: 'withdrawBinding',
+  method: 'DELETE',
+  path: '/v2/processing/customers/{customerID}/bindings/{customerBindingID}',
+  tag: 'Customers',
+  summary: 'Withdraw a card',
+  description:
+    'The card is not charged any more. It stays in the list, as `succeeded` with `withdrawnAt`. Of those that are left the ' +
+    'one bound last is charged; when none is left the customer is `unready`. A second time it changes nothing.',
+  params: BindingPath,
+  status: 204,
+  refusals: ['customerNotFound', 'bindingNotFound', 'invalidBindingStatus'],
+  handle: async ({ caller, params, now }, { db, cards, recurring }) => {
+    const how = { by: caller.kind === 'apiKey' ? 'merchant' : 'payer' } as const;
+    const { customerID: customerId, customerBindingID: bindingId } = params;
+    for (let attempt = 0; attempt < tries; attempt++) {
+      const found = await findBinding(db, { partyId: caller.partyId, customerId, bindingId });
+      if (!found) return refuse('customerNotFound');
+      const { stored, boundBefore } = found;
+      if (!stored) return refuse('bindingNotFound');
+      const decision = decideWithdraw(stored.customer, stored.binding, boundBefore, now);
+      if (!decision.ok) return decision;
+      if (decision.value.length === 0) return accept(undefined);
+      const isDone = await db.transaction(async (tx) => {
+        if (!(await storeBindingFacts(tx, stored, decision.value, now))) return false;
+        await endConsentOf(tx, recurring, stored.binding, how, now);
+        // Its card should not wait for its turn to be deleted.
+        await cards.lookAt(tx, stored.binding.card.token, now);
+        return true;
+      });
+      if (isDone) return accept(undefined);
+    }
+    throw new Error(`customer ${customerId} was changed by others ${tries} times in a row`);
+  },
+});

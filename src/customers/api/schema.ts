@@ -1,0 +1,57 @@
+// Customers as the API shows them.
+import { Type, type Static } from 'typebox';
+import { AccessToken, EntityID, ExternalID, Metadata } from '../../platform/http/schemas.ts';
+import { ContactInfo } from '../../payments/api/schema.ts';
+import type { CustomerState, CustomerTerms } from '../domain/customer.ts';
+
+export const CustomerParams = Type.Object(
+  {
+    shopID: EntityID,
+    partyID: Type.Optional(EntityID),
+    externalID: Type.Optional(ExternalID),
+    contactInfo: ContactInfo,
+    metadata: Type.Optional(Metadata),
+  },
+  { title: 'CustomerParams' },
+);
+export type CustomerParams = Static<typeof CustomerParams>;
+
+export const CustomerSchema = Type.Object(
+  {
+    id: EntityID,
+    shopID: EntityID,
+    externalID: Type.Optional(ExternalID),
+    contactInfo: ContactInfo,
+    metadata: Metadata,
+    status: Type.Enum(['unready', 'ready'], {
+      description: '`ready` while a card is bound: then the customer can be charged.',
+    }),
+  },
+  { title: 'Customer' },
+);
+export type CustomerBody = Static<typeof CustomerSchema>;
+
+export const CustomerAndToken = Type.Object(
+  { customer: CustomerSchema, customerAccessToken: AccessToken },
+  { title: 'CustomerAndToken' },
+);
+
+export const CustomerPath = Type.Object({ customerID: EntityID });
+
+/** The request of an example that works in the sandbox as it stands. */
+export const customerExample = {
+  shopID: 'TEST',
+  contactInfo: { email: 'user@example.com', phoneNumber: '88002000600' },
+  metadata: {},
+} satisfies CustomerParams;
+
+export function customerBody(customer: CustomerTerms & { readonly state: CustomerState }): CustomerBody {
+  return {
+    id: customer.id,
+    shopID: customer.shopId,
+    contactInfo: customer.contactInfo,
+    metadata: customer.metadata as CustomerBody['metadata'],
+    status: customer.state.name === 'ready' ? 'ready' : 'unready',
+    ...(customer.externalId === undefined ? {} : { externalID: customer.externalId }),
+  };
+}

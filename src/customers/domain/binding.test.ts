@@ -1,0 +1,439 @@
+import { describe, expect, test } from 'vitest';
+import type { BankAnswer } from '../../acquiring/domain/bank-port.ts';
+import { laterBy, parseInstant, type Instant } from '../../clock.ts';
+import type { Shop } from '../../merchants/domain/party.ts';
+import type { Currency } from '../../money.ts';
+import { meaningOf, nextOf } from './bank-actions.ts';
+import { decideClose, decideStart, decideWithdraw, type BindingRules } from './commands.ts';
+import { journalOf } from './postings.ts';
+import {
+  bindingOfOperation,
+  bindingOperationId,
+  bindingStatus,
+  evolveBinding,
+  wakeOf,
+  type Binding,
+  type BindingFact,
+  type BindingStateName,
+} from './binding.ts';
+import { bindingFactToJson, customerFactFromJson, customerFactToJson } from '../store/codec.ts';
+import type { Customer, CustomerFact, CustomerState } from './customer.ts';
+
+const now = at('2026-01-19T10:00:00.123456Z');
+const minute = 60_000;
+const hour = 60 * minute;
+const shop: Shop = {
+  id: 'TEST',
+  partyId: 'P',
+  realm: 'test',
+  name: 'Shop',
+  url: 'https://shop.example',
+  categoryId: 1,
+  currency: 'RUB' as Currency,
+  fees: {},
+  origins: [],
+  isBlocked: false,
+  isSuspended: false,
+  createdAt: now,
+};
+const customer: Customer = {
+  id: 'C',
+  partyId: 'P',
+  shopId: 'TEST',
+  createdAt: now,
+  contactInfo: { email: 'payer@example.com' },
+  metadata: {},
+  state: { name: 'unready' },
+  bindingsMade: 2,
+};
+const rules: BindingRules = { testChargeMinor: new Map([['RUB', 1_000n]]) };
+const command = {
+  id: 'B',
+  terminal: { id: 'T', bankId: 'BANK', merchantId: 'M', descriptor: 'SHOP' },
+  card: {
+    token: 'v1.token',
+    session: 's1.session',
+    details: { bin: '424242', lastDigits: '4242', mask: '424242******4242', paymentSystem: 'visa' },
+    clientInfo: { fingerprint: 'f', ip: '192.0.2.1' },
+  },
+} as const;
+
+const approved: BankAnswer = { outcome: 'approved', reference: '900000000001', networkTransactionId: 'N1' };
+const approval = { reference: '900000000001', networkTransactionId: 'N1' };
+const declined: BankAnswer = { outcome: 'declined', network: 'visa', code: '51' };
+const interaction = { method: 'GET', url: 'https://issuer.example/' } as const;
+const payerNeeded: BankAnswer = { outcome: 'payerNeeded', interaction };
+const pending: BankAnswer = { outcome: 'pending' };
+const silence: BankAnswer[] = [
+  { outcome: 'unknown', why: 'timeout' },
+  { outcome: 'notSent', why: 'closed' },
+  { outcome: 'notFound' },
+];
+const failure = ['authorization_failed', 'insufficient_funds'] as const;
+const returnBy = laterBy(now, hour);
+
+const started: BindingFact = (() => {
+  const decision = decideStart(customer, shop, command, rules, {}, now);
+  if (!decision.ok) throw new Error('it was refused');
+  return decision.value;
+})();
+const facts: Record<BindingFact['type'], BindingFact> = {
+  binding_started: started,
+  binding_interaction_requested: {
+    type: 'binding_interaction_requested',
+    interaction,
+    until: laterBy(now, minute),
+  },
+  binding_reversal_started: { type: 'binding_reversal_started', failure, returnBy },
+  binding_charged: { type: 'binding_charged', approval, returnBy },
+  binding_rerouted: {
+    type: 'binding_rerouted',
+    terminal: { id: 'T2', bankId: 'BANK2', merchantId: 'M2', descriptor: 'SHOP' },
+    why: 'ECONNREFUSED',
+  },
+  binding_refund_started: { type: 'binding_refund_started', why: '12' },
+  binding_succeeded: { type: 'binding_succeeded' },
+  binding_failed: { type: 'binding_failed', failure },
+  binding_withdrawn: { type: 'binding_withdrawn', at: now },
+};
+const { binding_charged: charged, binding_succeeded: succeeded } = facts;
+const histories: Record<BindingStateName | 'absent', BindingFact[]> = {
+  absent: [],
+  authorising: [started],
+  challenged: [started, facts.binding_interaction_requested],
+  reversing: [started, facts.binding_reversal_started],
+  returning: [started, charged],
+  refunding: [started, charged, facts.binding_refund_started],
+  succeeded: [started, charged, succeeded],
+  withdrawn: [started, charged, succeeded, facts.binding_withdrawn],
+  failed: [started, facts.binding_failed],
+};
+const states = Object.keys(histories).filter((name) => name !== 'absent') as BindingStateName[];
+const after = (history: readonly BindingFact[]): Binding => {
+  const binding = history.reduce<Binding | undefined>((was, fact) => evolveBinding(was, fact), undefined);
+  if (!binding) throw new Error('nothing has happened');
+  return binding;
+};
+const inState = (state: BindingStateName) => after(histories[state]);
+const unready: CustomerState = { name: 'unready' };
+const ready: CustomerState = { name: 'ready', activeBindingId: 'OTHER' };
+const deleted: CustomerState = { name: 'deleted' };
+
+describe('every cell of the lifecycle', () => {
+  // Written out, not read from the table under test.
+  const expected: Record<string, Record<string, BindingStateName>> = {
+    absent: { binding_started: 'authorising' },
+    authorising: {
+      binding_rerouted: 'authorising',
+      binding_interaction_requested: 'challenged',
+      binding_charged: 'returning',
+      binding_failed: 'failed',
+      binding_reversal_started: 'reversing',
+    },
+    challenged: {
+      binding_charged: 'returning',
+      binding_failed: 'failed',
+      binding_reversal_started: 'reversing',
+    },
+    reversing: { binding_failed: 'failed' },
+    returning: {
+      binding_refund_started: 'refunding',
+      binding_succeeded: 'succeeded',
+      binding_failed: 'failed',
+    },
+    refunding: { binding_succeeded: 'succeeded', binding_failed: 'failed' },
+    succeeded: { binding_withdrawn: 'withdrawn' },
+  };
+  for (const [from, history] of Object.entries(histories)) {
+    for (const [type, fact] of Object.entries(facts)) {
+      const to = expected[from]?.[type];
+      if (to)
+        test(`${from} and ${type} make it ${to}`, () =>
+          expect(after([...history, fact]).state.name).toBe(to));
+      else
+        test(`${from} cannot have ${type}`, () =>
+          expect(() => after([...history, fact])).toThrow(/cannot have/));
+    }
+  }
+
+  test.each([
+    ['authorising', 'pending', now, false],
+    ['challenged', 'pending', laterBy(now, 15_000), false],
+    ['reversing', 'pending', now, true],
+    ['returning', 'pending', now, true],
+    ['refunding', 'pending', now, true],
+    ['succeeded', 'succeeded', null, false],
+    ['withdrawn', 'succeeded', null, false],
+    ['failed', 'failed', null, false],
+  ] as const)('%s is %s in public, is looked at at %s, and owes: %s', (name, status, wakeAt, owes) => {
+    const binding = inState(name);
+    expect(bindingStatus[name]).toBe(status);
+    expect(wakeOf(binding, now)).toBe(wakeAt);
+    expect('returnBy' in binding.state).toBe(owes);
+  });
+});
+
+describe('starting', () => {
+  test('takes the test charge of the currency and the next number', () => {
+    expect(started).toEqual({
+      type: 'binding_started',
+      terms: {
+        ...command,
+        customerId: 'C',
+        number: 3,
+        partyId: 'P',
+        shopId: 'TEST',
+        createdAt: now,
+        amount: { minor: 1_000n, currency: 'RUB' },
+        email: 'payer@example.com',
+        deadline: laterBy(now, 30 * minute),
+        realm: 'test',
+      },
+    });
+  });
+
+  test('is refused in a currency without a test charge, by name', () => {
+    const inTenge = { ...shop, currency: 'KZT' as Currency };
+    expect(decideStart(customer, inTenge, command, rules, {}, now)).toEqual({
+      ok: false,
+      refusal: {
+        code: 'operationNotPermitted',
+        message: 'No card is bound in KZT: no test charge is agreed for it',
+      },
+    });
+  });
+
+  test.each([
+    ['ofCustomer', 'Too many cards were tried for this customer'],
+    ['withCard', 'This card was tried too often'],
+  ])('is refused until a day after the attempt that makes them too many (%s)', (which, says) => {
+    const earlier = { [which]: laterBy(now, -23 * hour) };
+    expect(decideStart(customer, shop, command, rules, earlier, now)).toEqual({
+      ok: false,
+      refusal: {
+        code: 'tooManyBindings',
+        message: `${says}; try again in 3600 seconds`,
+        waitSeconds: 3_600,
+      },
+    });
+    expect(decideStart(customer, shop, command, rules, earlier, laterBy(now, hour)).ok).toBe(true);
+  });
+});
+
+describe('what is asked of the bank', () => {
+  test.each<[BindingStateName, object]>([
+    ['authorising', { do: 'charge' }],
+    ['challenged', { do: 'inquire' }],
+    ['reversing', { do: 'reverse' }],
+    ['returning', { do: 'reverse' }],
+    ['refunding', { do: 'refund', amount: { minor: 1_000n, currency: 'RUB' } }],
+    ['succeeded', { do: 'nothing' }],
+    ['withdrawn', { do: 'nothing' }],
+    ['failed', { do: 'nothing' }],
+  ])('of one that is %s', (name, next) => {
+    expect(nextOf(inState(name), { state: unready }, now)).toEqual(next);
+  });
+
+  test.each(['authorising', 'challenged'] as const)(
+    'of one that is %s for a customer who was deleted: that it is taken back',
+    (name) => {
+      expect(nextOf(inState(name), { state: deleted }, now)).toEqual({
+        do: 'write',
+        fact: { type: 'binding_reversal_started', failure: ['customer_deleted'], returnBy },
+      });
+    },
+  );
+
+  test('what is owed is asked for as before when the customer was deleted', () => {
+    for (const name of ['reversing', 'returning', 'refunding'] as const)
+      expect(nextOf(inState(name), { state: deleted }, now)).toEqual(
+        nextOf(inState(name), { state: unready }, now),
+      );
+  });
+
+  test('under ids that are made of its own and are found again', () => {
+    for (const operation of ['charge', 'reverse', 'refund'] as const) {
+      const id = bindingOperationId(inState('authorising'), operation);
+      expect(id).toBe(`C.B.${operation}`);
+      expect(bindingOfOperation(id)).toEqual(['C', 'B']);
+    }
+    for (const id of ['I.1.a', 'I.1.r', 'I.1.100', 'charge', 'C.B', '..charge', ''])
+      expect(bindingOfOperation(id)).toBeUndefined();
+  });
+});
+
+describe('what an answer means', () => {
+  const meaning = (name: BindingStateName, answer: BankAnswer, state: CustomerState = unready, when = now) =>
+    meaningOf(inState(name), { state }, answer, when);
+  const inDay = laterBy(now, 24 * hour);
+
+  test.each(['authorising', 'challenged'] as const)('to the charge of one that is %s', (name) => {
+    expect(meaning(name, approved)).toEqual({ facts: [{ type: 'binding_charged', approval, returnBy }] });
+    expect(meaning(name, declined)).toEqual({ facts: [facts.binding_failed] });
+    expect(meaning(name, pending)).toEqual({ again: laterBy(now, 15_000) });
+    for (const answer of silence) expect(meaning(name, answer)).toHaveProperty('unknown');
+  });
+
+  test('a payer who is needed is asked once, and has ten minutes', () => {
+    const until = laterBy(now, 10 * minute);
+    expect(meaning('authorising', payerNeeded)).toEqual({
+      facts: [{ type: 'binding_interaction_requested', interaction, until }],
+    });
+    expect(meaning('challenged', payerNeeded)).toEqual({ again: laterBy(now, 15_000) });
+  });
+
+  test.each([
+    ['authorising', ['timeout']],
+    ['challenged', ['preauthorization_failed', 'three_ds_not_finished']],
+  ] as const)('when time is up for one that is %s, all but a proof takes it back', (name, why) => {
+    for (const answer of [...silence, pending, payerNeeded]) {
+      expect(meaning(name, answer, unready, inDay)).toEqual({
+        facts: [{ type: 'binding_reversal_started', failure: why, returnBy: laterBy(inDay, hour) }],
+      });
+    }
+    expect(meaning(name, approved, unready, inDay)).toMatchObject({ facts: [{ type: 'binding_charged' }] });
+    expect(meaning(name, declined, unready, inDay)).toMatchObject({ facts: [{ type: 'binding_failed' }] });
+  });
+
+  test('what was taken back on suspicion has failed for its own reason', () => {
+    for (const code of ['21', '25', '79'])
+      expect(meaning('reversing', { ...declined, code } as BankAnswer)).toEqual({
+        unknown: `the bank refused with ${code}`,
+      });
+    expect(meaning('reversing', approved)).toEqual({ facts: [facts.binding_failed] });
+    for (const answer of [...silence, declined, payerNeeded])
+      expect(meaning('reversing', answer)).toHaveProperty('unknown');
+    expect(meaning('reversing', pending)).toEqual({ again: laterBy(now, 15_000) });
+  });
+
+  test.each(['returning', 'refunding'] as const)(
+    'the card is bound when the bank has confirmed the return, and not before (%s)',
+    (name) => {
+      const bound = (...more: CustomerFact[]) => ({ facts: [succeeded, ...more] });
+      expect(meaning(name, approved)).toEqual(bound({ type: 'customer_ready', bindingId: 'B' }));
+      expect(meaning(name, approved, ready)).toEqual(
+        bound({ type: 'active_binding_changed', bindingId: 'B' }),
+      );
+      expect(meaning(name, approved, deleted)).toEqual({
+        facts: [{ type: 'binding_failed', failure: ['customer_deleted'] }],
+      });
+      for (const answer of [...silence, payerNeeded]) expect(meaning(name, answer)).toHaveProperty('unknown');
+      expect(meaning(name, pending)).toEqual({ again: laterBy(now, 15_000) });
+    },
+  );
+
+  test('a reversal the bank declines becomes a refund; a refund it declines is nobody’s success', () => {
+    expect(meaning('returning', declined)).toEqual({
+      facts: [{ type: 'binding_refund_started', why: '51' }],
+    });
+    expect(meaning('refunding', declined)).toHaveProperty('unknown');
+  });
+
+  test('nothing, to one that is at an end', () => {
+    for (const name of ['succeeded', 'withdrawn', 'failed'] as const)
+      for (const answer of [approved, declined, payerNeeded, pending, ...silence])
+        expect(meaning(name, answer)).toEqual({ facts: [] });
+  });
+});
+
+describe('withdrawing', () => {
+  const withdraw = (name: BindingStateName, state: CustomerState, boundBefore?: string) =>
+    decideWithdraw({ state }, inState(name), boundBefore, now);
+  const active: CustomerState = { name: 'ready', activeBindingId: 'B' };
+
+  test('the active one makes the one before active, and the last one the customer unready', () => {
+    expect(withdraw('succeeded', active, 'BEFORE')).toEqual({
+      ok: true,
+      value: [facts.binding_withdrawn, { type: 'active_binding_changed', bindingId: 'BEFORE' }],
+    });
+    expect(withdraw('succeeded', active)).toEqual({
+      ok: true,
+      value: [facts.binding_withdrawn, { type: 'customer_unready' }],
+    });
+  });
+  test('another changes nothing for the customer', () => {
+    expect(withdraw('succeeded', ready, 'OTHER')).toEqual({ ok: true, value: [facts.binding_withdrawn] });
+  });
+  test('twice changes nothing, and what is not bound cannot be withdrawn', () => {
+    expect(withdraw('withdrawn', unready)).toEqual({ ok: true, value: [] });
+    for (const name of states.filter((state) => !['succeeded', 'withdrawn'].includes(state)))
+      expect(withdraw(name, unready)).toEqual({ ok: false, refusal: { code: 'invalidBindingStatus' } });
+  });
+});
+
+describe('closing by hand', () => {
+  test.each([
+    ['reversing', failure],
+    ['returning', ['return_unconfirmed']],
+    ['refunding', ['return_unconfirmed']],
+  ] as const)('is for what is owed: one that is %s has then failed', (name, why) => {
+    expect(decideClose(inState(name), 'paid back in cash')).toEqual({
+      ok: true,
+      value: { type: 'binding_failed', failure: why, reason: 'paid back in cash' },
+    });
+  });
+  test('is refused for all others', () => {
+    for (const name of ['authorising', 'challenged', 'succeeded', 'withdrawn', 'failed'] as const)
+      expect(decideClose(inState(name), 'x')).toMatchObject({ ok: false });
+  });
+});
+
+describe('the books', () => {
+  const phases = (name: BindingStateName, ...written: (BindingFact | CustomerFact)[]) =>
+    journalOf(inState(name), written)?.entries.map(({ phase, step }) => `${phase} ${step}`);
+
+  test('owe from the charge on what was charged, and no longer when it is confirmed or closed', () => {
+    expect(phases('authorising', charged)).toEqual(['single charge', 'pending return']);
+    expect(phases('challenged', charged)).toEqual(['single charge', 'pending return']);
+    for (const name of ['returning', 'refunding'] as const) {
+      expect(phases(name, succeeded, { type: 'customer_ready', bindingId: 'B' })).toEqual(['post return']);
+      expect(phases(name, facts.binding_failed)).toEqual(['post return']);
+    }
+  });
+  test('know nothing of what was never proved', () => {
+    for (const name of ['authorising', 'challenged', 'reversing'] as const)
+      expect(phases(name, facts.binding_failed)).toBeUndefined();
+    expect(phases('authorising', facts.binding_reversal_started)).toBeUndefined();
+    expect(phases('returning', facts.binding_refund_started)).toBeUndefined();
+    expect(phases('succeeded', facts.binding_withdrawn)).toBeUndefined();
+  });
+});
+
+test('every fact comes back from the log as it was', () => {
+  for (const fact of Object.values(facts)) {
+    const written: unknown = JSON.parse(JSON.stringify(bindingFactToJson(fact, 'B')));
+    expect(customerFactFromJson(written)).toEqual({ fact, bindingId: 'B' });
+  }
+  const { state: _, bindingsMade: _made, ...terms } = customer;
+  const ofCustomer: CustomerFact[] = [
+    { type: 'customer_created', terms },
+    { type: 'customer_ready', bindingId: 'B' },
+    { type: 'active_binding_changed', bindingId: 'B' },
+    { type: 'customer_unready' },
+    { type: 'customer_deleted' },
+  ];
+  for (const fact of ofCustomer) {
+    const written: unknown = JSON.parse(JSON.stringify(customerFactToJson(fact)));
+    expect(customerFactFromJson(written)).toEqual({ fact });
+  }
+});
+
+function at(text: string): Instant {
+  const instant = parseInstant(text);
+  if (instant === undefined) throw new Error(`${text} is no instant`);
+  return instant;
+}
+
+test('what a binding carries in each state', () => {
+  const expected: Record<BindingStateName, object> = {
+    authorising: {},
+    challenged: { interaction, until: laterBy(now, minute) },
+    reversing: { failure, returnBy },
+    returning: { approval, returnBy },
+    refunding: { approval, returnBy },
+    succeeded: { approval },
+    withdrawn: { approval, at: now },
+    failed: { failure },
+  };
+  for (const name of states) expect(inState(name).state).toStrictEqual({ name, ...expected[name] });
+});

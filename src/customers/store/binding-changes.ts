@@ -1,0 +1,144 @@
+// What happens to a binding, in SQL: one statement over the customer, guarded by his version, the binding, the event and the
+// journal of the ledger. So all of it is written, or nothing, in one round trip.
+import type { Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { statement } from '../../platform/database/statement.ts';
+import { bornClaimed } from '../../platform/jobs/job-runner.ts';
+import { appendEvent, appendParameters } from '../../platform/events/log.ts';
+import {
+  journalParameters,
+  journalValues,
+  recording,
+  recordJournal,
+} from '../../platform/ledger/store/journals.ts';
+import { stateColumns } from './rows.ts';
+import type { StoredBinding } from './bindings.ts';
+import { journalOf } from '../domain/postings.ts';
+import { evolveBinding, isReturning, wakeOf, type Binding, type BindingFact } from '../domain/binding.ts';
+import { bindingFactToJson, customerFactToJson, isBindingFact } from './codec.ts';
+import { activeBindingOf, customerStateAfter, type Customer, type CustomerFact } from '../domain/customer.ts';
+
+const changeBinding = statement({
+  name: 'change_binding',
+  parameters: {
+    ...appendParameters,
+    ...journalParameters,
+    customer_id: 'text',
+    binding_id: 'text',
+    customer_version: 'int4',
+    customer_status: 'text',
+    active_binding_id: 'text?',
+    status: 'text',
+    state: 'json',
+    return_by: 'timestamptz?',
+    wake_at: 'timestamptz?',
+    attempts: 'int4',
+  },
+  row: { version: 'int4', journal: 'text?' },
+  text: `
+    with changed as (
+      update customer set version = version + 1, status = :customer_status, active_binding_id = :active_binding_id
+      where customer_id = :customer_id and version = :customer_version
+      returning customer_id, party_id, version
+    ), moved as (
+      update binding
+      set version = changed.version, status = :status, state = :state, return_by = :return_by, wake_at = :wake_at,
+          attempts = :attempts, stuck_at = null, stuck_reason = null,
+          bound_at_version = case when :status = 'succeeded' then changed.version end
+      from changed where binding.customer_id = :customer_id and binding_id = :binding_id
+    ), logged as (
+      ${appendEvent('customer', 'customer_id')}
+    )
+    select version, ${recordJournal('customer_id')} as journal from changed`,
+});
+
+const rescheduleBinding = statement({
+  name: 'reschedule_binding',
+  parameters: { customer_id: 'text', binding_id: 'text', version: 'int4', wake_at: 'timestamptz?' },
+  row: {},
+  // An answer was had: the delays start anew with the next silence. Never as the first attempt, which alone may go elsewhere.
+  text: `update binding set wake_at = :wake_at, attempts = least(attempts, 2)
+         where customer_id = :customer_id and binding_id = :binding_id and version = :version`,
+});
+
+const nameSeriesOfBinding = statement({
+  name: 'name_series_of_binding',
+  parameters: { customer_id: 'text', binding_id: 'text', series_id: 'text' },
+  row: {},
+  text: `update binding set series_id = :series_id where customer_id = :customer_id and binding_id = :binding_id`,
+});
+
+/** Beside the change that binds the card: what it is charged by from now on, for when the card itself is gone. */
+export async function nameSeries(
+  tx: Database,
+  { customerId, bindingId }: { customerId: string; bindingId: string },
+  seriesId: string,
+): Promise<void> {
+  await tx.run(nameSeriesOfBinding, { customer_id: customerId, binding_id: bindingId, series_id: seriesId });
+}
+
+/** Somebody else changed the customer since he was read: what was to be written beside the change is taken back. */
+class CustomerHasMoved extends Error {}
+
+/**
+ * The facts are one event. Undefined when somebody else changed the customer, or the binding, since it was read. What is
+ * written beside them is written first, in a transaction with them: the journal comes last.
+ */
+export async function storeBindingFacts(
+  db: Database,
+  stored: StoredBinding,
+  facts: readonly (BindingFact | CustomerFact)[],
+  now: Instant,
+  beside?: (tx: Database) => Promise<void>,
+  /** Who writes this gives back at once what was charged, so that nobody else should begin with it. */
+  goesOn = false,
+): Promise<StoredBinding | undefined> {
+  const { binding, customer } = facts.reduce(after, stored);
+  const journal = journalOf(stored.binding, facts);
+  const values = {
+    customer_id: binding.customerId,
+    binding_id: binding.id,
+    customer_version: stored.customerVersion,
+    customer_status: customer.state.name,
+    active_binding_id: activeBindingOf(customer) ?? null,
+    ...stateColumns(binding.state),
+    ...(goesOn && isReturning(binding) ? bornClaimed(now) : { wake_at: wakeOf(binding, now), attempts: 0 }),
+    happened_at: now,
+    facts: facts.map((fact) =>
+      isBindingFact(fact) ? bindingFactToJson(fact, binding.id) : customerFactToJson(fact),
+    ),
+    ...journalValues(journal),
+  };
+  const writeBeside = async (tx: Database) => {
+    await beside?.(tx);
+    const written = await tx.run(changeBinding, values);
+    if (written.length === 0) throw new CustomerHasMoved();
+    return written;
+  };
+  const write = () => (beside ? db.transaction(writeBeside) : db.run(changeBinding, values));
+  const rows = await recording(db, journal, write).catch((error: unknown) => {
+    if (error instanceof CustomerHasMoved) return [];
+    throw error;
+  });
+  if (rows === 'insufficient') throw new Error('what draws on no account was refused for lack of money');
+  const [row] = rows;
+  return row && { binding, customer, version: row.version, customerVersion: row.version };
+}
+
+type Both = { readonly binding: Binding; readonly customer: Pick<Customer, 'state'> };
+
+function after({ binding, customer }: Both, fact: BindingFact | CustomerFact): Both {
+  return isBindingFact(fact)
+    ? { binding: evolveBinding(binding, fact), customer }
+    : { binding, customer: { state: customerStateAfter(customer.state, fact) } };
+}
+
+export async function lookAgainAt(db: Database, stored: StoredBinding, at: Instant | null): Promise<void> {
+  const { binding, version } = stored;
+  await db.run(rescheduleBinding, {
+    customer_id: binding.customerId,
+    binding_id: binding.id,
+    version,
+    wake_at: at,
+  });
+}

@@ -1,0 +1,308 @@
+// Bindings in SQL: a new one, and the reads. A binding is a part of its customer: every change of one moves the customer's
+// version on, and its facts stand in the customer's log. How one changes is in change-binding.store.ts.
+import { keepCard, keptForText, keptParameters } from '../../cards/domain/card-retention.ts';
+import { cardIdOf } from '../../cards/domain/payment-resource.ts';
+import { laterBy, type Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { optional, statement, type Values } from '../../platform/database/statement.ts';
+import { appendEvent, appendParameters } from '../../platform/events/log.ts';
+import { bindingsCountedMs, type BindingRules, type EarlierBindings } from '../domain/commands.ts';
+import { bindingColumns, bindingFromRow, rowOf } from './rows.ts';
+import { evolveBinding, type Binding, type BindingFact } from '../domain/binding.ts';
+import { bindingFactToJson } from './codec.ts';
+import { customerStateFromRow, type StoredCustomer } from './customers.ts';
+import type { Customer } from '../domain/customer.ts';
+
+export type StoredBinding = {
+  readonly binding: Binding;
+  /** Of its latest change. */
+  readonly version: number;
+  readonly customer: Pick<Customer, 'state'>;
+  readonly customerVersion: number;
+};
+
+const qualified = (columns: object, table: string) =>
+  Object.keys(columns)
+    .map((name) => `${table}.${name}`)
+    .join(', ');
+export const bindingList = qualified(bindingColumns, 'binding');
+
+const ofCustomer = { customer_status: 'text', active_binding_id: 'text?', customer_version: 'int4' } as const;
+const customerList =
+  'customer.status as customer_status, customer.active_binding_id, customer.version as customer_version';
+const storedColumns = { ...bindingColumns, ...ofCustomer } as const;
+const storedList = `${bindingList}, ${customerList}`;
+
+/**
+ * Nothing is written when the customer has moved since he was read, or when the card is gone. A name used before breaks the
+ * whole statement.
+ */
+const insertBinding = statement({
+  name: 'insert_binding',
+  parameters: {
+    ...bindingColumns,
+    ...appendParameters,
+    ...keptParameters,
+    card_fingerprint: 'bytea',
+    fingerprint: 'bytea?',
+    wake_at: 'timestamptz',
+    attempts: 'int4',
+  },
+  row: { has_moved: 'bool', is_made: 'bool' },
+  text: `
+    with unmoved as (
+      select customer_id from customer where customer_id = :customer_id and version = :version - 1 for update
+    ), kept as (${keepCard('unmoved')}
+    ), changed as (
+      update customer set version = version + 1, bindings_made = :number
+      from unmoved where customer.customer_id = unmoved.customer_id and exists (select from kept)
+      returning customer.customer_id, party_id, version
+    ), named as (
+      insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+      select :party_id, 'createBinding', :external_id, :binding_id, :fingerprint
+      from changed where :external_id is not null
+    ), made as (
+      insert into binding (${Object.keys(bindingColumns).join(', ')}, card_fingerprint, wake_at, attempts)
+      select ${Object.keys(bindingColumns)
+        .map((name) => `:${name}`)
+        .join(', ')}, :card_fingerprint, :wake_at, :attempts from changed
+    ), logged as (
+      ${appendEvent('customer', 'customer_id')}
+    )
+    select not exists (select from unmoved) as has_moved, exists (select from changed) as is_made`,
+});
+
+const readBinding = statement({
+  name: 'read_binding',
+  parameters: { customer_id: 'text', binding_id: 'text' },
+  row: storedColumns,
+  text: `select ${storedList} from binding join customer using (customer_id)
+         where customer_id = :customer_id and binding_id = :binding_id`,
+});
+
+/** No row: no such customer of that party. A row without a binding: he has none after the one asked for. */
+const readBindings = statement({
+  name: 'read_bindings_of_customer',
+  parameters: { customer_id: 'text', party_id: 'text', after: 'int4', most: 'int4' },
+  row: { found: 'bool', ...optional(bindingColumns), ...ofCustomer },
+  text: `select binding.binding_id is not null as found, ${bindingList}, ${customerList}
+         from customer left join lateral (
+           select * from binding
+           where binding.customer_id = customer.customer_id and number > :after
+           order by number limit :most
+         ) as binding on true
+         where customer.customer_id = :customer_id and customer.party_id = :party_id
+           and customer.status <> 'deleted'
+         order by number`,
+});
+
+/** The same for one of them, and the one that would be charged without it. */
+const readOneBinding = statement({
+  name: 'read_binding_of_customer',
+  parameters: { customer_id: 'text', party_id: 'text', binding_id: 'text' },
+  row: { found: 'bool', ...optional(bindingColumns), ...ofCustomer, bound_before: 'text?' },
+  text: `select binding.binding_id is not null as found, ${bindingList}, ${customerList}, (
+           select before.binding_id from binding as before
+           where before.customer_id = customer.customer_id and before.bound_at_version is not null
+             and before.binding_id <> :binding_id
+           order by before.bound_at_version desc limit 1
+         ) as bound_before
+         from customer
+         left join binding on binding.customer_id = customer.customer_id and binding.binding_id = :binding_id
+         where customer.customer_id = :customer_id and customer.party_id = :party_id
+           and customer.status <> 'deleted'`,
+});
+
+const readSeriesOfBinding = statement({
+  name: 'read_series_of_binding',
+  parameters: { customer_id: 'text', binding_id: 'text' },
+  row: { series_id: 'text?' },
+  text: `select series_id from binding where customer_id = :customer_id and binding_id = :binding_id`,
+});
+
+const readBindingName = statement({
+  name: 'read_binding_by_external_id',
+  parameters: { party_id: 'text', external_id: 'text' },
+  row: { entity_id: 'text', fingerprint: 'bytea' },
+  text: `select entity_id, fingerprint from external_id
+         where party_id = :party_id and operation = 'createBinding' and external_id = :external_id`,
+});
+
+/** With one more there would be too many; counted by steps in an index, so that it costs the same for every customer. */
+const readEarlierBindings = statement({
+  name: 'read_earlier_bindings',
+  parameters: {
+    customer_id: 'text',
+    card_fingerprint: 'bytea',
+    since: 'timestamptz',
+    of_customer: 'int4?',
+    with_card: 'int4?',
+  },
+  row: { of_customer: 'timestamptz?', with_card: 'timestamptz?' },
+  text: `select (
+           select created_at from binding
+           where customer_id = :customer_id and :of_customer is not null
+           order by number desc offset :of_customer - 1 limit 1
+         ) as of_customer, (
+           select created_at from binding
+           where card_fingerprint = :card_fingerprint and :with_card is not null and created_at > :since
+           order by created_at desc offset :with_card - 1 limit 1
+         ) as with_card`,
+});
+
+export async function storeNewBinding(
+  db: Database,
+  { customer, version }: StoredCustomer,
+  started: BindingFact & { type: 'binding_started' },
+  options: {
+    cardFingerprint: Buffer;
+    fingerprint: Buffer | null;
+    claim: { wake_at: Instant; attempts: number };
+  },
+): Promise<StoredBinding | 'customer has moved' | 'card is gone'> {
+  const binding = evolveBinding(undefined, started);
+  const { customerId, id, card } = binding;
+  if (customerId !== customer.id) throw new Error('a binding of another customer');
+  const [row] = await db.run(insertBinding, {
+    ...rowOf(binding, version + 1),
+    ...options.claim,
+    kept_card: cardIdOf(card.token) ?? null,
+    kept_for: keptForText(['binding', customerId, id]),
+    card_fingerprint: options.cardFingerprint,
+    fingerprint: options.fingerprint,
+    happened_at: binding.createdAt,
+    facts: [bindingFactToJson(started, binding.id)],
+  });
+  if (!row || row.has_moved) return 'customer has moved';
+  if (!row.is_made) return 'card is gone';
+  const made = version + 1;
+  return { binding, version: made, customer: { state: customer.state }, customerVersion: made };
+}
+
+export async function loadBinding(
+  db: Database,
+  name: { customerId: string; bindingId: string },
+): Promise<StoredBinding | undefined> {
+  const [row] = await db.run(readBinding, { customer_id: name.customerId, binding_id: name.bindingId });
+  return row && storedBindingFromRow(row);
+}
+
+/** By which a bound card is charged. */
+export async function seriesOfBinding(
+  db: Database,
+  name: { customerId: string; bindingId: string },
+): Promise<string | undefined> {
+  const names = { customer_id: name.customerId, binding_id: name.bindingId };
+  const [row] = await db.run(readSeriesOfBinding, names);
+  return row?.series_id ?? undefined;
+}
+
+/** Every series by which a bound card of the customer is charged, once; and each binding that says nothing of its series. */
+const readBoundSeries = statement({
+  name: 'read_bound_series',
+  parameters: { customer_id: 'text' },
+  row: { series_id: 'text?', binding_id: 'text?' },
+  text: `select distinct series_id, case when series_id is null then binding_id end as binding_id
+         from binding where customer_id = :customer_id and status = 'succeeded'`,
+});
+
+export async function findBoundSeries(
+  db: Database,
+  customerId: string,
+): Promise<{ named: string[]; bindingsWithout: string[] }> {
+  const rows = await db.run(readBoundSeries, { customer_id: customerId });
+  return {
+    named: rows.flatMap(({ series_id }) => series_id ?? []),
+    bindingsWithout: rows.flatMap(({ binding_id }) => binding_id ?? []),
+  };
+}
+
+/** The bound ones that are charged by that series, or do not say by which. */
+const readBindingsOfSeries = statement({
+  name: 'read_bindings_of_series',
+  parameters: { customer_id: 'text', series_id: 'text' },
+  row: { binding_id: 'text' },
+  text: `select binding_id from binding
+         where customer_id = :customer_id and status = 'succeeded'
+           and (series_id = :series_id or series_id is null)`,
+});
+
+export async function findBindingsOfSeries(
+  db: Database,
+  { customerId, seriesId }: { customerId: string; seriesId: string },
+): Promise<string[]> {
+  const rows = await db.run(readBindingsOfSeries, { customer_id: customerId, series_id: seriesId });
+  return rows.map(({ binding_id }) => binding_id);
+}
+
+/** In the order they were made; undefined when there is no such customer of that party. */
+export async function findBindings(
+  db: Database,
+  name: { partyId: string; customerId: string },
+  page: { after: number; most: number },
+): Promise<StoredBinding[] | undefined> {
+  const names = { customer_id: name.customerId, party_id: name.partyId };
+  const rows = await db.run(readBindings, { ...names, ...page });
+  if (rows.length === 0) return undefined;
+  return rows.filter(({ found }) => found).map((row) => storedBindingFromRow(row as StoredRow));
+}
+
+/** A binding of a customer of that party, and the one that would be charged without it. */
+export async function findBinding(
+  db: Database,
+  name: { partyId: string; customerId: string; bindingId: string },
+): Promise<{ stored?: StoredBinding; boundBefore?: string } | undefined> {
+  const [row] = await db.run(readOneBinding, {
+    customer_id: name.customerId,
+    party_id: name.partyId,
+    binding_id: name.bindingId,
+  });
+  if (!row) return undefined;
+  if (!row.found) return {};
+  return {
+    stored: storedBindingFromRow(row as StoredRow),
+    ...(row.bound_before === null ? {} : { boundBefore: row.bound_before }),
+  };
+}
+
+export async function findBindingNamed(
+  db: Database,
+  partyId: string,
+  externalId: string,
+): Promise<{ bindingId: string; fingerprint: Buffer } | undefined> {
+  const [row] = await db.run(readBindingName, { party_id: partyId, external_id: externalId });
+  return row && { bindingId: row.entity_id, fingerprint: row.fingerprint };
+}
+
+export async function findEarlierBindings(
+  db: Database,
+  of: { customerId: string; cardFingerprint: Buffer },
+  rules: BindingRules,
+  now: Instant,
+): Promise<EarlierBindings> {
+  const { perCustomerMost, perCardMost } = rules;
+  if (perCustomerMost === undefined && perCardMost === undefined) return {};
+  const [row] = await db.run(readEarlierBindings, {
+    customer_id: of.customerId,
+    card_fingerprint: of.cardFingerprint,
+    since: laterBy(now, -bindingsCountedMs),
+    of_customer: perCustomerMost ?? null,
+    with_card: perCardMost ?? null,
+  });
+  return {
+    ...(row?.of_customer ? { ofCustomer: row.of_customer } : {}),
+    ...(row?.with_card ? { withCard: row.with_card } : {}),
+  };
+}
+
+type StoredRow = Values<typeof storedColumns>;
+
+function storedBindingFromRow(row: StoredRow): StoredBinding {
+  const { customer_status: status, active_binding_id } = row;
+  return {
+    binding: bindingFromRow(row),
+    version: row.version,
+    customer: { state: customerStateFromRow({ status, active_binding_id }) },
+    customerVersion: row.customer_version,
+  };
+}

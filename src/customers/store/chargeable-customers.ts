@@ -1,0 +1,54 @@
+// The customer and his active card, read for a charge in one round trip.
+import type { Database } from '../../platform/database/database.ts';
+import { optional, statement, type Values } from '../../platform/database/statement.ts';
+import { bindingColumns, bindingFromRow } from './rows.ts';
+import { bindingList } from './bindings.ts';
+import type { ContactInfo } from '../domain/customer.ts';
+import type { ChargeableCustomer } from '../port.ts';
+
+const holdChargeable = statement({
+  name: 'hold_chargeable_customer',
+  parameters: { customer_id: 'text', party_id: 'text' },
+  row: {
+    ...optional(bindingColumns),
+    of_shop: 'text',
+    series_id: 'text?',
+    contact_info: 'json',
+    is_ready: 'bool',
+  },
+  text: `select ${bindingList}, customer.shop_id as of_shop, series_id, contact_info,
+           customer.active_binding_id is not null as is_ready
+         from customer left join binding
+           on binding.customer_id = customer.customer_id and binding.binding_id = customer.active_binding_id
+         where customer.customer_id = :customer_id and customer.party_id = :party_id
+           and customer.status <> 'deleted'
+         for share of customer`,
+});
+
+export async function holdCustomer(
+  tx: Database,
+  partyId: string,
+  customerId: string,
+): Promise<ChargeableCustomer | undefined> {
+  const hold = async () => (await tx.run(holdChargeable, { customer_id: customerId, party_id: partyId }))[0];
+  let row = await hold();
+  // Whoever had to wait for the customer is given him as he is now, beside the bindings as they were before. He is held now.
+  if (row?.is_ready && row.binding_id === null) row = await hold();
+  if (!row) return undefined;
+  const customer = { id: customerId, shopId: row.of_shop, contactInfo: row.contact_info as ContactInfo };
+  if (!row.is_ready) return customer;
+  const { id: bindingId, card, state, realm } = bindingFromRow(row as Values<typeof bindingColumns>);
+  if (state.name !== 'succeeded') throw new Error(`the active binding ${bindingId} is ${state.name}`);
+  const { networkTransactionId } = state.approval;
+  return {
+    ...customer,
+    card: {
+      bindingId,
+      token: card.token,
+      details: card.details,
+      realm,
+      ...(row.series_id === null ? {} : { seriesId: row.series_id }),
+      ...(networkTransactionId === undefined ? {} : { networkTransactionId }),
+    },
+  };
+}

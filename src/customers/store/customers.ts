@@ -1,0 +1,201 @@
+// Customers in SQL. A change is one statement: the row, guarded by its version, and the event it led to. A deleted customer
+// is not found by anybody who asks; his row stays, for what was charged to him.
+import type { Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { statement, type Values } from '../../platform/database/statement.ts';
+import { appendEvent, appendParameters } from '../../platform/events/log.ts';
+import { customerFactToJson } from './codec.ts';
+import {
+  activeBindingOf,
+  customerStateAfter,
+  newCustomer,
+  type ContactInfo,
+  type Customer,
+  type CustomerFact,
+  type CustomerState,
+} from '../domain/customer.ts';
+
+export type StoredCustomer = { readonly customer: Customer; readonly version: number };
+
+export const customerColumns = {
+  customer_id: 'text',
+  party_id: 'text',
+  shop_id: 'text',
+  version: 'int4',
+  status: 'text',
+  active_binding_id: 'text?',
+  created_at: 'timestamptz',
+  contact_info: 'json',
+  metadata: 'json',
+  external_id: 'text?',
+  bindings_made: 'int4',
+} as const;
+const columnList = Object.keys(customerColumns).join(', ');
+
+/** One round trip: the merchant's own name for him is claimed, and only then the customer and his first event written. */
+const insertCustomer = statement({
+  name: 'insert_customer',
+  parameters: { ...customerColumns, ...appendParameters, fingerprint: 'bytea' },
+  row: { customer_id: 'text' },
+  text: `
+    with claimed as (
+      insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+      select :party_id, 'createCustomer', :external_id, :customer_id, :fingerprint where :external_id is not null
+      on conflict do nothing returning entity_id
+    ), changed as (
+      insert into customer (${columnList})
+      select ${Object.keys(customerColumns)
+        .map((name) => `:${name}`)
+        .join(', ')}
+      where :external_id is null or exists (select from claimed)
+      returning customer_id, party_id, version
+    ), logged as (
+      ${appendEvent('customer', 'customer_id')}
+    )
+    select customer_id from changed`,
+});
+
+/** His bindings that are not at an end have to hear of it. */
+const deleteCustomer = statement({
+  name: 'delete_customer',
+  parameters: { ...appendParameters, customer_id: 'text', version: 'int4' },
+  row: { version: 'int4' },
+  text: `
+    with changed as (
+      update customer set version = version + 1, status = 'deleted', active_binding_id = null
+      where customer_id = :customer_id and version = :version
+      returning customer_id, party_id, version
+    ), hastened as (
+      update binding set wake_at = :happened_at
+      from changed where binding.customer_id = changed.customer_id and wake_at > :happened_at
+    ), logged as (
+      ${appendEvent('customer', 'customer_id')}
+    )
+    select version from changed`,
+});
+
+const readCustomer = statement({
+  name: 'read_customer_of_party',
+  parameters: { customer_id: 'text', party_id: 'text' },
+  row: customerColumns,
+  text: `select ${columnList} from customer
+         where customer_id = :customer_id and party_id = :party_id and status <> 'deleted'`,
+});
+
+/** A deleted one too: his name is not free again. */
+const readCustomerByExternalId = statement({
+  name: 'read_customer_by_external_id',
+  parameters: { party_id: 'text', external_id: 'text' },
+  row: { ...customerColumns, fingerprint: 'bytea' },
+  text: `select ${columnList
+    .split(', ')
+    .map((name) => `customer.${name}`)
+    .join(', ')}, named.fingerprint
+         from external_id as named join customer on customer_id = entity_id
+         where named.party_id = :party_id and operation = 'createCustomer' and named.external_id = :external_id`,
+});
+
+/** Of whatever party: whoever is shown something of him has his token. A deleted one too. */
+const readCustomerOfPayer = statement({
+  name: 'read_customer_of_payer',
+  parameters: { customer_id: 'text' },
+  row: { ...customerColumns, is_binding: 'bool' },
+  text: `select ${columnList}, exists (
+           select from binding where binding.customer_id = customer.customer_id
+             and binding.status not in ('succeeded', 'withdrawn', 'failed')
+         ) as is_binding
+         from customer where customer_id = :customer_id`,
+});
+
+/** False when the merchant's name for him is taken already. */
+export async function storeNewCustomer(
+  db: Database,
+  created: CustomerFact & { type: 'customer_created' },
+  fingerprint: Buffer,
+): Promise<boolean> {
+  const customer = newCustomer(created);
+  const rows = await db.run(insertCustomer, {
+    customer_id: customer.id,
+    party_id: customer.partyId,
+    shop_id: customer.shopId,
+    version: 1,
+    status: customer.state.name,
+    active_binding_id: activeBindingOf(customer) ?? null,
+    created_at: customer.createdAt,
+    contact_info: customer.contactInfo,
+    metadata: customer.metadata,
+    external_id: customer.externalId ?? null,
+    bindings_made: customer.bindingsMade,
+    fingerprint,
+    happened_at: customer.createdAt,
+    facts: [customerFactToJson(created)],
+  });
+  return rows.length > 0;
+}
+
+/** False when somebody else has changed him since he was read. */
+export async function storeDeletion(db: Database, stored: StoredCustomer, now: Instant): Promise<boolean> {
+  const deleted: CustomerFact = { type: 'customer_deleted' };
+  const { id, state } = stored.customer;
+  customerStateAfter(state, deleted);
+  const rows = await db.run(deleteCustomer, {
+    customer_id: id,
+    version: stored.version,
+    happened_at: now,
+    facts: [customerFactToJson(deleted)],
+  });
+  return rows.length > 0;
+}
+
+export async function findCustomer(
+  db: Database,
+  partyId: string,
+  id: string,
+): Promise<StoredCustomer | undefined> {
+  const [row] = await db.run(readCustomer, { customer_id: id, party_id: partyId });
+  return row && storedFromRow(row);
+}
+
+export async function findCustomerNamed(
+  db: Database,
+  partyId: string,
+  externalId: string,
+): Promise<{ customer: Customer; fingerprint: Buffer } | undefined> {
+  const [row] = await db.run(readCustomerByExternalId, { party_id: partyId, external_id: externalId });
+  return row && { customer: storedFromRow(row).customer, fingerprint: row.fingerprint };
+}
+
+/** With whether a card is being bound to him now. */
+export async function loadCustomerOfPayer(
+  db: Pick<Database, 'run'>,
+  id: string,
+): Promise<{ customer: Customer; isBinding: boolean } | undefined> {
+  const [row] = await db.run(readCustomerOfPayer, { customer_id: id });
+  return row && { customer: storedFromRow(row).customer, isBinding: row.is_binding };
+}
+
+function storedFromRow(row: Values<typeof customerColumns>): StoredCustomer {
+  return {
+    version: row.version,
+    customer: {
+      id: row.customer_id,
+      partyId: row.party_id,
+      shopId: row.shop_id,
+      createdAt: row.created_at,
+      contactInfo: row.contact_info as ContactInfo,
+      metadata: row.metadata,
+      ...(row.external_id === null ? {} : { externalId: row.external_id }),
+      state: customerStateFromRow(row),
+      bindingsMade: row.bindings_made,
+    },
+  };
+}
+
+export function customerStateFromRow(
+  row: Pick<Values<typeof customerColumns>, 'status' | 'active_binding_id'>,
+): CustomerState {
+  const { status, active_binding_id: activeBindingId } = row;
+  if (status === 'ready' && activeBindingId !== null) return { name: 'ready', activeBindingId };
+  if (status === 'unready' || status === 'deleted') return { name: status };
+  throw new Error(`a customer is stored as ${status} without what belongs to it`);
+}

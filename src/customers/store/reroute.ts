@@ -1,0 +1,62 @@
+// A binding whose test charge goes to another terminal, in SQL, by the rule of payments (payment.terminal.ts): only while its first
+// attempt is the only one. Another binding of the customer that moves on meanwhile does not stand in the way.
+import type { Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { statement } from '../../platform/database/statement.ts';
+import { bornClaimed } from '../../platform/jobs/job-runner.ts';
+import { appendEvent, appendParameters } from '../../platform/events/log.ts';
+import { isFirstAttempt, termsElsewhere } from '../../acquiring/domain/reroute.ts';
+import { loadBinding, type StoredBinding } from './bindings.ts';
+import type { BindingFact } from '../domain/binding.ts';
+import { bindingFactToJson } from './codec.ts';
+
+const rerouteBinding = statement({
+  name: 'reroute_binding',
+  parameters: {
+    ...appendParameters,
+    customer_id: 'text',
+    binding_id: 'text',
+    version: 'int4',
+    terminal: 'json',
+    wake_at: 'timestamptz',
+  },
+  row: { version: 'int4' },
+  // The claim goes on with it: at the next terminal too, whoever comes later is not the first.
+  text: `
+    with held as (
+      select version from customer where customer_id = :customer_id for update
+    ), moved as (
+      update binding set version = held.version + 1, wake_at = :wake_at, terms = ${termsElsewhere}
+      from held
+      where customer_id = :customer_id and binding_id = :binding_id and binding.version = :version and ${isFirstAttempt}
+      returning customer_id, binding.version
+    ), changed as (
+      update customer set version = moved.version from moved where customer.customer_id = moved.customer_id
+      returning customer.customer_id, party_id, customer.version
+    ), logged as (
+      ${appendEvent('customer', 'customer_id')}
+    )
+    select version from changed`,
+});
+
+/** The binding at its new terminal, and the customer as he is by now; undefined when somebody else has it. */
+export async function storeMove(
+  db: Database,
+  stored: StoredBinding,
+  fact: BindingFact & { type: 'binding_rerouted' },
+  now: Instant,
+): Promise<StoredBinding | undefined> {
+  const { binding } = stored;
+  const [row] = await db.run(rerouteBinding, {
+    customer_id: binding.customerId,
+    binding_id: binding.id,
+    version: stored.version,
+    terminal: fact.terminal,
+    wake_at: bornClaimed(now).wake_at,
+    happened_at: now,
+    facts: [bindingFactToJson(fact, binding.id)],
+  });
+  // Another binding may have made the customer ready meanwhile, and what is written next says what he is.
+  const moved = row && (await loadBinding(db, { customerId: binding.customerId, bindingId: binding.id }));
+  return moved?.version === row?.version ? moved : undefined;
+}

@@ -1,0 +1,109 @@
+// What is owed to payers: test charges whose return the bank has not confirmed, and charges of unknown outcome that are being
+// taken back. Each is a row with a date. Here they are counted for the alarm, listed for the operator, and asked about again
+// when the engine has given up: a bank that was away for a night must not leave money behind.
+import type { Clock, Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { statement } from '../../platform/database/statement.ts';
+import { decideClose } from '../domain/commands.ts';
+import { loadBinding } from './bindings.ts';
+import { storeBindingFacts } from './binding-changes.ts';
+
+/** Dates are on the party's own clock, which in a sandbox may run ahead. */
+const ownNow = `:now + coalesce(offset_ms, 0) * interval '1 ms'`;
+
+const countOwed = statement({
+  name: 'count_owed_returns',
+  parameters: { now: 'timestamptz' },
+  row: { owed: 'int8', overdue: 'int8' },
+  text: `select count(*) as owed, count(*) filter (where return_by < ${ownNow}) as overdue
+         from binding left join test_clock using (party_id) where return_by is not null`,
+});
+
+const listOwed = statement({
+  name: 'list_owed_returns',
+  parameters: { now: 'timestamptz' },
+  row: {
+    customer_id: 'text',
+    binding_id: 'text',
+    party_id: 'text',
+    status: 'text',
+    amount_minor: 'int8',
+    currency: 'text',
+    return_by: 'timestamptz',
+    is_overdue: 'bool',
+    stuck_reason: 'text?',
+  },
+  text: `select customer_id, binding_id, party_id, status, amount_minor, currency, return_by,
+           return_by < ${ownNow} as is_overdue, stuck_reason
+         from binding left join test_clock using (party_id)
+         where return_by is not null order by return_by limit 1000`,
+});
+
+/** Not from nought: to the step the first attempt means that nobody can have tried before. */
+const resumeOwed = statement({
+  name: 'resume_owed_returns',
+  parameters: { now: 'timestamptz', stuck_before: 'timestamptz' },
+  row: { binding_id: 'text' },
+  text: `update binding set wake_at = :now, attempts = 1, stuck_at = null, stuck_reason = null
+         where return_by is not null and stuck_at < :stuck_before + coalesce((
+           select offset_ms from test_clock where test_clock.party_id = binding.party_id), 0) * interval '1 ms'
+         returning binding_id`,
+});
+
+/** How many returns the bank has not confirmed, and of how many the date is past. */
+export async function countOwedReturns(
+  db: Database,
+  now: Instant,
+): Promise<{ owed: number; overdue: number }> {
+  const [row] = await db.run(countOwed, { now });
+  return { owed: Number(row?.owed ?? 0n), overdue: Number(row?.overdue ?? 0n) };
+}
+
+export type OwedReturn = {
+  readonly customerId: string;
+  readonly bindingId: string;
+  readonly partyId: string;
+  readonly status: string;
+  readonly amountMinor: bigint;
+  readonly currency: string;
+  readonly returnBy: Instant;
+  readonly isOverdue: boolean;
+  readonly stuckReason: string | null;
+};
+
+export async function listOwedReturns(db: Database, now: Instant): Promise<OwedReturn[]> {
+  return (await db.run(listOwed, { now })).map((row) => ({
+    customerId: row.customer_id,
+    bindingId: row.binding_id,
+    partyId: row.party_id,
+    status: row.status,
+    amountMinor: row.amount_minor,
+    currency: row.currency,
+    returnBy: row.return_by,
+    isOverdue: row.is_overdue,
+    stuckReason: row.stuck_reason,
+  }));
+}
+
+/** Takes up again what the engine gave up before then. */
+export async function resumeOwedReturns(db: Database, now: Instant, stuckBefore: Instant): Promise<number> {
+  return (await db.run(resumeOwed, { now, stuck_before: stuckBefore })).length;
+}
+
+/**
+ * Closes one by hand: the operator has made sure, outside, that the payer has his money. The binding has then failed.
+ * False when nothing is owed under that name.
+ */
+export async function closeOwedReturn(
+  db: Database,
+  clock: Clock,
+  name: { customerId: string; bindingId: string },
+  reason: string,
+): Promise<boolean> {
+  const stored = await loadBinding(db, name);
+  const decision = stored && decideClose(stored.binding, reason);
+  if (!stored || !decision?.ok) return false;
+  const written = await storeBindingFacts(db, stored, [decision.value], clock.now());
+  if (!written) throw new Error('the customer was changed by somebody else; try again');
+  return true;
+}

@@ -1,0 +1,100 @@
+// What merchants are told about a customer and his bindings. They are one log, so they are one queue: its facts are followed
+// one by one, and each notice shows the state right after its own.
+import { filled, hasMembers, type Notice, type Topic } from '../platform/events/topic.ts';
+import { cardInNotice, contactInNotice } from '../payments/webhook-events.ts';
+import { bindingStatus, evolveBinding, type Binding, type BindingFact } from './domain/binding.ts';
+import { customerFactFromJson, isBindingFact } from './store/codec.ts';
+import { customerStateAfter, newCustomer, type Customer, type CustomerFact } from './domain/customer.ts';
+
+/** What is not here is internal: nobody is told. */
+const toldOf: Partial<Record<(BindingFact | CustomerFact)['type'], string>> = {
+  customer_created: 'CustomerCreated',
+  customer_ready: 'CustomerReady',
+  customer_deleted: 'CustomerDeleted',
+  binding_started: 'CustomerBindingStarted',
+  binding_succeeded: 'CustomerBindingSucceeded',
+  binding_failed: 'CustomerBindingFailed',
+};
+
+/** The customer with his bindings, after some of the facts. */
+type Story = { readonly customer?: Customer; readonly bindings: Readonly<Record<string, Binding>> };
+
+export const customersTopic: Topic = {
+  name: 'CustomersTopic',
+  nameInNotices: 'CustomersTopic',
+  aggregate: 'customer',
+  eventTypes: Object.values(toldOf),
+  eventId: 'number',
+  typesOf: (facts) => facts.flatMap((json) => toldOf[customerFactFromJson(json).fact.type] ?? []),
+  ownersOf: ([first]) => {
+    const { fact } = customerFactFromJson(first);
+    if (fact.type !== 'customer_created')
+      throw new Error('a log of a customer does not begin with his making');
+    return [{ id: fact.terms.shopId }];
+  },
+  noticesOf(log) {
+    const notices: Notice[] = [];
+    let story: Story = { bindings: {} };
+    for (const { sequence, createdAt: happenedAt, facts } of log) {
+      let place = 0;
+      for (const json of facts) {
+        const before = story.customer;
+        story = after(story, json);
+        const told = toldOf[customerFactFromJson(json).fact.type];
+        if (told === undefined) continue;
+        // Of a deletion: as he was before.
+        const customer = told === 'CustomerDeleted' ? before : story.customer;
+        const members = membersOf({ ...story, ...(customer ? { customer } : {}) }, json);
+        notices.push({ sequence, place: place++, subscribedAs: told, eventType: told, happenedAt, members });
+      }
+    }
+    return notices;
+  },
+};
+
+function after({ customer, bindings }: Story, json: unknown): Story {
+  const read = customerFactFromJson(json);
+  if ('bindingId' in read) {
+    const binding = evolveBinding(bindings[read.bindingId], read.fact);
+    return { ...(customer ? { customer } : {}), bindings: { ...bindings, [read.bindingId]: binding } };
+  }
+  const { fact } = read;
+  if (isBindingFact(fact)) throw new Error('a fact of a binding without its name');
+  if (fact.type === 'customer_created') return { customer: newCustomer(fact), bindings };
+  if (!customer) throw new Error(`${fact.type} without a customer`);
+  return { customer: { ...customer, state: customerStateAfter(customer.state, fact) }, bindings };
+}
+
+function membersOf({ customer, bindings }: Story, json: unknown): Record<string, unknown> {
+  if (!customer) throw new Error('something is told of a customer who is not there');
+  const read = customerFactFromJson(json);
+  const binding = 'bindingId' in read ? bindings[read.bindingId] : undefined;
+  return {
+    customer: customerInNotice(customer),
+    ...(binding ? { binding: bindingInNotice(binding) } : {}),
+  };
+}
+
+function customerInNotice({ id, shopId, state, contactInfo, metadata }: Customer): Record<string, unknown> {
+  return {
+    id,
+    shopID: shopId,
+    status: state.name === 'ready' ? 'ready' : 'unready',
+    contactInfo: contactInNotice(contactInfo),
+    ...(hasMembers(metadata) ? { metadata } : {}),
+  };
+}
+
+/** Neither token nor session: nobody may charge a card with what a notice says. */
+function bindingInNotice({ id, card, state }: Binding): Record<string, unknown> {
+  const { fingerprint, ip } = card.clientInfo;
+  return filled({
+    id,
+    status: bindingStatus[state.name],
+    error: state.name === 'failed' ? { code: state.failure[0], message: state.failure.join(':') } : undefined,
+    paymentResource: {
+      paymentToolDetails: cardInNotice(card.details),
+      clientInfo: filled({ fingerprint, ip }),
+    },
+  });
+}

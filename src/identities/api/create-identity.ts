@@ -1,0 +1,51 @@
+// POST /wallet/v0/identities: the first step of every payout.
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { identityBody, identityExample, IdentityParams, IdentitySchema } from './schema.ts';
+import { decideCreate, evolve, type Identity } from '../domain/identity.ts';
+import { findIdentityNamed, storeNewIdentity } from '../store/identities.ts';
+import { fingerprintOf, madeOnce } from './idempotent-create.ts';
+import { givenIn, shapeProblem } from './shared-schema.ts';
+
+export const createIdentity = endpoint({
+  operation: 'createIdentity',
+  method: 'POST',
+  path: '/wallet/v0/identities',
+  tag: 'Identities',
+  summary: 'Create an identity',
+  description:
+    'In whose name wallets and destinations are held. It begins as `anonymous`; how much may be paid out depends on how well it ' +
+    'is known.',
+  body: IdentityParams,
+  bodyProblem: shapeProblem,
+  bodyExample: identityExample,
+  status: 201,
+  answer: IdentitySchema,
+  mayAsk: ({ caller, body }) => body.partyID === undefined || body.partyID === caller.partyId,
+  location: ({ id }) => `/wallet/v0/identities/${id}`,
+  refusals: ['partyInaccessible', 'noSuchProvider', 'noSuchIdentityClass', 'externalIDConflict'],
+  handle: async ({ caller, body, now }, { db, merchants, payouts, ids }) => {
+    const fingerprint = fingerprintOf([body.name, body.provider, body.class, body.metadata, body.externalID]);
+    const made = await madeOnce<Identity, 'partyInaccessible' | 'noSuchProvider' | 'noSuchIdentityClass'>({
+      externalId: body.externalID,
+      fingerprint,
+      find: (name) => findIdentityNamed(db, caller.partyId, name),
+      make: async () => {
+        const party = await merchants.party(caller.partyId);
+        if (!party) return refuse('partyInaccessible');
+        const terms = {
+          id: ids.next(),
+          name: body.name.trim(),
+          provider: body.provider,
+          class: body.class,
+          ...givenIn(body),
+        };
+        const decision = decideCreate(party, payouts.providers, terms, now);
+        if (!decision.ok) return decision;
+        const isStored = await storeNewIdentity(db, decision.value, fingerprint);
+        return isStored ? accept(evolve(undefined, decision.value)) : 'nameTaken';
+      },
+    });
+    return made.ok ? accept(identityBody(made.value)) : made;
+  },
+});

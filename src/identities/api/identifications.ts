@@ -1,0 +1,99 @@
+// Identifications of an identity: /wallet/v0/identities/{identityID}/challenges. In the sandbox the merchant identifies himself,
+// any proof will do, and the identification is completed in the transaction that starts it; in live mode an operator decides
+// (mandate identity).
+import { Type } from 'typebox';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { challengeBody, ChallengeParams, ChallengeSchema } from './schema.ts';
+import { completed, decideChallenge, type Challenge } from '../domain/identity.ts';
+import { findChallenges, findIdentity, storeIdentityFacts, storeNewChallenge } from '../store/identities.ts';
+import { IdentityPath } from './read-identities.ts';
+import { AnyID } from './shared-schema.ts';
+
+/** Each that fails is a change of somebody else's that succeeded. */
+const tries = 100;
+
+export const startChallenge = endpoint({
+  operation: 'startChallenge',
+  method: 'POST',
+  path: '/wallet/v0/identities/{identityID}/challenges',
+  tag: 'Identities',
+  summary: 'Identify the person or company behind an identity',
+  description:
+    '`esia` raises an anonymous identity to `partial`, `in-person` to `identified`. In the sandbox it succeeds by itself, with any ' +
+    'token as the proof; in live mode an operator looks at it.',
+  params: IdentityPath,
+  body: ChallengeParams,
+  bodyExample: { type: 'esia', proofs: [{ type: 'RUSDomesticPassport', token: 'any' }] },
+  status: 202,
+  answer: ChallengeSchema,
+  refusals: [
+    'identityNotFound',
+    'challengeUnderWay',
+    'noSuchChallengeType',
+    'proofNotFound',
+    'insufficientProof',
+    'illegalChallengeType',
+  ],
+  handle: async ({ caller, params, body, now }, { db, ids, payouts }) => {
+    for (let attempt = 0; attempt < tries; attempt++) {
+      const stored = await findIdentity(db, caller.partyId, params.identityID);
+      if (!stored) return refuse('identityNotFound');
+      const challenge: Challenge = {
+        id: ids.next(),
+        identityId: params.identityID,
+        type: body.type,
+        proofs: body.proofs,
+        createdAt: now,
+        status: 'pending',
+      };
+      const decision = decideChallenge(stored.identity, challenge);
+      if (!decision.ok) return decision;
+      // Whether one is under way is read after the identity: starting one changes the identity, and then nothing is written below.
+      const underWay = await findChallenges(db, params.identityID, { status: 'pending' });
+      if (underWay.length > 0) return refuse('challengeUnderWay');
+      const isCompleted = payouts.realm === 'test';
+      const facts = isCompleted ? [decision.value, completed(challenge)] : [decision.value];
+      const isStarted = await db.transaction(async (tx) => {
+        if (!(await storeIdentityFacts(tx, stored, facts, now))) return false;
+        await storeNewChallenge(tx, isCompleted ? { ...challenge, status: 'completed' } : challenge);
+        return true;
+      });
+      if (isStarted) return accept(challengeBody(challenge));
+    }
+    throw new Error(`identity ${params.identityID} was changed by others ${tries} times in a row`);
+  },
+});
+
+export const listChallenges = endpoint({
+  operation: 'listChallenges',
+  method: 'GET',
+  path: '/wallet/v0/identities/{identityID}/challenges',
+  tag: 'Identities',
+  summary: 'List the identifications of an identity, oldest first',
+  params: IdentityPath,
+  status: 200,
+  answer: Type.Array(ChallengeSchema),
+  refusals: ['identityNotFound'],
+  handle: async ({ caller, params }, { db }) => {
+    if (!(await findIdentity(db, caller.partyId, params.identityID))) return refuse('identityNotFound');
+    return accept((await findChallenges(db, params.identityID)).map(challengeBody));
+  },
+});
+
+export const getChallenge = endpoint({
+  operation: 'getChallenge',
+  method: 'GET',
+  path: '/wallet/v0/identities/{identityID}/challenges/{challengeID}',
+  tag: 'Identities',
+  summary: 'Get an identification',
+  params: Type.Object({ identityID: AnyID, challengeID: AnyID }),
+  status: 200,
+  answer: ChallengeSchema,
+  refusals: ['identityNotFound', 'challengeNotFound'],
+  handle: async ({ caller, params }, { db }) => {
+    if (!(await findIdentity(db, caller.partyId, params.identityID))) return refuse('identityNotFound');
+    const [found] = await findChallenges(db, params.identityID, { id: params.challengeID });
+    return found ? accept(challengeBody(found)) : refuse('challengeNotFound');
+  },
+});

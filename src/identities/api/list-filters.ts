@@ -1,0 +1,30 @@
+// The filters that lists of withdrawals and of deposits share: when, and how much.
+import { Type } from 'typebox';
+import type { Values } from '../../platform/database/statement.ts';
+import { DateTime } from '../../platform/http/schemas.ts';
+import { accept, refuse, type Outcome } from '../../refusal.ts';
+import { instantOf } from './shared-schema.ts';
+import type { searchFilters } from '../store/sql-fragments.ts';
+
+export const Moments = {
+  createdAtFrom: Type.Optional({ ...DateTime, description: 'This moment or later.' }),
+  createdAtTo: Type.Optional({ ...DateTime, description: 'Before this moment.' }),
+  amountFrom: Type.Optional(Type.Integer({ description: 'This amount or more.' })),
+  amountTo: Type.Optional(Type.Integer({ description: 'This amount or less.' })),
+};
+
+type Asked = { createdAtFrom?: string; createdAtTo?: string; amountFrom?: number; amountTo?: number };
+type Range = Values<typeof searchFilters>;
+
+export function rangeOf(asked: Asked): Outcome<Range, 'invalidSearchRange'> {
+  const { createdAtFrom, createdAtTo, amountFrom, amountTo } = asked;
+  const from = createdAtFrom === undefined ? null : instantOf(createdAtFrom);
+  const to = createdAtTo === undefined ? null : instantOf(createdAtTo);
+  if (from !== null && to !== null && from > to) return refuse('invalidSearchRange');
+  return accept({
+    created_from: from,
+    created_to: to,
+    amount_from: amountFrom === undefined ? null : BigInt(amountFrom),
+    amount_to: amountTo === undefined ? null : BigInt(amountTo),
+  });
+}

@@ -1,0 +1,88 @@
+// Pages of the lists, newest first. A continuation token says after which row to go on, and of which query it is: with
+// other parameters it is refused. It is no secret and needs no signature, because every query is bound to the caller's party.
+import { createHash } from 'node:crypto';
+import { Type, type TSchema } from 'typebox';
+import { parseInstant, type Instant } from '../../clock.ts';
+import { CurrencyCode } from '../../platform/http/schemas.ts';
+import { accept, refuse, type Outcome } from '../../refusal.ts';
+import { AnyID } from './shared-schema.ts';
+
+const Limit = Type.Integer({ minimum: 1, maximum: 1_000 });
+const ContinuationToken = Type.String({
+  minLength: 1,
+  maxLength: 4_000,
+  description: 'From the page before, sent with the very same parameters.',
+});
+/** What every list is asked with. */
+export const PageQuery = { limit: Limit, continuationToken: Type.Optional(ContinuationToken) };
+export const OptionalPageQuery = { ...PageQuery, limit: Type.Optional(Limit) };
+
+/** Of what an identity holds: wallets, destinations. */
+export const HoldingsQuery = Type.Object({
+  ...PageQuery,
+  identityID: Type.Optional(AnyID),
+  currencyID: Type.Optional(CurrencyCode),
+});
+
+export function pageSchema<Item extends TSchema>(title: string, item: Item) {
+  return Type.Object(
+    { result: Type.Array(item), continuationToken: Type.Optional(Type.String()) },
+    { title },
+  );
+}
+
+type Query = Readonly<Record<string, unknown>> & {
+  readonly limit?: number;
+  readonly continuationToken?: string;
+};
+type Row = { readonly id: string; readonly createdAt: Instant };
+
+type Page = {
+  /** One more than is shown: by it one knows whether there is another page. */
+  readonly most: number;
+  readonly before_at: Instant | null;
+  readonly before_id: string | null;
+};
+
+/** The page of a list that was asked for. */
+export async function listed<R extends Row, Body>(
+  query: Query,
+  read: (page: Page) => Promise<readonly R[]>,
+  body: (row: R) => Body,
+): Promise<Outcome<{ result: Body[]; continuationToken?: string }, 'invalidContinuationToken'>> {
+  const page = pageOf(query);
+  return page.ok ? accept(pageBody(query, await read(page.value), body)) : page;
+}
+
+function pageOf(query: Query): Outcome<Page, 'invalidContinuationToken'> {
+  const { limit = 1_000, continuationToken } = query;
+  if (continuationToken === undefined) return accept({ most: limit + 1, before_at: null, before_id: null });
+  const [of, at, id, ...more] = Buffer.from(continuationToken, 'base64url').toString().split('|');
+  const instant = parseInstant(at ?? '');
+  if (of !== fingerprintOf(query) || !instant || !id || !/^[0-9A-Za-z]{1,40}$/.test(id) || more.length > 0) {
+    return refuse('invalidContinuationToken');
+  }
+  return accept({ most: limit + 1, before_at: instant, before_id: id });
+}
+
+/** The rows of a page, which may be one too many, as the answer. */
+function pageBody<R extends Row, Body>(
+  query: Query,
+  rows: readonly R[],
+  body: (row: R) => Body,
+): { result: Body[]; continuationToken?: string } {
+  const { limit = 1_000 } = query;
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const token = rows.length > limit && last ? tokenOf(query, last) : undefined;
+  return { result: shown.map(body), ...(token === undefined ? {} : { continuationToken: token }) };
+}
+
+function tokenOf(query: Query, { createdAt, id }: Row): string {
+  return Buffer.from([fingerprintOf(query), createdAt, id].join('|')).toString('base64url');
+}
+
+function fingerprintOf({ continuationToken: _, ...query }: Query): string {
+  const parameters = Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1));
+  return createHash('sha256').update(JSON.stringify(parameters)).digest('base64url').slice(0, 16);
+}

@@ -1,0 +1,52 @@
+// The reads of identities: by id, and the list.
+import { Type } from 'typebox';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { identityBody, IdentitySchema } from './schema.ts';
+import { findIdentity, listIdentities as readList } from '../store/identities.ts';
+import { listed, OptionalPageQuery, pageSchema } from './list-page.ts';
+import { AnyID } from './shared-schema.ts';
+
+export const IdentityPath = Type.Object({ identityID: AnyID });
+
+export const getIdentity = endpoint({
+  operation: 'getIdentity',
+  method: 'GET',
+  path: '/wallet/v0/identities/{identityID}',
+  tag: 'Identities',
+  summary: 'Get an identity',
+  params: IdentityPath,
+  status: 200,
+  answer: IdentitySchema,
+  refusals: ['identityNotFound'],
+  handle: async ({ caller, params }, { db }) => {
+    const stored = await findIdentity(db, caller.partyId, params.identityID);
+    return stored ? accept(identityBody(stored.identity)) : refuse('identityNotFound');
+  },
+});
+
+export const listIdentities = endpoint({
+  operation: 'listIdentities',
+  method: 'GET',
+  path: '/wallet/v0/identities',
+  tag: 'Identities',
+  summary: 'List your identities, newest first',
+  query: Type.Object({
+    ...OptionalPageQuery,
+    providerID: Type.Optional(AnyID),
+    class: Type.Optional(AnyID),
+    level: Type.Optional(AnyID),
+  }),
+  status: 200,
+  answer: pageSchema('IdentityPage', IdentitySchema),
+  refusals: ['invalidContinuationToken'],
+  handle: ({ caller, query }, { db }) => {
+    const filter = {
+      party_id: caller.partyId,
+      provider: query.providerID ?? null,
+      class: query.class ?? null,
+      level: query.level ?? null,
+    };
+    return listed(query, (page) => readList(db, { ...filter, ...page }), identityBody);
+  },
+});

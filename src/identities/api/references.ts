@@ -1,0 +1,145 @@
+// What one can look up before the first identity: providers, their classes, residences, currencies.
+import { Type, type Static } from 'typebox';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { decimalsOf, isKnownCurrency } from '../../money.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { residences, type Provider } from '../domain/provider.ts';
+import { AnyID } from './shared-schema.ts';
+
+const ProviderSchema = Type.Object(
+  { id: Type.String(), name: Type.String(), residences: Type.Array(Type.String()) },
+  { title: 'Provider' },
+);
+const IdentityClass = Type.Object({ id: Type.String(), name: Type.String() }, { title: 'IdentityClass' });
+const Residence = Type.Object(
+  { id: Type.String(), name: Type.String(), flag: Type.Optional(Type.String()) },
+  { title: 'Residence' },
+);
+const CurrencySchema = Type.Object(
+  {
+    id: Type.String(),
+    numericCode: Type.Optional(Type.String()),
+    name: Type.String(),
+    exponent: Type.Integer({ description: 'How many digits the minor unit has.' }),
+  },
+  { title: 'Currency' },
+);
+const ThreeLetters = Type.String({ pattern: '^[A-Za-z]{3}$' });
+const ProviderPath = Type.Object({ providerID: AnyID });
+
+export const listProviders = endpoint({
+  operation: 'listProviders',
+  method: 'GET',
+  path: '/wallet/v0/providers',
+  tag: 'Identities',
+  summary: 'List the providers of identities',
+  query: Type.Object({ residence: Type.Optional(ThreeLetters) }),
+  status: 200,
+  answer: Type.Array(ProviderSchema),
+  refusals: [],
+  handle: ({ query }, { payouts }) => {
+    const residence = query.residence?.toUpperCase();
+    const found = payouts.providers.filter(
+      (provider) => residence === undefined || provider.residences.includes(residence),
+    );
+    return Promise.resolve(accept(found.map(providerBody)));
+  },
+});
+
+export const getProvider = endpoint({
+  operation: 'getProvider',
+  method: 'GET',
+  path: '/wallet/v0/providers/{providerID}',
+  tag: 'Identities',
+  summary: 'Get a provider',
+  params: ProviderPath,
+  status: 200,
+  answer: ProviderSchema,
+  refusals: ['providerNotFound'],
+  handle: ({ params }, { payouts }) => {
+    const found = payouts.providers.find(({ id }) => id === params.providerID);
+    return Promise.resolve(found ? accept(providerBody(found)) : refuse('providerNotFound'));
+  },
+});
+
+export const listIdentityClasses = endpoint({
+  operation: 'listIdentityClasses',
+  method: 'GET',
+  path: '/wallet/v0/providers/{providerID}/identity-classes',
+  tag: 'Identities',
+  summary: 'List the classes of identities a provider has',
+  params: ProviderPath,
+  status: 200,
+  answer: Type.Array(IdentityClass),
+  refusals: ['providerNotFound'],
+  handle: ({ params }, { payouts }) => {
+    const found = payouts.providers.find(({ id }) => id === params.providerID);
+    return Promise.resolve(found ? accept([...found.classes]) : refuse('providerNotFound'));
+  },
+});
+
+export const getIdentityClass = endpoint({
+  operation: 'getIdentityClass',
+  method: 'GET',
+  path: '/wallet/v0/providers/{providerID}/identity-classes/{identityClassID}',
+  tag: 'Identities',
+  summary: 'Get a class of identities',
+  params: Type.Object({ providerID: AnyID, identityClassID: AnyID }),
+  status: 200,
+  answer: IdentityClass,
+  refusals: ['providerNotFound'],
+  handle: ({ params }, { payouts }) => {
+    const provider = payouts.providers.find(({ id }) => id === params.providerID);
+    const found = provider?.classes.find(({ id }) => id === params.identityClassID);
+    return Promise.resolve(found ? accept(found) : refuse('providerNotFound'));
+  },
+});
+
+export const getResidence = endpoint({
+  operation: 'getResidence',
+  method: 'GET',
+  path: '/wallet/v0/residences/{residence}',
+  tag: 'Identities',
+  summary: 'Get a residence',
+  params: Type.Object({ residence: ThreeLetters }),
+  status: 200,
+  answer: Residence,
+  refusals: ['residenceNotFound'],
+  handle: ({ params }) => {
+    const found = residences.find(({ id }) => id === params.residence.toUpperCase());
+    return Promise.resolve(found ? accept(found) : refuse('residenceNotFound'));
+  },
+});
+
+export const getCurrency = endpoint({
+  operation: 'getCurrency',
+  method: 'GET',
+  path: '/wallet/v0/currencies/{currencyID}',
+  tag: 'Wallets',
+  summary: 'Get a currency',
+  params: Type.Object({ currencyID: ThreeLetters }),
+  status: 200,
+  answer: CurrencySchema,
+  refusals: ['currencyNotFound'],
+  handle: ({ params }) => {
+    const id = params.currencyID.toUpperCase();
+    return Promise.resolve(isKnownCurrency(id) ? accept(currencyBody(id)) : refuse('currencyNotFound'));
+  },
+});
+
+const numericCodes: Readonly<Record<string, string>> = { RUB: '643', USD: '840', EUR: '978' };
+const names = new Intl.DisplayNames('en', { type: 'currency' });
+
+function currencyBody(id: Parameters<typeof decimalsOf>[0]): Static<typeof CurrencySchema> {
+  const numericCode = numericCodes[id];
+  return {
+    id,
+    ...(numericCode === undefined ? {} : { numericCode }),
+    name: names.of(id) ?? id,
+    exponent: decimalsOf(id),
+  };
+}
+
+function providerBody({ id, name, residences: served }: Provider): Static<typeof ProviderSchema> {
+  return { id, name, residences: [...served] };
+}

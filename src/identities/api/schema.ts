@@ -1,0 +1,101 @@
+// Identities and identifications as the API shows them.
+import { Type, type Static } from 'typebox';
+import { DateTime } from '../../platform/http/schemas.ts';
+import type { Challenge, Identity } from '../domain/identity.ts';
+import { AnyID, EntityName, FreeMetadata, givenBody, Named } from './shared-schema.ts';
+
+export const IdentityParams = Type.Object(
+  {
+    name: EntityName,
+    provider: Type.String({ minLength: 1, maxLength: 40, description: '`test` in the sandbox.' }),
+    class: Type.String({ minLength: 1, maxLength: 40, description: '`person` or `company`.' }),
+    partyID: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 40, description: 'The party of the API key; no other.' }),
+    ),
+    metadata: Type.Optional(FreeMetadata),
+    externalID: Type.Optional(Named),
+  },
+  { title: 'Identity' },
+);
+export type IdentityParams = Static<typeof IdentityParams>;
+
+export const IdentitySchema = Type.Object(
+  {
+    id: AnyID,
+    name: Type.String(),
+    provider: Type.String(),
+    class: Type.String(),
+    level: Type.String({ description: '`anonymous`, `partial` or `identified`.' }),
+    isBlocked: Type.Boolean({ description: 'Set by the operator.' }),
+    createdAt: DateTime,
+    effectiveChallenge: Type.Optional(
+      Type.String({ description: 'The identification its level comes from.' }),
+    ),
+    metadata: Type.Optional(FreeMetadata),
+    externalID: Type.Optional(Type.String()),
+  },
+  { title: 'IdentityState' },
+);
+
+export const identityExample = {
+  name: 'Keyn Fawkes',
+  provider: 'test',
+  class: 'person',
+} satisfies IdentityParams;
+
+export function identityBody(identity: Identity): Static<typeof IdentitySchema> {
+  const { id, name, provider, level, isBlocked, createdAt, effectiveChallenge } = identity;
+  return {
+    id,
+    name,
+    provider,
+    class: identity.class,
+    level,
+    isBlocked,
+    createdAt,
+    ...(effectiveChallenge === undefined ? {} : { effectiveChallenge }),
+    ...givenBody(identity),
+  };
+}
+
+const Proof = Type.Object(
+  {
+    type: Type.String({ minLength: 1, maxLength: 100 }),
+    token: Type.String({ minLength: 1, maxLength: 1_000, description: 'In the sandbox any will do.' }),
+  },
+  { title: 'IdentityProof' },
+);
+
+export const ChallengeParams = Type.Object(
+  {
+    type: Type.String({ minLength: 1, maxLength: 40, description: '`esia` or `in-person`.' }),
+    proofs: Type.Array(Proof, { maxItems: 20 }),
+  },
+  { title: 'IdentityChallenge' },
+);
+
+export const ChallengeSchema = Type.Object(
+  {
+    id: AnyID,
+    createdAt: DateTime,
+    type: Type.String(),
+    proofs: Type.Array(Proof),
+    status: Type.Enum(['Pending', 'Completed', 'Failed']),
+    failureReason: Type.Optional(Type.String()),
+  },
+  { title: 'IdentityChallengeState' },
+);
+
+const statuses = { pending: 'Pending', completed: 'Completed', failed: 'Failed' } as const;
+
+export function challengeBody(challenge: Challenge): Static<typeof ChallengeSchema> {
+  const { id, createdAt, type, proofs, status, failureReason } = challenge;
+  return {
+    id,
+    createdAt,
+    type,
+    proofs: [...proofs],
+    status: statuses[status],
+    ...(failureReason === undefined ? {} : { failureReason }),
+  };
+}

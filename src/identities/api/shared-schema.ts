@@ -1,0 +1,92 @@
+// The small shapes all of the wallets' side shares on the API.
+import { Type, type Static } from 'typebox';
+import { parseInstant, type Instant } from '../../clock.ts';
+import { CurrencyCode } from '../../platform/http/schemas.ts';
+import type { Money } from '../../money.ts';
+import { nestedFailure, type PayoutFailure } from '../../payouts/domain/payout-failure.ts';
+
+/** Of what is named in an address or a body. */
+export const AnyID = Type.String({ minLength: 1, maxLength: 40 });
+
+/** Longer than on the payments' side. */
+export const Named = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'Your own name for it. The same request sent again with the same name makes nothing new.',
+});
+export const EntityName = Type.String({
+  pattern: '^[^\\x00-\\x1f\\x7f]{1,100}$',
+  description: 'For people: 1 to 100 characters.',
+});
+export const FreeMetadata = Type.Object(
+  {},
+  {
+    additionalProperties: true,
+    description: 'Yours: kept and given back, fractions as doubles. At most 16 KiB as JSON.',
+  },
+);
+
+export const Asset = Type.Object(
+  { amount: Type.Integer({ description: 'In minor units.' }), currency: CurrencyCode },
+  { title: 'Asset' },
+);
+export const AssetParams = Type.Object(
+  {
+    amount: Type.Integer({ minimum: 0, description: 'In minor units: kopecks, cents.' }),
+    currency: CurrencyCode,
+  },
+  { title: 'AssetParams' },
+);
+
+const DeepestFailure = Type.Object({ code: Type.String() });
+const InnerFailure = Type.Object({ code: Type.String(), subError: Type.Optional(DeepestFailure) });
+const SubFailure = Type.Object({ code: Type.String(), subError: Type.Optional(InnerFailure) });
+export const Failure = Type.Object(
+  { code: Type.String(), subError: Type.Optional(SubFailure) },
+  { title: 'PayoutFailure', description: 'From the outermost code inwards.' },
+);
+
+const metadataBytesMost = 16 * 1_024;
+
+/** What a schema cannot say. */
+export function shapeProblem(body: { name?: string; metadata?: unknown }): string | undefined {
+  if (body.name !== undefined && body.name.trim() === '') return 'name: must not be blank';
+  const isTooLong = Buffer.byteLength(JSON.stringify(body.metadata ?? {})) > metadataBytesMost;
+  return isTooLong ? `metadata: must be at most ${metadataBytesMost} bytes as JSON` : undefined;
+}
+
+export function assetBody({ minor, currency }: Money): Static<typeof Asset> {
+  return { amount: Number(minor), currency };
+}
+
+export function failureBody(failure: PayoutFailure): Static<typeof Failure> {
+  return nestedFailure(failure);
+}
+
+/** What a merchant gave along with it, where he did. */
+export function givenBody({ metadata, externalId }: { metadata?: unknown; externalId?: string }): {
+  metadata?: object;
+  externalID?: string;
+} {
+  return {
+    ...(metadata === undefined ? {} : { metadata: metadata as object }),
+    ...(externalId === undefined ? {} : { externalID: externalId }),
+  };
+}
+
+export function givenIn(body: { metadata?: unknown; externalID?: string }): {
+  metadata?: unknown;
+  externalId?: string;
+} {
+  return {
+    ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
+    ...(body.externalID === undefined ? {} : { externalId: body.externalID }),
+  };
+}
+
+/** A date-time the schema has checked. */
+export function instantOf(text: string): Instant {
+  const instant = parseInstant(text);
+  if (instant === undefined) throw new Error('the schema let a date-time pass that cannot be read');
+  return instant;
+}

@@ -1,0 +1,263 @@
+// Identities and their identifications in SQL: the row, guarded by its version, and its event in one statement.
+import type { Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { statement, type Values } from '../../platform/database/statement.ts';
+import { appendEvent, appendParameters } from '../../platform/events/log.ts';
+import { evolve, type Challenge, type Identity, type IdentityFact, type Proof } from '../domain/identity.ts';
+import type { Named } from '../api/idempotent-create.ts';
+import type { Level } from '../domain/provider.ts';
+import { claimName, listOf, listStatement, placesOf } from './sql-fragments.ts';
+
+export type StoredIdentity = { readonly identity: Identity; readonly version: number };
+
+const columns = {
+  identity_id: 'text',
+  party_id: 'text',
+  version: 'int4',
+  name: 'text',
+  provider: 'text',
+  class: 'text',
+  level: 'text',
+  is_blocked: 'bool',
+  created_at: 'timestamptz',
+  metadata: 'json?',
+  external_id: 'text?',
+  effective_challenge: 'text?',
+} as const;
+const columnList = listOf(columns);
+
+const challengeColumns = {
+  identity_id: 'text',
+  challenge_id: 'text',
+  type: 'text',
+  proofs: 'json',
+  status: 'text',
+  created_at: 'timestamptz',
+  failure_reason: 'text?',
+} as const;
+
+const insertIdentity = statement({
+  name: 'insert_identity',
+  parameters: { ...columns, ...appendParameters, fingerprint: 'bytea' },
+  row: { identity_id: 'text' },
+  text: `
+    with ${claimName('createIdentity', 'identity_id')}, changed as (
+      insert into identity (${columnList}) select ${placesOf(columns)} from named
+      returning identity_id, party_id, version
+    ), logged as (${appendEvent('identity', 'identity_id')})
+    select identity_id from changed`,
+});
+
+const changeIdentityRow = statement({
+  name: 'change_identity',
+  parameters: {
+    ...appendParameters,
+    identity_id: 'text',
+    version: 'int4',
+    level: 'text',
+    is_blocked: 'bool',
+    effective_challenge: 'text?',
+  },
+  row: { version: 'int4' },
+  text: `
+    with changed as (
+      update identity set version = version + 1, level = :level, is_blocked = :is_blocked,
+        effective_challenge = :effective_challenge
+      where identity_id = :identity_id and version = :version
+      returning identity_id, party_id, version
+    ), logged as (${appendEvent('identity', 'identity_id')})
+    select version from changed`,
+});
+
+const readIdentity = statement({
+  name: 'read_identity',
+  parameters: { identity_id: 'text', party_id: 'text?' },
+  row: columns,
+  text: `select ${columnList} from identity
+         where identity_id = :identity_id and (:party_id is null or party_id = :party_id)`,
+});
+
+const readIdentityNamed = statement({
+  name: 'read_identity_named',
+  parameters: { party_id: 'text', external_id: 'text' },
+  row: { ...columns, fingerprint: 'bytea' },
+  text: `select ${listOf(columns, 'identity')}, claimed.fingerprint
+         from external_id as claimed join identity on identity_id = entity_id
+         where claimed.party_id = :party_id and operation = 'createIdentity' and claimed.external_id = :external_id`,
+});
+
+const listIdentityRows = listStatement({
+  name: 'list_identities',
+  table: 'identity',
+  idColumn: 'identity_id',
+  filters: { provider: 'text?', class: 'text?', level: 'text?' },
+  row: columns,
+});
+
+const insertChallenge = statement({
+  name: 'insert_identity_challenge',
+  parameters: challengeColumns,
+  row: {},
+  text: `insert into identity_challenge (${listOf(challengeColumns)}) values (${placesOf(challengeColumns)})`,
+});
+
+const endChallengeRow = statement({
+  name: 'end_identity_challenge',
+  parameters: { identity_id: 'text', challenge_id: 'text', status: 'text', failure_reason: 'text?' },
+  row: { challenge_id: 'text' },
+  text: `update identity_challenge set status = :status, failure_reason = :failure_reason
+         where identity_id = :identity_id and challenge_id = :challenge_id and status = 'pending'
+         returning challenge_id`,
+});
+
+const readChallenges = statement({
+  name: 'read_identity_challenges',
+  parameters: { identity_id: 'text', challenge_id: 'text?', status: 'text?' },
+  row: challengeColumns,
+  text: `select ${listOf(challengeColumns)} from identity_challenge
+         where identity_id = :identity_id and (:challenge_id is null or challenge_id = :challenge_id)
+           and (:status is null or status = :status)
+         order by created_at, challenge_id limit 1000`,
+});
+
+/** False when the merchant's name for it is taken already. */
+export async function storeNewIdentity(
+  db: Database,
+  created: IdentityFact & { type: 'identity_created' },
+  fingerprint: Buffer,
+): Promise<boolean> {
+  const identity = evolve(undefined, created);
+  const rows = await db.run(insertIdentity, {
+    identity_id: identity.id,
+    party_id: identity.partyId,
+    version: 1,
+    name: identity.name,
+    provider: identity.provider,
+    class: identity.class,
+    level: identity.level,
+    is_blocked: false,
+    created_at: identity.createdAt,
+    metadata: identity.metadata ?? null,
+    external_id: identity.externalId ?? null,
+    effective_challenge: null,
+    fingerprint,
+    happened_at: identity.createdAt,
+    facts: [created],
+  });
+  return rows.length > 0;
+}
+
+/** Of that party, or of any for an operator. */
+export async function findIdentity(
+  db: Database,
+  partyId: string | null,
+  id: string,
+): Promise<StoredIdentity | undefined> {
+  const [row] = await db.run(readIdentity, { identity_id: id, party_id: partyId });
+  return row && storedFromRow(row);
+}
+
+export async function findIdentityNamed(
+  db: Database,
+  partyId: string,
+  externalId: string,
+): Promise<Named<Identity> | undefined> {
+  const [row] = await db.run(readIdentityNamed, { party_id: partyId, external_id: externalId });
+  return row && { value: storedFromRow(row).identity, fingerprint: row.fingerprint };
+}
+
+export async function listIdentities(
+  db: Database,
+  asked: Values<typeof listIdentityRows.parameters>,
+): Promise<Identity[]> {
+  const rows = await db.run(listIdentityRows, asked);
+  return rows.map((row) => storedFromRow(row).identity);
+}
+
+/** False when somebody else changed the identity since it was read. */
+export async function storeIdentityFacts(
+  db: Database,
+  { identity, version }: StoredIdentity,
+  facts: readonly IdentityFact[],
+  now: Instant,
+): Promise<boolean> {
+  const after = facts.reduce(evolve, identity);
+  const rows = await db.run(changeIdentityRow, {
+    identity_id: identity.id,
+    version,
+    level: after.level,
+    is_blocked: after.isBlocked,
+    effective_challenge: after.effectiveChallenge ?? null,
+    happened_at: now,
+    facts,
+  });
+  return rows.length > 0;
+}
+
+/** Of one identity one is under way at most: whoever starts it has made sure that none is, and changes the identity with it. */
+export async function storeNewChallenge(db: Database, challenge: Challenge): Promise<void> {
+  await db.run(insertChallenge, {
+    identity_id: challenge.identityId,
+    challenge_id: challenge.id,
+    type: challenge.type,
+    proofs: challenge.proofs,
+    status: challenge.status,
+    created_at: challenge.createdAt,
+    failure_reason: challenge.failureReason ?? null,
+  });
+}
+
+/** False when it has ended already. */
+export async function endChallenge(
+  db: Database,
+  challenge: Pick<Challenge, 'id' | 'identityId'>,
+  ending: { status: 'completed' } | { status: 'failed'; reason: string },
+): Promise<boolean> {
+  const rows = await db.run(endChallengeRow, {
+    identity_id: challenge.identityId,
+    challenge_id: challenge.id,
+    status: ending.status,
+    failure_reason: ending.status === 'failed' ? ending.reason : null,
+  });
+  return rows.length > 0;
+}
+
+export async function findChallenges(
+  db: Database,
+  identityId: string,
+  filter: { id?: string; status?: Challenge['status'] } = {},
+): Promise<Challenge[]> {
+  const rows = await db.run(readChallenges, {
+    identity_id: identityId,
+    challenge_id: filter.id ?? null,
+    status: filter.status ?? null,
+  });
+  return rows.map((row) => ({
+    id: row.challenge_id,
+    identityId: row.identity_id,
+    type: row.type,
+    proofs: row.proofs as Proof[],
+    createdAt: row.created_at,
+    status: row.status as Challenge['status'],
+    ...(row.failure_reason === null ? {} : { failureReason: row.failure_reason }),
+  }));
+}
+
+function storedFromRow(row: Values<typeof columns>): StoredIdentity {
+  return {
+    version: row.version,
+    identity: {
+      id: row.identity_id,
+      partyId: row.party_id,
+      name: row.name,
+      provider: row.provider,
+      class: row.class,
+      level: row.level as Level,
+      isBlocked: row.is_blocked,
+      createdAt: row.created_at,
+      ...(row.metadata === null ? {} : { metadata: row.metadata }),
+      ...(row.external_id === null ? {} : { externalId: row.external_id }),
+      ...(row.effective_challenge === null ? {} : { effectiveChallenge: row.effective_challenge }),
+    },
+  };
+}

@@ -1,0 +1,79 @@
+// Parts of statements that the stores of this room share: the claim of a merchant's own name, and lists.
+import { statement, type Columns } from '../../platform/database/statement.ts';
+
+/**
+ * The first common table expressions of a create: the merchant's own name for it is claimed, if there is one, and `named` has a
+ * row only if nobody else has that name. Uses :party_id, :external_id, :fingerprint and the given id.
+ */
+export function claimName(operation: string, idParameter: string): string {
+  return `claimed as (
+      insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+      select :party_id, '${operation}', :external_id, :${idParameter}, :fingerprint where :external_id is not null
+      on conflict do nothing returning entity_id
+    ), named as (
+      select where :external_id is null or exists (select from claimed)
+    )`;
+}
+
+/** Whose identity is blocked, or who may not trade, neither pays out nor is paid: `isBlocked` of a wallet and of a destination. */
+export const isBlockedNow = 'identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked';
+
+/** With its identity and its party, by key. */
+export function joinOwner(table: string): string {
+  return `join identity using (identity_id) join party on party.party_id = ${table}.party_id`;
+}
+
+const pageParameters = { before_at: 'timestamptz?', before_id: 'text?', most: 'int4' } as const;
+
+/** What lists of things with an amount can be searched by, beside their columns. */
+export const searchFilters = {
+  created_from: 'timestamptz?',
+  created_to: 'timestamptz?',
+  amount_from: 'int8?',
+  amount_to: 'int8?',
+} as const;
+
+const searches: Readonly<Record<string, string>> = {
+  created_from: 'created_at >=',
+  created_to: 'created_at <',
+  amount_from: 'amount_minor >=',
+  amount_to: 'amount_minor <=',
+};
+
+/** A party's own, page by page, newest first. A filter is a column, or one of the search; one that is null leaves nothing out. */
+export function listStatement<const Filters extends Columns, const Row extends Columns>(list: {
+  readonly name: string;
+  readonly table: string;
+  readonly idColumn: string;
+  readonly filters: Filters;
+  readonly row: Row;
+  /** Where it takes more than the columns of the table. */
+  readonly select?: string;
+  readonly source?: string;
+}) {
+  const { name, table, idColumn, filters, row, select = listOf(row), source = table } = list;
+  const conditions = Object.keys(filters).map((filter) => {
+    const compared = searches[filter] ?? `${filter} =`;
+    return `and (:${filter} is null or ${table}.${compared} :${filter})`;
+  });
+  return statement({
+    name,
+    parameters: { party_id: 'text', ...filters, ...pageParameters },
+    row,
+    text: `select ${select} from ${source} where ${table}.party_id = :party_id ${conditions.join('\n')}
+           and (:before_at is null or (${table}.created_at, ${table}.${idColumn}) < (:before_at, :before_id))
+           order by ${table}.created_at desc, ${table}.${idColumn} desc limit :most`,
+  });
+}
+
+export function listOf(columns: Columns, table?: string): string {
+  return Object.keys(columns)
+    .map((name) => (table === undefined ? name : `${table}.${name}`))
+    .join(', ');
+}
+
+export function placesOf(columns: Columns): string {
+  return Object.keys(columns)
+    .map((name) => `:${name}`)
+    .join(', ');
+}

@@ -1,0 +1,16 @@
+// Whose payouts a merchant may have himself told about: those of an identity of his, or of one of its wallets.
+import type { Database } from '../platform/database/database.ts';
+import type { Owner } from '../platform/events/topic.ts';
+import { findIdentity } from './store/identities.ts';
+import { findWallet } from '../wallets/store/wallets.ts';
+
+export async function whatIsMissing(
+  db: Database,
+  partyId: string,
+  { id, part: walletId }: Owner,
+): Promise<'noSuchIdentity' | 'noSuchWallet' | undefined> {
+  if (!(await findIdentity(db, partyId, id))) return 'noSuchIdentity';
+  if (walletId === undefined) return undefined;
+  const wallet = await findWallet(db, partyId, walletId);
+  return wallet?.identityId === id ? undefined : 'noSuchWallet';
+}

@@ -1,0 +1,69 @@
+// How a merchant ends an invoice: fulfil one that was paid, rescind one that was not.
+import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
+import { Reason } from '../../platform/http/schemas.ts';
+import { requireTrading, type TradingRefusal } from '../../merchants/domain/party.ts';
+import { accept, refuse, type Outcome } from '../../refusal.ts';
+import type { Service } from '../../app/app-context.ts';
+import { decideFulfill, decideRescind, type Invoice, type InvoiceFact } from '../domain/invoice.ts';
+import { changeInvoice } from '../store/invoices.ts';
+import { InvoicePath } from './schema.ts';
+
+export const fulfillInvoice = endpoint({
+  operation: 'fulfillInvoice',
+  method: 'POST',
+  path: '/v2/processing/invoices/{invoiceID}/fulfill',
+  tag: 'Invoices',
+  summary: 'Fulfil a paid invoice',
+  params: InvoicePath,
+  body: Reason,
+  bodyExample: { reason: 'Delivered' },
+  status: 204,
+  refusals: [
+    'invoiceNotFound',
+    'invalidShopID',
+    'invalidPartyStatus',
+    'invalidShopStatus',
+    'invalidInvoiceStatus',
+  ],
+  handle: (request, service) => end(request, service, decideFulfill),
+});
+
+export const rescindInvoice = endpoint({
+  operation: 'rescindInvoice',
+  method: 'POST',
+  path: '/v2/processing/invoices/{invoiceID}/rescind',
+  tag: 'Invoices',
+  summary: 'Cancel an unpaid invoice',
+  params: InvoicePath,
+  body: Reason,
+  bodyExample: { reason: 'Out of stock' },
+  status: 204,
+  refusals: [
+    'invoiceNotFound',
+    'invalidShopID',
+    'invalidPartyStatus',
+    'invalidShopStatus',
+    'invalidInvoiceStatus',
+    'invoicePaymentPending',
+  ],
+  handle: (request, service) => end(request, service, decideRescind),
+});
+
+type EndRequest = EndpointRequest<{ invoiceID: string }, unknown, { reason: string }>;
+type StatusRefusal = 'invalidInvoiceStatus' | 'invoicePaymentPending';
+
+async function end<Code extends StatusRefusal>(
+  { caller, params, body, now }: EndRequest,
+  { db, merchants }: Service,
+  decide: (invoice: Invoice, reason: string) => Outcome<InvoiceFact, Code>,
+): Promise<Outcome<undefined, Code | TradingRefusal | 'invoiceNotFound'>> {
+  const party = await merchants.party(caller.partyId);
+  if (!party) return refuse('invoiceNotFound');
+  const name = { partyId: party.id, invoiceId: params.invoiceID };
+  const changed = await changeInvoice<Code | TradingRefusal>(db, name, now, async (invoice) => {
+    const trading = requireTrading(party, await merchants.shop(party.id, invoice.shopId));
+    return trading.ok ? decide(invoice, body.reason) : trading;
+  });
+  if (!changed) return refuse('invoiceNotFound');
+  return changed.ok ? accept(undefined) : changed;
+}

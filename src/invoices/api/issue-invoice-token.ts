@@ -1,0 +1,30 @@
+// POST …/access-tokens: a fresh token for an invoice, in any status, for when three days were not enough, or one that may do less.
+import { Type } from 'typebox';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { AccessToken } from '../../platform/http/schemas.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { findInvoice } from '../store/invoices.ts';
+import { InvoicePath } from './schema.ts';
+
+export const issueInvoiceToken = endpoint({
+  operation: 'issueInvoiceToken',
+  method: 'POST',
+  path: '/v2/processing/invoices/{invoiceID}/access-tokens',
+  tag: 'Invoices',
+  summary: 'Issue an access token for an invoice',
+  description:
+    'Good for three days, like the one that came with the invoice. With `for=checkout` it is one for a page in a browser: a payer who is ' +
+    'present pays with it, and it charges no card that was kept (`RecurrentPayer`, `CustomerPayer`).',
+  params: InvoicePath,
+  query: Type.Object({ for: Type.Optional(Type.Enum(['checkout'])) }),
+  status: 201,
+  answer: AccessToken,
+  refusals: ['invoiceNotFound'],
+  handle: async ({ caller, params, query }, { db, tokens }) => {
+    const stored = await findInvoice(db, caller.partyId, params.invoiceID);
+    if (!stored) return refuse('invoiceNotFound');
+    const { id, partyId } = stored.invoice;
+    const narrowed = query.for === undefined ? {} : { isFor: query.for };
+    return accept({ payload: tokens.issue({ kind: 'invoice', entityId: id, partyId, ...narrowed }) });
+  },
+});

@@ -1,0 +1,39 @@
+// The reads of an invoice: by its id, by the merchant's own name for it, and its events.
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { ExternalID } from '../../platform/http/schemas.ts';
+import { Type } from 'typebox';
+import { accept, refuse } from '../../refusal.ts';
+import { findInvoice, findInvoiceNamed } from '../store/invoices.ts';
+import { invoiceBody, InvoicePath, InvoiceSchema } from './schema.ts';
+
+export const getInvoice = endpoint({
+  operation: 'getInvoice',
+  method: 'GET',
+  path: '/v2/processing/invoices/{invoiceID}',
+  tag: 'Invoices',
+  summary: 'Get an invoice',
+  params: InvoicePath,
+  status: 200,
+  answer: InvoiceSchema,
+  refusals: ['invoiceNotFound'],
+  handle: async ({ caller, params }, { db }) => {
+    const stored = await findInvoice(db, caller.partyId, params.invoiceID);
+    return stored ? accept(invoiceBody(stored.invoice)) : refuse('invoiceNotFound');
+  },
+});
+
+export const findInvoiceByExternalId = endpoint({
+  operation: 'findInvoice',
+  method: 'GET',
+  path: '/v2/processing/invoices',
+  tag: 'Invoices',
+  summary: 'Find an invoice by its externalID',
+  query: Type.Object({ externalID: ExternalID }),
+  status: 200,
+  answer: InvoiceSchema,
+  refusals: ['invoiceNotFound'],
+  handle: async ({ caller, query }, { db }) => {
+    const found = await findInvoiceNamed(db, caller.partyId, query.externalID);
+    return found ? accept(invoiceBody(found.invoice)) : refuse('invoiceNotFound');
+  },
+});

@@ -1,0 +1,216 @@
+// Invoices as the API shows them.
+import { Type, type Static } from 'typebox';
+import {
+  AccessToken,
+  Amount,
+  CurrencyCode,
+  DateTime,
+  EntityID,
+  ExternalID,
+  Metadata,
+} from '../../platform/http/schemas.ts';
+import {
+  lineCostMinor,
+  type CartLine,
+  type InvoiceFact,
+  type InvoiceState,
+  type InvoiceTerms,
+} from '../domain/invoice.ts';
+
+const TaxMode = Type.Object(
+  {
+    type: Type.Enum(['InvoiceLineTaxVAT']),
+    rate: Type.String({
+      pattern: '^(\\d{1,2}%|10/110|18/118|20/120)$',
+      description: '`<N>%`, or a calculated rate: `10/110`, `18/118`, `20/120`.',
+    }),
+  },
+  { title: 'InvoiceLineTaxMode' },
+);
+
+const product = Type.String({ maxLength: 1_000 });
+const quantity = Type.Integer({ minimum: 1, maximum: 999_999_999_999 });
+
+const CartLineRequest = Type.Object(
+  {
+    product,
+    quantity: Type.Optional({ ...quantity, default: 1 }),
+    price: { ...Amount, description: 'Of one piece, in minor units.' },
+    taxMode: Type.Optional(TaxMode),
+  },
+  { title: 'InvoiceLineParams' },
+);
+
+const CartLineSchema = Type.Object(
+  {
+    product,
+    quantity,
+    price: Amount,
+    cost: Type.Integer({ description: 'price × quantity' }),
+    taxMode: Type.Optional(TaxMode),
+  },
+  { title: 'InvoiceLine' },
+);
+
+const BankAccount = Type.Object(
+  {
+    accountType: Type.Enum(['InvoiceRussianBankAccount']),
+    account: Type.String({ pattern: '^\\d{20}$' }),
+    bankBik: Type.String({ pattern: '^\\d{9}$' }),
+  },
+  { title: 'InvoiceBankAccount' },
+);
+
+const InvoiceClientInfo = Type.Object(
+  { trustLevel: Type.Enum(['wellKnown', 'unknown']) },
+  { title: 'InvoiceClientInfo' },
+);
+
+export const CartSchema = Type.Array(CartLineSchema);
+export const CartParams = Type.Array(CartLineRequest, { description: '1 to 100 lines.' });
+
+export const InvoiceParams = Type.Object(
+  {
+    shopID: EntityID,
+    partyID: Type.Optional(EntityID),
+    externalID: Type.Optional(ExternalID),
+    dueDate: {
+      ...DateTime,
+      description: 'Until when it can be paid. One already past is cancelled at once.',
+    },
+    amount: Type.Optional({
+      ...Amount,
+      description: 'May be left out with a cart: then it is the sum of the cart.',
+    }),
+    currency: CurrencyCode,
+    product: Type.String({ maxLength: 100 }),
+    description: Type.Optional(Type.String({ maxLength: 1_000 })),
+    cart: Type.Optional(CartParams),
+    bankAccount: Type.Optional(BankAccount),
+    clientInfo: Type.Optional(InvoiceClientInfo),
+    metadata: Type.Optional(Metadata),
+    allocation: Type.Optional(Type.Unknown({ description: 'Split payments are not offered.' })),
+  },
+  { title: 'InvoiceParams' },
+);
+export type InvoiceParams = Static<typeof InvoiceParams>;
+
+const InvoiceStatusSchema = Type.Enum(['unpaid', 'paid', 'fulfilled', 'cancelled']);
+
+export const InvoiceSchema = Type.Object(
+  {
+    id: EntityID,
+    shopID: EntityID,
+    externalID: Type.Optional(ExternalID),
+    createdAt: DateTime,
+    dueDate: DateTime,
+    amount: Amount,
+    currency: CurrencyCode,
+    product: Type.String(),
+    description: Type.Optional(Type.String()),
+    cart: Type.Optional(CartSchema),
+    bankAccount: Type.Optional(BankAccount),
+    clientInfo: Type.Optional(InvoiceClientInfo),
+    metadata: Metadata,
+    status: InvoiceStatusSchema,
+    reason: Type.Optional(Type.String({ description: 'Why it was cancelled or fulfilled.' })),
+  },
+  { title: 'Invoice' },
+);
+export type InvoiceBody = Static<typeof InvoiceSchema>;
+
+export const InvoiceAndToken = Type.Object(
+  { invoice: InvoiceSchema, invoiceAccessToken: AccessToken },
+  { title: 'InvoiceAndToken' },
+);
+
+export const invoiceChanges = [
+  Type.Object(
+    { changeType: Type.Literal('InvoiceCreated'), invoice: InvoiceSchema },
+    { title: 'InvoiceCreated' },
+  ),
+  Type.Object(
+    {
+      changeType: Type.Literal('InvoiceStatusChanged'),
+      status: InvoiceStatusSchema,
+      reason: Type.Optional(Type.String()),
+    },
+    { title: 'InvoiceStatusChanged' },
+  ),
+];
+
+export const InvoicePath = Type.Object({ invoiceID: EntityID });
+
+/** The request of an example that works in the sandbox as it stands. */
+export const invoiceExample = {
+  shopID: 'TEST',
+  dueDate: '2030-01-20T10:00:00Z',
+  amount: 6000,
+  currency: 'RUB',
+  product: 'Order num 12345',
+  description: 'Two products',
+  cart: [
+    { product: 'Product 1', quantity: 1, price: 5000, taxMode: { type: 'InvoiceLineTaxVAT', rate: '10%' } },
+    { product: 'Product 2', quantity: 1, price: 1000, taxMode: { type: 'InvoiceLineTaxVAT', rate: '20%' } },
+  ],
+  metadata: { order_id: '12345' },
+} satisfies InvoiceParams;
+
+export function invoiceBody(invoice: InvoiceTerms & InvoiceState): InvoiceBody {
+  return {
+    id: invoice.id,
+    shopID: invoice.shopId,
+    createdAt: invoice.createdAt,
+    dueDate: invoice.dueDate,
+    amount: Number(invoice.amount.minor),
+    currency: invoice.amount.currency,
+    product: invoice.product,
+    metadata: invoice.metadata as InvoiceBody['metadata'],
+    status: invoice.status,
+    ...(invoice.externalId === undefined ? {} : { externalID: invoice.externalId }),
+    ...(invoice.description === undefined ? {} : { description: invoice.description }),
+    ...(invoice.cart === undefined ? {} : { cart: cartBody(invoice.cart) }),
+    ...(invoice.bankAccount === undefined
+      ? {}
+      : { bankAccount: invoice.bankAccount as NonNullable<InvoiceBody['bankAccount']> }),
+    ...(invoice.clientInfo === undefined
+      ? {}
+      : { clientInfo: invoice.clientInfo as NonNullable<InvoiceBody['clientInfo']> }),
+    ...('reason' in invoice ? { reason: invoice.reason } : {}),
+  };
+}
+
+export function invoiceChangeBody(fact: InvoiceFact): object {
+  switch (fact.type) {
+    case 'invoice_created':
+      return { changeType: 'InvoiceCreated', invoice: invoiceBody({ ...fact.terms, status: 'unpaid' }) };
+    case 'invoice_paid':
+      return { changeType: 'InvoiceStatusChanged', status: 'paid' };
+    case 'invoice_fulfilled':
+      return { changeType: 'InvoiceStatusChanged', status: 'fulfilled', reason: fact.reason };
+    case 'invoice_cancelled':
+      return { changeType: 'InvoiceStatusChanged', status: 'cancelled', reason: fact.reason };
+  }
+}
+
+export function cartBody(cart: readonly CartLine[]): Static<typeof CartSchema> {
+  return cart.map((line) => ({
+    product: line.product,
+    quantity: Number(line.quantity),
+    price: Number(line.priceMinor),
+    cost: Number(lineCostMinor(line)),
+    ...(line.taxMode ? { taxMode: line.taxMode } : {}),
+  }));
+}
+
+export function cartOf(lines: Static<typeof CartParams>): CartLine[] {
+  return lines.map(({ product, quantity = 1, price, taxMode }) => {
+    const { type, rate } = taxMode ?? {};
+    return {
+      product,
+      quantity: BigInt(quantity),
+      priceMinor: BigInt(price),
+      ...(type && rate !== undefined ? { taxMode: { type, rate } } : {}),
+    };
+  });
+}

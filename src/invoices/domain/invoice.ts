@@ -1,0 +1,174 @@
+// An invoice: what is to be paid, to whom and until when, and what became of it. This file is the whole of its rules;
+// time and ids come in as values, and nothing here touches the database or the wire.
+import type { Instant } from '../../clock.ts';
+import { largestAmountMinor, type Money } from '../../money.ts';
+import { requireTrading, type Party, type Shop, type TradingRefusal } from '../../merchants/domain/party.ts';
+import { accept, refuse, type Outcome } from '../../refusal.ts';
+
+export type CartLine = {
+  readonly product: string;
+  readonly quantity: bigint;
+  readonly priceMinor: bigint;
+  readonly taxMode?: { readonly type: 'InvoiceLineTaxVAT'; readonly rate: string };
+};
+
+/** What is fixed when the invoice is made. */
+export type InvoiceTerms = {
+  readonly id: string;
+  readonly partyId: string;
+  readonly shopId: string;
+  readonly createdAt: Instant;
+  readonly dueDate: Instant;
+  readonly amount: Money;
+  readonly product: string;
+  readonly description?: string;
+  readonly cart?: readonly CartLine[];
+  readonly bankAccount?: unknown;
+  readonly clientInfo?: unknown;
+  readonly metadata: unknown;
+  readonly externalId?: string;
+};
+
+export type InvoiceState =
+  | { readonly status: 'unpaid' | 'paid' }
+  | { readonly status: 'fulfilled' | 'cancelled'; readonly reason: string };
+
+/** While a payment may still take its money the invoice neither falls overdue nor is rescinded. */
+export type Invoice = InvoiceTerms & InvoiceState & { readonly paymentInProgress: boolean };
+export type InvoiceStatus = InvoiceState['status'];
+
+export type InvoiceFact =
+  | { readonly type: 'invoice_created'; readonly terms: InvoiceTerms }
+  | { readonly type: 'invoice_paid' }
+  | { readonly type: 'invoice_fulfilled'; readonly reason: string }
+  | { readonly type: 'invoice_cancelled'; readonly reason: string };
+
+/** Every move there is; what is not in this table cannot happen. */
+export const invoiceLifecycle = {
+  absent: { invoice_created: 'unpaid' },
+  unpaid: { invoice_paid: 'paid', invoice_cancelled: 'cancelled' },
+  paid: { invoice_fulfilled: 'fulfilled' },
+  fulfilled: {},
+  cancelled: {},
+} as const satisfies Record<InvoiceStatus | 'absent', Partial<Record<InvoiceFact['type'], InvoiceStatus>>>;
+
+export const cartLinesMost = 100;
+const overdueReason = 'overdue';
+
+export type CreateInvoice = {
+  readonly id: string;
+  readonly partyId?: string;
+  readonly dueDate: Instant;
+  readonly amountMinor?: bigint;
+  readonly currency: string;
+  readonly product: string;
+  readonly description?: string;
+  readonly cart?: readonly CartLine[];
+  readonly bankAccount?: unknown;
+  readonly clientInfo?: unknown;
+  readonly metadata: unknown;
+  readonly externalId?: string;
+  readonly allocation?: unknown;
+};
+
+export type CreateRefusal =
+  | TradingRefusal
+  | 'invalidPartyID'
+  | 'invalidRequest'
+  | 'allocationNotPermitted'
+  | 'invalidInvoiceCart'
+  | 'invalidInvoiceCost';
+
+export function decideCreate(
+  party: Party,
+  shop: Shop | undefined,
+  command: CreateInvoice,
+  now: Instant,
+): Outcome<InvoiceFact, CreateRefusal> {
+  if (command.partyId !== undefined && command.partyId !== party.id) return refuse('invalidPartyID');
+  const trading = requireTrading(party, shop);
+  if (!trading.ok) return trading;
+  const { currency } = trading.value;
+  if (command.currency !== currency) return refuse('invalidRequest', { message: 'Invalid currency' });
+  if (command.allocation !== undefined) return refuse('allocationNotPermitted');
+  const cost = costOf(command);
+  if (!cost.ok) return cost;
+  // From here on the invoice is made. A due date already past is accepted: it is then overdue at once.
+  return accept({
+    type: 'invoice_created',
+    terms: {
+      id: command.id,
+      partyId: party.id,
+      shopId: trading.value.id,
+      createdAt: now,
+      dueDate: command.dueDate,
+      amount: { minor: cost.value, currency },
+      product: command.product,
+      metadata: command.metadata,
+      ...given('description', command.description),
+      ...given('cart', command.cart),
+      ...given('bankAccount', command.bankAccount),
+      ...given('clientInfo', command.clientInfo),
+      ...given('externalId', command.externalId),
+    },
+  });
+}
+
+/** The amount given, or the sum of the cart; where both are given they must agree. */
+function costOf(command: CreateInvoice): Outcome<bigint, 'invalidInvoiceCart' | 'invalidInvoiceCost'> {
+  const { amountMinor, cart } = command;
+  if (!cart) return amountMinor === undefined ? refuse('invalidInvoiceCost') : accept(amountMinor);
+  if (cart.length === 0 || cart.length > cartLinesMost) return refuse('invalidInvoiceCart');
+  const total = cart.reduce((sum, line) => sum + lineCostMinor(line), 0n);
+  if (total > largestAmountMinor) return refuse('invalidInvoiceCost');
+  if (amountMinor !== undefined && amountMinor !== total) return refuse('invalidInvoiceCost');
+  return accept(total);
+}
+
+export function lineCostMinor(line: CartLine): bigint {
+  return line.priceMinor * line.quantity;
+}
+
+export function decideFulfill(
+  invoice: Invoice,
+  reason: string,
+): Outcome<InvoiceFact, 'invalidInvoiceStatus'> {
+  if (invoice.status !== 'paid') return refuse('invalidInvoiceStatus');
+  return accept({ type: 'invoice_fulfilled', reason });
+}
+
+export function decideRescind(
+  invoice: Invoice,
+  reason: string,
+): Outcome<InvoiceFact, 'invalidInvoiceStatus' | 'invoicePaymentPending'> {
+  if (invoice.status !== 'unpaid') return refuse('invalidInvoiceStatus');
+  if (invoice.paymentInProgress) return refuse('invoicePaymentPending');
+  return accept({ type: 'invoice_cancelled', reason });
+}
+
+/** What is next, and when: an unpaid invoice is cancelled at its due date by itself. */
+export function nextOf(invoice: Invoice): { readonly at: Instant; readonly fact: InvoiceFact } | undefined {
+  if (invoice.status !== 'unpaid' || invoice.paymentInProgress) return undefined;
+  return { at: invoice.dueDate, fact: { type: 'invoice_cancelled', reason: overdueReason } };
+}
+
+/** The invoice after a fact. A fact the lifecycle does not allow is a bug, here or in the data, and stops the step. */
+export function evolve(invoice: Invoice | undefined, fact: InvoiceFact): Invoice {
+  const from = invoice?.status ?? 'absent';
+  const moves: Partial<Record<InvoiceFact['type'], InvoiceStatus>> = invoiceLifecycle[from];
+  if (moves[fact.type] === undefined) throw new Error(`an invoice that is ${from} cannot have ${fact.type}`);
+  if (fact.type === 'invoice_created') return { ...fact.terms, status: 'unpaid', paymentInProgress: false };
+  if (!invoice) throw new Error(`${fact.type} without an invoice`);
+  switch (fact.type) {
+    case 'invoice_paid':
+      return { ...invoice, status: 'paid' };
+    case 'invoice_fulfilled':
+      return { ...invoice, status: 'fulfilled', reason: fact.reason };
+    case 'invoice_cancelled':
+      return { ...invoice, status: 'cancelled', reason: fact.reason };
+  }
+}
+
+function given<Name extends string, Value>(name: Name, value: Value | undefined): { [N in Name]?: Value } {
+  return (value === undefined ? {} : { [name]: value }) as { [N in Name]?: Value };
+}

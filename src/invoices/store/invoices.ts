@@ -1,0 +1,276 @@
+// Invoices in SQL. A change is one statement: the row, guarded by its version, the event it led to, and when to look
+// again. Facts keep money as JSON integers; the largest amount is far below 2^53.
+import type { Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { statement, type Values } from '../../platform/database/statement.ts';
+import { appendEvent, appendParameters } from '../../platform/events/log.ts';
+import type { Currency } from '../../money.ts';
+import { invoiceFactToJson, lineFromJson, lineToJson, type LineJson } from './codec.ts';
+import type { Outcome } from '../../refusal.ts';
+import {
+  evolve,
+  nextOf,
+  type Invoice,
+  type InvoiceFact,
+  type InvoiceState,
+  type InvoiceTerms,
+} from '../domain/invoice.ts';
+
+export type StoredInvoice = { readonly invoice: Invoice; readonly version: number };
+
+const columns = {
+  invoice_id: 'text',
+  party_id: 'text',
+  shop_id: 'text',
+  version: 'int4',
+  status: 'text',
+  reason: 'text?',
+  created_at: 'timestamptz',
+  due_date: 'timestamptz',
+  amount_minor: 'int8',
+  currency: 'text',
+  product: 'text',
+  description: 'text?',
+  cart: 'json?',
+  bank_account: 'json?',
+  client_info: 'json?',
+  metadata: 'json',
+  external_id: 'text?',
+} as const;
+const columnList = Object.keys(columns).join(', ');
+/** What payments write beside it. */
+const readColumns = { ...columns, payment_in_progress: 'bool' } as const;
+const readColumnList = Object.keys(readColumns).join(', ');
+
+/** One round trip: the merchant's own name for it is claimed, and only then the invoice and its first event written. */
+const insertInvoice = statement({
+  name: 'insert_invoice',
+  parameters: { ...columns, ...appendParameters, wake_at: 'timestamptz?', fingerprint: 'bytea' },
+  row: { invoice_id: 'text' },
+  text: `
+    with claimed as (
+      insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+      select :party_id, 'createInvoice', :external_id, :invoice_id, :fingerprint where :external_id is not null
+      on conflict do nothing returning entity_id
+    ), changed as (
+      insert into invoice (${columnList}, wake_at)
+      select ${Object.keys(columns)
+        .map((name) => `:${name}`)
+        .join(', ')}, :wake_at
+      where :external_id is null or exists (select from claimed)
+      returning invoice_id, party_id, version
+    ), logged as (
+      ${appendEvent('invoice', 'invoice_id')}
+    )
+    select invoice_id from changed`,
+});
+
+const changeInvoiceRow = statement({
+  name: 'change_invoice',
+  parameters: {
+    ...appendParameters,
+    invoice_id: 'text',
+    version: 'int4',
+    status: 'text',
+    reason: 'text?',
+    wake_at: 'timestamptz?',
+  },
+  row: { version: 'int4' },
+  text: `
+    with changed as (
+      update invoice
+      set version = version + 1, status = :status, reason = :reason,
+          wake_at = :wake_at, attempts = 0, stuck_at = null, stuck_reason = null
+      where invoice_id = :invoice_id and version = :version
+      returning invoice_id, party_id, version
+    ), logged as (
+      ${appendEvent('invoice', 'invoice_id')}
+    )
+    select version from changed`,
+});
+
+const readInvoice = statement({
+  name: 'read_invoice',
+  parameters: { invoice_id: 'text' },
+  row: readColumns,
+  text: `select ${readColumnList} from invoice where invoice_id = :invoice_id`,
+});
+
+const readInvoiceOfParty = statement({
+  name: 'read_invoice_of_party',
+  parameters: { invoice_id: 'text', party_id: 'text' },
+  row: readColumns,
+  text: `select ${readColumnList} from invoice where invoice_id = :invoice_id and party_id = :party_id`,
+});
+
+const readInvoiceByExternalId = statement({
+  name: 'read_invoice_by_external_id',
+  parameters: { party_id: 'text', external_id: 'text' },
+  row: { ...readColumns, fingerprint: 'bytea' },
+  text: `select ${readColumnList
+    .split(', ')
+    .map((name) => `invoice.${name}`)
+    .join(', ')}, named.fingerprint
+         from external_id as named join invoice on invoice_id = entity_id
+         where named.party_id = :party_id and operation = 'createInvoice' and named.external_id = :external_id`,
+});
+
+const rescheduleInvoice = statement({
+  name: 'reschedule_invoice',
+  parameters: { invoice_id: 'text', version: 'int4', wake_at: 'timestamptz?' },
+  row: {},
+  text: `update invoice set wake_at = :wake_at, attempts = 0
+         where invoice_id = :invoice_id and version = :version`,
+});
+
+/** False when the merchant's name for it is taken already. */
+export async function storeNewInvoice(
+  db: Database,
+  created: InvoiceFact & { type: 'invoice_created' },
+  fingerprint: Buffer,
+): Promise<boolean> {
+  const invoice = evolve(undefined, created);
+  const rows = await db.run(insertInvoice, {
+    ...rowOf(invoice, 1),
+    fingerprint,
+    wake_at: nextOf(invoice)?.at ?? null,
+    happened_at: invoice.createdAt,
+    facts: [invoiceFactToJson(created)],
+  });
+  return rows.length > 0;
+}
+
+export async function findInvoice(
+  db: Database,
+  partyId: string,
+  id: string,
+): Promise<StoredInvoice | undefined> {
+  const [row] = await db.run(readInvoiceOfParty, { invoice_id: id, party_id: partyId });
+  return row && storedFromRow(row);
+}
+
+/** Whoever it belongs to: for who is not a caller of the API, and may see nothing of it by its id alone. */
+export async function loadInvoice(
+  db: Pick<Database, 'run'>,
+  invoiceId: string,
+): Promise<Invoice | undefined> {
+  const [row] = await db.run(readInvoice, { invoice_id: invoiceId });
+  return row && storedFromRow(row).invoice;
+}
+
+export async function findInvoiceNamed(
+  db: Database,
+  partyId: string,
+  externalId: string,
+): Promise<{ invoice: Invoice; fingerprint: Buffer } | undefined> {
+  const [row] = await db.run(readInvoiceByExternalId, { party_id: partyId, external_id: externalId });
+  return row && { invoice: storedFromRow(row).invoice, fingerprint: row.fingerprint };
+}
+
+const changeTries = 10;
+
+/**
+ * Reads the invoice, decides, and writes what was decided, unless somebody else changed it in between: then it is read
+ * and decided again. Undefined when there is no such invoice of that party.
+ */
+export async function changeInvoice<Code extends string>(
+  db: Database,
+  name: { partyId: string; invoiceId: string },
+  now: Instant,
+  decide: (invoice: Invoice) => Outcome<InvoiceFact, Code> | Promise<Outcome<InvoiceFact, Code>>,
+): Promise<Outcome<InvoiceFact, Code> | undefined> {
+  for (let attempt = 0; attempt < changeTries; attempt++) {
+    const stored = await findInvoice(db, name.partyId, name.invoiceId);
+    if (!stored) return undefined;
+    const decision = await decide(stored.invoice);
+    if (!decision.ok) return decision;
+    if (await storeFact(db, stored, decision.value, now)) return decision;
+  }
+  throw new Error(`invoice ${name.invoiceId} was changed by others ${changeTries} times in a row`);
+}
+
+/** The step of due work: does what is next if its time has come, else notes again when that will be. */
+export async function takeNextStep(db: Database, invoiceId: string, now: Instant): Promise<void> {
+  const [row] = await db.run(readInvoice, { invoice_id: invoiceId });
+  if (!row) return;
+  const stored = storedFromRow(row);
+  const next = nextOf(stored.invoice);
+  if (next && next.at <= now) {
+    // When somebody else was quicker, his write has set what is due next.
+    await storeFact(db, stored, next.fact, now);
+  } else {
+    await db.run(rescheduleInvoice, {
+      invoice_id: invoiceId,
+      version: stored.version,
+      wake_at: next?.at ?? null,
+    });
+  }
+}
+
+async function storeFact(
+  db: Database,
+  stored: StoredInvoice,
+  fact: InvoiceFact,
+  now: Instant,
+): Promise<boolean> {
+  const invoice = evolve(stored.invoice, fact);
+  const rows = await db.run(changeInvoiceRow, {
+    invoice_id: invoice.id,
+    version: stored.version,
+    status: invoice.status,
+    reason: 'reason' in invoice ? invoice.reason : null,
+    wake_at: nextOf(invoice)?.at ?? null,
+    happened_at: now,
+    facts: [invoiceFactToJson(fact)],
+  });
+  return rows.length > 0;
+}
+
+function rowOf(invoice: Invoice, version: number): Values<typeof columns> {
+  return {
+    invoice_id: invoice.id,
+    party_id: invoice.partyId,
+    shop_id: invoice.shopId,
+    version,
+    status: invoice.status,
+    reason: 'reason' in invoice ? invoice.reason : null,
+    created_at: invoice.createdAt,
+    due_date: invoice.dueDate,
+    amount_minor: invoice.amount.minor,
+    currency: invoice.amount.currency,
+    product: invoice.product,
+    description: invoice.description ?? null,
+    cart: invoice.cart ? invoice.cart.map(lineToJson) : null,
+    bank_account: invoice.bankAccount ?? null,
+    client_info: invoice.clientInfo ?? null,
+    metadata: invoice.metadata,
+    external_id: invoice.externalId ?? null,
+  };
+}
+
+function storedFromRow(row: Values<typeof readColumns>): StoredInvoice {
+  const terms: InvoiceTerms = {
+    id: row.invoice_id,
+    partyId: row.party_id,
+    shopId: row.shop_id,
+    createdAt: row.created_at,
+    dueDate: row.due_date,
+    amount: { minor: row.amount_minor, currency: row.currency as Currency },
+    product: row.product,
+    metadata: row.metadata,
+    ...(row.description === null ? {} : { description: row.description }),
+    ...(row.cart === null ? {} : { cart: (row.cart as LineJson[]).map(lineFromJson) }),
+    ...(row.bank_account === null ? {} : { bankAccount: row.bank_account }),
+    ...(row.client_info === null ? {} : { clientInfo: row.client_info }),
+    ...(row.external_id === null ? {} : { externalId: row.external_id }),
+  };
+  const { payment_in_progress: paymentInProgress } = row;
+  return { invoice: { ...terms, ...stateFromRow(row), paymentInProgress }, version: row.version };
+}
+
+function stateFromRow(row: { invoice_id: string; status: string; reason: string | null }): InvoiceState {
+  const { status, reason } = row;
+  if (status === 'unpaid' || status === 'paid') return { status };
+  if ((status === 'fulfilled' || status === 'cancelled') && reason !== null) return { status, reason };
+  throw new Error(`invoice ${row.invoice_id} is stored as ${status} without what belongs to it`);
+}

@@ -1,0 +1,167 @@
+// API keys: 256 random bits shown once, stored as a keyed hash. The text carries the key's own id, so that it is found
+// by that and compared in constant time, and a checksum, so that a mistyped key costs nothing and scanners know one.
+//   mandate_test_<id, 12 characters>_<secret, 43 characters><checksum, 6 characters>
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { laterBy, type Clock, type Instant } from '../clock.ts';
+import type { Database } from '../platform/database/database.ts';
+import { recentReads } from '../platform/database/ttl-cache.ts';
+import type { Caller } from '../platform/http/caller.ts';
+import { randomText } from '../ids.ts';
+import type { Keyring } from '../platform/keys/keyring.ts';
+import { insertApiKey, listApiKeys, readApiKey, revokeApiKey } from './store/api-keys.ts';
+import type { Realm } from './domain/party.ts';
+
+export type ApiKey = {
+  readonly keyId: string;
+  readonly partyId: string;
+  readonly name: string;
+  readonly realm: Realm;
+  readonly scopes: readonly string[];
+  readonly createdAt: Instant;
+  readonly expiresAt: Instant | null;
+  readonly revokedAt: Instant | null;
+};
+
+export type ApiKeys = {
+  /** The text of the new key, which cannot be had again. */
+  create(key: { partyId: string; name: string; scopes: readonly string[] }): Promise<string>;
+  /** A new key with the same name and scopes; the old one goes on for the overlap. */
+  rotate(keyId: string, overlapMs: number): Promise<string | undefined>;
+  revoke(keyId: string): Promise<boolean>;
+  list(partyId: string): Promise<ApiKey[]>;
+  authenticate(text: string): Promise<Caller | undefined>;
+  /** Whether this node has seen that key work before; whether it still does is not said. Looks nowhere. */
+  hasWorked(text: string): boolean;
+};
+
+const keyText = /^mandate_(test|live)_([0-9A-Za-z]{12})_([0-9A-Za-z]{43})([0-9a-f]{6})$/;
+const maxAgeMs = 1_000;
+const workedMost = 10_000;
+
+export function openApiKeys(options: {
+  db: Database;
+  /** On connections nobody holds. */
+  lookups: Pick<Database, 'run'>;
+  keyring: Keyring;
+  clock: Clock;
+  realm: Realm;
+}): ApiKeys {
+  const { db, keyring, clock, realm } = options;
+  const recentKeys = recentReads({
+    maxAgeMs,
+    entriesMost: 10_000,
+    load: async (keyId: string) => (await options.lookups.run(readApiKey, { key_id: keyId }))[0],
+  });
+  /**
+   * The keys that worked on this node, the longest known first: which text of which row. Until the row is read again, a second
+   * later at most, the same text needs no second proof.
+   */
+  const worked = new Map<string, { readonly row: object; readonly digest: string }>();
+
+  function hasWorkedNow(keyId: string, row: object, digest: string): void {
+    worked.set(keyId, { row, digest });
+    for (const oldest of worked.keys()) {
+      if (worked.size <= workedMost) return;
+      worked.delete(oldest);
+    }
+  }
+
+  async function create(
+    key: { partyId: string; name: string; scopes: readonly string[] },
+    on: Database = db,
+  ): Promise<string> {
+    const keyId = randomText(12);
+    const secret = randomText(43);
+    const hashKey = keyring.newest('api_key_hash');
+    await on.run(insertApiKey, {
+      key_id: keyId,
+      party_id: key.partyId,
+      name: key.name,
+      realm,
+      scopes: key.scopes.join(' '),
+      secret_hash: hashOf(secret, hashKey.secret),
+      hash_generation: hashKey.generation,
+      created_at: clock.now(),
+    });
+    const text = `mandate_${realm}_${keyId}_${secret}`;
+    return text + checksumOf(text);
+  }
+
+  return {
+    create,
+
+    rotate: (keyId, overlapMs) =>
+      db.transaction(async (tx) => {
+        const [old] = await tx.run(readApiKey, { key_id: keyId });
+        const now = clock.now();
+        if (!old || old.revoked_at !== null) return undefined;
+        if (old.expires_at !== null && old.expires_at <= now) return undefined;
+        const until = laterBy(now, overlapMs);
+        await tx.run(revokeApiKey, { key_id: keyId, expires_at: until, revoked_at: null });
+        return create({ partyId: old.party_id, name: old.name, scopes: old.scopes.split(' ') }, tx);
+      }),
+
+    async revoke(keyId) {
+      const found = await endApiKey(db, keyId, clock.now());
+      recentKeys.forget(keyId);
+      return found;
+    },
+
+    list: (partyId) => apiKeysOf(db, partyId),
+
+    hasWorked(text) {
+      const keyId = keyText.exec(text)?.[2];
+      return keyId !== undefined && worked.has(keyId);
+    },
+
+    async authenticate(text) {
+      const [, keyRealm, keyId, secret, checksum] = keyText.exec(text) ?? [];
+      if (keyRealm !== realm || !keyId || !secret) return undefined;
+      // Not the text itself: a secret is kept nowhere.
+      const digest = hash('sha256', text, 'base64');
+      const before = worked.get(keyId);
+      const hasWorked = before?.digest === digest;
+      if (!hasWorked && checksum !== checksumOf(text.slice(0, -6))) return undefined;
+      const row = await recentKeys.get(keyId);
+      if (!row || row.realm !== realm) return undefined;
+      const isProved = hasWorked && before.row === row;
+      if (!isProved) {
+        const hashKey = await keyring.find('api_key_hash', row.hash_generation);
+        if (!hashKey || !timingSafeEqual(hashOf(secret, hashKey.secret), row.secret_hash)) return undefined;
+      }
+      const now = clock.now();
+      if (row.revoked_at !== null || (row.expires_at !== null && row.expires_at <= now)) return undefined;
+      if (!isProved) hasWorkedNow(keyId, row, digest);
+      return { kind: 'apiKey', keyId, partyId: row.party_id, scopes: row.scopes.split(' ') };
+    },
+  };
+}
+
+/** Of either realm, and without what proves them: no data key is needed. */
+export async function apiKeysOf(db: Pick<Database, 'run'>, partyId: string): Promise<ApiKey[]> {
+  const rows = await db.run(listApiKeys, { party_id: partyId });
+  return rows.map((row) => ({
+    keyId: row.key_id,
+    partyId: row.party_id,
+    name: row.name,
+    realm: row.realm as Realm,
+    scopes: row.scopes.split(' '),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+  }));
+}
+
+export async function endApiKey(db: Pick<Database, 'run'>, keyId: string, now: Instant): Promise<boolean> {
+  const rows = await db.run(revokeApiKey, { key_id: keyId, expires_at: null, revoked_at: now });
+  return rows.length > 0;
+}
+
+function hashOf(secret: string, key: Buffer): Buffer {
+  return createHmac('sha256', key).update(secret).digest();
+}
+
+function checksumOf(text: string): string {
+  return crc32(text).toString(16).padStart(8, '0').slice(2);
+}

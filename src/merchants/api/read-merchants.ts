@@ -1,0 +1,137 @@
+// What a merchant can read about himself: the party, its shops, the categories shops are sorted into.
+import { Type, type Static } from 'typebox';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { CurrencyCode, DateTime, EntityID } from '../../platform/http/schemas.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { readCategories } from '../store/parties.ts';
+import type { Shop } from '../domain/party.ts';
+
+const Me = Type.Object(
+  { id: EntityID, isBlocked: Type.Boolean(), isSuspended: Type.Boolean() },
+  { title: 'Party' },
+);
+
+const ShopSchema = Type.Object(
+  {
+    id: EntityID,
+    createdAt: DateTime,
+    isBlocked: Type.Boolean({ description: 'Set by the operator.' }),
+    isSuspended: Type.Boolean({ description: 'Set by the owner.' }),
+    categoryID: Type.Integer(),
+    location: Type.Object({ locationType: Type.Enum(['ShopLocationUrl']), url: Type.String() }),
+    details: Type.Object({ name: Type.String(), description: Type.Optional(Type.String()) }),
+    contractID: EntityID,
+    currency: CurrencyCode,
+    realm: Type.Enum(['test', 'live'], { description: 'A test shop moves no real money.' }),
+  },
+  { title: 'Shop' },
+);
+
+const Category = Type.Object(
+  { categoryID: Type.Integer(), name: Type.String(), description: Type.Optional(Type.String()) },
+  { title: 'Category' },
+);
+
+export const getMe = endpoint({
+  operation: 'getMe',
+  method: 'GET',
+  path: '/v2/processing/me',
+  tag: 'Merchant',
+  summary: 'Get the party the API key belongs to',
+  status: 200,
+  answer: Me,
+  refusals: [],
+  handle: async ({ caller }, { merchants }) => {
+    const party = await merchants.party(caller.partyId);
+    if (!party) throw new Error(`party ${caller.partyId} vanished while it was asked for`);
+    return accept({ id: party.id, isBlocked: party.isBlocked, isSuspended: party.isSuspended });
+  },
+});
+
+export const listShops = endpoint({
+  operation: 'listShops',
+  method: 'GET',
+  path: '/v2/processing/shops',
+  tag: 'Merchant',
+  summary: 'List your shops',
+  status: 200,
+  answer: Type.Array(ShopSchema),
+  refusals: [],
+  handle: async ({ caller }, { merchants }) => accept((await merchants.shops(caller.partyId)).map(shopBody)),
+});
+
+export const getShop = endpoint({
+  operation: 'getShop',
+  method: 'GET',
+  path: '/v2/processing/shops/{shopID}',
+  tag: 'Merchant',
+  summary: 'Get a shop',
+  params: Type.Object({ shopID: EntityID }),
+  status: 200,
+  answer: ShopSchema,
+  refusals: ['shopNotFound'],
+  handle: async ({ caller, params }, { merchants }) => {
+    const shop = await merchants.shop(caller.partyId, params.shopID);
+    return shop ? accept(shopBody(shop)) : refuse('shopNotFound');
+  },
+});
+
+export const listCategories = endpoint({
+  operation: 'listCategories',
+  method: 'GET',
+  path: '/v2/processing/categories',
+  tag: 'Merchant',
+  summary: 'List the categories of shops',
+  status: 200,
+  answer: Type.Array(Category),
+  refusals: [],
+  handle: async (_request, { db }) => accept((await db.run(readCategories, {})).map(categoryBody)),
+});
+
+export const getCategory = endpoint({
+  operation: 'getCategory',
+  method: 'GET',
+  path: '/v2/processing/categories/{categoryID}',
+  tag: 'Merchant',
+  summary: 'Get a category',
+  params: Type.Object({ categoryID: EntityID }),
+  status: 200,
+  answer: Category,
+  refusals: ['categoryNotFound'],
+  handle: async ({ params }, { db }) => {
+    const rows = await db.run(readCategories, {});
+    const row = rows.find(({ category_id }) => String(category_id) === params.categoryID);
+    return row ? accept(categoryBody(row)) : refuse('categoryNotFound');
+  },
+});
+
+function shopBody(shop: Shop): Static<typeof ShopSchema> {
+  return {
+    id: shop.id,
+    createdAt: shop.createdAt,
+    isBlocked: shop.isBlocked,
+    isSuspended: shop.isSuspended,
+    categoryID: shop.categoryId,
+    location: { locationType: 'ShopLocationUrl', url: shop.url },
+    details: {
+      name: shop.name,
+      ...(shop.description === undefined ? {} : { description: shop.description }),
+    },
+    // There is one contract for each party, and it has no other name.
+    contractID: shop.partyId,
+    currency: shop.currency,
+    realm: shop.realm,
+  };
+}
+
+function categoryBody(row: {
+  category_id: number;
+  name: string;
+  description: string | null;
+}): Static<typeof Category> {
+  return {
+    categoryID: row.category_id,
+    name: row.name,
+    ...(row.description === null ? {} : { description: row.description }),
+  };
+}

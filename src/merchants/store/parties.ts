@@ -1,0 +1,154 @@
+// Parties, shops and categories in SQL.
+import { statement, type Values } from '../../platform/database/statement.ts';
+import { feesFromJson, type FeesJson } from '../../platform/ledger/domain/fee.ts';
+import type { Currency } from '../../money.ts';
+import type { Party, Realm, Shop } from '../domain/party.ts';
+
+const partyColumns = {
+  party_id: 'text',
+  name: 'text',
+  is_blocked: 'bool',
+  is_suspended: 'bool',
+  offset_ms: 'int8',
+} as const;
+
+export const readParty = statement({
+  name: 'read_party',
+  parameters: { party_id: 'text' },
+  row: partyColumns,
+  text: `select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
+         from party left join test_clock using (party_id)
+         where party_id = :party_id`,
+});
+
+export const insertParty = statement({
+  name: 'insert_party',
+  parameters: { party_id: 'text', name: 'text', created_at: 'timestamptz' },
+  row: { party_id: 'text' },
+  text: `insert into party (party_id, name, created_at) values (:party_id, :name, :created_at)
+         on conflict do nothing returning party_id`,
+});
+
+export const listParties = statement({
+  name: 'list_parties',
+  parameters: {},
+  row: partyColumns,
+  text: `select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
+         from party left join test_clock using (party_id) order by party.created_at`,
+});
+
+export const setPartyFlags = statement({
+  name: 'set_party_flags',
+  parameters: { party_id: 'text', is_blocked: 'bool?', is_suspended: 'bool?' },
+  row: { party_id: 'text' },
+  text: `update party set is_blocked = coalesce(:is_blocked, is_blocked),
+                          is_suspended = coalesce(:is_suspended, is_suspended)
+         where party_id = :party_id returning party_id`,
+});
+
+const shopColumns = {
+  party_id: 'text',
+  shop_id: 'text',
+  realm: 'text',
+  name: 'text',
+  description: 'text?',
+  url: 'text',
+  category_id: 'int4',
+  currency: 'text',
+  fees: 'json',
+  is_blocked: 'bool',
+  is_suspended: 'bool',
+  created_at: 'timestamptz',
+  origins: 'text',
+} as const;
+const shopColumnList = Object.keys(shopColumns).join(', ');
+
+export const readShop = statement({
+  name: 'read_shop',
+  parameters: { party_id: 'text', shop_id: 'text' },
+  row: shopColumns,
+  text: `select ${shopColumnList} from shop where party_id = :party_id and shop_id = :shop_id`,
+});
+
+export const listShopsOf = statement({
+  name: 'list_shops',
+  parameters: { party_id: 'text' },
+  row: shopColumns,
+  text: `select ${shopColumnList} from shop where party_id = :party_id order by created_at, shop_id`,
+});
+
+export const insertShop = statement({
+  name: 'insert_shop',
+  parameters: {
+    party_id: 'text',
+    shop_id: 'text',
+    realm: 'text',
+    name: 'text',
+    url: 'text',
+    category_id: 'int4',
+    currency: 'text',
+    created_at: 'timestamptz',
+  },
+  row: { shop_id: 'text' },
+  text: `insert into shop (party_id, shop_id, realm, name, url, category_id, currency, created_at)
+         values (:party_id, :shop_id, :realm, :name, :url, :category_id, :currency, :created_at)
+         on conflict do nothing returning shop_id`,
+});
+
+export const setShopFlags = statement({
+  name: 'set_shop_flags',
+  parameters: { party_id: 'text', shop_id: 'text', is_blocked: 'bool?', is_suspended: 'bool?' },
+  row: { shop_id: 'text' },
+  text: `update shop set is_blocked = coalesce(:is_blocked, is_blocked),
+                         is_suspended = coalesce(:is_suspended, is_suspended)
+         where party_id = :party_id and shop_id = :shop_id returning shop_id`,
+});
+
+export const setShopFees = statement({
+  name: 'set_shop_fees',
+  parameters: { party_id: 'text', shop_id: 'text', fees: 'json' },
+  row: { shop_id: 'text' },
+  text: `update shop set fees = :fees where party_id = :party_id and shop_id = :shop_id returning shop_id`,
+});
+
+export const setShopOrigins = statement({
+  name: 'set_shop_origins',
+  parameters: { party_id: 'text', shop_id: 'text', origins: 'text' },
+  row: { shop_id: 'text' },
+  text: `update shop set origins = :origins where party_id = :party_id and shop_id = :shop_id returning shop_id`,
+});
+
+export const readCategories = statement({
+  name: 'read_categories',
+  parameters: {},
+  row: { category_id: 'int4', name: 'text', description: 'text?' },
+  text: 'select category_id, name, description from category order by category_id',
+});
+
+export function partyFromRow(row: Values<typeof partyColumns>): Party {
+  return {
+    id: row.party_id,
+    name: row.name,
+    isBlocked: row.is_blocked,
+    isSuspended: row.is_suspended,
+    clockOffsetMs: Number(row.offset_ms),
+  };
+}
+
+export function shopFromRow(row: Values<typeof shopColumns>): Shop {
+  return {
+    id: row.shop_id,
+    partyId: row.party_id,
+    realm: row.realm as Realm,
+    name: row.name,
+    ...(row.description === null ? {} : { description: row.description }),
+    url: row.url,
+    categoryId: row.category_id,
+    currency: row.currency as Currency,
+    fees: feesFromJson(row.fees as FeesJson),
+    isBlocked: row.is_blocked,
+    isSuspended: row.is_suspended,
+    createdAt: row.created_at,
+    origins: row.origins.split(' ').filter((origin) => origin !== ''),
+  };
+}

@@ -1,0 +1,123 @@
+// How a merchant ends a hold: capture it, in full or in part, or cancel it. Both are accepted at once and done by the bank
+// afterwards.
+import { Type, type Static } from 'typebox';
+import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
+import { Amount, CurrencyCode, Reason } from '../../platform/http/schemas.ts';
+import { cartLinesMost, lineCostMinor } from '../../invoices/domain/invoice.ts';
+import { CartParams, cartOf } from '../../invoices/api/schema.ts';
+import type { TradingRefusal } from '../../merchants/domain/party.ts';
+import { accept, refuse, type Outcome } from '../../refusal.ts';
+import type { Service } from '../../app/app-context.ts';
+import { decideCancel, decideCapture } from '../domain/commands.ts';
+import type { Payment, PaymentFact } from '../domain/payment.ts';
+import { storeEvents } from '../store/payment-changes.ts';
+import { findPayment } from '../store/payments.ts';
+import { PaymentPath } from './schema.ts';
+
+const CaptureParams = Type.Object(
+  {
+    reason: Reason.properties.reason,
+    amount: Type.Optional({
+      ...Amount,
+      description: 'At most what is held; the rest is given back. All of it by default.',
+    }),
+    currency: Type.Optional(CurrencyCode),
+    cart: Type.Optional(CartParams),
+    allocation: Type.Optional(Type.Unknown({ description: 'Split payments are not offered.' })),
+  },
+  { title: 'CaptureParams' },
+);
+
+export const capturePayment = endpoint({
+  operation: 'capturePayment',
+  method: 'POST',
+  path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/capture',
+  tag: 'Payments',
+  summary: 'Capture a held payment',
+  params: PaymentPath,
+  body: CaptureParams,
+  bodyExample: { reason: 'Shipped' },
+  status: 202,
+  refusals: [
+    'invoiceNotFound',
+    'paymentNotFound',
+    'invalidShopID',
+    'invalidPartyStatus',
+    'invalidShopStatus',
+    'allocationNotPermitted',
+    'inconsistentCaptureCurrency',
+    'invalidInvoiceCart',
+    'invalidPaymentStatus',
+    'operationNotPermitted',
+    'amountExceededCaptureBalance',
+  ],
+  handle: async (request, service) => {
+    const { body } = request;
+    const { reason, amount, currency } = body;
+    if (body.allocation !== undefined) return refuse('allocationNotPermitted');
+    const cart = body.cart && cartOf(body.cart);
+    if (cart && (cart.length === 0 || cart.length > cartLinesMost)) return refuse('invalidInvoiceCart');
+    return change(request, service, (payment) =>
+      decideCapture(payment, {
+        reason,
+        ...(amount === undefined ? {} : { amountMinor: BigInt(amount) }),
+        ...(currency === undefined ? {} : { currency }),
+        ...(cart === undefined
+          ? {}
+          : { cart: body.cart, cartTotalMinor: cart.reduce((sum, line) => sum + lineCostMinor(line), 0n) }),
+      }),
+    );
+  },
+});
+
+export const cancelPayment = endpoint({
+  operation: 'cancelPayment',
+  method: 'POST',
+  path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/cancel',
+  tag: 'Payments',
+  summary: 'Cancel a held payment',
+  params: PaymentPath,
+  body: Reason,
+  bodyExample: { reason: 'Out of stock' },
+  status: 202,
+  refusals: [
+    'invoiceNotFound',
+    'paymentNotFound',
+    'invalidShopID',
+    'invalidPartyStatus',
+    'invalidShopStatus',
+    'invalidPaymentStatus',
+    'operationNotPermitted',
+  ],
+  handle: (request, service) =>
+    change(request, service, (payment) => decideCancel(payment, request.body.reason)),
+});
+
+type ChangeRequest = EndpointRequest<Static<typeof PaymentPath>>;
+type ChangeRefusal = TradingRefusal | 'invoiceNotFound' | 'paymentNotFound';
+
+const tries = 10;
+
+async function change<Code extends string>(
+  { caller, params, now }: ChangeRequest,
+  { db, merchants, engine }: Service,
+  decide: (payment: Payment) => Outcome<PaymentFact, Code>,
+): Promise<Outcome<undefined, Code | ChangeRefusal>> {
+  const name = { partyId: caller.partyId, invoiceId: params.invoiceID, paymentId: params.paymentID };
+  for (let attempt = 0; attempt < tries; attempt++) {
+    const found = await findPayment(db, name);
+    if (!found.ok) return found;
+    const stored = found.value;
+    const trading = await merchants.trading(stored.payment);
+    if (!trading.ok) return trading;
+    const decision = decide(stored.payment);
+    if (!decision.ok) return decision;
+    if (await storeEvents(db, stored, [[decision.value]], now)) {
+      db.afterCommit(() => engine.wake());
+      return accept(undefined);
+    }
+  }
+  throw new Error(
+    `payment ${name.invoiceId}/${name.paymentId} was changed by others ${tries} times in a row`,
+  );
+}

@@ -1,0 +1,79 @@
+// GET …/receipt: what the payer gets after each recurring payment and after the one that began them.
+import { Type } from 'typebox';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { DateTime } from '../../platform/http/schemas.ts';
+import type { Letter } from '../../receipts/domain/payer-email.ts';
+import { receiptLanguages } from '../../receipts/domain/receipt.ts';
+import { seriesIdOf } from '../../recurring/domain/series.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { paidOf } from '../domain/series-effects.ts';
+import { findPayment } from '../store/payments.ts';
+import { PaymentPath } from './schema.ts';
+
+const Receipt = Type.Object(
+  {
+    language: Type.Enum(receiptLanguages),
+    subject: Type.String(),
+    text: Type.String(),
+    html: Type.String(),
+    mail: Type.Optional(
+      Type.Object(
+        {
+          to: Type.String(),
+          status: Type.Enum(['waiting', 'kept', 'sent', 'refused']),
+          endedAt: Type.Optional(DateTime),
+        },
+        {
+          title: 'ReceiptMail',
+          description:
+            'Whether the payer has it by mail: `waiting` to be sent, `kept` because there is no mail server, `sent`, or `refused` ' +
+            'because nobody has that address. Absent when he gave no address.',
+        },
+      ),
+    ),
+  },
+  { title: 'Receipt' },
+);
+
+export const getReceipt = endpoint({
+  operation: 'getReceipt',
+  method: 'GET',
+  path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/receipt',
+  tag: 'Recurring',
+  summary: "Get the payer's receipt of a recurring payment",
+  description:
+    'As text and as a page, with the marker, the schedule and the lifetime that the rules of recurring payments demand, and ' +
+    'with a link by which the payer ends them. Whoever has it may do so, so that a key needs the scope `payments:write` to read ' +
+    'it. For captured payments alone.',
+  params: PaymentPath,
+  query: Type.Object({
+    language: Type.Optional(
+      Type.Enum(receiptLanguages, {
+        description: 'By default that in which the payer agreed, else the shop’s.',
+      }),
+    ),
+  }),
+  status: 200,
+  answer: Receipt,
+  refusals: ['invoiceNotFound', 'paymentNotFound', 'recurringNotFound'],
+  handle: async ({ caller, params, query }, { db, recurring }) => {
+    const name = { invoiceId: params.invoiceID, paymentId: params.paymentID };
+    const found = await findPayment(db, { partyId: caller.partyId, ...name });
+    if (!found.ok) return found;
+    const stored = found.value;
+    const { payer, state, makeRecurrent } = stored.payment;
+    const isTaken = state.name === 'captured' || state.name === 'refunding' || state.name === 'refunded';
+    if (!isTaken || (payer.type === 'resource' && !makeRecurrent)) return refuse('recurringNotFound');
+
+    const seriesId = 'seriesId' in payer ? payer.seriesId : seriesIdOf(name);
+    const paid = paidOf(stored.payment, state.amount, state.approval);
+    const receipt = await recurring.receipt(db, seriesId, paid, query.language);
+    if (!receipt) return refuse('recurringNotFound');
+    const letter = await recurring.letter(db, name);
+    return accept({ ...receipt, ...(letter ? { mail: mailBody(letter) } : {}) });
+  },
+});
+
+function mailBody({ recipient: to, status, endedAt }: Letter) {
+  return { to, status, ...(endedAt === undefined ? {} : { endedAt }) };
+}

@@ -1,0 +1,65 @@
+// GET …/events: everything that has happened to an invoice and to its payments, in order.
+import { Type, type Static } from 'typebox';
+import type { LoggedEvent } from '../../platform/events/log.ts';
+import { logReader, readVisible } from '../../platform/events/read-log.ts';
+import type { Caller } from '../../platform/http/caller.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { DateTime, EventPage } from '../../platform/http/schemas.ts';
+import { invoiceFactFromJson } from '../../invoices/store/codec.ts';
+import { invoiceChangeBody, invoiceChanges, InvoicePath } from '../../invoices/api/schema.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { paymentFactFromJson } from '../store/codec.ts';
+import { paymentChangeBody, paymentChanges } from './schema.ts';
+import { refundChangeBody, refundChanges } from './refund-schema.ts';
+
+const InvoiceChange = Type.Union([...invoiceChanges, ...paymentChanges, ...refundChanges], {
+  title: 'InvoiceChange',
+});
+const InvoiceEvent = Type.Object(
+  { id: Type.Integer({ minimum: 1 }), createdAt: DateTime, changes: Type.Array(InvoiceChange) },
+  { title: 'InvoiceEvent' },
+);
+
+const readLog = logReader('invoice');
+
+export const listInvoiceEvents = endpoint({
+  operation: 'listInvoiceEvents',
+  method: 'GET',
+  path: '/v2/processing/invoices/{invoiceID}/events',
+  tag: 'Invoices',
+  summary: 'Read the events of an invoice',
+  description:
+    'Oldest first. To follow an invoice, ask again with the id of the last event you have; an empty page means that ' +
+    'nothing has happened since. Skip change types you do not know.',
+  params: InvoicePath,
+  query: EventPage,
+  status: 200,
+  answer: Type.Array(InvoiceEvent),
+  refusals: ['invoiceNotFound'],
+  handle: async ({ caller, params, query }, { db }) => {
+    const name = { partyId: caller.partyId, id: params.invoiceID };
+    const events = await readVisible(
+      (page) => readLog(db, name, page),
+      query,
+      (event) => eventBody(event, caller),
+    );
+    return events ? accept(events) : refuse('invoiceNotFound');
+  },
+});
+
+type Change = Static<typeof InvoiceChange>;
+
+function eventBody(event: LoggedEvent<unknown>, caller: Caller): Static<typeof InvoiceEvent> {
+  return {
+    id: event.sequence,
+    createdAt: event.createdAt,
+    changes: event.facts.flatMap((fact) => changeBody(fact, caller) ?? []) as Change[],
+  };
+}
+
+function changeBody(json: unknown, caller: Caller): object | undefined {
+  const ofPayment = paymentFactFromJson(json);
+  if (!ofPayment) return invoiceChangeBody(invoiceFactFromJson(json));
+  const { fact, paymentId } = ofPayment;
+  return paymentChangeBody(fact, paymentId, caller) ?? refundChangeBody(fact, paymentId);
+}

@@ -1,0 +1,25 @@
+// GET …/payment-methods: with what an invoice can be paid. Cards, of every network we know, if a bank takes cards for the shop.
+import { Type } from 'typebox';
+import { byBankCard, PaymentMethod } from '../../cards/api/payment-method-schema.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { InvoicePath } from '../../invoices/api/schema.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { findPayableInvoice } from '../store/payments.ts';
+
+export const listInvoicePaymentMethods = endpoint({
+  operation: 'listInvoicePaymentMethods',
+  method: 'GET',
+  path: '/v2/processing/invoices/{invoiceID}/payment-methods',
+  tag: 'Invoices',
+  summary: 'List the ways to pay an invoice',
+  params: InvoicePath,
+  status: 200,
+  answer: Type.Array(PaymentMethod),
+  refusals: ['invoiceNotFound'],
+  handle: async ({ caller, params }, { db, banks }) => {
+    const payable = await findPayableInvoice(db, caller.partyId, params.invoiceID);
+    if (!payable) return refuse('invoiceNotFound');
+    const terminal = await banks.terminalOf({ partyId: caller.partyId, id: payable.invoice.shopId });
+    return accept(terminal ? [byBankCard] : []);
+  },
+});

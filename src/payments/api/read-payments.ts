@@ -1,0 +1,59 @@
+// The reads of payments: those of an invoice, one of them, and one by the merchant's own name for it.
+import { Type } from 'typebox';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { ExternalID } from '../../platform/http/schemas.ts';
+import { InvoicePath } from '../../invoices/api/schema.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { findPayment, findPaymentNamed, findPayments } from '../store/payments.ts';
+import { paymentBody, PaymentPath, PaymentSchema } from './schema.ts';
+
+export const listPayments = endpoint({
+  operation: 'listPayments',
+  method: 'GET',
+  path: '/v2/processing/invoices/{invoiceID}/payments',
+  tag: 'Payments',
+  summary: 'List the payments of an invoice',
+  params: InvoicePath,
+  status: 200,
+  answer: Type.Array(PaymentSchema),
+  refusals: ['invoiceNotFound'],
+  handle: async ({ caller, params }, { db }) => {
+    const found = await findPayments(db, { partyId: caller.partyId, invoiceId: params.invoiceID });
+    return found
+      ? accept(found.map(({ payment }) => paymentBody(payment, caller)))
+      : refuse('invoiceNotFound');
+  },
+});
+
+export const getPayment = endpoint({
+  operation: 'getPayment',
+  method: 'GET',
+  path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}',
+  tag: 'Payments',
+  summary: 'Get a payment',
+  params: PaymentPath,
+  status: 200,
+  answer: PaymentSchema,
+  refusals: ['invoiceNotFound', 'paymentNotFound'],
+  handle: async ({ caller, params }, { db }) => {
+    const name = { partyId: caller.partyId, invoiceId: params.invoiceID, paymentId: params.paymentID };
+    const found = await findPayment(db, name);
+    return found.ok ? accept(paymentBody(found.value.payment, caller)) : found;
+  },
+});
+
+export const findPaymentByExternalId = endpoint({
+  operation: 'findPayment',
+  method: 'GET',
+  path: '/v2/processing/payments',
+  tag: 'Payments',
+  summary: 'Find a payment by its externalID',
+  query: Type.Object({ externalID: ExternalID }),
+  status: 200,
+  answer: PaymentSchema,
+  refusals: ['paymentNotFound'],
+  handle: async ({ caller, query }, { db }) => {
+    const found = await findPaymentNamed(db, caller.partyId, query.externalID);
+    return found ? accept(paymentBody(found.payment, caller)) : refuse('paymentNotFound');
+  },
+});

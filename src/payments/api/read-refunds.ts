@@ -1,0 +1,120 @@
+// The reads around refunds: those of a payment, one of them, one by the merchant's own name for it; and chargebacks, which the
+// payer's bank starts and a merchant can only look at.
+import { Type } from 'typebox';
+import type { Database } from '../../platform/database/database.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { Amount, CurrencyCode, DateTime, EntityID, ExternalID } from '../../platform/http/schemas.ts';
+import { accept, refuse, type Outcome } from '../../refusal.ts';
+import { findPayment } from '../store/payments.ts';
+import { PaymentPath } from './schema.ts';
+import { findRefundNamed, findRefunds } from '../store/refunds.ts';
+import { refundBody, RefundPath, RefundSchema, RefundSearchResult } from './refund-schema.ts';
+
+export const listRefunds = endpoint({
+  operation: 'listRefunds',
+  method: 'GET',
+  path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/refunds',
+  tag: 'Refunds',
+  summary: 'List the refunds of a payment',
+  params: PaymentPath,
+  status: 200,
+  answer: Type.Array(RefundSchema),
+  refusals: ['invoiceNotFound', 'paymentNotFound'],
+  handle: async ({ caller, params }, { db }) => {
+    const name = await requirePayment(db, caller.partyId, params);
+    return name.ok ? accept((await findRefunds(db, name.value)).map(refundBody)) : name;
+  },
+});
+
+export const getRefund = endpoint({
+  operation: 'getRefund',
+  method: 'GET',
+  path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/refunds/{refundID}',
+  tag: 'Refunds',
+  summary: 'Get a refund',
+  params: RefundPath,
+  status: 200,
+  answer: RefundSchema,
+  refusals: ['invoiceNotFound', 'paymentNotFound', 'refundNotFound'],
+  handle: async ({ caller, params }, { db }) => {
+    const name = await requirePayment(db, caller.partyId, params);
+    if (!name.ok) return name;
+    const [refund] = await findRefunds(db, { ...name.value, refundId: params.refundID });
+    if (!refund) return refuse('refundNotFound', { message: 'Invoice payment refund not found' });
+    return accept(refundBody(refund));
+  },
+});
+
+export const findRefundByExternalId = endpoint({
+  operation: 'findRefund',
+  method: 'GET',
+  path: '/v2/processing/refunds',
+  tag: 'Refunds',
+  summary: 'Find a refund by its externalID',
+  query: Type.Object({ externalID: ExternalID }),
+  status: 200,
+  answer: RefundSearchResult,
+  refusals: ['refundNotFound'],
+  handle: async ({ caller, query }, { db }) => {
+    const found = await findRefundNamed(db, caller.partyId, query.externalID);
+    if (!found) return refuse('refundNotFound');
+    return accept({ ...refundBody(found.refund), invoiceID: found.invoiceId, paymentID: found.paymentId });
+  },
+});
+
+const Chargeback = Type.Object(
+  {
+    id: Type.String(),
+    createdAt: DateTime,
+    body: { ...Amount, description: 'What is disputed.' },
+    levy: { ...Amount, description: 'The penalty.' },
+    currency: CurrencyCode,
+    reasonCode: Type.Optional(Type.String()),
+    stage: Type.Enum(['chargeback', 'pre-arbitration', 'arbitration']),
+    status: Type.Enum(['pending', 'rejected', 'accepted', 'cancelled']),
+  },
+  { title: 'Chargeback' },
+);
+
+export const listChargebacks = endpoint({
+  operation: 'listChargebacks',
+  method: 'GET',
+  path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/chargebacks',
+  tag: 'Refunds',
+  summary: 'List the chargebacks of a payment',
+  description: 'No bank reports chargebacks over the open bank protocol yet, so the list is empty.',
+  params: PaymentPath,
+  status: 200,
+  answer: Type.Array(Chargeback),
+  refusals: ['invoiceNotFound', 'paymentNotFound'],
+  handle: async ({ caller, params }, { db }) => {
+    const name = await requirePayment(db, caller.partyId, params);
+    return name.ok ? accept([]) : name;
+  },
+});
+
+export const getChargeback = endpoint({
+  operation: 'getChargeback',
+  method: 'GET',
+  path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/chargebacks/{chargebackID}',
+  tag: 'Refunds',
+  summary: 'Get a chargeback',
+  params: Type.Object({ ...PaymentPath.properties, chargebackID: EntityID }),
+  status: 200,
+  answer: Chargeback,
+  refusals: ['invoiceNotFound', 'paymentNotFound', 'chargebackNotFound'],
+  handle: async ({ caller, params }, { db }) => {
+    const name = await requirePayment(db, caller.partyId, params);
+    return name.ok ? refuse('chargebackNotFound') : name;
+  },
+});
+
+async function requirePayment(
+  db: Database,
+  partyId: string,
+  { invoiceID, paymentID }: { invoiceID: string; paymentID: string },
+): Promise<Outcome<{ invoiceId: string; paymentId: string }, 'invoiceNotFound' | 'paymentNotFound'>> {
+  const name = { invoiceId: invoiceID, paymentId: paymentID };
+  const found = await findPayment(db, { ...name, partyId });
+  return found.ok ? accept(name) : found;
+}

@@ -1,0 +1,171 @@
+// What a merchant asks about the series of a payment: may it be charged now, what has happened to it, what is there to show
+// for the payer's consent; and how he ends it.
+import { Type } from 'typebox';
+import { eventsMost } from '../../platform/events/log.ts';
+import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
+import { Amount, EventPage, Reason } from '../../platform/http/schemas.ts';
+import type { Money } from '../../money.ts';
+import { consentSheet } from '../../recurring/domain/consent-sheet.ts';
+import { seriesIdOf } from '../../recurring/domain/series.ts';
+import {
+  bundleBody,
+  ConsentBundle,
+  recurringBody,
+  RecurringEvent,
+  recurringEventBody,
+  RecurringSchema,
+} from '../../recurring/api/schema.ts';
+import { accept, refuse, type Outcome } from '../../refusal.ts';
+import type { Service } from '../../app/app-context.ts';
+import type { Payment } from '../domain/payment.ts';
+import { findPayment } from '../store/payments.ts';
+import { PaymentPath } from './schema.ts';
+
+const path = '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring';
+const tag = 'Recurring';
+const refusals = ['invoiceNotFound', 'paymentNotFound', 'recurringNotFound'] as const;
+
+export const getRecurring = endpoint({
+  operation: 'getRecurring',
+  method: 'GET',
+  path,
+  tag,
+  summary: 'May the payer be charged again now?',
+  description:
+    'The answer that creating a recurring payment would get at this moment, with the reason and the first moment it would ' +
+    'be another. Ask with the amount you mean to charge: the card networks count declines of equal amounts.',
+  params: PaymentPath,
+  query: Type.Object({ amount: Type.Optional(Amount) }),
+  status: 200,
+  answer: RecurringSchema,
+  refusals,
+  handle: async (request, service) => {
+    const found = await seriesOf(request, service);
+    if (!found.ok) return found;
+    const { seriesId, payment } = found.value;
+    const { amount } = request.query;
+    const money: Money = {
+      minor: amount === undefined ? payment.amount.minor : BigInt(amount),
+      currency: payment.amount.currency,
+    };
+    const asked = { invoiceCreatedAt: 'then', amount: money } as const;
+    const admission = await service.recurring.ask(service.db, seriesId, asked, request.now);
+    if (!admission) return refuse('recurringNotFound');
+    return accept(recurringBody(admission.series, admission.verdict));
+  },
+});
+
+export const listRecurringEvents = endpoint({
+  operation: 'listRecurringEvents',
+  method: 'GET',
+  path: `${path}/events`,
+  tag,
+  summary: 'Read the events of a series',
+  description:
+    'Oldest first, with notices ahead of time: the card expires, the gap since the last charge grows, the consent ends.',
+  params: PaymentPath,
+  query: EventPage,
+  status: 200,
+  answer: Type.Array(RecurringEvent),
+  refusals,
+  handle: async (request, service) => {
+    const found = await seriesOf(request, service);
+    if (!found.ok) return found;
+    const { limit, eventID = 0 } = request.query;
+    const most = Math.min(limit, eventsMost);
+    const after = Math.min(eventID, 2_147_483_647);
+    const events = await service.recurring.events(service.db, found.value.seriesId, after, most);
+    return accept(events.map(recurringEventBody));
+  },
+});
+
+export const getConsentBundle = endpoint({
+  operation: 'getConsentBundle',
+  method: 'GET',
+  path: `${path}/consent`,
+  tag,
+  summary: "Get what there is to show for the payer's consent",
+  description:
+    'Everything that was kept about the consent and the charges made under it, chained and sealed, for a dispute. Keep the ' +
+    'body as it is: `mandate consent verify FILE` finds any change to it.',
+  params: PaymentPath,
+  status: 200,
+  answer: ConsentBundle,
+  refusals,
+  handle: async (request, service) => {
+    const found = await seriesOf(request, service);
+    if (!found.ok) return found;
+    const bundle = await service.recurring.bundle(service.db, found.value.seriesId, request.now);
+    if (!bundle) return refuse('recurringNotFound');
+    return accept(bundleBody(bundle));
+  },
+});
+
+export const getConsentSheet = endpoint({
+  operation: 'getConsentSheet',
+  method: 'GET',
+  path: `${path}/consent/sheet`,
+  tag,
+  summary: "Get the payer's consent as a page to print",
+  description:
+    'What the sealed bundle says, for people: one file of HTML without script. The bundle is the proof; the page shows its seal. ' +
+    '`mandate consent print FILE` makes the same page of a bundle.',
+  params: PaymentPath,
+  status: 200,
+  answer: Type.Object({ html: Type.String() }, { title: 'ConsentSheet' }),
+  refusals,
+  handle: async (request, service) => {
+    const found = await seriesOf(request, service);
+    if (!found.ok) return found;
+    const { seriesId, payment } = found.value;
+    const bundle = await service.recurring.bundle(service.db, seriesId, request.now);
+    if (!bundle) return refuse('recurringNotFound');
+    const shop = await service.merchants.shop(payment.partyId, payment.shopId);
+    return accept({ html: consentSheet(bundle, shop && { name: shop.name, site: shop.url }) });
+  },
+});
+
+export const withdrawConsent = endpoint({
+  operation: 'withdrawConsent',
+  method: 'POST',
+  path: `${path}/withdraw`,
+  tag,
+  summary: 'End a series: the payer does not want to be charged any more',
+  description: 'At once and for good. Doing it again changes nothing.',
+  params: PaymentPath,
+  body: Reason,
+  bodyExample: { reason: 'Cancelled in the account' },
+  status: 204,
+  refusals,
+  handle: async (request, service) => {
+    const found = await seriesOf(request, service);
+    if (!found.ok) return found;
+    const how = { by: 'merchant', reason: request.body.reason } as const;
+    const { db, recurring, customers } = service;
+    const withdrawn = await db.transaction(async (tx) => {
+      const series = await recurring.withdraw(tx, found.value.seriesId, how, request.now);
+      if (series) await customers.consentWithdrawn(tx, series, recurring, request.now);
+      return series;
+    });
+    return withdrawn ? accept(undefined) : refuse('recurringNotFound');
+  },
+});
+
+type Asked = Pick<
+  EndpointRequest<{ readonly invoiceID: string; readonly paymentID: string }>,
+  'caller' | 'params'
+>;
+
+async function seriesOf(
+  { caller, params }: Asked,
+  { db }: Service,
+): Promise<Outcome<{ seriesId: string; payment: Payment }, (typeof refusals)[number]>> {
+  const name = { invoiceId: params.invoiceID, paymentId: params.paymentID };
+  const found = await findPayment(db, { partyId: caller.partyId, ...name });
+  if (!found.ok) return found;
+  const { payment } = found.value;
+  if ('seriesId' in payment.payer) return accept({ seriesId: payment.payer.seriesId, payment });
+  return payment.makeRecurrent
+    ? accept({ seriesId: seriesIdOf(name), payment })
+    : refuse('recurringNotFound');
+}

@@ -1,0 +1,109 @@
+// Refunds as the API shows them.
+import { Type, type Static } from 'typebox';
+import { Amount, CurrencyCode, DateTime, EntityID, ExternalID } from '../../platform/http/schemas.ts';
+import { CartParams, CartSchema, cartBody } from '../../invoices/api/schema.ts';
+import type { PaymentFailure } from '../domain/payment-failure.ts';
+import type { PaymentFact } from '../domain/payment.ts';
+import { PaymentPath } from './schema.ts';
+import type { Refund } from '../domain/refund.ts';
+
+const RefundStatusSchema = Type.Enum(['pending', 'succeeded', 'failed']);
+
+const RefundError = Type.Object({ code: Type.String(), message: Type.String() }, { title: 'RefundError' });
+
+export const RefundParams = Type.Object(
+  {
+    externalID: Type.Optional(ExternalID),
+    amount: Type.Optional({ ...Amount, description: 'All that is left of the payment by default.' }),
+    currency: Type.Optional(CurrencyCode),
+    reason: Type.Optional(Type.String({ maxLength: 1_000 })),
+    cart: Type.Optional({
+      ...CartParams,
+      description:
+        'What remains with the payer after the refund. Needs an amount, and must add up to the rest.',
+    }),
+    allocation: Type.Optional(Type.Unknown({ description: 'Split payments are not offered.' })),
+  },
+  { title: 'RefundParams' },
+);
+
+const refundProperties = {
+  id: Type.String({ description: 'Unique within its payment.' }),
+  externalID: Type.Optional(ExternalID),
+  createdAt: DateTime,
+  amount: Amount,
+  currency: CurrencyCode,
+  reason: Type.Optional(Type.String()),
+  cart: Type.Optional(CartSchema),
+  status: RefundStatusSchema,
+  error: Type.Optional(RefundError),
+};
+export const RefundSchema = Type.Object(refundProperties, { title: 'Refund' });
+export const RefundSearchResult = Type.Object(
+  { ...refundProperties, invoiceID: EntityID, paymentID: Type.String() },
+  { title: 'RefundSearchResult' },
+);
+type RefundBody = Static<typeof RefundSchema>;
+
+export const RefundPath = Type.Object({ ...PaymentPath.properties, refundID: EntityID });
+
+export const refundChanges = [
+  Type.Object(
+    { changeType: Type.Literal('RefundStarted'), paymentID: EntityID, refund: RefundSchema },
+    { title: 'RefundStarted' },
+  ),
+  Type.Object(
+    {
+      changeType: Type.Literal('RefundStatusChanged'),
+      paymentID: EntityID,
+      refundID: EntityID,
+      status: RefundStatusSchema,
+      error: Type.Optional(RefundError),
+    },
+    { title: 'RefundStatusChanged' },
+  ),
+];
+
+export function refundBody(refund: Refund): RefundBody {
+  const { id, externalId, createdAt, amount, reason, cart, status } = refund;
+  return {
+    id,
+    createdAt,
+    amount: Number(amount.minor),
+    currency: amount.currency,
+    status,
+    ...(externalId === undefined ? {} : { externalID: externalId }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(cart === undefined ? {} : { cart: cartBody(cart) }),
+    ...(status === 'failed' ? { error: errorBody(refund.failure) } : {}),
+  };
+}
+
+/** Flat, as the contract has it; the message is the whole path. */
+function errorBody(failure: PaymentFailure): Static<typeof RefundError> {
+  return { code: failure[0], message: failure.join(':') };
+}
+
+/** What the feed shows of a fact that is about a refund. */
+export function refundChangeBody(fact: PaymentFact, paymentId: string): object | undefined {
+  const changed = (refundId: string, status: RefundBody['status']) => ({
+    changeType: 'RefundStatusChanged',
+    paymentID: paymentId,
+    refundID: refundId,
+    status,
+  });
+  switch (fact.type) {
+    case 'refund_started':
+      return {
+        changeType: 'RefundStarted',
+        paymentID: paymentId,
+        refund: refundBody({ ...fact.refund, status: 'pending' }),
+      };
+    case 'refund_succeeded':
+      return changed(fact.refundId, 'succeeded');
+    case 'refund_failed':
+      return { ...changed(fact.refundId, 'failed'), error: errorBody(fact.failure) };
+    default:
+      return undefined;
+  }
+}

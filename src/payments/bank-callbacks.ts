@@ -1,0 +1,66 @@
+// Who comes to a payment from outside the API: the bank, which says that something has changed, and the payer's browser,
+// back from a challenge. Neither is believed: both only make us ask the bank sooner.
+import type { FastifyInstance } from 'fastify';
+import type { Banks } from '../acquiring/banks.ts';
+import type { HttpBank } from '../acquiring/adapters/http/http-bank.ts';
+import type { Database } from '../platform/database/database.ts';
+import type { Engine } from '../platform/jobs/job-runner.ts';
+import { sendPayerOn } from '../platform/http/pages/payer-return-page.ts';
+import { isKeepable } from '../platform/http/json-body.ts';
+import type { Payment } from './domain/payment.ts';
+import { loadPayment } from './store/payments.ts';
+
+const callbackPath = '/bank/callbacks';
+const returnPath = '/payer/return';
+
+export function callbackUrlOf(publicUrl: string, bankId: string): string {
+  return `${publicUrl}${callbackPath}/${bankId}`;
+}
+
+/** The invoice's id cannot be guessed, and knowing the address gives nothing but a page that says "done". */
+export function returnUrlOf(publicUrl: string, payment: Payment): string {
+  return `${publicUrl}${returnPath}/${payment.invoiceId}/${payment.id}`;
+}
+
+export function addVisitorRoutes(
+  app: FastifyInstance,
+  {
+    db,
+    banks,
+    engine,
+    workOf,
+  }: {
+    db: Database;
+    banks: Banks;
+    engine: Engine;
+    /** What is due sooner when a bank calls back about one of our operations: the table, and the key of the row. */
+    workOf: (operationId: string) => readonly [table: string, key: readonly string[]] | undefined;
+  },
+): void {
+  app.post<{ Params: { bankId: string } }>(`${callbackPath}/:bankId`, async (request, reply) => {
+    request.operation = 'bankCallback';
+    const { bankId } = request.params;
+    const bank = isKeepable(bankId) ? ((await banks.bankNamed(bankId)) as HttpBank | undefined) : undefined;
+    const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+    const operationId = bank?.verifyCallback(request.headers, body);
+    if (operationId === undefined) return reply.code(401).send();
+    const work = workOf(operationId);
+    if (work) await engine.hasten(...work);
+    return reply.code(204).send();
+  });
+
+  app.route<{ Params: { invoiceId: string; paymentId: string } }>({
+    // A bank may send the browser back by either.
+    method: ['GET', 'POST'],
+    url: `${returnPath}/:invoiceId/:paymentId`,
+    handler: async (request, reply) => {
+      request.operation = 'payerReturn';
+      const { invoiceId, paymentId } = request.params;
+      const canBe = isKeepable(invoiceId) && isKeepable(paymentId);
+      const stored = canBe ? await loadPayment(db, { invoiceId, paymentId }) : undefined;
+      // Who comes at any other moment comes from no challenge, and must not break into the work of whoever has the payment.
+      if (stored?.payment.state.name === 'challenged') await engine.hasten('payment', [invoiceId, paymentId]);
+      return sendPayerOn(reply, stored?.payment.payer.redirectUrl);
+    },
+  });
+}

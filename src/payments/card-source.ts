@@ -1,0 +1,206 @@
+// Where the card of a new payment comes from: from a payer who is present, with a token; or, by the rules of recurring
+// charges, from an earlier payment or from a customer it is bound to. What it changes besides is written with the payment.
+import type { PaymentResource } from '../cards/domain/payment-resource.ts';
+import type { Instant } from '../clock.ts';
+import type { Database } from '../platform/database/database.ts';
+import type { Caller } from '../platform/http/caller.ts';
+import type { RefusalToCharge } from '../retry-rules/domain/may-charge.ts';
+import { seriesIdOf } from '../recurring/domain/series.ts';
+import { accept, refuse, type Outcome } from '../refusal.ts';
+import type { Service } from '../app/app-context.ts';
+import type { PayableInvoice } from './domain/commands.ts';
+import type { Payer, Payment, PaymentTerms } from './domain/payment.ts';
+import { findPayment, type WithPayment } from './store/payments.ts';
+import type { PaymentParams } from './api/schema.ts';
+
+export type PayerRefusal =
+  | 'invalidRequest'
+  | 'invalidPaymentToolToken'
+  | 'invalidPaymentSession'
+  | 'invalidRecurrentParent'
+  | 'customerNotReady'
+  | RefusalToCharge['code'];
+
+export type PayerSource = {
+  /** What makes two requests the same request. */
+  readonly identity: readonly unknown[];
+  /** It can be asked only inside the transaction that makes the payment. */
+  readonly mustHold?: true;
+  /** Writes nothing. `isHeld`: inside that transaction; what the answer rests on does not change until it ends. */
+  take(db: Database, invoice: PayableInvoice, isHeld: boolean): Promise<Outcome<TakenPayer, PayerRefusal>>;
+};
+
+export type TakenPayer = {
+  readonly payer: Payer;
+  /** What is written by the statement that makes the payment. */
+  readonly withPayment: (terms: PaymentTerms) => WithPayment;
+};
+
+type Asked = { readonly caller: Caller; readonly payer: PaymentParams['payer']; readonly now: Instant };
+
+export async function sourceOf(
+  { caller, payer, now }: Asked,
+  service: Service,
+): Promise<Outcome<PayerSource, PayerRefusal>> {
+  if (payer.payerType === 'RecurrentPayer')
+    return accept(fromParent({ caller, payer, now }, service.recurring));
+  if (payer.payerType === 'CustomerPayer') return accept(fromCustomer({ caller, payer, now }, service));
+  const handles = {
+    token: payer.paymentToolToken,
+    ...(payer.paymentSession === undefined ? {} : { session: payer.paymentSession }),
+  };
+  const resource = await service.cards.use(service.db, caller, handles, now);
+  if (!resource.ok) return resource;
+  return accept(fromResource(payer, resource.value));
+}
+
+/** The card is kept by the statement that makes the payment. */
+function fromResource(
+  payer: PaymentParams['payer'] & { payerType: 'PaymentResourcePayer' },
+  resource: PaymentResource,
+): PayerSource {
+  const { token, session, card, clientInfo } = resource;
+  const taken = { type: 'resource', token, session, card, clientInfo, ...contactOf(payer) } as const;
+  return {
+    identity: [payer.payerType, resource.identityHash.toString('hex')],
+    take: () => Promise.resolve(accept({ payer: taken, withPayment: () => ({ keeps: token }) })),
+  };
+}
+
+function fromParent(
+  { caller, payer, now }: Asked & { payer: { payerType: 'RecurrentPayer' } },
+  recurring: Service['recurring'],
+): PayerSource {
+  const { partyId } = caller;
+  const { invoiceID: invoiceId, paymentID: paymentId } = payer.recurrentParentPayment;
+  const parent = { invoiceId, paymentId };
+  return {
+    identity: [payer.payerType, invoiceId, paymentId],
+    async take(db, invoice, isHeld) {
+      const { id: ofInvoice, createdAt: invoiceCreatedAt, amount, shopId } = invoice;
+      const askFor = (seriesId: string) =>
+        recurring.admit(
+          db,
+          { seriesId, invoiceId: ofInvoice, invoiceCreatedAt, amount, parent },
+          now,
+          isHeld,
+        );
+      // A payment that began a series can be a parent for ever. Any other is asked itself, and which series it belongs to.
+      let admission = await askFor(seriesIdOf(parent));
+      let previous = admission?.series.rootNetworkTransactionId;
+      if (!admission) {
+        const found = await findPayment(db, { partyId, ...parent });
+        if (!found.ok) return refuse('invalidRecurrentParent');
+        const { payment } = found.value;
+        if (!('seriesId' in payment.payer) || !canBeParent(payment)) return refuse('invalidRecurrentParent');
+        admission = await askFor(payment.payer.seriesId);
+        previous = networkTransactionIdOf(payment) ?? admission?.series.rootNetworkTransactionId;
+      }
+      // Whose it is, or that there is none: the answer is the same. The series of a customer has an id of the same form, and is
+      // charged through him alone, who knows which of his cards is the active one.
+      const isOurs = admission?.series.partyId === partyId && admission.series.shopId === shopId;
+      if (!isOurs || admission?.series.kind !== 'parent') return refuse('invalidRecurrentParent');
+      const { series, token, verdict } = admission;
+      const seriesId = series.id;
+      if (!verdict.may) return refusalOf(verdict, caller);
+      const root = series.rootNetworkTransactionId;
+      return accept({
+        payer: {
+          type: 'recurrent',
+          token,
+          seriesId,
+          parent,
+          warnings: verdict.warnings,
+          ...(root === undefined ? {} : { rootNetworkTransactionId: root }),
+          ...(previous === undefined ? {} : { previousNetworkTransactionId: previous }),
+          ...(caller.kind === 'apiKey' ? {} : { receiptGoesToConsent: true as const }),
+          ...contactOf(payer),
+        },
+        withPayment: ({ id: madeId }) => ({
+          charges: recurring.started(admission, { invoiceId: ofInvoice, paymentId: madeId, amount }, now),
+        }),
+      });
+    },
+  };
+}
+
+function fromCustomer(
+  { caller, payer, now }: Asked & { payer: { payerType: 'CustomerPayer' } },
+  { customers, recurring, cards }: Service,
+): PayerSource {
+  const { partyId } = caller;
+  const { customerID: customerId, sessionInfo } = payer;
+  return {
+    identity: [payer.payerType, customerId],
+    mustHold: true,
+    async take(tx, invoice) {
+      const customer = await customers.chargeable(tx, partyId, customerId);
+      if (!customer) return refuse('invalidRequest', { message: 'Customer not found' });
+      if (customer.shopId !== invoice.shopId)
+        return refuse('invalidRequest', { message: 'Invalid customer' });
+      const { card, contactInfo } = customer;
+      if (!card) return refuse('customerNotReady');
+      const { bindingId, token, details, realm, networkTransactionId: root } = card;
+      const { id: ofInvoice, createdAt: invoiceCreatedAt, amount } = invoice;
+      const of = { named: card.seriesId, customerId, partyId, realm, token };
+      const seriesId = await recurring.seriesOfCustomer(tx, of);
+      const admission = await recurring.admit(
+        tx,
+        { seriesId, invoiceId: ofInvoice, invoiceCreatedAt, amount },
+        now,
+        true,
+      );
+      if (!admission) throw new Error(`customer ${customerId} is ready without a series`);
+      const { verdict } = admission;
+      if (!verdict.may) return refusalOf(verdict, caller);
+      // Its consent had ended, so it was deleted; what renewed the consent since was another binding, which was withdrawn.
+      if (!(await cards.has(tx, partyId, token))) return refuse('customerNotReady');
+      return accept({
+        payer: {
+          type: 'customer',
+          customerId,
+          bindingId,
+          token,
+          card: details,
+          seriesId,
+          warnings: verdict.warnings,
+          ...(root === undefined ? {} : { rootNetworkTransactionId: root }),
+          contactInfo,
+          ...(sessionInfo?.redirectUrl === undefined ? {} : { redirectUrl: sessionInfo.redirectUrl }),
+        },
+        withPayment: ({ id: madeId }) => ({
+          charges: recurring.started(admission, { invoiceId: ofInvoice, paymentId: madeId, amount }, now),
+        }),
+      });
+    },
+  };
+}
+
+/** Captured, whatever was refunded since; meant to be a parent. */
+function canBeParent({ state, makeRecurrent }: Payment): boolean {
+  return makeRecurrent && ['captured', 'refunding', 'refunded'].includes(state.name);
+}
+
+function networkTransactionIdOf({ state }: Payment): string | undefined {
+  return 'approval' in state ? state.approval.networkTransactionId : undefined;
+}
+
+/**
+ * With the first moment it would be accepted. The rule names the bank's code, which helps whoever tries out stolen cards: it
+ * is for merchants alone.
+ */
+function refusalOf({ code, rule, pack, retryAfter }: RefusalToCharge, { kind }: Caller) {
+  const why = kind === 'apiKey' ? { rule, rulePack: pack } : {};
+  return refuse(code, { details: { ...why, ...(retryAfter ? { retryAfter } : {}) } });
+}
+
+function contactOf({
+  contactInfo,
+  sessionInfo,
+}: Exclude<PaymentParams['payer'], { payerType: 'CustomerPayer' }>): Pick<
+  Payer,
+  'contactInfo' | 'redirectUrl'
+> {
+  const redirectUrl = sessionInfo?.redirectUrl;
+  return { contactInfo, ...(redirectUrl === undefined ? {} : { redirectUrl }) };
+}

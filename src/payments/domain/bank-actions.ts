@@ -1,0 +1,169 @@
+// What the bank is asked about a payment, and what its answers mean. Both follow from the payment's state and the time
+// alone, so that a crash between two steps loses nothing. An answer that proves nothing changes nothing.
+import type { BankAnswer } from '../../acquiring/domain/bank-port.ts';
+import { laterBy, type Instant } from '../../clock.ts';
+import type { Money } from '../../money.ts';
+import {
+  askAgainMs,
+  earliest,
+  type Approval,
+  type Payment,
+  type PaymentFact,
+  type PaymentState,
+} from './payment.ts';
+import { deadlineReached, failureOfDecline, threeDsNotFinished } from './payment-failure.ts';
+
+/** How long a payer has for a challenge. */
+const challengeMs = 10 * 60_000;
+
+/** What to do about a payment now. */
+export type NextStep =
+  | { readonly do: 'authorise' }
+  | { readonly do: 'inquire' }
+  | { readonly do: 'reverse' }
+  | { readonly do: 'nothing' }
+  | { readonly do: 'capture'; readonly amount: Money }
+  | { readonly do: 'refund'; readonly id: string; readonly amount: Money }
+  | { readonly do: 'write'; readonly fact: PaymentFact }
+  | { readonly do: 'wait'; readonly until: Instant };
+
+export function nextOf(payment: Payment, now: Instant): NextStep {
+  const { state, flow } = payment;
+  switch (state.name) {
+    case 'authorising':
+      return { do: 'authorise' };
+    case 'challenged':
+      return { do: 'inquire' };
+    case 'reversing':
+    case 'cancelling':
+      return { do: 'reverse' };
+    case 'capturing':
+      return { do: 'capture', amount: state.amount };
+    case 'held':
+      if (flow.type !== 'hold') throw new Error(`${payment.invoiceId}/${payment.id} is held without a hold`);
+      if (now < flow.heldUntil) return { do: 'wait', until: flow.heldUntil };
+      return { do: 'write', fact: endOfHold(payment, flow.onExpiration) };
+    case 'refunding': {
+      const { id, minor } = state.refund;
+      return { do: 'refund', id, amount: { minor, currency: state.amount.currency } };
+    }
+    case 'captured':
+    case 'cancelled':
+    case 'refunded':
+    case 'failed':
+      return { do: 'nothing' };
+  }
+}
+
+function endOfHold(payment: Payment, onExpiration: 'cancel' | 'capture'): PaymentFact {
+  const reason = 'hold expired';
+  return onExpiration === 'cancel'
+    ? { type: 'payment_cancel_started', reason }
+    : { type: 'payment_capture_started', amount: payment.amount, reason };
+}
+
+export type Meaning =
+  /** Each list of facts is one event; none when there is nothing to learn any more. */
+  | { readonly events: readonly (readonly PaymentFact[])[] }
+  | { readonly again: Instant }
+  /** Nobody knows: an operating fault, tried again with growing delays and shown to an operator in the end. */
+  | { readonly unknown: string };
+
+export function meaningOf(payment: Payment, answer: BankAnswer, now: Instant): Meaning {
+  const { state } = payment;
+  switch (state.name) {
+    case 'authorising':
+    case 'challenged':
+      return meaningForAuthorisation(payment, answer, now);
+    case 'reversing':
+      return answer.outcome === 'approved'
+        ? one({ type: 'payment_failed', failure: state.failure })
+        : unfinished(answer, now);
+    case 'cancelling':
+      return answer.outcome === 'approved' ? one(cancelled(state)) : unfinished(answer, now);
+    case 'capturing':
+      return answer.outcome === 'approved'
+        ? one({ type: 'payment_captured', amount: state.amount })
+        : unfinished(answer, now);
+    case 'refunding':
+      return meaningForRefund(state, answer, now);
+    default:
+      return { events: [] };
+  }
+}
+
+export function cancelled(state: PaymentState & { name: 'cancelling' }): PaymentFact & {
+  type: 'payment_cancelled';
+} {
+  return { type: 'payment_cancelled', ...(state.isReleased ? { reason: state.reason } : {}) };
+}
+
+function meaningForRefund(
+  { amount, refundedMinor, refund }: PaymentState & { name: 'refunding' },
+  answer: BankAnswer,
+  now: Instant,
+): Meaning {
+  const refundId = refund.id;
+  if (answer.outcome === 'declined')
+    return one({ type: 'refund_failed', refundId, failure: failureOfDecline(answer) });
+  if (answer.outcome !== 'approved') return unfinished(answer, now);
+  const succeeded: PaymentFact = { type: 'refund_succeeded', refundId };
+  const isAll = refundedMinor + refund.minor === amount.minor;
+  return { events: [isAll ? [succeeded, { type: 'payment_refunded' }] : [succeeded]] };
+}
+
+function meaningForAuthorisation(payment: Payment, answer: BankAnswer, now: Instant): Meaning {
+  const { state, flow, amount, deadline } = payment;
+  if (answer.outcome === 'approved') {
+    const processed: PaymentFact = { type: 'payment_processed', approval: approvalOf(answer) };
+    if (flow.type === 'hold') return one(processed);
+    return { events: [[processed], [{ type: 'payment_captured', amount }]] };
+  }
+  if (answer.outcome === 'declined')
+    return one({ type: 'payment_failed', failure: failureOfDecline(answer) });
+
+  const until = state.name === 'challenged' ? state.until : deadline;
+  if (now >= until) {
+    // Time is up and nothing is proved: whatever the bank did or will still do is taken back first, and then it failed.
+    const failure = state.name === 'challenged' ? threeDsNotFinished : deadlineReached;
+    return one({ type: 'payment_reversal_started', failure });
+  }
+  if (answer.outcome === 'payerNeeded' && state.name === 'authorising') {
+    const { interaction } = answer;
+    return one({
+      type: 'payment_interaction_requested',
+      interaction,
+      until: earliest(laterBy(now, challengeMs), deadline),
+    });
+  }
+  return answer.outcome === 'payerNeeded' ? { again: laterBy(now, askAgainMs) } : unfinished(answer, now);
+}
+
+/** What was refused is not done, by whatever code: an operator finds out what the bank has. */
+export function unfinished(answer: BankAnswer, now: Instant): Exclude<Meaning, { readonly events: unknown }> {
+  switch (answer.outcome) {
+    case 'pending':
+      return { again: laterBy(now, askAgainMs) };
+    case 'unknown':
+    case 'notSent':
+      return { unknown: answer.why };
+    case 'declined':
+      return { unknown: `the bank refused with ${answer.code}` };
+    default:
+      return { unknown: `the bank answered ${answer.outcome}` };
+  }
+}
+
+function one(fact: PaymentFact): Meaning {
+  return { events: [[fact]] };
+}
+
+export function approvalOf(answer: BankAnswer & { outcome: 'approved' }): Approval {
+  const { reference, approvalCode, networkTransactionId, eci } = answer;
+  return {
+    reference,
+    ...(approvalCode === undefined ? {} : { approvalCode }),
+    ...(networkTransactionId === undefined ? {} : { networkTransactionId }),
+    ...(eci === undefined ? {} : { eci }),
+  };
+}

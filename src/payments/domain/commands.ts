@@ -1,0 +1,123 @@
+// What a merchant or a payer may ask of a payment, and when the answer is no. Pure: guards in the order of the contract.
+import { laterBy, type Instant } from '../../clock.ts';
+import type { Money } from '../../money.ts';
+import { accept, refuse, type Outcome } from '../../refusal.ts';
+import type { Payment, PaymentFact, PaymentTerms } from './payment.ts';
+
+const holdMs = 72 * 3_600_000;
+const authorisationMs = 30 * 60_000;
+
+/** What a payment needs to know of its invoice. */
+export type PayableInvoice = {
+  readonly id: string;
+  readonly partyId: string;
+  readonly shopId: string;
+  readonly status: string;
+  readonly amount: Money;
+  readonly dueDate: Instant;
+  readonly paymentInProgress: boolean;
+  readonly paymentsMade: number;
+  readonly createdAt: Instant;
+};
+
+export type StartPayment = Omit<
+  PaymentTerms,
+  'amount' | 'createdAt' | 'partyId' | 'shopId' | 'invoiceId' | 'id' | 'flow' | 'deadline'
+> & {
+  readonly flow:
+    { readonly type: 'instant' } | { readonly type: 'hold'; readonly onExpiration: 'cancel' | 'capture' };
+  readonly deadline?: Instant;
+};
+
+type RefusalToStart = 'invalidInvoiceStatus' | 'invoicePaymentPending' | 'invalidProcessingDeadline';
+
+/** What is asked before it is asked who pays. */
+export function requirePayable(
+  invoice: PayableInvoice,
+  { deadline }: Pick<StartPayment, 'deadline'>,
+  now: Instant,
+): Outcome<undefined, RefusalToStart> {
+  if (deadline !== undefined && deadline <= now) return refuse('invalidProcessingDeadline');
+  if (invoice.status !== 'unpaid' || invoice.dueDate <= now) return refuse('invalidInvoiceStatus');
+  if (invoice.paymentInProgress) return refuse('invoicePaymentPending');
+  return accept(undefined);
+}
+
+export function decideStart(
+  invoice: PayableInvoice,
+  command: StartPayment,
+  now: Instant,
+): Outcome<PaymentFact & { type: 'payment_started' }, RefusalToStart> {
+  const payable = requirePayable(invoice, command, now);
+  if (!payable.ok) return payable;
+  const { id: invoiceId, partyId, shopId, amount } = invoice;
+  const { flow } = command;
+  return accept({
+    type: 'payment_started',
+    terms: {
+      ...command,
+      invoiceId,
+      id: String(invoice.paymentsMade + 1),
+      partyId,
+      shopId,
+      amount,
+      createdAt: now,
+      flow: flow.type === 'hold' ? { ...flow, heldUntil: wholeSeconds(laterBy(now, holdMs)) } : flow,
+      deadline: command.deadline ?? laterBy(now, authorisationMs),
+    },
+  });
+}
+
+export type CapturePayment = {
+  readonly amountMinor?: bigint;
+  readonly currency?: string;
+  readonly cartTotalMinor?: bigint;
+  readonly cart?: unknown;
+  readonly reason: string;
+};
+
+export function decideCapture(
+  payment: Payment,
+  command: CapturePayment,
+): Outcome<
+  PaymentFact,
+  | 'inconsistentCaptureCurrency'
+  | 'invalidRequest'
+  | 'invalidPaymentStatus'
+  | 'operationNotPermitted'
+  | 'amountExceededCaptureBalance'
+> {
+  const { amount: held, state, flow } = payment;
+  const { amountMinor, cartTotalMinor, currency } = command;
+  if (amountMinor !== undefined && currency !== undefined && currency !== held.currency) {
+    return refuse('inconsistentCaptureCurrency', { message: `Correct currency: ${held.currency}` });
+  }
+  if (amountMinor !== undefined && cartTotalMinor !== undefined && amountMinor !== cartTotalMinor) {
+    return refuse('invalidRequest', { message: 'The sum of the cart differs from the amount' });
+  }
+  if (state.name !== 'held') return refuse('invalidPaymentStatus');
+  if (flow.type !== 'hold') return refuse('operationNotPermitted');
+  const minor = amountMinor ?? cartTotalMinor ?? held.minor;
+  if (minor > held.minor)
+    return refuse('amountExceededCaptureBalance', { message: `Max amount: ${held.minor}` });
+  return accept({
+    type: 'payment_capture_started',
+    amount: { minor, currency: held.currency },
+    reason: command.reason,
+    ...(command.cart === undefined ? {} : { cart: command.cart }),
+  });
+}
+
+export function decideCancel(
+  payment: Payment,
+  reason: string,
+): Outcome<PaymentFact, 'invalidPaymentStatus' | 'operationNotPermitted'> {
+  if (payment.state.name !== 'held') return refuse('invalidPaymentStatus');
+  if (payment.flow.type !== 'hold') return refuse('operationNotPermitted');
+  return accept({ type: 'payment_cancel_started', reason });
+}
+
+/** `heldUntil` is shown in whole seconds, and kept as it is shown. */
+function wholeSeconds(instant: Instant): Instant {
+  return `${instant.slice(0, 19)}.000000Z` as Instant;
+}

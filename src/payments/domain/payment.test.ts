@@ -1,0 +1,439 @@
+import { describe, expect, test } from 'vitest';
+import type { BankAnswer } from '../../acquiring/domain/bank-port.ts';
+import { laterBy, parseInstant, type Instant } from '../../clock.ts';
+import type { Currency } from '../../money.ts';
+import { meaningOf, nextOf } from './bank-actions.ts';
+import {
+  decideCancel,
+  decideCapture,
+  decideStart,
+  type PayableInvoice,
+  type StartPayment,
+} from './commands.ts';
+import { failureOfDecline, merchantError, payerError } from './payment-failure.ts';
+import {
+  evolve,
+  isInProgress,
+  operationIdOf,
+  paymentOfOperation,
+  publicStatus,
+  wakeOf,
+  type Payment,
+  type PaymentFact,
+  type PaymentStateName,
+} from './payment.ts';
+
+const now = at('2026-01-19T10:00:00.123456Z');
+const minute = 60_000;
+const rub = (minor: bigint) => ({ minor, currency: 'RUB' as Currency });
+const invoice: PayableInvoice = {
+  id: 'I',
+  partyId: 'P',
+  shopId: 'TEST',
+  status: 'unpaid',
+  amount: rub(6_000n),
+  dueDate: at('2026-01-20T10:00:00Z'),
+  paymentInProgress: false,
+  paymentsMade: 0,
+  createdAt: at('2026-01-19T09:00:00Z'),
+};
+const command: StartPayment = {
+  flow: { type: 'instant' },
+  payer: {
+    type: 'resource',
+    token: 'v1.token',
+    session: 's1.session',
+    card: { bin: '424242', lastDigits: '4242', mask: '424242******4242', paymentSystem: 'visa' },
+    clientInfo: { fingerprint: 'f', ip: '192.0.2.1' },
+    contactInfo: {},
+  },
+  makeRecurrent: false,
+  terminal: { id: 'T', bankId: 'BANK', merchantId: 'M', descriptor: 'SHOP' },
+  realm: 'test',
+  fees: {},
+};
+const approved: BankAnswer = { outcome: 'approved', reference: '900000000001', approvalCode: '000001' };
+const declined: BankAnswer = { outcome: 'declined', network: 'visa', code: '51' };
+const interaction = { method: 'GET', url: 'https://issuer.example/' } as const;
+const payerNeeded: BankAnswer = { outcome: 'payerNeeded', interaction };
+const unknown: BankAnswer = { outcome: 'unknown', why: 'timeout' };
+const nothingKnown: BankAnswer[] = [
+  unknown,
+  { outcome: 'notFound' },
+  { outcome: 'notSent', why: 'closed' },
+  { outcome: 'pending' },
+];
+
+const started = (flow: StartPayment['flow'] = { type: 'instant' }): PaymentFact => {
+  const decision = decideStart(invoice, { ...command, flow }, now);
+  if (!decision.ok) throw new Error('it was refused');
+  return decision.value;
+};
+const hold = { type: 'hold', onExpiration: 'cancel' } as const;
+const approval = { reference: '900000000001', approvalCode: '000001' };
+const processed: PaymentFact = { type: 'payment_processed', approval };
+const captured: PaymentFact = { type: 'payment_captured', amount: rub(6_000n) };
+const failure = ['authorization_failed', 'insufficient_funds'] as const;
+
+const refundStarted = (minor: bigint, id = '100', feeMinor = 0n): PaymentFact => ({
+  type: 'refund_started',
+  refund: { id, createdAt: now, amount: rub(minor), feeMinor },
+});
+
+const otherTerminal = { id: 'T2', bankId: 'BANK2', merchantId: 'M2', descriptor: 'SHOP' };
+const facts: Record<PaymentFact['type'], PaymentFact> = {
+  payment_started: started(),
+  payment_interaction_requested: {
+    type: 'payment_interaction_requested',
+    interaction,
+    until: laterBy(now, minute),
+  },
+  payment_rerouted: { type: 'payment_rerouted', terminal: otherTerminal, why: 'ECONNREFUSED' },
+  payment_reversal_started: { type: 'payment_reversal_started', failure },
+  payment_processed: processed,
+  payment_capture_started: { type: 'payment_capture_started', amount: rub(5_000n), reason: 'shipped' },
+  payment_captured: captured,
+  payment_cancel_started: { type: 'payment_cancel_started', reason: 'no' },
+  payment_cancelled: { type: 'payment_cancelled' },
+  payment_failed: { type: 'payment_failed', failure },
+  refund_started: refundStarted(10n),
+  refund_failed: { type: 'refund_failed', refundId: '100', failure },
+  refund_succeeded: { type: 'refund_succeeded', refundId: '100' },
+  payment_refunded: { type: 'payment_refunded' },
+};
+const histories: Record<PaymentStateName | 'absent', PaymentFact[]> = {
+  absent: [],
+  authorising: [started(hold)],
+  challenged: [started(hold), facts.payment_interaction_requested],
+  reversing: [started(hold), facts.payment_reversal_started],
+  held: [started(hold), processed],
+  capturing: [started(hold), processed, facts.payment_capture_started],
+  cancelling: [started(hold), processed, facts.payment_cancel_started],
+  captured: [started(), processed, captured],
+  refunding: [started(), processed, captured, facts.refund_started],
+  cancelled: [started(hold), processed, facts.payment_cancel_started, facts.payment_cancelled],
+  refunded: [started(), processed, captured, facts.payment_refunded],
+  failed: [started(), facts.payment_failed],
+};
+const after = (history: readonly PaymentFact[]): Payment => {
+  const payment = history.reduce<Payment | undefined>((before, fact) => evolve(before, fact), undefined);
+  if (!payment) throw new Error('nothing has happened');
+  return payment;
+};
+const inState = (state: PaymentStateName) => after(histories[state]);
+
+describe('every cell of the lifecycle', () => {
+  // Written out, not read from the table under test.
+  const expected: Record<string, Record<string, PaymentStateName>> = {
+    absent: { payment_started: 'authorising' },
+    authorising: {
+      payment_rerouted: 'authorising',
+      payment_interaction_requested: 'challenged',
+      payment_processed: 'held',
+      payment_failed: 'failed',
+      payment_reversal_started: 'reversing',
+    },
+    challenged: {
+      payment_processed: 'held',
+      payment_failed: 'failed',
+      payment_reversal_started: 'reversing',
+    },
+    reversing: { payment_failed: 'failed' },
+    held: {
+      payment_captured: 'captured',
+      payment_capture_started: 'capturing',
+      payment_cancel_started: 'cancelling',
+    },
+    capturing: { payment_captured: 'captured', payment_cancel_started: 'cancelling' },
+    cancelling: { payment_cancelled: 'cancelled' },
+    captured: { refund_started: 'refunding', payment_refunded: 'refunded' },
+    refunding: { refund_failed: 'captured', refund_succeeded: 'captured' },
+  };
+  for (const [from, history] of Object.entries(histories)) {
+    for (const [type, fact] of Object.entries(facts)) {
+      const to = expected[from]?.[type];
+      if (to)
+        test(`${from} and ${type} make it ${to}`, () =>
+          expect(after([...history, fact]).state.name).toBe(to));
+      else
+        test(`${from} cannot have ${type}`, () =>
+          expect(() => after([...history, fact])).toThrow(/cannot have/));
+    }
+  }
+
+  test.each([
+    ['authorising', 'pending', true],
+    ['challenged', 'pending', true],
+    ['reversing', 'pending', true],
+    ['held', 'processed', true],
+    ['capturing', 'processed', true],
+    ['cancelling', 'processed', true],
+    ['captured', 'captured', false],
+    ['refunding', 'captured', false],
+    ['cancelled', 'cancelled', false],
+    ['refunded', 'refunded', false],
+    ['failed', 'failed', false],
+  ] as const)('%s is %s in public, and keeps the invoice busy: %s', (state, status, busy) => {
+    expect(publicStatus[state]).toBe(status);
+    expect(isInProgress(inState(state))).toBe(busy);
+  });
+
+  test('money given back adds up, and what failed is free again', () => {
+    const twice = after([...histories.refunding, facts.refund_succeeded, refundStarted(5n, '101')]);
+    expect(twice.state).toMatchObject({ refundedMinor: 10n, refund: { id: '101', minor: 5n } });
+    expect(evolve(twice, { type: 'refund_failed', refundId: '101', failure }).state).toMatchObject({
+      refundedMinor: 10n,
+    });
+    expect(evolve(twice, { type: 'refund_succeeded', refundId: '101' }).state).toMatchObject({
+      refundedMinor: 15n,
+    });
+    expect(() => evolve(twice, { type: 'refund_succeeded', refundId: '100' })).toThrow(/not under way/);
+  });
+});
+
+describe('starting a payment', () => {
+  test('numbers it, takes the amount of the invoice, and gives it half an hour', () => {
+    expect(decideStart({ ...invoice, paymentsMade: 2 }, command, now)).toMatchObject({
+      value: { terms: { id: '3', invoiceId: 'I', amount: rub(6_000n), deadline: laterBy(now, 30 * minute) } },
+    });
+  });
+  test('with a hold says until when, in whole seconds', () => {
+    expect(decideStart(invoice, { ...command, flow: hold }, now)).toMatchObject({
+      value: {
+        terms: { flow: { type: 'hold', onExpiration: 'cancel', heldUntil: '2026-01-22T10:00:00.000000Z' } },
+      },
+    });
+  });
+  test.each([
+    ['invoicePaymentPending', { paymentInProgress: true }, {}],
+    ['invalidInvoiceStatus', { status: 'paid', paymentInProgress: true }, {}],
+    ['invalidInvoiceStatus', { dueDate: now }, {}],
+    ['invalidProcessingDeadline', { status: 'paid' }, { deadline: now }],
+  ])('is refused with %s', (code, ofInvoice, ofCommand) => {
+    expect(decideStart({ ...invoice, ...ofInvoice }, { ...command, ...ofCommand }, now)).toMatchObject({
+      refusal: { code },
+    });
+  });
+});
+
+describe('ending a hold', () => {
+  test.each([
+    ['all of it by default', {}, 6_000n],
+    ['a part', { amountMinor: 1n }, 1n],
+    ['all, said in full', { amountMinor: 6_000n, currency: 'RUB' }, 6_000n],
+    ['what the cart sums to', { cartTotalMinor: 500n }, 500n],
+    ['a currency without an amount means nothing', { currency: 'USD' }, 6_000n],
+  ])('captures %s', (_what, asked, minor) => {
+    expect(decideCapture(inState('held'), { reason: 'r', ...asked })).toMatchObject({
+      ok: true,
+      value: { type: 'payment_capture_started', amount: { minor } },
+    });
+  });
+  test.each([
+    ['inconsistentCaptureCurrency', { amountMinor: 9_999n, currency: 'USD', cartTotalMinor: 1n }, 'captured'],
+    ['invalidRequest', { amountMinor: 9_999n, cartTotalMinor: 1n }, 'captured'],
+    ['invalidPaymentStatus', { amountMinor: 9_999n }, 'captured'],
+    ['amountExceededCaptureBalance', { amountMinor: 6_001n }, 'held'],
+  ] as const)('refuses with %s before any later rule', (code, asked, state) => {
+    expect(decideCapture(inState(state), { reason: 'r', ...asked })).toMatchObject({ refusal: { code } });
+  });
+  test('is not for an instant payment, nor twice', () => {
+    const instant = after([started(), processed]);
+    expect(decideCapture(instant, { reason: 'r' })).toMatchObject({
+      refusal: { code: 'operationNotPermitted' },
+    });
+    expect(decideCancel(instant, 'r')).toMatchObject({ refusal: { code: 'operationNotPermitted' } });
+    for (const state of [
+      'capturing',
+      'cancelling',
+      'captured',
+      'cancelled',
+      'failed',
+      'authorising',
+    ] as const) {
+      expect(decideCancel(inState(state), 'r')).toMatchObject({ refusal: { code: 'invalidPaymentStatus' } });
+    }
+  });
+});
+
+describe('what the bank says', () => {
+  const meaning = (state: PaymentStateName, answer: BankAnswer, when: Instant = now) =>
+    meaningOf(inState(state), answer, when);
+
+  test('an approval captures an instant payment, in two events, and holds a hold', () => {
+    expect(meaningOf(after([started()]), approved, now)).toEqual({ events: [[processed], [captured]] });
+    expect(meaning('authorising', approved)).toEqual({ events: [[processed]] });
+    expect(meaning('challenged', approved, laterBy(now, 60 * minute))).toEqual({ events: [[processed]] });
+  });
+  test('a decline fails it, with the meaning of its code', () => {
+    for (const state of ['authorising', 'challenged'] as const) {
+      expect(meaning(state, declined)).toEqual({ events: [[{ type: 'payment_failed', failure }]] });
+    }
+  });
+  test('a need for the payer is shown once, for ten minutes, never beyond the deadline', () => {
+    expect(meaning('authorising', payerNeeded)).toEqual({
+      events: [[{ type: 'payment_interaction_requested', interaction, until: laterBy(now, 10 * minute) }]],
+    });
+    const late = laterBy(now, 25 * minute);
+    expect(meaning('authorising', payerNeeded, late)).toMatchObject({
+      events: [[{ until: laterBy(now, 30 * minute) }]],
+    });
+    expect(meaning('challenged', payerNeeded)).toEqual({ again: laterBy(now, 15_000) });
+  });
+  test('nothing that proves nothing changes anything, in any state', () => {
+    for (const state of ['authorising', 'challenged', 'reversing', 'capturing', 'cancelling'] as const) {
+      for (const answer of nothingKnown)
+        expect(meaning(state, answer), `${state} ${answer.outcome}`).not.toHaveProperty('events');
+    }
+  });
+  test('when time is up without proof it is taken back before it fails', () => {
+    for (const answer of nothingKnown) {
+      expect(meaning('authorising', answer, laterBy(now, 30 * minute))).toEqual({
+        events: [
+          [
+            {
+              type: 'payment_reversal_started',
+              failure: ['authorization_failed', 'processing_deadline_reached'],
+            },
+          ],
+        ],
+      });
+      expect(meaning('challenged', answer, laterBy(now, minute))).toEqual({
+        events: [
+          [
+            {
+              type: 'payment_reversal_started',
+              failure: ['preauthorization_failed', 'three_ds_not_finished'],
+            },
+          ],
+        ],
+      });
+    }
+  });
+  test('a capture or a reversal that is refused is no failure of the payment: an operator has to look', () => {
+    for (const state of ['reversing', 'capturing', 'cancelling'] as const) {
+      // By no code: that it never saw the charge, or has reversed it already, it says by approving.
+      for (const code of ['21', '25', '30', '79'])
+        expect(meaning(state, { ...declined, code })).toEqual({ unknown: `the bank refused with ${code}` });
+    }
+  });
+  test('an answer that comes when all is over changes nothing', () => {
+    for (const state of ['captured', 'cancelled', 'refunded', 'failed', 'held'] as const) {
+      for (const answer of [approved, declined, payerNeeded, unknown])
+        expect(meaning(state, answer)).toEqual({ events: [] });
+    }
+  });
+});
+
+test('at its end a hold is cancelled or captured by itself, and not before', () => {
+  const until = at('2026-01-22T10:00:00Z');
+  expect(nextOf(inState('held'), laterBy(until, -1))).toEqual({ do: 'wait', until });
+  expect(nextOf(inState('held'), until)).toMatchObject({ fact: { type: 'payment_cancel_started' } });
+  const capturing = after([started({ type: 'hold', onExpiration: 'capture' }), processed]);
+  expect(nextOf(capturing, until)).toMatchObject({
+    fact: { type: 'payment_capture_started', amount: rub(6_000n) },
+  });
+});
+
+test('whatever is not at its end has a time to be looked at', () => {
+  for (const [
+    state,
+    {
+      state: { name },
+    },
+  ] of Object.entries(histories)
+    .slice(1)
+    .map(([state, history]) => [state, after(history)] as const)) {
+    const isEnd = ['captured', 'cancelled', 'refunded', 'failed'].includes(name);
+    expect(wakeOf(inState(state as PaymentStateName), now) === null, state).toBe(isEnd);
+  }
+});
+
+test.each([
+  [['authorization_failed', 'insufficient_funds'], 'InsufficientFunds'],
+  [['authorization_failed', 'rejected_by_issuer'], 'RejectedByIssuer'],
+  [['authorization_failed', 'account_blocked'], 'RejectedByIssuer'],
+  [
+    ['authorization_failed', 'payment_tool_rejected', 'bank_card_rejected', 'cvv_invalid'],
+    'InvalidPaymentTool',
+  ],
+  [['authorization_failed', 'account_not_found'], 'InvalidPaymentTool'],
+  [['authorization_failed', 'account_limit_exceeded', 'amount'], 'AccountLimitsExceeded'],
+  [['authorization_failed', 'unknown'], 'PaymentRejected'],
+  [['preauthorization_failed', 'three_ds_failed'], 'PreauthorizationFailed'],
+  [['no_route_found', 'unknown'], 'PaymentRejected'],
+  [['timeout'], 'timeout'],
+] as [[string, ...string[]], string][])('%j is %s to a payer', (path, code) => {
+  expect(payerError(path)).toEqual({ code });
+});
+
+test('to a merchant it is a tree, and a code of the bank that nobody knows is unknown', () => {
+  expect(merchantError(failureOfDecline({ network: 'visa', code: 'N7' }))).toEqual({
+    code: 'authorization_failed',
+    subError: {
+      code: 'payment_tool_rejected',
+      subError: { code: 'bank_card_rejected', subError: { code: 'cvv_invalid' } },
+    },
+  });
+  expect(failureOfDecline({ network: 'mastercard', code: '65' })).toEqual([
+    'authorization_failed',
+    'security_policy_violated',
+  ]);
+  expect(failureOfDecline({ network: 'visa', code: '65' })).toEqual([
+    'authorization_failed',
+    'account_limit_exceeded',
+    'number',
+  ]);
+  expect(failureOfDecline({ network: 'visa', code: '??' })).toEqual(['authorization_failed', 'unknown']);
+});
+
+function at(text: string): Instant {
+  const instant = parseInstant(text);
+  if (!instant) throw new Error(`${text} is no date-time`);
+  return instant;
+}
+
+describe('what a payment carries', () => {
+  const taken = { approval, amount: rub(6_000n), refundedMinor: 0n, refundsMade: 0 };
+  const expected: Record<PaymentStateName, object> = {
+    authorising: {},
+    challenged: { interaction, until: laterBy(now, minute) },
+    reversing: { failure },
+    held: { approval },
+    capturing: { approval, amount: rub(5_000n), reason: 'shipped' },
+    cancelling: { approval, reason: 'no' },
+    captured: taken,
+    refunding: { ...taken, refundsMade: 1, refund: { id: '100', minor: 10n, feeMinor: 0n } },
+    cancelled: { approval },
+    refunded: { approval, amount: rub(6_000n) },
+    failed: { failure },
+  };
+  test.each(Object.keys(expected) as PaymentStateName[])('%s', (name) =>
+    expect(inState(name).state).toStrictEqual({ name, ...expected[name] }),
+  );
+
+  test('a capture that is given up is cancelled as one that was released', () => {
+    const { state } = after([...histories.capturing, facts.payment_cancel_started]);
+    expect(state).toStrictEqual({ name: 'cancelling', approval, reason: 'no', isReleased: true });
+  });
+
+  test('another terminal, and nothing else, when its bank was away', () => {
+    const before = inState('authorising');
+    expect(evolve(before, facts.payment_rerouted)).toStrictEqual({ ...before, terminal: otherTerminal });
+  });
+});
+
+test('a hold is looked at when its time is up, what is instant at once', () => {
+  const { flow } = inState('held');
+  expect(wakeOf(inState('held'), now)).toBe(flow.type === 'hold' && flow.heldUntil);
+  expect(wakeOf(after([started(), processed]), now)).toBe(now);
+});
+
+test('operations at the bank are named after the payment, and lead back to it', () => {
+  const payment = inState('held');
+  const names = [operationIdOf(payment, 'authorise'), operationIdOf(payment, 'capture')];
+  names.push(operationIdOf(payment, 'reverse'), operationIdOf(payment, { refund: '100' }));
+  expect(names).toEqual(['I.1.a', 'I.1.c', 'I.1.r', 'I.1.100']);
+  for (const name of names) expect(paymentOfOperation(name)).toEqual(['I', '1']);
+  for (const name of ['', 'I', 'I.1', 'I..a', '.1.a']) expect(paymentOfOperation(name)).toBeUndefined();
+});

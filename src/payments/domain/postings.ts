@@ -1,0 +1,59 @@
+// What the facts of a payment mean for the books. Written by the statement that writes the facts, so that neither is ever
+// without the other.
+import { feeOf, noFee } from '../../platform/ledger/domain/fee.ts';
+import type { DrawingJournal, Journal } from '../../platform/ledger/domain/ledger.ts';
+import {
+  holdApproved,
+  holdCaptured,
+  holdReleased,
+  refundFailed,
+  refundRequested,
+  refundSucceeded,
+  saleApproved,
+  type LedgerPayment,
+} from '../../platform/ledger/domain/postings.ts';
+import type { Payment, PaymentFact } from './payment.ts';
+
+/** Of the facts that follow on `before`, all written at once; undefined when they move no money. */
+export function journalOf(
+  before: Payment,
+  facts: readonly PaymentFact[],
+): Journal | DrawingJournal | undefined {
+  const payment = ledgerPayment(before);
+  const wasHeld = before.state.name !== 'authorising' && before.state.name !== 'challenged';
+  const captured = facts.find(({ type }) => type === 'payment_captured');
+  if (captured?.type === 'payment_captured') {
+    const feeMinor = feeOf(captured.amount.minor, before.fees.processing ?? noFee);
+    return wasHeld
+      ? holdCaptured(payment, captured.amount, feeMinor)
+      : saleApproved(payment, captured.amount, feeMinor);
+  }
+  for (const fact of facts) {
+    switch (fact.type) {
+      case 'payment_processed':
+        return holdApproved(payment, before.amount);
+      case 'payment_cancelled':
+        return holdReleased(payment);
+      case 'refund_started': {
+        const { id: refundId, amount, feeMinor } = fact.refund;
+        return refundRequested({ ...payment, refundId }, amount, feeMinor);
+      }
+      case 'refund_succeeded':
+        return refundSucceeded({ ...payment, refundId: fact.refundId }, refundFeeMinor(before));
+      case 'refund_failed':
+        return refundFailed({ ...payment, refundId: fact.refundId }, refundFeeMinor(before));
+      default:
+    }
+  }
+  return undefined;
+}
+
+function refundFeeMinor({ state }: Payment): bigint {
+  if (state.name !== 'refunding')
+    throw new Error(`no refund is under way in a payment that is ${state.name}`);
+  return state.refund.feeMinor;
+}
+
+function ledgerPayment({ realm, partyId, shopId, invoiceId, id, terminal }: Payment): LedgerPayment {
+  return { realm, partyId, shopId, invoiceId, paymentId: id, acquirerId: terminal.bankId };
+}

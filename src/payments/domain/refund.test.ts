@@ -1,0 +1,243 @@
+import { describe, expect, test } from 'vitest';
+import { parseInstant, type Instant } from '../../clock.ts';
+import type { CartLine } from '../../invoices/domain/invoice.ts';
+import type { Currency } from '../../money.ts';
+import { meaningOf, nextOf } from './bank-actions.ts';
+import { journalOf } from './postings.ts';
+import {
+  evolve,
+  operationIdOf,
+  paymentOfOperation,
+  wakeOf,
+  type Payment,
+  type PaymentFact,
+} from './payment.ts';
+import { decideRefund, type StartRefund } from './refund.ts';
+
+const now = parseInstant('2026-01-19T10:00:00.123456Z') as Instant;
+const rub = (minor: bigint) => ({ minor, currency: 'RUB' as Currency });
+const approval = { reference: '900000000001' };
+const captured: Payment = {
+  invoiceId: 'I',
+  id: '1',
+  partyId: 'P',
+  shopId: 'S',
+  createdAt: now,
+  amount: rub(6_000n),
+  flow: { type: 'instant' },
+  payer: {
+    type: 'resource',
+    token: 'v1.token',
+    session: 's1.session',
+    card: { bin: '424242', lastDigits: '4242', mask: '424242******4242', paymentSystem: 'visa' },
+    clientInfo: { fingerprint: 'f', ip: '192.0.2.1' },
+    contactInfo: {},
+  },
+  makeRecurrent: false,
+  deadline: now,
+  terminal: { id: 'T', bankId: 'BANK', merchantId: 'M', descriptor: 'SHOP' },
+  realm: 'test',
+  fees: { refund: { basisPoints: 100n, fixedMinor: 3n } },
+  state: { name: 'captured', approval, amount: rub(5_000n), refundedMinor: 0n, refundsMade: 0 },
+};
+const started = (payment: Payment, command: StartRefund = {}) => {
+  const decision = decideRefund(payment, command, now);
+  if (!decision.ok) throw new Error(`it was refused with ${decision.refusal.code}`);
+  return decision.value;
+};
+const line = (priceMinor: bigint, quantity = 1n): CartLine => ({ product: 'One', quantity, priceMinor });
+const after = (payment: Payment, ...facts: PaymentFact[]) =>
+  facts.reduce<Payment>((before, fact) => evolve(before, fact), payment);
+
+describe('asking for a refund', () => {
+  test('without an amount is asking for all that was captured, not for all that was held', () => {
+    expect(started(captured).refund).toEqual({
+      id: '100',
+      createdAt: now,
+      amount: rub(5_000n),
+      feeMinor: 53n,
+    });
+  });
+  test('a part leaves the rest for the next, which has the next number', () => {
+    const once = after(captured, started(captured, { amountMinor: 2_000n }), {
+      type: 'refund_succeeded',
+      refundId: '100',
+    });
+    expect(started(once).refund).toMatchObject({ id: '101', amount: rub(3_000n) });
+    expect(decideRefund(once, { amountMinor: 3_001n }, now)).toMatchObject({
+      refusal: { code: 'invoicePaymentAmountExceeded' },
+    });
+  });
+  test('what failed can be asked for again, under a number of its own', () => {
+    const once = after(captured, started(captured), {
+      type: 'refund_failed',
+      refundId: '100',
+      failure: ['authorization_failed', 'unknown'],
+    });
+    expect(started(once).refund).toMatchObject({ id: '101', amount: rub(5_000n) });
+  });
+  test('the cart is what remains with the payer', () => {
+    const cart = [line(1_000n, 2n), line(1_000n)];
+    expect(started(captured, { amountMinor: 2_000n, cart }).refund).toMatchObject({ cart });
+    const wrong = { amountMinor: 1_999n, cart };
+    expect(decideRefund(captured, wrong, now)).toMatchObject({
+      refusal: { code: 'invalidRequest', message: expect.stringContaining('3001') },
+    });
+    expect(decideRefund(captured, { cart }, now)).toMatchObject({ refusal: { code: 'invalidRequest' } });
+    expect(decideRefund(captured, { amountMinor: 1n, cart: [] }, now)).toMatchObject({
+      refusal: { code: 'invalidInvoiceCart' },
+    });
+  });
+
+  // Each request is wrong in this way and in all that follow: the first complaint counts.
+  const busy = after(captured, started(captured));
+  const wrong: StartRefund = { currency: 'USD', amountMinor: 5_001n, cart: [] };
+  test.each<[string, Payment, StartRefund]>([
+    ['operationNotPermitted', busy, wrong],
+    ['invalidPaymentStatus', { ...busy, state: { name: 'cancelled' } }, wrong],
+    ['inconsistentRefundCurrency', captured, wrong],
+    ['invoicePaymentAmountExceeded', captured, { ...wrong, currency: 'RUB' }],
+    ['invalidInvoiceCart', captured, { amountMinor: 5_000n, cart: [] }],
+  ])('is refused in order: %s', (code, payment, command) => {
+    expect(decideRefund(payment, command, now)).toMatchObject({ refusal: { code } });
+  });
+});
+
+describe('a refund under way', () => {
+  const command = { amountMinor: 2_000n };
+  const busy = after(captured, started(captured, command));
+  test('is asked of the bank at once, under a name of its own that leads back to the payment', () => {
+    expect(nextOf(busy, now)).toEqual({ do: 'refund', id: '100', amount: rub(2_000n) });
+    expect(wakeOf(busy, now)).toBe(now);
+    expect(wakeOf(captured, now)).toBe(null);
+    expect(operationIdOf(busy, { refund: '100' })).toBe('I.1.100');
+    expect(paymentOfOperation('I.1.100')).toEqual(['I', '1']);
+  });
+  test('that is approved has succeeded; with the last of it the payment is refunded, in the same event', () => {
+    const approved = { outcome: 'approved', reference: '900000000002' } as const;
+    const succeeded = { type: 'refund_succeeded', refundId: '100' };
+    expect(meaningOf(busy, approved, now)).toEqual({ events: [[succeeded]] });
+    const whole = after(captured, started(captured));
+    expect(meaningOf(whole, approved, now)).toEqual({ events: [[succeeded, { type: 'payment_refunded' }]] });
+  });
+  test('that is declined has failed, with the meaning of the code', () => {
+    expect(meaningOf(busy, { outcome: 'declined', network: 'visa', code: '57' }, now)).toEqual({
+      events: [
+        [{ type: 'refund_failed', refundId: '100', failure: ['authorization_failed', 'operation_blocked'] }],
+      ],
+    });
+  });
+  test.each(['unknown', 'notSent'] as const)('of which the bank says %s is not over', (outcome) => {
+    expect(meaningOf(busy, { outcome, why: 'silence' }, now)).toEqual({ unknown: 'silence' });
+  });
+  test('of which the bank has never heard is not over either', () => {
+    expect(meaningOf(busy, { outcome: 'notFound' }, now)).toMatchObject({ unknown: expect.any(String) });
+  });
+  test('is the only one', () => {
+    const second = { id: '101', createdAt: now, amount: rub(1n), feeMinor: 0n };
+    expect(() => evolve(busy, { type: 'refund_started', refund: second })).toThrow(/cannot have/);
+  });
+});
+
+describe('the books', () => {
+  const held: Payment = { ...captured, flow: { type: 'hold', onExpiration: 'cancel', heldUntil: now } };
+  const authorising: Payment = { ...captured, state: { name: 'authorising' } };
+  const summary = (payment: Payment, ...facts: PaymentFact[]) => {
+    const journal = journalOf(payment, facts);
+    const entries = journal?.entries.map((entry) => [
+      entry.phase,
+      entry.step,
+      'minor' in entry ? entry.minor : undefined,
+    ]);
+    return journal && { operation: journal.operationId, entries };
+  };
+  const fees = {
+    processing: { basisPoints: 250n, fixedMinor: 0n },
+    refund: { basisPoints: 0n, fixedMinor: 7n },
+  };
+  const processed: PaymentFact = { type: 'payment_processed', approval };
+  const refund = started({ ...captured, fees }, { amountMinor: 100n });
+  const refunding = after({ ...captured, fees }, refund);
+
+  test('of an instant payment show one sale, and its fee', () => {
+    const sale: PaymentFact = { type: 'payment_captured', amount: rub(6_000n) };
+    expect(summary({ ...authorising, fees }, processed, sale)).toEqual({
+      operation: 'payment/1',
+      entries: [
+        ['single', 'sale', 6_000n],
+        ['single', 'fee', 150n],
+      ],
+    });
+  });
+  test('of a hold show what is reserved, then what was taken or that it was let go', () => {
+    expect(
+      summary(
+        { ...held, state: { name: 'challenged', interaction: { method: 'GET', url: 'u' }, until: now } },
+        processed,
+      )?.entries,
+    ).toEqual([['pending', 'hold', 6_000n]]);
+    const capturing: Payment = {
+      ...held,
+      fees,
+      state: { name: 'capturing', approval, amount: rub(4_000n), reason: 'r' },
+    };
+    expect(summary(capturing, { type: 'payment_captured', amount: rub(4_000n) })?.entries).toEqual([
+      ['post', 'hold', 4_000n],
+      ['single', 'fee', 100n],
+    ]);
+    const cancelling: Payment = { ...held, state: { name: 'cancelling', approval, reason: 'r' } };
+    expect(summary(cancelling, { type: 'payment_cancelled' })?.entries).toEqual([
+      ['void', 'hold', undefined],
+    ]);
+  });
+  test('of a refund show what is set aside, with the fee, and its end with the same fee', () => {
+    expect(summary({ ...captured, fees }, refund)).toEqual({
+      operation: 'payment/1/refund/100',
+      entries: [
+        ['pending', 'refund', 100n],
+        ['pending', 'refund_fee', 7n],
+      ],
+    });
+    expect(summary(refunding, { type: 'refund_succeeded', refundId: '100' })?.entries).toEqual([
+      ['post', 'refund', undefined],
+      ['post', 'refund_fee', undefined],
+    ]);
+    const failed: PaymentFact = { type: 'refund_failed', refundId: '100', failure: ['timeout'] };
+    expect(summary(refunding, failed)?.entries).toEqual([
+      ['void', 'refund', undefined],
+      ['void', 'refund_fee', undefined],
+    ]);
+  });
+  test.each<PaymentFact>([
+    { type: 'payment_failed', failure: ['timeout'] },
+    { type: 'payment_reversal_started', failure: ['timeout'] },
+    { type: 'payment_interaction_requested', interaction: { method: 'GET', url: 'u' }, until: now },
+  ])('show nothing of $type', (fact) => expect(summary(authorising, fact)).toBe(undefined));
+});
+
+test('what is refused says why', () => {
+  const refusalOf = (payment: Payment, command: StartRefund = {}) => {
+    const decision = decideRefund(payment, command, now);
+    return decision.ok ? undefined : decision.refusal;
+  };
+  expect(refusalOf(after(captured, started(captured)))).toEqual({
+    code: 'operationNotPermitted',
+    message: 'Refund 100 of the payment is pending',
+  });
+  expect(refusalOf({ ...captured, state: { name: 'cancelled' } })).toEqual({
+    code: 'invalidPaymentStatus',
+    message: 'Invalid invoice payment status',
+  });
+  expect(refusalOf(captured, { cart: [line(4_000n)] })).toEqual({
+    code: 'invalidRequest',
+    message: 'A cart needs an amount',
+  });
+});
+
+test('what remains with the payer may be a hundred lines, and no more', () => {
+  const left = (lines: number) => Array.from({ length: lines }, () => line(1n));
+  const refund = (lines: number) =>
+    decideRefund(captured, { amountMinor: 5_000n - BigInt(lines), cart: left(lines) }, now);
+  expect(refund(100).ok).toBe(true);
+  expect(refund(101)).toMatchObject({ refusal: { code: 'invalidInvoiceCart' } });
+});

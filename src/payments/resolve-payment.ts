@@ -1,0 +1,87 @@
+// What an operator does about a payment the engine has given up: he lets go of a hold the bank will not capture, or says how it
+// ended where no bank can. The rules are in payment.settling.ts; everything that follows is written as it always is.
+import type { Banks } from '../acquiring/banks.ts';
+import type { Clock, Instant } from '../clock.ts';
+import type { Database } from '../platform/database/database.ts';
+import type { Service } from '../app/app-context.ts';
+import { storeEvents } from './store/payment-changes.ts';
+import type { StoredPayment } from './store/rows.ts';
+import { seriesChangeOf } from './domain/series-effects.ts';
+import { endingsOf, releaseOf, settledBy, type SettledAs } from './domain/resolution.ts';
+import { loadPayment, lookAgainAt } from './store/payments.ts';
+import { operationIdOf, type Payment, type PaymentFact } from './domain/payment.ts';
+import { takeStuck } from './store/stuck-payments.ts';
+
+export type SettlingTools = {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly banks: Pick<Banks, 'bankOf'>;
+  readonly recurring: Service['recurring'];
+};
+
+type Name = { readonly invoiceId: string; readonly paymentId: string };
+
+/** The bank is asked first what became of the capture: money that was taken is not let go. */
+export function releaseHold(tools: SettlingTools, name: Name, reason: string): Promise<Payment> {
+  return whileTaken(tools, name, async ({ payment }) => {
+    if (payment.state.name !== 'capturing')
+      throw new Error(`the payment is ${payment.state.name}, not capturing; nothing was done`);
+    const bank = await tools.banks.bankOf(payment.terminal);
+    const answer = await bank.inquire(operationIdOf(payment, 'capture'), payment.terminal);
+    const release = releaseOf(payment, answer, reason);
+    if ('fact' in release) return [[release.fact]];
+    const remedy =
+      release.not === 'the bank has captured it'
+        ? 'a running node learns of it within seconds'
+        : 'when you know in another way, say so with mandate payments settle';
+    throw new Error(`${release.not}: nothing was done; ${remedy}`);
+  });
+}
+
+/** No bank is asked. */
+export function settlePayment(
+  tools: SettlingTools,
+  name: Name,
+  as: SettledAs,
+  why: string,
+): Promise<Payment> {
+  return whileTaken(tools, name, ({ payment }) => {
+    const events = settledBy(payment, as, why);
+    if (events) return Promise.resolve(events);
+    const possible = endingsOf(payment).join(' or ') || 'no way';
+    throw new Error(`a payment that is ${payment.state.name} can be settled as ${possible}, not as ${as}`);
+  });
+}
+
+/** Takes it off the operator's list, and when that leads to nothing makes it due again. */
+async function whileTaken(
+  tools: SettlingTools,
+  name: Name,
+  decide: (stored: StoredPayment) => Promise<PaymentFact[][]>,
+): Promise<Payment> {
+  const { db, clock } = tools;
+  const now = await takeStuck(db, name, clock.now());
+  const stored = now && (await loadPayment(db, name));
+  if (!stored) {
+    const id = `${name.invoiceId}/${name.paymentId}`;
+    throw new Error(`no payment ${id} is stuck; mandate stuck list shows what is`);
+  }
+  try {
+    return await write(tools, stored, await decide(stored), now);
+  } catch (error) {
+    await lookAgainAt(db, stored, now);
+    throw error;
+  }
+}
+
+async function write(
+  { db, recurring }: SettlingTools,
+  stored: StoredPayment,
+  events: PaymentFact[][],
+  now: Instant,
+): Promise<Payment> {
+  const beside = seriesChangeOf(stored.payment, events.flat(), undefined, now, recurring);
+  const written = await storeEvents(db, stored, events, now, beside);
+  if (!written) throw new Error('the payment was changed by somebody else; look again');
+  return written;
+}

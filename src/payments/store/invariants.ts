@@ -1,0 +1,52 @@
+// What must be true between payments and the books, beside what must be true of the books themselves: neither knows of money
+// that the other does not.
+import { invariant, type Invariant } from '../../platform/ledger/store/invariants.ts';
+
+export const paymentInvariants: readonly Invariant[] = [
+  invariant(
+    'P1',
+    'of every payment the books hold, have taken and have given back what its row says',
+    `
+    select invoice_id, payment_id, status, said.held_minor, said.taken_minor, said.returned_minor, said.returning_minor,
+      booked.held_minor as booked_held, booked.taken_minor as booked_taken, booked.returned_minor as booked_returned,
+      booked.returning_minor as booked_returning,
+      (coalesce(said.held_minor, 0), coalesce(said.taken_minor, 0), coalesce(said.returned_minor, 0),
+       coalesce(said.returning_minor, 0))
+      = (coalesce(booked.held_minor, 0), coalesce(booked.taken_minor, 0), coalesce(booked.returned_minor, 0),
+         coalesce(booked.returning_minor, 0)) as holds
+    from (
+      select invoice_id, payment_id, status,
+        case when status in ('held', 'capturing', 'cancelling') then amount_minor else 0 end as held_minor,
+        case when status in ('captured', 'refunding', 'refunded') then captured_minor else 0 end as taken_minor,
+        refunded_minor as returned_minor,
+        coalesce((state -> 'refund' ->> 'minor')::bigint, 0) as returning_minor
+      from changed join payment on invoice_id = aggregate_id
+    ) as said
+    full join (
+      select aggregate_id as invoice_id, split_part(operation_id, '/', 2) as payment_id,
+        sum(pending_minor) filter (where step = 'hold') as held_minor,
+        sum(posted_minor) filter (where step in ('hold', 'sale')) as taken_minor,
+        sum(posted_minor) filter (where step = 'refund') as returned_minor,
+        sum(pending_minor) filter (where step = 'refund') as returning_minor
+      from changed join ledger_transfer using (aggregate_id)
+      where operation_id like 'payment/%'
+      group by 1, 2
+    ) as booked using (invoice_id, payment_id)`,
+  ),
+  invariant(
+    'P2',
+    'a refund is under way in the books while its row says so, and ended as its row says',
+    `
+    select invoice_id, payment_id, refund_id, status, amount_minor, fee_minor, booked.*,
+      case status
+        when 'pending' then (booked.open_minor, booked.posted_minor) = (amount_minor + fee_minor, 0)
+        when 'succeeded' then (booked.open_minor, booked.posted_minor) = (0, amount_minor + fee_minor)
+        else (booked.open_minor, booked.posted_minor) = (0, 0)
+      end as holds
+    from changed join refund on invoice_id = aggregate_id
+    left join lateral (
+      select sum(pending_minor) as open_minor, sum(posted_minor) as posted_minor from ledger_transfer
+      where aggregate_id = invoice_id and operation_id = 'payment/' || payment_id || '/refund/' || refund_id
+    ) as booked on true`,
+  ),
+];

@@ -1,0 +1,254 @@
+// Payments in SQL: a new one, and the reads. A payment is a part of its invoice: its facts stand in the invoice's log, and while
+// it is in progress the invoice neither falls overdue nor takes another. How one changes is in change-payment.store.ts.
+import type { Instant } from '../../clock.ts';
+import { keepCard, keptForText, keptParameters } from '../../cards/domain/card-retention.ts';
+import { cardIdOf } from '../../cards/domain/payment-resource.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { optional, statement, type Values } from '../../platform/database/statement.ts';
+import { accept, refuse, type Outcome } from '../../refusal.ts';
+import {
+  startedCharge,
+  type PendingCharge,
+  type StartedCharge,
+} from '../../recurring/store/charge-fragments.ts';
+import { evolve, type Payment, type PaymentFact } from '../domain/payment.ts';
+import type { PayableInvoice } from '../domain/commands.ts';
+import { factToJson } from './codec.ts';
+import { money, paymentColumns, rowOf, storedFromRow, type StoredPayment } from './rows.ts';
+
+const columnList = Object.keys(paymentColumns).join(', ');
+const qualifiedColumns = Object.keys(paymentColumns)
+  .map((name) => `payment.${name}`)
+  .join(', ');
+
+const insertParameters = {
+  ...paymentColumns,
+  invoice_version: 'int4',
+  fingerprint: 'bytea?',
+  wake_at: 'timestamptz',
+  attempts: 'int4',
+  happened_at: 'timestamptz',
+  facts: 'json',
+} as const;
+
+/**
+ * First what the payment is made with, a row named `from`: without it nothing is written. A name used before breaks the whole
+ * statement.
+ */
+function insertText(part: string, from: string, answer: string): string {
+  return `
+    with ${part}, changed as (
+      update invoice
+      set version = invoice.version + 1, payments_made = payments_made + 1, payment_in_progress = true, wake_at = null
+      from ${from} where invoice.invoice_id = :invoice_id and invoice.version = :invoice_version
+      returning invoice.invoice_id, invoice.party_id, invoice.version
+    ), named as (
+      insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+      select :party_id, 'createPayment', :external_id, :invoice_id || '.' || :payment_id, :fingerprint
+      from changed where :external_id is not null
+    ), made as (
+      insert into payment (${columnList}, wake_at, attempts)
+      select ${Object.keys(paymentColumns)
+        .map((name) => `:${name}`)
+        .join(', ')}, :wake_at, :attempts from changed
+    ), logged as (
+      insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+      select invoice_id, version, 'invoice', party_id, :happened_at, :facts from changed
+    )
+    ${answer}`;
+}
+
+/** The invoice may have moved since it was read, and then its card is not kept; or the card is gone. */
+const insertPayment = statement({
+  name: 'insert_payment',
+  parameters: { ...insertParameters, ...keptParameters },
+  row: { is_payable: 'bool', is_made: 'bool' },
+  text: insertText(
+    `payable as (
+      select invoice_id from invoice where invoice_id = :invoice_id and version = :invoice_version for update
+    ), kept as (${keepCard('payable')}
+    )`,
+    'kept',
+    'select exists (select from payable) as is_payable, exists (select from changed) as is_made',
+  ),
+});
+
+/** Without a row the series has moved; where the invoice has, the statement fails. */
+const insertCharge = statement({
+  name: 'insert_charge',
+  parameters: { ...insertParameters, ...startedCharge.parameters },
+  row: { version: 'int4?' },
+  text: insertText(
+    startedCharge.text,
+    'held',
+    'select coalesce((select version from changed), has_moved()) as version from held',
+  ),
+});
+
+const readPayment = statement({
+  name: 'read_payment',
+  parameters: { invoice_id: 'text', payment_id: 'text' },
+  row: paymentColumns,
+  text: `select ${columnList} from payment where invoice_id = :invoice_id and payment_id = :payment_id`,
+});
+
+/** No row: no such invoice of that party. A row without a payment: the invoice has none. */
+const readPaymentsOfInvoice = statement({
+  name: 'read_payments_of_invoice',
+  parameters: { invoice_id: 'text', party_id: 'text' },
+  row: { found: 'bool', ...optional(paymentColumns) },
+  text: `select payment.invoice_id is not null as found, ${qualifiedColumns}
+         from invoice left join payment on payment.invoice_id = invoice.invoice_id
+         where invoice.invoice_id = :invoice_id and invoice.party_id = :party_id
+         order by length(payment_id), payment_id`,
+});
+
+const readPaymentByExternalId = statement({
+  name: 'read_payment_by_external_id',
+  parameters: { party_id: 'text', external_id: 'text' },
+  row: { ...paymentColumns, fingerprint: 'bytea' },
+  text: `select ${qualifiedColumns}, named.fingerprint
+         from external_id as named
+         join payment on invoice_id = split_part(entity_id, '.', 1) and payment_id = split_part(entity_id, '.', 2)
+         where named.party_id = :party_id and operation = 'createPayment' and named.external_id = :external_id`,
+});
+
+const readPayableInvoice = statement({
+  name: 'read_payable_invoice',
+  parameters: { invoice_id: 'text', party_id: 'text' },
+  row: {
+    shop_id: 'text',
+    version: 'int4',
+    status: 'text',
+    amount_minor: 'int8',
+    currency: 'text',
+    due_date: 'timestamptz',
+    payment_in_progress: 'bool',
+    payments_made: 'int4',
+    created_at: 'timestamptz',
+  },
+  text: `select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, created_at
+         from invoice where invoice_id = :invoice_id and party_id = :party_id`,
+});
+
+const reschedulePayment = statement({
+  name: 'reschedule_payment',
+  parameters: { invoice_id: 'text', payment_id: 'text', version: 'int4', wake_at: 'timestamptz?' },
+  row: {},
+  // An answer was had: the delays start anew with the next silence. Never as the first attempt, which alone may go elsewhere.
+  text: `update payment set wake_at = :wake_at, attempts = least(attempts, 2)
+         where invoice_id = :invoice_id and payment_id = :payment_id and version = :version`,
+});
+
+export async function findPayableInvoice(
+  db: Database,
+  partyId: string,
+  invoiceId: string,
+): Promise<{ invoice: PayableInvoice; version: number } | undefined> {
+  const [row] = await db.run(readPayableInvoice, { invoice_id: invoiceId, party_id: partyId });
+  return (
+    row && {
+      version: row.version,
+      invoice: {
+        id: invoiceId,
+        partyId,
+        shopId: row.shop_id,
+        status: row.status,
+        amount: money(row.amount_minor, row.currency),
+        dueDate: row.due_date,
+        paymentInProgress: row.payment_in_progress,
+        paymentsMade: row.payments_made,
+        createdAt: row.created_at,
+      },
+    }
+  );
+}
+
+/** The token of the card of a payer who is present, or the charge among those of its series. */
+export type WithPayment =
+  | { readonly keeps: string }
+  | { readonly charges: { readonly written: StartedCharge; readonly charge: PendingCharge } };
+
+/** What its maker knows of it, who goes on with it at once. */
+export type NewPayment = { readonly stored: StoredPayment; readonly charge?: PendingCharge };
+
+export async function storeNewPayment(
+  db: Database,
+  started: PaymentFact & { type: 'payment_started' },
+  options: {
+    invoiceVersion: number;
+    fingerprint: Buffer | null;
+    claim: { wake_at: Instant; attempts: number };
+    withPayment: WithPayment;
+  },
+): Promise<NewPayment | 'moved' | 'card gone'> {
+  const payment = evolve(undefined, started);
+  const { withPayment } = options;
+  const values = {
+    ...rowOf(payment, 1),
+    ...options.claim,
+    invoice_version: options.invoiceVersion,
+    fingerprint: options.fingerprint,
+    happened_at: payment.createdAt,
+    facts: [factToJson(started, payment.id)],
+  };
+  const stored = { payment, version: 1 };
+  if ('keeps' in withPayment) {
+    const kept_card = cardIdOf(withPayment.keeps);
+    if (kept_card === undefined) throw new Error('a card was to be kept by what is no token');
+    const kept_for = keptForText(['payment', payment.invoiceId, payment.id]);
+    const [row] = await db.run(insertPayment, { ...values, kept_card, kept_for });
+    if (!row?.is_payable) return 'moved';
+    return row.is_made ? { stored } : 'card gone';
+  }
+  const { written, charge } = withPayment.charges;
+  const made = await db.run(insertCharge, { ...values, ...written });
+  return made.length > 0 ? { stored, charge } : 'moved';
+}
+
+export async function loadPayment(
+  db: Database,
+  name: { invoiceId: string; paymentId: string },
+): Promise<StoredPayment | undefined> {
+  const [row] = await db.run(readPayment, { invoice_id: name.invoiceId, payment_id: name.paymentId });
+  return row && storedFromRow(row);
+}
+
+/** Undefined when there is no such invoice of that party. */
+export async function findPayments(
+  db: Database,
+  name: { partyId: string; invoiceId: string },
+): Promise<StoredPayment[] | undefined> {
+  const rows = await db.run(readPaymentsOfInvoice, { invoice_id: name.invoiceId, party_id: name.partyId });
+  if (rows.length === 0) return undefined;
+  return rows.filter(({ found }) => found).map((row) => storedFromRow(row as Values<typeof paymentColumns>));
+}
+
+/** The commonest question of all: the invoice is looked for only where there is no answer. */
+export async function findPayment(
+  db: Database,
+  name: { partyId: string; invoiceId: string; paymentId: string },
+): Promise<Outcome<StoredPayment, 'invoiceNotFound' | 'paymentNotFound'>> {
+  const stored = await loadPayment(db, name);
+  if (stored?.payment.partyId === name.partyId) return accept(stored);
+  return refuse((await findPayments(db, name)) ? 'paymentNotFound' : 'invoiceNotFound');
+}
+
+export async function findPaymentNamed(
+  db: Database,
+  partyId: string,
+  externalId: string,
+): Promise<{ payment: Payment; fingerprint: Buffer } | undefined> {
+  const [row] = await db.run(readPaymentByExternalId, { party_id: partyId, external_id: externalId });
+  return row && { payment: storedFromRow(row).payment, fingerprint: row.fingerprint };
+}
+
+export async function lookAgainAt(db: Database, stored: StoredPayment, at: Instant | null): Promise<void> {
+  const { payment, version } = stored;
+  await db.run(reschedulePayment, {
+    invoice_id: payment.invoiceId,
+    payment_id: payment.id,
+    version,
+    wake_at: at,
+  });
+}

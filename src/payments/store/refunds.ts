@@ -1,0 +1,95 @@
+// Reads of refunds. They are written with their payment, in change-payment.store.ts.
+import type { Database } from '../../platform/database/database.ts';
+import { statement, type Values } from '../../platform/database/statement.ts';
+import { lineFromJson, type LineJson } from '../../invoices/store/codec.ts';
+import type { PaymentFailure } from '../domain/payment-failure.ts';
+import { money } from './rows.ts';
+import type { Refund } from '../domain/refund.ts';
+
+const columns = {
+  invoice_id: 'text',
+  payment_id: 'text',
+  refund_id: 'text',
+  created_at: 'timestamptz',
+  status: 'text',
+  amount_minor: 'int8',
+  currency: 'text',
+  fee_minor: 'int8',
+  reason: 'text?',
+  cart: 'json?',
+  external_id: 'text?',
+  failure: 'json?',
+} as const;
+const columnList = Object.keys(columns)
+  .map((name) => `refund.${name}`)
+  .join(', ');
+
+const readRefunds = statement({
+  name: 'read_refunds',
+  parameters: { invoice_id: 'text', payment_id: 'text', refund_id: 'text?' },
+  row: columns,
+  text: `select ${columnList} from refund
+         where invoice_id = :invoice_id and payment_id = :payment_id and (:refund_id is null or refund_id = :refund_id)
+         order by length(refund_id), refund_id`,
+});
+
+const readRefundByExternalId = statement({
+  name: 'read_refund_by_external_id',
+  parameters: { party_id: 'text', external_id: 'text' },
+  row: { ...columns, fingerprint: 'bytea' },
+  text: `select ${columnList}, named.fingerprint
+         from external_id as named
+         join refund on invoice_id = split_part(entity_id, '.', 1) and payment_id = split_part(entity_id, '.', 2)
+           and refund_id = split_part(entity_id, '.', 3)
+         where named.party_id = :party_id and operation = 'createRefund' and named.external_id = :external_id`,
+});
+
+export type NamedRefund = {
+  readonly refund: Refund;
+  readonly invoiceId: string;
+  readonly paymentId: string;
+  readonly fingerprint: Buffer;
+};
+
+export async function findRefunds(
+  db: Database,
+  name: { invoiceId: string; paymentId: string; refundId?: string },
+): Promise<Refund[]> {
+  const rows = await db.run(readRefunds, {
+    invoice_id: name.invoiceId,
+    payment_id: name.paymentId,
+    refund_id: name.refundId ?? null,
+  });
+  return rows.map(refundFromRow);
+}
+
+export async function findRefundNamed(
+  db: Database,
+  partyId: string,
+  externalId: string,
+): Promise<NamedRefund | undefined> {
+  const [row] = await db.run(readRefundByExternalId, { party_id: partyId, external_id: externalId });
+  return (
+    row && {
+      refund: refundFromRow(row),
+      invoiceId: row.invoice_id,
+      paymentId: row.payment_id,
+      fingerprint: row.fingerprint,
+    }
+  );
+}
+
+function refundFromRow(row: Values<typeof columns>): Refund {
+  const terms = {
+    id: row.refund_id,
+    createdAt: row.created_at,
+    amount: money(row.amount_minor, row.currency),
+    feeMinor: row.fee_minor,
+    ...(row.reason === null ? {} : { reason: row.reason }),
+    ...(row.cart === null ? {} : { cart: (row.cart as LineJson[]).map(lineFromJson) }),
+    ...(row.external_id === null ? {} : { externalId: row.external_id }),
+  };
+  return row.status === 'failed'
+    ? { ...terms, status: 'failed', failure: row.failure as PaymentFailure }
+    : { ...terms, status: row.status === 'succeeded' ? 'succeeded' : 'pending' };
+}

@@ -1,0 +1,60 @@
+// A payment that goes to another terminal, in SQL. It moves only while its first attempt is the only one: who has claimed it
+// meanwhile, because the lease ran out or somebody asked to look sooner, has counted an attempt, and may have sent it.
+import type { Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { statement } from '../../platform/database/statement.ts';
+import { bornClaimed } from '../../platform/jobs/job-runner.ts';
+import { factToJson } from './codec.ts';
+import type { StoredPayment } from './rows.ts';
+import { isFirstAttempt, termsElsewhere } from '../../acquiring/domain/reroute.ts';
+import { evolve, type PaymentFact } from '../domain/payment.ts';
+
+const reroutePayment = statement({
+  name: 'reroute_payment',
+  parameters: {
+    invoice_id: 'text',
+    payment_id: 'text',
+    version: 'int4',
+    terminal: 'json',
+    wake_at: 'timestamptz',
+    facts: 'json',
+    happened_at: 'timestamptz',
+  },
+  row: { version: 'int4' },
+  // The claim goes on with it: at the next terminal too, whoever comes later is not the first.
+  text: `
+    with moved as (
+      update payment
+      set version = version + 1, wake_at = :wake_at,
+          terms = ${termsElsewhere}
+      where invoice_id = :invoice_id and payment_id = :payment_id and version = :version and ${isFirstAttempt}
+      returning invoice_id
+    ), changed as (
+      update invoice set version = invoice.version + 1
+      from moved where invoice.invoice_id = moved.invoice_id
+      returning invoice.invoice_id, party_id, invoice.version
+    ), logged as (
+      insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+      select invoice_id, version, 'invoice', party_id, :happened_at, :facts from changed
+    )
+    select version from changed`,
+});
+
+/** The payment at its new terminal, or undefined when somebody else has it. */
+export async function storeMove(
+  db: Database,
+  { payment, version }: StoredPayment,
+  fact: PaymentFact & { type: 'payment_rerouted' },
+  now: Instant,
+): Promise<StoredPayment | undefined> {
+  const rows = await db.run(reroutePayment, {
+    invoice_id: payment.invoiceId,
+    payment_id: payment.id,
+    version,
+    terminal: fact.terminal,
+    wake_at: bornClaimed(now).wake_at,
+    facts: [factToJson(fact, payment.id)],
+    happened_at: now,
+  });
+  return rows.length > 0 ? { payment: evolve(payment, fact), version: version + 1 } : undefined;
+}

@@ -1,0 +1,39 @@
+// A payment on the operator's list, taken off it for as long as he is at it: meanwhile no node works on it, and nobody else
+// takes it from the list. Should he never come back, it falls due when the lease is over.
+import type { Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { statement } from '../../platform/database/statement.ts';
+import { bornClaimed } from '../../platform/jobs/job-runner.ts';
+
+const takeStuckPayment = statement({
+  name: 'take_stuck_payment',
+  parameters: { invoice_id: 'text', payment_id: 'text', now: 'timestamptz', until: 'timestamptz' },
+  row: { now: 'timestamptz' },
+  // On the party's own clock. The attempts stay: one more failure, and it is on the list again.
+  text: `
+    with clocked as (
+      select coalesce(max(offset_ms), 0) * interval '1 ms' as ahead
+      from payment join test_clock using (party_id)
+      where invoice_id = :invoice_id and payment_id = :payment_id
+    )
+    update payment set wake_at = :until + ahead, stuck_at = null, stuck_reason = null
+    from clocked
+    where invoice_id = :invoice_id and payment_id = :payment_id and stuck_at is not null
+    returning :now + ahead as now`,
+});
+
+/** What time it is for its party; undefined when it is not on the list. */
+export async function takeStuck(
+  db: Database,
+  name: { invoiceId: string; paymentId: string },
+  now: Instant,
+): Promise<Instant | undefined> {
+  const { wake_at: until } = bornClaimed(now);
+  const [row] = await db.run(takeStuckPayment, {
+    invoice_id: name.invoiceId,
+    payment_id: name.paymentId,
+    now,
+    until,
+  });
+  return row?.now;
+}

@@ -1,0 +1,100 @@
+// What is told of an invoice follows from its log, and what is looked at to route it agrees with what is made to be sent.
+import { expect, test } from 'vitest';
+import { instantAt } from '../clock.ts';
+import { factsOfInvoice } from '../../test/support/seeded-events.ts';
+import { invoicesTopic } from './webhook-events.ts';
+import { factToJson } from './store/codec.ts';
+
+const at = instantAt(Date.UTC(2026, 0, 19));
+const name = { partyId: 'P', shopId: 'SHOP', invoiceId: 'I' };
+const rubles = (minor: bigint) => ({ minor, currency: 'RUB' as never });
+
+/** Made, held, captured in part, refunded twice; one refund failed in between. */
+function wholeLife(): unknown[][] {
+  const [created = [], started = []] = factsOfInvoice(name, 4, at);
+  const fact = (one: Parameters<typeof factToJson>[0]) => factToJson(one, '1');
+  const refund = (id: string, minor: bigint) =>
+    fact({ type: 'refund_started', refund: { id, createdAt: at, amount: rubles(minor), feeMinor: 0n } });
+  return [
+    created,
+    started,
+    [fact({ type: 'payment_processed', approval: { reference: '406109123456' } })],
+    [fact({ type: 'payment_capture_started', amount: rubles(5_000n), reason: 'x' })],
+    [fact({ type: 'payment_captured', amount: rubles(5_000n) }), { type: 'invoice_paid' }],
+    [refund('1', 2_000n)],
+    [fact({ type: 'refund_succeeded', refundId: '1' })],
+    [refund('2', 3_000n)],
+    [
+      fact({
+        type: 'refund_failed',
+        refundId: '2',
+        failure: ['terms_violated', 'insufficient_merchant_funds'],
+      }),
+    ],
+    [refund('3', 3_000n)],
+    [fact({ type: 'refund_succeeded', refundId: '3' }), fact({ type: 'payment_refunded' })],
+    [{ type: 'invoice_fulfilled', reason: 'sent' }],
+  ];
+}
+const logOf = (facts: unknown[][]) =>
+  facts.map((each, index) => ({ sequence: index + 1, createdAt: at, facts: each }));
+
+test('a whole life is told with the state of each moment', () => {
+  const notices = invoicesTopic.noticesOf(logOf(wholeLife()));
+  const told = notices.map(({ sequence, place, eventType, members }) => {
+    const { invoice, payment, refund } = members as Record<string, { status: string; amount: number }>;
+    const state = [invoice?.status, payment?.status, payment?.amount, refund?.status, refund?.amount];
+    return [`${sequence}.${place}`, eventType, ...state.filter((part) => part !== undefined)].join(' ');
+  });
+  expect(told).toEqual([
+    '1.0 InvoiceCreated unpaid',
+    '2.0 PaymentStarted unpaid pending 6000',
+    '3.0 PaymentProcessed unpaid processed 6000',
+    '5.0 PaymentCaptured unpaid captured 5000',
+    '5.1 InvoicePaid paid',
+    '6.0 RefundCreated paid captured 5000 pending 2000',
+    '7.0 RefundSucceeded paid captured 5000 succeeded 2000',
+    '8.0 RefundCreated paid captured 5000 pending 3000',
+    '9.0 RefundFailed paid captured 5000 failed 3000',
+    '10.0 RefundCreated paid captured 5000 pending 3000',
+    '11.0 RefundSucceeded paid captured 5000 succeeded 3000',
+    '11.1 PaymentRefunded paid refunded 5000',
+    '12.0 InvoiceFulfilled fulfilled',
+  ]);
+});
+
+test('why a refund failed is told as one code, which its message repeats', () => {
+  const notices = invoicesTopic.noticesOf(logOf(wholeLife()));
+  const failed = notices.find(({ eventType }) => eventType === 'RefundFailed');
+  expect(failed?.members).toMatchObject({
+    refund: { error: { code: 'terms_violated', message: 'terms_violated' } },
+  });
+});
+
+test('the types an event is routed by are those of the notices that are made of it, in order', () => {
+  const facts = wholeLife();
+  const notices = invoicesTopic.noticesOf(logOf(facts));
+  facts.forEach((each, index) => {
+    const ofEvent = notices.filter(({ sequence }) => sequence === index + 1);
+    expect(invoicesTopic.typesOf(each)).toEqual(ofEvent.map(({ subscribedAs }) => subscribedAs));
+    expect(ofEvent.map(({ place }) => place)).toEqual(ofEvent.map((_, place) => place));
+  });
+  for (const { subscribedAs } of notices) expect(invoicesTopic.eventTypes).toContain(subscribedAs);
+  expect(invoicesTopic.ownersOf(facts[0]!)).toEqual([{ id: 'SHOP' }]);
+});
+
+test('more of the log changes nothing of what was told before', () => {
+  const log = logOf(wholeLife());
+  const all = invoicesTopic.noticesOf(log);
+  for (let events = 1; events <= log.length; events++) {
+    expect(invoicesTopic.noticesOf(log.slice(0, events))).toEqual(
+      all.filter(({ sequence }) => sequence <= events),
+    );
+  }
+});
+
+test('nothing that could be used to charge a card is in any notice', () => {
+  const text = JSON.stringify(invoicesTopic.noticesOf(logOf(wholeLife())));
+  for (const secret of ['"token"', 'paymentToolToken', 'paymentSession', '"session"', 'approvalCode'])
+    expect(text).not.toContain(secret);
+});

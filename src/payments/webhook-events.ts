@@ -1,0 +1,215 @@
+// What merchants are told about an invoice, its payments and their refunds. They are one log, so they are one queue: its
+// facts are followed one by one, and each notice shows the state right after its own.
+import type { CardDetails } from '../cards/domain/card.ts';
+import { filled, hasMembers, type Notice, type Topic } from '../platform/events/topic.ts';
+import { evolve as evolveInvoice, type Invoice } from '../invoices/domain/invoice.ts';
+import { invoiceFactFromJson } from '../invoices/store/codec.ts';
+import {
+  invoiceEventTypes,
+  invoiceInNotice,
+  invoiceNoticeName,
+  lineInNotice,
+} from '../invoices/webhook-events.ts';
+import { merchantError, type MerchantError } from './domain/payment-failure.ts';
+import { paymentFactFromJson } from './store/codec.ts';
+import {
+  evolve,
+  publicStatus,
+  type Payer,
+  type Payment,
+  type PaymentFact,
+  type PaymentState,
+} from './domain/payment.ts';
+import type { Refund } from './domain/refund.ts';
+
+type Told = {
+  readonly subscribedAs: string;
+  /** Where it bears another name than it is subscribed by. */
+  readonly eventType?: string;
+};
+
+/** What is not here is internal: nobody is told. */
+const toldOf: Partial<Record<PaymentFact['type'], Told>> = {
+  payment_started: { subscribedAs: 'PaymentStarted' },
+  payment_processed: { subscribedAs: 'PaymentProcessed' },
+  payment_captured: { subscribedAs: 'PaymentCaptured' },
+  payment_cancelled: { subscribedAs: 'PaymentCancelled' },
+  payment_refunded: { subscribedAs: 'PaymentRefunded' },
+  payment_failed: { subscribedAs: 'PaymentFailed' },
+  refund_started: { subscribedAs: 'PaymentRefundCreated', eventType: 'RefundCreated' },
+  refund_succeeded: { subscribedAs: 'PaymentRefundSucceeded', eventType: 'RefundSucceeded' },
+  refund_failed: { subscribedAs: 'PaymentRefundFailed', eventType: 'RefundFailed' },
+};
+
+/** The invoice with everything that is told of it, after some of its facts. */
+type Story = {
+  readonly invoice?: Invoice;
+  readonly payments: Readonly<Record<string, Payment>>;
+  readonly refunds: Readonly<Record<string, Refund>>;
+};
+
+export const invoicesTopic: Topic = {
+  name: 'InvoicesTopic',
+  nameInNotices: 'InvoicesTopic',
+  aggregate: 'invoice',
+  eventTypes: [...invoiceEventTypes, ...Object.values(toldOf).map(({ subscribedAs }) => subscribedAs)],
+  eventId: 'number',
+  typesOf: (facts) => facts.flatMap((fact) => toldBy(fact)?.subscribedAs ?? []),
+  ownersOf: ([first]) => {
+    const fact = invoiceFactFromJson(first);
+    if (fact.type !== 'invoice_created')
+      throw new Error('a log of an invoice does not begin with its making');
+    return [{ id: fact.terms.shopId }];
+  },
+  noticesOf(log) {
+    const notices: Notice[] = [];
+    let story: Story = { payments: {}, refunds: {} };
+    for (const event of log) {
+      let place = 0;
+      for (const json of event.facts) {
+        story = after(story, json);
+        const told = toldBy(json);
+        if (!told) continue;
+        const { sequence, createdAt: happenedAt } = event;
+        const { subscribedAs, eventType = subscribedAs } = told;
+        const members = membersOf(story, json);
+        notices.push({ sequence, place: place++, subscribedAs, eventType, happenedAt, members });
+      }
+    }
+    return notices;
+  },
+};
+
+function toldBy(json: unknown): Told | undefined {
+  const ofPayment = paymentFactFromJson(json);
+  if (ofPayment) return toldOf[ofPayment.fact.type];
+  return { subscribedAs: invoiceNoticeName(invoiceFactFromJson(json)) };
+}
+
+function after(story: Story, json: unknown): Story {
+  const ofPayment = paymentFactFromJson(json);
+  if (!ofPayment) return { ...story, invoice: evolveInvoice(story.invoice, invoiceFactFromJson(json)) };
+  const { paymentId, fact } = ofPayment;
+  const payment = evolve(story.payments[paymentId], fact);
+  return {
+    ...story,
+    payments: { ...story.payments, [paymentId]: payment },
+    refunds: { ...story.refunds, ...refundAfter(story, fact, paymentId) },
+  };
+}
+
+function refundAfter({ refunds }: Story, fact: PaymentFact, paymentId: string): Record<string, Refund> {
+  if (fact.type === 'refund_started')
+    return { [`${paymentId}/${fact.refund.id}`]: { ...fact.refund, status: 'pending' } };
+  if (fact.type !== 'refund_succeeded' && fact.type !== 'refund_failed') return {};
+  const name = `${paymentId}/${fact.refundId}`;
+  const refund = refunds[name];
+  if (!refund) throw new Error(`refund ${name} ends without having begun`);
+  return {
+    [name]:
+      fact.type === 'refund_failed'
+        ? { ...refund, status: 'failed', failure: fact.failure }
+        : { ...refund, status: 'succeeded' },
+  };
+}
+
+/** The one a fact is about. */
+function refundIdIn(fact: PaymentFact): string | undefined {
+  return fact.type === 'refund_started' ? fact.refund.id : 'refundId' in fact ? fact.refundId : undefined;
+}
+
+function membersOf({ invoice, payments, refunds }: Story, json: unknown): Record<string, unknown> {
+  if (!invoice) throw new Error('something is told of an invoice that is not there');
+  const members = { invoice: invoiceInNotice(invoice) };
+  const ofPayment = paymentFactFromJson(json);
+  const payment = ofPayment && payments[ofPayment.paymentId];
+  if (!payment) return members;
+  const { fact } = ofPayment;
+  const refund = refunds[`${payment.id}/${refundIdIn(fact)}`];
+  return {
+    ...members,
+    payment: paymentInNotice(payment),
+    ...(refund ? { refund: refundInNotice(refund) } : {}),
+  };
+}
+
+function paymentInNotice(payment: Payment): Record<string, unknown> {
+  const { payer, state } = payment;
+  const isTaken = state.name === 'captured' || state.name === 'refunding' || state.name === 'refunded';
+  const { ip, fingerprint } = payer.type === 'resource' ? payer.clientInfo : {};
+  const contactInfo = contactInNotice(payer.contactInfo);
+  return filled({
+    id: payment.id,
+    createdAt: payment.createdAt,
+    status: publicStatus[state.name],
+    error: state.name === 'failed' ? errorInNotice(merchantError(state.failure)) : undefined,
+    amount: Number((isTaken ? state.amount : payment.amount).minor),
+    currency: payment.amount.currency,
+    metadata: hasMembers(payment.metadata) ? payment.metadata : undefined,
+    fee: 0, // none is known yet
+    rrn: referenceIn(state),
+    contactInfo,
+    ip,
+    fingerprint,
+    payer: payerInNotice(payer),
+  });
+}
+
+/** Neither token nor session: nobody may charge a card with what a notice says. */
+function payerInNotice(payer: Payer): Record<string, unknown> {
+  const contactInfo = contactInNotice(payer.contactInfo);
+  if (payer.type === 'recurrent') {
+    const { invoiceId, paymentId } = payer.parent;
+    const recurrentParentPayment = { invoiceID: invoiceId, paymentID: paymentId };
+    return { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo };
+  }
+  if (payer.type === 'customer') return { payerType: 'CustomerPayer', customerID: payer.customerId };
+  const { ip, fingerprint } = payer.clientInfo;
+  return {
+    payerType: 'PaymentResourcePayer',
+    paymentToolDetails: cardInNotice(payer.card),
+    clientInfo: filled({ ip, fingerprint }),
+    contactInfo,
+  };
+}
+
+/** Where the payer can be reached, and no more of him than that. */
+export function contactInNotice({
+  email,
+  phoneNumber,
+}: Readonly<Record<string, string>>): Record<string, unknown> {
+  return filled({ email, phoneNumber });
+}
+
+export function cardInNotice({ bin, lastDigits, paymentSystem }: CardDetails): Record<string, unknown> {
+  return {
+    detailsType: 'PaymentToolDetailsBankCard',
+    bin,
+    lastDigits,
+    // Six stars whatever the true length.
+    cardNumberMask: `${bin}******${lastDigits}`,
+    paymentSystem,
+  };
+}
+
+function referenceIn(state: PaymentState): string | undefined {
+  return 'approval' in state ? state.approval.reference : undefined;
+}
+
+function refundInNotice(refund: Refund): Record<string, unknown> {
+  const { id, createdAt, status, amount, reason, cart } = refund;
+  return filled({
+    id,
+    createdAt,
+    status,
+    error: status === 'failed' ? { code: refund.failure[0], message: refund.failure[0] } : undefined,
+    amount: Number(amount.minor),
+    currency: amount.currency,
+    reason,
+    cart: cart?.map(lineInNotice),
+  });
+}
+
+function errorInNotice(error: MerchantError): Record<string, unknown> {
+  return { code: error.code, message: error.code, ...(error.subError ? { subError: error.subError } : {}) };
+}

@@ -1,0 +1,203 @@
+// The engine's step of a payment: look what is next, ask the bank without holding a connection, write what its answer means.
+// Running it twice is harmless: the bank knows each operation by its id, and every write is guarded by the version.
+import type { Bank, BankAnswer, BankOperation, Terminal } from '../acquiring/domain/bank-port.ts';
+import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
+import type { Database } from '../platform/database/database.ts';
+import { meaningOf, nextOf, type NextStep } from './domain/bank-actions.ts';
+import { operationIdOf, type Payment } from './domain/payment.ts';
+import { consentOver } from './domain/payment-failure.ts';
+import { storeEvents, storeSuccess } from './store/payment-changes.ts';
+import type { Service } from '../app/app-context.ts';
+import type { StoredPayment } from './store/rows.ts';
+import type { KnownLetter, PendingCharge } from '../recurring/store/charge-fragments.ts';
+import { seriesChangeOf, successOf } from './domain/series-effects.ts';
+import { loadPayment, lookAgainAt, type NewPayment } from './store/payments.ts';
+import { storeMove } from './store/reroute.ts';
+import { mayMove, movedTo } from '../acquiring/domain/reroute.ts';
+
+/** The bank said nothing that proves anything. Tried again later and later, then in the operator's list. */
+class OutcomeUnknown extends Error {
+  override readonly name = 'OutcomeUnknown';
+}
+
+const stepsInARow = 5;
+
+export type PaymentSteps = {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly recurring: Service['recurring'];
+  readonly bankOf: (payment: Payment) => Promise<Bank>;
+  /** Another terminal of the shop, whose bank is not known to be away. */
+  readonly terminalElsewhere: (payment: Payment) => Promise<Terminal | undefined>;
+  /** Where the payer's browser returns to after a challenge. */
+  readonly returnUrlOf: (payment: Payment) => string;
+  /** Answers at once; it was written as claimed by whoever sends it. */
+  readonly sendLetter: (letter: KnownLetter, now: Instant) => void;
+};
+
+export async function stepPayment(
+  tools: PaymentSteps,
+  [invoiceId = '', paymentId = '']: readonly string[],
+  now: Instant,
+  attempt: number,
+  known?: NewPayment,
+): Promise<void> {
+  let stored = known?.stored ?? (await loadPayment(tools.db, { invoiceId, paymentId }));
+  // One step often leads to the next at once, as the end of a hold leads to its reversal.
+  for (let step = 0; stored && step < stepsInARow; step++) {
+    stored = await takeStep(tools, stored, now, step === 0 ? attempt : 1, known);
+  }
+}
+
+/** The payment after the step when there is more to do at once, else undefined. */
+async function takeStep(
+  tools: PaymentSteps,
+  stored: StoredPayment,
+  now: Instant,
+  attempt: number,
+  known?: NewPayment,
+): Promise<StoredPayment | undefined> {
+  const { db } = tools;
+  const next = nextOf(stored.payment, now);
+  switch (next.do) {
+    case 'nothing':
+      await lookAgainAt(db, stored, null);
+      return undefined;
+    case 'wait':
+      await lookAgainAt(db, stored, next.until);
+      return undefined;
+    case 'write':
+      return afterEvents(tools, stored, [[next.fact]], now);
+    default: {
+      const askedAt = tools.clock.now();
+      const answer = await ask(tools, stored.payment, next, now, { attempt, isNew: known !== undefined });
+      // A bank may take its time; what it says is true from when it says it.
+      const answeredAt = laterBy(now, epochMsOf(tools.clock.now()) - epochMsOf(askedAt));
+      if (answer === 'too late') {
+        const fact = { type: 'payment_reversal_started', failure: consentOver } as const;
+        return afterEvents(tools, stored, [[fact]], answeredAt, { outcome: 'notFound' });
+      }
+      if (mayMove(stored.payment, answer, attempt, answeredAt)) {
+        const terminal = await tools.terminalElsewhere(stored.payment);
+        const fact = terminal && ({ type: 'payment_rerouted', ...movedTo(terminal, answer) } as const);
+        const moved = fact && (await storeMove(db, stored, fact, answeredAt));
+        if (moved) return moved;
+      }
+      const meaning = meaningOf(stored.payment, answer, answeredAt);
+      if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown);
+      if ('again' in meaning) {
+        await lookAgainAt(db, stored, meaning.again);
+        return undefined;
+      }
+      return afterEvents(tools, stored, meaning.events, answeredAt, answer, known?.charge);
+    }
+  }
+}
+
+async function afterEvents(
+  { db, recurring, sendLetter }: PaymentSteps,
+  stored: StoredPayment,
+  events: Parameters<typeof storeEvents>[2],
+  now: Instant,
+  answer?: BankAnswer,
+  charge?: PendingCharge,
+): Promise<StoredPayment | undefined> {
+  const facts = events.flat();
+  const success = await successOf({ db, recurring }, stored.payment, facts, { answer, charge }, now);
+  const inOne = success && (await storeSuccess(db, stored, events, success.written, now));
+  if (inOne && success.letter) sendLetter(success.letter, now);
+  const beside = seriesChangeOf(stored.payment, facts, answer, now, recurring);
+  // Whoever was quicker has written what comes next, and does it.
+  const payment = inOne ?? (await storeEvents(db, stored, events, now, beside, true));
+  const goesOn = payment && ['reversing', 'capturing', 'cancelling'].includes(payment.state.name);
+  return goesOn ? { payment, version: stored.version + 1 } : undefined;
+}
+
+async function ask(
+  tools: PaymentSteps,
+  payment: Payment,
+  next: Exclude<NextStep, { do: 'nothing' | 'wait' | 'write' }>,
+  now: Instant,
+  { attempt, isNew }: { readonly attempt: number; readonly isNew: boolean },
+): Promise<BankAnswer | 'too late'> {
+  const bank = await tools.bankOf(payment);
+  const { terminal } = payment;
+  const authorisation = operationIdOf(payment, 'authorise');
+  switch (next.do) {
+    case 'authorise': {
+      const { payer, deadline } = payment;
+      const seriesId = 'seriesId' in payer ? payer.seriesId : undefined;
+      const send = () => bank.send(authorisationOf(payment, authorisation, tools.returnUrlOf(payment)));
+      // The security code can be sent once. After the first attempt the bank is asked whether it has the operation.
+      if (attempt === 1 && now < deadline && (isNew || seriesId === undefined)) return send();
+      const answer = await bank.inquire(authorisation, terminal);
+      if (answer.outcome !== 'notFound' || now >= deadline) return answer;
+      // It was allowed when it was made. Until the bank has it, the payer can still say no.
+      if (seriesId !== undefined && (await tools.recurring.isOver(tools.db, seriesId, now)))
+        return 'too late';
+      return send();
+    }
+    case 'inquire':
+      return bank.inquire(authorisation, terminal);
+    case 'capture':
+      return bank.send({
+        kind: 'capture',
+        operationId: operationIdOf(payment, 'capture'),
+        terminal,
+        originalOperationId: authorisation,
+        amount: next.amount,
+      });
+    case 'refund':
+      return bank.send({
+        kind: 'refund',
+        operationId: operationIdOf(payment, { refund: next.id }),
+        terminal,
+        originalOperationId: authorisation,
+        amount: next.amount,
+      });
+    case 'reverse':
+      return bank.send({
+        kind: 'reverse',
+        operationId: operationIdOf(payment, 'reverse'),
+        terminal,
+        originalOperationId: authorisation,
+      });
+  }
+}
+
+function authorisationOf(payment: Payment, operationId: string, returnUrl: string): BankOperation {
+  const { payer, amount, terminal, flow, makeRecurrent } = payment;
+  const { email } = payer.contactInfo;
+  const contact = email === undefined ? {} : { email };
+  const common = {
+    kind: 'authorise',
+    operationId,
+    terminal,
+    amount,
+    capture: flow.type === 'instant',
+    returnUrl,
+  } as const;
+  if ('seriesId' in payer) {
+    const { token, rootNetworkTransactionId: root, previousNetworkTransactionId: previous } = payer;
+    return {
+      ...common,
+      card: { token },
+      initiation: {
+        by: 'merchant',
+        reason: 'recurring',
+        ...(root === undefined ? {} : { rootNetworkTransactionId: root }),
+        ...(previous === undefined ? {} : { previousNetworkTransactionId: previous }),
+      },
+      authentication: 'none',
+      payer: contact,
+    };
+  }
+  const { ip, fingerprint } = payer.clientInfo;
+  return {
+    ...common,
+    card: { token: payer.token, session: payer.session },
+    initiation: { by: 'payer', storesCard: makeRecurrent },
+    authentication: makeRecurrent ? 'required' : 'preferred',
+    payer: { ip, fingerprint, ...contact },
+  };
+}

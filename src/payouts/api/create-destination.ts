@@ -1,0 +1,100 @@
+// POST /wallet/v0/destinations: a stored card becomes one that may be paid out to. It is answered as `Unauthorized`; then the bank
+// is asked about the card.
+import type { PaymentResource } from '../../cards/domain/payment-resource.ts';
+import { bornClaimed } from '../../platform/jobs/job-runner.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { accept, refuse } from '../../refusal.ts';
+import type { Destination, DestinationTerms } from '../domain/destination.ts';
+import { findDestinationNamed, storeNewDestination } from '../store/destinations.ts';
+import {
+  destinationBody,
+  DestinationParams,
+  destinationProblem,
+  DestinationSchema,
+} from './destination-schema.ts';
+import { findIdentity } from '../../identities/store/identities.ts';
+import { fingerprintOf, madeOnce } from '../../identities/api/idempotent-create.ts';
+import { givenIn } from '../../identities/api/shared-schema.ts';
+import { requireOwner, type OwnedRefusal } from '../../wallets/domain/wallet.ts';
+
+export const createDestination = endpoint({
+  operation: 'createDestination',
+  method: 'POST',
+  path: '/wallet/v0/destinations',
+  tag: 'Destinations',
+  summary: 'Create a destination',
+  description:
+    'A card that payouts go to. The answer is `Unauthorized`; within a second the bank has been asked and the destination is ' +
+    '`Authorized`, or has a `failure` that says why not. Poll it, or its events.',
+  body: DestinationParams,
+  bodyProblem: destinationProblem,
+  bodyExample: {
+    name: 'My card',
+    identity: 'the id of your identity',
+    currency: 'RUB',
+    resource: { type: 'BankCardDestinationResource', token: 'the token of a stored card' },
+  },
+  status: 201,
+  answer: DestinationSchema,
+  location: ({ id }) => `/wallet/v0/destinations/${id}`,
+  refusals: [
+    'invalidResourceToken',
+    'partyInaccessible',
+    'noSuchIdentity',
+    'currencyNotSupported',
+    'identityInaccessible',
+    'externalIDConflict',
+  ],
+  handle: async ({ caller, body, now }, service) => {
+    const { db, merchants, cards, engine, ids } = service;
+    const { token, type } = body.resource;
+    const invalidToken = () => refuse('invalidResourceToken', { details: { name: type } });
+    const card = await cards.findForPayout(db, caller.partyId, token);
+    if (!card) return invalidToken();
+    const fingerprint = fingerprintOfDestination(body, card);
+    const made = await madeOnce<Destination, OwnedRefusal | 'invalidResourceToken'>({
+      externalId: body.externalID,
+      fingerprint,
+      find: (named) => findDestinationNamed(db, caller.partyId, named),
+      make: async () => {
+        // A repeat needs no more than to know which card it was.
+        if (now >= card.validUntil) return invalidToken();
+        const party = await merchants.party(caller.partyId);
+        const owner = await findIdentity(db, caller.partyId, body.identity);
+        if (!party) return refuse('partyInaccessible');
+        const decision = requireOwner(party, owner?.identity, body.currency);
+        if (!decision.ok) return decision;
+        const of = decision.value;
+        const terms: DestinationTerms = {
+          id: ids.next(),
+          partyId: party.id,
+          identityId: of.identity.id,
+          name: body.name.trim(),
+          currency: of.currency,
+          createdAt: now,
+          cardToken: token,
+          card: card.card,
+          ...givenIn(body),
+        };
+        const outcome = await db.transaction(async (tx) => {
+          if (!(await cards.keep(tx, caller.partyId, token, ['destination', terms.id]))) return 'expired';
+          const created = { type: 'destination_created', terms } as const;
+          return storeNewDestination(tx, created, fingerprint, bornClaimed(now));
+        });
+        if (outcome === 'expired') return invalidToken();
+        if (!outcome) return 'nameTaken';
+        db.afterCommit(() => engine.run('destination', [terms.id], now));
+        const { provider } = of.identity;
+        return accept({ ...terms, state: { status: 'checking' }, isBlocked: false, provider });
+      },
+    });
+    return made.ok ? accept(destinationBody(made.value)) : made;
+  },
+});
+
+/** The same card in another token is the same request. */
+function fingerprintOfDestination(body: DestinationParams, card: PaymentResource): Buffer {
+  const { name, identity, currency, metadata, externalID, resource } = body;
+  const cardIdentity = card.identityHash.toString('hex');
+  return fingerprintOf([name, identity, currency, resource.type, cardIdentity, metadata, externalID]);
+}

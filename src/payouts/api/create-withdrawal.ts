@@ -1,0 +1,135 @@
+// POST /wallet/v0/withdrawals: money from a wallet to a card. What it takes is set aside in the transaction that makes it, and
+// only then is it answered and the bank asked.
+import { bornClaimed } from '../../platform/jobs/job-runner.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { accept, refuse } from '../../refusal.ts';
+import type { Service } from '../../app/app-context.ts';
+import { findDestination } from '../store/destinations.ts';
+import { findGrant } from '../../wallets/store/grants.ts';
+import { fingerprintOf, madeOnce } from '../../identities/api/idempotent-create.ts';
+import type { TurnoverRefusal } from '../domain/payout-limits.ts';
+import { givenIn, shapeProblem } from '../../identities/api/shared-schema.ts';
+import { storeNewWithdrawal } from '../store/new-withdrawal.ts';
+import { findWallet } from '../../wallets/store/wallets.ts';
+import { decideWithdrawal, type Around, type WithdrawalRefusal } from '../domain/commands.ts';
+import { findWithdrawalNamed } from '../store/withdrawals.ts';
+import type { Withdrawal } from '../domain/withdrawal.ts';
+import { withdrawalBody, WithdrawalParams, WithdrawalSchema } from './schema.ts';
+
+export const createWithdrawal = endpoint({
+  operation: 'createWithdrawal',
+  method: 'POST',
+  path: '/wallet/v0/withdrawals',
+  tag: 'Withdrawals',
+  summary: 'Pay out to a card',
+  description:
+    'The answer is `Pending`; poll the withdrawal, or its events, until it is `Succeeded` or `Failed`. A payout is final. One beyond ' +
+    'what is on the wallet is accepted too, and fails. Give each an `externalID`: then no repeat pays twice.',
+  body: WithdrawalParams,
+  bodyProblem: ({ metadata }) => shapeProblem({ metadata }),
+  bodyExample: {
+    wallet: 'the id of your wallet',
+    destination: 'the id of your destination',
+    body: { amount: 10_000, currency: 'RUB' },
+  },
+  status: 202,
+  answer: WithdrawalSchema,
+  location: ({ id }) => `/wallet/v0/withdrawals/${id}`,
+  refusals: [
+    'partyInaccessible',
+    'noSuchWallet',
+    'walletInaccessible',
+    'noSuchDestination',
+    'invalidCashAmount',
+    'payoutLimitPerPayout',
+    'payoutLimitPerDay',
+    'payoutLimitPerMonth',
+    'payoutLimitNumberPerDay',
+    'differentCurrencies',
+    'destinationUnauthorized',
+    'differentProviders',
+    'externalIDConflict',
+  ],
+  handle: async ({ caller, body, now }, service) => {
+    const { db, ids, payouts, engine, banks } = service;
+    const fingerprint = fingerprintOf([
+      body.wallet,
+      body.destination,
+      body.body.amount,
+      body.body.currency,
+      body.metadata,
+      body.externalID,
+      body.walletGrant,
+      body.destinationGrant,
+    ]);
+    const made = await madeOnce<Withdrawal, WithdrawalRefusal | TurnoverRefusal>({
+      externalId: body.externalID,
+      fingerprint,
+      find: (named) => findWithdrawalNamed(db, caller.partyId, named),
+      make: async () => {
+        const around = await whatIsAround(body, caller.partyId, service);
+        if (!around) return refuse('partyInaccessible');
+        const command = {
+          id: ids.next(),
+          body: { minor: BigInt(body.body.amount), currency: body.body.currency },
+          ...givenIn(body),
+        };
+        const decision = decideWithdrawal(around, command, now);
+        if (!decision.ok) return decision;
+        // Asked last: who is told a bank that was away is to try it. Whose wallet it is pays out through his own.
+        const route = await banks.payoutRouteOf(decision.value.terms.walletPartyId);
+        const terms = { ...decision.value.terms, ...(route ? { route } : {}) };
+        const isOthers = terms.walletPartyId !== terms.partyId;
+        const stored = await storeNewWithdrawal(
+          db,
+          { type: 'withdrawal_started', terms },
+          {
+            realm: payouts.realm,
+            limits: around.limits,
+            fingerprint,
+            claim: bornClaimed(now),
+            ...(isOthers && around.walletGrant ? { grantId: around.walletGrant.id } : {}),
+          },
+        );
+        if ('notMade' in stored) {
+          return stored.notMade === 'nameTaken' ? 'nameTaken' : { ok: false, refusal: stored.notMade };
+        }
+        if (stored.withdrawal.state.status === 'sending') {
+          db.afterCommit(() => engine.run('withdrawal', [terms.id], now, stored));
+        }
+        // One that has failed for lack of money was accepted all the same: its second event says what became of it.
+        return accept({ ...terms, state: { status: 'sending' } });
+      },
+    });
+    return made.ok ? accept(withdrawalBody(made.value)) : made;
+  },
+});
+
+type AroundWithGrant = Around & { readonly walletGrant?: { readonly id: string } };
+
+async function whatIsAround(
+  body: WithdrawalParams,
+  partyId: string,
+  { db, merchants, payouts }: Service,
+): Promise<AroundWithGrant | undefined> {
+  const party = await merchants.party(partyId);
+  if (!party) return undefined;
+  const wallet = await findWallet(db, null, body.wallet);
+  const stored = await findDestination(db, null, body.destination);
+  const destination = stored?.destination;
+  const walletGrant = body.walletGrant && (await findGrant(db, 'wallet', body.walletGrant));
+  const destinationGrant =
+    body.destinationGrant && (await findGrant(db, 'destination', body.destinationGrant));
+  // Whose wallet it is agreed on limits and fees.
+  const agreed = await payouts.termsOf(wallet?.partyId ?? partyId);
+  const { amount, currency } = body.body;
+  return {
+    party,
+    limits: agreed.limitsOf(wallet?.level ?? 'anonymous', currency),
+    feeMinor: agreed.feeMinorOf({ minor: BigInt(amount), currency }),
+    ...(wallet ? { wallet } : {}),
+    ...(destination ? { destination } : {}),
+    ...(walletGrant ? { walletGrant } : {}),
+    ...(destinationGrant ? { destinationGrant } : {}),
+  };
+}

@@ -1,0 +1,99 @@
+// Destinations as the API takes and shows them: in with a token of a stored card, out with what may be shown of it.
+import { Type, type Static } from 'typebox';
+import { passesLuhn } from '../../cards/domain/card.ts';
+import { CurrencyCode, DateTime } from '../../platform/http/schemas.ts';
+import { publicStatus, type Destination } from '../domain/destination.ts';
+import {
+  AnyID,
+  EntityName,
+  Failure,
+  failureBody,
+  FreeMetadata,
+  givenBody,
+  Named,
+  shapeProblem,
+} from '../../identities/api/shared-schema.ts';
+
+const resourceType = 'BankCardDestinationResource';
+
+export const DestinationPath = Type.Object({ destinationID: AnyID });
+
+export const DestinationParams = Type.Object(
+  {
+    name: EntityName,
+    identity: AnyID,
+    currency: CurrencyCode,
+    resource: Type.Object(
+      {
+        type: Type.Enum([resourceType]),
+        token: Type.String({ minLength: 1, maxLength: 1_000, description: 'From /payres/v0/bank-cards.' }),
+      },
+      { title: 'DestinationResource' },
+    ),
+    metadata: Type.Optional(FreeMetadata),
+    externalID: Type.Optional(Named),
+  },
+  { title: 'Destination' },
+);
+export type DestinationParams = Static<typeof DestinationParams>;
+
+export const DestinationSchema = Type.Object(
+  {
+    id: AnyID,
+    name: Type.String(),
+    identity: AnyID,
+    currency: CurrencyCode,
+    resource: Type.Object(
+      {
+        type: Type.Enum([resourceType]),
+        token: Type.String({
+          description: 'Names the card here; it is no token to make a destination with.',
+        }),
+        bin: Type.String(),
+        lastDigits: Type.String(),
+        paymentSystem: Type.String(),
+      },
+      { title: 'DestinationResourceState' },
+    ),
+    status: Type.Enum(['Unauthorized', 'Authorized']),
+    failure: Type.Optional(Failure),
+    isBlocked: Type.Boolean({ description: 'Its identity is blocked, or its party blocked or suspended.' }),
+    createdAt: DateTime,
+    metadata: Type.Optional(FreeMetadata),
+    externalID: Type.Optional(Type.String()),
+  },
+  { title: 'DestinationState' },
+);
+
+export function destinationProblem(body: DestinationParams): string | undefined {
+  if (stringsIn(body).some(holdsCardNumber)) return 'a card number must not stand in it';
+  return shapeProblem(body);
+}
+
+function stringsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => [name, ...stringsIn(member)]);
+}
+
+/** A run of digits as long as a card's, that adds up like one. */
+function holdsCardNumber(text: string): boolean {
+  return [...text.matchAll(/\d+/g)].some(([run]) => run.length >= 12 && run.length <= 19 && passesLuhn(run));
+}
+
+export function destinationBody(destination: Destination): Static<typeof DestinationSchema> {
+  const { id, name, identityId, currency, card, state, isBlocked, createdAt } = destination;
+  const { bin, lastDigits, paymentSystem } = card;
+  return {
+    id,
+    name,
+    identity: identityId,
+    currency,
+    resource: { type: resourceType, token: `d1.${id}`, bin, lastDigits, paymentSystem },
+    status: publicStatus[state.status],
+    ...(state.status === 'refused' ? { failure: failureBody(state.failure) } : {}),
+    isBlocked,
+    createdAt,
+    ...givenBody(destination),
+  };
+}

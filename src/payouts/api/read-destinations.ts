@@ -1,0 +1,64 @@
+// The reads of destinations: by id, by the merchant's own name, and the list.
+import { Type } from 'typebox';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { accept, refuse } from '../../refusal.ts';
+import {
+  findDestination as readOne,
+  findDestinationNamed,
+  listDestinations as readList,
+} from '../store/destinations.ts';
+import { destinationBody, DestinationPath, DestinationSchema } from './destination-schema.ts';
+import { HoldingsQuery, listed, pageSchema } from '../../identities/api/list-page.ts';
+import { Named } from '../../identities/api/shared-schema.ts';
+
+export const getDestination = endpoint({
+  operation: 'getDestination',
+  method: 'GET',
+  path: '/wallet/v0/destinations/{destinationID}',
+  tag: 'Destinations',
+  summary: 'Get a destination',
+  params: DestinationPath,
+  status: 200,
+  answer: DestinationSchema,
+  refusals: ['destinationNotFound'],
+  handle: async ({ caller, params }, { db }) => {
+    const stored = await readOne(db, caller.partyId, params.destinationID);
+    return stored ? accept(destinationBody(stored.destination)) : refuse('destinationNotFound');
+  },
+});
+
+export const findDestination = endpoint({
+  operation: 'findDestination',
+  method: 'GET',
+  path: '/wallet/v0/external-ids/destinations/{externalID}',
+  tag: 'Destinations',
+  summary: 'Find a destination by its externalID',
+  params: Type.Object({ externalID: Named }),
+  status: 200,
+  answer: DestinationSchema,
+  refusals: ['destinationNotFound'],
+  handle: async ({ caller, params }, { db }) => {
+    const found = await findDestinationNamed(db, caller.partyId, params.externalID);
+    return found ? accept(destinationBody(found.value)) : refuse('destinationNotFound');
+  },
+});
+
+export const listDestinations = endpoint({
+  operation: 'listDestinations',
+  method: 'GET',
+  path: '/wallet/v0/destinations',
+  tag: 'Destinations',
+  summary: 'List your destinations, newest first',
+  query: HoldingsQuery,
+  status: 200,
+  answer: pageSchema('DestinationPage', DestinationSchema),
+  refusals: ['invalidContinuationToken'],
+  handle: ({ caller, query }, { db }) => {
+    const filter = {
+      party_id: caller.partyId,
+      identity_id: query.identityID ?? null,
+      currency: query.currencyID ?? null,
+    };
+    return listed(query, (page) => readList(db, { ...filter, ...page }), destinationBody);
+  },
+});

@@ -1,0 +1,103 @@
+// The reads of withdrawals: by id, by the merchant's own name, and the list; and quotes, of which there are none.
+import { Type } from 'typebox';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { CurrencyCode } from '../../platform/http/schemas.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { listed, PageQuery, pageSchema } from '../../identities/api/list-page.ts';
+import { Moments, rangeOf } from '../../identities/api/list-filters.ts';
+import { AnyID, AssetParams, Named } from '../../identities/api/shared-schema.ts';
+import { findWithdrawal as readOne, findWithdrawalNamed } from '../store/withdrawals.ts';
+import { listWithdrawals as readList } from '../store/withdrawal-search.ts';
+import { withdrawalBody, WithdrawalPath, WithdrawalSchema, WithdrawalStatus } from './schema.ts';
+
+export const getWithdrawal = endpoint({
+  operation: 'getWithdrawal',
+  method: 'GET',
+  path: '/wallet/v0/withdrawals/{withdrawalID}',
+  tag: 'Withdrawals',
+  summary: 'Get a withdrawal',
+  params: WithdrawalPath,
+  status: 200,
+  answer: WithdrawalSchema,
+  refusals: ['withdrawalNotFound'],
+  handle: async ({ caller, params }, { db }) => {
+    const stored = await readOne(db, caller.partyId, params.withdrawalID);
+    return stored ? accept(withdrawalBody(stored.withdrawal)) : refuse('withdrawalNotFound');
+  },
+});
+
+export const findWithdrawal = endpoint({
+  operation: 'findWithdrawal',
+  method: 'GET',
+  path: '/wallet/v0/external-ids/withdrawals/{externalID}',
+  tag: 'Withdrawals',
+  summary: 'Find a withdrawal by its externalID',
+  params: Type.Object({ externalID: Named }),
+  status: 200,
+  answer: WithdrawalSchema,
+  refusals: ['withdrawalNotFound'],
+  handle: async ({ caller, params }, { db }) => {
+    const found = await findWithdrawalNamed(db, caller.partyId, params.externalID);
+    return found ? accept(withdrawalBody(found.value)) : refuse('withdrawalNotFound');
+  },
+});
+
+const storedAs = { Pending: 'sending', Succeeded: 'succeeded', Failed: 'failed' } as const;
+
+export const listWithdrawals = endpoint({
+  operation: 'listWithdrawals',
+  method: 'GET',
+  path: '/wallet/v0/withdrawals',
+  tag: 'Withdrawals',
+  summary: 'List your withdrawals, newest first',
+  query: Type.Object({
+    ...PageQuery,
+    walletID: Type.Optional(AnyID),
+    identityID: Type.Optional(AnyID),
+    withdrawalID: Type.Optional(AnyID),
+    destinationID: Type.Optional(AnyID),
+    status: Type.Optional(WithdrawalStatus),
+    ...Moments,
+    currencyID: Type.Optional(CurrencyCode),
+  }),
+  status: 200,
+  answer: pageSchema('WithdrawalPage', WithdrawalSchema),
+  refusals: ['invalidContinuationToken', 'invalidSearchRange'],
+  handle: async ({ caller, query }, { db }) => {
+    const range = rangeOf(query);
+    if (!range.ok) return range;
+    const filter = {
+      party_id: caller.partyId,
+      wallet_id: query.walletID ?? null,
+      identity_id: query.identityID ?? null,
+      withdrawal_id: query.withdrawalID ?? null,
+      destination_id: query.destinationID ?? null,
+      currency: query.currencyID ?? null,
+      status: query.status === undefined ? null : storedAs[query.status as keyof typeof storedAs],
+      ...range.value,
+    };
+    return listed(query, (page) => readList(db, { ...filter, ...page }), withdrawalBody);
+  },
+});
+
+export const createQuote = endpoint({
+  operation: 'createQuote',
+  method: 'POST',
+  path: '/wallet/v0/withdrawal-quotes',
+  tag: 'Withdrawals',
+  summary: 'Quotes are not offered',
+  description: 'They are for payouts in another currency than the wallet has, which there are none of.',
+  body: Type.Object(
+    {
+      walletID: AnyID,
+      currencyFrom: CurrencyCode,
+      currencyTo: CurrencyCode,
+      cash: AssetParams,
+      destinationID: Type.Optional(AnyID),
+    },
+    { title: 'WithdrawalQuoteParams' },
+  ),
+  status: 202,
+  refusals: ['quotesNotOffered'],
+  handle: () => Promise.resolve(refuse('quotesNotOffered')),
+});

@@ -1,0 +1,66 @@
+// Withdrawals as the API takes and shows them.
+import { Type, type Static } from 'typebox';
+import { DateTime } from '../../platform/http/schemas.ts';
+import {
+  AnyID,
+  Asset,
+  assetBody,
+  AssetParams,
+  Failure,
+  failureBody,
+  FreeMetadata,
+  givenBody,
+  Named,
+} from '../../identities/api/shared-schema.ts';
+import { publicStatus, type Withdrawal } from '../domain/withdrawal.ts';
+
+const GrantToken = Type.String({ minLength: 1, maxLength: 4_000 });
+
+export const WithdrawalPath = Type.Object({ withdrawalID: AnyID });
+export const WithdrawalStatus = Type.Enum(['Pending', 'Succeeded', 'Failed']);
+
+export const WithdrawalParams = Type.Object(
+  {
+    wallet: AnyID,
+    destination: AnyID,
+    body: AssetParams,
+    metadata: Type.Optional(FreeMetadata),
+    externalID: Type.Optional(Named),
+    walletGrant: Type.Optional({ ...GrantToken, description: "Leave to use another's wallet, once." }),
+    destinationGrant: Type.Optional({ ...GrantToken, description: "Leave to pay out to another's card." }),
+  },
+  { title: 'WithdrawalParameters' },
+);
+export type WithdrawalParams = Static<typeof WithdrawalParams>;
+
+export const WithdrawalSchema = Type.Object(
+  {
+    id: AnyID,
+    wallet: AnyID,
+    destination: AnyID,
+    body: Asset,
+    /** On top of the body, where there is one. */
+    fee: Type.Optional(Asset),
+    status: WithdrawalStatus,
+    failure: Type.Optional(Failure),
+    createdAt: DateTime,
+    metadata: Type.Optional(FreeMetadata),
+    externalID: Type.Optional(Type.String()),
+  },
+  { title: 'Withdrawal' },
+);
+
+export function withdrawalBody(withdrawal: Withdrawal): Static<typeof WithdrawalSchema> {
+  const { id, walletId, destinationId, amount, feeMinor, state, createdAt } = withdrawal;
+  return {
+    id,
+    wallet: walletId,
+    destination: destinationId,
+    body: assetBody(amount),
+    ...(feeMinor === 0n ? {} : { fee: assetBody({ minor: feeMinor, currency: amount.currency }) }),
+    status: publicStatus[state.status],
+    ...(state.status === 'failed' ? { failure: failureBody(state.failure) } : {}),
+    createdAt,
+    ...givenBody(withdrawal),
+  };
+}

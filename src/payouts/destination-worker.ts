@@ -1,0 +1,48 @@
+// The engine's step of a destination: ask the bank whether the card takes payouts, or what became of that question, without
+// holding a connection, and write what it says. Running it twice is harmless: a check moves no money, and the bank knows it by
+// its one id.
+import type { Banks } from '../acquiring/banks.ts';
+import type { Instant } from '../clock.ts';
+import type { Database } from '../platform/database/database.ts';
+import { checkIdOf, meaningOf } from './domain/destination.ts';
+import { findDestination, letRest, storeDestinationFact } from './store/destinations.ts';
+
+/** The bank said nothing that proves anything. Tried again later and later, then in the operator's list. */
+class NotKnownYet extends Error {
+  override readonly name = 'NotKnownYet';
+}
+
+export type DestinationSteps = { readonly db: Database; readonly banks: Banks };
+
+export async function stepDestination(
+  { db, banks }: DestinationSteps,
+  [id = '']: readonly string[],
+  now: Instant,
+  attempt: number,
+): Promise<void> {
+  const stored = await findDestination(db, null, id);
+  if (!stored) return;
+  const { destination } = stored;
+  if (destination.state.status !== 'checking') return letRest(db, stored);
+  const route = await banks.payoutRouteOf(destination.partyId);
+  const bank = route && (await banks.bankNamed(route.bankId));
+  if (!bank) throw new NotKnownYet('no bank pays out for this party');
+  const operationId = checkIdOf(destination, stored.version);
+  const { terminal } = route;
+  const send = () =>
+    bank.send({
+      kind: 'verify',
+      operationId,
+      terminal,
+      currency: destination.currency,
+      card: { token: destination.cardToken },
+    });
+  // The first attempt is the only one before which nobody can have sent it.
+  let answer = attempt === 1 ? await send() : await bank.inquire(operationId, terminal);
+  if (answer.outcome === 'notFound') answer = await send();
+  const meaning = meaningOf(answer);
+  if ('unknown' in meaning) throw new NotKnownYet(meaning.unknown);
+  await storeDestinationFact(db, stored, meaning.fact, now);
+  if (meaning.fact.type === 'destination_check_failed')
+    throw new NotKnownYet(`the bank cannot tell now, ${meaning.fact.code}`);
+}

@@ -1,0 +1,59 @@
+// What the bank is asked about a withdrawal, and what its answers mean. A payout cannot be taken back: an answer that proves
+// nothing leaves the money set aside and the withdrawal pending, however long it takes. It is sent again only when the
+// bank has said that it never saw it, and then as the same operation.
+import type { BankAnswer } from '../../acquiring/domain/bank-port.ts';
+import { epochMsOf, laterBy, type Instant } from '../../clock.ts';
+import { failureOfDecline } from './payout-failure.ts';
+import type { Withdrawal, WithdrawalEnd } from './withdrawal.ts';
+
+export type NextStep = { readonly do: 'send' } | { readonly do: 'inquire' } | { readonly do: 'nothing' };
+
+/** The first attempt is the only one before which nobody can have sent it. */
+export function nextOf(withdrawal: Withdrawal, attempt: number): NextStep {
+  if (withdrawal.state.status !== 'sending') return { do: 'nothing' };
+  return { do: attempt === 1 ? 'send' : 'inquire' };
+}
+
+export type Meaning =
+  | { readonly fact: WithdrawalEnd }
+  /** The bank has proved that it never had it. */
+  | { readonly send: true }
+  | { readonly again: Instant; readonly why: string }
+  /** Nobody knows, and it has been asked for long enough: an operator has to find out. */
+  | { readonly unknown: string };
+
+export function meaningOf(withdrawal: Withdrawal, answer: BankAnswer, now: Instant): Meaning {
+  switch (answer.outcome) {
+    case 'approved':
+      return { fact: { type: 'withdrawal_succeeded', reference: answer.reference } };
+    case 'declined':
+      return { fact: { type: 'withdrawal_failed', failure: failureOfDecline(answer) } };
+    case 'notFound':
+      return { send: true };
+    case 'pending':
+    case 'payerNeeded':
+      return notYet(withdrawal, now, `the bank says ${answer.outcome}`);
+    case 'unknown':
+    case 'notSent':
+      return notYet(withdrawal, now, answer.why);
+  }
+}
+
+/**
+ * May not be sent any more since somebody was blocked. That ends nothing: what a bank has not seen by now may be on its way there,
+ * and would be paid. An operator ends it, or has it sent when nobody is blocked any more.
+ */
+export function heldBack(withdrawal: Withdrawal, now: Instant): Meaning {
+  return notYet(withdrawal, now, 'its wallet or its destination is blocked, and the bank has not seen it');
+}
+
+const firstPauseMs = 1_000;
+const longestPauseMs = 60 * 60_000;
+const patienceMs = 24 * 60 * 60_000;
+
+/** Asked again after as long as it has taken so far, at most an hour, for a day. */
+function notYet({ createdAt }: Withdrawal, now: Instant, why: string): Meaning {
+  const elapsedMs = epochMsOf(now) - epochMsOf(createdAt);
+  if (elapsedMs >= patienceMs) return { unknown: why };
+  return { again: laterBy(now, Math.min(Math.max(elapsedMs, firstPauseMs), longestPauseMs)), why };
+}

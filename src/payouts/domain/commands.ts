@@ -1,0 +1,119 @@
+// Whether a withdrawal may be made: guards in the order of the contract. Whether the wallet has the money is not among them:
+// that is decided by the ledger, in the transaction that makes the withdrawal. Pure.
+import type { Instant } from '../../clock.ts';
+import type { Party } from '../../merchants/domain/party.ts';
+import { accept, refuse, type Outcome } from '../../refusal.ts';
+import type { Destination } from './destination.ts';
+import { requireActive } from '../../identities/domain/identity.ts';
+import { countsTurnover, requirePerPayout, type PayoutLimits } from './payout-limits.ts';
+import type { Wallet } from '../../wallets/domain/wallet.ts';
+import type { WithdrawalFact } from './withdrawal.ts';
+
+export type Grant = {
+  readonly kind: 'wallet' | 'destination';
+  readonly entityId: string;
+  readonly amount?: { readonly minor: bigint; readonly currency: string };
+  readonly validUntil: Instant;
+  readonly isUsed: boolean;
+};
+
+export type CreateWithdrawal = {
+  readonly id: string;
+  readonly body: { readonly minor: bigint; readonly currency: string };
+  readonly metadata?: unknown;
+  readonly externalId?: string;
+};
+
+/** What it is about, as it is now; a grant where one was sent and is known. */
+export type Around = {
+  readonly party: Party;
+  readonly wallet?: Wallet;
+  readonly destination?: Destination;
+  readonly walletGrant?: Grant;
+  readonly destinationGrant?: Grant;
+  readonly limits: PayoutLimits;
+  readonly feeMinor: bigint;
+};
+
+export type WithdrawalRefusal =
+  | 'partyInaccessible'
+  | 'noSuchWallet'
+  | 'walletInaccessible'
+  | 'noSuchDestination'
+  | 'invalidCashAmount'
+  | 'payoutLimitPerPayout'
+  | 'differentCurrencies'
+  | 'destinationUnauthorized'
+  | 'differentProviders';
+
+/** By which bank it goes is asked when it may. */
+export function decideWithdrawal(
+  around: Around,
+  command: CreateWithdrawal,
+  now: Instant,
+): Outcome<WithdrawalFact & { type: 'withdrawal_started' }, WithdrawalRefusal> {
+  const { party, wallet, destination, limits } = around;
+  const { body } = command;
+  const active = requireActive(party);
+  if (!active.ok) return active;
+  if (!wallet || !mayUse(party, wallet, around.walletGrant, now)) return refuse('noSuchWallet');
+  const { walletGrant } = around;
+  if (wallet.partyId !== party.id && walletGrant && !isCovered(walletGrant, body))
+    return refuse('noSuchWallet');
+  if (wallet.isBlocked) return refuse('walletInaccessible');
+  if (!destination || !mayUse(party, destination, around.destinationGrant, now) || destination.isBlocked) {
+    return refuse('noSuchDestination');
+  }
+  const amount = requirePerPayout(limits, body.minor);
+  if (!amount.ok) return amount;
+  const { currency } = wallet;
+  if (body.currency !== currency || destination.currency !== currency) return refuse('differentCurrencies');
+  if (destination.state.status !== 'authorized') return refuse('destinationUnauthorized');
+  if (wallet.provider !== destination.provider) return refuse('differentProviders');
+  return accept({
+    type: 'withdrawal_started',
+    terms: {
+      id: command.id,
+      partyId: party.id,
+      createdAt: now,
+      amount: { minor: body.minor, currency },
+      ...termsBetween(wallet, destination, around),
+      ...(command.metadata === undefined ? {} : { metadata: command.metadata }),
+      ...(command.externalId === undefined ? {} : { externalId: command.externalId }),
+    },
+  });
+}
+
+/** What of a withdrawal follows from whose wallet it leaves, where it goes, and what was agreed with its owner. */
+export function termsBetween(
+  wallet: Wallet,
+  destination: Destination,
+  { limits, feeMinor }: Pick<Around, 'limits' | 'feeMinor'>,
+) {
+  const isOthers = destination.identityId !== wallet.identityId;
+  return {
+    walletId: wallet.id,
+    walletPartyId: wallet.partyId,
+    identityId: wallet.identityId,
+    destinationId: destination.id,
+    ...(isOthers ? { destinationIdentityId: destination.identityId } : {}),
+    feeMinor,
+    isCounted: countsTurnover(limits),
+    cardToken: destination.cardToken,
+  };
+}
+
+/** One's own, or by a grant for this very one. */
+function mayUse(
+  party: Party,
+  entity: { readonly id: string; readonly partyId: string },
+  grant: Grant | undefined,
+  now: Instant,
+): boolean {
+  if (entity.partyId === party.id) return true;
+  return grant !== undefined && grant.entityId === entity.id && !grant.isUsed && now < grant.validUntil;
+}
+
+export function isCovered({ amount }: Grant, body: CreateWithdrawal['body']): boolean {
+  return amount !== undefined && amount.currency === body.currency && body.minor <= amount.minor;
+}

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import { parseInstant } from '../../clock.ts';
+import type { Currency } from '../../money.ts';
+import {
+  checkIdOf,
+  destinationOfOperation,
+  meaningOf,
+  publicStatus,
+  stateAfter,
+  type DestinationFact,
+  type DestinationStatus,
+} from './destination.ts';
+import { failureOfDecline, nestedFailure } from './payout-failure.ts';
+
+const terms = {
+  id: 'D1',
+  partyId: 'P',
+  identityId: 'I',
+  name: 'Card',
+  currency: 'RUB' as Currency,
+  createdAt: parseInstant('2026-01-19T10:00:00Z')!,
+  cardToken: 'r1.x',
+  card: { bin: '424242', lastDigits: '4242', mask: '424242******4242', paymentSystem: 'visa' },
+} as const;
+const failure = ['authorization_failed', 'operation_blocked'] as const;
+const facts = {
+  destination_created: { type: 'destination_created', terms },
+  destination_authorized: { type: 'destination_authorized' },
+  destination_refused: { type: 'destination_refused', failure },
+  destination_check_failed: { type: 'destination_check_failed', code: '91' },
+} as const satisfies Record<DestinationFact['type'], DestinationFact>;
+
+/** Every cell: what a destination in that state becomes by that fact; `-` where it cannot have it. */
+const cells: Record<DestinationStatus | 'absent', Record<DestinationFact['type'], string>> = {
+  absent: {
+    destination_created: 'checking',
+    destination_authorized: '-',
+    destination_refused: '-',
+    destination_check_failed: '-',
+  },
+  checking: {
+    destination_created: '-',
+    destination_authorized: 'authorized',
+    destination_refused: 'refused',
+    destination_check_failed: 'checking',
+  },
+  authorized: {
+    destination_created: '-',
+    destination_authorized: '-',
+    destination_refused: '-',
+    destination_check_failed: '-',
+  },
+  refused: {
+    destination_created: '-',
+    destination_authorized: '-',
+    destination_refused: '-',
+    destination_check_failed: '-',
+  },
+};
+
+describe('the lifecycle', () => {
+  const all = Object.entries(cells).flatMap(([from, row]) =>
+    Object.entries(row).map(
+      ([fact, to]) => [from as DestinationStatus | 'absent', fact as DestinationFact['type'], to] as const,
+    ),
+  );
+  test.each(all)('%s, %s: %s', (from, fact, to) => {
+    if (to === '-')
+      expect(() => stateAfter(from, facts[fact])).toThrow(`that is ${from} cannot have ${fact}`);
+    else {
+      const more = fact === 'destination_refused' ? { failure } : {};
+      expect(stateAfter(from, facts[fact])).toStrictEqual({ status: to, ...more });
+    }
+  });
+
+  test('public words', () => {
+    expect(publicStatus).toEqual({
+      checking: 'Unauthorized',
+      authorized: 'Authorized',
+      refused: 'Unauthorized',
+    });
+  });
+});
+
+test('what the bank says about a card', () => {
+  expect(meaningOf({ outcome: 'approved', reference: '1' })).toEqual({
+    fact: { type: 'destination_authorized' },
+  });
+  expect(meaningOf({ outcome: 'declined', network: 'visa', code: '57' })).toEqual({
+    fact: { type: 'destination_refused', failure },
+  });
+  // The issuer could not be asked: nobody has looked at the card yet.
+  expect(meaningOf({ outcome: 'declined', network: 'visa', code: '91' })).toEqual({
+    fact: { type: 'destination_check_failed', code: '91' },
+  });
+  expect(meaningOf({ outcome: 'unknown', why: 'silence' })).toEqual({ unknown: 'silence' });
+  expect(meaningOf({ outcome: 'notSent', why: 'silence' })).toEqual({ unknown: 'silence' });
+  expect(meaningOf({ outcome: 'pending' })).toEqual({ unknown: 'the bank answered pending' });
+});
+
+test('a check is known by the destination and its version, and found by that', () => {
+  expect(checkIdOf(terms, 1)).toBe('D1.check1');
+  expect(checkIdOf(terms, 12)).toBe('D1.check12');
+  expect(destinationOfOperation('D1.check12')).toEqual(['D1']);
+  for (const other of ['D1', 'D1.check', 'D1.p', '.check1', 'D1.check1.a', 'D1.checked', ''])
+    expect(destinationOfOperation(other)).toBeUndefined();
+});
+
+test('codes of networks as merchants see them', () => {
+  const seen = (code: string) => nestedFailure(failureOfDecline({ code }));
+  expect(seen('51')).toEqual({ code: 'authorization_failed', subError: { code: 'insufficient_funds' } });
+  expect(seen('65')).toEqual({
+    code: 'authorization_failed',
+    subError: { code: 'account_limit_exceeded', subError: { code: 'number' } },
+  });
+  for (const unknown of ['Z9', '30', 'toString', '__proto__']) {
+    expect(seen(unknown)).toEqual({ code: 'authorization_failed', subError: { code: 'unknown' } });
+  }
+});

@@ -1,0 +1,112 @@
+// A destination: a card that may be paid out to, once the bank has been asked whether it can be. Pure.
+import type { BankAnswer } from '../../acquiring/domain/bank-port.ts';
+import type { CardDetails } from '../../cards/domain/card.ts';
+import type { Instant } from '../../clock.ts';
+import type { Currency } from '../../money.ts';
+import { failureOfDecline, isTransient, type PayoutFailure } from './payout-failure.ts';
+
+export type DestinationTerms = {
+  readonly id: string;
+  readonly partyId: string;
+  readonly identityId: string;
+  readonly name: string;
+  readonly currency: Currency;
+  readonly createdAt: Instant;
+  /** The vault's; it never leaves the service. */
+  readonly cardToken: string;
+  readonly card: CardDetails;
+  readonly metadata?: unknown;
+  readonly externalId?: string;
+};
+
+export type DestinationState =
+  /** The bank has not been heard yet. */
+  | { readonly status: 'checking' }
+  | { readonly status: 'authorized' }
+  /** The card takes no payouts. */
+  | { readonly status: 'refused'; readonly failure: PayoutFailure };
+
+export type DestinationStatus = DestinationState['status'];
+
+export type Destination = DestinationTerms & {
+  readonly state: DestinationState;
+  /** Of its identity, as they are now. */
+  readonly isBlocked: boolean;
+  readonly provider: string;
+};
+
+export type DestinationFact =
+  | { readonly type: 'destination_created'; readonly terms: DestinationTerms }
+  | { readonly type: 'destination_authorized' }
+  | { readonly type: 'destination_refused'; readonly failure: PayoutFailure }
+  /** The bank has said for good that this check told it nothing; the next one has another name. */
+  | { readonly type: 'destination_check_failed'; readonly code: string };
+
+/** Every move there is; what is not in this table cannot happen. */
+const destinationLifecycle = {
+  absent: { destination_created: 'checking' },
+  checking: {
+    destination_authorized: 'authorized',
+    destination_refused: 'refused',
+    destination_check_failed: 'checking',
+  },
+  authorized: {},
+  refused: {},
+} as const satisfies Record<
+  DestinationStatus | 'absent',
+  Partial<Record<DestinationFact['type'], DestinationStatus>>
+>;
+
+export function stateAfter(from: DestinationStatus | 'absent', fact: DestinationFact): DestinationState {
+  const moves: Partial<Record<DestinationFact['type'], DestinationStatus>> = destinationLifecycle[from];
+  if (moves[fact.type] === undefined)
+    throw new Error(`a destination that is ${from} cannot have ${fact.type}`);
+  switch (fact.type) {
+    case 'destination_created':
+    case 'destination_check_failed':
+      return { status: 'checking' };
+    case 'destination_authorized':
+      return { status: 'authorized' };
+    case 'destination_refused':
+      return { status: 'refused', failure: fact.failure };
+  }
+}
+
+export const publicStatus: Readonly<Record<DestinationStatus, 'Unauthorized' | 'Authorized'>> = {
+  checking: 'Unauthorized',
+  authorized: 'Authorized',
+  refused: 'Unauthorized',
+};
+
+/**
+ * The bank knows a check by this for ever, and answers it as it did before. So a new one is made only when the one before is
+ * over, which is a change of the destination and gives it its next version; until then the same one is asked about.
+ */
+export function checkIdOf({ id }: { readonly id: string }, version: number): string {
+  return `${id}.check${version}`;
+}
+
+/** The destination behind one of those ids. */
+export function destinationOfOperation(operationId: string): readonly [destinationId: string] | undefined {
+  const [destinationId, check = '', ...rest] = operationId.split('.');
+  return destinationId && /^check\d+$/.test(check) && rest.length === 0 ? [destinationId] : undefined;
+}
+
+export type Meaning = { readonly fact: DestinationFact } | { readonly unknown: string };
+
+export function meaningOf(answer: BankAnswer): Meaning {
+  switch (answer.outcome) {
+    case 'approved':
+      return { fact: { type: 'destination_authorized' } };
+    case 'declined': {
+      const failure = failureOfDecline(answer);
+      if (isTransient(failure)) return { fact: { type: 'destination_check_failed', code: answer.code } };
+      return { fact: { type: 'destination_refused', failure } };
+    }
+    case 'unknown':
+    case 'notSent':
+      return { unknown: answer.why };
+    default:
+      return { unknown: `the bank answered ${answer.outcome}` };
+  }
+}

@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { parseInstant } from '../../clock.ts';
+import { largestAmountMinor, type Currency } from '../../money.ts';
+import {
+  countsTurnover,
+  periodsOf,
+  requirePerPayout,
+  requireTurnover,
+  usualLimitsOf,
+} from './payout-limits.ts';
+import { levels } from '../../identities/domain/provider.ts';
+
+const now = parseInstant('2026-12-31T23:59:59Z')!;
+const codeOf = (outcome: { ok: boolean; refusal?: { code: string } }) =>
+  outcome.ok ? 'within' : outcome.refusal?.code;
+
+test.each([
+  [0n, 'invalidCashAmount'],
+  [99n, 'invalidCashAmount'],
+  [100n, 'within'],
+  [500n, 'within'],
+  [501n, 'payoutLimitPerPayout'],
+])('a payout of %i with a limit of 500: %s', (minor, code) => {
+  expect(codeOf(requirePerPayout({ perPayoutMinor: 500n }, minor))).toBe(code);
+});
+
+test.each(['perDayMinor', 'perMonthMinor'] as const)(
+  'one above %s by itself need not wait for room',
+  (limit) => {
+    expect(codeOf(requirePerPayout({ [limit]: 500n }, 500n))).toBe('within');
+    expect(requirePerPayout({ [limit]: 500n }, 501n)).toEqual({
+      ok: false,
+      refusal: { code: 'payoutLimitPerPayout' },
+    });
+  },
+);
+
+test('no limit is no limit, but of the amounts there are', () => {
+  const turnover = { dayMinor: 10n ** 15n, dayPayouts: 10n ** 9n, monthMinor: 10n ** 16n };
+  expect(requireTurnover({}, turnover, now).ok).toBe(true);
+  expect(requirePerPayout({}, largestAmountMinor).ok).toBe(true);
+  expect(codeOf(requirePerPayout({}, largestAmountMinor + 1n))).toBe('invalidCashAmount');
+  expect(countsTurnover({ perPayoutMinor: 1n })).toBe(false);
+});
+
+test.each([
+  [{ perDayMinor: 10n }, 'payoutLimitPerDay', '2027-01-01T00:00:00.000000Z'],
+  [{ payoutsPerDay: 2n }, 'payoutLimitNumberPerDay', '2027-01-01T00:00:00.000000Z'],
+  [{ perMonthMinor: 10n }, 'payoutLimitPerMonth', '2027-01-01T00:00:00.000000Z'],
+  // Who waits for the month need not wait for the day.
+  [
+    { perMonthMinor: 10n, perDayMinor: 10n, payoutsPerDay: 2n },
+    'payoutLimitPerMonth',
+    '2027-01-01T00:00:00.000000Z',
+  ],
+])('%o reached', (limits, code, retryAfter) => {
+  const at = { dayMinor: 10n, dayPayouts: 2n, monthMinor: 10n };
+  expect(requireTurnover(limits, at, now).ok).toBe(true);
+  const over = requireTurnover(limits, { dayMinor: 11n, dayPayouts: 3n, monthMinor: 11n }, now);
+  expect(over).toEqual({ ok: false, refusal: { code, details: { retryAfter } } });
+  expect(countsTurnover(limits)).toBe(true);
+});
+
+test('where no payouts are allowed at all, nobody is told to wait for tomorrow, nor for the month', () => {
+  const turnover = { dayMinor: 500n, dayPayouts: 1n, monthMinor: 500n };
+  const none = { ok: false, refusal: { code: 'payoutLimitNumberPerDay' } };
+  expect(requireTurnover({ payoutsPerDay: 0n }, turnover, now)).toEqual(none);
+  expect(requireTurnover({ payoutsPerDay: 0n, perMonthMinor: 100n }, turnover, now)).toEqual(none);
+});
+
+test('a month in the middle of the year ends with the month', () => {
+  const over = requireTurnover(
+    { perMonthMinor: 1n },
+    { dayMinor: 2n, dayPayouts: 1n, monthMinor: 2n },
+    parseInstant('2028-02-28T12:00:00Z')!,
+  );
+  expect(over).toMatchObject({ refusal: { details: { retryAfter: '2028-03-01T00:00:00.000000Z' } } });
+});
+
+test('periods are named so that a month sorts before its days', () => {
+  const { day, month } = periodsOf(now);
+  expect([day, month]).toEqual(['2026-12-31', '2026-12']);
+  expect(month < day).toBe(true);
+});
+
+test('in live mode who is known better may pay out more; a sandbox is generous', () => {
+  const perPayout = levels.map((level) => usualLimitsOf('live', level, 'RUB' as Currency).perPayoutMinor!);
+  expect(perPayout).toEqual(perPayout.toSorted((a, b) => Number(a - b)));
+  expect(usualLimitsOf('test', 'anonymous', 'RUB' as Currency)).toEqual({ perPayoutMinor: 60_000_000n });
+});
+
+test.each([
+  ['JPY', 1n],
+  ['RUB', 100n],
+  ['KWD', 1_000n],
+])('the usual limits are whole units of %s', (currency, unitMinor) => {
+  expect(usualLimitsOf('live', 'partial', currency as Currency)).toEqual({
+    perPayoutMinor: 60_000n * unitMinor,
+    perDayMinor: 200_000n * unitMinor,
+    perMonthMinor: 600_000n * unitMinor,
+    payoutsPerDay: 100n,
+  });
+});

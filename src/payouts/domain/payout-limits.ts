@@ -1,0 +1,109 @@
+// How much may be paid out of a wallet: for each payout, day and month, and how often a day, by the level of its identity.
+// Pure. Days and months are those of UTC, on the party's clock.
+import { instantAt, type Instant } from '../../clock.ts';
+import { decimalsOf, largestAmountMinor, type Currency } from '../../money.ts';
+import { refuse, accept, type Outcome } from '../../refusal.ts';
+import type { Level } from '../../identities/domain/provider.ts';
+
+/** In minor units; undefined where there is no limit. */
+export type PayoutLimits = {
+  readonly perPayoutMinor?: bigint;
+  readonly perDayMinor?: bigint;
+  readonly perMonthMinor?: bigint;
+  readonly payoutsPerDay?: bigint;
+};
+
+/** Whatever was agreed: the smallest payout card networks take. */
+const smallestPayoutMinor = 100n;
+
+/** In whole units of the currency, whichever that is; undefined where there is no limit. */
+type UsualLimits = {
+  readonly perPayout: bigint;
+  readonly perDay?: bigint;
+  readonly perMonth?: bigint;
+  readonly payoutsPerDay?: bigint;
+};
+
+/** A sandbox is for trying out: nothing but the bounds of the test cards. */
+const sandboxLimits: UsualLimits = { perPayout: 600_000n };
+
+const usualLimits: Readonly<Record<'test' | 'live', Readonly<Record<Level, UsualLimits>>>> = {
+  test: { anonymous: sandboxLimits, partial: sandboxLimits, identified: sandboxLimits },
+  live: {
+    anonymous: { perPayout: 15_000n, perDay: 15_000n, perMonth: 40_000n, payoutsPerDay: 10n },
+    partial: { perPayout: 60_000n, perDay: 200_000n, perMonth: 600_000n, payoutsPerDay: 100n },
+    identified: { perPayout: 600_000n },
+  },
+};
+
+/** Where nothing was agreed with the party. */
+export function usualLimitsOf(realm: 'test' | 'live', level: Level, currency: Currency): PayoutLimits {
+  const { perPayout, perDay, perMonth, payoutsPerDay } = usualLimits[realm][level];
+  const unitMinor = 10n ** BigInt(decimalsOf(currency));
+  return {
+    perPayoutMinor: perPayout * unitMinor,
+    ...(perDay === undefined ? {} : { perDayMinor: perDay * unitMinor }),
+    ...(perMonth === undefined ? {} : { perMonthMinor: perMonth * unitMinor }),
+    ...(payoutsPerDay === undefined ? {} : { payoutsPerDay }),
+  };
+}
+
+export function countsTurnover({ perDayMinor, perMonthMinor, payoutsPerDay }: PayoutLimits): boolean {
+  return perDayMinor !== undefined || perMonthMinor !== undefined || payoutsPerDay !== undefined;
+}
+
+/** The names of the two periods an instant is in. */
+export function periodsOf(at: Instant): { readonly day: string; readonly month: string } {
+  return { day: at.slice(0, 10), month: at.slice(0, 7) };
+}
+
+/** What was paid out in the day and the month of now, with the payout in question. */
+export type Turnover = {
+  readonly dayMinor: bigint;
+  readonly dayPayouts: bigint;
+  readonly monthMinor: bigint;
+};
+
+/** One that is too large for a whole day or month is too large for one payout: waiting for room would not help it. */
+export function requirePerPayout(
+  { perPayoutMinor, perDayMinor, perMonthMinor }: PayoutLimits,
+  minor: bigint,
+): Outcome<undefined, 'invalidCashAmount' | 'payoutLimitPerPayout'> {
+  if (minor < smallestPayoutMinor || minor > largestAmountMinor) return refuse('invalidCashAmount');
+  const isBeyond = (most?: bigint) => most !== undefined && minor > most;
+  if ([perPayoutMinor, perDayMinor, perMonthMinor].some(isBeyond)) return refuse('payoutLimitPerPayout');
+  return accept(undefined);
+}
+
+export type TurnoverRefusal = 'payoutLimitPerDay' | 'payoutLimitPerMonth' | 'payoutLimitNumberPerDay';
+
+export function requireTurnover(
+  limits: PayoutLimits,
+  turnover: Turnover,
+  now: Instant,
+): Outcome<undefined, TurnoverRefusal> {
+  const { perDayMinor, perMonthMinor, payoutsPerDay } = limits;
+  // Where none is allowed there is nothing to wait for.
+  if (payoutsPerDay === 0n) return refuse('payoutLimitNumberPerDay');
+  // The one that lasts longest first: who waits for that need not ask again the next day.
+  if (perMonthMinor !== undefined && turnover.monthMinor > perMonthMinor) {
+    return refuse('payoutLimitPerMonth', { details: { retryAfter: nextMonth(now) } });
+  }
+  if (perDayMinor !== undefined && turnover.dayMinor > perDayMinor) {
+    return refuse('payoutLimitPerDay', { details: { retryAfter: nextDay(now) } });
+  }
+  if (payoutsPerDay !== undefined && turnover.dayPayouts > payoutsPerDay) {
+    return refuse('payoutLimitNumberPerDay', { details: { retryAfter: nextDay(now) } });
+  }
+  return accept(undefined);
+}
+
+function nextDay(now: Instant): Instant {
+  return instantAt(
+    Date.UTC(Number(now.slice(0, 4)), Number(now.slice(5, 7)) - 1, Number(now.slice(8, 10)) + 1),
+  );
+}
+
+function nextMonth(now: Instant): Instant {
+  return instantAt(Date.UTC(Number(now.slice(0, 4)), Number(now.slice(5, 7))));
+}

@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'vitest';
+import type { BankAnswer } from '../../acquiring/domain/bank-port.ts';
+import { laterBy, parseInstant, type Instant } from '../../clock.ts';
+import type { Currency } from '../../money.ts';
+import { meaningOf, nextOf } from './bank-actions.ts';
+import {
+  evolve,
+  operationIdOf,
+  publicStatus,
+  withdrawalOfOperation,
+  type Withdrawal,
+  type WithdrawalFact,
+  type WithdrawalState,
+} from './withdrawal.ts';
+
+const createdAt = parseInstant('2026-01-19T10:00:00Z')!;
+const minuteMs = 60_000;
+const terms = {
+  id: 'W1',
+  partyId: 'P',
+  walletId: 'A',
+  walletPartyId: 'P',
+  identityId: 'I',
+  destinationId: 'D',
+  createdAt,
+  amount: { minor: 1_000n, currency: 'RUB' as Currency },
+  feeMinor: 0n,
+  isCounted: false,
+  cardToken: 'r1.x',
+};
+const failure = ['authorization_failed', 'unknown'] as const;
+const states = {
+  sending: { status: 'sending' },
+  succeeded: { status: 'succeeded', reference: '900000000001' },
+  failed: { status: 'failed', failure },
+} as const satisfies Record<string, WithdrawalState>;
+const facts = {
+  withdrawal_started: { type: 'withdrawal_started', terms },
+  withdrawal_succeeded: { type: 'withdrawal_succeeded', reference: '900000000001' },
+  withdrawal_failed: { type: 'withdrawal_failed', failure },
+} as const satisfies Record<WithdrawalFact['type'], WithdrawalFact>;
+
+const withdrawal = (status: keyof typeof states): Withdrawal => ({ ...terms, state: states[status] });
+
+/** Every cell: what a withdrawal in that state becomes by that fact; `-` where it cannot have it. */
+const cells: Record<string, Record<WithdrawalFact['type'], string>> = {
+  absent: { withdrawal_started: 'sending', withdrawal_succeeded: '-', withdrawal_failed: '-' },
+  sending: { withdrawal_started: '-', withdrawal_succeeded: 'succeeded', withdrawal_failed: 'failed' },
+  succeeded: { withdrawal_started: '-', withdrawal_succeeded: '-', withdrawal_failed: '-' },
+  failed: { withdrawal_started: '-', withdrawal_succeeded: '-', withdrawal_failed: '-' },
+};
+
+describe('the lifecycle', () => {
+  const all = Object.entries(cells).flatMap(([from, row]) =>
+    Object.entries(row).map(([fact, to]) => [from, fact as WithdrawalFact['type'], to] as const),
+  );
+  test.each(all)('%s, %s: %s', (from, fact, to) => {
+    const before = from === 'absent' ? undefined : withdrawal(from as keyof typeof states);
+    if (to === '-') expect(() => evolve(before, facts[fact])).toThrow(`that is ${from} cannot have ${fact}`);
+    else expect(evolve(before, facts[fact])).toEqual(withdrawal(to as keyof typeof states));
+  });
+
+  test('public words', () => {
+    expect(publicStatus).toEqual({ sending: 'Pending', succeeded: 'Succeeded', failed: 'Failed' });
+  });
+});
+
+describe('what is next', () => {
+  test('is sent by its maker alone; whoever comes later asks first', () => {
+    expect(nextOf(withdrawal('sending'), 1)).toEqual({ do: 'send' });
+    expect(nextOf(withdrawal('sending'), 2)).toEqual({ do: 'inquire' });
+    expect(nextOf(withdrawal('sending'), 14)).toEqual({ do: 'inquire' });
+    expect(nextOf(withdrawal('succeeded'), 1)).toEqual({ do: 'nothing' });
+    expect(nextOf(withdrawal('failed'), 1)).toEqual({ do: 'nothing' });
+  });
+
+  test('has one name with the bank, that follows from its own', () => {
+    expect(operationIdOf(withdrawal('sending'))).toBe('W1.p');
+    expect(withdrawalOfOperation('W1.p')).toEqual(['W1']);
+    for (const other of ['W1', 'W1.v1', 'W1.1.a', 'W1.p.a', '.p', ''])
+      expect(withdrawalOfOperation(other)).toBeUndefined();
+  });
+});
+
+describe('what an answer means', () => {
+  const mean = (answer: BankAnswer, afterMs = 0) =>
+    meaningOf(withdrawal('sending'), answer, laterBy(createdAt, afterMs));
+
+  test('approved and declined end it', () => {
+    expect(mean({ outcome: 'approved', reference: '900000000001' })).toEqual({
+      fact: { type: 'withdrawal_succeeded', reference: '900000000001' },
+    });
+    expect(mean({ outcome: 'declined', network: 'visa', code: '14' })).toEqual({
+      fact: {
+        type: 'withdrawal_failed',
+        failure: [
+          'authorization_failed',
+          'destination_rejected',
+          'bank_card_rejected',
+          'card_number_invalid',
+        ],
+      },
+    });
+  });
+
+  test('only a proof that it was never seen lets it be sent again', () => {
+    expect(mean({ outcome: 'notFound' })).toEqual({ send: true });
+    for (const outcome of ['unknown', 'notSent'] as const) {
+      expect(mean({ outcome, why: 'silence' })).not.toHaveProperty('send');
+    }
+    expect(mean({ outcome: 'pending' })).not.toHaveProperty('send');
+  });
+
+  test.each([
+    [0, 1_000],
+    [700, 1_000],
+    [5_000, 5_000],
+    [30 * minuteMs, 30 * minuteMs],
+    [60 * minuteMs, 60 * minuteMs],
+    [23 * 60 * minuteMs, 60 * minuteMs],
+  ])('after %i ms it is asked again %i ms later', (elapsedMs, pauseMs) => {
+    const again: Instant = laterBy(createdAt, elapsedMs + pauseMs);
+    expect(mean({ outcome: 'unknown', why: 'silence' }, elapsedMs)).toEqual({ again, why: 'silence' });
+    expect(mean({ outcome: 'notSent', why: 'silence' }, elapsedMs)).toEqual({ again, why: 'silence' });
+    expect(mean({ outcome: 'pending' }, elapsedMs)).toMatchObject({ again });
+  });
+
+  test('after a day an operator has to find out', () => {
+    expect(mean({ outcome: 'pending' }, 24 * 60 * minuteMs)).toEqual({ unknown: 'the bank says pending' });
+    expect(mean({ outcome: 'unknown', why: 'silence' }, 30 * 60 * minuteMs)).toEqual({ unknown: 'silence' });
+  });
+
+  test('by then it was asked so often that the engine gives it up at once', () => {
+    let asked = 1;
+    for (let now = createdAt; ; asked++) {
+      const meaning = meaningOf(withdrawal('sending'), { outcome: 'pending' }, now);
+      if (!('again' in meaning)) break;
+      now = meaning.again;
+    }
+    expect(asked).toBeGreaterThan(15);
+    expect(asked).toBeLessThan(60);
+  });
+});

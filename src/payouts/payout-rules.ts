@@ -1,0 +1,55 @@
+// By which rules payouts are made here: whose money it is, which providers there are, and what was agreed with each party.
+// What was agreed may be a second old.
+import { recentReads } from '../platform/database/ttl-cache.ts';
+import type { Database } from '../platform/database/database.ts';
+import { feeOf, noFee } from '../platform/ledger/domain/fee.ts';
+import type { Currency, Money } from '../money.ts';
+import { usualLimitsOf, type PayoutLimits } from './domain/payout-limits.ts';
+import { readPayoutTerms } from './store/payout-terms.ts';
+import { providersOf, type Level, type Provider } from '../identities/domain/provider.ts';
+
+export type PayoutTerms = {
+  limitsOf(level: Level, currency: string): PayoutLimits;
+  feeMinorOf(amount: { readonly minor: bigint; readonly currency: string }): bigint;
+};
+
+export type PayoutRules = {
+  readonly realm: 'test' | 'live';
+  readonly providers: readonly Provider[];
+  /** What a wallet of the test provider opens with; nought for nothing. */
+  readonly openingDepositMinor: bigint;
+  termsOf(partyId: string): Promise<PayoutTerms>;
+  /** After a change this node made itself. */
+  forget(partyId: string): void;
+};
+
+const maxAgeMs = 1_000;
+
+/** `lookups` are connections nobody holds: a transaction may ask in its middle. */
+export function openPayoutRules(options: {
+  lookups: Pick<Database, 'run'>;
+  realm: 'test' | 'live';
+  openingDepositMinor: Money['minor'];
+}): PayoutRules {
+  const { lookups, realm, openingDepositMinor } = options;
+  const agreed = recentReads({
+    maxAgeMs,
+    entriesMost: 10_000,
+    load: (partyId: string) => readPayoutTerms(lookups, partyId),
+  });
+  return {
+    realm,
+    providers: providersOf(realm),
+    openingDepositMinor,
+    async termsOf(partyId) {
+      const { limits, fees } = await agreed.get(partyId);
+      return {
+        limitsOf: (level, currency) =>
+          limits.find((one) => one.level === level && one.currency === currency)?.limits ??
+          usualLimitsOf(realm, level, currency as Currency),
+        feeMinorOf: ({ minor, currency }) => feeOf(minor, fees.get(currency) ?? noFee),
+      };
+    },
+    forget: (partyId) => agreed.forget(partyId),
+  };
+}

@@ -1,0 +1,234 @@
+// Destinations in SQL. A change is one statement: the row, guarded by its version, its event, and when to look again.
+import type { CardDetails } from '../../cards/domain/card.ts';
+import type { Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { statement, type Values } from '../../platform/database/statement.ts';
+import { appendEvent, appendParameters } from '../../platform/events/log.ts';
+import type { Currency } from '../../money.ts';
+import {
+  stateAfter,
+  type Destination,
+  type DestinationFact,
+  type DestinationState,
+  type DestinationStatus,
+} from '../domain/destination.ts';
+import type { Named } from '../../identities/api/idempotent-create.ts';
+import type { PayoutFailure } from '../domain/payout-failure.ts';
+import {
+  claimName,
+  isBlockedNow,
+  joinOwner,
+  listOf,
+  listStatement,
+  placesOf,
+} from '../../identities/store/sql-fragments.ts';
+
+export type StoredDestination = { readonly destination: Destination; readonly version: number };
+
+const columns = {
+  destination_id: 'text',
+  party_id: 'text',
+  identity_id: 'text',
+  version: 'int4',
+  name: 'text',
+  currency: 'text',
+  status: 'text',
+  created_at: 'timestamptz',
+  card_token: 'text',
+  card: 'json',
+  failure: 'json?',
+  metadata: 'json?',
+  external_id: 'text?',
+} as const;
+
+/** With what a destination has of its identity and its party. */
+const readColumns = { ...columns, is_blocked: 'bool', provider: 'text' } as const;
+const readList = `${listOf(columns, 'destination')}, ${isBlockedNow}, provider`;
+const source = `destination ${joinOwner('destination')}`;
+
+const insertDestination = statement({
+  name: 'insert_destination',
+  parameters: {
+    ...columns,
+    ...appendParameters,
+    fingerprint: 'bytea',
+    wake_at: 'timestamptz',
+    attempts: 'int4',
+  },
+  row: { destination_id: 'text' },
+  text: `
+    with ${claimName('createDestination', 'destination_id')}, changed as (
+      insert into destination (${listOf(columns)}, wake_at, attempts)
+      select ${placesOf(columns)}, :wake_at, :attempts from named
+      returning destination_id, party_id, version
+    ), logged as (${appendEvent('destination', 'destination_id')})
+    select destination_id from changed`,
+});
+
+const changeDestinationRow = statement({
+  name: 'change_destination',
+  parameters: {
+    ...appendParameters,
+    destination_id: 'text',
+    version: 'int4',
+    status: 'text',
+    failure: 'json?',
+  },
+  row: { version: 'int4' },
+  text: `
+    with changed as (
+      update destination set version = version + 1, status = :status, failure = :failure,
+        -- Of a check that failed the engine decides when the next is due.
+        wake_at = case when :status = 'checking' then wake_at end,
+        attempts = case when :status = 'checking' then attempts else 0 end,
+        stuck_at = null, stuck_reason = null
+      where destination_id = :destination_id and version = :version
+      returning destination_id, party_id, version
+    ), logged as (${appendEvent('destination', 'destination_id')})
+    select version from changed`,
+});
+
+const readDestination = statement({
+  name: 'read_destination',
+  parameters: { destination_id: 'text', party_id: 'text?' },
+  row: readColumns,
+  text: `select ${readList} from ${source}
+         where destination_id = :destination_id and (:party_id is null or destination.party_id = :party_id)`,
+});
+
+const readDestinationNamed = statement({
+  name: 'read_destination_named',
+  parameters: { party_id: 'text', external_id: 'text' },
+  row: { ...readColumns, fingerprint: 'bytea' },
+  text: `select ${readList}, claimed.fingerprint
+         from external_id as claimed join destination on destination_id = entity_id
+         ${joinOwner('destination')}
+         where claimed.party_id = :party_id and operation = 'createDestination'
+           and claimed.external_id = :external_id`,
+});
+
+const listDestinationRows = listStatement({
+  name: 'list_destinations',
+  table: 'destination',
+  idColumn: 'destination_id',
+  filters: { identity_id: 'text?', currency: 'text?' },
+  row: readColumns,
+  select: readList,
+  source,
+});
+
+const restDestination = statement({
+  name: 'rest_destination',
+  parameters: { destination_id: 'text', version: 'int4' },
+  row: {},
+  text: `update destination set wake_at = null where destination_id = :destination_id and version = :version`,
+});
+
+/** False when the merchant's name for it is taken already. */
+export async function storeNewDestination(
+  db: Database,
+  created: DestinationFact & { type: 'destination_created' },
+  fingerprint: Buffer,
+  claim: { wake_at: Instant; attempts: number },
+): Promise<boolean> {
+  const { terms } = created;
+  // What the log tells others needs no handle of the card.
+  const { cardToken, ...told } = terms;
+  const rows = await db.run(insertDestination, {
+    destination_id: terms.id,
+    party_id: terms.partyId,
+    identity_id: terms.identityId,
+    version: 1,
+    name: terms.name,
+    currency: terms.currency,
+    status: stateAfter('absent', created).status,
+    created_at: terms.createdAt,
+    card_token: cardToken,
+    card: terms.card,
+    failure: null,
+    metadata: terms.metadata ?? null,
+    external_id: terms.externalId ?? null,
+    fingerprint,
+    ...claim,
+    happened_at: terms.createdAt,
+    facts: [{ type: created.type, terms: told }],
+  });
+  return rows.length > 0;
+}
+
+/** False when somebody else changed it since it was read. */
+export async function storeDestinationFact(
+  db: Database,
+  { destination, version }: StoredDestination,
+  fact: DestinationFact,
+  now: Instant,
+): Promise<boolean> {
+  const state = stateAfter(destination.state.status, fact);
+  const rows = await db.run(changeDestinationRow, {
+    destination_id: destination.id,
+    version,
+    status: state.status,
+    failure: state.status === 'refused' ? state.failure : null,
+    happened_at: now,
+    facts: [fact],
+  });
+  return rows.length > 0;
+}
+
+/** Of that party; of any where none is named. */
+export async function findDestination(
+  db: Database,
+  partyId: string | null,
+  id: string,
+): Promise<StoredDestination | undefined> {
+  const [row] = await db.run(readDestination, { destination_id: id, party_id: partyId });
+  return row && storedFromRow(row);
+}
+
+export async function findDestinationNamed(
+  db: Database,
+  partyId: string,
+  externalId: string,
+): Promise<Named<Destination> | undefined> {
+  const [row] = await db.run(readDestinationNamed, { party_id: partyId, external_id: externalId });
+  return row && { value: storedFromRow(row).destination, fingerprint: row.fingerprint };
+}
+
+export async function listDestinations(
+  db: Database,
+  asked: Values<typeof listDestinationRows.parameters>,
+): Promise<Destination[]> {
+  const rows = await db.run(listDestinationRows, asked);
+  return rows.map((row) => storedFromRow(row).destination);
+}
+
+/** Nothing is due any more. */
+export async function letRest(db: Database, { destination, version }: StoredDestination): Promise<void> {
+  await db.run(restDestination, { destination_id: destination.id, version });
+}
+
+function storedFromRow(row: Values<typeof readColumns>): StoredDestination {
+  return {
+    version: row.version,
+    destination: {
+      id: row.destination_id,
+      partyId: row.party_id,
+      identityId: row.identity_id,
+      name: row.name,
+      currency: row.currency as Currency,
+      createdAt: row.created_at,
+      cardToken: row.card_token,
+      card: row.card as CardDetails,
+      ...(row.metadata === null ? {} : { metadata: row.metadata }),
+      ...(row.external_id === null ? {} : { externalId: row.external_id }),
+      state: stateFromRow(row),
+      isBlocked: row.is_blocked,
+      provider: row.provider,
+    },
+  };
+}
+
+function stateFromRow({ status, failure }: { status: string; failure: unknown }): DestinationState {
+  if (status === 'refused') return { status, failure: failure as PayoutFailure };
+  return { status: status as Exclude<DestinationStatus, 'refused'> };
+}

@@ -1,0 +1,205 @@
+// A new withdrawal in SQL: one statement of the row, its events, when to look again, and the journal, so that the wallet's
+// balance is locked for no longer than the end of that statement and the commit. Whether the money is there is what the
+// journal says: without it nothing of the statement is written.
+import type { Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { statement } from '../../platform/database/statement.ts';
+import { appendEvents, appendEventsParameters } from '../../platform/events/log.ts';
+import type { DrawingJournal } from '../../platform/ledger/domain/ledger.ts';
+import {
+  journalParameters,
+  journalValues,
+  recording,
+  recordJournal,
+} from '../../platform/ledger/store/journals.ts';
+import { withdrawalCreated } from '../../platform/ledger/domain/postings.ts';
+import type { Refusal } from '../../refusal.ts';
+import { useGrant } from '../../wallets/store/grants.ts';
+import { insufficientFunds, noRoute, type PayoutFailure } from '../domain/payout-failure.ts';
+import {
+  periodsOf,
+  requireTurnover,
+  type PayoutLimits,
+  type TurnoverRefusal,
+} from '../domain/payout-limits.ts';
+import { claimName, listOf, placesOf } from '../../identities/store/sql-fragments.ts';
+import {
+  ledgerOf,
+  rowOf,
+  withdrawalColumns as columns,
+  type Realm,
+  type StoredWithdrawal,
+} from './withdrawals.ts';
+import { evolve, type Withdrawal, type WithdrawalFact } from '../domain/withdrawal.ts';
+
+/** A name used before leaves no row, and nothing is written. Beyond a limit, or without the money, the statement fails. */
+const insertWithdrawal = statement({
+  name: 'insert_withdrawal',
+  parameters: {
+    ...columns,
+    ...appendEventsParameters,
+    ...journalParameters,
+    fingerprint: 'bytea',
+    wake_at: 'timestamptz?',
+    attempts: 'int4',
+    is_counted: 'bool',
+    day: 'text',
+    month: 'text',
+    day_minor_most: 'int8?',
+    day_payouts_most: 'int8?',
+    month_minor_most: 'int8?',
+  },
+  row: { journal: 'text?' },
+  text: `
+    with ${claimName('createWithdrawal', 'withdrawal_id')}, changed as (
+      insert into withdrawal (${listOf(columns)}, wake_at, attempts)
+      select ${placesOf(columns)}, :wake_at, :attempts from named
+      returning withdrawal_id, party_id, version
+    ), logged as (
+      ${appendEvents('withdrawal', 'withdrawal_id')}
+    ), counted as (
+      insert into payout_turnover as turnover (wallet_id, period, amount_minor, payouts)
+      select :wallet_id, period, :amount_minor, 1 from named, unnest(array[:month, :day]) as period
+      where :is_counted
+      on conflict (wallet_id, period) do update
+        set amount_minor = turnover.amount_minor + excluded.amount_minor, payouts = turnover.payouts + 1
+      returning period, amount_minor, payouts
+    ), turnover as (
+      select max(amount_minor) filter (where period = :day) as day_minor,
+        max(payouts) filter (where period = :day) as day_payouts,
+        max(amount_minor) filter (where period = :month) as month_minor
+      from counted
+    )
+    select case
+        when day_minor > :day_minor_most or day_payouts > :day_payouts_most or month_minor > :month_minor_most
+          then refuse_turnover(to_json(turnover))
+        else ${recordJournal('withdrawal_id')}
+      end as journal
+    from changed, turnover`,
+});
+
+export type NotMade = 'nameTaken' | Refusal<'noSuchWallet' | TurnoverRefusal>;
+
+/** Takes back what the transaction has written so far. */
+class Abandoned extends Error {
+  readonly because: NotMade;
+  constructor(because: NotMade) {
+    super('a withdrawal was not made');
+    this.because = because;
+  }
+}
+
+type Started = WithdrawalFact & { readonly type: 'withdrawal_started' };
+type NewWithdrawal = {
+  readonly realm: Realm;
+  readonly limits: PayoutLimits;
+  readonly fingerprint: Buffer;
+  readonly claim: { wake_at: Instant | null; attempts: number };
+  /** To be used up. */
+  readonly grantId?: string;
+};
+
+/**
+ * The withdrawal as it stands afterwards: one whose wallet lacks the money, or that no bank can pay out, has failed as it was
+ * made, by an event of its own.
+ */
+export async function storeNewWithdrawal(
+  db: Database,
+  started: Started,
+  options: NewWithdrawal,
+): Promise<StoredWithdrawal | { readonly notMade: NotMade }> {
+  const withdrawal = evolve(undefined, started);
+  const hold = ledgerOf(withdrawal, options.realm);
+  try {
+    if (!hold) return await storeFailed(db, started, noRoute, options);
+    const journal = withdrawalCreated(hold, withdrawal.amount, withdrawal.feeMinor);
+    const facts = [factToJson(started)];
+    const row = { withdrawal, facts, journal, ...options.claim, isCounted: withdrawal.isCounted };
+    const made = await recording(db, journal, () => insert(db, row, options));
+    if (made === 'insufficient') return await storeFailed(db, started, insufficientFunds, options);
+    return { withdrawal, version: facts.length };
+  } catch (error) {
+    const notMade = error instanceof Abandoned ? error.because : passedLimit(error, withdrawal, options);
+    if (notMade === undefined) throw error;
+    return { notMade };
+  }
+}
+
+/** Accepted, and over: both events at once. It has held nothing and counts towards no limit. */
+async function storeFailed(
+  db: Database,
+  started: Started,
+  failure: PayoutFailure,
+  options: NewWithdrawal,
+): Promise<StoredWithdrawal> {
+  const fact = { type: 'withdrawal_failed', failure } as const;
+  const withdrawal = evolve(evolve(undefined, started), fact);
+  const facts = [factToJson(started), fact];
+  await insert(db, { withdrawal, facts, wake_at: null, attempts: 0, isCounted: false }, options);
+  return { withdrawal, version: facts.length };
+}
+
+type NewRow = {
+  readonly withdrawal: Withdrawal;
+  readonly facts: readonly unknown[];
+  readonly wake_at: Instant | null;
+  readonly attempts: number;
+  readonly journal?: DrawingJournal;
+  readonly isCounted: boolean;
+};
+
+async function insert(db: Database, row: NewRow, options: NewWithdrawal): Promise<void> {
+  const { withdrawal, facts, wake_at, attempts, journal, isCounted } = row;
+  const { fingerprint, limits, grantId } = options;
+  const write = async (on: Database) => {
+    const rows = await on.contained((part) =>
+      part.run(insertWithdrawal, {
+        ...rowOf(withdrawal, facts.length),
+        ...journalValues(journal),
+        ...periodsOf(withdrawal.createdAt),
+        fingerprint,
+        wake_at,
+        attempts,
+        is_counted: isCounted,
+        day_minor_most: limits.perDayMinor ?? null,
+        day_payouts_most: limits.payoutsPerDay ?? null,
+        month_minor_most: limits.perMonthMinor ?? null,
+        happened_at: withdrawal.createdAt,
+        events: facts.map((fact) => [fact]),
+      }),
+    );
+    if (rows.length === 0) throw new Abandoned('nameTaken');
+  };
+  if (grantId === undefined) return write(db);
+  await db.transaction(async (tx) => {
+    if (!(await useGrant(tx, grantId, withdrawal.id))) throw new Abandoned({ code: 'noSuchWallet' });
+    await write(tx);
+  });
+}
+
+/** Undefined for any other error. */
+function passedLimit(
+  error: unknown,
+  { createdAt }: Withdrawal,
+  { limits }: NewWithdrawal,
+): NotMade | undefined {
+  if (!(error instanceof Error && 'code' in error && error.code === 'PL001' && 'detail' in error))
+    return undefined;
+  const { day_minor, day_payouts, month_minor } = JSON.parse(String(error.detail)) as Record<string, number>;
+  const [dayMinor = 0n, dayPayouts = 0n, monthMinor = 0n] = [day_minor, day_payouts, month_minor].map(
+    (number) => BigInt(number ?? 0),
+  );
+  const within = requireTurnover(limits, { dayMinor, dayPayouts, monthMinor }, createdAt);
+  return within.ok ? undefined : within.refusal;
+}
+
+/** What the log tells others: no handle of the card, and nothing of how the bank is reached. */
+function factToJson({ type, terms }: Started): unknown {
+  const { cardToken: _card, route: _route, isCounted: _counted, amount, feeMinor, ...told } = terms;
+  const money = {
+    amountMinor: Number(amount.minor),
+    currency: amount.currency,
+    feeMinor: Number(feeMinor),
+  };
+  return { type, terms: { ...told, ...money } };
+}

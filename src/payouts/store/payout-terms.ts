@@ -1,0 +1,112 @@
+// What was agreed with a party about payouts: limits by level and currency, and fees.
+import type { Database } from '../../platform/database/database.ts';
+import { statement } from '../../platform/database/statement.ts';
+import { noFee, type FeeSchedule } from '../../platform/ledger/domain/fee.ts';
+import type { PayoutLimits } from '../domain/payout-limits.ts';
+import type { Level } from '../../identities/domain/provider.ts';
+
+const limitColumns = {
+  level: 'text',
+  currency: 'text',
+  per_payout_minor: 'int8?',
+  per_day_minor: 'int8?',
+  per_month_minor: 'int8?',
+  payouts_per_day: 'int8?',
+} as const;
+
+const readLimits = statement({
+  name: 'read_payout_limits',
+  parameters: { party_id: 'text' },
+  row: limitColumns,
+  text: `select level, currency, per_payout_minor, per_day_minor, per_month_minor, payouts_per_day
+         from payout_limit where party_id = :party_id order by level, currency`,
+});
+
+const readFees = statement({
+  name: 'read_payout_fees',
+  parameters: { party_id: 'text' },
+  row: { currency: 'text', basis_points: 'int8', fixed_minor: 'int8' },
+  text: `select currency, basis_points, fixed_minor from payout_fee where party_id = :party_id order by currency`,
+});
+
+const upsertLimit = statement({
+  name: 'upsert_payout_limit',
+  parameters: { party_id: 'text', ...limitColumns },
+  row: {},
+  text: `insert into payout_limit
+           (party_id, level, currency, per_payout_minor, per_day_minor, per_month_minor, payouts_per_day)
+         values (:party_id, :level, :currency, :per_payout_minor, :per_day_minor, :per_month_minor, :payouts_per_day)
+         on conflict (party_id, level, currency) do update
+           set per_payout_minor = excluded.per_payout_minor, per_day_minor = excluded.per_day_minor,
+               per_month_minor = excluded.per_month_minor, payouts_per_day = excluded.payouts_per_day`,
+});
+
+const upsertFee = statement({
+  name: 'upsert_payout_fee',
+  parameters: { party_id: 'text', currency: 'text', basis_points: 'int8', fixed_minor: 'int8' },
+  row: {},
+  text: `insert into payout_fee (party_id, currency, basis_points, fixed_minor)
+         values (:party_id, :currency, :basis_points, :fixed_minor)
+         on conflict (party_id, currency) do update
+           set basis_points = excluded.basis_points, fixed_minor = excluded.fixed_minor`,
+});
+
+export type AgreedLimits = {
+  readonly level: Level;
+  readonly currency: string;
+  readonly limits: PayoutLimits;
+};
+export type AgreedTerms = {
+  readonly limits: readonly AgreedLimits[];
+  readonly fees: ReadonlyMap<string, FeeSchedule>;
+};
+
+export async function readPayoutTerms(db: Pick<Database, 'run'>, partyId: string): Promise<AgreedTerms> {
+  const limits = await db.run(readLimits, { party_id: partyId });
+  const fees = await db.run(readFees, { party_id: partyId });
+  return {
+    limits: limits.map((row) => ({
+      level: row.level as Level,
+      currency: row.currency,
+      limits: {
+        ...(row.per_payout_minor === null ? {} : { perPayoutMinor: row.per_payout_minor }),
+        ...(row.per_day_minor === null ? {} : { perDayMinor: row.per_day_minor }),
+        ...(row.per_month_minor === null ? {} : { perMonthMinor: row.per_month_minor }),
+        ...(row.payouts_per_day === null ? {} : { payoutsPerDay: row.payouts_per_day }),
+      },
+    })),
+    fees: new Map(
+      fees.map((row) => [
+        row.currency,
+        { ...noFee, basisPoints: row.basis_points, fixedMinor: row.fixed_minor },
+      ]),
+    ),
+  };
+}
+
+export async function storePayoutLimits(db: Database, partyId: string, agreed: AgreedLimits): Promise<void> {
+  const { level, currency, limits } = agreed;
+  await db.run(upsertLimit, {
+    party_id: partyId,
+    level,
+    currency,
+    per_payout_minor: limits.perPayoutMinor ?? null,
+    per_day_minor: limits.perDayMinor ?? null,
+    per_month_minor: limits.perMonthMinor ?? null,
+    payouts_per_day: limits.payoutsPerDay ?? null,
+  });
+}
+
+export async function storePayoutFee(
+  db: Database,
+  partyId: string,
+  currency: string,
+  fee: FeeSchedule,
+): Promise<void> {
+  await db.run(upsertFee, {
+    party_id: partyId,
+    currency,
+    basis_points: fee.basisPoints,
+    fixed_minor: fee.fixedMinor,
+  });
+}

@@ -1,0 +1,19 @@
+// What withdrawals expect in a bank's book, for the reconciliation with it.
+import type { ExpectedAtBank } from '../../acquiring/reconciliation/domain/reconciliation-source.ts';
+
+/** With the id of operationIdOf. The bank is known to have paid when the ledger has posted it. */
+export const payoutsAtBank: ExpectedAtBank = {
+  table: 'withdrawal',
+  key: 'withdrawal_id',
+  operations: `
+    select withdrawal_id as aggregate_id, withdrawal_id || '.p' as operation_id, terms -> 'route' ->> 'bankId' as bank_id,
+      'payout' as kind, -1 as sign, amount_minor, withdrawal.currency, null as original_id, card ->> 'mask' as card_mask,
+      case withdrawal.status when 'sending' then 'open' when 'succeeded' then 'done' else 'never' end as certainty,
+      null as counterpart_id, 'withdrawal' as object, withdrawal_id as object_id, withdrawal.status, withdrawal.party_id,
+      withdrawal.created_at as asked_at, ended.happened_at as known_at
+    from withdrawal
+    left join destination using (destination_id)
+    left join ledger_transfer as ended on ended.aggregate_id = withdrawal_id and ended.operation_id = 'withdrawal'
+      and ended.step = 'payout' and ended.resolves
+    where withdrawal_id between :first and :last`,
+};

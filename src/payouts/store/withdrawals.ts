@@ -1,0 +1,246 @@
+// Withdrawals in SQL: the reads, and the end of one, which is one statement of the row, its event and the journal. How one is made
+// is in new-withdrawal.store.ts.
+import type { Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { statement, type Values } from '../../platform/database/statement.ts';
+import { appendEvent, appendParameters } from '../../platform/events/log.ts';
+import {
+  journalParameters,
+  journalValues,
+  recording,
+  recordJournal,
+} from '../../platform/ledger/store/journals.ts';
+import {
+  withdrawalFailed,
+  withdrawalSucceeded,
+  type LedgerWithdrawal,
+} from '../../platform/ledger/domain/postings.ts';
+import type { Currency } from '../../money.ts';
+import type { Named } from '../../identities/api/idempotent-create.ts';
+import { periodsOf } from '../domain/payout-limits.ts';
+import { listOf } from '../../identities/store/sql-fragments.ts';
+import {
+  evolve,
+  type Withdrawal,
+  type WithdrawalEnd,
+  type WithdrawalState,
+  type WithdrawalTerms,
+} from '../domain/withdrawal.ts';
+
+export type StoredWithdrawal = { readonly withdrawal: Withdrawal; readonly version: number };
+export type Realm = 'test' | 'live';
+
+export const withdrawalColumns = {
+  withdrawal_id: 'text',
+  party_id: 'text',
+  wallet_id: 'text',
+  destination_id: 'text',
+  identity_id: 'text',
+  version: 'int4',
+  status: 'text',
+  created_at: 'timestamptz',
+  amount_minor: 'int8',
+  fee_minor: 'int8',
+  currency: 'text',
+  terms: 'json',
+  result: 'json?',
+  external_id: 'text?',
+} as const;
+const columns = withdrawalColumns;
+const columnList = listOf(columns);
+
+/** One that failed gives back its place in the limits of the day it was made. */
+const endWithdrawalRow = statement({
+  name: 'end_withdrawal',
+  parameters: {
+    ...appendParameters,
+    withdrawal_id: 'text',
+    version: 'int4',
+    status: 'text',
+    result: 'json',
+    is_uncounted: 'bool',
+    day: 'text',
+    month: 'text',
+    ...journalParameters,
+  },
+  row: { journal: 'text?' },
+  text: `
+    with changed as (
+      update withdrawal set version = version + 1, status = :status, result = :result,
+        wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
+      where withdrawal_id = :withdrawal_id and version = :version
+      returning withdrawal_id, party_id, wallet_id, amount_minor, version
+    ), logged as (
+      ${appendEvent('withdrawal', 'withdrawal_id')}
+    ), locked as (
+      select turnover.wallet_id, period, changed.amount_minor from payout_turnover as turnover
+      join changed using (wallet_id)
+      where :is_uncounted and period in (:month, :day)
+      order by period for no key update of turnover
+    ), uncounted as (
+      update payout_turnover as turnover
+      set amount_minor = turnover.amount_minor - locked.amount_minor, payouts = payouts - 1
+      from locked where turnover.wallet_id = locked.wallet_id and turnover.period = locked.period
+      returning turnover.period
+    )
+    select ${recordJournal('withdrawal_id')} as journal from changed, (select count(*) from uncounted) as before`,
+});
+
+const readWithdrawal = statement({
+  name: 'read_withdrawal',
+  parameters: { withdrawal_id: 'text', party_id: 'text?' },
+  row: columns,
+  text: `select ${columnList} from withdrawal
+         where withdrawal_id = :withdrawal_id and (:party_id is null or party_id = :party_id)`,
+});
+
+const readWithdrawalNamed = statement({
+  name: 'read_withdrawal_named',
+  parameters: { party_id: 'text', external_id: 'text' },
+  row: { ...columns, fingerprint: 'bytea' },
+  text: `select ${listOf(columns, 'withdrawal')}, claimed.fingerprint
+         from external_id as claimed join withdrawal on withdrawal_id = entity_id
+         where claimed.party_id = :party_id and operation = 'createWithdrawal' and claimed.external_id = :external_id`,
+});
+
+/** The attempts go on counting: by them the engine knows when an operator has to look. */
+const rescheduleWithdrawal = statement({
+  name: 'reschedule_withdrawal',
+  parameters: { withdrawal_id: 'text', version: 'int4', wake_at: 'timestamptz?' },
+  row: {},
+  text: `update withdrawal set wake_at = :wake_at where withdrawal_id = :withdrawal_id and version = :version`,
+});
+
+const takeStuckWithdrawal = statement({
+  name: 'take_stuck_withdrawal',
+  parameters: { withdrawal_id: 'text' },
+  row: columns,
+  text: `update withdrawal set stuck_at = null, stuck_reason = null
+         where withdrawal_id = :withdrawal_id and stuck_at is not null
+         returning ${columnList}`,
+});
+
+/** With what it means for the money. Undefined when somebody else ended it since it was read. */
+export async function storeEnd(
+  db: Database,
+  { withdrawal, version }: StoredWithdrawal,
+  fact: WithdrawalEnd,
+  options: { readonly realm: Realm; readonly now: Instant },
+): Promise<Withdrawal | undefined> {
+  const hold = ledgerOf(withdrawal, options.realm);
+  if (!hold) throw new Error(`withdrawal ${withdrawal.id} has no bank and yet an outcome`);
+  const ended = evolve(withdrawal, fact);
+  const { status, result } = rowOf(ended, version);
+  const settle = fact.type === 'withdrawal_succeeded' ? withdrawalSucceeded : withdrawalFailed;
+  const journal = settle(hold, withdrawal.feeMinor);
+  const rows = await recording(db, journal, () =>
+    db.contained((part) =>
+      part.run(endWithdrawalRow, {
+        withdrawal_id: withdrawal.id,
+        version,
+        status,
+        result,
+        is_uncounted: status === 'failed' && withdrawal.isCounted,
+        ...periodsOf(withdrawal.createdAt),
+        happened_at: options.now,
+        facts: [fact],
+        ...journalValues(journal),
+      }),
+    ),
+  );
+  return rows.length > 0 ? ended : undefined;
+}
+
+/** Of that party; of any where none is named. */
+export async function findWithdrawal(
+  db: Database,
+  partyId: string | null,
+  id: string,
+): Promise<StoredWithdrawal | undefined> {
+  const [row] = await db.run(readWithdrawal, { withdrawal_id: id, party_id: partyId });
+  return row && storedFromRow(row);
+}
+
+export async function findWithdrawalNamed(
+  db: Database,
+  partyId: string,
+  externalId: string,
+): Promise<Named<Withdrawal> | undefined> {
+  const [row] = await db.run(readWithdrawalNamed, { party_id: partyId, external_id: externalId });
+  return row && { value: storedFromRow(row).withdrawal, fingerprint: row.fingerprint };
+}
+
+/**
+ * Off the operator's list, in the transaction in which he ends it: meanwhile nobody else takes it up. Undefined when it is not on
+ * the list, as one that a node is at.
+ */
+export async function takeStuck(tx: Database, id: string): Promise<StoredWithdrawal | undefined> {
+  const [row] = await tx.run(takeStuckWithdrawal, { withdrawal_id: id });
+  return row && storedFromRow(row);
+}
+
+export async function lookAgainAt(
+  db: Database,
+  { withdrawal, version }: StoredWithdrawal,
+  at: Instant | null,
+): Promise<void> {
+  await db.run(rescheduleWithdrawal, { withdrawal_id: withdrawal.id, version, wake_at: at });
+}
+
+export function ledgerOf({ id, walletId, route }: Withdrawal, realm: Realm): LedgerWithdrawal | undefined {
+  return route && { realm, withdrawalId: id, walletId, acquirerId: route.bankId };
+}
+
+type TermsJson = Pick<
+  WithdrawalTerms,
+  'walletPartyId' | 'destinationIdentityId' | 'cardToken' | 'isCounted' | 'route' | 'metadata'
+>;
+
+export function rowOf(withdrawal: Withdrawal, version: number): Values<typeof columns> {
+  const { walletPartyId, destinationIdentityId, cardToken, isCounted, route, metadata } = withdrawal;
+  const terms: TermsJson = {
+    walletPartyId,
+    ...(destinationIdentityId === undefined ? {} : { destinationIdentityId }),
+    cardToken,
+    isCounted,
+    ...(route === undefined ? {} : { route }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+  const { status, ...result } = withdrawal.state;
+  return {
+    withdrawal_id: withdrawal.id,
+    party_id: withdrawal.partyId,
+    wallet_id: withdrawal.walletId,
+    destination_id: withdrawal.destinationId,
+    identity_id: withdrawal.identityId,
+    version,
+    status,
+    created_at: withdrawal.createdAt,
+    amount_minor: withdrawal.amount.minor,
+    fee_minor: withdrawal.feeMinor,
+    currency: withdrawal.amount.currency,
+    terms,
+    result: status === 'sending' ? null : result,
+    external_id: withdrawal.externalId ?? null,
+  };
+}
+
+export function storedFromRow(row: Values<typeof columns>): StoredWithdrawal {
+  const terms = row.terms as TermsJson;
+  return {
+    version: row.version,
+    withdrawal: {
+      ...terms,
+      id: row.withdrawal_id,
+      partyId: row.party_id,
+      walletId: row.wallet_id,
+      identityId: row.identity_id,
+      destinationId: row.destination_id,
+      createdAt: row.created_at,
+      amount: { minor: row.amount_minor, currency: row.currency as Currency },
+      feeMinor: row.fee_minor,
+      ...(row.external_id === null ? {} : { externalId: row.external_id }),
+      state: { status: row.status, ...(row.result as object | null) } as WithdrawalState,
+    },
+  };
+}

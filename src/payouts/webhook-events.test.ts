@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { instantAt } from '../clock.ts';
+import { destinationsTopic, withdrawalsTopic } from './webhook-events.ts';
+
+const createdAt = instantAt(Date.UTC(2024, 2, 1, 12));
+const events = (...facts: unknown[]) =>
+  facts.map((fact, index) => ({ sequence: index + 1, createdAt, facts: [fact] }));
+
+const withdrawal = {
+  id: 'tZ0jUmlsV0',
+  identityId: '1Bq5',
+  walletId: '10068321',
+  destinationId: '107498',
+  createdAt,
+  amountMinor: 100_000,
+  currency: 'RUB',
+  feeMinor: 500,
+  externalId: 'payout-2024-03-01-7',
+  // Left out of what is told, as everything empty.
+  metadata: {},
+};
+
+test('a payout that fails is told with what it was and why', () => {
+  const log = events(
+    { type: 'withdrawal_started', terms: withdrawal },
+    { type: 'withdrawal_failed', failure: ['authorization_failed', 'account_not_found'] },
+  );
+  const notices = withdrawalsTopic.noticesOf(log);
+  const body = { amount: 100_000, currency: 'RUB' };
+  const places = { wallet: '10068321', destination: '107498' };
+  const externalID = 'payout-2024-03-01-7';
+  expect(notices.map(({ eventType, members }) => [eventType, members])).toEqual([
+    ['WithdrawalStarted', { withdrawal: { id: 'tZ0jUmlsV0', createdAt, ...places, body, externalID } }],
+    [
+      'WithdrawalFailed',
+      {
+        withdrawalID: 'tZ0jUmlsV0',
+        externalID,
+        ...places,
+        body,
+        fee: { amount: 500, currency: 'RUB' },
+        failure: { code: 'authorization_failed', subError: { code: 'account_not_found' } },
+      },
+    ],
+  ]);
+  expect(withdrawalsTopic.ownersOf(log[0]!.facts)).toEqual([{ id: '1Bq5', part: '10068321' }]);
+});
+
+test('a destination is told as made and unauthorized at once, then authorized', () => {
+  const terms = {
+    id: '107498',
+    identityId: '1Bq5',
+    name: 'Card of Ivan',
+    currency: 'RUB',
+    card: { bin: '424242', lastDigits: '4242', mask: '424242******4242', paymentSystem: 'visa' },
+    metadata: { display_name: 'Main card' },
+  };
+  const log = events({ type: 'destination_created', terms }, { type: 'destination_authorized' });
+  expect(
+    destinationsTopic
+      .noticesOf(log)
+      .map(({ sequence, place, eventType, members }) => [sequence, place, eventType, members]),
+  ).toEqual([
+    [
+      1,
+      0,
+      'DestinationCreated',
+      {
+        destination: {
+          id: '107498',
+          name: 'Card of Ivan',
+          identity: '1Bq5',
+          currency: 'RUB',
+          resource: {
+            type: 'BankCard',
+            cardNumberMask: '424242******4242',
+            bin: '424242',
+            lastDigits: '4242',
+            paymentSystem: 'visa',
+          },
+          metadata: { display_name: 'Main card' },
+        },
+      },
+    ],
+    [1, 1, 'DestinationUnauthorized', { destinationID: '107498' }],
+    [2, 0, 'DestinationAuthorized', { destinationID: '107498' }],
+  ]);
+  expect(destinationsTopic.ownersOf(log[0]!.facts)).toEqual([{ id: '1Bq5' }]);
+});

@@ -1,0 +1,349 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.ts';
+import { DatabaseUnavailable, openDatabase } from './database.ts';
+import { statement } from './statement.ts';
+
+let db: TestDatabase;
+
+const addNote = statement({
+  name: 'test_add_note',
+  parameters: { text: 'text' },
+  row: {},
+  text: 'insert into note values (:text)',
+});
+const countPrepared = statement({
+  name: 'test_count_prepared',
+  parameters: {},
+  row: { count: 'int8' },
+  text: 'select count(*) as count from pg_prepared_statements',
+});
+const readNotes = statement({
+  name: 'test_read_notes',
+  parameters: {},
+  row: { text: 'text' },
+  text: 'select text from note order by text',
+});
+const failNow = statement({
+  name: 'test_fail',
+  parameters: { state: 'text' },
+  row: {},
+  text: 'select raise_state(:state)',
+});
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  await db.database.withClient((client) =>
+    client.query(`create table note (text text);
+      create function raise_state(state text) returns void language plpgsql as
+      $$ begin raise exception using errcode = state, message = 'as told'; end $$`),
+  );
+});
+afterAll(() => db.drop());
+
+const notes = async () => (await db.database.run(readNotes, {})).map(({ text }) => text);
+
+test.each([true, false])('a forgotten parameter is an error, prepared: %s', async (prepares) => {
+  const database = openDatabase({ connection: { url: db.url }, connectionsMost: 3, prepares });
+  try {
+    const forgotten = database.run(addNote, { text: undefined as unknown as string });
+    await expect(forgotten).rejects.toThrow('the statement test_add_note was run without :text');
+    expect(await database.run(readNotes, {})).toEqual([]);
+  } finally {
+    await database.end();
+  }
+});
+
+test.each([
+  ['prepared once for a connection', true, 1],
+  ['not prepared where a pooler would not keep it', false, 0],
+])('a statement is %s', async (_, prepares, count) => {
+  const database = openDatabase({ connection: { url: db.url }, connectionsMost: 3, prepares });
+  try {
+    await database.transaction(async (tx) => {
+      for (let times = 0; times < 2; times++) await tx.run(readNotes, {});
+      expect(await tx.run(countPrepared, {})).toEqual([{ count: BigInt(count + (prepares ? 1 : 0)) }]);
+    });
+  } finally {
+    await database.end();
+  }
+});
+
+describe('a transaction', () => {
+  test('writes all or nothing', async () => {
+    await db.database.transaction((tx) => tx.run(addNote, { text: 'kept' }));
+    await expect(
+      db.database.transaction(async (tx) => {
+        await tx.run(addNote, { text: 'lost' });
+        throw new Error('changed my mind');
+      }),
+    ).rejects.toThrow('changed my mind');
+    expect(await notes()).toEqual(['kept']);
+  });
+
+  test('inside another is part of it', async () => {
+    await expect(
+      db.database.transaction(async (tx) => {
+        await tx.transaction((inner) => inner.run(addNote, { text: 'inner' }));
+        throw new Error('outer fails');
+      }),
+    ).rejects.toThrow('outer fails');
+    expect(await notes()).toEqual(['kept']);
+  });
+
+  test('with a failed statement is not taken for committed, even when the failure is swallowed', async () => {
+    const swallowed = db.database.transaction(async (tx) => {
+      await tx.run(failNow, { state: '22000' }).catch(() => undefined);
+    });
+    await expect(swallowed).rejects.toThrow(/failed statement/);
+  });
+
+  test('goes on when a part of it that was contained has failed', async () => {
+    const read = await db.database.transaction(async (tx) => {
+      await expect(tx.contained((part) => part.run(failNow, { state: '22000' }))).rejects.toMatchObject({
+        code: '22000',
+      });
+      return tx.contained((part) => part.run(readNotes, {}));
+    });
+    expect(read).toEqual([{ text: 'kept' }]);
+  });
+
+  test('takes back all of a part, also what came before a part of that which had failed', async () => {
+    await db.database.transaction(async (tx) => {
+      const part = tx.contained(async (outer) => {
+        await outer.run(addNote, { text: 'of the part' });
+        await outer.contained((inner) => inner.run(failNow, { state: '22000' })).catch(() => undefined);
+        throw new Error('the part fails');
+      });
+      await expect(part).rejects.toThrow('the part fails');
+    });
+    expect(await notes()).toEqual(['kept']);
+  });
+
+  test('starts again after a deadlock or a serialisation failure, and gives up after five tries', async () => {
+    for (const state of ['40001', '40P01']) {
+      let tries = 0;
+      await db.database.transaction(async (tx) => {
+        tries += 1;
+        if (tries < 3) await tx.run(failNow, { state });
+      });
+      expect(tries).toBe(3);
+    }
+    let tries = 0;
+    const hopeless = db.database.transaction(async (tx) => {
+      tries += 1;
+      await tx.run(failNow, { state: '40001' });
+    });
+    await expect(hopeless).rejects.toMatchObject({ code: '40001' });
+    expect(tries).toBe(5);
+  });
+
+  test('runs its effects once, after it has committed', async () => {
+    let effects = 0;
+    let tries = 0;
+    await db.database.transaction(async (tx) => {
+      tries += 1;
+      tx.afterCommit(() => (effects += 1));
+      if (tries < 3) await tx.run(failNow, { state: '40001' });
+      expect(effects).toBe(0);
+    });
+    expect(effects).toBe(1);
+    await db.database
+      .transaction((tx) => {
+        tx.afterCommit(() => (effects += 1));
+        return Promise.reject(new Error('no'));
+      })
+      .catch(() => undefined);
+    expect(effects).toBe(1);
+  });
+
+  test('leaves no connection behind, whatever happens', async () => {
+    const { idle, total } = db.database.connections();
+    expect(idle).toBe(total);
+  });
+});
+
+test('a connection that dies in the middle of a transaction is an error and not the end of the program', async () => {
+  await expect(
+    db.database.transaction(async (tx) => {
+      const [self] = await tx.run(ownProcess, {});
+      await db.database.run(terminate, { pid: self!.pid });
+      await tx.run(readNotes, {});
+    }),
+  ).rejects.toThrow();
+  expect(await notes()).toEqual(['kept']);
+});
+
+test('a connection that has gone silent is given up, and the next statement runs on a new one', async () => {
+  // Between the pool and the server stands a wire that can be made to swallow everything.
+  const { host, port, ...login } = inject('cluster');
+  const frozen = new Set<Socket>();
+  const wires: Socket[] = [];
+  const proxy = createServer((near) => {
+    const far = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+    wires.push(near, far);
+    near.on('data', (bytes) => frozen.has(near) || far.write(bytes));
+    far.on('data', (bytes) => frozen.has(near) || near.write(bytes));
+    near.on('close', () => far.destroy());
+    near.on('error', () => far.destroy());
+    far.on('error', () => near.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const through = openDatabase({
+    connection: { ...login, host: '127.0.0.1', port: (proxy.address() as AddressInfo).port },
+    connectionsMost: 3,
+    silenceTimeoutMs: 300,
+  });
+  await through.run(ownProcess, {});
+  for (const wire of wires) frozen.add(wire);
+  await expect(through.run(ownProcess, {})).rejects.toThrow('Query read timeout');
+  expect(await through.run(ownProcess, {})).toHaveLength(1);
+  await through.end();
+  proxy.close();
+  for (const wire of wires) wire.destroy();
+});
+
+test('options in the address are heard, but our settings stay', async () => {
+  const asked = encodeURIComponent('-c search_path=other -c TimeZone=Asia/Tokyo -c statement_timeout=0');
+  const optioned = openDatabase({
+    connection: { url: `${db.url}&options=${asked}` },
+    connectionsMost: 3,
+  });
+  const settings = await optioned.withClient((client) =>
+    client.query(
+      `select current_setting('search_path') as path, current_setting('TimeZone') as zone, current_setting('statement_timeout') as most`,
+    ),
+  );
+  expect(settings.rows).toEqual([{ path: 'other', zone: 'UTC', most: '10s' }]);
+  await optioned.end();
+});
+
+test('an address with options is otherwise taken letter for letter', async () => {
+  // Asks for the password as it is, and hears no more.
+  const heard: string[] = [];
+  const server = createServer((socket) => {
+    socket.on('data', (data) => {
+      if (heard.push(data.toString('latin1')) === 1)
+        socket.write(Buffer.from('R\0\0\0\x08\0\0\0\x03', 'latin1'));
+      else socket.destroy();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const options = 'options=-c TimeZone=Asia/Tokyo&application_name=who?&options=-c search_path=other';
+  const optioned = openDatabase({
+    connection: { url: `postgresql://me:50%-50@127.0.0.1:${port}/db?${options}` },
+    connectionsMost: 3,
+  });
+  await expect(optioned.withClient(() => Promise.resolve())).rejects.toThrow(DatabaseUnavailable);
+  expect(heard[0]).toMatch(
+    /\0options\0-c search_path=other -c TimeZone=UTC -c statement_timeout=10000 -c idle/,
+  );
+  expect(heard[0]).toContain('\0application_name\0who?\0');
+  expect(heard[1]).toContain('50%-50\0');
+  await optioned.end();
+  server.close();
+});
+
+const sleepLong = statement({
+  name: 'test_sleep_long',
+  patienceMs: 60_000,
+  parameters: { seconds: 'int4' },
+  row: { ended: 'bool' },
+  text: 'select pg_sleep(:seconds / 2.0) is not null as ended',
+});
+const sleepAsUsual = statement({
+  name: 'test_sleep_as_usual',
+  parameters: { seconds: 'int4' },
+  row: { ended: 'bool' },
+  text: 'select pg_sleep(:seconds / 2.0) is not null as ended',
+});
+
+test('a statement that says so is waited for longer than usual', async () => {
+  const impatient = openDatabase({
+    connection: { url: db.url },
+    connectionsMost: 3,
+    silenceTimeoutMs: 100,
+  });
+  await expect(impatient.run(sleepAsUsual, { seconds: 1 })).rejects.toThrow('Query read timeout');
+  expect(await impatient.run(sleepLong, { seconds: 1 })).toEqual([{ ended: true }]);
+  await impatient.end();
+});
+
+test('a server that is not there is told apart: nothing was sent', async () => {
+  const nowhere = openDatabase({
+    connection: { url: 'postgresql://nobody@127.0.0.1:1/none' },
+    connectionsMost: 1,
+  });
+  await expect(nowhere.run(readNotes, {})).rejects.toThrow(DatabaseUnavailable);
+  await nowhere.end();
+});
+
+test('values come back as they went in', async () => {
+  const [row] = await db.database.run(echo, {
+    text: 'a\nb "c" \\ ☃ 💳',
+    bool: true,
+    int4: -5,
+    int8: 999_999_999_999_999n,
+    json: { a: [1, null, 'x'], b: { c: 'ü' } },
+    bytea: Buffer.from([0, 1, 255]),
+    none: null,
+  });
+  expect(row).toEqual({
+    text: 'a\nb "c" \\ ☃ 💳',
+    bool: true,
+    int4: -5,
+    int8: 999_999_999_999_999n,
+    json: { a: [1, null, 'x'], b: { c: 'ü' } },
+    bytea: Buffer.from([0, 1, 255]),
+    none: null,
+  });
+});
+
+test('a statement that misnames a parameter, or has one it does not use, is refused when it is made', () => {
+  expect(() => statement({ name: 'test_x', parameters: {}, row: {}, text: 'select :what' })).toThrow(
+    /no parameter :what/,
+  );
+  expect(() => statement({ name: 'test_y', parameters: { a: 'text' }, row: {}, text: 'select 1' })).toThrow(
+    /does not use :a/,
+  );
+  expect(() => statement({ name: 'test_add_note', parameters: {}, row: {}, text: 'select 1' })).toThrow(
+    /two statements/,
+  );
+});
+
+const ownProcess = statement({
+  name: 'test_own_process',
+  parameters: {},
+  row: { pid: 'int4' },
+  text: 'select pg_backend_pid() as pid',
+});
+const terminate = statement({
+  name: 'test_terminate',
+  parameters: { pid: 'int4' },
+  row: { done: 'bool' },
+  text: 'select pg_terminate_backend(:pid) as done',
+});
+const echo = statement({
+  name: 'test_echo',
+  parameters: {
+    text: 'text',
+    bool: 'bool',
+    int4: 'int4',
+    int8: 'int8',
+    json: 'json',
+    bytea: 'bytea',
+    none: 'text?',
+  },
+  row: {
+    text: 'text',
+    bool: 'bool',
+    int4: 'int4',
+    int8: 'int8',
+    json: 'json',
+    bytea: 'bytea',
+    none: 'text?',
+  },
+  text: 'select :text as text, :bool as bool, :int4 as int4, :int8 as int8, :json as json, :bytea as bytea, :none as none',
+});

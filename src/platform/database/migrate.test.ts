@@ -1,0 +1,112 @@
+import { readdir } from 'node:fs/promises';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.ts';
+import { openDatabase } from './database.ts';
+import { isMigrated, migrate } from './migrate.ts';
+
+vi.mock('node:fs/promises', async (original) => {
+  const real = await original<typeof import('node:fs/promises')>();
+  return { ...real, readdir: vi.fn<typeof real.readdir>(real.readdir) };
+});
+
+let db: TestDatabase;
+beforeEach(async () => void (db = await createTestDatabase('empty')));
+afterEach(() => db.drop());
+
+test('an empty database is brought up to date once, and then there is nothing to do', async () => {
+  const applied = await migrate(db.database);
+  expect(applied[0]).toBe('0001_house.sql');
+  expect(await isMigrated(db.database)).toBe(true);
+  expect(await migrate(db.database)).toEqual([]);
+});
+
+test('nodes that start together on an empty database apply every file once between them', async () => {
+  const nodes = Array.from({ length: 4 }, () =>
+    openDatabase({ connection: { url: db.url }, connectionsMost: 1 }),
+  );
+  const applied = (await Promise.all(nodes.map((node) => migrate(node)))).flat();
+  await Promise.all(nodes.map((node) => node.end()));
+  expect(applied).toEqual([...new Set(applied)]);
+  expect(await isMigrated(db.database)).toBe(true);
+});
+
+test('a file that was edited after it was applied is refused, with what to do', async () => {
+  await migrate(db.database);
+  await db.database.withClient((client) =>
+    client.query("update migration set sha256 = 'other' where number = 1"),
+  );
+  await expect(migrate(db.database)).rejects.toThrow(/0001_house.sql was edited.*new one/);
+});
+
+test('who may not change tables can start on a database that is up to date', async () => {
+  await migrate(db.database);
+  await db.database.withClient(async (client) => {
+    await client.query('revoke create on schema public from public, pg_database_owner, current_user');
+    const another = client.query('create table if not exists migration (number int)');
+    await expect(another).rejects.toThrow(/permission denied for schema public/);
+  });
+  expect(await migrate(db.database)).toEqual([]);
+});
+
+test('a database without our tables is not ready', async () => {
+  await expect(isMigrated(db.database)).rejects.toThrow();
+});
+
+test('a newer version of the program that is unpacked beside a running node does not make that unready', async () => {
+  await migrate(db.database);
+  vi.mocked(readdir).mockResolvedValueOnce(['0001_newer.sql'] as never);
+  expect(await isMigrated(db.database)).toBe(true);
+});
+
+test('migrations of a newer version of the program are left alone', async () => {
+  await migrate(db.database);
+  await db.database.withClient((client) =>
+    client.query("insert into migration (number, name, sha256) values (9999, '9999_newer.sql', 'x')"),
+  );
+  expect(await migrate(db.database)).toEqual([]);
+  expect(await isMigrated(db.database)).toBe(true);
+});
+
+test('a table that somebody has in use is waited for, again and again and not for ever', async () => {
+  // However few times a node has its turn in an hour.
+  const halfHours = [0, 0, 1, 2];
+  const hourMs = 3_600_000;
+  const nowMs = () => (halfHours.shift() ?? 0) * 0.5 * hourMs;
+  const patience = { lockWaitMs: 20, pauseMs: 1, giveUpAfterMs: hourMs, nowMs };
+  await migrate(db.database);
+  await db.database.withClient(async (client) => {
+    await client.query('begin');
+    await client.query('lock table migration in access exclusive mode');
+    await expect(migrate(db.database, patience)).rejects.toMatchObject({ code: '55P03' });
+    expect(halfHours).toEqual([]);
+    const waiting = migrate(db.database, patience);
+    await client.query('select pg_sleep(0.1)');
+    await client.query('commit');
+    expect(await waiting).toEqual([]);
+  });
+});
+
+test('while a table is in use, of several nodes none waits for it during the pause', async () => {
+  const patience = { lockWaitMs: 20, pauseMs: 2_000, giveUpAfterMs: 600_000, nowMs: () => performance.now() };
+  await migrate(db.database);
+  await db.database.withClient(async (client) => {
+    await client.query('begin');
+    await client.query('lock table migration in access exclusive mode');
+    const nodes = [1, 2, 3].map(() => migrate(db.database, patience));
+    const seen = async () => {
+      await client.query('select pg_stat_clear_snapshot()');
+      const { rows } = await client.query<{ sleeping: number; waits: string | null }>(
+        `select (select count(*)::int from pg_stat_activity
+                 where datname = current_database() and state = 'active' and wait_event = 'PgSleep') as sleeping,
+           (select string_agg(locktype, ' ' order by locktype) from pg_locks
+            where not granted and database = (select oid from pg_database where datname = current_database())) as waits`,
+      );
+      return rows[0];
+    };
+    await expect
+      .poll(seen, { timeout: 30_000, interval: 20 })
+      .toEqual({ sleeping: 1, waits: 'advisory advisory' });
+    await client.query('commit');
+    expect(await Promise.all(nodes)).toEqual([[], [], []]);
+  });
+});

@@ -1,0 +1,160 @@
+// Forward-only migrations: numbered SQL files, each applied once, in its own transaction, under a lock that lets any
+// number of nodes start together. A file that was edited after it was applied is noticed and refused.
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import type pg from 'pg';
+import { ownFile } from '../../asset-paths.ts';
+import { patiently, type DatabasePool } from './database.ts';
+
+type Migration = {
+  readonly number: number;
+  readonly name: string;
+  readonly text: string;
+  readonly sha256: string;
+};
+
+const folder = ownFile('platform/database/migrations/');
+const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/;
+/** Any number that is ours alone. The program takes no other advisory lock. */
+const lockNumber = 7_305_226_013;
+
+/**
+ * How long a migration waits for a table that somebody else has in use, a backup for instance, before it lets all those go
+ * first who have begun to wait behind it; and how long it then leaves them alone. Nodes that start together take turns at it, so what
+ * counts in the end is the time, not how often each of them has tried.
+ */
+const usualPatience = {
+  lockWaitMs: 2_000,
+  pauseMs: 3_000,
+  giveUpAfterMs: 3_600_000,
+  nowMs: () => performance.now(),
+};
+
+/** Read once, at the start: later the files of a newer version may lie there, beside a node that runs on. */
+let known: Promise<Migration[]> | undefined;
+
+/** Applies what is missing; answers the names of the files it applied. */
+export async function migrate(database: DatabasePool, patience = usualPatience): Promise<string[]> {
+  const migrations = await (known ??= readMigrations());
+  const applied: string[] = [];
+  let refusedAtMs: number | undefined;
+  for (;;) {
+    try {
+      const name = await database.withClient((client) => applyNext(client, migrations, patience));
+      if (name === undefined) return applied;
+      applied.push(name);
+      refusedAtMs = undefined;
+    } catch (error) {
+      refusedAtMs ??= patience.nowMs();
+      if (!isLocked(error) || patience.nowMs() - refusedAtMs >= patience.giveUpAfterMs) throw error;
+    }
+  }
+}
+
+/** Whether the database has been migrated ever, by whatever version. */
+export function hasMigrations(database: DatabasePool): Promise<boolean> {
+  return database.withClient(hasTable);
+}
+
+/** Whether this program's migrations are all there, for the readiness check. Newer ones, of a newer node, are fine. */
+export async function isMigrated(database: DatabasePool): Promise<boolean> {
+  const migrations = await (known ??= readMigrations());
+  return database.withClient(async (client) => {
+    const { rows } = await client.query<{ newest: number | null }>(
+      'select max(number) as newest from migration',
+    );
+    return (rows[0]?.newest ?? 0) >= migrations.length;
+  });
+}
+
+async function readMigrations(): Promise<Migration[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+  return Promise.all(
+    names.map(async (name, index) => {
+      const number = Number(fileName.exec(name)?.[1]);
+      if (number !== index + 1) throw new Error(`migration ${name} should have the number ${index + 1}`);
+      const text = await readFile(new URL(name, folder), 'utf8');
+      return { number, name, text, sha256: createHash('sha256').update(text).digest('hex') };
+    }),
+  );
+}
+
+/** One transaction: waits for the lock, sees what other nodes did meanwhile, applies the first missing file. */
+async function applyNext(
+  client: pg.ClientBase,
+  migrations: readonly Migration[],
+  { lockWaitMs, pauseMs }: typeof usualPatience,
+): Promise<string | undefined> {
+  await client.query('begin');
+  try {
+    // Waiting for another node's migrations, and a migration itself, may take longer than a statement usually may.
+    await client.query('set local statement_timeout = 0');
+    await client.query(patiently('select pg_advisory_xact_lock($1)', [lockNumber]));
+    await client.query(`set local lock_timeout = ${lockWaitMs}; savepoint untouched`);
+    const name = await applyUnderLock(client, migrations).catch(async (error: unknown) => {
+      // The pause is that of all nodes: they wait for our lock, and for nothing else, until it is over.
+      const pause = `rollback to savepoint untouched; select pg_sleep(${pauseMs / 1_000})`;
+      if (isLocked(error)) await client.query(pause);
+      throw error;
+    });
+    await client.query('commit');
+    return name;
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+async function applyUnderLock(
+  client: pg.ClientBase,
+  migrations: readonly Migration[],
+): Promise<string | undefined> {
+  const next = firstMissing(migrations, await appliedMigrations(client));
+  if (!next) return undefined;
+  await client.query(patiently(next.text));
+  await client.query('insert into migration (number, name, sha256) values ($1, $2, $3)', [
+    next.number,
+    next.name,
+    next.sha256,
+  ]);
+  return next.name;
+}
+
+/** PostgreSQL's code of a lock that was not to be had in time. */
+function isLocked(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '55P03';
+}
+
+async function hasTable(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ is_there: boolean }>(
+    "select to_regclass('migration') is not null as is_there",
+  );
+  return rows[0]?.is_there ?? false;
+}
+
+async function appliedMigrations(client: pg.ClientBase): Promise<Map<number, string>> {
+  // Looked for first: to create it, even if it is there, needs a right that a node has no other use for.
+  if (!(await hasTable(client))) {
+    await client.query(
+      `create table migration (
+         number int primary key, name text not null, sha256 text not null, applied_at timestamptz not null default now())`,
+    );
+  }
+  const { rows } = await client.query<{ number: number; sha256: string }>(
+    'select number, sha256 from migration',
+  );
+  return new Map(rows.map((row) => [row.number, row.sha256]));
+}
+
+function firstMissing(migrations: readonly Migration[], applied: Map<number, string>): Migration | undefined {
+  for (const migration of migrations) {
+    const sha256 = applied.get(migration.number);
+    if (sha256 === undefined) return migration;
+    if (sha256 !== migration.sha256) {
+      throw new Error(
+        `migration ${migration.name} was edited after it was applied; restore the file and put the change into a new one`,
+      );
+    }
+  }
+  return undefined;
+}

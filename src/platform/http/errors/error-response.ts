@@ -1,0 +1,77 @@
+// How the API says no. Its two sides have different manners, which come from the contract: under /v2/processing a refusal
+// has a code and a message, under /wallet/v0 and /payres/v0 a bad request has an errorType and a name, and nothing has no body.
+import { epochMsOf, type Instant } from '../../../clock.ts';
+import type { Refusal } from '../../../refusal.ts';
+import type { StoredAnswer } from '../idempotency.ts';
+import { refusals, type RefusalCode } from './error-codes.ts';
+import { sentenceOf, type Complaint } from './validate.ts';
+
+export type Side = 'processing' | 'wallets';
+
+/** By the address alone: what cannot be read has a side too. */
+export function sideOf(path: string): Side {
+  return /^\/(wallet|payres)\/v0(\/|$)/.test(path) ? 'wallets' : 'processing';
+}
+
+/** How long an X-Request-ID may be. */
+export const requestIdCharactersMost: Readonly<Record<Side, number>> = { processing: 40, wallets: 128 };
+
+export function refusalAnswer(side: Side, refusal: Refusal<RefusalCode>): StoredAnswer {
+  const { code, details } = refusal;
+  const entry = refusals[code];
+  const { status } = entry;
+  const message = refusal.message ?? entry.message;
+  const named = status === 400 || status === 422 ? { code } : {};
+  if (side === 'processing') return { status, body: JSON.stringify({ ...named, ...details, message }) };
+  if (status === 404) return { status, body: '' };
+  if (status !== 400) return { status, body: JSON.stringify({ ...named, ...details, message }) };
+  const errorType = 'errorType' in entry ? entry.errorType : 'SchemaViolated';
+  return { status, body: JSON.stringify({ ...named, errorType, ...details, description: message }) };
+}
+
+/**
+ * For the header Retry-After, which machines heed that know nothing of our codes: also where the body says from which moment on
+ * the answer is another. Whole seconds, and never so few that it would still be too early.
+ */
+export function waitSecondsOf(
+  { waitSeconds, details }: Refusal<RefusalCode>,
+  now: Instant,
+): number | undefined {
+  const until = details?.['retryAfter'];
+  if (waitSeconds !== undefined || until === undefined) return waitSeconds;
+  return Math.max(1, Math.ceil((epochMsOf(until as Instant) - epochMsOf(now)) / 1_000));
+}
+
+/** About a parameter of the address, a header, or the body. */
+export function refusalOf(
+  side: Side,
+  complaint: Complaint,
+  body?: { readonly title: string },
+): Refusal<'invalidRequest'> {
+  const message = sentenceOf(complaint);
+  if (side === 'processing') return { code: 'invalidRequest', message };
+  const errorType = body ? errorTypeOfBody(complaint) : (errorTypes[complaint.keyword] ?? 'SchemaViolated');
+  const name = body?.title ?? complaint.where;
+  return { code: 'invalidRequest', message, details: { errorType, name } };
+}
+
+const errorTypes: Readonly<Record<string, string>> = {
+  required: 'NotFound',
+  type: 'WrongType',
+  format: 'WrongType',
+  enum: 'NotInRange',
+  const: 'NotInRange',
+  pattern: 'NoMatch',
+  minimum: 'WrongSize',
+  maximum: 'WrongSize',
+  minLength: 'WrongLength',
+  maxLength: 'WrongLength',
+  minItems: 'WrongArray',
+  maxItems: 'WrongArray',
+};
+
+/** Inside a body all is one error but a number out of its bounds; no body at all is another. */
+function errorTypeOfBody({ keyword }: Complaint): string {
+  if (keyword === 'minimum' || keyword === 'maximum') return 'WrongSize';
+  return keyword === 'absent' ? 'NotFound' : 'SchemaViolated';
+}

@@ -1,0 +1,165 @@
+// Idempotency-Key: a repeated request gets the first answer again, byte for byte, and does nothing. Key, effect and
+// answer are one transaction: a crash leaves all or none, and a request that arrives while its twin still runs waits
+// for it on the key's row. Schema errors come before this and leave the key free, as does an answer for now.
+import { createHmac } from 'node:crypto';
+import type { Instant } from '../../clock.ts';
+import type { Database } from '../database/database.ts';
+import { statement } from '../database/statement.ts';
+import { open, seal } from '../keys/master-key.ts';
+import type { Keyring } from '../keys/keyring.ts';
+
+export type StoredAnswer = { readonly status: number; readonly body: string };
+
+/** One for now says that it is too early, or that there is no room. It is kept under no key: asked again, the request may be done. */
+export type Answered = StoredAnswer & { readonly isForNow?: true };
+
+export type RepeatableRequest = {
+  /** Whose key it is: the party, or the one entity an access token is for. */
+  readonly ownerId: string;
+  readonly key: string;
+  readonly method: string;
+  readonly path: string;
+  readonly body: unknown;
+  readonly now: Instant;
+};
+
+export type Repeated =
+  { readonly kind: 'first' | 'replay'; readonly answer: StoredAnswer } | { readonly kind: 'other-request' };
+
+export type Idempotency = {
+  once(request: RepeatableRequest, work: (tx: Database) => Promise<Answered>): Promise<Repeated>;
+  forgetOld(before: Instant): Promise<number>;
+};
+
+export const idempotencyKeyPattern = /^[A-Za-z0-9._-]{1,64}$/;
+export const idempotencyKeyLifetimeMs = 7 * 24 * 3_600_000;
+const forgottenAtOnce = 1_000;
+
+const claimKey = statement({
+  name: 'claim_idempotency_key',
+  parameters: { owner_id: 'text', idempotency_key: 'text', request_hash: 'bytea', created_at: 'timestamptz' },
+  row: { owner_id: 'text' },
+  // Waits while a transaction with the same key is open, and finds its row once that has committed.
+  text: `insert into idempotency_key (owner_id, idempotency_key, request_hash, created_at)
+         values (:owner_id, :idempotency_key, :request_hash, :created_at)
+         on conflict do nothing returning owner_id`,
+});
+
+const readAnswer = statement({
+  name: 'read_idempotent_answer',
+  parameters: { owner_id: 'text', idempotency_key: 'text' },
+  row: { request_hash: 'bytea', status: 'int4?', sealed_body: 'bytea?', seal_generation: 'int4?' },
+  text: `select request_hash, status, sealed_body, seal_generation from idempotency_key
+         where owner_id = :owner_id and idempotency_key = :idempotency_key`,
+});
+
+const storeAnswer = statement({
+  name: 'store_idempotent_answer',
+  parameters: {
+    owner_id: 'text',
+    idempotency_key: 'text',
+    status: 'int4',
+    sealed_body: 'bytea',
+    seal_generation: 'int4',
+  },
+  row: {},
+  text: `update idempotency_key
+         set status = :status, sealed_body = :sealed_body, seal_generation = :seal_generation
+         where owner_id = :owner_id and idempotency_key = :idempotency_key`,
+});
+
+const forgetAnswers = statement({
+  name: 'forget_idempotency_keys',
+  parameters: { before: 'timestamptz', most: 'int4' },
+  row: { owner_id: 'text' },
+  text: `delete from idempotency_key where (owner_id, idempotency_key) in
+           (select owner_id, idempotency_key from idempotency_key where created_at < :before limit :most)
+         returning owner_id`,
+});
+
+/** Takes the claim of the key back with whatever else there is in the transaction. */
+class NothingDone extends Error {
+  readonly answer: StoredAnswer;
+  constructor(answer: StoredAnswer) {
+    super('nothing was done');
+    this.answer = answer;
+  }
+}
+
+export function idempotency(db: Database, keyring: Keyring): Idempotency {
+  return {
+    async once(request, work) {
+      const name = { owner_id: request.ownerId, idempotency_key: request.key };
+      const context = `${request.ownerId}|${request.key}`;
+      const sealKey = keyring.newest('idempotency');
+      // Hashed with a key that never changes, so that a repeat after a rotation is still the same request.
+      const hashKey = await keyring.find('idempotency', 1);
+      if (!hashKey) throw new Error('the first idempotency key is missing');
+      const request_hash = hashOf(request, hashKey.secret);
+
+      const once = async (tx: Database): Promise<Repeated> => {
+        const claimed = await tx.run(claimKey, { ...name, request_hash, created_at: request.now });
+        if (claimed.length === 0) {
+          const [earlier] = await tx.run(readAnswer, name);
+          if (!earlier || !earlier.request_hash.equals(request_hash)) return { kind: 'other-request' };
+          const key = await keyring.find('idempotency', earlier.seal_generation ?? 0);
+          if (!key || !earlier.sealed_body || earlier.status === null) {
+            throw new Error(`the answer to Idempotency-Key ${request.key} cannot be opened`);
+          }
+          const body = open(key.secret, earlier.sealed_body, context).toString();
+          return { kind: 'replay', answer: { status: earlier.status, body } };
+        }
+        const answer = await work(tx);
+        if (answer.isForNow) throw new NothingDone(answer);
+        await tx.run(storeAnswer, {
+          ...name,
+          status: answer.status,
+          sealed_body: seal(sealKey.secret, Buffer.from(answer.body), context),
+          seal_generation: sealKey.generation,
+        });
+        return { kind: 'first', answer };
+      };
+      return db.transaction(once).catch((error: unknown): Repeated => {
+        if (error instanceof NothingDone) return { kind: 'first', answer: error.answer };
+        throw error;
+      });
+    },
+
+    async forgetOld(before) {
+      for (let forgotten = 0; ;) {
+        const rows = await db.run(forgetAnswers, { before, most: forgottenAtOnce });
+        forgotten += rows.length;
+        if (rows.length < forgottenAtOnce) return forgotten;
+      }
+    },
+  };
+}
+
+/**
+ * Keyed, so that nothing in a body (a card number) can be found again by trying, unless with the master key, which opens the
+ * cards themselves. Order of members does not matter.
+ */
+function hashOf(request: RepeatableRequest, key: Buffer): Buffer {
+  const canonical = JSON.stringify([request.method, request.path, sorted(request.body)]);
+  return createHmac('sha256', key).update(canonical).digest();
+}
+
+/** A copy without those members, each named by its path. */
+export function withoutMembers(body: unknown, paths: readonly string[]): unknown {
+  return paths.reduce((rest, path) => without(rest, path.split('.')), body);
+}
+
+function without(value: unknown, [name = '', ...deeper]: readonly string[]): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const { [name]: member, ...others } = value as Record<string, unknown>;
+  return deeper.length === 0 || member === undefined
+    ? others
+    : { ...others, [name]: without(member, deeper) };
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(([name, member]) => [name, sorted(member)] as const);
+  return Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)));
+}

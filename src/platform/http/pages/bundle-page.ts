@@ -1,0 +1,36 @@
+// Turns the folder of a page into the files a browser asks for: its script and its style bundled, the rest as it is.
+// Needs the development tools, so only a checkout and the build do this.
+import { readdir, readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const pagesFolder = new URL('../../../../pages/', import.meta.url);
+
+/** Runs on the pages of others, whole and at once, as a script of any age does. */
+const classicScripts = ['embed'];
+
+/** The content of each file by its name. The entries are named after the page: docs/docs.ts and, if any, docs/docs.css. */
+export async function bundlePage(page: string): Promise<Map<string, Buffer>> {
+  const { build } = await import('esbuild');
+  const folder = new URL(`${page}/`, pagesFolder);
+  const names = await readdir(folder);
+  const entries = [`${page}.ts`, `${page}.css`].filter((entry) => names.includes(entry));
+  const { outputFiles } = await build({
+    entryPoints: entries.map((entry) => fileURLToPath(new URL(entry, folder))),
+    outdir: fileURLToPath(folder),
+    bundle: true,
+    minify: true,
+    write: false,
+    format: classicScripts.includes(page) ? 'iife' : 'esm',
+    target: 'es2022',
+    charset: 'utf8',
+    logLevel: 'silent',
+  });
+  const files = new Map<string, Buffer>(
+    outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)]),
+  );
+  for (const name of names) {
+    if (/\.(html|svg)$/.test(name)) files.set(name, await readFile(new URL(name, folder)));
+  }
+  return files;
+}

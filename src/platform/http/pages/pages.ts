@@ -1,0 +1,129 @@
+// What people open in a browser. A page is a folder of /pages; it is served at its own name, its files beneath that,
+// with a policy that lets it load nothing from anywhere else.
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ownFile } from '../../../asset-paths.ts';
+
+type Page = {
+  readonly name: string;
+  readonly contentSecurityPolicy: string;
+  /** Not in live mode. */
+  readonly isForSandbox?: true;
+};
+export type ServedFile = {
+  readonly type: string;
+  readonly tag: string;
+  readonly content: Buffer;
+  readonly gzipped: Buffer;
+};
+
+const pages: readonly Page[] = [
+  {
+    name: 'docs',
+    contentSecurityPolicy:
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+      "form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+  },
+  {
+    name: 'demo',
+    contentSecurityPolicy:
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+      "frame-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+    isForSandbox: true,
+  },
+  {
+    name: 'mailbox',
+    contentSecurityPolicy:
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+      "frame-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+    isForSandbox: true,
+  },
+];
+
+/** A browser or a checker of links may ask for the head alone. */
+const asked = { exposeHeadRoute: true };
+
+const typeOfEnding: Record<string, string> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+
+export function addPages(app: FastifyInstance, mode: 'sandbox' | 'live'): void {
+  if (mode === 'sandbox') app.get('/', asked, (_request, reply) => reply.redirect('docs'));
+  for (const page of pages.filter(({ isForSandbox }) => mode === 'sandbox' || !isForSandbox)) {
+    const files = pageFiles(page.name);
+    app.get(`/${page.name}`, asked, async (request, reply) =>
+      answer(page, await files(), 'index.html', request, reply),
+    );
+    app.get<{ Params: { file: string } }>(`/${page.name}/:file`, asked, async (request, reply) =>
+      answer(page, await files(), request.params.file, request, reply),
+    );
+  }
+}
+
+/** The files of a page. The first who asks has it read; a fault is forgotten, so that the next one who asks tries again. */
+export function pageFiles(name: string): () => Promise<ReadonlyMap<string, ServedFile>> {
+  let reading: Promise<Map<string, ServedFile>> | undefined;
+  return () =>
+    (reading ??= readPage(name).catch((error: unknown) => {
+      reading = undefined;
+      throw error;
+    }));
+}
+
+function answer(
+  page: Page,
+  files: ReadonlyMap<string, ServedFile>,
+  name: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  request.operation = 'page';
+  if (name === '') return reply.redirect(`../${page.name}`);
+  const file = files.get(name);
+  if (!file) {
+    reply.callNotFound();
+    return reply;
+  }
+  reply.header('Content-Security-Policy', page.contentSecurityPolicy);
+  return sendFile(file, request, reply);
+}
+
+/** Asked for again each time and then answered without content: a new release is seen at once. */
+export function sendFile(file: ServedFile, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  reply.headers({ 'Cache-Control': 'no-cache', ETag: file.tag, Vary: 'Accept-Encoding' });
+  if (request.headers['if-none-match'] === file.tag) return reply.code(304).send();
+  reply.type(file.type);
+  if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(file.content);
+  return reply.header('Content-Encoding', 'gzip').send(file.gzipped);
+}
+
+/** From the sources it is bundled here and now; a built program has what tools/build-program.ts wrote. */
+async function readPage(name: string): Promise<Map<string, ServedFile>> {
+  const isSource = import.meta.url.endsWith('.ts');
+  const contents = isSource
+    ? await (await import('./bundle-page.ts')).bundlePage(name)
+    : await readFolder(ownFile(`pages/${name}/`));
+  return new Map([...contents].map(([file, content]) => [file, servedFile(file, content)]));
+}
+
+async function readFolder(folder: URL): Promise<Map<string, Buffer>> {
+  const names = await readdir(folder);
+  return new Map(
+    await Promise.all(names.map(async (name) => [name, await readFile(new URL(name, folder))] as const)),
+  );
+}
+
+function servedFile(name: string, content: Buffer): ServedFile {
+  const ending = name.slice(name.lastIndexOf('.') + 1);
+  return {
+    type: typeOfEnding[ending] ?? 'application/octet-stream',
+    tag: `W/"${createHash('sha256').update(content).digest('base64url').slice(0, 16)}"`,
+    content,
+    gzipped: gzipSync(content, { level: 9 }),
+  };
+}

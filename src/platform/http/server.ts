@@ -1,0 +1,222 @@
+// The HTTP server: routes from the endpoints, fixed headers, CORS, 404 and 405, one log line and one metric a request.
+import type { Socket } from 'node:net';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Logger } from '../log.ts';
+import { admit, answerer, sendRefusal, statusOfFault, type Admitted, type Door } from './request-pipeline.ts';
+import type { AnyEndpoint } from './endpoint.ts';
+import type { Metrics } from './metrics.ts';
+import { requestIdCharactersMost, sideOf } from './errors/error-response.ts';
+
+const bodyBytesMost = 256 * 1024;
+const requestTimeoutMs = 30_000;
+const keepAliveMs = 65_000; // longer than the usual 60 s of a load balancer, which must be the one to hang up
+
+const fixedHeaders = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': 'X-Request-ID, Retry-After, Idempotent-Replayed',
+};
+const apiHeaders = { 'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'" };
+const preflightHeaders = {
+  'Access-Control-Allow-Methods': 'GET, POST, PUT, DELETE, OPTIONS',
+  'Access-Control-Allow-Headers':
+    'x-requested-with, content-type, accept, authorization, x-request-id, x-request-deadline, idempotency-key',
+  'Access-Control-Max-Age': '86400',
+};
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    operation: string;
+    contentType: string;
+    admitted: Admitted | undefined;
+    startedAtMs: number;
+  }
+}
+
+export function buildServer(options: {
+  door: Door;
+  endpoints: readonly AnyEndpoint[];
+  log: Logger;
+  metrics: Metrics;
+  trustedProxies: readonly string[];
+}): FastifyInstance {
+  const { door, endpoints, log, metrics } = options;
+  // Its fields are listed below, each a word or a number of ours: nobody looks for secrets by their names among them, which takes
+  // more time than all else of the line. Card numbers are masked all the same.
+  const requestLog = log.child({}, { redact: [] });
+  const app = Fastify({
+    logger: false,
+    trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
+    bodyLimit: bodyBytesMost,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveMs,
+    // Whoever still has a connection when the service stops is answered as usual.
+    return503OnClosing: false,
+    exposeHeadRoutes: false,
+    // Longer than any address Node reads: how long an id may be is said by the schema.
+    routerOptions: { maxParamLength: 16_384 },
+    rewriteUrl: ({ url = '' }) => pathForRouter(url),
+    clientErrorHandler: (error, socket) => answerWhatIsNoHttp(error, socket),
+    // An address that cannot be read comes here past all hooks.
+    frameworkErrors: (error, request, reply) => {
+      addFixedHeaders(request, reply);
+      answerFault(error, request, reply);
+    },
+  });
+
+  app.decorateRequest('operation', 'unknown');
+  app.decorateRequest('contentType', '');
+  app.decorateRequest('admitted', undefined);
+  app.decorateRequest('startedAtMs', 0);
+
+  const methodsOf = methodsByPath(endpoints);
+  app.addHook('onRequest', (request, reply, done) => {
+    request.startedAtMs = performance.now();
+    addFixedHeaders(request, reply);
+    if (request.method === 'OPTIONS') return void reply.headers(preflightHeaders).code(204).send();
+    // Without asking who calls, and before the framework looks at a body nobody asked for.
+    const others = request.is404 ? methodsOf(request.url) : undefined;
+    if (others) return void reply.code(405).header('Allow', others.join(', ')).send();
+    done();
+  });
+
+  app.addHook('onResponse', (request, reply, done) => {
+    const durationMs = performance.now() - request.startedAtMs;
+    metrics.observeRequest(request.operation, reply.statusCode, durationMs / 1000);
+    const caller = request.admitted?.caller;
+    // All members at once, and those without a value are left out of the line: it is made for each request.
+    requestLog.info(
+      {
+        partyId: caller?.partyId,
+        keyId: caller?.kind === 'apiKey' ? caller.keyId : undefined,
+        tokenFor: caller && caller.kind !== 'apiKey' ? `${caller.kind} ${caller.entityId}` : undefined,
+        requestId: reply.getHeader('x-request-id'),
+        operation: request.operation,
+        method: request.method,
+        status: reply.statusCode,
+        durationMs: Math.round(durationMs * 10) / 10,
+      },
+      'request',
+    );
+    done();
+  });
+
+  // Bodies are read as bytes and parsed by the door, after it knows who calls; operations without a body ignore it.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+
+  app.setNotFoundHandler((_request, reply) => void reply.code(404).send({ message: 'Not found' }));
+  app.setErrorHandler((error, request, reply) => answerFault(error, request, reply));
+
+  function answerFault(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    // The framework's own complaints about the request, or a caller who hung up in the middle of it; everything else
+    // is ours.
+    const side = sideOf(request.url);
+    if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return sendRefusal(side, reply, { code: 'requestTooLarge' });
+    const isCutOff = request.raw.destroyed && !request.raw.complete;
+    if (isCutOff || /^FST_ERR_(BAD_URL|MAX_PARAM_LENGTH|CTP_|ROUTE_MISSING|.*INVALID)/.test(code)) {
+      return sendRefusal(side, reply, { code: 'invalidRequest', message: 'The request cannot be read' });
+    }
+    const status = statusOfFault(error);
+    if (status === 503) reply.header('Retry-After', '1');
+    log.error(
+      { err: error, operation: request.operation, requestId: reply.getHeader('x-request-id') },
+      'request failed',
+    );
+    void reply.code(status).send();
+  }
+
+  for (const endpoint of endpoints) {
+    const answer = answerer(door, endpoint);
+    app.route({
+      method: endpoint.method,
+      url: endpoint.path.replace(/\{(\w+)\}/g, ':$1'),
+      onRequest: async (request, reply) => {
+        request.operation = endpoint.operation;
+        reply.headers(apiHeaders);
+        // The framework would refuse some types before the door can, also where the body is ignored.
+        request.contentType = request.raw.headers['content-type'] ?? '';
+        delete request.raw.headers['content-type'];
+        request.admitted = await admit(door, endpoint, request, reply);
+        return request.admitted ? undefined : reply;
+      },
+      handler: async (request, reply) => {
+        if (!request.admitted) throw new Error('a request came past the door');
+        try {
+          await answer(request.admitted, request, reply);
+        } catch (error) {
+          if (!request.admitted.patience.isOver) throw error;
+          log.error(
+            { err: error, operation: request.operation, requestId: request.headers['x-request-id'] },
+            'work that went on after its deadline failed',
+          );
+        }
+      },
+    });
+  }
+  return app;
+}
+
+/**
+ * A request may name its whole address, as those through a proxy do, and a server has to take it for the path in it (RFC 9112, 3.2.2);
+ * nothing here depends on the host. /v1 is another name for /v2, however its letters are written.
+ */
+function pathForRouter(target: string): string {
+  if (target.startsWith('/v2/')) return target;
+  const path = target.replace(/^https?:\/\/[^/?#]*\/?/i, '/');
+  const [start, ...words] = /^\/([^/?#]{2,6})\/([^/?#]{10,30})\//.exec(path) ?? [];
+  if (start === undefined || readablePath(words.join('/')) !== 'v1/processing') return path;
+  return `/v2/processing/${path.slice(start.length)}`;
+}
+
+/** Which methods a path has, if there is one: asked only for what no route was found for. */
+function methodsByPath(endpoints: readonly AnyEndpoint[]): (url: string) => string[] | undefined {
+  const known = new Map<string, string[]>();
+  for (const { path, method } of endpoints) known.set(path, [...(known.get(path) ?? []), method]);
+  const patterns = [...known].map(([path, methods]) => {
+    const pattern = path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]*');
+    return [new RegExp(`^${pattern}$`), methods] as const;
+  });
+  return (url) => {
+    const path = readablePath(url);
+    return path === undefined ? undefined : patterns.find(([pattern]) => pattern.test(path))?.[1];
+  };
+}
+
+/** As the router reads it. Undefined when it cannot be read. */
+function readablePath(url: string): string | undefined {
+  try {
+    return decodeURI(/^[^?#]*/.exec(url)?.[0] ?? '');
+  } catch {
+    return undefined;
+  }
+}
+
+/** The parser has given up: there is neither request nor reply, only a socket. */
+function answerWhatIsNoHttp(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+  const [status, message] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? ['431 Request Header Fields Too Large', 'The headers are larger than 16 KiB']
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? ['408 Request Timeout', 'The request did not arrive in time']
+        : ['400 Bad Request', 'This is not a request of HTTP/1.1'];
+  const body = JSON.stringify({ code: 'invalidRequest', message });
+  const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nConnection: close`;
+  socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+}
+
+function addFixedHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.headers(fixedHeaders);
+  const requestId = request.headers['x-request-id'];
+  if (
+    typeof requestId === 'string' &&
+    /^[\x20-\x7e]+$/.test(requestId) &&
+    requestId.length <= requestIdCharactersMost[sideOf(request.url)]
+  ) {
+    reply.header('X-Request-ID', requestId);
+  }
+}

@@ -1,0 +1,56 @@
+// The plan of a claim: PostgreSQL keeps it, and it goes along the index of what is due however much there is that is not.
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type pg from 'pg';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.ts';
+import { claimSizes, dueStatements } from './job-claims.ts';
+
+const rows = Number(process.env['DUE_ROWS'] ?? 5_000);
+/** So often a plan is made anew before PostgreSQL thinks of keeping one. */
+const plansMadeAnew = 5;
+
+let db: TestDatabase;
+beforeEach(async () => void (db = await createTestDatabase()));
+afterEach(() => db.drop());
+
+const { claims } = dueStatements('errand', ['errand_id']);
+const now = '2026-01-01T00:00:00Z';
+
+async function plansOf(client: pg.ClientBase, name: string): Promise<{ made: number; kept: number }> {
+  const { rows: found } = await client.query<{ made: number; kept: number }>(
+    'select custom_plans::int as made, generic_plans::int as kept from pg_prepared_statements where name = $1',
+    [name],
+  );
+  return found[0] ?? { made: 0, kept: 0 };
+}
+
+test.each([
+  ['as nobody has looked at it yet', 'select'],
+  ['as it is known to be', 'vacuum analyze errand'],
+])('is kept, and goes along the index, on a table %s', async (_, prepare) => {
+  await db.database.withClient(async (client) => {
+    await client.query(`
+      create table errand (errand_id text primary key, party_id text not null, wake_at timestamptz, attempts int not null default 0,
+        note text);
+      create index errand_due on errand (wake_at) where wake_at is not null;
+      insert into errand select n, 'P', timestamptz '${now}' + (n + 60) * interval '1 minute', 0, repeat('x', 200)
+        from generate_series(1, ${rows}) as n;
+      insert into errand select 'ended ' || n, 'P', null, 0, repeat('x', 200) from generate_series(1, ${rows}) as n`);
+    await client.query(prepare);
+    for (const { most, claim } of claims) {
+      for (let time = 1; time <= plansMadeAnew + 2; time++)
+        await client.query({ name: claim.name, text: claim.text, values: [now, 60_000] });
+      expect([most, await plansOf(client, claim.name)]).toEqual([most, { made: plansMadeAnew, kept: 2 }]);
+      const { rows: plan } = await client.query<{ 'QUERY PLAN': string }>(
+        `explain execute ${claim.name} ('${now}', 60000)`,
+      );
+      const text = plan.map((line) => line['QUERY PLAN']).join('\n');
+      expect(text).toContain('Index Scan using errand_due');
+      expect(text).not.toContain('Seq Scan on errand');
+    }
+  });
+});
+
+test('any number of rows can be claimed in parts', () => {
+  expect(claims.map(({ most }) => most)).toEqual(claimSizes);
+  expect(claimSizes.at(-1)).toBe(1);
+});

@@ -1,0 +1,588 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { testClock, type TestClock } from '../../../test/support/test-service.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.ts';
+import { instantAt, epochMsOf, laterBy, type Instant } from '../../clock.ts';
+import { openLog } from '../log.ts';
+import { dueStatements } from './job-claims.ts';
+import { bornClaimed, openEngine, type Engine } from './job-runner.ts';
+
+const minute = 60_000;
+const leaseMs = 60_000;
+
+let db: TestDatabase;
+let clock: TestClock;
+let engines: Engine[];
+
+beforeEach(async () => {
+  db = await createTestDatabase();
+  clock = testClock();
+  engines = [];
+  await sql(`create table task (task_id text primary key, party_id text not null, wake_at timestamptz,
+    attempts int not null default 0, stuck_at timestamptz, stuck_reason text, done int not null default 0)`);
+});
+afterEach(async () => {
+  await Promise.all(engines.map((engine) => engine.stop()));
+  await db.drop();
+});
+
+async function sql(text: string, values: unknown[] = []): Promise<any[]> {
+  return db.database.withClient(async (client) => (await client.query(text, values)).rows);
+}
+
+async function addTask(id: string, wakeAt: Instant | null, partyId = 'P'): Promise<void> {
+  await sql('insert into task (task_id, party_id, wake_at) values ($1, $2, $3)', [id, partyId, wakeAt]);
+}
+
+/** Ends the task the way a room does: in the write that changes its state. */
+async function finish(id: string): Promise<void> {
+  await sql('update task set done = done + 1, wake_at = null, attempts = 0 where task_id = $1', [id]);
+}
+
+function node(
+  step: (id: string, now: Instant) => Promise<void> = finish,
+  limit: { slotsMost?: number } = {},
+): Engine {
+  const engine = openEngine({
+    db: db.database,
+    clock,
+    log: openLog({ level: 'silent', human: false }),
+    works: [{ table: 'task', keys: ['task_id'], step: ([id = ''], now) => step(id, now), ...limit }],
+    chores: [],
+    countStep: () => {},
+  });
+  engines.push(engine);
+  return engine;
+}
+
+/** Something to wait at until it is opened; `reached` is when the first one waits there. */
+function gate(): { reached: Promise<void>; open: () => void; pass: () => Promise<void> } {
+  let open = () => {};
+  let arrive = () => {};
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  const reached = new Promise<void>((resolve) => (arrive = resolve));
+  const pass = () => {
+    arrive();
+    return opened;
+  };
+  return { reached, open, pass };
+}
+
+function claimOf(most: number) {
+  const found = dueStatements('task', ['task_id']).claims.find((one) => one.most === most);
+  if (!found) throw new Error(`no claim takes ${most}`);
+  return found.claim;
+}
+
+/** What a claim hands out, on a connection that would rather fail than wait long for another's lock. */
+async function claimImpatiently(): Promise<string[]> {
+  const { text, parameterNames } = claimOf(32);
+  const values: Record<string, unknown> = { now: clock.now(), lease_ms: leaseMs };
+  return db.database.withClient(async (client) => {
+    await client.query("set lock_timeout = '500ms'");
+    const parameters = parameterNames.map((name) => values[name]);
+    const { rows } = await client.query<{ key: string[] }>(text, parameters);
+    return rows.map(({ key }) => key.join('/')).sort();
+  });
+}
+
+/** One sweep, seen to its end. */
+async function sweep(engine: Engine): Promise<void> {
+  engine.wake();
+  await engine.settled();
+}
+
+describe('due work', () => {
+  test('is done when its time has come and not before', async () => {
+    await addTask('due', clock.now());
+    await addTask('later', laterBy(clock.now(), 1));
+    await addTask('never', null);
+    await sweep(node());
+    expect(await sql('select task_id, done from task order by task_id')).toEqual([
+      { task_id: 'due', done: 1 },
+      { task_id: 'later', done: 0 },
+      { task_id: 'never', done: 0 },
+    ]);
+  });
+
+  test('of more than one claim is all done in one sweep', async () => {
+    await sql(
+      `insert into task (task_id, party_id, wake_at) select n, 'P', $1 from generate_series(1, 350) as n`,
+      [clock.now()],
+    );
+    await sweep(node());
+    expect(await sql('select done, count(*)::int as tasks from task group by done')).toEqual([
+      { done: 1, tasks: 350 },
+    ]);
+  });
+
+  test('is done once when several nodes sweep at the same moment', async () => {
+    await sql(
+      `insert into task (task_id, party_id, wake_at) select n, 'P', $1 from generate_series(1, 500) as n`,
+      [clock.now()],
+    );
+    await Promise.all([node(), node(), node()].map(sweep));
+    expect(await sql('select done, count(*)::int as tasks from task group by done')).toEqual([
+      { done: 1, tasks: 500 },
+    ]);
+  });
+
+  test('that a node died over is taken up by another when the lease has run out', async () => {
+    await addTask('orphan', clock.now());
+    // The step ends without a write, as if the node had died in the middle of it.
+    await sweep(node(() => Promise.resolve()));
+    const survivor = node();
+    clock.advance(leaseMs - 1);
+    await sweep(survivor);
+    expect(await sql('select done from task')).toEqual([{ done: 0 }]);
+    clock.advance(1);
+    await sweep(survivor);
+    expect(await sql('select done from task')).toEqual([{ done: 1 }]);
+  });
+
+  test('that fails is tried again later and later, then waits for an operator who can start it anew', async () => {
+    await addTask('broken', clock.now());
+    const delaysMs: number[] = [];
+    let broken = true;
+    const engine = node((id) => (broken ? Promise.reject(new Error('the bank is closed')) : finish(id)));
+    for (let tries = 0; tries < 50; tries++) {
+      await sweep(engine);
+      const [row] = await sql('select wake_at from task');
+      if (row.wake_at === null) break;
+      delaysMs.push(Date.parse(row.wake_at) - epochMsOf(clock.now()));
+      clock.set(Date.parse(row.wake_at));
+    }
+    expect(delaysMs.slice(0, 4)).toEqual([1_000, 2_000, 4_000, 8_000]);
+    expect(Math.max(...delaysMs)).toBe(600_000);
+    expect(delaysMs).toHaveLength(14);
+    expect(await engine.stuck()).toEqual([
+      { table: 'task', id: 'broken', partyId: 'P', since: clock.now(), reason: 'Error: the bank is closed' },
+    ]);
+
+    broken = false;
+    clock.advance(24 * 60 * minute);
+    await sweep(engine);
+    expect(await sql('select done from task')).toEqual([{ done: 0 }]);
+    expect(await engine.retry('task', 'broken')).toBe(true);
+    await sweep(engine);
+    expect(await sql('select done from task')).toEqual([{ done: 1 }]);
+    expect(await engine.stuck()).toEqual([]);
+    expect(await engine.retry('task', 'broken')).toBe(false);
+    expect(await engine.retry('nothing', 'broken')).toBe(false);
+  });
+
+  test('that is tried again is only made due: the process that asks may end before a step would', async () => {
+    await addTask('stuck', null);
+    await sql('update task set attempts = 15, stuck_at = $1, stuck_reason = $2', [clock.now(), 'no']);
+    await addTask('other', clock.now());
+    const engine = node();
+    expect(await engine.retry('task', 'stuck')).toBe(true);
+    await engine.settled();
+    const tasks = () => sql('select task_id, wake_at, done from task order by task_id');
+    const unclaimed = { wake_at: clock.now(), done: 0 };
+    expect(await tasks()).toEqual([
+      { task_id: 'other', ...unclaimed },
+      { task_id: 'stuck', ...unclaimed },
+    ]);
+    await sweep(node());
+    expect((await tasks()).map(({ done }) => done)).toEqual([1, 1]);
+  });
+
+  test('that fails does not keep others waiting', async () => {
+    for (const id of ['a', 'b', 'c']) await addTask(id, clock.now());
+    await sweep(node((id) => (id === 'b' ? Promise.reject(new Error('no')) : finish(id))));
+    expect(await sql('select task_id from task where done = 1 order by task_id')).toEqual([
+      { task_id: 'a' },
+      { task_id: 'c' },
+    ]);
+  });
+
+  test('that runs is finished before the engine stops, and what is left stays due', async () => {
+    await addTask('running', clock.now());
+    let letGo = () => {};
+    const gate = new Promise<void>((resolve) => (letGo = resolve));
+    let started = () => {};
+    const running = new Promise<void>((resolve) => (started = resolve));
+    const engine = node(async (id) => {
+      started();
+      await gate;
+      await finish(id);
+    });
+    engine.wake();
+    await running;
+    const stopped = engine.stop();
+    await addTask('left', clock.now());
+    letGo();
+    await stopped;
+    expect(await sql('select task_id, done from task order by task_id')).toEqual([
+      { task_id: 'left', done: 0 },
+      { task_id: 'running', done: 1 },
+    ]);
+  });
+
+  test('keeps the engine from having stopped also when it was being claimed at that moment', async () => {
+    const seen: string[] = [];
+    const bank = gate();
+    const engine = node(async (id) => {
+      await bank.pass();
+      await finish(id);
+      seen.push('the step ended');
+    });
+    // Its connection is warm, so that the rest of a sweep is quicker than the round trips below.
+    engine.wake();
+    await engine.settled();
+    await addTask('just claimed', clock.now());
+    engine.wake();
+    const stopped = engine.stop().then(() => seen.push('the engine stopped'));
+    await bank.reached;
+    // Round trips, so that a stop that does not wait has all the time it needs to be over.
+    for (let trip = 0; trip < 50; trip++) await sql('select 1');
+    bank.open();
+    await stopped;
+    expect(seen).toEqual(['the step ended', 'the engine stopped']);
+  });
+
+  test('keeps the engine from having stopped for as long as its step runs', async () => {
+    await addTask('running', clock.now());
+    const { reached, open, pass } = gate();
+    const seen: string[] = [];
+    const engine = node(async (id) => {
+      await pass();
+      await finish(id);
+      seen.push('the step ended');
+    });
+    engine.wake();
+    await reached;
+    const stopped = engine.stop().then(() => seen.push('the engine stopped'));
+    // Round trips, so that a stop that does not wait has all the time it needs to be over.
+    for (let trips = 0; trips < 3; trips++) await sql('select 1');
+    open();
+    await stopped;
+    expect(seen).toEqual(['the step ended', 'the engine stopped']);
+  });
+
+  test('that another claimer is just taking is passed over at once, and the rest handed out', async () => {
+    for (const id of ['a', 'b', 'c']) await addTask(id, laterBy(clock.now(), id === 'a' ? -1 : 0));
+    await db.database.transaction(async (tx) => {
+      const mine = await tx.run(claimOf(1), { now: clock.now(), lease_ms: BigInt(leaseMs) });
+      expect(mine.map(({ key }) => (key as string[])[0])).toEqual(['a']);
+      expect(await claimImpatiently()).toEqual(['b', 'c']);
+    });
+    expect(await claimImpatiently()).toEqual([]);
+    expect(await sql('select attempts, count(*)::int as tasks from task group by attempts')).toEqual([
+      { attempts: 1, tasks: 3 },
+    ]);
+  });
+
+  test('that somebody is changing is passed over at once, and the rest handed out', async () => {
+    for (const id of ['a', 'b', 'c']) await addTask(id, clock.now());
+    await db.database.withClient(async (client) => {
+      await client.query('begin');
+      try {
+        await client.query("select from task where task_id = 'b' for update");
+        expect(await claimImpatiently()).toEqual(['a', 'c']);
+      } finally {
+        await client.query('rollback');
+      }
+    });
+    expect(await claimImpatiently()).toEqual(['b']);
+  });
+});
+
+describe('a step that fails after its lease ran out', () => {
+  const elsewhere: [string, string][] = [
+    ['finished', 'wake_at = null, attempts = 0, done = 1'],
+    ['finished, without counting anew,', 'wake_at = null, done = 1'],
+    ['planned for later', "wake_at = wake_at + interval '1 day', attempts = 0, done = 1"],
+    ['claimed', "wake_at = wake_at + interval '30 s', attempts = attempts + 1"],
+  ];
+  const failures: [string, number][] = [
+    ['that would be tried again', 0],
+    ['that would be given up', 14],
+  ];
+  const cases = failures.flatMap(([which, attempts]) =>
+    elsewhere.map(([how, change]) => [which, how, attempts, change] as const),
+  );
+
+  test.each(cases)('and %s leaves the row as another node %s it', async (_which, _how, attempts, change) => {
+    await addTask('slow', clock.now());
+    await sql('update task set attempts = $1', [attempts]);
+    const { reached, open, pass } = gate();
+    const engine = node(async () => {
+      await pass();
+      throw new Error('too late');
+    });
+    engine.wake();
+    await reached;
+    clock.advance(leaseMs);
+    await sql(`update task set ${change}`);
+    const left = await sql('select * from task');
+    open();
+    await engine.settled();
+    expect(await sql('select * from task')).toEqual(left);
+  });
+});
+
+describe("moving a party's clock", () => {
+  test('does what falls due on the way in order, each thing at its own time, also what arises on the way', async () => {
+    const start = clock.now();
+    await addTask('third', laterBy(start, 3 * minute));
+    await addTask('first', laterBy(start, minute));
+    await addTask('beyond', laterBy(start, 10 * minute));
+    await addTask('another', laterBy(start, 2 * minute), 'Q');
+    const seen: [string, Instant][] = [];
+    const engine = node(async (id, now) => {
+      seen.push([id, now]);
+      if (id === 'first') await addTask('second', laterBy(now, minute));
+      await finish(id);
+    });
+    await engine.advance('P', laterBy(start, 5 * minute));
+    expect(seen).toEqual([
+      ['first', laterBy(start, minute)],
+      ['second', laterBy(start, 2 * minute)],
+      ['third', laterBy(start, 3 * minute)],
+    ]);
+  });
+
+  test('costs three statements at each stop, however many tables there are', async () => {
+    const start = clock.now();
+    await sql('create table chore (like task including all)');
+    for (const minutes of [1, 2, 3]) await addTask(`${minutes}`, laterBy(start, minutes * minute));
+    await sql("insert into chore (task_id, party_id, wake_at) values ('chore', 'P', $1)", [
+      laterBy(start, 2 * minute),
+    ]);
+    const seen: string[] = [];
+    let statements = 0;
+    const work = (table: string) => ({
+      table,
+      keys: ['task_id'],
+      step: async ([id = '']: readonly string[]) => {
+        seen.push(id);
+        await sql(`update ${table} set wake_at = null where task_id = $1`, [id]);
+      },
+    });
+    const engine = openEngine({
+      db: {
+        ...db.database,
+        run(...asked) {
+          statements += 1;
+          return db.database.run(...asked);
+        },
+      },
+      clock,
+      log: openLog({ level: 'silent', human: false }),
+      works: [work('chore'), work('task')],
+      chores: [],
+      countStep: () => {},
+    });
+    engines.push(engine);
+    await engine.advance('P', laterBy(start, 60 * minute));
+    expect(seen).toEqual(['1', 'chore', '2', '3']);
+    // Where is the next stop, move there, claim what is due; twice at the second stop, and one look and move to the end.
+    expect(statements).toBe(3 * 3 + 1 + 2);
+  });
+
+  test('lets every later sweep, on every node, see the time the party has come to', async () => {
+    const start = clock.now();
+    await node().advance('P', laterBy(start, 60 * minute));
+    await addTask('due by now', laterBy(start, 30 * minute));
+    await addTask('not yet', laterBy(start, 61 * minute));
+    await addTask("another party's", laterBy(start, 30 * minute), 'Q');
+    const times: Instant[] = [];
+    await sweep(
+      node(async (id, now) => {
+        times.push(now);
+        await finish(id);
+      }),
+    );
+    expect(await sql('select task_id from task where done = 1')).toEqual([{ task_id: 'due by now' }]);
+    expect(times).toEqual([laterBy(start, 60 * minute)]);
+  });
+
+  test('takes no time back when a move that began before another and led less far ends after it', async () => {
+    const start = clock.now();
+    await addTask('on the way', laterBy(start, 10 * minute));
+    const { reached, open, pass } = gate();
+    const short = node(pass).advance('P', laterBy(start, 30 * minute));
+    await reached;
+    await node().advance('P', laterBy(start, 60 * minute));
+    open();
+    await short;
+    expect(await sql('select offset_ms from test_clock')).toEqual([{ offset_ms: BigInt(60 * minute) }]);
+  });
+
+  test('keeps the order also when a sweep comes by in the middle of it', async () => {
+    const start = clock.now();
+    await addTask('first', laterBy(start, minute));
+    const { reached, open, pass } = gate();
+    const seen: string[] = [];
+    const engine = node(async (id) => {
+      if (id === 'first') await pass();
+      await finish(id);
+      seen.push(id);
+    });
+    const moved = engine.advance('P', laterBy(start, 5 * minute));
+    await reached;
+    await addTask('second', laterBy(start, minute));
+    await sweep(engine);
+    expect(seen).toEqual([]);
+    open();
+    await moved;
+    expect(seen).toEqual(['first', 'second']);
+  });
+
+  test('keeps a lease on the party’s own time', async () => {
+    const start = clock.now();
+    const careless = node(() => Promise.resolve());
+    await careless.advance('P', laterBy(start, 60 * minute));
+    await addTask('taken', instantAt(epochMsOf(start)));
+    await sweep(careless);
+    const [row] = await sql('select wake_at from task');
+    expect(Date.parse(row.wake_at)).toBe(epochMsOf(start) + 60 * minute + leaseMs);
+  });
+});
+
+test("a party's clock waits for what a step goes on with", async () => {
+  const start = clock.now();
+  const begun: string[] = [];
+  const engine = node(async (id, now) => {
+    begun.push(id);
+    if (id === 'charge') {
+      await addTask('letter', bornClaimed(now).wake_at);
+      engine.run('task', ['letter'], now);
+    } else {
+      await sql('select pg_sleep(0.1)');
+    }
+    await finish(id);
+  });
+  await addTask('charge', laterBy(start, minute));
+  await engine.advance('P', laterBy(start, 60 * minute));
+  expect(begun).toEqual(['charge', 'letter']);
+});
+
+test('a step that waits for a slow bank does not hold up what falls due meanwhile', async () => {
+  for (let number = 0; number < 8; number++) await addTask(`slow ${number}`, clock.now());
+  const bank = gate();
+  const done = gate();
+  const engine = node(async (id) => {
+    if (id.startsWith('slow')) await bank.pass();
+    await finish(id);
+    if (id === 'quick') void done.pass();
+  });
+  engine.start();
+  await bank.reached;
+  await addTask('quick', clock.now());
+  engine.wake();
+  await done.reached;
+  bank.open();
+  done.open();
+  await engine.settled();
+  const rows = await sql('select count(*)::int as left from task where done = 0');
+  expect(rows).toEqual([{ left: 0 }]);
+});
+
+describe('where few may be done at once', () => {
+  const claimed = async (ids: readonly string[]) => {
+    for (const id of ids) await addTask(id, bornClaimed(clock.now()).wake_at);
+  };
+  /** Which steps stand at the gate, and how many there were at once. */
+  function countingNode(slotsMost: number) {
+    const server = gate();
+    const begun: string[] = [];
+    const now = { atOnce: 0, most: 0 };
+    const engine = node(
+      async (id) => {
+        begun.push(id);
+        now.most = Math.max(now.most, ++now.atOnce);
+        await server.pass();
+        now.atOnce--;
+        await finish(id);
+      },
+      { slotsMost },
+    );
+    return { engine, server, begun, now };
+  }
+
+  test('a maker goes on with no more than may be; the rest is done when there is room', async () => {
+    await claimed(['first', 'second']);
+    const { engine, server, begun } = countingNode(1);
+    for (const id of ['first', 'second']) engine.run('task', [id], clock.now());
+    expect(begun).toEqual(['first']);
+    server.open();
+    await sweep(engine);
+    await sweep(engine);
+    expect(begun).toEqual(['first', 'second']);
+    expect(await sql('select sum(done)::int as done from task')).toEqual([{ done: 2 }]);
+  });
+
+  test('what a sweep claims and what makers go on with are no more together', async () => {
+    for (const id of ['a', 'b', 'c', 'd']) await addTask(id, clock.now());
+    await claimed(['e', 'f', 'g', 'h']);
+    const { engine, server, begun, now } = countingNode(4);
+    engine.wake();
+    for (const id of ['e', 'f', 'g', 'h']) engine.run('task', [id], clock.now());
+    await expect.poll(() => begun).toContain('d');
+    server.open();
+    await sweep(engine);
+    await sweep(engine);
+    expect(now.most).toBeLessThanOrEqual(4);
+    expect(await sql('select count(*)::int as done from task where done = 1')).toEqual([{ done: 8 }]);
+  });
+});
+
+test('a wish to look for work is heard at every moment, also when a sweep is just ending', async () => {
+  for (let turns = 0; turns < 20; turns++) {
+    let sweeps = 0;
+    const engine = openEngine({
+      db: { ...db.database, run: () => Promise.resolve((sweeps++, [])) },
+      clock,
+      log: openLog({ level: 'silent', human: false }),
+      works: [{ table: 'task', keys: ['task_id'], step: () => Promise.resolve() }],
+      chores: [],
+      countStep: () => {},
+    });
+    engine.wake();
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    const before = sweeps;
+    engine.wake();
+    await engine.settled();
+    expect(sweeps, `${turns} turns later`).toBeGreaterThan(before);
+  }
+});
+
+test('a chore that is still at it is not begun again beside itself', async () => {
+  const slow = gate();
+  const often = gate();
+  let begun = 0;
+  let turns = 0;
+  const engine = openEngine({
+    db: db.database,
+    clock,
+    log: openLog({ level: 'silent', human: false }),
+    works: [{ table: 'task', keys: ['task_id'], step: () => Promise.resolve() }],
+    chores: [
+      {
+        name: 'slow',
+        everyMs: 1,
+        run: () => {
+          begun += 1;
+          return slow.pass();
+        },
+      },
+      {
+        name: 'often',
+        everyMs: 1,
+        run: () => {
+          turns += 1;
+          return Promise.resolve(turns < 20 ? undefined : often.pass());
+        },
+      },
+    ],
+    countStep: () => {},
+  });
+  engine.start();
+  await often.reached;
+  expect(begun).toBe(1);
+  slow.open();
+  often.open();
+  await engine.stop();
+});

@@ -1,0 +1,390 @@
+// Due work. A row that must be looked at carries the time (`wake_at`); whoever claims it moves that time forward by a
+// lease, so that a crash loses nothing but the lease. A node that makes work due wakes itself at once; the sweep is for
+// what other nodes left behind. The engine knows tables and times, no business: what a step does is the room's affair,
+// and every step must be harmless when run twice, because its write is guarded by the row's version.
+import type { Logger } from '../log.ts';
+import { epochMsOf, latest, laterBy, type Clock, type Instant } from '../../clock.ts';
+import type { Database } from '../database/database.ts';
+import {
+  dueStatements,
+  earliestDueIn,
+  movedClocks,
+  moveTestClock,
+  type ClaimedRow,
+  type DueStatements,
+} from './job-claims.ts';
+
+export type DueWork = {
+  /** The table whose rows fall due; it has party_id, wake_at, attempts, stuck_at and stuck_reason. */
+  readonly table: string;
+  /** The columns of its primary key. */
+  readonly keys: readonly string[];
+  /** How many of its rows a node works on at once, where that is fewer than usual. */
+  readonly slotsMost?: number;
+  /**
+   * Writes the row's next wake_at, or null, with its change of state. The first attempt is 1. `known`: what its maker knows, who
+   * began this at once, of the row he wrote.
+   */
+  readonly step: (key: readonly string[], now: Instant, attempt: number, known?: unknown) => Promise<void>;
+};
+
+/** Something small to do every now and then, on every node, harmless when done twice. */
+export type Chore = { readonly name: string; readonly everyMs: number; readonly run: () => Promise<unknown> };
+
+export type Engine = {
+  start(): void;
+  /** Looks for due work now instead of at the next sweep. */
+  wake(): void;
+  /**
+   * Does work that was written as claimed already (`bornClaimed`), by the node that made it: no other node looks at it
+   * before the lease is over, and it costs no claim. Answers at once; the work goes on. `known` is handed to the step. Where
+   * fewer than usual may be worked on at once and no slot is free, it is made due for whoever has one.
+   */
+  run(table: string, key: readonly string[], now: Instant, known?: unknown): void;
+  /** Looks at one row now, whenever it is due: something outside may have changed. */
+  hasten(table: string, key: readonly string[]): Promise<void>;
+  /** When nothing runs and no sweep is wanted. */
+  settled(): Promise<void>;
+  /** Moves a party's time to an instant, running everything that falls due on the way, in order. */
+  advance(partyId: string, to: Instant): Promise<void>;
+  stuck(): Promise<StuckWork[]>;
+  /** It is due again, for the next sweep: whoever asks may be a command that ends at once, and must claim nothing. */
+  retry(table: string, id: string): Promise<boolean>;
+  /** Waits for the steps that run; what is left stays due for others. */
+  stop(): Promise<void>;
+};
+
+type Claimed = { readonly key: readonly string[]; readonly attempts: number };
+
+export type StuckWork = {
+  readonly table: string;
+  /** The parts of its key, with a slash between them. */
+  readonly id: string;
+  readonly partyId: string;
+  readonly since: Instant;
+  readonly reason: string;
+};
+
+const sweepEveryMs = 1_000;
+/** Longer than a bank is usually waited for. Whoever comes after it has run out asks under the same id. */
+const leaseMs = 60_000;
+const claimedAtOnce = 100;
+const stepsAtOnce = 8;
+/** Of each table: steps wait for banks most of the time, and one slow bank must not hold up the others. */
+const slotsOfTable = 32;
+/** After this many failures in a row (about an hour: the delays below add up to 57 minutes) an operator has to look. */
+const attemptsMost = 15;
+const firstRetryMs = 1_000;
+const longestRetryMs = 600_000;
+const reasonCharactersMost = 500;
+
+export function openEngine(options: {
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  works: readonly DueWork[];
+  chores: readonly Chore[];
+  countStep: (table: string, outcome: 'done' | 'failed' | 'stuck') => void;
+}): Engine {
+  const { db, clock, log } = options;
+  const works = options.works.map((work) => ({ work, sql: dueStatements(work.table, work.keys) }));
+  const earliestDue = earliestDueIn(options.works.map(({ table }) => table));
+  const timers: NodeJS.Timeout[] = [];
+  const advancing = new Map<string, Promise<void>>();
+  const running = new Set<Promise<void>>();
+  const busySlots = new Map<string, number>();
+  /** Tables of which more was due than there were slots for. */
+  const hungry = new Set<string>();
+  let stopping = false;
+  let wanted = false;
+  /** In which tables. */
+  const wantedIn = new Set<string>();
+  let sweeping: Promise<void> | undefined;
+
+  function wake(): void {
+    lookAt(works.map(({ work }) => work.table));
+  }
+
+  function lookAt(tables: readonly string[]): void {
+    for (const table of tables) wantedIn.add(table);
+    wanted = true;
+    if (stopping) return;
+    sweeping ??= sweepWhileWanted();
+  }
+
+  async function sweepWhileWanted(): Promise<void> {
+    while (wanted && !stopping) {
+      wanted = false;
+      const through = works.filter(({ work }) => wantedIn.has(work.table));
+      wantedIn.clear();
+      try {
+        await sweep(through);
+      } catch (error) {
+        log.warn({ err: error }, 'a sweep for due work failed; the next one tries again');
+      }
+    }
+    // In the same turn in which nothing more was wanted, so that no wish falls in between.
+    sweeping = undefined;
+  }
+
+  async function sweep(through: typeof works): Promise<void> {
+    const now = clock.now();
+    for (const { work, sql } of through) await startDue(work, sql, now);
+    // Parties whose test clock runs ahead have work that is due for them alone.
+    for (const { party_id, offset_ms } of await db.run(movedClocks, {})) {
+      if (advancing.has(party_id)) continue;
+      const theirs = laterBy(now, Number(offset_ms));
+      for (const { work, sql } of through) await startDue(work, sql, theirs, party_id);
+    }
+  }
+
+  /** Claims no more than it begins at once, so that no lease runs out while a row waits for its turn. */
+  async function startDue(work: DueWork, sql: DueStatements, now: Instant, partyId?: string): Promise<void> {
+    const { table } = work;
+    for (const { most, claim } of sql.claims) {
+      while (freeSlots(work) >= most) {
+        if (stopping) return;
+        const wish = { now, lease_ms: BigInt(leaseMs) };
+        // Nobody else's while they are asked for.
+        busySlots.set(table, busyIn(table) + most);
+        const rows = await (
+          partyId === undefined
+            ? db.run(claim, wish)
+            : db.run(sql.claimOfParty, { ...wish, most, party_id: partyId })
+        ).finally(() => busySlots.set(table, busyIn(table) - most));
+        for (const row of rows) inSlot(work, runClaimed(work, sql, row));
+        if (rows.length < most) return;
+      }
+    }
+    hungry.add(table);
+  }
+
+  const busyIn = (table: string): number => busySlots.get(table) ?? 0;
+  const freeSlots = ({ table, slotsMost = slotsOfTable }: DueWork): number => slotsMost - busyIn(table);
+
+  function inSlot({ table }: DueWork, work: Promise<void>): void {
+    busySlots.set(table, busyIn(table) + 1);
+    track(work, () => {
+      busySlots.set(table, busyIn(table) - 1);
+      if (hungry.delete(table)) lookAt([table]);
+    });
+  }
+
+  function track(work: Promise<void>, over: () => void = () => {}): void {
+    const doing = work.finally(() => {
+      running.delete(doing);
+      over();
+    });
+    running.add(doing);
+  }
+
+  /** For a party's clock: what is due at one moment is over before it moves on. */
+  async function runAllDue(work: DueWork, sql: DueStatements, now: Instant, partyId: string): Promise<void> {
+    for (;;) {
+      const wish = { now, lease_ms: BigInt(leaseMs), most: claimedAtOnce, party_id: partyId };
+      const rows = await db.run(sql.claimOfParty, wish);
+      await inParallel(rows, stepsAtOnce, (row) => runClaimed(work, sql, row));
+      if (rows.length < claimedAtOnce || stopping) return;
+    }
+  }
+
+  function runClaimed(work: DueWork, sql: DueStatements, row: ClaimedRow): Promise<void> {
+    // Never before the moment it was due for: another node's clock may be ahead of ours.
+    const now = latest(laterBy(clock.now(), Number(row.offset_ms)), row.due_at);
+    return runStep(work, sql, { key: keyOf(row.key), attempts: row.attempts }, now);
+  }
+
+  async function runStep(
+    work: DueWork,
+    sql: DueStatements,
+    claimed: Claimed,
+    now: Instant,
+    known?: unknown,
+  ): Promise<void> {
+    try {
+      await work.step(claimed.key, now, claimed.attempts, known);
+      options.countStep(work.table, 'done');
+    } catch (error) {
+      await postpone(work, sql, claimed, now, error);
+    }
+  }
+
+  async function postpone(
+    work: DueWork,
+    sql: DueStatements,
+    claimed: Claimed,
+    now: Instant,
+    error: unknown,
+  ): Promise<void> {
+    const { key, attempts } = claimed;
+    const isStuck = attempts >= attemptsMost;
+    const fields = { err: error, work: work.table, id: nameOf(key), attempts };
+    if (isStuck) log.error(fields, 'a step failed too often and waits for an operator');
+    else log.warn(fields, 'a step failed and will be tried again');
+    options.countStep(work.table, isStuck ? 'stuck' : 'failed');
+    const reason = String(error).slice(0, reasonCharactersMost);
+    const name = { key, attempts };
+    try {
+      if (isStuck) await db.run(sql.giveUp, { ...name, now, reason });
+      else await db.run(sql.postpone, { ...name, wake_at: laterBy(now, retryDelayMs(attempts)) });
+    } catch (failure) {
+      log.warn(
+        { err: failure, work: work.table, id: nameOf(key) },
+        'the lease of a failed step was left to run out',
+      );
+    }
+  }
+
+  /** Due at once instead of when its lease is over, for the next slot that is free here or elsewhere. */
+  async function leave(
+    work: DueWork,
+    sql: DueStatements,
+    key: readonly string[],
+    now: Instant,
+  ): Promise<void> {
+    try {
+      await db.run(sql.hasten, { key, now });
+      hungry.add(work.table);
+    } catch (error) {
+      log.warn({ err: error, work: work.table, id: nameOf(key) }, 'it is left until its lease is over');
+    }
+  }
+
+  /** The next stop on a party's way: when something falls due, and in which tables. */
+  async function nextStop(partyId: string, to: Instant) {
+    const found = await db.run(earliestDue, { party_id: partyId, before: to });
+    const [at] = found.map(({ wake_at }) => wake_at).sort();
+    return at && { at, places: found.filter(({ wake_at }) => wake_at === at).map(({ place }) => place) };
+  }
+
+  /** One move of a party's clock after the other: together they would run things at each other's times. */
+  async function advance(partyId: string, to: Instant): Promise<void> {
+    const before = advancing.get(partyId) ?? Promise.resolve();
+    const move = before.catch(() => undefined).then(() => moveThrough(partyId, to));
+    // Meanwhile this node's sweep leaves the party alone, or the order would be lost.
+    advancing.set(partyId, move);
+    try {
+      await move;
+    } finally {
+      if (advancing.get(partyId) === move) advancing.delete(partyId);
+    }
+  }
+
+  async function moveThrough(partyId: string, to: Instant): Promise<void> {
+    for (;;) {
+      const stop = await nextStop(partyId, to);
+      const offsetMs = epochMsOf(stop?.at ?? to) - epochMsOf(clock.now());
+      await db.run(moveTestClock, { party_id: partyId, offset_ms: BigInt(Math.max(0, offsetMs)) });
+      if (stop === undefined || stopping) return;
+      const earlier = new Set(running);
+      for (const place of stop.places) {
+        const due = works[place];
+        if (due) await runAllDue(due.work, due.sql, stop.at, partyId);
+      }
+      // What they went on with is of this moment too, and would be claimed again at a later one.
+      await Promise.all([...running].filter((one) => !earlier.has(one)));
+    }
+  }
+
+  return {
+    start() {
+      timers.push(setInterval(wake, sweepEveryMs));
+      for (const chore of options.chores) {
+        const turn = turnsOf(chore, log);
+        timers.push(setInterval(() => void turn(), chore.everyMs));
+      }
+      wake();
+    },
+    wake,
+    run(table, key, now, known) {
+      const found = works.find(({ work }) => work.table === table);
+      if (!found) throw new Error(`there is no due work in ${table}`);
+      if (stopping) return; // another node takes it up when the lease is over
+      const { work, sql } = found;
+      const run = () => runStep(work, sql, { key, attempts: 1 }, now, known);
+      if (work.slotsMost === undefined) track(run());
+      else if (freeSlots(work) > 0) inSlot(work, run());
+      else track(leave(work, sql, key, now));
+    },
+    async hasten(table, key) {
+      const found = works.find(({ work }) => work.table === table);
+      const rows = found ? await db.run(found.sql.hasten, { key, now: clock.now() }) : [];
+      if (rows.length > 0) wake();
+    },
+    async settled() {
+      while (sweeping || running.size > 0) await Promise.all([sweeping, ...running]);
+    },
+    advance,
+    async stuck() {
+      const lists = await Promise.all(
+        works.map(async ({ work, sql }) =>
+          (await db.run(sql.stuck, {})).map((row) => ({
+            table: work.table,
+            id: nameOf(row.key),
+            partyId: row.party_id,
+            since: row.stuck_at,
+            reason: row.stuck_reason,
+          })),
+        ),
+      );
+      return lists.flat();
+    },
+    async retry(table, id) {
+      const found = works.find(({ work }) => work.table === table);
+      const rows = found ? await db.run(found.sql.retry, { key: id.split('/'), now: clock.now() }) : [];
+      return rows.length > 0;
+    },
+    async stop() {
+      stopping = true;
+      timers.forEach(clearInterval);
+      // A sweep on its way may have begun with more.
+      await Promise.allSettled([sweeping, ...advancing.values()]);
+      while (running.size > 0) await Promise.allSettled(running);
+    },
+  };
+}
+
+/** Not again while it is still at it: what takes longer than its turn would pile up, each holding a connection. */
+function turnsOf(chore: Chore, log: Logger): () => Promise<void> {
+  let isRunning = false;
+  return async () => {
+    if (isRunning) return;
+    isRunning = true;
+    try {
+      await chore.run();
+    } catch (error) {
+      log.warn({ err: error, chore: chore.name }, 'a chore failed; the next turn tries again');
+    } finally {
+      isRunning = false;
+    }
+  };
+}
+
+/** The wake_at and attempts of a row that its maker works on at once. */
+export function bornClaimed(now: Instant): { wake_at: Instant; attempts: number } {
+  return { wake_at: laterBy(now, leaseMs), attempts: 1 };
+}
+
+function keyOf(key: unknown): readonly string[] {
+  return key as readonly string[];
+}
+
+function nameOf(key: unknown): string {
+  return keyOf(key).join('/');
+}
+
+function retryDelayMs(attempts: number): number {
+  return Math.min(firstRetryMs * 2 ** (attempts - 1), longestRetryMs);
+}
+
+async function inParallel<T>(
+  items: readonly T[],
+  most: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const waiting = items[Symbol.iterator]();
+  const worker = async () => {
+    for (const item of waiting) await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
+}

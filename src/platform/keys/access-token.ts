@@ -1,0 +1,100 @@
+// Access tokens: what a merchant's server hands to a browser so that it may act on one invoice, customer or template
+// and nothing else. They are JSON Web Tokens signed with HMAC-SHA-256, because only this service ever verifies them;
+// docs/decisions/0006-access-tokens.md has the measurements. The algorithm is pinned here and never read from a token.
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import { epochMsOf } from '../../clock.ts';
+import { randomText } from '../../ids.ts';
+import type { Keyring } from './keyring.ts';
+
+export const tokenKinds = ['invoice', 'customer', 'invoice-template'] as const;
+export type TokenKind = (typeof tokenKinds)[number];
+export type TokenSubject = {
+  readonly kind: TokenKind;
+  readonly entityId: string;
+  readonly partyId: string;
+  /** For a page alone: it pays with a payer who is present, and charges no card that was kept. */
+  readonly isFor?: 'checkout';
+};
+
+export type AccessTokens = {
+  issue(subject: TokenSubject): string;
+  verify(token: string): Promise<TokenSubject | undefined>;
+};
+
+/** Three days, as the contract says; a template's token lives as long as the template. */
+const lifetimeSeconds = { invoice: 259_200, customer: 259_200, 'invoice-template': undefined } as const;
+const longestTokenCharacters = 2_048;
+const audience = 'mandate';
+
+export function accessTokens(keyring: Keyring, clock: Clock): AccessTokens {
+  return {
+    issue(subject) {
+      const key = keyring.newest('access_token');
+      const issuedAt = Math.floor(epochMsOf(clock.now()) / 1000);
+      const lifetime = lifetimeSeconds[subject.kind];
+      const signed =
+        encode({ alg: 'HS256', typ: `${subject.kind}+jwt`, kid: String(key.generation) }) +
+        '.' +
+        encode({
+          aud: audience,
+          sub: subject.entityId,
+          party: subject.partyId,
+          ...(subject.isFor === undefined ? {} : { for: subject.isFor }),
+          iat: issuedAt,
+          ...(lifetime === undefined ? {} : { exp: issuedAt + lifetime }),
+          jti: randomText(17),
+        });
+      return `${signed}.${signatureOf(signed, key.secret).toString('base64url')}`;
+    },
+
+    async verify(token) {
+      if (token.length > longestTokenCharacters) return undefined;
+      const [header64, claims64, signature64, ...more] = token.split('.');
+      if (!header64 || !claims64 || !signature64 || more.length > 0) return undefined;
+      const header = decode(header64);
+      if (header?.['alg'] !== 'HS256' || typeof header['kid'] !== 'string') return undefined;
+      const kind = tokenKinds.find((known) => header['typ'] === `${known}+jwt`);
+      if (!kind || !/^\d{1,9}$/.test(header['kid'])) return undefined;
+      const key = await keyring.find('access_token', Number(header['kid']));
+      if (!key) return undefined;
+      const expected = Buffer.from(signatureOf(`${header64}.${claims64}`, key.secret).toString('base64url'));
+      // Compared as text: decoding would overlook characters that mean nothing.
+      const given = Buffer.from(signature64);
+      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+      return subjectOf(kind, decode(claims64), epochMsOf(clock.now()) / 1000);
+    },
+  };
+}
+
+function subjectOf(
+  kind: TokenKind,
+  claims: Record<string, unknown> | undefined,
+  nowSeconds: number,
+): TokenSubject | undefined {
+  if (!claims || claims['aud'] !== audience) return undefined;
+  const { sub, party, exp, for: isFor } = claims;
+  if (typeof sub !== 'string' || typeof party !== 'string') return undefined;
+  const expires = lifetimeSeconds[kind] !== undefined;
+  if (expires && !(typeof exp === 'number' && nowSeconds < exp)) return undefined;
+  // Narrowed to what a newer version knows: nobody may do more with it than was meant.
+  if (isFor !== undefined && isFor !== 'checkout') return undefined;
+  return { kind, entityId: sub, partyId: party, ...(isFor === undefined ? {} : { isFor }) };
+}
+
+function signatureOf(text: string, secret: Buffer): Buffer {
+  return createHmac('sha256', secret).update(text).digest();
+}
+
+function encode(claims: object): string {
+  return Buffer.from(JSON.stringify(claims)).toString('base64url');
+}
+
+function decode(part: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString());
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.ts';
+import { systemClock } from '../../clock.ts';
+import type { Database } from '../database/database.ts';
+import { openKeyring } from './keyring.ts';
+import { localMasterKey, open, seal } from './master-key.ts';
+
+let db: TestDatabase;
+const masterKey = localMasterKey(randomBytes(32));
+const ring = () => openKeyring(db.database, masterKey, systemClock);
+
+beforeAll(async () => void (db = await createTestDatabase()));
+afterAll(() => db.drop());
+afterEach(() => void vi.restoreAllMocks());
+
+test('two nodes that start together on an empty database have the same keys', async () => {
+  const [one, two] = await Promise.all([ring(), ring()]);
+  expect(one.newest('access_token').secret).toEqual(two.newest('access_token').secret);
+  expect(one.newest('access_token').secret).not.toEqual(one.newest('idempotency').secret);
+  one.stop();
+  two.stop();
+});
+
+test('a key that another node made is found when it is first asked for', async () => {
+  const [one, two] = await Promise.all([ring(), ring()]);
+  const generation = await one.rotate('access_token');
+  // Asked again at most once a second, or a stranger's made-up generations would be so many reads.
+  let found = await two.find('access_token', generation);
+  for (const deadline = Date.now() + 5_000; !found && Date.now() < deadline;) {
+    found = await two.find('access_token', generation);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(found?.secret).toEqual(one.newest('access_token').secret);
+  expect(await two.find('access_token', 999)).toBeUndefined();
+  one.stop();
+  two.stop();
+});
+
+test('another master key is told from the right one, and says so', async () => {
+  const other = localMasterKey(randomBytes(32));
+  await expect(openKeyring(db.database, other, systemClock)).rejects.toThrow(/start it with the master key/);
+});
+
+test('what is stored is not the key', async () => {
+  const one = await ring();
+  const { rows } = await db.database.withClient((client) =>
+    client.query<{ wrapped: Buffer }>('select wrapped from data_key'),
+  );
+  for (const { wrapped } of rows)
+    expect(wrapped.toString('hex')).not.toContain(one.newest('access_token').secret.toString('hex'));
+  one.stop();
+});
+
+test('what was sealed opens with its key and its context alone', () => {
+  const key = randomBytes(32);
+  const sealed = seal(key, Buffer.from('text'), 'context');
+  expect(open(key, sealed, 'context').toString()).toBe('text');
+  expect(() => open(key, sealed, 'another')).toThrow();
+  expect(() => open(randomBytes(32), sealed, 'context')).toThrow();
+  for (let place = 0; place < sealed.length; place++) {
+    const changed = Buffer.from(sealed);
+    changed[place]! ^= 1;
+    expect(() => open(key, changed, 'context'), `byte ${place}`).toThrow();
+  }
+  expect(() => open(key, sealed.subarray(0, 20), 'context')).toThrow();
+});
+
+/** A ring whose reads are counted, on a monotonic clock that stands still until it is moved. */
+async function countedRing() {
+  let monotonicMs = 1_000_000;
+  vi.spyOn(performance, 'now').mockImplementation(() => monotonicMs);
+  let reads = 0;
+  const run: Database['run'] = (statement, parameters) => {
+    reads++;
+    return db.database.run(statement, parameters);
+  };
+  const counted = await openKeyring({ run }, masterKey, systemClock);
+  reads = 0;
+  return { ring: counted, reads: () => reads, pass: (ms: number) => void (monotonicMs += ms) };
+}
+
+test('a hundred generations nobody made, asked for one after the other within a second, are one read', async () => {
+  const { ring: one, reads, pass } = await countedRing();
+  pass(1_001);
+  for (let number = 0; number < 100; number++) {
+    expect(await one.find('access_token', 1_000 + number)).toBeUndefined();
+    pass(10);
+  }
+  expect(reads()).toBe(1);
+  one.stop();
+});
+
+test('a hundred generations nobody made, asked for at the same moment, are one read', async () => {
+  const { ring: one, reads, pass } = await countedRing();
+  pass(1_001);
+  const asked = Array.from({ length: 100 }, (_, number) => one.find('access_token', 1_000 + number));
+  expect(new Set(await Promise.all(asked))).toEqual(new Set([undefined]));
+  expect(reads()).toBe(1);
+  one.stop();
+});

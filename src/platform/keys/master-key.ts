@@ -1,0 +1,78 @@
+// The key that wraps all others. In the sandbox it is a file in the data folder, made on the first start; in live mode
+// the operator gives it. It encrypts data keys only, never data.
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { randomText } from '../../ids.ts';
+
+/** The port to whatever holds the master key; an external key service implements the same two verbs. */
+export type MasterKey = {
+  readonly id: string;
+  wrap(key: Buffer, context: string): Promise<Buffer>;
+  unwrap(wrapped: Buffer, context: string): Promise<Buffer>;
+};
+
+export const masterKeyBytes = 32;
+
+export function localMasterKey(key: Buffer): MasterKey {
+  if (key.length !== masterKeyBytes) throw new Error(`the master key must have ${masterKeyBytes} bytes`);
+  return {
+    // Names the key without revealing it, so that a wrong key is told from a damaged record.
+    id: createHash('sha256').update('mandate master key id|').update(key).digest('hex').slice(0, 16),
+    wrap: (data, context) => Promise.resolve(seal(key, data, context)),
+    unwrap: (wrapped, context) => Promise.resolve(open(key, wrapped, context)),
+  };
+}
+
+export function parseMasterKey(text: string): Buffer | undefined {
+  const key = Buffer.from(text.trim(), 'base64');
+  return key.length === masterKeyBytes ? key : undefined;
+}
+
+/** Reads the sandbox's key file, or makes it; when several nodes start together the first file wins. */
+export function sandboxMasterKey(file: string): Buffer {
+  const existing = readKeyFile(file);
+  if (existing) return existing;
+  mkdirSync(dirname(file), { recursive: true });
+  const mine = `${file}.${randomText(8)}`;
+  writeFileSync(mine, randomBytes(masterKeyBytes).toString('base64') + '\n', { mode: 0o600 });
+  try {
+    linkSync(mine, file);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  } finally {
+    rmSync(mine, { force: true });
+  }
+  const made = readKeyFile(file);
+  if (!made) throw new Error(`the key file ${file} vanished while it was made`);
+  return made;
+}
+
+function readKeyFile(file: string): Buffer | undefined {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+  const key = parseMasterKey(text);
+  if (!key) throw new Error(`${file} does not hold a key of ${masterKeyBytes} bytes in base64`);
+  return key;
+}
+
+/** AES-256-GCM: 12 bytes of nonce, 16 of tag, then the text; the context is authenticated with it. */
+export function seal(key: Buffer, plain: Buffer, context: string): Buffer {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: 16 });
+  cipher.setAAD(Buffer.from(context));
+  const sealed = Buffer.concat([cipher.update(plain), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
+}
+
+export function open(key: Buffer, sealed: Buffer, context: string): Buffer {
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12), { authTagLength: 16 });
+  decipher.setAAD(Buffer.from(context));
+  decipher.setAuthTag(sealed.subarray(12, 28));
+  return Buffer.concat([decipher.update(sealed.subarray(28)), decipher.final()]);
+}

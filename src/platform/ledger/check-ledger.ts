@@ -1,0 +1,179 @@
+// The ledger checked against its invariants: everything, from the first transfer on, or what came since the last time. Run
+// beside the service; every check is one statement and so sees one moment.
+import type { Instant } from '../../clock.ts';
+import type { Database } from '../database/database.ts';
+import { statement } from '../database/statement.ts';
+import { ledgerInvariants, type Invariant } from './store/invariants.ts';
+
+export type Finding = Pick<Invariant, 'id' | 'says'> & {
+  readonly checked: bigint;
+  readonly broken: bigint;
+  /** The first few broken cases. */
+  readonly examples: readonly unknown[];
+};
+
+/**
+ * How long one statement of it may take. All of large books takes minutes. What is new takes moments, and is looked at again a minute
+ * later: a connection that has gone silent must not hold that up for long.
+ */
+const patienceMs = { all: 3_600_000, recent: 600_000 } as const;
+/** By how much the server ends it sooner than we stop waiting. */
+const serverIsSoonerMs = 2_000;
+
+const takeTime = statement({
+  name: 'take_time',
+  parameters: { ms: 'text' },
+  row: { set_config: 'text' },
+  text: `select set_config('statement_timeout', :ms, true)`,
+});
+
+const readWatermark = statement({
+  name: 'read_ledger_watermark',
+  parameters: {},
+  row: { reached_at: 'timestamptz?' },
+  text: `select nullif(reached_at, '-infinity') as reached_at from ledger_watermark`,
+});
+
+/**
+ * A moment before which nothing can be written any more: transfers bear the start of their transaction, and all that are
+ * running began later. PostgreSQL hides when the sessions of other roles began: one role writes the ledger.
+ */
+const findSettledTime = statement({
+  name: 'find_settled_time',
+  parameters: { margin_ms: 'int8' },
+  row: { until: 'timestamptz' },
+  text: `
+    select least(
+      now() - :margin_ms * interval '1 ms',
+      (select min(xact_start) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()),
+      (select min(prepared) - :margin_ms * interval '1 ms' from pg_prepared_xacts
+       where database = current_database())) as until`,
+});
+
+/** Moves the watermark there and adds up what it passes over. Two nodes pass over each transfer once. */
+const advanceWatermark = statement({
+  name: 'advance_ledger_watermark',
+  parameters: { until: 'timestamptz' },
+  row: {},
+  text: `
+    with passed as (
+      select reached_at as since, :until as until from ledger_watermark for update
+    ), moved as (
+      update ledger_watermark set reached_at = greatest(reached_at, until) from passed
+    )
+    insert into ledger_checkpoint as sums
+    select account_id, lane, sum(debits_posted), sum(credits_posted), sum(debits_pending), sum(credits_pending)
+    from (
+      select debit_account as account_id, debit_lane as lane, posted_minor as debits_posted, 0 as credits_posted,
+        pending_minor as debits_pending, 0 as credits_pending
+      from ledger_transfer, passed where created_at >= since and created_at < until
+      union all
+      select credit_account, credit_lane, 0, posted_minor, 0, pending_minor
+      from ledger_transfer, passed where created_at >= since and created_at < until
+    ) as leg
+    group by account_id, lane order by account_id, lane
+    on conflict (account_id, lane) do update set
+      debits_posted = sums.debits_posted + excluded.debits_posted,
+      credits_posted = sums.credits_posted + excluded.credits_posted,
+      debits_pending = sums.debits_pending + excluded.debits_pending,
+      credits_pending = sums.credits_pending + excluded.credits_pending`,
+});
+
+/** Two statements: the second must see what another node, on whose lock the first has waited, has summed up. */
+const resetWatermark = statement({
+  name: 'reset_ledger_watermark',
+  parameters: {},
+  row: {},
+  text: `update ledger_watermark set reached_at = '-infinity'`,
+});
+const forgetCheckpoint = statement({
+  name: 'forget_ledger_checkpoint',
+  parameters: {},
+  row: {},
+  text: 'delete from ledger_checkpoint',
+});
+
+const countUnbalanced = statement({
+  name: 'count_unbalanced',
+  parameters: {},
+  row: { broken: 'int8' },
+  text: `
+    with account as (
+      select account_id, has_floor, code = 'binding.clearing' as clears,
+        split_part(account_id, ':', 1) as realm, split_part(account_id, ':', 2) as currency,
+        sum(debits_posted) as debits_posted, sum(credits_posted) as credits_posted,
+        sum(debits_pending) as debits_pending, sum(credits_pending) as credits_pending
+      from ledger_balance left join ledger_account using (account_id)
+      group by account_id, has_floor, code
+    ), kind as (
+      select sum(debits_posted) <> sum(credits_posted) or sum(debits_pending) <> sum(credits_pending) as is_broken
+      from account group by realm, currency
+    )
+    select (select count(*) from kind where is_broken) + count(*) as broken
+    from account
+    where has_floor and credits_posted < debits_posted + debits_pending
+      or clears and credits_posted - debits_posted <> debits_pending`,
+});
+
+/**
+ * `recent` starts from the watermark and moves it when the books are right: what is wrong is found again until it is mended.
+ * What is merely late is found when it becomes so, and after that by a check of everything. That one makes the checkpoint
+ * anew, should it be the checkpoint that was wrong: after the database's clock went backwards, for instance.
+ */
+export async function checkLedger(
+  db: Database,
+  scope: 'all' | 'recent',
+  invariants: readonly Invariant[] = ledgerInvariants,
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const [reached] = scope === 'recent' ? await db.run(readWatermark, {}) : [];
+  const since = reached?.reached_at ?? ('-infinity' as Instant);
+  let areBooksRight = true;
+  for (const invariant of invariants) {
+    const finding = await ask(db, invariant, scope, since);
+    findings.push(finding);
+    if (finding.broken > 0n && !invariant.isLateness) areBooksRight = false;
+  }
+  if (areBooksRight) await moveWatermark(db, { from: scope === 'all' ? 'start' : 'checkpoint', marginMs });
+  return findings;
+}
+
+/** A transaction is seen as running a moment after it took its time. */
+const marginMs = 60_000;
+
+export async function moveWatermark(
+  db: Database,
+  options: { from: 'start' | 'checkpoint'; marginMs: number },
+): Promise<void> {
+  const patient = options.from === 'start' ? patienceMs.all : patienceMs.recent;
+  await db.transaction(async (tx) => {
+    await tx.run(takeTime, { ms: String(patient - serverIsSoonerMs) });
+    if (options.from === 'start') {
+      await tx.run(resetWatermark, {});
+      await tx.run(forgetCheckpoint, {});
+    }
+    // Apart from the sums, whose statement so sees all that was committed when the time was found.
+    const [settled] = await tx.run(findSettledTime, { margin_ms: BigInt(options.marginMs) });
+    if (settled) await tx.run({ ...advanceWatermark, patienceMs: patient }, settled);
+  });
+}
+
+/** How many invariants and accounts are broken, from the balances alone: cheap enough for a gauge. */
+export async function countUnbalancedAccounts(db: Database): Promise<number> {
+  const [row] = await db.run(countUnbalanced, {});
+  return Number(row?.broken ?? 0n);
+}
+
+async function ask(
+  db: Database,
+  { id, says, find }: Invariant,
+  scope: 'all' | 'recent',
+  since: Instant,
+): Promise<Finding> {
+  const [row] = await db.transaction(async (tx) => {
+    await tx.run(takeTime, { ms: String(patienceMs[scope] - serverIsSoonerMs) });
+    return tx.run({ ...find, patienceMs: patienceMs[scope] }, { recent: scope === 'recent', since });
+  });
+  if (!row) throw new Error('a check of the ledger answered nothing');
+  return { id, says, checked: row.checked, broken: row.broken, examples: row.examples as unknown[] };
+}

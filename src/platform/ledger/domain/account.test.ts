@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Currency } from '../../../money.ts';
+import {
+  acquirerUncleared,
+  balanceOf,
+  bindingClearing,
+  feeIncome,
+  settlementAccount,
+  walletAccount,
+} from './account.ts';
+
+const kind = { realm: 'live', currency: 'RUB' as Currency } as const;
+
+test('an id begins with realm and currency and names every part', () => {
+  expect(settlementAccount({ ...kind, partyId: 'P', shopId: 'TEST' }).id).toBe(
+    'live:RUB:merchant.settlement:P:TEST',
+  );
+  expect(acquirerUncleared({ ...kind, acquirerId: 'alfa' }).id).toBe('live:RUB:acq.uncleared:alfa');
+  expect(bindingClearing(kind).id).toBe('live:RUB:binding.clearing');
+  expect(feeIncome({ ...kind, fee: 'payout' }).id).toBe('live:RUB:fee.income:payout');
+});
+
+test('two shops never share an account, whatever their ids are made of', () => {
+  const part = fc.string({ unit: fc.constantFrom(':', '%', '3', 'A', '2', '5'), minLength: 1, maxLength: 6 });
+  fc.assert(
+    fc.property(part, part, part, part, (partyA, shopA, partyB, shopB) => {
+      fc.pre(partyA !== partyB || shopA !== shopB);
+      const a = settlementAccount({ ...kind, partyId: partyA, shopId: shopA });
+      const b = settlementAccount({ ...kind, partyId: partyB, shopId: shopB });
+      expect(a.id).not.toBe(b.id);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('the same owner has other accounts in another realm and in another currency', () => {
+  const ids = [
+    walletAccount({ ...kind, walletId: 'w' }),
+    walletAccount({ ...kind, realm: 'test', walletId: 'w' }),
+    walletAccount({ ...kind, currency: 'USD' as Currency, walletId: 'w' }),
+  ].map(({ id }) => id);
+  expect(new Set(ids).size).toBe(3);
+});
+
+test('what is available leaves out what is pending to leave, and the most counts what is pending to come', () => {
+  const sums = { debitsPosted: 30n, creditsPosted: 100n, debitsPending: 5n, creditsPending: 7n };
+  expect(balanceOf('wallet.own', sums)).toEqual({ own: 70n, available: 65n, most: 77n });
+  expect(balanceOf('bank.nostro', sums)).toEqual({ own: -70n, available: -77n, most: -65n });
+});

@@ -1,0 +1,140 @@
+// Accounts: where money is, or whom it is owed to. The id of an account is made of its parts and begins with realm and
+// currency, so that the database can see from two ids alone that a transfer stays within both.
+import type { Currency } from '../../../money.ts';
+
+/** Real money, or the money of a sandbox. */
+export type Realm = 'test' | 'live';
+
+export type AccountId = string & { readonly brand: 'AccountId' };
+
+export type Account = {
+  readonly id: AccountId;
+  readonly realm: Realm;
+  readonly currency: Currency;
+  readonly code: AccountCode;
+  readonly partyId?: string;
+  /** The shop, wallet, acquirer, bank account or kind of fee there is one account for. */
+  readonly ownerId?: string;
+};
+
+/** What tells an account from those with other money. */
+export type Kind = { readonly realm: Realm; readonly currency: Currency };
+
+type Rules = {
+  /** The side on which the account grows: what we have is a debit, what we owe or earned a credit. */
+  readonly grows: 'debit' | 'credit';
+  /** What is available on it never falls below zero. */
+  readonly hasFloor: boolean;
+  /**
+   * Over how many balance rows, beside the main one, an account of this code is spread when it is opened. Many for those
+   * that every payment of the house goes through, some for those that every payment of a shop goes through.
+   */
+  readonly lanes: number;
+};
+
+export const chart = {
+  /** Captured by us, not yet seen in the acquirer's file. */
+  'acq.uncleared': { grows: 'debit', hasFloor: false, lanes: 16 },
+  /** In the file, the money not yet in the bank. */
+  'acq.receivable': { grows: 'debit', hasFloor: false, lanes: 0 },
+  /** What the acquirer will take from us. */
+  'acq.payable': { grows: 'credit', hasFloor: false, lanes: 0 },
+  'acquirer.fee': { grows: 'debit', hasFloor: false, lanes: 0 },
+  'bank.nostro': { grows: 'debit', hasFloor: false, lanes: 0 },
+  /** What we owe the shop. */
+  'merchant.settlement': { grows: 'credit', hasFloor: true, lanes: 8 },
+  'wallet.own': { grows: 'credit', hasFloor: true, lanes: 0 },
+  /** Paid out to cards, not yet in the acquirer's file. */
+  'payout.in_transit': { grows: 'credit', hasFloor: false, lanes: 16 },
+  /** Test charges on their way back to the payer. */
+  'binding.clearing': { grows: 'credit', hasFloor: false, lanes: 16 },
+  'fee.income': { grows: 'credit', hasFloor: false, lanes: 16 },
+} as const satisfies Record<string, Rules>;
+
+export type AccountCode = keyof typeof chart;
+export type FeeKind = 'processing' | 'refund' | 'payout';
+
+export function acquirerUncleared({ acquirerId, ...kind }: Kind & { acquirerId: string }): Account {
+  return account(kind, 'acq.uncleared', { ownerId: acquirerId });
+}
+
+export function acquirerReceivable({ acquirerId, ...kind }: Kind & { acquirerId: string }): Account {
+  return account(kind, 'acq.receivable', { ownerId: acquirerId });
+}
+
+export function acquirerPayable({ acquirerId, ...kind }: Kind & { acquirerId: string }): Account {
+  return account(kind, 'acq.payable', { ownerId: acquirerId });
+}
+
+export function acquirerFees({ acquirerId, ...kind }: Kind & { acquirerId: string }): Account {
+  return account(kind, 'acquirer.fee', { ownerId: acquirerId });
+}
+
+export function bankNostro({ bankAccountId, ...kind }: Kind & { bankAccountId: string }): Account {
+  return account(kind, 'bank.nostro', { ownerId: bankAccountId });
+}
+
+export function settlementAccount({
+  partyId,
+  shopId,
+  ...kind
+}: Kind & { partyId: string; shopId: string }): Account {
+  return account(kind, 'merchant.settlement', { partyId, ownerId: shopId });
+}
+
+export function walletAccount({ walletId, ...kind }: Kind & { walletId: string }): Account {
+  return account(kind, 'wallet.own', { ownerId: walletId });
+}
+
+export function payoutInTransit({ acquirerId, ...kind }: Kind & { acquirerId: string }): Account {
+  return account(kind, 'payout.in_transit', { ownerId: acquirerId });
+}
+
+export function bindingClearing(kind: Kind): Account {
+  return account(kind, 'binding.clearing', {});
+}
+
+export function feeIncome({ fee, ...kind }: Kind & { fee: FeeKind }): Account {
+  return account(kind, 'fee.income', { ownerId: fee });
+}
+
+function account(
+  { realm, currency }: Kind,
+  code: AccountCode,
+  owner: { partyId?: string; ownerId?: string },
+): Account {
+  const owners = [owner.partyId, owner.ownerId].filter((part) => part !== undefined).map(escaped);
+  const id = [realm, currency, code, ...owners].join(':') as AccountId;
+  return { id, realm, currency, code, ...owner };
+}
+
+/** A colon in a part must not look like the end of it: two shops would share an account. */
+function escaped(part: string): string {
+  return part.replaceAll('%', '%25').replaceAll(':', '%3A');
+}
+
+/** Sums of an account's transfers. */
+export type Sums = {
+  readonly debitsPosted: bigint;
+  readonly creditsPosted: bigint;
+  readonly debitsPending: bigint;
+  readonly creditsPending: bigint;
+};
+
+export type Balance = {
+  /** What is posted. */
+  readonly own: bigint;
+  /** What is left of it if everything pending that takes from it is posted. Decisions to spend use this. */
+  readonly available: bigint;
+  /** What it may become if everything pending that adds to it is posted. */
+  readonly most: bigint;
+};
+
+export function balanceOf(code: AccountCode, sums: Sums): Balance {
+  const isDebit = chart[code].grows === 'debit';
+  const own = isDebit ? sums.debitsPosted - sums.creditsPosted : sums.creditsPosted - sums.debitsPosted;
+  const [takes, adds] = isDebit
+    ? [sums.creditsPending, sums.debitsPending]
+    : [sums.debitsPending, sums.creditsPending];
+  return { own, available: own - takes, most: own + adds };
+}

@@ -1,0 +1,188 @@
+// What must be true of the ledger at any moment, each as a query that lists its cases and whether it holds in each. Asked of
+// everything, or of what came since the watermark: then sums start from the checkpoint, and single transfers from it on.
+import { statement, type Statement } from '../../database/statement.ts';
+
+/**
+ * What is new begins no later than `since`, and at the watermark. It is given as a value beside that, because only of a value does
+ * PostgreSQL know that little has come after it: of millions of rows it would else read all, every minute.
+ */
+const scope = { recent: 'bool', since: 'timestamptz' } as const;
+const found = { checked: 'int8', broken: 'int8', examples: 'json' } as const;
+
+export type Invariant = {
+  readonly id: string;
+  readonly says: string;
+  /** Not wrong but late: no reason to look at the same transfers again. */
+  readonly isLateness: boolean;
+  readonly find: Statement<typeof scope, typeof found>;
+};
+
+/** The times of events are those of whoever wrote them, whose clock may be a little behind. */
+const eventMargin = `interval '10 minutes'`;
+
+/**
+ * Of `cases`, each row is one case, with a column `holds`. It may use `since`, `touched`, whose money has moved, and `changed`, to
+ * whom anything has happened, whether or not money moved: what should have moved it, and did not, is among them.
+ */
+export function invariant(id: string, says: string, cases: string): Invariant {
+  const find = statement({
+    name: `find_broken_${id.toLowerCase()}`,
+    parameters: scope,
+    row: found,
+    text: `
+      with since as (
+        select case when :recent then reached_at else '-infinity' end as instant from ledger_watermark
+      ), touched as (
+        select distinct aggregate_id from ledger_transfer where created_at >= :since
+      ), changed as (
+        select aggregate_id from touched
+        union select aggregate_id from event where created_at >= :since - ${eventMargin}
+      ), cases as (${cases}
+      )
+      select count(*) as checked, count(*) filter (where holds is not true) as broken,
+        coalesce((select json_agg(example) from (select * from cases where holds is not true limit 5) as example), '[]')
+          as examples
+      from cases`,
+  });
+  return { id, says, isLateness: false, find };
+}
+
+/** Of each touched aggregate, what became of each step: open, posted, or neither, which is void. */
+const theirSteps = `cross join lateral (
+      select operation_id, step, sum(pending_minor) as open_minor, sum(posted_minor) as posted_minor,
+        bool_or(phase = 'pending') as was_held
+      from ledger_transfer as transfer where transfer.aggregate_id = touched.aggregate_id
+      group by operation_id, step
+    ) as done`;
+
+/**
+ * Nothing is pending for longer than its step may be. Recent is what came of that age since the watermark. Each age is asked for by
+ * itself: of an age that comes out of a table PostgreSQL does not know how little it leaves, and reads every transfer.
+ */
+function ageLimit(id: string, says: string, ages: Readonly<Record<string, string>>): Invariant {
+  const cases = Object.entries(ages).map(
+    ([step, age]) => `
+    select held.aggregate_id, held.operation_id, held.step, held.pending_minor, held.created_at,
+      exists (
+        select from ledger_transfer as done where done.resolves and done.aggregate_id = held.aggregate_id
+          and done.operation_id = held.operation_id and done.step = held.step
+      ) as holds
+    from ledger_transfer as held
+    where held.step = '${step}' and held.phase = 'pending' and held.created_at < now() - interval '${age}'
+      and held.created_at >= :since - interval '${age}'`,
+  );
+  return { ...invariant(id, says, cases.join(' union all ')), isLateness: true };
+}
+
+/** Those of the ledger by itself. Rooms that post to it have their own beside. */
+export const ledgerInvariants: readonly Invariant[] = [
+  invariant(
+    'I1',
+    'debits equal credits in each realm and currency, posted and pending',
+    `
+    select split_part(account_id, ':', 1) as realm, split_part(account_id, ':', 2) as currency,
+      sum(debits_posted)::text as debits_posted, sum(credits_posted)::text as credits_posted,
+      sum(debits_pending)::text as debits_pending, sum(credits_pending)::text as credits_pending,
+      sum(debits_posted) = sum(credits_posted) and sum(debits_pending) = sum(credits_pending) as holds
+    from ledger_balance group by 1, 2`,
+  ),
+  invariant(
+    'I2',
+    'every balance is the sum of its transfers',
+    `
+    select account_id, lane, to_json(balance) as balance, to_json(summed) as transfers,
+      (coalesce(balance.debits_posted, 0), coalesce(balance.credits_posted, 0),
+       coalesce(balance.debits_pending, 0), coalesce(balance.credits_pending, 0))
+      = (coalesce(summed.debits_posted, 0), coalesce(summed.credits_posted, 0),
+         coalesce(summed.debits_pending, 0), coalesce(summed.credits_pending, 0)) as holds
+    from ledger_balance as balance
+    full join (
+      select account_id, lane, sum(debits_posted) as debits_posted, sum(credits_posted) as credits_posted,
+        sum(debits_pending) as debits_pending, sum(credits_pending) as credits_pending
+      from (
+        select * from ledger_checkpoint where (select instant from since) > '-infinity'
+        union all
+        select debit_account, debit_lane, posted_minor, 0, pending_minor, 0
+        from ledger_transfer where created_at >= (select instant from since) and created_at >= :since
+        union all
+        select credit_account, credit_lane, 0, posted_minor, 0, pending_minor
+        from ledger_transfer where created_at >= (select instant from since) and created_at >= :since
+      ) as leg
+      group by account_id, lane
+    ) as summed using (account_id, lane)`,
+  ),
+  invariant(
+    'I3',
+    'what is pending is resolved once at most, whole, between the same accounts, and posted with no more than it was',
+    `
+    select done.aggregate_id, done.operation_id, done.step,
+      count(held.step) = 1 and count(*) = 1
+      and bool_and(held.pending_minor = -done.pending_minor and held.pending_minor >= done.posted_minor
+        and (held.debit_account, held.debit_lane, held.credit_account, held.credit_lane)
+          = (done.debit_account, done.debit_lane, done.credit_account, done.credit_lane)) as holds
+    from touched join ledger_transfer as done using (aggregate_id)
+    left join ledger_transfer as held on held.aggregate_id = done.aggregate_id
+      and held.operation_id = done.operation_id and held.step = done.step and held.phase = 'pending'
+    where done.resolves
+    group by done.aggregate_id, done.operation_id, done.step`,
+  ),
+  invariant(
+    'I4',
+    'nothing below zero is available on an account with a floor',
+    `
+    select account_id, sum(credits_posted - debits_posted - debits_pending)::text as available,
+      sum(credits_posted - debits_posted - debits_pending) >= 0 as holds
+    from ledger_account join ledger_balance using (account_id)
+    where has_floor group by account_id`,
+  ),
+  invariant(
+    'I5',
+    'a transfer stays within one realm and one currency, between accounts that exist',
+    `
+    select transfer.aggregate_id, operation_id, step, debit_account, credit_account,
+      debited.realm = credited.realm and debited.currency = credited.currency as holds
+    from ledger_transfer as transfer
+    left join ledger_account as debited on debited.account_id = debit_account
+    left join ledger_account as credited on credited.account_id = credit_account
+    where created_at >= :since`,
+  ),
+  invariant(
+    'I6',
+    'no more of a payment is refunded, or about to be, than was captured',
+    `
+    select touched.aggregate_id, split_part(operation_id, '/', 2) as payment,
+      coalesce(sum(posted_minor) filter (where step in ('hold', 'sale')), 0) as captured_minor,
+      coalesce(sum(posted_minor + open_minor) filter (where step = 'refund'), 0) as refunded_minor,
+      coalesce(sum(posted_minor) filter (where step in ('hold', 'sale')), 0)
+        >= coalesce(sum(posted_minor + open_minor) filter (where step = 'refund'), 0) as holds
+    from touched ${theirSteps}
+    where operation_id like 'payment/%' group by 1, 2`,
+  ),
+  invariant(
+    'I7',
+    'the steps of an operation end alike, a payment is taken once at most, and a fee of it only then',
+    `
+    select touched.aggregate_id, operation_id, array_agg(step) as steps,
+      count(distinct (open_minor > 0, posted_minor > 0)) filter (where was_held) <= 1
+      and count(*) filter (where step in ('hold', 'sale')) <= 1
+      and (count(*) filter (where step = 'fee') = 0
+        or count(*) filter (where step in ('hold', 'sale') and posted_minor > 0) = 1) as holds
+    from touched ${theirSteps}
+    group by 1, 2`,
+  ),
+  ageLimit('I8', 'no hold is open for more than 31 days, no refund or payout for more than 4', {
+    hold: '31 days',
+    refund: '4 days',
+    payout: '4 days',
+  }),
+  invariant(
+    'I9',
+    'all that is on a clearing account of bindings is on its way back',
+    `
+    select account_id, sum(credits_posted - debits_posted)::text as own, sum(debits_pending)::text as returning,
+      sum(credits_posted - debits_posted) = sum(debits_pending) as holds
+    from ledger_account join ledger_balance using (account_id)
+    where code = 'binding.clearing' group by account_id`,
+  ),
+  ageLimit('I9a', 'the test charge of a binding is returned within a day', { return: '24 hours' }),
+];

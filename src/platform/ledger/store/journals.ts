@@ -1,0 +1,190 @@
+// The ledger in SQL. A journal is one statement, the function post_journal of the schema, so that the balances of busy
+// accounts are locked for no longer than that statement and the commit. A room writes its journal inside the statement that
+// changes its own row (recordJournal), and one of them only: then no two transactions can wait for each other. A journal without a
+// row, as tests and the bench of the ledger have, is the last thing of a transaction (postJournal).
+import type { Instant } from '../../../clock.ts';
+import type { Database } from '../../database/database.ts';
+import { statement, type Values } from '../../database/statement.ts';
+import { balanceOf, chart, type Account, type Balance } from '../domain/account.ts';
+import { accountsIn, type DrawingJournal, type Entry, type Journal } from '../domain/ledger.ts';
+
+/** A journal that contradicts what is written: a hold resolved twice, another amount under the same name. A bug. */
+export class LedgerConflict extends Error {}
+
+const writeJournal = statement({
+  name: 'post_journal',
+  parameters: { aggregate_id: 'text', operation_id: 'text', happened_at: 'timestamptz', entries: 'json' },
+  row: { outcome: 'text' },
+  text: `select post_journal(:aggregate_id, :operation_id, :happened_at, :entries) as outcome`,
+});
+
+/** Whoever opens the same account at the same time waits here for the other's transaction. */
+const openAccounts = statement({
+  name: 'open_ledger_accounts',
+  parameters: { accounts: 'json' },
+  row: {},
+  text: `
+    with opened as (
+      insert into ledger_account (account_id, realm, currency, code, party_id, owner_id, has_floor, lanes)
+      select account_id, realm, currency, code, party_id, owner_id, has_floor, lanes
+      from json_to_recordset(:accounts) as asked (account_id text, realm text, currency text, code text, party_id text,
+        owner_id text, has_floor bool, lanes int)
+      order by account_id
+      on conflict do nothing
+      returning account_id, has_floor, lanes
+    )
+    insert into ledger_balance (account_id, lane, stands_alone)
+    select account_id, lane, has_floor and lanes = 0
+    from opened, generate_series(case when has_floor or lanes = 0 then 0 else 1 end, lanes) as lane`,
+});
+
+const changeLanes = statement({
+  name: 'spread_ledger_account',
+  parameters: { account_id: 'text', lanes: 'int4' },
+  row: { account_id: 'text' },
+  text: `
+    with spread as (
+      update ledger_account set lanes = :lanes where account_id = :account_id returning account_id
+    ), freed as (
+      update ledger_balance set stands_alone = false where account_id = :account_id and stands_alone and :lanes > 0
+    ), added as (
+      insert into ledger_balance (account_id, lane, stands_alone)
+      select account_id, lane, false from spread, generate_series(0, :lanes) as lane
+      on conflict do nothing
+    )
+    select account_id from spread`,
+});
+
+const readSums = statement({
+  name: 'read_ledger_balance',
+  parameters: { account_id: 'text' },
+  row: { debits_posted: 'int8', credits_posted: 'int8', debits_pending: 'int8', credits_pending: 'int8' },
+  text: `select coalesce(sum(debits_posted), 0)::int8 as debits_posted,
+           coalesce(sum(credits_posted), 0)::int8 as credits_posted,
+           coalesce(sum(debits_pending), 0)::int8 as debits_pending,
+           coalesce(sum(credits_pending), 0)::int8 as credits_pending
+         from ledger_balance where account_id = :account_id`,
+});
+
+/**
+ * Writes a journal in the transaction of the change it belongs to. Written already, it changes nothing. Refused for lack of
+ * money, it has changed nothing either, and the transaction can go on.
+ */
+export async function postJournal(
+  tx: Database,
+  journal: DrawingJournal,
+  happenedAt: Instant,
+): Promise<'posted' | 'insufficient'>;
+export async function postJournal(
+  tx: Database,
+  journal: Journal & { readonly draws?: never },
+  happenedAt: Instant,
+): Promise<'posted'>;
+export async function postJournal(
+  tx: Database,
+  journal: Journal & { readonly draws?: true },
+  happenedAt: Instant,
+): Promise<'posted' | 'insufficient'> {
+  const write = async () => {
+    const [row] = await tx.run(writeJournal, {
+      aggregate_id: journal.aggregateId,
+      operation_id: journal.operationId,
+      happened_at: happenedAt,
+      entries: journal.entries.map(entryToJson),
+    });
+    return row?.outcome;
+  };
+  try {
+    let outcome = await write();
+    if (outcome === 'unopened') {
+      await tx.run(openAccounts, { accounts: accountsIn(journal).map(accountToJson) });
+      outcome = await write();
+    }
+    if (outcome === 'posted' || outcome === 'repeated') return 'posted';
+    if (outcome === 'insufficient' && journal.draws) return outcome;
+    throw new LedgerConflict(`ledger: ${journal.operationId} of ${journal.aggregateId} is ${outcome}`);
+  } catch (error) {
+    throw conflictOr(error);
+  }
+}
+
+/**
+ * The part of a statement's last select that writes a journal for the row it changed: no row, no journal. The statement
+ * fails as a whole where the journal cannot be written; run it through `recording`.
+ */
+export function recordJournal(aggregateIdColumn: string): string {
+  return `record_journal(${aggregateIdColumn}, :journal_operation, :happened_at, :journal_entries)`;
+}
+
+export const journalParameters = { journal_operation: 'text?', journal_entries: 'json?' } as const;
+
+export function journalValues(journal: Journal | undefined): Values<typeof journalParameters> {
+  return {
+    journal_operation: journal?.operationId ?? null,
+    journal_entries: journal?.entries.map(entryToJson) ?? null,
+  };
+}
+
+/**
+ * Runs a statement with a journal in it. An account's first use opens it, after which the statement is run again: within
+ * a transaction `write` must therefore use a savepoint.
+ */
+export async function recording<T>(
+  db: Database,
+  journal: (Journal & { readonly draws?: true }) | undefined,
+  write: () => Promise<T>,
+): Promise<T | 'insufficient'> {
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      if (code === 'LE003' && journal?.draws) return 'insufficient';
+      if (code !== 'LE002' || !journal) throw conflictOr(error);
+      await db.run(openAccounts, { accounts: accountsIn(journal).map(accountToJson) });
+    }
+  }
+}
+
+/** Zero for an account nobody has used yet. */
+export async function readBalance(db: Database, account: Account): Promise<Balance> {
+  const [row] = await db.run(readSums, { account_id: account.id });
+  return balanceOf(account.code, {
+    debitsPosted: row?.debits_posted ?? 0n,
+    creditsPosted: row?.credits_posted ?? 0n,
+    debitsPending: row?.debits_pending ?? 0n,
+    creditsPending: row?.credits_pending ?? 0n,
+  });
+}
+
+/** Spreads an account over more balance rows, or fewer, while it is used. False when there is no such account. */
+export async function spreadAccount(db: Database, accountId: string, lanes: number): Promise<boolean> {
+  const rows = await db.run(changeLanes, { account_id: accountId, lanes });
+  return rows.length > 0;
+}
+
+function entryToJson(entry: Entry) {
+  if (entry.phase === 'void') return entry;
+  const minor = entry.minor?.toString();
+  if (entry.phase === 'post') return { ...entry, minor };
+  return { ...entry, debit: entry.debit.id, credit: entry.credit.id, minor };
+}
+
+function accountToJson(account: Account) {
+  const { hasFloor, lanes } = chart[account.code];
+  return {
+    account_id: account.id,
+    realm: account.realm,
+    currency: account.currency,
+    code: account.code,
+    party_id: account.partyId,
+    owner_id: account.ownerId,
+    has_floor: hasFloor,
+    lanes,
+  };
+}
+
+function conflictOr(error: unknown): unknown {
+  const isConflict = error instanceof Error && 'code' in error && error.code === 'LE001';
+  return isConflict ? new LedgerConflict(error.message, { cause: error }) : error;
+}

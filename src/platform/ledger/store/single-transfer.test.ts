@@ -1,0 +1,100 @@
+// The short way of a journal of one transfer writes what post_journal writes, and leaves to it whatever is not as usual.
+import type pg from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { book, newPayment, rubles } from '../../../../test/support/ledger.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../test/support/test-database.ts';
+import type { Currency } from '../../../money.ts';
+import { acquirerUncleared, settlementAccount } from '../domain/account.ts';
+import { spreadAccount } from './journals.ts';
+import { saleApproved, type LedgerPayment } from '../domain/postings.ts';
+
+let db: TestDatabase;
+let payment: LedgerPayment;
+beforeAll(async () => void (db = await createTestDatabase()));
+afterAll(() => db.drop());
+beforeEach(async () => {
+  payment = newPayment();
+  await book(db.database, saleApproved(payment, rubles(1n), 0n));
+});
+
+const kind = { realm: 'test', currency: 'RUB' as Currency } as const;
+const debitOf = () => acquirerUncleared({ ...kind, ...payment }).id;
+const creditOf = () => settlementAccount({ ...kind, ...payment }).id;
+const at = '2026-01-19T10:00:00Z';
+
+type Entry = { step: string; phase: string; debit: string; credit: string; minor: string | null };
+const sale = (more: Partial<Entry> = {}): Entry => ({
+  step: 'sale',
+  phase: 'single',
+  debit: debitOf(),
+  credit: creditOf(),
+  minor: '6000',
+  ...more,
+});
+
+/** Inside a transaction that is taken back. */
+function aside<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+  return db.database.withClient(async (client) => {
+    await client.query('begin');
+    try {
+      return await work(client);
+    } finally {
+      await client.query('rollback');
+    }
+  });
+}
+
+async function written(by: string, aggregate: string, entries: readonly Entry[]) {
+  return aside(async (client) => {
+    const call = `select ${by}($1, 'payment/1', $2, $3) as outcome`;
+    const { rows } = await client.query(call, [aggregate, at, JSON.stringify(entries)]);
+    const transfers = await client.query(
+      `select to_jsonb(ledger_transfer) - 'created_at' as row from ledger_transfer where aggregate_id = $1`,
+      [aggregate],
+    );
+    const balances = await client.query(
+      'select to_jsonb(ledger_balance) as row from ledger_balance where account_id in ($1, $2) order by account_id, lane',
+      [debitOf(), creditOf()],
+    );
+    return { outcome: rows[0].outcome, transfers: transfers.rows, balances: balances.rows };
+  });
+}
+
+test.each([16, 1, 0])(
+  'it writes the same transfer to the same lanes, of which there are %i',
+  async (lanes) => {
+    await spreadAccount(db.database, debitOf(), lanes);
+    await spreadAccount(db.database, creditOf(), lanes);
+    for (let number = 0; number < 40; number++) {
+      const short = await written('post_single', `invoice-${number}`, [sale()]);
+      expect(short.outcome).toBe('posted');
+      expect(short.transfers).toHaveLength(1);
+      expect(short).toEqual(await written('post_journal', `invoice-${number}`, [sale()]));
+    }
+  },
+);
+
+test.each<[string, () => Entry[]]>([
+  ['it has two transfers', () => [sale(), sale({ step: 'fee' })]],
+  ['it has none', () => []],
+  ['it is a hold', () => [sale({ phase: 'pending' })]],
+  ['it moves nothing', () => [sale({ minor: '0' })]],
+  ['its money is missing', () => [sale({ minor: null })]],
+  ['it lowers an account with a floor', () => [sale({ debit: creditOf(), credit: debitOf() })]],
+  ['an account is not open', () => [sale({ credit: 'test:RUB:merchant.settlement:NOBODY:SHOP' })]],
+])('it is not for a journal when %s', async (_, entries) => {
+  const { outcome, transfers } = await written('post_single', 'unusual', entries());
+  expect({ outcome, transfers }).toEqual({ outcome: null, transfers: [] });
+});
+
+test('what was written before is left to the rules of repeats', () =>
+  aside(async (client) => {
+    const record = (minor: string) =>
+      client.query(`select record_journal('repeated', 'payment/1', $1, $2) as outcome`, [
+        at,
+        JSON.stringify([sale({ minor })]),
+      ]);
+    expect((await record('6000')).rows).toEqual([{ outcome: 'posted' }]);
+    expect((await record('6000')).rows).toEqual([{ outcome: 'repeated' }]);
+    await expect(record('6001')).rejects.toMatchObject({ code: 'LE001' });
+  }));

@@ -1,0 +1,132 @@
+// Receipts: what each must have in every language and for every kind of mandate, that the linter lets none out without,
+// and that nothing others write bars one.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Instant } from '../../clock.ts';
+import type { Currency } from '../../money.ts';
+import { scheduleProblem, type AmountRule } from '../../recurring/domain/mandate.ts';
+import { escaped, receiptLanguages, receiptOf, receiptProblems, type ReceiptFacts } from './receipt.ts';
+
+const facts: ReceiptFacts = {
+  language: 'en',
+  merchant: { name: 'A & B <Books>', site: 'https://books.example', contact: 'help@books.example' },
+  amount: { minor: 49_905n, currency: 'RUB' as Currency },
+  at: '2026-01-19T10:00:00.123000Z' as Instant,
+  mandate: { schedule: 'P1M' },
+  card: { paymentSystem: 'visa', lastDigits: '4242' },
+  invoiceId: '1Cg2mCUVy4m',
+  paymentId: '1',
+  reference: '900000000017',
+  approvalCode: '134623',
+  cancelUrl: 'https://pay.example/recurring/withdraw/x/y',
+};
+const rules: (AmountRule | undefined)[] = [
+  undefined,
+  { kind: 'fixed', amountMinor: 100 },
+  { kind: 'upTo', amountMinor: 100_000 },
+  { kind: 'variable', text: 'by the meter' },
+];
+
+describe.each(receiptLanguages)('a receipt in %s', (language) => {
+  const mandates = ['P1M', 'P2W', 'P1Y', 'as agreed with the merchant', 'on the 15th'].flatMap((schedule) =>
+    [undefined, '2030-12-31'].flatMap((validUntil) =>
+      rules.map((amountRule) => ({
+        schedule,
+        ...(validUntil === undefined ? {} : { validUntil }),
+        ...(amountRule === undefined ? {} : { amountRule }),
+      })),
+    ),
+  );
+
+  test.each(mandates)('has the three parts for %o', (mandate) => {
+    const { text, html } = receiptOf({ ...facts, language, mandate });
+    expect(receiptProblems({ text, html }, language)).toEqual([]);
+    for (const receipt of [text, html]) {
+      expect(receipt).toContain('recurring transaction');
+      expect(receipt).toMatch(mandate.validUntil === undefined ? /until cancelled/ : /until 2030-12-31/);
+    }
+    expect(text).toMatch(/^(Schedule|Расписание): \S/m);
+    expect(text).toContain('499.05 RUB');
+  });
+
+  test('is refused by the linter for each part it lacks', () => {
+    const { text, html } = receiptOf({ ...facts, language });
+    const [marker, , schedule, lifetime] = text.split('\n') as [string, string, string, string];
+    const cancel = text.trimEnd().split('\n').at(-1) as string;
+    for (const line of [marker, schedule, lifetime, cancel]) {
+      expect(receiptProblems({ text: text.replace(line, ''), html }, language), line).toHaveLength(1);
+    }
+    const rows = html.match(/(?<=<h1>).*(?=<\/h1>)|<tr>.*Schedule.*|<tr>.*Valid.*|<tr>.*cancel<.*/g) ?? [];
+    for (const row of language === 'en' ? rows : []) {
+      expect(receiptProblems({ text, html: html.replaceAll(row, '') }, language), row).toHaveLength(1);
+    }
+    expect(rows).toHaveLength(language === 'en' ? 4 : 1);
+  });
+
+  test('is written whatever others wrote', () => {
+    const odd = fc.constantFrom(
+      '',
+      ' ',
+      '\n',
+      '\u2028',
+      '<',
+      '>',
+      '&',
+      '$&',
+      '<b>',
+      '</th>',
+      'Valid: ',
+      'P1M',
+    );
+    const said = fc.array(fc.oneof(odd, fc.string({ unit: 'binary' }))).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(said, said, said, said, (schedule, text, name, contact) => {
+        const mandate = { schedule, amountRule: { kind: 'variable', text } } as const;
+        const merchant = { name, site: 'https://books.example', contact };
+        const { text: written, html } = receiptOf({ ...facts, language, mandate, merchant });
+        expect(written.split('\n')).toHaveLength(13);
+        expect(html.match(/<tr>/g)).toHaveLength(10);
+      }),
+    );
+  });
+});
+
+test('words of others stay words in the page', () => {
+  const { html } = receiptOf(facts);
+  expect(html).toContain('A &#38; B &#60;Books&#62;');
+  expect(html).not.toContain('<Books>');
+});
+
+test.each([
+  ['JPY', 500n, '500 JPY'],
+  ['KWD', 1n, '0.001 KWD'],
+  ['EUR', 5n, '0.05 EUR'],
+])('an amount in %s has the digits of its currency', (currency, minor, shown) => {
+  const { text } = receiptOf({ ...facts, amount: { minor, currency: currency as Currency } });
+  expect(text).toContain(`Amount: ${shown}`);
+});
+
+test('a bank may number its operations as cards are numbered', () => {
+  expect(receiptOf({ ...facts, reference: '4242424242424242' }).text).toContain('4242424242424242');
+});
+
+test.each(['<monthly>', ' monthly', 'monthly\nor so', 'P1M or <'])(
+  'the schedule %j is shown as it is',
+  (schedule) => {
+    const { text, html } = receiptOf({ ...facts, mandate: { schedule } });
+    const shown = schedule.replace('\n', ' ').trim();
+    expect(text).toContain(`\nSchedule: ${shown}\n`);
+    expect(html).toContain(`>${escaped(shown)}<`);
+  },
+);
+
+test.each([' ', '\n', 'card 4242 4242 4242 4242', '600000000007'])(
+  'words that were taken once and may not be shown, %j, give way to ours',
+  (words) => {
+    const mandate = { schedule: words, amountRule: { kind: 'variable', text: words } } as const;
+    const { text } = receiptOf({ ...facts, mandate });
+    expect(text).toContain('\nSchedule: as agreed with the merchant\n');
+    expect(text).toContain('\nLater amounts: as agreed with the merchant\n');
+    expect(scheduleProblem(words)).toMatch(/^has /);
+  },
+);

@@ -1,0 +1,263 @@
+// The receipt of a recurring payment, as text and as a page, in English and Russian; and the linter that lets no receipt
+// out without the three parts the rules demand: the marker, the schedule and the lifetime. Whatever merchants and payers wrote,
+// there is one: each of their words stands on one line, and where there are none that may be shown, ours do. Pure.
+import { givesAnyNumberAway } from '../../cards/domain/card.ts';
+import type { Instant } from '../../clock.ts';
+import { decimalsOf, type Money } from '../../money.ts';
+import { asAgreed, type Mandate } from '../../recurring/domain/mandate.ts';
+
+export const receiptLanguages = ['en', 'ru'] as const;
+export type ReceiptLanguage = (typeof receiptLanguages)[number];
+
+export type ReceiptFacts = {
+  readonly language: ReceiptLanguage;
+  readonly merchant: { readonly name: string; readonly site: string; readonly contact?: string };
+  readonly amount: Money;
+  readonly at: Instant;
+  readonly mandate: Pick<
+    Mandate,
+    'schedule' | 'validUntil' | 'amountRule' | 'trialEnd' | 'amountAfterTrialMinor'
+  >;
+  readonly card: { readonly paymentSystem: string; readonly lastDigits: string };
+  readonly invoiceId: string;
+  readonly paymentId: string;
+  readonly reference: string;
+  readonly approvalCode?: string;
+  /** Where the payer ends it, by himself and at once. */
+  readonly cancelUrl: string;
+};
+
+export type Receipt = { readonly subject: string; readonly text: string; readonly html: string };
+
+/** Never translated alone: whoever checks a receipt looks for these letters. */
+const marker = 'recurring transaction';
+
+type Words = {
+  readonly subject: (merchant: string) => string;
+  readonly marker: string;
+  readonly labels: Readonly<Record<Label, string>>;
+  readonly untilCancelled: string;
+  readonly until: (date: string) => string;
+  readonly every: (count: number, unit: Unit) => string;
+  readonly asAgreed: string;
+  readonly upTo: (amount: string) => string;
+  readonly trial: (date: string, after: string | undefined) => string;
+  readonly how: (url: string) => string;
+};
+type Label =
+  | 'schedule'
+  | 'lifetime'
+  | 'amount'
+  | 'later'
+  | 'trial'
+  | 'date'
+  | 'merchant'
+  | 'card'
+  | 'payment'
+  | 'reference'
+  | 'cancel';
+type Unit = 'D' | 'W' | 'M' | 'Y';
+
+const english: Record<Unit, string> = { D: 'day', W: 'week', M: 'month', Y: 'year' };
+const russianEach: Record<Unit, string> = {
+  D: 'каждый день',
+  W: 'каждую неделю',
+  M: 'каждый месяц',
+  Y: 'каждый год',
+};
+/** As many as end in one, in two to four, and all others. */
+const russianForms: Record<Unit, readonly [one: string, few: string, many: string]> = {
+  D: ['день', 'дня', 'дней'],
+  W: ['неделю', 'недели', 'недель'],
+  M: ['месяц', 'месяца', 'месяцев'],
+  Y: ['год', 'года', 'лет'],
+};
+const russianRules = new Intl.PluralRules('ru');
+
+function russianEvery(count: number, unit: Unit): string {
+  if (count === 1) return russianEach[unit];
+  const [one, few, many] = russianForms[unit];
+  const rule = russianRules.select(count);
+  return `каждые ${count} ${rule === 'one' ? one : rule === 'few' ? few : many}`;
+}
+
+const words: Record<ReceiptLanguage, Words> = {
+  en: {
+    subject: (merchant) => `Receipt: ${marker}, ${merchant}`,
+    marker,
+    labels: {
+      schedule: 'Schedule',
+      lifetime: 'Valid',
+      amount: 'Amount',
+      later: 'Later amounts',
+      trial: 'Trial',
+      date: 'Date',
+      merchant: 'Merchant',
+      card: 'Card',
+      payment: 'Payment',
+      reference: 'Reference',
+      cancel: 'To cancel',
+    },
+    untilCancelled: 'until cancelled',
+    until: (date) => `until ${date}`,
+    every: (count, unit) => (count === 1 ? `every ${english[unit]}` : `every ${count} ${english[unit]}s`),
+    asAgreed,
+    upTo: (amount) => `up to ${amount}`,
+    trial: (date, after) => (after === undefined ? `until ${date}` : `until ${date}, then ${after}`),
+    how: (url) => `open ${url}`,
+  },
+  ru: {
+    subject: (merchant) => `Чек: регулярный платёж (${marker}), ${merchant}`,
+    marker: `${marker} (регулярный платёж)`,
+    labels: {
+      schedule: 'Расписание',
+      lifetime: 'Срок действия',
+      amount: 'Сумма',
+      later: 'Следующие суммы',
+      trial: 'Пробный период',
+      date: 'Дата',
+      merchant: 'Продавец',
+      card: 'Карта',
+      payment: 'Платёж',
+      reference: 'Номер операции',
+      cancel: 'Чтобы отказаться',
+    },
+    untilCancelled: 'до отмены (until cancelled)',
+    until: (date) => `до ${date} (until ${date})`,
+    every: russianEvery,
+    asAgreed: 'по договорённости с продавцом',
+    upTo: (amount) => `до ${amount}`,
+    trial: (date, after) => (after === undefined ? `до ${date}` : `до ${date}, затем ${after}`),
+    how: (url) => `откройте ${url}`,
+  },
+};
+
+export function receiptOf(facts: ReceiptFacts): Receipt {
+  const said = words[facts.language];
+  const lines = linesOf(facts, said);
+  const subject = said.subject(facts.merchant.name);
+  const text = [
+    said.marker,
+    '',
+    ...lines.map(([label, value]) => `${said.labels[label]}: ${value}`),
+    '',
+  ].join('\n');
+  const rows = lines.map(
+    ([label, value]) =>
+      `<tr><th scope="row">${escaped(said.labels[label])}</th><td>${linked(value, facts.cancelUrl)}</td></tr>`,
+  );
+  const html = `<!doctype html>
+<html lang="${facts.language}">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(subject)}</title>
+<style>body{font:16px/1.5 system-ui,sans-serif;max-width:36em;margin:2em auto;padding:0 1em}th{text-align:left;padding:.2em 1em .2em 0;vertical-align:top;white-space:nowrap}td{overflow-wrap:anywhere}</style>
+<main>
+<h1>${escaped(said.marker)}</h1>
+<table>
+${rows.join('\n')}
+</table>
+</main>
+</html>
+`;
+  const receipt = { subject, text, html };
+  const problems = receiptProblems(receipt, facts.language);
+  if (problems.length > 0) throw new Error(`a receipt would be against the rules: ${problems.join('; ')}`);
+  return receipt;
+}
+
+function linesOf(facts: ReceiptFacts, said: Words): (readonly [Label, string])[] {
+  const { merchant, amount, at, mandate, card, approvalCode } = facts;
+  const { validUntil, amountRule, trialEnd, amountAfterTrialMinor } = mandate;
+  const after = amountAfterTrialMinor === undefined ? undefined : textOfMinor(amountAfterTrialMinor, amount);
+  const trial = trialEnd === undefined ? [] : ([['trial', said.trial(trialEnd, after)]] as const);
+  const later =
+    amountRule === undefined
+      ? []
+      : amountRule.kind === 'variable'
+        ? ([['later', shown(amountRule.text, said)]] as const)
+        : ([['later', laterAmount(amountRule, amount, said)]] as const);
+  const lines: (readonly [Label, string])[] = [
+    ['schedule', shown(scheduleInWords(mandate.schedule, facts.language), said)],
+    ['lifetime', validUntil === undefined ? said.untilCancelled : said.until(validUntil)],
+    ['amount', moneyText(amount)],
+    ...later,
+    ...trial,
+    ['date', `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`],
+    ['merchant', [merchant.name, merchant.site, merchant.contact].filter(Boolean).join(', ')],
+    ['card', `${card.paymentSystem} •• ${card.lastDigits}`],
+    ['payment', `${facts.invoiceId} / ${facts.paymentId}`],
+    ['reference', [facts.reference, approvalCode].filter(Boolean).join(' / ')],
+    ['cancel', said.how(facts.cancelUrl)],
+  ];
+  return lines.map(([label, value]) => [label, value.replace(/\s+/g, ' ').trim()]);
+}
+
+/** Such words are not taken any more, but were. */
+function shown(agreed: string, said: Words): string {
+  return agreed.trim() === '' || givesAnyNumberAway(agreed) ? said.asAgreed : agreed;
+}
+
+function laterAmount(
+  rule: { readonly kind: 'fixed' | 'upTo'; readonly amountMinor: number },
+  { currency }: Money,
+  said: Words,
+): string {
+  const text = textOfMinor(rule.amountMinor, { currency });
+  return rule.kind === 'fixed' ? text : said.upTo(text);
+}
+
+function textOfMinor(minor: number, { currency }: Pick<Money, 'currency'>): string {
+  return moneyText({ minor: BigInt(minor), currency });
+}
+
+/** A period becomes words; words stay as they are. */
+export function scheduleInWords(schedule: string, language: ReceiptLanguage): string {
+  const said = words[language];
+  if (schedule === asAgreed) return said.asAgreed;
+  const [, count, unit] = /^P(\d{1,3})([DWMY])$/.exec(schedule) ?? [];
+  return count === undefined ? schedule : said.every(Number(count), unit as Unit);
+}
+
+export function moneyText({ minor, currency }: Money): string {
+  const decimals = decimalsOf(currency);
+  const digits = String(minor).padStart(decimals + 1, '0');
+  if (decimals === 0) return `${digits} ${currency}`;
+  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)} ${currency}`;
+}
+
+/** What is wrong with a receipt, be it in its text or on its page. */
+export function receiptProblems(
+  { text, html }: Pick<Receipt, 'text' | 'html'>,
+  language: ReceiptLanguage,
+): string[] {
+  return [text, textOfPage(html)].flatMap((written) => problemsOf(written, language));
+}
+
+/** What others wrote is escaped in it, so that each `<` is ours. */
+function textOfPage(html: string): string {
+  return html
+    .replace(/<style>.*?<\/style>/gs, '')
+    .replace(/<\/th>/g, ': ')
+    .replace(/<[^>]*>/g, '');
+}
+
+function problemsOf(text: string, language: ReceiptLanguage): string[] {
+  const { labels } = words[language];
+  const has = (label: Label, value: string) => new RegExp(`^${labels[label]}: ${value}`, 'm').test(text);
+  return [
+    ...(text.includes(marker) ? [] : [`it does not say "${marker}"`]),
+    ...(has('schedule', '\\S') ? [] : ['it has no schedule']),
+    ...(has('lifetime', '.*until (cancelled|\\d{4}-\\d{2}-\\d{2})') ? [] : ['it has no lifetime']),
+    ...(has('cancel', '\\S') ? [] : ['it does not say how to cancel']),
+  ];
+}
+
+export function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (sign) => `&#${sign.codePointAt(0)};`);
+}
+
+function linked(text: string, url: string): string {
+  const safe = escaped(url);
+  return escaped(text).replace(safe, `<a href="${safe}">${safe}</a>`);
+}

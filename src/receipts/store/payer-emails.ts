@@ -1,0 +1,198 @@
+// The outbox in SQL. A letter is written with the change of the payment it is about, and ended by whoever sent it.
+import type { Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { statement, type Values } from '../../platform/database/statement.ts';
+import type { Currency } from '../../money.ts';
+import type { Letter, Paid } from '../domain/payer-email.ts';
+import type { Member } from '../../recurring/domain/series.ts';
+
+/** What a receipt says, and where it goes. */
+export type NewLetter = { readonly paid: Paid; readonly recipient: string | undefined };
+
+export const letterParameters = {
+  letter_recipient: 'text?',
+  letter_paid_at: 'timestamptz?',
+  letter_amount_minor: 'int8?',
+  letter_currency: 'text?',
+  letter_reference: 'text?',
+  letter_approval_code: 'text?',
+} as const;
+
+/**
+ * The part of a statement that writes one, for the series that stands in the common table expression `series`; none without
+ * an address. Due at once, or claimed already until `claimedUntil` by whoever writes it. Uses :invoice_id and :payment_id, and
+ * :happened_at.
+ */
+export function letterOf(
+  series: string,
+  { address = ':letter_recipient', claimedUntil }: { address?: string; claimedUntil?: string },
+): string {
+  return `posted as (
+      insert into letter (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
+        currency, reference, approval_code, wake_at, attempts)
+      select :invoice_id, :payment_id, party_id, series_id, 'waiting', :happened_at, address, :letter_paid_at,
+        :letter_amount_minor, :letter_currency, :letter_reference, :letter_approval_code, ${claimedUntil ?? ':happened_at'}, ${claimedUntil ? 1 : 0}
+      from ${series}, lateral (select ${address}) as its (address) where address is not null
+      on conflict do nothing
+    )`;
+}
+
+export function letterValues(letter: NewLetter | undefined): Values<typeof letterParameters> {
+  const { recipient, paid } = letter ?? {};
+  return {
+    letter_recipient: recipient ?? null,
+    letter_paid_at: paid?.at ?? null,
+    letter_amount_minor: paid?.amount.minor ?? null,
+    letter_currency: paid?.amount.currency ?? null,
+    letter_reference: paid?.reference ?? null,
+    letter_approval_code: paid?.approvalCode ?? null,
+  };
+}
+
+/** Where the payment names no address, that of the consent counts; without any there is no letter. */
+const insertLetter = statement({
+  name: 'insert_letter',
+  parameters: {
+    invoice_id: 'text',
+    payment_id: 'text',
+    series_id: 'text',
+    happened_at: 'timestamptz',
+    ...letterParameters,
+  },
+  row: {},
+  text: `
+    with its_series as (
+      select party_id, series_id, terms from series where series_id = :series_id
+    ), ${letterOf('its_series', { address: "coalesce(:letter_recipient, terms -> 'mandate' -> 'payer' -> 'contactInfo' ->> 'email')" })}
+    select`,
+});
+
+const columns = {
+  invoice_id: 'text',
+  payment_id: 'text',
+  party_id: 'text',
+  series_id: 'text',
+  status: 'text',
+  created_at: 'timestamptz',
+  recipient: 'text',
+  paid_at: 'timestamptz',
+  amount_minor: 'int8',
+  currency: 'text',
+  reference: 'text',
+  approval_code: 'text?',
+  ended_at: 'timestamptz?',
+  subject: 'text?',
+  text_body: 'text?',
+  html_body: 'text?',
+  refusal: 'text?',
+} as const;
+const columnList = Object.keys(columns).join(', ');
+
+const readLetter = statement({
+  name: 'read_letter',
+  parameters: { invoice_id: 'text', payment_id: 'text' },
+  row: columns,
+  text: `select ${columnList} from letter where invoice_id = :invoice_id and payment_id = :payment_id`,
+});
+
+const readOutbox = statement({
+  name: 'read_outbox',
+  parameters: { party_id: 'text', invoice_id: 'text?', most: 'int4' },
+  row: columns,
+  text: `select ${columnList} from letter
+         where party_id = :party_id and (:invoice_id is null or invoice_id = :invoice_id)
+         order by created_at desc, invoice_id, payment_id limit :most`,
+});
+
+/** Whoever comes second has nothing to add. */
+const endLetterRow = statement({
+  name: 'end_letter',
+  parameters: {
+    invoice_id: 'text',
+    payment_id: 'text',
+    status: 'text',
+    now: 'timestamptz',
+    subject: 'text',
+    text_body: 'text',
+    html_body: 'text',
+    refusal: 'text?',
+  },
+  row: {},
+  text: `update letter
+         set status = :status, ended_at = :now, subject = :subject, text_body = :text_body, html_body = :html_body,
+             refusal = :refusal, wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
+         where invoice_id = :invoice_id and payment_id = :payment_id and status = 'waiting'`,
+});
+
+export async function storeLetter(
+  tx: Database,
+  { seriesId, ...letter }: NewLetter & { readonly seriesId: string },
+  now: Instant,
+): Promise<void> {
+  const { invoiceId: invoice_id, paymentId: payment_id } = letter.paid;
+  await tx.run(insertLetter, {
+    invoice_id,
+    payment_id,
+    series_id: seriesId,
+    happened_at: now,
+    ...letterValues(letter),
+  });
+}
+
+export async function findLetter(
+  db: Database,
+  { invoiceId, paymentId }: Member,
+): Promise<Letter | undefined> {
+  const [row] = await db.run(readLetter, { invoice_id: invoiceId, payment_id: paymentId });
+  return row && letterFromRow(row);
+}
+
+/** The newest first. */
+export async function findOutbox(
+  db: Database,
+  { partyId, invoiceId, most }: { partyId: string; invoiceId: string | undefined; most: number },
+): Promise<Letter[]> {
+  const rows = await db.run(readOutbox, { party_id: partyId, invoice_id: invoiceId ?? null, most });
+  return rows.map(letterFromRow);
+}
+
+export async function endLetter(
+  db: Database,
+  { invoiceId, paymentId }: Member,
+  ended: Required<Pick<Letter, 'status' | 'written'>> & Pick<Letter, 'refusal'>,
+  now: Instant,
+): Promise<void> {
+  const { status, written, refusal } = ended;
+  await db.run(endLetterRow, {
+    invoice_id: invoiceId,
+    payment_id: paymentId,
+    status,
+    now,
+    subject: written.subject,
+    text_body: written.text,
+    html_body: written.html,
+    refusal: refusal ?? null,
+  });
+}
+
+function letterFromRow(row: Values<typeof columns>): Letter {
+  const { subject, text_body: text, html_body: html, approval_code: approvalCode } = row;
+  return {
+    partyId: row.party_id,
+    seriesId: row.series_id,
+    recipient: row.recipient,
+    createdAt: row.created_at,
+    status: row.status as Letter['status'],
+    paid: {
+      invoiceId: row.invoice_id,
+      paymentId: row.payment_id,
+      at: row.paid_at,
+      amount: { minor: row.amount_minor, currency: row.currency as Currency },
+      reference: row.reference,
+      ...(approvalCode === null ? {} : { approvalCode }),
+    },
+    ...(subject === null || text === null || html === null ? {} : { written: { subject, text, html } }),
+    ...(row.ended_at === null ? {} : { endedAt: row.ended_at }),
+    ...(row.refusal === null ? {} : { refusal: row.refusal }),
+  };
+}

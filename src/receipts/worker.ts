@@ -1,0 +1,43 @@
+// The engine's step of a letter: write the receipt, hand it to the mail server, note that it was. The server is asked while nothing
+// of the database is held. A crash after the server's word sends the letter again, under the same id: better twice than never.
+import type { Instant } from '../clock.ts';
+import type { Database } from '../platform/database/database.ts';
+import type { MailServer } from '../platform/mail/mail-server.ts';
+import { isMailAddress } from '../platform/mail/mail-settings.ts';
+import type { KnownLetter } from '../recurring/store/charge-fragments.ts';
+import { letterIdOf } from './domain/payer-email.ts';
+import { endLetter, findLetter } from './store/payer-emails.ts';
+import type { Recurring } from '../recurring/port.ts';
+
+export type LetterSteps = {
+  readonly db: Database;
+  readonly recurring: Pick<Recurring, 'receipt'>;
+  /** Without one a letter is kept where it can be looked at, and goes nowhere. */
+  readonly mailServer: MailServer | undefined;
+};
+
+export async function stepLetter(
+  { db, recurring, mailServer }: LetterSteps,
+  [invoiceId = '', paymentId = '']: readonly string[],
+  now: Instant,
+  known?: KnownLetter,
+): Promise<void> {
+  const letter = known ?? (await findLetter(db, { invoiceId, paymentId }));
+  if (letter?.status !== 'waiting') return;
+  const { paid, seriesId, recipient, createdAt } = letter;
+  const receipt = await recurring.receipt(db, known?.series ?? seriesId, paid);
+  if (!receipt) throw new Error(`there is no receipt of series ${seriesId} to send`);
+  const { subject, text, html } = receipt;
+  const written = { subject, text, html };
+
+  if (!mailServer) return endLetter(db, paid, { status: 'kept', written }, now);
+  if (!isMailAddress(recipient)) {
+    return endLetter(db, paid, { status: 'refused', written, refusal: 'no address mail can go to' }, now);
+  }
+  const outgoing = { id: letterIdOf(paid), at: createdAt, to: recipient, ...written };
+  const answer = await mailServer.send(outgoing);
+  if ('refused' in answer) {
+    return endLetter(db, paid, { status: 'refused', written, refusal: answer.refused }, now);
+  }
+  return endLetter(db, paid, { status: 'sent', written }, now);
+}

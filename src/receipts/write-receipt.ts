@@ -1,0 +1,42 @@
+// The receipt of a payment, put together from what is known of the payment, its series and its shop.
+import type { Database } from '../platform/database/database.ts';
+import type { Service } from '../app/app-context.ts';
+import { languageOf, type Paid } from './domain/payer-email.ts';
+import { receiptOf, type Receipt, type ReceiptLanguage } from './domain/receipt.ts';
+import { findSeriesWithSettings, type SeriesWithSettings } from '../recurring/store/series.ts';
+
+export type WrittenReceipt = Receipt & { readonly language: ReceiptLanguage };
+
+export function openReceipts({
+  merchants,
+  withdrawUrlOf,
+}: {
+  readonly merchants: Pick<Service['merchants'], 'shop'>;
+  /** Where the payer ends the series. */
+  readonly withdrawUrlOf: (seriesId: string) => string;
+}) {
+  /** In a language, or in the one it would be sent in. Undefined when there is no such series. */
+  return async function writeReceipt(
+    db: Database,
+    asked: string | SeriesWithSettings,
+    paid: Paid,
+    language?: ReceiptLanguage,
+  ): Promise<WrittenReceipt | undefined> {
+    const found = typeof asked === 'string' ? await findSeriesWithSettings(db, asked) : asked;
+    const shop = found && (await merchants.shop(found.series.partyId, found.series.shopId));
+    if (!shop) return undefined;
+    const { series, settings } = found;
+    const { contact, language: ofShop } = settings;
+    const { mandate, card } = series;
+    const chosen = language ?? languageOf(mandate, ofShop);
+    const receipt = receiptOf({
+      ...paid,
+      language: chosen,
+      merchant: { name: shop.name, site: shop.url, ...(contact === undefined ? {} : { contact }) },
+      mandate,
+      card,
+      cancelUrl: withdrawUrlOf(series.id),
+    });
+    return { language: chosen, ...receipt };
+  };
+}

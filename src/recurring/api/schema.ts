@@ -1,0 +1,278 @@
+// A series as the API shows it: whether it may be charged now, and if not, why and from when on; and what has happened to it.
+import { Type, type Static } from 'typebox';
+import { Amount, DateTime, EntityID } from '../../platform/http/schemas.ts';
+import type { LoggedEvent } from '../../platform/events/log.ts';
+import { givesAnyNumberAway } from '../../cards/domain/card.ts';
+import { isDate } from '../../retry-rules/domain/calendar.ts';
+import type { Bundle } from '../consent-bundle.ts';
+import { scheduleProblem, type MandateGiven } from '../domain/mandate.ts';
+import type { Verdict } from '../../retry-rules/domain/may-charge.ts';
+import { seriesChangeOf, seriesChangeTypes } from '../webhook-events.ts';
+import type { Series, SeriesFact } from '../domain/series.ts';
+import { parseInstant, type Instant } from '../../clock.ts';
+
+const LocalDate = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: 'A day, `2030-12-31`.' });
+
+const AmountRuleSchema = Type.Union(
+  [
+    Type.Object({ kind: Type.Enum(['fixed', 'upTo']), amount: Amount }, { title: 'AmountAgreed' }),
+    Type.Object(
+      { kind: Type.Literal('variable'), text: Type.String({ maxLength: 500 }) },
+      { title: 'AmountByRule' },
+    ),
+  ],
+  { title: 'AmountRule' },
+);
+
+export const RecurrentTerms = Type.Object(
+  {
+    schedule: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'How often: an ISO 8601 period such as `P1M`, or words. It stands on the receipts.',
+      }),
+    ),
+    validUntil: Type.Optional({
+      ...LocalDate,
+      description: 'The last day it may be charged. None: until the payer cancels it.',
+    }),
+    amountRule: Type.Optional(AmountRuleSchema),
+    trialEnd: Type.Optional({
+      ...LocalDate,
+      description: 'The last day of a trial or of a first price. You are told seven days before it ends.',
+    }),
+    amountAfterTrial: Type.Optional({ ...Amount, description: 'What is charged then, in minor units.' }),
+    consent: Type.Optional(
+      Type.Object(
+        {
+          ticked: Type.Literal(true, { description: 'The payer ticked the box himself.' }),
+          tickedAt: DateTime,
+          text: Type.Optional(
+            Type.String({ maxLength: 10_000, description: 'What stood beside the box, letter by letter.' }),
+          ),
+          textHash: Type.Optional(
+            Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of it, when you keep the text.' }),
+          ),
+          checkbox: Type.Optional(Type.String({ maxLength: 200 })),
+          locale: Type.Optional(Type.String({ maxLength: 35 })),
+          version: Type.Optional(Type.String({ maxLength: 100 })),
+        },
+        { title: 'RecurrentConsent' },
+      ),
+    ),
+  },
+  {
+    title: 'RecurrentTerms',
+    description: 'What the payer agreed to, and what there is to show for it. Goes with `makeRecurrent`.',
+  },
+);
+export type RecurrentTerms = Static<typeof RecurrentTerms>;
+
+/** What the schema cannot say. */
+export function recurrentTermsProblem(terms: RecurrentTerms): string | undefined {
+  const says = (where: string, description: string) =>
+    `Request parameter: recurrentTerms.${where}, error type: no_match, description: ${description}`;
+  const { validUntil, trialEnd, amountAfterTrial, consent } = terms;
+  if (validUntil !== undefined && !isDate(validUntil)) return says('validUntil', 'there is no such day');
+  if (trialEnd !== undefined && !isDate(trialEnd)) return says('trialEnd', 'there is no such day');
+  if (amountAfterTrial !== undefined && trialEnd === undefined) {
+    return says('amountAfterTrial', 'say with trialEnd when that is');
+  }
+  const { schedule, amountRule } = terms;
+  const ofSchedule = schedule === undefined ? undefined : scheduleProblem(schedule);
+  if (ofSchedule !== undefined) return says('schedule', ofSchedule);
+  // They are kept for good.
+  if (amountRule?.kind === 'variable' && givesAnyNumberAway(amountRule.text)) {
+    return says('amountRule.text', 'has a card number in it');
+  }
+  const words = [consent?.text, consent?.checkbox, consent?.version, consent?.locale];
+  if (words.some((text) => text !== undefined && givesAnyNumberAway(text))) {
+    return says('consent', 'has a card number in it');
+  }
+  if (consent && consent.text === undefined && consent.textHash === undefined)
+    return says('consent', 'send the text, or its hash');
+  return undefined;
+}
+
+export function mandateGiven(terms: RecurrentTerms, hashOf: (text: string) => string): MandateGiven {
+  const { schedule, validUntil, amountRule, trialEnd, amountAfterTrial, consent } = terms;
+  return {
+    ...(trialEnd === undefined ? {} : { trialEnd }),
+    ...(amountAfterTrial === undefined ? {} : { amountAfterTrialMinor: amountAfterTrial }),
+    ...(schedule === undefined ? {} : { schedule }),
+    ...(validUntil === undefined ? {} : { validUntil }),
+    ...(amountRule === undefined
+      ? {}
+      : {
+          amountRule:
+            amountRule.kind === 'variable'
+              ? amountRule
+              : { kind: amountRule.kind, amountMinor: amountRule.amount },
+        }),
+    ...(consent === undefined
+      ? {}
+      : {
+          consent: {
+            ...consent,
+            tickedAt: parseInstant(consent.tickedAt) as Instant,
+            textHash: consent.text === undefined ? (consent.textHash ?? '') : hashOf(consent.text),
+          },
+        }),
+  };
+}
+
+const PaymentName = Type.Object({ invoiceID: EntityID, paymentID: EntityID });
+
+export const RecurringSchema = Type.Object(
+  {
+    mayCharge: Type.Boolean({ description: 'Now, on a new invoice.' }),
+    refusal: Type.Optional(
+      Type.Object(
+        {
+          code: Type.String(),
+          rule: Type.String(),
+          rulePack: Type.String(),
+          retryAfter: Type.Optional({
+            ...DateTime,
+            description: 'The first moment it may be charged, if nothing else happens until then.',
+          }),
+        },
+        { title: 'RecurringRefusal' },
+      ),
+    ),
+    warnings: Type.Array(Type.String()),
+    status: Type.Enum(['active', 'stopped', 'withdrawn']),
+    rootPayment: Type.Optional(PaymentName),
+    rootBinding: Type.Optional(
+      Type.Object(
+        { customerID: EntityID, customerBindingID: EntityID },
+        { title: 'BindingName', description: 'Instead, where the card was bound to a customer.' },
+      ),
+    ),
+    latestParent: Type.Optional({
+      ...PaymentName,
+      description: 'Best named as the parent of the next charge.',
+    }),
+    card: Type.Object({
+      paymentSystem: Type.String(),
+      lastDigits: Type.String(),
+      goodUntil: { ...DateTime, description: 'From then on it has expired, wherever on earth.' },
+    }),
+    terms: Type.Object({
+      schedule: Type.String(),
+      validUntil: Type.Optional(LocalDate),
+      amountRule: Type.Optional(AmountRuleSchema),
+      trialEnd: Type.Optional(LocalDate),
+      amountAfterTrial: Type.Optional(Amount),
+    }),
+    consentEvidence: Type.Enum(['attestedByMerchant', 'missing']),
+    consentedAt: DateTime,
+    lastSuccessAt: DateTime,
+    failingSince: Type.Optional(DateTime),
+    chargesMade: Type.Integer(),
+  },
+  { title: 'Recurring' },
+);
+
+export function recurringBody(series: Series, verdict: Verdict): Static<typeof RecurringSchema> {
+  const { root, latest, card, mandate, failingSince } = series;
+  const { schedule, validUntil, amountRule, trialEnd, amountAfterTrialMinor } = mandate;
+  return {
+    mayCharge: verdict.may,
+    ...(verdict.may
+      ? {}
+      : {
+          refusal: {
+            code: verdict.code,
+            rule: verdict.rule,
+            rulePack: verdict.pack,
+            ...(verdict.retryAfter === undefined ? {} : { retryAfter: verdict.retryAfter }),
+          },
+        }),
+    warnings: verdict.may ? [...verdict.warnings] : [],
+    status: series.state.name,
+    ...(series.kind === 'customer'
+      ? { rootBinding: { customerID: root.invoiceId, customerBindingID: root.paymentId } }
+      : {
+          rootPayment: { invoiceID: root.invoiceId, paymentID: root.paymentId },
+          latestParent: { invoiceID: latest.invoiceId, paymentID: latest.paymentId },
+        }),
+    card: { paymentSystem: card.paymentSystem, lastDigits: card.lastDigits, goodUntil: card.endsAt },
+    terms: {
+      schedule,
+      ...(validUntil === undefined ? {} : { validUntil }),
+      ...(amountRule === undefined
+        ? {}
+        : {
+            amountRule:
+              amountRule.kind === 'variable'
+                ? amountRule
+                : { kind: amountRule.kind, amount: amountRule.amountMinor },
+          }),
+      ...(trialEnd === undefined ? {} : { trialEnd }),
+      ...(amountAfterTrialMinor === undefined ? {} : { amountAfterTrial: amountAfterTrialMinor }),
+    },
+    consentEvidence: mandate.evidence,
+    consentedAt: series.consentedAt,
+    lastSuccessAt: series.lastSuccessAt,
+    ...(failingSince === undefined ? {} : { failingSince }),
+    chargesMade: series.chargesMade,
+  };
+}
+
+export const RecurringEvent = Type.Object(
+  {
+    id: Type.Integer({ minimum: 1 }),
+    createdAt: DateTime,
+    changes: Type.Array(
+      Type.Object(
+        {
+          changeType: Type.Enum([...seriesChangeTypes]),
+          payment: Type.Optional(PaymentName),
+          notBefore: Type.Optional(DateTime),
+          rule: Type.Optional(Type.String()),
+          rulePack: Type.Optional(Type.String()),
+          warnings: Type.Optional(Type.Array(Type.String())),
+          by: Type.Optional(Type.String()),
+          reason: Type.Optional(Type.String()),
+          notice: Type.Optional(Type.String()),
+          about: Type.Optional(DateTime),
+        },
+        { title: 'RecurringChange' },
+      ),
+    ),
+  },
+  { title: 'RecurringEvent' },
+);
+export function recurringEventBody(event: LoggedEvent<SeriesFact>): Static<typeof RecurringEvent> {
+  return { id: event.sequence, createdAt: event.createdAt, changes: event.facts.map(seriesChangeOf) };
+}
+
+const Unknown = Type.Unknown();
+/** In the order it is sealed in. */
+export const ConsentBundle = Type.Object(
+  {
+    format: Type.String(),
+    seriesId: Type.String(),
+    partyId: Type.String(),
+    shopId: Type.String(),
+    sealedAt: DateTime,
+    entries: Type.Array(
+      Type.Object({
+        sequence: Type.Integer(),
+        at: DateTime,
+        facts: Type.Array(Unknown),
+        hash: Type.String(),
+      }),
+    ),
+    publicKey: Type.String(),
+    signature: Type.String(),
+  },
+  { title: 'ConsentBundle' },
+);
+
+/** As it was sealed, member for member. */
+export function bundleBody(bundle: Bundle): Static<typeof ConsentBundle> {
+  return { ...bundle, entries: bundle.entries.map((entry) => ({ ...entry, facts: [...entry.facts] })) };
+}

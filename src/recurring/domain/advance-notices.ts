@@ -1,0 +1,55 @@
+// What a merchant should hear of before it happens to a series, so that he can tell the payer: its card expires, the gap between two
+// charges grows too long, a charge comes that comes seldom, a trial ends, the consent ends. Each is said once, at its time. Pure.
+import { laterBy, type Instant } from '../../clock.ts';
+import { endOfDay, monthsAfter } from '../../retry-rules/domain/calendar.ts';
+import { gapMonthsMost } from '../../retry-rules/domain/may-charge.ts';
+import type { Series } from './series.ts';
+
+export type Notice = {
+  readonly kind:
+    'cardExpiring' | 'gapNearing' | 'rareChargeNearing' | 'trialEnding' | 'consentEnding' | 'consentEnded';
+  /** When it is said, and of which moment it speaks. */
+  readonly at: Instant;
+  readonly about: Instant;
+};
+
+const dayMs = 24 * 3_600_000;
+const rareAfterDays = 180;
+
+/** The next one after those that were said; undefined when nothing is left to say. */
+export function nextNotice(series: Series): Notice | undefined {
+  if (series.state.name !== 'active') return undefined;
+  return noticesOf(series)
+    .filter(({ at }) => at > series.noticedUntil)
+    .sort((a, b) => (a.at < b.at ? -1 : 1))[0];
+}
+
+function noticesOf({ card, endsAt, lastSuccessAt, mandate }: Series): Notice[] {
+  const { schedule, trialEnd } = mandate;
+  const rareChargeAt = nextRareCharge(schedule, lastSuccessAt);
+  const gapEndsAt = monthsAfter(lastSuccessAt, gapMonthsMost);
+  return [
+    ...daysBefore('cardExpiring', card.endsAt, [60, 30, 7]),
+    ...daysBefore('gapNearing', gapEndsAt, [14]),
+    ...(rareChargeAt === undefined ? [] : daysBefore('rareChargeNearing', rareChargeAt, [14])),
+    ...(trialEnd === undefined ? [] : daysBefore('trialEnding', endOfDay(trialEnd), [7])),
+    ...(endsAt === undefined ? [] : daysBefore('consentEnding', endsAt, [14, 3])),
+    ...(endsAt === undefined ? [] : daysBefore('consentEnded', endsAt, [0])),
+  ];
+}
+
+/** When a charge is next due that comes less often than every 180 days, by a schedule that is a period. */
+function nextRareCharge(schedule: string, lastSuccessAt: Instant): Instant | undefined {
+  const [, count, unit] = /^P(\d{1,3})([DWMY])$/.exec(schedule) ?? [];
+  if (count === undefined) return undefined;
+  const number = Number(count);
+  const next =
+    unit === 'Y' || unit === 'M'
+      ? monthsAfter(lastSuccessAt, unit === 'Y' ? 12 * number : number)
+      : laterBy(lastSuccessAt, number * (unit === 'W' ? 7 : 1) * dayMs);
+  return next > laterBy(lastSuccessAt, rareAfterDays * dayMs) ? next : undefined;
+}
+
+function daysBefore(kind: Notice['kind'], about: Instant, days: readonly number[]): Notice[] {
+  return days.map((before) => ({ kind, at: laterBy(about, -before * dayMs), about }));
+}

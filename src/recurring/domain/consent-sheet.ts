@@ -1,0 +1,194 @@
+// The consent bundle as a page to print: what was agreed, how it is known, every charge made under it, how it ended, and how to check
+// that nothing of it was changed. One file without script, which says no more than the bundle does. Pure.
+import type { Instant } from '../../clock.ts';
+import type { Currency } from '../../money.ts';
+import type { AmountRule, Mandate } from './mandate.ts';
+import { escaped, moneyText, scheduleInWords } from '../../receipts/domain/receipt.ts';
+import type { SeriesFact, SeriesTerms } from './series.ts';
+
+/** A bundle, as far as it is shown. */
+type ShownBundle = {
+  readonly seriesId: string;
+  readonly partyId: string;
+  readonly shopId: string;
+  readonly sealedAt: Instant;
+  readonly entries: readonly {
+    readonly sequence: number;
+    readonly at: Instant;
+    readonly facts: readonly unknown[];
+    readonly hash: string;
+  }[];
+  readonly publicKey: string;
+  readonly signature: string;
+};
+
+type Row = readonly [label: string, value: string | undefined];
+
+export function consentSheet(
+  bundle: ShownBundle,
+  shop?: { readonly name: string; readonly site: string },
+): string {
+  const entries = bundle.entries.map(({ sequence, at, facts }) => ({
+    sequence,
+    at,
+    facts: facts as readonly SeriesFact[],
+  }));
+  const started = entries[0]?.facts.find((fact) => fact.type === 'series_started');
+  if (!started) throw new Error(`the bundle of ${bundle.seriesId} does not begin with a consent`);
+  const { terms } = started;
+  const title = `Consent to recurring charges ${bundle.seriesId}`;
+  const happened = entries.flatMap(({ sequence, at, facts }) =>
+    facts.map((fact) => [String(sequence), moment(at), ...wordsOf(fact)]),
+  );
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${escaped(title)}</title>
+<style>${style}</style>
+<h1>Consent to recurring charges</h1>
+${section('Of whom and with whom', [
+  ['Series', bundle.seriesId],
+  ['Shop', [shop?.name, shop?.site, `${bundle.partyId} / ${bundle.shopId}`].filter(Boolean).join(', ')],
+  ['Card', `${terms.card.paymentSystem} •• ${terms.card.lastDigits}`],
+  ...payerRows(terms.mandate),
+])}
+${section('What was agreed', termRows(terms))}
+${section('How it is known', evidenceRows(terms.mandate))}
+${section('The payment it began with', paymentRows(terms))}
+<section>
+<h2>What has happened</h2>
+<table class="log">
+<thead><tr><th>No.</th><th>When</th><th>What</th><th>Details</th></tr></thead>
+<tbody>
+${happened.map((cells) => `<tr>${cells.map((cell) => `<td>${escaped(cell)}</td>`).join('')}</tr>`).join('\n')}
+</tbody>
+</table>
+</section>
+${section('The seal', [
+  ['Sealed', moment(bundle.sealedAt)],
+  ['By the key', bundle.publicKey],
+  ['Signature', bundle.signature],
+  ['Last entry', bundle.entries.at(-1)?.hash],
+])}
+<p>This page repeats a sealed file, which is the proof: <code>mandate consent verify FILE --sealed-by KEY</code> finds any change to it.</p>
+</html>
+`;
+}
+
+const style = `body{font:15px/1.45 system-ui,sans-serif;max-width:48em;margin:2em auto;padding:0 1em;color:#000;background:#fff}
+h1{font-size:1.5em}h2{font-size:1.1em;margin:1.5em 0 .3em;break-after:avoid}
+table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.25em .8em .25em 0;border-bottom:1px solid #ccc}
+th[scope=row]{width:11em;font-weight:600}td{overflow-wrap:anywhere;white-space:pre-wrap}tr{break-inside:avoid}thead{display:table-header-group}
+@page{margin:18mm}@media print{body{margin:0;max-width:none;font-size:10pt}section.whole{break-inside:avoid}}`;
+
+function section(title: string, rows: readonly Row[]): string {
+  const lines = rows.flatMap(([label, value]) =>
+    value === undefined ? [] : [`<tr><th scope="row">${escaped(label)}</th><td>${escaped(value)}</td></tr>`],
+  );
+  return `<section class="whole">\n<h2>${escaped(title)}</h2>\n<table>\n${lines.join('\n')}\n</table>\n</section>`;
+}
+
+function payerRows({ payer }: Mandate): Row[] {
+  const { ip, fingerprint, page, contactInfo } = payer;
+  const contact = Object.entries(contactInfo).map(([name, value]) => `${name}: ${value}`);
+  return [
+    ['Payer', contact.length > 0 ? contact.join('\n') : undefined],
+    ['His address', ip],
+    ['His browser', fingerprint],
+    ['On the page', page],
+  ];
+}
+
+function termRows({ mandate, endsAt }: SeriesTerms): Row[] {
+  const { schedule, validUntil, amountRule, trialEnd, amountAfterTrialMinor, payment } = mandate;
+  const currency = payment.currency as Currency;
+  return [
+    ['Schedule', scheduleInWords(schedule, 'en')],
+    ['Valid', validUntil === undefined ? 'until cancelled' : `until ${validUntil}`],
+    ['Ends', endsAt && moment(endsAt)],
+    ['Amounts', amountRule && amountsInWords(amountRule, currency)],
+    ['Trial until', trialEnd],
+    [
+      'After the trial',
+      amountAfterTrialMinor === undefined
+        ? undefined
+        : moneyText({ minor: BigInt(amountAfterTrialMinor), currency }),
+    ],
+  ];
+}
+
+function amountsInWords(rule: AmountRule, currency: Currency): string {
+  if (rule.kind === 'variable') return rule.text;
+  const amount = moneyText({ minor: BigInt(rule.amountMinor), currency });
+  return rule.kind === 'fixed' ? amount : `up to ${amount}`;
+}
+
+function evidenceRows({ evidence, consent }: Mandate): Row[] {
+  if (!consent) return [['Evidence', evidence === 'missing' ? 'none was sent with the payment' : evidence]];
+  return [
+    ['Evidence', 'attested by the merchant'],
+    ['The words', consent.text],
+    ['Their SHA-256', consent.textHash],
+    ['Ticked', `by the payer himself, ${moment(consent.tickedAt)}`],
+    ['The box', consent.checkbox],
+    ['Language', consent.locale],
+    ['Version', consent.version],
+  ];
+}
+
+function paymentRows({ kind, root, mandate, consentedAt }: SeriesTerms): Row[] {
+  const { createdAt, amountMinor, currency, reference, approvalCode, eci, networkTransactionId } =
+    mandate.payment;
+  return [
+    [kind === 'parent' ? 'Invoice / payment' : 'Customer / binding', `${root.invoiceId} / ${root.paymentId}`],
+    ['Made', moment(createdAt)],
+    ['Approved, with the payer there', moment(consentedAt)],
+    ['Amount', moneyText({ minor: BigInt(amountMinor), currency: currency as Currency })],
+    ['Reference', [reference, approvalCode].filter(Boolean).join(' / ')],
+    ['Authentication (ECI)', eci],
+    ['Network transaction', networkTransactionId],
+  ];
+}
+
+function wordsOf(fact: SeriesFact): [what: string, details: string] {
+  switch (fact.type) {
+    case 'series_started':
+      return ['Consent given', ''];
+    case 'recurring_charge_started': {
+      const { amount, isRetry, packs } = fact;
+      const money =
+        amount && moneyText({ minor: BigInt(amount.minor), currency: amount.currency as Currency });
+      const details = [`${fact.invoiceId} / ${fact.paymentId}`, money, `under ${packs.join(', ')}`];
+      return [isRetry ? 'Charge tried again' : 'Charge tried', details.filter(Boolean).join('; ')];
+    }
+    case 'recurring_charge_succeeded':
+      return ['Charge approved', `${fact.invoiceId} / ${fact.paymentId}`];
+    case 'recurring_charge_failed': {
+      const { network, code, advice } = fact.answer;
+      const said = [network, code, advice && `advice ${advice}`].filter(Boolean).join(' ');
+      return ['Charge failed', [`${fact.invoiceId} / ${fact.paymentId}`, said].filter(Boolean).join('; ')];
+    }
+    case 'recurring_charge_unsent':
+      return ['Charge never sent', `${fact.invoiceId} / ${fact.paymentId}`];
+    case 'series_stopped':
+      return ['Stopped', `${fact.rule} of ${fact.pack}`];
+    case 'consent_withdrawn':
+      return ['Consent withdrawn', [`by the ${fact.by}`, fact.reason].filter(Boolean).join(': ')];
+    case 'consent_renewed': {
+      const { card, mandate } = fact;
+      const rows = mandate ? [...evidenceRows(mandate), ...payerRows(mandate)] : [];
+      const said = rows.flatMap(([label, value]) => (value === undefined ? [] : [`${label}: ${value}`]));
+      return ['Consent given anew', [`card •• ${card.lastDigits}`, ...said].join('\n')];
+    }
+    case 'parent_added':
+      return ['A charge others may refer to', `${fact.invoiceId} / ${fact.paymentId}`];
+    case 'notice_due':
+      return ['Merchant told beforehand', `${fact.notice.kind}, ${moment(fact.notice.about)}`];
+  }
+}
+
+function moment(at: Instant): string {
+  return `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
+}

@@ -1,9 +1,0 @@
-// Declines the card networks have stopped counting: their rules look back a month.
-import { oldRows } from '../database/old-rows.ts';
-
-export const oldDeclines = oldRows({
-  table: 'card_decline',
-  keys: ['card_key', 'invoice_id', 'payment_id'],
-  isBytes: true,
-  isOver: 'old.attempted_at < :before',
-});

@@ -1,0 +1,143 @@
+// Where a payer ends recurring charges himself: a link on every receipt leads to a page with one button. It works without
+// script, says the same when it is opened again, and opening it alone changes nothing: mail readers open links too. It speaks the
+// language of the letter it was opened from.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Instant } from '../clock.ts';
+import type { Database } from '../platform/database/database.ts';
+import { isKeepable } from '../platform/http/json-body.ts';
+import type { Service } from '../app/app-context.ts';
+import { languageOf } from '../receipts/domain/payer-email.ts';
+import type { ReceiptLanguage } from '../receipts/domain/receipt.ts';
+import { findSeriesWithSettings } from './store/series.ts';
+import type { Series } from './domain/series.ts';
+
+const path = '/recurring/withdraw';
+
+export function withdrawUrlOf(publicUrl: string, seriesId: string, secret: string): string {
+  return `${publicUrl}${path}/${seriesId}/${secret}`;
+}
+
+type Link = { Params: { seriesId: string; secret: string } };
+type Said = { readonly title: string; readonly text: string };
+type Words = {
+  readonly question: (lastDigits: string) => Said & { readonly button: string };
+  readonly ended: (lastDigits: string) => Said;
+  readonly noLink: Said;
+};
+
+const words: Record<ReceiptLanguage, Words> = {
+  en: {
+    question: (lastDigits) => ({
+      title: 'End recurring charges',
+      text: `The card ending in ${lastDigits} will not be charged any more without you. This takes effect at once.`,
+      button: 'End recurring charges',
+    }),
+    ended: (lastDigits) => ({
+      title: 'Ended',
+      text: `The card ending in ${lastDigits} is not charged any more without you.`,
+    }),
+    noLink: { title: 'No such link', text: 'This link does not end any recurring charges.' },
+  },
+  ru: {
+    question: (lastDigits) => ({
+      title: 'Прекратить регулярные списания',
+      text: `С карты, номер которой заканчивается на ${lastDigits}, больше ничего не спишут без вашего участия. Это вступит в силу сразу.`,
+      button: 'Прекратить списания',
+    }),
+    ended: (lastDigits) => ({
+      title: 'Списания прекращены',
+      text: `С карты, номер которой заканчивается на ${lastDigits}, больше ничего не списывают без вашего участия.`,
+    }),
+    noLink: { title: 'Такой ссылки нет', text: 'Эта ссылка не прекращает никаких регулярных списаний.' },
+  },
+};
+
+export function addWithdrawPage(
+  app: FastifyInstance,
+  {
+    db,
+    recurring,
+    customers,
+    merchants,
+    browserLanguage,
+  }: Pick<Service, 'recurring' | 'customers' | 'merchants'> & {
+    db: Database;
+    /** For whom no letter is known: by what his browser says it speaks. */
+    browserLanguage: (acceptLanguage: string | undefined) => ReceiptLanguage;
+  },
+): void {
+  async function linked({ seriesId, secret }: Link['Params']) {
+    if (!isKeepable(seriesId) || !(await recurring.isLink(seriesId, secret))) return undefined;
+    const found = await findSeriesWithSettings(db, seriesId);
+    return found && { ...found, language: languageOf(found.series.mandate, found.settings.language) };
+  }
+
+  async function timeOf(series: Series): Promise<Instant> {
+    const party = await merchants.party(series.partyId);
+    if (!party) throw new Error(`series ${series.id} belongs to no party`);
+    return merchants.timeOf(party);
+  }
+
+  function showNoLink(request: FastifyRequest, reply: FastifyReply) {
+    const language = browserLanguage(request.headers['accept-language']);
+    return show(reply, 404, language, words[language].noLink);
+  }
+
+  app.get<Link>(`${path}/:seriesId/:secret`, async (request, reply) => {
+    request.operation = 'withdrawPage';
+    const link = await linked(request.params);
+    if (!link) return showNoLink(request, reply);
+    const { series, language } = link;
+    const { question, ended } = words[language];
+    const { lastDigits } = series.card;
+    if (series.state.name === 'withdrawn') return show(reply, 200, language, ended(lastDigits));
+    const asked = question(lastDigits);
+    const form = `<form method="post"><button>${asked.button}</button></form>`;
+    return show(reply, 200, language, asked, form);
+  });
+
+  app.post<Link>(`${path}/:seriesId/:secret`, async (request, reply) => {
+    request.operation = 'withdrawByPayer';
+    const link = await linked(request.params);
+    if (!link) return showNoLink(request, reply);
+    const { series, language } = link;
+    const now = await timeOf(series);
+    await db.transaction(async (tx) => {
+      await recurring.withdraw(tx, series.id, { by: 'payer' }, now);
+      await customers.consentWithdrawn(tx, series, recurring, now);
+    });
+    return show(reply, 200, language, words[language].ended(series.card.lastDigits));
+  });
+}
+
+const policy =
+  "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+function show(
+  reply: FastifyReply,
+  status: number,
+  language: ReceiptLanguage,
+  { title, text }: Said,
+  more = '',
+) {
+  return reply
+    .code(status)
+    .type('text/html; charset=utf-8')
+    .header('Content-Security-Policy', policy)
+    .header('Referrer-Policy', 'no-referrer')
+    .header('Cache-Control', 'no-store')
+    .header('X-Robots-Tag', 'noindex').send(`<!doctype html>
+<html lang="${language}">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<style>:root{color-scheme:light dark}body{background:Canvas;color:CanvasText;font:18px/1.5 system-ui,sans-serif;margin:20vh auto;max-width:26em;padding:0 1em;text-align:center}button{font:inherit;padding:.6em 1.2em}</style>
+<main>
+<h1>${title}</h1>
+<p>${text}</p>
+${more}
+</main>
+</html>
+`);
+}

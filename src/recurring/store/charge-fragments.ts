@@ -1,0 +1,146 @@
+// What a charge changes of its series, as a part of the statement that changes the payment: so both are written, or neither, in
+// one round trip. The statement fails as a whole when the series has moved since it was read.
+import type { Instant } from '../../clock.ts';
+import type { Values } from '../../platform/database/statement.ts';
+import { bornClaimed } from '../../platform/jobs/job-runner.ts';
+import type { Money } from '../../money.ts';
+import type { Letter } from '../../receipts/domain/payer-email.ts';
+import type { Attempt, SeriesFact } from '../domain/series.ts';
+import {
+  letterOf,
+  letterParameters,
+  letterValues,
+  type NewLetter,
+} from '../../receipts/store/payer-emails.ts';
+import { changeOf, type SeriesWithSettings, type StoredSeries } from './series.ts';
+import type { RecurringSettings } from './settings.ts';
+
+const parameters = {
+  series_id: 'text',
+  series_version: 'int4',
+  series_chain: 'text',
+  series_standing: 'json',
+  series_wake_at: 'timestamptz?',
+  series_facts: 'json',
+} as const;
+
+/** Beside these the statement has `:happened_at`. The row of the series is locked before all others: `held` is to be read first. */
+const heldText = `
+    held as (
+      update series
+      set version = version + 1, chain = :series_chain, standing = :series_standing, wake_at = :series_wake_at,
+          attempts = 0, stuck_at = null, stuck_reason = null
+      where series_id = :series_id and version = :series_version
+      returning series_id, party_id, version
+    ), noted as (
+      insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+      select series_id, version, 'series', party_id, :happened_at, :series_facts from held
+    )`;
+
+/** Beside these the statement has the `:invoice_id` and `:payment_id` of the payment, and its amount. */
+export const startedCharge = {
+  parameters: { ...parameters, is_retry: 'bool', packs: 'text' },
+  text: `${heldText}, attempted as (
+      insert into series_attempt
+        (series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
+      select series_id, :invoice_id, :payment_id, :happened_at, :amount_minor, :currency, :is_retry, :packs, 'pending'
+      from held
+    )`,
+} as const;
+
+/** What has ended does not end again: without a row in `attempted` the statement must fail. With the receipt to be mailed, if any. */
+export const succeededCharge = {
+  parameters: {
+    ...parameters,
+    ...letterParameters,
+    letter_claimed_until: 'timestamptz',
+    series_advice: 'text?',
+  },
+  text: `${heldText}, attempted as (
+      update series_attempt set outcome = 'approved', ended_at = :happened_at, advice = :series_advice
+      from held
+      where series_attempt.series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id
+        and outcome = 'pending'
+      returning invoice_id
+    ), ${letterOf('held', { claimedUntil: ':letter_claimed_until' })}`,
+} as const;
+
+/** A series as it is charged, and what its shop wants. */
+type Charged = { readonly stored: StoredSeries; readonly settings: RecurringSettings };
+
+/** A charge that has not ended, with its series as it was then. */
+export type PendingCharge = Charged & { readonly attempt: Attempt };
+
+export type StartedCharge = Values<typeof startedCharge.parameters>;
+/** A receipt as whoever took the charge has just written it, with what he knew of its series. */
+export type KnownLetter = Letter & { readonly series: SeriesWithSettings };
+
+/** With the letter that goes with it, which whoever writes it sends at once: nobody else does before the lease is over. */
+export type SucceededCharge = {
+  readonly written: Values<typeof succeededCharge.parameters>;
+  readonly letter: KnownLetter | undefined;
+};
+
+export function startedChargeOf(
+  { stored, settings }: Charged,
+  fact: SeriesFact & { type: 'recurring_charge_started' },
+  amount: Money,
+  now: Instant,
+): { readonly written: StartedCharge; readonly charge: PendingCharge } {
+  const { invoiceId, paymentId, isRetry, packs } = fact;
+  const { after, values } = changed(stored, [fact], now);
+  return {
+    written: { ...values, is_retry: isRetry, packs: packs.join(' ') },
+    charge: { stored: after, settings, attempt: { invoiceId, paymentId, createdAt: now, amount, isRetry } },
+  };
+}
+
+export function succeededChargeOf(
+  { stored, settings }: Charged,
+  facts: readonly SeriesFact[],
+  {
+    advice,
+    letter,
+  }: {
+    readonly advice: string | undefined;
+    readonly letter: (NewLetter & { readonly recipient: string }) | undefined;
+  },
+  now: Instant,
+): SucceededCharge {
+  const { series } = stored;
+  const { id: seriesId, partyId } = series;
+  return {
+    written: {
+      ...changed(stored, facts, now).values,
+      ...letterValues(letter),
+      letter_claimed_until: bornClaimed(now).wake_at,
+      series_advice: advice ?? null,
+    },
+    letter: letter && {
+      ...letter,
+      partyId,
+      seriesId,
+      createdAt: now,
+      status: 'waiting',
+      series: { series, settings },
+    },
+  };
+}
+
+function changed(
+  stored: StoredSeries,
+  facts: readonly SeriesFact[],
+  now: Instant,
+): { readonly after: StoredSeries; readonly values: Values<typeof parameters> } {
+  const { series, row, wake_at } = changeOf(stored, facts, now);
+  const after = { ...stored, series, chain: row.chain, version: stored.version + 1 };
+  const values = {
+    series_id: row.series_id,
+    series_version: stored.version,
+    series_chain: row.chain,
+    series_standing: row.standing,
+    series_wake_at: wake_at,
+    series_facts: facts,
+  };
+  return { after, values };
+}

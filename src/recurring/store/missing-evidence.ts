@@ -1,0 +1,37 @@
+// The series that may be charged without anything to show for the payer's consent: a report for whoever has to make up for it before
+// the first dispute.
+import type { Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { statement } from '../../platform/database/statement.ts';
+
+/** The oldest first. */
+const readMissing = statement({
+  name: 'read_series_without_evidence',
+  parameters: { party_id: 'text', shop_id: 'text?', most: 'int4' },
+  row: { series_id: 'text', shop_id: 'text', consented_at: 'text', charges_made: 'int4' },
+  text: `select series_id, shop_id, terms ->> 'consentedAt' as consented_at, (standing ->> 'chargesMade')::int as charges_made
+         from series
+         where party_id = :party_id and (:shop_id is null or shop_id = :shop_id) and state = 'active'
+           and terms -> 'mandate' ->> 'evidence' = 'missing'
+         order by terms ->> 'consentedAt', series_id limit :most`,
+});
+
+export type WithoutEvidence = {
+  readonly seriesId: string;
+  readonly shopId: string;
+  readonly consentedAt: Instant;
+  readonly chargesMade: number;
+};
+
+export async function findWithoutEvidence(
+  db: Database,
+  { partyId, shopId, most }: { partyId: string; shopId: string | undefined; most: number },
+): Promise<WithoutEvidence[]> {
+  const rows = await db.run(readMissing, { party_id: partyId, shop_id: shopId ?? null, most });
+  return rows.map((row) => ({
+    seriesId: row.series_id,
+    shopId: row.shop_id,
+    consentedAt: row.consented_at as Instant,
+    chargesMade: row.charges_made,
+  }));
+}

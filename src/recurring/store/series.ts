@@ -1,0 +1,260 @@
+// Series in SQL. Every change is made inside the transaction of the payment it belongs to, while the row of the series is
+// held: two charges of one series at once wait for each other here.
+import type { Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { statement, type Values } from '../../platform/database/statement.ts';
+import type { LoggedEvent } from '../../platform/events/log.ts';
+import { linkOf } from '../consent-bundle.ts';
+import { nextNotice } from '../domain/advance-notices.ts';
+import { evolve, type CardHandles, type Series, type SeriesFact } from '../domain/series.ts';
+import type { RecurringSettings } from './settings.ts';
+
+export type StoredSeries = {
+  readonly series: Series;
+  readonly version: number;
+  readonly handles: CardHandles;
+  /** Of all that happened to it: the next entry is bound to it. */
+  readonly chain: string;
+};
+
+/** With what its shop wants of recurring charges. */
+export type SeriesWithSettings = { readonly series: Series; readonly settings: RecurringSettings };
+
+export const seriesColumns = {
+  series_id: 'text',
+  party_id: 'text',
+  shop_id: 'text',
+  version: 'int4',
+  state: 'text',
+  card_key: 'bytea',
+  card_token: 'text',
+  chain: 'text',
+  terms: 'json',
+  standing: 'json',
+} as const;
+const columnList = Object.keys(seriesColumns).join(', ');
+
+/** Nothing when it was started before: then it goes on as it is. */
+const insertSeries = statement({
+  name: 'insert_series',
+  parameters: { ...seriesColumns, wake_at: 'timestamptz?', happened_at: 'timestamptz', facts: 'json' },
+  row: { series_id: 'text' },
+  text: `
+    with changed as (
+      insert into series (${columnList}, wake_at)
+      values (${Object.keys(seriesColumns)
+        .map((name) => `:${name}`)
+        .join(', ')}, :wake_at)
+      on conflict do nothing
+      returning series_id, party_id, version
+    ), logged as (
+      insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+      select series_id, version, 'series', party_id, :happened_at, :facts from changed
+    )
+    select series_id from changed`,
+});
+
+const changeSeriesRow = statement({
+  name: 'change_series',
+  parameters: {
+    series_id: 'text',
+    version: 'int4',
+    state: 'text',
+    card_key: 'bytea',
+    card_token: 'text',
+    chain: 'text',
+    terms: 'json',
+    standing: 'json',
+    wake_at: 'timestamptz?',
+    happened_at: 'timestamptz',
+    facts: 'json',
+  },
+  row: { version: 'int4' },
+  text: `
+    with changed as (
+      update series
+      set version = version + 1, state = :state, card_key = :card_key, card_token = :card_token, chain = :chain,
+          terms = :terms, standing = :standing, wake_at = :wake_at, attempts = 0, stuck_at = null, stuck_reason = null
+      where series_id = :series_id and version = :version
+      returning series_id, party_id, version
+    ), logged as (
+      insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+      select series_id, version, 'series', party_id, :happened_at, :facts from changed
+    )
+    select version from changed`,
+});
+
+const readSeries = statement({
+  name: 'read_series',
+  parameters: { series_id: 'text' },
+  row: seriesColumns,
+  text: `select ${columnList} from series where series_id = :series_id`,
+});
+
+/** A column of a statement that reads `series`. */
+export const settingsOfSeries = `(select settings from recurring_settings as wish
+       where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings`;
+
+const readSeriesWithSettings = statement({
+  name: 'read_series_with_settings',
+  parameters: { series_id: 'text' },
+  row: { ...seriesColumns, settings: 'json?' },
+  text: `select ${columnList}, ${settingsOfSeries} from series where series_id = :series_id`,
+});
+
+const lockSeriesRow = statement({
+  name: 'lock_series',
+  parameters: { series_id: 'text' },
+  row: seriesColumns,
+  text: `select ${columnList} from series where series_id = :series_id for update`,
+});
+
+const rescheduleSeries = statement({
+  name: 'reschedule_series',
+  parameters: { series_id: 'text', version: 'int4', wake_at: 'timestamptz?' },
+  row: {},
+  text: `update series set wake_at = :wake_at, attempts = 0 where series_id = :series_id and version = :version`,
+});
+
+/** False when there is one already. */
+export async function storeNewSeries(
+  db: Database,
+  started: SeriesFact & { type: 'series_started' },
+  handles: CardHandles,
+  now: Instant,
+): Promise<boolean> {
+  const series = evolve(undefined, started, now);
+  const chain = linkOf('', { sequence: 1, at: now, facts: [started] });
+  const rows = await db.run(insertSeries, {
+    ...rowOf({ series, version: 1, handles, chain }),
+    wake_at: wakeOf(series),
+    happened_at: now,
+    facts: [started],
+  });
+  return rows.length > 0;
+}
+
+/** By whoever holds the row. That it moved all the same is a bug, and undoes the transaction. */
+export async function storeFacts(
+  db: Database,
+  stored: StoredSeries,
+  facts: readonly SeriesFact[],
+  now: Instant,
+): Promise<Series> {
+  const { series, row, wake_at } = changeOf(stored, facts, now);
+  const { party_id: _, shop_id: __, ...changed } = row;
+  const rows = await db.run(changeSeriesRow, { ...changed, wake_at, happened_at: now, facts });
+  if (rows.length === 0) throw new Error(`series ${series.id} was changed by somebody who did not hold it`);
+  return series;
+}
+
+/** The series after those facts, and its row, but for the version, which is the one it had. */
+export function changeOf(stored: StoredSeries, facts: readonly SeriesFact[], now: Instant) {
+  const series = facts.reduce((before, fact) => evolve(before, fact, now), stored.series);
+  const chain = linkOf(stored.chain, { sequence: stored.version + 1, at: now, facts });
+  return { series, row: rowOf({ ...stored, series, chain }), wake_at: wakeOf(series) };
+}
+
+export async function findSeries(db: Database, seriesId: string): Promise<StoredSeries | undefined> {
+  const [row] = await db.run(readSeries, { series_id: seriesId });
+  return row && seriesFromRow(row);
+}
+
+export async function findSeriesWithSettings(
+  db: Database,
+  seriesId: string,
+): Promise<SeriesWithSettings | undefined> {
+  const [row] = await db.run(readSeriesWithSettings, { series_id: seriesId });
+  if (!row) return undefined;
+  return { series: seriesFromRow(row).series, settings: (row.settings ?? {}) as RecurringSettings };
+}
+
+/** Held until the transaction ends. */
+export async function lockSeries(db: Database, seriesId: string): Promise<StoredSeries | undefined> {
+  const [row] = await db.run(lockSeriesRow, { series_id: seriesId });
+  return row && seriesFromRow(row);
+}
+
+export async function lookAgainAt(db: Database, stored: StoredSeries, at: Instant | null): Promise<void> {
+  await db.run(rescheduleSeries, { series_id: stored.series.id, version: stored.version, wake_at: at });
+}
+
+function wakeOf(series: Series): Instant | null {
+  return nextNotice(series)?.at ?? null;
+}
+
+type Fixed = 'kind' | 'root' | 'rootNetworkTransactionId' | 'card' | 'mandate' | 'consentedAt' | 'endsAt';
+type TermsJson = Pick<Series, Fixed>;
+type StandingJson = Omit<Series, Fixed | 'id' | 'partyId' | 'shopId'>;
+
+function rowOf({ series, version, handles, chain }: StoredSeries): Values<typeof seriesColumns> {
+  const {
+    id,
+    partyId,
+    shopId,
+    kind,
+    root,
+    rootNetworkTransactionId,
+    card,
+    mandate,
+    consentedAt,
+    endsAt,
+    ...rest
+  } = series;
+  const terms: TermsJson = {
+    kind,
+    root,
+    card,
+    mandate,
+    consentedAt,
+    ...(rootNetworkTransactionId === undefined ? {} : { rootNetworkTransactionId }),
+    ...(endsAt === undefined ? {} : { endsAt }),
+  };
+  const standing: StandingJson = rest;
+  return {
+    series_id: id,
+    party_id: partyId,
+    shop_id: shopId,
+    version,
+    state: series.state.name,
+    card_key: handles.key,
+    card_token: handles.token,
+    chain,
+    terms,
+    standing,
+  };
+}
+
+export function seriesFromRow(row: Values<typeof seriesColumns>): StoredSeries {
+  const terms = row.terms as TermsJson;
+  const standing = row.standing as StandingJson;
+  const { series_id: id, party_id: partyId, shop_id: shopId } = row;
+  return {
+    version: row.version,
+    handles: { token: row.card_token, key: row.card_key },
+    chain: row.chain,
+    series: { ...terms, ...standing, id, partyId, shopId },
+  };
+}
+
+const readLog = statement({
+  name: 'read_series_events',
+  parameters: { series_id: 'text', after: 'int4', most: 'int4' },
+  row: { sequence: 'int4', created_at: 'timestamptz', facts: 'json' },
+  text: `select sequence, created_at, facts from event
+         where aggregate_id = :series_id and sequence > :after order by sequence limit :most`,
+});
+
+export async function readSeriesEvents(
+  db: Database,
+  seriesId: string,
+  after: number,
+  most: number,
+): Promise<LoggedEvent<SeriesFact>[]> {
+  const rows = await db.run(readLog, { series_id: seriesId, after, most });
+  return rows.map((row) => ({
+    sequence: row.sequence,
+    createdAt: row.created_at,
+    facts: row.facts as SeriesFact[],
+  }));
+}

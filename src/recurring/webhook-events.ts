@@ -1,0 +1,107 @@
+// What merchants are told about a series: the same changes whether they ask for its events or are sent them, and beside each the
+// series as it was right after it. Pure.
+import { filled, type Notice, type Topic } from '../platform/events/topic.ts';
+import { evolve, type Member, type Series, type SeriesFact } from './domain/series.ts';
+
+const changeTypes = {
+  series_started: 'SeriesStarted',
+  recurring_charge_started: 'RecurringChargeStarted',
+  recurring_charge_succeeded: 'RecurringChargeSucceeded',
+  recurring_charge_failed: 'RecurringChargeFailed',
+  recurring_charge_unsent: 'RecurringChargeUnsent',
+  series_stopped: 'SeriesStopped',
+  consent_withdrawn: 'ConsentWithdrawn',
+  consent_renewed: 'ConsentRenewed',
+  parent_added: 'ParentAdded',
+  notice_due: 'NoticeDue',
+} as const satisfies Record<SeriesFact['type'], string>;
+
+export type SeriesChangeType = (typeof changeTypes)[SeriesFact['type']];
+export const seriesChangeTypes: readonly SeriesChangeType[] = Object.values(changeTypes);
+
+export type SeriesChange = {
+  readonly changeType: SeriesChangeType;
+  readonly payment?: { readonly invoiceID: string; readonly paymentID: string };
+  readonly notBefore?: string;
+  readonly rule?: string;
+  readonly rulePack?: string;
+  readonly warnings?: string[];
+  readonly by?: string;
+  readonly reason?: string;
+  readonly notice?: string;
+  readonly about?: string;
+};
+
+export function seriesChangeOf(fact: SeriesFact): SeriesChange {
+  const changeType = changeTypes[fact.type];
+  const payment = 'invoiceId' in fact ? { payment: paymentOf(fact) } : {};
+  switch (fact.type) {
+    case 'series_started':
+    case 'consent_renewed':
+    case 'recurring_charge_succeeded':
+    case 'recurring_charge_unsent':
+    case 'parent_added':
+      return { changeType, ...payment };
+    case 'recurring_charge_started':
+      return { changeType, ...payment, warnings: [...fact.warnings] };
+    case 'recurring_charge_failed': {
+      const { notBefore } = fact;
+      const wait = notBefore && { notBefore: notBefore.at, rule: notBefore.rule, rulePack: notBefore.pack };
+      return { changeType, ...payment, ...wait };
+    }
+    case 'series_stopped':
+      return { changeType, rule: fact.rule, rulePack: fact.pack };
+    case 'consent_withdrawn':
+      return { changeType, by: fact.by, ...(fact.reason === undefined ? {} : { reason: fact.reason }) };
+    case 'notice_due':
+      return { changeType, notice: fact.notice.kind, about: fact.notice.about };
+  }
+}
+
+export const recurringTopic: Topic = {
+  name: 'RecurringTopic',
+  nameInNotices: 'RecurringTopic',
+  aggregate: 'series',
+  eventTypes: seriesChangeTypes,
+  eventId: 'number',
+  typesOf: (facts) => (facts as readonly SeriesFact[]).map(({ type }) => changeTypes[type]),
+  ownersOf: ([first]) => {
+    const fact = first as SeriesFact;
+    if (fact.type !== 'series_started')
+      throw new Error('a log of a series does not begin with its beginning');
+    return [{ id: fact.terms.shopId }];
+  },
+  noticesOf(log) {
+    let series: Series | undefined;
+    return log.flatMap(({ sequence, createdAt: happenedAt, facts }) =>
+      (facts as readonly SeriesFact[]).map((fact, place): Notice => {
+        series = evolve(series, fact, happenedAt);
+        const { changeType, ...change } = seriesChangeOf(fact);
+        const members = filled({ series: seriesInNotice(series), ...change });
+        return { sequence, place, subscribedAs: changeType, eventType: changeType, happenedAt, members };
+      }),
+    );
+  },
+};
+
+/** No token, and of the card no more than a receipt shows. */
+function seriesInNotice(series: Series): Record<string, unknown> {
+  const { id, shopId, kind, root, latest, card, state, failingSince } = series;
+  return filled({
+    id,
+    shopID: shopId,
+    status: state.name,
+    ...(kind === 'customer'
+      ? { rootBinding: { customerID: root.invoiceId, customerBindingID: root.paymentId } }
+      : { rootPayment: paymentOf(root), latestParent: paymentOf(latest) }),
+    card: { paymentSystem: card.paymentSystem, lastDigits: card.lastDigits, goodUntil: card.endsAt },
+    consentedAt: series.consentedAt,
+    lastSuccessAt: series.lastSuccessAt,
+    failingSince,
+    chargesMade: series.chargesMade,
+  });
+}
+
+function paymentOf({ invoiceId, paymentId }: Member) {
+  return { invoiceID: invoiceId, paymentID: paymentId };
+}

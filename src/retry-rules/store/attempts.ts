@@ -1,0 +1,307 @@
+// The attempts of series in SQL, and what the networks hold against a card: its declines and its stops. The rolling counters
+// are asked of these rows whenever they matter, so that there is no number that could drift.
+import { instantFromDatabase, type Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { statement, type Values } from '../../platform/database/statement.ts';
+import type { Money } from '../../money.ts';
+import type { PendingCharge } from '../../recurring/store/charge-fragments.ts';
+import type { CardStop, Standing } from '../domain/may-charge.ts';
+import type { Attempt, Ending, Member, Stopped } from '../../recurring/domain/series.ts';
+import {
+  seriesColumns,
+  seriesFromRow,
+  settingsOfSeries,
+  type StoredSeries,
+} from '../../recurring/store/series.ts';
+import type { RecurringSettings } from '../../recurring/store/settings.ts';
+
+const stopColumns = { stopped_at: 'timestamptz?', stop_rule: 'text?', stop_pack: 'text?' } as const;
+
+/** All that decides whether a series may be charged, as of one moment. No row: there is no such series. */
+const readStandingRow = statement({
+  name: 'read_series_standing',
+  parameters: {
+    series_id: 'text',
+    invoice_id: 'text?',
+    amount_minor: 'int8?',
+    currency: 'text?',
+    declines_after: 'timestamptz',
+  },
+  row: {
+    ...seriesColumns,
+    settings: 'json?',
+    last_attempt_at: 'timestamptz?',
+    is_pending: 'bool',
+    ...stopColumns,
+    charge_stopped_at: 'timestamptz?',
+    charge_rule: 'text?',
+    charge_pack: 'text?',
+    declines: 'json?',
+  },
+  text: `
+    select
+      ${Object.keys(seriesColumns)
+        .map((name) => `series.${name}`)
+        .join(', ')},
+      ${settingsOfSeries},
+      (select max(created_at) from series_attempt where series_id = :series_id and outcome <> 'unsent') as last_attempt_at,
+      exists (select from series_attempt where series_id = :series_id and outcome = 'pending') as is_pending,
+      stop.stopped_at, stop.rule as stop_rule, stop.pack as stop_pack,
+      ended.ended_at as charge_stopped_at, ended.rule as charge_rule, ended.pack as charge_pack,
+      (select json_agg(json_build_array(attempted_at::text, coalesce(
+           by_merchant and decline.party_id = series.party_id and decline.shop_id = series.shop_id
+             and currency = :currency and amount_minor = :amount_minor, false)) order by attempted_at)
+       from card_decline as decline
+       where decline.card_key = series.card_key and attempted_at > :declines_after) as declines
+    from series
+    left join lateral (
+      select stopped_at, rule, pack from card_stop
+      where card_stop.card_key = series.card_key
+        and (everywhere or card_stop.party_id = series.party_id and card_stop.shop_id = series.shop_id)
+      order by stopped_at desc limit 1
+    ) as stop on true
+    left join lateral (
+      select ended_at, rule, pack from series_attempt
+      where series_id = :series_id and invoice_id = :invoice_id and effect = 'stop charge' limit 1
+    ) as ended on true
+    where series_id = :series_id`,
+});
+
+/** Once: what has ended does not end again. */
+const endAttemptRow = statement({
+  name: 'end_series_attempt',
+  parameters: {
+    series_id: 'text',
+    invoice_id: 'text',
+    payment_id: 'text',
+    outcome: 'text',
+    ended_at: 'timestamptz',
+    network: 'text?',
+    code: 'text?',
+    advice: 'text?',
+    effect: 'text?',
+    rule: 'text?',
+    pack: 'text?',
+  },
+  row: {},
+  text: `update series_attempt
+         set outcome = :outcome, ended_at = :ended_at, network = :network, code = :code, advice = :advice,
+             effect = :effect, rule = :rule, pack = :pack
+         where series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id and outcome = 'pending'`,
+});
+
+const readPendingAttempt = statement({
+  name: 'read_pending_series_attempt',
+  parameters: { series_id: 'text', invoice_id: 'text', payment_id: 'text' },
+  row: { created_at: 'timestamptz', amount_minor: 'int8', currency: 'text', is_retry: 'bool' },
+  text: `select created_at, amount_minor, currency, is_retry from series_attempt
+         where series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id and outcome = 'pending'`,
+});
+
+const insertDecline = statement({
+  name: 'insert_card_decline',
+  parameters: {
+    card_key: 'bytea',
+    invoice_id: 'text',
+    payment_id: 'text',
+    party_id: 'text',
+    shop_id: 'text',
+    amount_minor: 'int8',
+    currency: 'text',
+    by_merchant: 'bool',
+    attempted_at: 'timestamptz',
+  },
+  row: {},
+  text: `insert into card_decline
+           (card_key, invoice_id, payment_id, party_id, shop_id, amount_minor, currency, by_merchant, attempted_at)
+         values (:card_key, :invoice_id, :payment_id, :party_id, :shop_id, :amount_minor, :currency, :by_merchant, :attempted_at)
+         on conflict do nothing`,
+});
+
+/** Every series the stop concerns is due at once, to write it into its own log. */
+const insertStop = statement({
+  name: 'insert_card_stop',
+  parameters: {
+    card_key: 'bytea',
+    invoice_id: 'text',
+    payment_id: 'text',
+    party_id: 'text',
+    shop_id: 'text',
+    everywhere: 'bool',
+    stopped_at: 'timestamptz',
+    rule: 'text',
+    pack: 'text',
+    series_id: 'text',
+  },
+  row: {},
+  text: `
+    with stopped as (
+      insert into card_stop (card_key, invoice_id, payment_id, party_id, shop_id, everywhere, stopped_at, rule, pack)
+      values (:card_key, :invoice_id, :payment_id, :party_id, :shop_id, :everywhere, :stopped_at, :rule, :pack)
+      on conflict do nothing
+    ), concerned as (
+      select series_id from series
+      where card_key = :card_key and state = 'active' and series_id <> :series_id
+        and (:everywhere or party_id = :party_id and shop_id = :shop_id)
+      order by series_id for update
+    )
+    update series set wake_at = least(wake_at, :stopped_at)
+    from concerned where series.series_id = concerned.series_id`,
+});
+
+/**
+ * `declinesAfter`: how far back the networks count. Whoever holds the series' row since an earlier statement reads what
+ * nobody else changes meanwhile; others may find the version moved when they write.
+ */
+export async function readStanding(
+  db: Database,
+  seriesId: string,
+  charge: { readonly invoiceId?: string; readonly amount?: Money },
+  declinesAfter: Instant,
+): Promise<{ stored: StoredSeries; settings: RecurringSettings; standing: Standing } | undefined> {
+  const [row] = await db.run(readStandingRow, {
+    series_id: seriesId,
+    invoice_id: charge.invoiceId ?? null,
+    amount_minor: charge.amount?.minor ?? null,
+    currency: charge.amount?.currency ?? null,
+    declines_after: declinesAfter,
+  });
+  if (!row) return undefined;
+  const stored = seriesFromRow(row);
+  const declines = (row.declines ?? []) as readonly (readonly [string, boolean])[];
+  const cardStop = stopOf(row.stopped_at, row.stop_rule, row.stop_pack);
+  const chargeStop = stopOf(row.charge_stopped_at, row.charge_rule, row.charge_pack);
+  const standing: Standing = {
+    series: stored.series,
+    isAttemptPending: row.is_pending,
+    declines: declines.map(([at, isOfCharge]) => ({ at: instantFromDatabase(at), isOfCharge })),
+    ...(row.last_attempt_at === null ? {} : { lastAttemptAt: row.last_attempt_at }),
+    ...(cardStop ? { cardStop } : {}),
+    ...(chargeStop ? { chargeStop } : {}),
+  };
+  return { stored, settings: (row.settings ?? {}) as RecurringSettings, standing };
+}
+
+function stopOf(at: Instant | null, rule: string | null, pack: string | null): CardStop | undefined {
+  return at !== null && rule !== null && pack !== null ? { at, rule, pack } : undefined;
+}
+
+/** Of a charge that has not ended: the series, its shop's wishes and the attempt, as of one moment. */
+const readPendingCharge = statement({
+  name: 'read_pending_charge',
+  parameters: { series_id: 'text', invoice_id: 'text', payment_id: 'text' },
+  row: {
+    ...seriesColumns,
+    settings: 'json?',
+    created_at: 'timestamptz',
+    amount_minor: 'int8',
+    currency: 'text',
+    is_retry: 'bool',
+  },
+  text: `select ${Object.keys(seriesColumns)
+    .map((name) => `series.${name}`)
+    .join(', ')}, ${settingsOfSeries}, created_at, amount_minor, currency, is_retry
+         from series join series_attempt as attempt on attempt.series_id = series.series_id
+         where series.series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id
+           and outcome = 'pending'`,
+});
+
+/** Undefined when it has ended, or never was. */
+export async function findPendingCharge(
+  db: Database,
+  seriesId: string,
+  member: Member,
+): Promise<PendingCharge | undefined> {
+  const [row] = await db.run(readPendingCharge, memberColumns(seriesId, member));
+  if (!row) return undefined;
+  const settings = (row.settings ?? {}) as RecurringSettings;
+  return { stored: seriesFromRow(row), settings, attempt: attemptFrom(member, row) };
+}
+
+/** Undefined when it has ended, or never was. */
+export async function findPendingAttempt(
+  db: Database,
+  seriesId: string,
+  member: Member,
+): Promise<Attempt | undefined> {
+  const [row] = await db.run(readPendingAttempt, memberColumns(seriesId, member));
+  return row && attemptFrom(member, row);
+}
+
+function attemptFrom(member: Member, row: Values<typeof readPendingAttempt.row>): Attempt {
+  const { created_at: createdAt, amount_minor: minor, is_retry: isRetry } = row;
+  const { invoiceId, paymentId } = member;
+  return {
+    invoiceId,
+    paymentId,
+    createdAt,
+    amount: { minor, currency: row.currency as Money['currency'] },
+    isRetry,
+  };
+}
+
+export async function storeEnding(
+  db: Database,
+  seriesId: string,
+  attempt: Attempt,
+  ending: Ending,
+  decided: { readonly effect?: string; readonly rule?: string; readonly pack?: string },
+  now: Instant,
+): Promise<void> {
+  const isDeclined = ending.outcome === 'declined';
+  await db.run(endAttemptRow, {
+    ...memberColumns(seriesId, attempt),
+    outcome: ending.outcome,
+    ended_at: now,
+    network: isDeclined ? ending.network : null,
+    code: isDeclined ? ending.code : null,
+    advice: 'advice' in ending ? (ending.advice ?? null) : null,
+    effect: decided.effect ?? null,
+    rule: decided.rule ?? null,
+    pack: decided.pack ?? null,
+  });
+}
+
+export async function storeDecline(
+  db: Database,
+  cardKey: Buffer,
+  charge: Omit<Attempt, 'isRetry'> & { readonly partyId: string; readonly shopId: string },
+  byMerchant: boolean,
+): Promise<void> {
+  await db.run(insertDecline, {
+    card_key: cardKey,
+    invoice_id: charge.invoiceId,
+    payment_id: charge.paymentId,
+    party_id: charge.partyId,
+    shop_id: charge.shopId,
+    amount_minor: charge.amount.minor,
+    currency: charge.amount.currency,
+    by_merchant: byMerchant,
+    attempted_at: charge.createdAt,
+  });
+}
+
+export async function storeCardStop(
+  db: Database,
+  { series, handles }: StoredSeries,
+  attempt: Attempt,
+  stop: Stopped,
+  now: Instant,
+): Promise<void> {
+  await db.run(insertStop, {
+    card_key: handles.key,
+    invoice_id: attempt.invoiceId,
+    payment_id: attempt.paymentId,
+    party_id: series.partyId,
+    shop_id: series.shopId,
+    everywhere: stop.scope === 'card',
+    stopped_at: now,
+    rule: stop.rule,
+    pack: stop.pack,
+    series_id: series.id,
+  });
+}
+
+function memberColumns(seriesId: string, member: Member) {
+  return { series_id: seriesId, invoice_id: member.invoiceId, payment_id: member.paymentId };
+}

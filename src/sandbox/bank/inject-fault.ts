@@ -1,0 +1,87 @@
+// How a fault looks on the wire: no answer, a broken connection, rubbish, an answer in single bytes.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FaultAfter, FaultBefore } from './faults.ts';
+import type { Reply } from './operation-processor.ts';
+
+const slowAnswerMs = 40_000;
+
+/** Nothing was done, and nothing is done now. */
+export function playBefore(fault: FaultBefore, request: FastifyRequest, reply: FastifyReply): void {
+  switch (fault) {
+    case 'no-answer-before-booking':
+      return leaveWaiting(reply);
+    case 'reset-before-booking':
+      return breakOff(request, reply);
+    case 'error-before-booking':
+      return fail(reply);
+    case 'not-done':
+      return sendNotDone(reply, 503);
+    case 'too-many-requests':
+      return sendNotDone(reply, 429);
+  }
+}
+
+/** It is done, and this is all that comes of the answer. */
+export function playAfter(
+  fault: FaultAfter,
+  answer: Reply,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  switch (fault) {
+    case 'no-answer-after-booking':
+      return leaveWaiting(reply);
+    case 'reset-after-booking':
+      return breakOff(request, reply);
+    case 'error-after-booking':
+      return fail(reply);
+    case 'garbage-after-booking':
+      return void reply.code(200).type('application/json').send('{"outcome":"appro');
+    case 'foreign-answer-after-booking':
+      return sendReply(reply, { ...answer, body: { ...answer.body, operationId: 'somebody-elses' } });
+    case 'slow-answer': {
+      const timer = setTimeout(() => sendReply(reply, answer), slowAnswerMs);
+      request.raw.socket.once('close', () => clearTimeout(timer));
+      return;
+    }
+    case 'split-answer':
+      return sendByteByByte(reply, answer);
+  }
+}
+
+export function sendReply(reply: FastifyReply, { status, body }: { status: number; body: object }): void {
+  void reply.code(status).type('application/json').send(JSON.stringify(body));
+}
+
+export function sendNotDone(reply: FastifyReply, status: 429 | 503): void {
+  reply.header('retry-after', '1');
+  sendReply(reply, { status, body: { error: 'notDone' } });
+}
+
+/** The other side has to lose patience. */
+function leaveWaiting(reply: FastifyReply): void {
+  reply.hijack();
+}
+
+export function breakOff(request: FastifyRequest, reply: FastifyReply): void {
+  reply.hijack();
+  request.raw.socket.resetAndDestroy();
+}
+
+function fail(reply: FastifyReply): void {
+  void reply.code(500).type('text/plain').send('Internal Server Error');
+}
+
+function sendByteByByte(reply: FastifyReply, { status, body }: Reply): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  reply.hijack();
+  const { raw } = reply;
+  raw.socket?.setNoDelay(true);
+  raw.writeHead(status, { 'content-type': 'application/json', 'content-length': bytes.length });
+  let sent = 0;
+  const sendNext = () => {
+    if (raw.destroyed || sent === bytes.length) return void raw.end();
+    raw.write(bytes.subarray(sent, (sent += 1)), () => setImmediate(sendNext));
+  };
+  sendNext();
+}

@@ -1,0 +1,179 @@
+// The simulated bank at its counter: takes a message, looks whether it knows it, decides, writes it down, and only then
+// answers. Between looking and writing nothing else can come in, because nothing waits there.
+import type { Clock } from '../../clock.ts';
+import {
+  operationIdPattern,
+  type BookEntry,
+  type ErrorAnswer,
+  type OperationAnswer,
+  type OperationMessage,
+} from '../../acquiring/adapters/http/messages.ts';
+import {
+  applyFact,
+  emptyBook,
+  networkTransactionIdOf,
+  type BookedOperation,
+  type Fact,
+  type Operation,
+  type Verdict,
+  type Waiting,
+} from './state.ts';
+import { decide } from './decide.ts';
+import type { Journal } from './journal.ts';
+import { operationOf, ticketOf, type Read } from './read-message.ts';
+
+export type Reply = { readonly status: number; readonly body: OperationAnswer | ErrorAnswer | NotFound };
+type NotFound = { readonly operationId: string; readonly outcome: 'notFound' };
+
+export type Ending = 'confirm' | 'refuse' | 'cancel';
+
+export type Teller = {
+  perform(operationId: string, read: Read): Promise<Reply>;
+  inquire(operationId: string): Promise<Reply>;
+  /** The amount a message is about; of a reversal, that of its original. */
+  amountOf(message: OperationMessage): number;
+  entries(after: number, limit: number): Promise<readonly BookEntry[]>;
+  /** Undefined when there never was such a challenge. */
+  challenge(ticket: string): Promise<BookedOperation | undefined>;
+  endChallenge(ticket: string, ending: Ending): Promise<void>;
+  /** Ends what has waited for too long. */
+  endOverdue(): Promise<void>;
+};
+
+export type TellerOptions = {
+  readonly clock: Clock;
+  readonly journal: Journal;
+  /** What the journal held when it was opened. */
+  readonly facts: readonly Fact[];
+  /** For fingerprints of cards and for tickets. */
+  readonly key: Buffer;
+  /** How long a hold can be captured. */
+  readonly holdMs: number;
+  readonly interactionOf: (waiting: Waiting & { for: 'payer' }) => Interaction;
+  /** An operation has come to an end after it had been answered. */
+  readonly onChanged: (operation: Operation) => void;
+};
+
+export type Interaction = (OperationAnswer & { outcome: 'payerNeeded' })['interaction'];
+
+const operationId = new RegExp(operationIdPattern);
+
+export function openTeller(options: TellerOptions): Teller {
+  const { clock, journal, key, holdMs, interactionOf, onChanged } = options;
+  const book = emptyBook();
+  for (const fact of options.facts) applyFact(book, fact);
+
+  /** Into the book at once, so that the next message sees it. Who tells anybody waits for the journal first. */
+  function record(fact: Fact): BookedOperation {
+    // A failure of the journal stays with it: all who wait for it from now on hear of it.
+    journal.append(fact).catch(() => undefined);
+    return applyFact(book, fact);
+  }
+
+  function finish({ operation }: BookedOperation, verdict: Verdict): void {
+    record({ type: 'finished', at: clock.now(), operationId: operation.operationId, verdict });
+    journal.settled().then(
+      () => onChanged(operation),
+      () => undefined,
+    );
+  }
+
+  function finishIfOverdue(booked: BookedOperation): void {
+    const { waiting, verdict } = booked;
+    if (waiting?.until === undefined || clock.now() < waiting.until) return;
+    finish(booked, waiting.for === 'payer' ? authenticationFailed(booked, '3ds-not-finished') : verdict);
+  }
+
+  function answerOf(booked: BookedOperation): OperationAnswer {
+    const { operation, verdict, waiting, sequence } = booked;
+    const { operationId } = operation;
+    if (waiting?.for === 'payer') {
+      return { operationId, outcome: 'payerNeeded', interaction: interactionOf(waiting) };
+    }
+    if (waiting) return { operationId, outcome: 'pending' };
+    if (verdict.outcome === 'declined') return { operationId, ...verdict };
+    const byIssuer = {
+      approvalCode: String((sequence * 7_919) % 1_000_000).padStart(6, '0'),
+      networkTransactionId: networkTransactionIdOf(booked),
+    };
+    const reference = String(900_000_000_000 + sequence);
+    return { operationId, reference, ...(operation.card ? byIssuer : {}), ...verdict };
+  }
+
+  async function told(booked: BookedOperation): Promise<Reply> {
+    finishIfOverdue(booked);
+    const reply = { status: 200, body: answerOf(booked) };
+    await journal.settled();
+    return reply;
+  }
+
+  return {
+    async perform(id, read) {
+      const known = book.operations.get(id);
+      if ('field' in read || !operationId.test(id)) {
+        // The id comes first: whoever hears "invalid" may be sure that nothing was ever done under it.
+        if (known) return { status: 409, body: { error: 'conflict' } };
+        const field = 'field' in read ? read.field : 'operationId';
+        return { status: 400, body: { error: 'invalid', field } };
+      }
+      const { message } = read;
+      const operation = operationOf(id, message, key);
+      if (known) {
+        return known.operation.digest === operation.digest
+          ? told(known)
+          : { status: 409, body: { error: 'conflict' } };
+      }
+      const now = clock.now();
+      const original = book.operations.get(operation.originalOperationId ?? '');
+      const decision = decide(book, { operation, message, ticket: () => ticketOf(id, key), now, holdMs });
+      if (message.kind === 'reverse' && decision.verdict.outcome === 'approved' && original?.waiting) {
+        finish(original, authenticationFailed(original, '3ds-not-finished'));
+      }
+      return told(record({ type: 'received', at: now, operation, ...decision }));
+    },
+
+    async inquire(id) {
+      const booked = book.operations.get(id);
+      return booked ? told(booked) : { status: 404, body: { operationId: id, outcome: 'notFound' } };
+    },
+
+    amountOf(message) {
+      if ('amount' in message) return message.amount;
+      if (message.kind === 'verify') return 0;
+      return book.operations.get(message.originalOperationId)?.operation.amount ?? 0;
+    },
+
+    async entries(after, limit) {
+      const page = book.entries.slice(after, after + limit);
+      await journal.settled();
+      return page;
+    },
+
+    async challenge(ticket) {
+      const booked = book.tickets.get(ticket);
+      if (booked) await told(booked);
+      return booked;
+    },
+
+    async endChallenge(ticket, ending) {
+      const booked = book.tickets.get(ticket);
+      if (!booked) return;
+      finishIfOverdue(booked);
+      if (booked.waiting) {
+        if (ending === 'confirm') finish(booked, booked.verdict);
+        else if (ending === 'refuse') finish(booked, authenticationFailed(booked, '3ds-failed'));
+        else finish(booked, authenticationFailed(booked, '3ds-not-finished'));
+      }
+      await journal.settled();
+    },
+
+    async endOverdue() {
+      for (const booked of book.waiting) finishIfOverdue(booked);
+      await journal.settled();
+    },
+  };
+}
+
+function authenticationFailed({ operation }: BookedOperation, code: string): Verdict {
+  return { outcome: 'declined', network: operation.card?.network ?? 'bank', code };
+}

@@ -1,0 +1,198 @@
+// The simulated bank's own book: every operation it was ever asked for, and in order what moved money. It is built from
+// facts alone, so that reading them again after a crash gives the same book.
+import type { Instant } from '../../clock.ts';
+import type { BookEntry, OperationKind } from '../../acquiring/adapters/http/messages.ts';
+import type { Challenge } from './test-cards.ts';
+
+export type Verdict =
+  | { readonly outcome: 'approved'; readonly eci?: string; readonly advice?: string }
+  | {
+      readonly outcome: 'declined';
+      readonly network: string;
+      readonly code: string;
+      readonly advice?: string;
+    };
+
+/** The verdict is made but does not count yet. */
+export type Waiting =
+  | {
+      readonly for: 'payer';
+      readonly until: Instant;
+      readonly challenge: Challenge;
+      /** Names the challenge on the issuer's page; nobody can guess it. */
+      readonly ticket: string;
+      readonly returnUrl?: string;
+    }
+  | { readonly for: 'time'; readonly until?: Instant };
+
+/** What is kept of a message: nothing of the card that could be used. */
+export type Operation = {
+  readonly operationId: string;
+  readonly kind: OperationKind;
+  readonly merchantId: string;
+  /** What the payer knows the merchant by. */
+  readonly descriptor: string;
+  /** Of all that must be the same when it is sent again. */
+  readonly digest: string;
+  readonly originalOperationId?: string;
+  readonly amount?: number;
+  readonly currency?: string;
+  readonly capture?: boolean;
+  readonly card?: { readonly mask: string; readonly fingerprint: string; readonly network: string };
+  /** It starts a chain of charges without the payer, or is one of it. */
+  readonly isStoredCredential?: true;
+  readonly callbackUrl?: string;
+};
+
+export type Fact =
+  | {
+      readonly type: 'received';
+      readonly at: Instant;
+      readonly operation: Operation;
+      readonly verdict: Verdict;
+      readonly waiting?: Waiting;
+      readonly bookedTwice?: true;
+    }
+  | {
+      readonly type: 'finished';
+      readonly at: Instant;
+      readonly operationId: string;
+      readonly verdict: Verdict;
+    };
+
+export type BookedOperation = {
+  readonly operation: Operation;
+  readonly sequence: number;
+  readonly receivedAt: Instant;
+  verdict: Verdict;
+  waiting?: Waiting | undefined;
+  /** Stays after the payer has ended it, for a page that is opened again. */
+  readonly challenge?: Waiting & { for: 'payer' };
+  isBookedTwice: boolean;
+  /** Of an authorisation; undefined while it is only held. */
+  capturedMinor?: number;
+  refundedMinor: number;
+  isReversed: boolean;
+};
+
+export type Book = {
+  sequence: number;
+  readonly operations: Map<string, BookedOperation>;
+  /** Reversed before they came: they are declined when they do. */
+  readonly reversedUnseen: Set<string>;
+  readonly waiting: Set<BookedOperation>;
+  readonly tickets: Map<string, BookedOperation>;
+  /** Network transaction ids of stored credentials, with the card they belong to. */
+  readonly credentials: Map<string, string>;
+  readonly entries: BookEntry[];
+};
+
+export function emptyBook(): Book {
+  return {
+    sequence: 0,
+    operations: new Map(),
+    reversedUnseen: new Set(),
+    waiting: new Set(),
+    tickets: new Map(),
+    credentials: new Map(),
+    entries: [],
+  };
+}
+
+export function applyFact(book: Book, fact: Fact): BookedOperation {
+  book.sequence += 1;
+  if (fact.type === 'finished') {
+    const booked = book.operations.get(fact.operationId);
+    if (!booked?.waiting) throw new Error(`${fact.operationId} was finished without waiting`);
+    booked.waiting = undefined;
+    booked.verdict = fact.verdict;
+    book.waiting.delete(booked);
+    enter(book, booked, fact.at);
+    return booked;
+  }
+  const { operation, verdict, waiting } = fact;
+  const booked: BookedOperation = {
+    operation,
+    sequence: book.sequence,
+    receivedAt: fact.at,
+    verdict,
+    waiting,
+    ...(waiting?.for === 'payer' ? { challenge: waiting } : {}),
+    isBookedTwice: fact.bookedTwice ?? false,
+    refundedMinor: 0,
+    isReversed: false,
+  };
+  book.operations.set(operation.operationId, booked);
+  if (waiting) book.waiting.add(booked);
+  if (waiting?.for === 'payer') book.tickets.set(waiting.ticket, booked);
+  if (!waiting) enter(book, booked, fact.at);
+  return booked;
+}
+
+/** What an approved operation does to the money, and its line in the book. */
+function enter(book: Book, booked: BookedOperation, at: Instant): void {
+  if (booked.verdict.outcome !== 'approved') return;
+  const { operation } = booked;
+  const original = book.operations.get(operation.originalOperationId ?? '');
+  switch (operation.kind) {
+    case 'authorise':
+      if (operation.capture) booked.capturedMinor = operation.amount ?? 0;
+      if (operation.isStoredCredential && operation.card) {
+        book.credentials.set(networkTransactionIdOf(booked), operation.card.fingerprint);
+      }
+      return write(book, booked, booked, at, operation.capture ? 1 : 0);
+    case 'capture':
+      if (!original) return;
+      original.capturedMinor = operation.amount ?? 0;
+      return write(book, booked, original, at, 1);
+    case 'refund':
+      if (!original) return;
+      original.refundedMinor += operation.amount ?? 0;
+      return write(book, booked, original, at, -1);
+    case 'payout':
+      return write(book, booked, booked, at, -1);
+    case 'verify':
+      return;
+    case 'reverse':
+      if (!original) return void book.reversedUnseen.add(operation.originalOperationId ?? '');
+      // Of a declined or already reversed one nothing is left to give back.
+      if (original.isReversed || original.verdict.outcome !== 'approved') return;
+      original.isReversed = true;
+      return write(book, booked, original, at, original.operation.capture ? -1 : 0);
+  }
+}
+
+function write(
+  book: Book,
+  booked: BookedOperation,
+  original: BookedOperation,
+  at: Instant,
+  sign: BookEntry['sign'],
+): void {
+  const { operationId, kind, originalOperationId, amount } = booked.operation;
+  const { card, currency } = original.operation;
+  if (kind === 'verify') throw new Error(`${operationId} moves no money`);
+  if (!card || currency === undefined) throw new Error(`${operationId} has no card or currency`);
+  for (let times = booked.isBookedTwice ? 2 : 1; times > 0; times--) {
+    book.entries.push({
+      sequence: book.entries.length + 1,
+      operationId,
+      kind,
+      ...(originalOperationId === undefined ? {} : { originalOperationId }),
+      amount: amount ?? original.operation.amount ?? 0,
+      currency,
+      sign,
+      at,
+      cardMask: card.mask,
+    });
+  }
+}
+
+/** In the manner of each network; unique, because the place in the book is. */
+export function networkTransactionIdOf({ operation, sequence, receivedAt }: BookedOperation): string {
+  if (operation.card?.network === 'mastercard' || operation.card?.network === 'maestro') {
+    const place = sequence.toString(36).toUpperCase().padStart(6, '0');
+    return `MCC${place}${receivedAt.slice(5, 7)}${receivedAt.slice(8, 10)}`;
+  }
+  return `3${String(sequence).padStart(14, '0')}`;
+}

@@ -1,0 +1,248 @@
+// The server of a demo shop, as a merchant would write it: it asks the public API with the sandbox's key, is told by webhook what
+// happens, and shows its page both. The key itself never leaves here.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { addDemoLetters } from './demo-mailbox.ts';
+import { Hearing, isGenuine, type WebhookKeys } from './demo-receiver.ts';
+
+/** One request of the shop's server and its answer, as they are shown. */
+type Exchange = {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly body?: unknown;
+  readonly status: number;
+  readonly answer: unknown;
+};
+
+type Offer = { readonly product: string; readonly amount: number };
+
+const offers: Readonly<Record<string, Offer>> = {
+  once: { product: 'Coffee beans, 1 kg', amount: 149_000 },
+  subscribe: { product: 'Coffee every month', amount: 99_000 },
+  hold: { product: 'Espresso machine, made to order', amount: 4_590_000 },
+};
+/** What it charges for later, without the payer. */
+const nextOrder: Offer = { product: 'Coffee beans, ordered again', amount: 149_000 };
+const nextMonth: Offer = { product: 'Coffee for the next month', amount: 99_000 };
+const payableForMs = 24 * 60 * 60_000;
+/** Orders, and customers, of which it remembers that they are its own. */
+const rememberedMost = 1_000;
+const invoices = '/v2/processing/invoices';
+const customers = '/v2/processing/customers';
+const webhooks = '/v2/processing/webhooks';
+/** Of what it wants to be told, and where. */
+const subscriptions: Readonly<Record<string, readonly string[]>> = {
+  InvoicesTopic: [
+    'InvoiceCreated',
+    'InvoicePaid',
+    'InvoiceCancelled',
+    'PaymentStarted',
+    'PaymentProcessed',
+    'PaymentCaptured',
+    'PaymentCancelled',
+    'PaymentFailed',
+  ],
+  CustomersTopic: [
+    'CustomerCreated',
+    'CustomerReady',
+    'CustomerBindingStarted',
+    'CustomerBindingSucceeded',
+    'CustomerBindingFailed',
+  ],
+};
+const receiver = '/demo/notices';
+
+type Webhook = WebhookKeys & { readonly id: string; readonly url: string; readonly scope: { topic: string } };
+
+export function addDemoShop(
+  app: FastifyInstance,
+  shop: {
+    readonly apiKey: () => string | undefined;
+    readonly shopId: string;
+    /** Where the service reaches it: at its own address. */
+    readonly url: () => string;
+    readonly nowMs: () => number;
+  },
+): void {
+  const orders = new Hearing(rememberedMost);
+  const savers = new Hearing(rememberedMost);
+  /** What verifies the notices of a topic, once it has asked to be told. */
+  const keys = new Map<string, WebhookKeys>();
+  let subscribing: Promise<Exchange[]> | undefined;
+  let requests = 0;
+
+  async function ask(method: Exchange['method'], path: string, body?: object): Promise<Exchange> {
+    const answer = await app.inject({
+      method,
+      url: path,
+      headers: {
+        authorization: `Bearer ${shop.apiKey() ?? ''}`,
+        'x-request-id': `demo-${++requests}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+    });
+    return {
+      method,
+      path,
+      ...(body === undefined ? {} : { body }),
+      status: answer.statusCode,
+      answer: answer.body === '' ? undefined : answer.json<unknown>(),
+    };
+  }
+
+  /** Asks to be told, unless it has asked before: what it asked for that. An earlier start may have been at another address. */
+  const subscribe = () => (subscribing ??= askToBeTold().finally(() => (subscribing = undefined)));
+  async function askToBeTold(): Promise<Exchange[]> {
+    const wanted = Object.keys(subscriptions).filter((topic) => !keys.has(topic));
+    if (wanted.length === 0) return [];
+    const asked: Exchange[] = [];
+    const listed = await ask('GET', webhooks);
+    if (listed.status !== 200) return [listed];
+    const existing = listed.answer as Webhook[];
+    for (const topic of wanted) {
+      const url = `${shop.url()}${receiver}/${topic}`;
+      const ours = existing.filter((one) => new URL(one.url).pathname === `${receiver}/${topic}`);
+      for (const { id } of ours.filter((one) => one.url !== url)) await ask('DELETE', `${webhooks}/${id}`);
+      const found = ours.find((one) => one.url === url);
+      if (found) {
+        keys.set(topic, found);
+        continue;
+      }
+      const scope = { topic, shopID: shop.shopId, eventTypes: subscriptions[topic] };
+      const exchange = await ask('POST', webhooks, { scope, url });
+      if (exchange.status === 201) keys.set(topic, exchange.answer as Webhook);
+      // It verifies with the public keys, and shows nobody the secret.
+      asked.push({ ...exchange, answer: { ...(exchange.answer as object), signingSecret: 'whsec_…' } });
+    }
+    return asked;
+  }
+
+  async function makeInvoice(offer: Offer, order: string): Promise<Exchange> {
+    // The sandbox's time may have been moved.
+    const { now } = (await ask('GET', '/sandbox/clock')).answer as { now: string };
+    const exchange = await ask('POST', invoices, {
+      shopID: shop.shopId,
+      ...offer,
+      currency: 'RUB',
+      dueDate: new Date(Date.parse(now) + payableForMs).toISOString(),
+      metadata: { order },
+    });
+    if (exchange.status === 201) orders.attend(invoiceOf(exchange));
+    return exchange;
+  }
+
+  /** A payment for which nobody has to be there: all that it takes. */
+  async function charge(offer: Offer, payer: object): Promise<Exchange[]> {
+    const made = await makeInvoice(offer, 'charge');
+    if (made.status !== 201) return [made];
+    const flow = { type: 'PaymentFlowInstant' };
+    return [made, await ask('POST', `${invoices}/${invoiceOf(made)}/payments`, { flow, payer })];
+  }
+
+  app.post<{ Params: { kind: string } }>('/demo/orders/:kind', async (request, reply) => {
+    const { kind } = request.params;
+    const offer = Object.hasOwn(offers, kind) ? offers[kind] : undefined;
+    if (!offer) return notFound(request, reply);
+    request.operation = 'demo';
+    return reply.send(await makeInvoice(offer, kind));
+  });
+
+  app.post('/demo/customers', async (request, reply) => {
+    request.operation = 'demo';
+    const exchange = await ask('POST', customers, {
+      shopID: shop.shopId,
+      contactInfo: { email: 'payer@example.com' },
+    });
+    if (exchange.status === 201) savers.attend((exchange.answer as { customer: { id: string } }).customer.id);
+    return reply.send(exchange);
+  });
+
+  app.post('/demo/webhooks', async (request, reply) => {
+    request.operation = 'demo';
+    return reply.send(await subscribe());
+  });
+
+  app.post<{ Params: { topic: string } }>(`${receiver}/:topic`, async (request, reply) => {
+    request.operation = 'demoReceiver';
+    const { topic } = request.params;
+    const delivered = { headers: request.headers, raw: request.body as Buffer };
+    const isRight = () => {
+      const known = keys.get(topic);
+      return known !== undefined && isGenuine(delivered, known, Math.floor(shop.nowMs() / 1_000));
+    };
+    if (!isRight()) {
+      // Told on account of an earlier start, or the keys have been changed since: they are read again.
+      keys.delete(topic);
+      await subscribe();
+      if (!isRight()) return reply.code(401).send({ message: 'Not signed by the service' });
+    }
+    for (const hearing of [orders, savers]) hearing.keep(`${receiver}/${topic}`, delivered);
+    return reply.code(204).send();
+  });
+
+  addDemoLetters(app, { knows: (id) => orders.knows(id), ask: (path) => ask('GET', path) });
+
+  for (const [name, hearing] of [
+    ['orders', orders],
+    ['customers', savers],
+  ] as const) {
+    app.get<{ Params: { id: string }; Querystring: { after?: string } }>(
+      `/demo/${name}/:id/notices`,
+      async (request, reply) => {
+        const { id } = request.params;
+        if (!hearing.knows(id)) return notFound(request, reply);
+        request.operation = 'demo';
+        const { after = '' } = request.query;
+        return reply.send(hearing.after(id, /^\d{1,4}$/.test(after) ? Number(after) : 0));
+      },
+    );
+  }
+
+  app.post<{ Params: { id: string } }>('/demo/customers/:id/charges', async (request, reply) => {
+    const { id } = request.params;
+    if (!savers.knows(id)) return notFound(request, reply);
+    request.operation = 'demo';
+    return reply.send(await charge(nextOrder, { payerType: 'CustomerPayer', customerID: id }));
+  });
+
+  app.post<{ Params: { id: string; payment: string } }>(
+    '/demo/orders/:id/payments/:payment/charges',
+    async (request, reply) => {
+      const { id, payment } = request.params;
+      if (!orders.knows(id) || !isPaymentId(payment)) return notFound(request, reply);
+      request.operation = 'demo';
+      const payer = {
+        payerType: 'RecurrentPayer',
+        recurrentParentPayment: { invoiceID: id, paymentID: payment },
+        contactInfo: {},
+      };
+      return reply.send(await charge(nextMonth, payer));
+    },
+  );
+
+  app.post<{ Params: { id: string; payment: string; verb: string } }>(
+    '/demo/orders/:id/payments/:payment/:verb',
+    async (request, reply) => {
+      const { id, payment, verb } = request.params;
+      const isKnown = orders.knows(id) && isPaymentId(payment) && ['capture', 'cancel'].includes(verb);
+      if (!isKnown) return notFound(request, reply);
+      request.operation = 'demo';
+      return reply.send(
+        await ask('POST', `${invoices}/${id}/payments/${payment}/${verb}`, { reason: 'demo' }),
+      );
+    },
+  );
+}
+
+function invoiceOf({ answer }: Exchange): string {
+  return (answer as { invoice: { id: string } }).invoice.id;
+}
+
+function isPaymentId(text: string): boolean {
+  return /^\d{1,9}$/.test(text);
+}
+
+function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  request.operation = 'demo';
+  return reply.code(404).send({ message: 'Not found' });
+}

@@ -1,0 +1,143 @@
+// Which user of the machine runs the server, and in which folder. PostgreSQL refuses to run as root, so root hands it
+// to another user, who must be able to reach the folder; where that user is not, another folder is taken.
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { codeOf } from './atomic-create.ts';
+
+export type ServerUser = { readonly name: string; readonly uid: number; readonly gid: number };
+
+/** What is looked up on the machine; a test may put another machine in its place. */
+export type HostUsers = {
+  /** 0 is root; undefined on systems that do not number their users. */
+  readonly userId: number | undefined;
+  readonly passwdFile: string;
+  /** Where data goes that root wanted to have in a folder which the server's user cannot enter. */
+  readonly openFolder: string;
+};
+
+export type Place = {
+  readonly folder: string;
+  /** Undefined: the server runs as the user of this process. */
+  readonly user: ServerUser | undefined;
+};
+
+export type Log = (message: string, fields?: Record<string, unknown>) => void;
+
+export const hostUsers: HostUsers = {
+  userId: process.getuid?.(),
+  passwdFile: '/etc/passwd',
+  openFolder: '/var/lib/mandate',
+};
+
+/** Debian's and macOS's name for the server's user, then the one that every system has. */
+const preferredUsers = ['postgres', '_postgres', 'nobody'];
+
+export function choosePlace(dataFolder: string, host: HostUsers, log: Log): Place {
+  const wanted = resolve(dataFolder);
+  refuseUnquotable(wanted);
+  refuseFile(wanted);
+  const user = chooseUser(host, wanted);
+  if (!user) return { folder: wanted, user };
+  const elsewhere = join(host.openFolder, createHash('sha256').update(wanted).digest('hex').slice(0, 12));
+  const closed = closedFolder(wanted, user);
+  // The answer must not change once there is data: opening the folder later would otherwise start an empty database.
+  if (!closed && (holdsCluster(wanted) || !holdsCluster(elsewhere))) return { folder: wanted, user };
+  if (closed && holdsCluster(wanted)) throw new Error(closedMessage(closed, user, wanted));
+  return openPlace(elsewhere, wanted, host, log);
+}
+
+function openPlace(elsewhere: string, wanted: string, host: HostUsers, log: Log): Place {
+  const user = chooseUser(host, elsewhere);
+  const closed = user && closedFolder(elsewhere, user);
+  if (closed) throw new Error(closedMessage(closed, user, elsewhere));
+  log('private PostgreSQL is in another folder than wanted, one that its user can reach', {
+    wanted,
+    folder: elsewhere,
+    user: user?.name,
+  });
+  return { folder: elsewhere, user };
+}
+
+/** Looked at by itself: what a look below a file answers differs between versions of Node. */
+function refuseFile(folder: string): void {
+  const found = statSync(folder, { throwIfNoEntry: false });
+  if (!found || found.isDirectory()) return;
+  throw Object.assign(new Error(`${folder} is a file`), { code: 'ENOTDIR' });
+}
+
+/** initdb passes the path through a shell inside double quotes, and a setting puts it into double quotes once more. */
+function refuseUnquotable(folder: string): void {
+  const bad = /["$`\\\r\n\0]/.exec(folder)?.[0];
+  if (bad === undefined) return;
+  throw new Error(
+    `The data folder ${JSON.stringify(folder)} has the character ${JSON.stringify(bad)} in its path, which PostgreSQL's ` +
+      'tools cannot handle. Choose a folder without double quotes, dollar signs, backquotes, backslashes and line ends.',
+  );
+}
+
+function chooseUser(host: HostUsers, folder: string): ServerUser | undefined {
+  if (host.userId !== 0) return undefined;
+  const known = readUsers(host.passwdFile);
+  const owner = statSync(join(folder, 'pg'), { throwIfNoEntry: false });
+  // Who ran it first goes on running it, even when a user of a better name was added to the machine since.
+  if (owner && owner.uid !== 0) {
+    const name = known.find((user) => user.uid === owner.uid)?.name ?? String(owner.uid);
+    return { name, uid: owner.uid, gid: owner.gid };
+  }
+  for (const name of preferredUsers) {
+    const user = known.find((each) => each.name === name);
+    if (user) return user;
+  }
+  throw new Error(
+    `PostgreSQL does not run as root, and ${host.passwdFile} names none of the users ${preferredUsers.join(', ')}. ` +
+      'Add one of them, run this program as an ordinary user, or set DATABASE_URL.',
+  );
+}
+
+function readUsers(passwdFile: string): ServerUser[] {
+  const lines = existsSync(passwdFile) ? readFileSync(passwdFile, 'utf8').split('\n') : [];
+  return lines.flatMap((line) => {
+    const [name, , uid, gid] = line.split(':');
+    const user = { name: name ?? '', uid: Number(uid), gid: Number(gid) };
+    return name && Number.isInteger(user.uid) && Number.isInteger(user.gid) && user.uid !== 0 ? [user] : [];
+  });
+}
+
+/** The first folder on the way that this user may not enter. Access lists beyond the nine bits are not seen. */
+function closedFolder(folder: string, user: ServerUser): string | undefined {
+  return ancestors(realFolder(folder)).find((each) => !mayEnter(each, user));
+}
+
+function mayEnter(folder: string, user: ServerUser): boolean {
+  const { mode, uid, gid } = statSync(folder);
+  if (uid === user.uid) return (mode & 0o100) !== 0;
+  if (gid === user.gid) return (mode & 0o010) !== 0;
+  return (mode & 0o001) !== 0;
+}
+
+/** The existing part of a path, with links followed. */
+function realFolder(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    return realFolder(dirname(folder));
+  }
+}
+
+function ancestors(folder: string): string[] {
+  const above = dirname(folder);
+  return above === folder ? [folder] : [...ancestors(above), folder];
+}
+
+export function holdsCluster(folder: string): boolean {
+  return existsSync(join(folder, 'pg', 'data', 'PG_VERSION'));
+}
+
+function closedMessage(closed: string, user: ServerUser, folder: string): string {
+  return (
+    `PostgreSQL runs as the user ${user.name}, who may not enter ${closed} and so cannot reach its data in ${folder}. ` +
+    `Let others enter it (chmod o+x), or move the data to a folder such as /var/lib/mandate.`
+  );
+}

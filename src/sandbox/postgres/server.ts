@@ -1,0 +1,201 @@
+// The private PostgreSQL of a program that was not given one: a real server in the program's data folder, started by
+// whoever comes first, shared by all who come later, stopped by the last to leave. It outlives a killed program.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chooseAddress, rememberPort } from './address.ts';
+import type { Address } from './address.ts';
+import { binarySources, findBinaries } from './binaries.ts';
+import type { Binaries, BinarySources } from './binaries.ts';
+import {
+  createFiles,
+  dataMajor,
+  explainRefusal,
+  openCluster,
+  removeOldBinaries,
+  removeOldLogs,
+} from './cluster.ts';
+import type { Cluster } from './cluster.ts';
+import { findPostmaster, launch, removeStaleLocks, stopPostmaster } from './postmaster.ts';
+import type { Launch } from './postmaster.ts';
+import { databaseName, enter, userName } from './shared-use.ts';
+import type { Presence } from './shared-use.ts';
+import { choosePlace, holdsCluster, hostUsers } from './run-as.ts';
+import type { HostUsers, Log } from './run-as.ts';
+
+export type EmbeddedServer = {
+  readonly connection: { host: string; port: number; user: string; password: string; database: string };
+  /** The data folder, which is not the wanted one where the server's user cannot enter that. */
+  readonly folder: string;
+  readonly startedHere: boolean;
+  /** To be called when our own connections are closed. Stops the server unless others still use it. */
+  stop(): Promise<void>;
+};
+
+export type EmbeddedOptions = {
+  readonly dataFolder: string;
+  /** False to use only what is there. */
+  readonly mayCreate?: boolean;
+  /** The folder with postgres and initdb, where the operator wants particular ones. */
+  readonly binFolder?: string;
+  readonly log: Log;
+  /** Further settings of the server, as in postgresql.conf. */
+  readonly settings?: Record<string, string>;
+  /** Another machine for tests. */
+  readonly machine?: Partial<HostUsers & BinarySources>;
+};
+
+type Arrival = { readonly presence: Presence; readonly address: Address; readonly pid: number };
+type Start = Arrival & { readonly startedHere: boolean };
+
+const readyTimeoutMs = 60_000;
+const pollIntervalMs = 15;
+/** How often the server may end by itself before we believe that it cannot start. */
+const failedLaunchesMost = 3;
+const launchPauseMs = 100;
+
+/** Uses the server of this folder, or starts it. Whoever loses it later calls this again. */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
+  const { cluster, start } = await startOrEnter(options);
+  return serverOf(cluster, start, () => departFrom(cluster, start.presence, options.log));
+}
+
+async function startOrEnter(options: EmbeddedOptions): Promise<{ cluster: Cluster; start: Start }> {
+  if (process.platform === 'win32') {
+    throw new Error(
+      'The private PostgreSQL does not run on Windows yet. Set DATABASE_URL to one of your own.',
+    );
+  }
+  const { dataFolder, machine, log } = options;
+  const startedMs = performance.now();
+  try {
+    const place = choosePlace(dataFolder, { ...hostUsers, ...machine }, log);
+    if (options.mayCreate === false && !holdsCluster(place.folder)) {
+      // Making one takes seconds, and its folder is there from the first.
+      const soon = existsSync(join(place.folder, 'pg'))
+        ? ' (if one is just being made there: try again in a moment)'
+        : '';
+      throw new Error(
+        `there is no database in ${dataFolder}: set DATABASE_URL (as the service has it), or start one with mandate serve${soon}`,
+      );
+    }
+    const cluster = openCluster(place);
+    const running = await enterRunning(cluster, log);
+    const start = running ? { ...running, startedHere: false } : await startServer(cluster, options);
+    const tookMs = Math.round(performance.now() - startedMs);
+    const fields = { folder: cluster.folder, pid: start.pid, ...start.address, tookMs };
+    log(start.startedHere ? 'private PostgreSQL started' : 'private PostgreSQL found running', fields);
+    return { cluster, start };
+  } catch (error) {
+    throw explainRefusal(error, dataFolder);
+  }
+}
+
+/** Undefined when there is no server; waits for one that is starting, or is on its way out. */
+async function enterRunning(cluster: Cluster, log: Log): Promise<Arrival | undefined> {
+  const deadline = Date.now() + readyTimeoutMs;
+  const onLost = (error: Error) => log('private PostgreSQL has gone away', { reason: error.message });
+  for (let server = findPostmaster(cluster); server; server = findPostmaster(cluster)) {
+    const { pid, address } = server;
+    const presence = server.ready ? await enter(address, cluster.password, onLost) : undefined;
+    if (presence) return { presence, address, pid };
+    if (Date.now() > deadline) {
+      throw new Error(
+        `The private PostgreSQL (process ${pid}) is not ready after ${readyTimeoutMs / 1000} s. It may still be ` +
+          `recovering from a crash: look into ${cluster.logs}, and start this program again.`,
+      );
+    }
+    await sleep(pollIntervalMs);
+  }
+  return undefined;
+}
+
+async function startServer(cluster: Cluster, options: EmbeddedOptions): Promise<Start> {
+  const binaries = await prepareFiles(cluster, options);
+  const start = await launchUntilReady(cluster, binaries, options);
+  if (start.startedHere) {
+    rememberPort(cluster, start.address);
+    removeOldBinaries(cluster, binaries);
+  }
+  return start;
+}
+
+async function prepareFiles(cluster: Cluster, options: EmbeddedOptions): Promise<Binaries> {
+  const major = dataMajor(cluster);
+  const request = {
+    binFolder: options.binFolder,
+    copyInto: cluster.pg,
+    dataMajor: major,
+    user: cluster.user,
+  };
+  const binaries = await findBinaries(request, { ...binarySources, ...options.machine });
+  if (major === undefined) {
+    options.log('private PostgreSQL is created, which takes a few seconds', { folder: cluster.folder });
+    await createFiles(cluster, binaries, options.settings?.['fsync'] !== 'off');
+  }
+  removeOldLogs(cluster);
+  return binaries;
+}
+
+async function launchUntilReady(
+  cluster: Cluster,
+  binaries: Binaries,
+  options: EmbeddedOptions,
+): Promise<Start> {
+  const deadline = Date.now() + readyTimeoutMs;
+  let lastWords = '';
+  for (let failed = 0; failed < failedLaunchesMost && Date.now() < deadline; await sleep(launchPauseMs)) {
+    removeStaleLocks(cluster);
+    const attempt = launch(cluster, binaries, await chooseAddress(cluster), options.settings ?? {});
+    try {
+      const arrival = await outcomeOf(attempt, cluster, options.log);
+      if (arrival) return { ...arrival, startedHere: arrival.pid === attempt.pid };
+      lastWords = attempt.lastWords();
+    } finally {
+      attempt.forgetOutput();
+    }
+    if (!isPassing(lastWords)) failed++;
+  }
+  throw new Error(
+    `The private PostgreSQL does not start: ${lastWords} (programs in ${binaries.folder}, logs in ${cluster.logs}).`,
+  );
+}
+
+/** Of several processes that launch a server, one succeeds. The servers of the others end, and they all use that one. */
+async function outcomeOf(attempt: Launch, cluster: Cluster, log: Log): Promise<Arrival | undefined> {
+  const deadline = Date.now() + readyTimeoutMs;
+  while (!attempt.hasEnded() && !findPostmaster(cluster) && Date.now() < deadline) {
+    await sleep(pollIntervalMs);
+  }
+  return enterRunning(cluster, log);
+}
+
+/** Another one holds the lock file, or children of a killed server are still holding its memory. */
+function isPassing(lastWords: string): boolean {
+  return /lock file|still in use/.test(lastWords);
+}
+
+async function departFrom(cluster: Cluster, held: Presence, log: Log): Promise<void> {
+  const presence = held.isLost() ? (await enterRunning(cluster, log))?.presence : held;
+  if (!presence) return;
+  try {
+    if (await presence.takeAlone()) {
+      await stopPostmaster(cluster);
+      log('private PostgreSQL stopped', { folder: cluster.folder });
+    } else {
+      log('private PostgreSQL goes on running: others use it', { folder: cluster.folder });
+    }
+  } finally {
+    await presence.leave();
+  }
+}
+
+function serverOf(cluster: Cluster, start: Start, depart: () => Promise<void>): EmbeddedServer {
+  let departure: Promise<void> | undefined;
+  return {
+    connection: { ...start.address, user: userName, password: cluster.password, database: databaseName },
+    folder: cluster.folder,
+    startedHere: start.startedHere,
+    stop: () => (departure ??= depart()),
+  };
+}

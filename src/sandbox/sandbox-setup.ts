@@ -1,0 +1,91 @@
+// The first start of a sandbox: a party, three shops and an API key, and a file only the owner can read in which the key
+// can be found again. Live mode keeps no such file: there a key is shown once.
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Banks } from '../acquiring/banks.ts';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../platform/database/database.ts';
+import { everyScope } from '../platform/http/access.ts';
+import type { ApiKeys } from '../merchants/api-keys.ts';
+import { insertParty, insertShop } from '../merchants/store/parties.ts';
+
+export type SandboxFacts = {
+  readonly apiUrl: string;
+  readonly apiKey: string;
+  readonly shopID: string;
+  readonly bankUrl: string;
+  readonly docsUrl: string;
+  readonly demoUrl: string;
+};
+
+const partyId = 'SANDBOX';
+const shops = [
+  { shop_id: 'TEST', name: 'Test shop', currency: 'RUB' },
+  { shop_id: 'TEST_USD', name: 'Test shop in dollars', currency: 'USD' },
+  { shop_id: 'TEST_EUR', name: 'Test shop in euros', currency: 'EUR' },
+] as const;
+export const sandboxShopIds = shops.map(({ shop_id }) => shop_id);
+
+/** Makes what is missing, writes the facts, answers them. Harmless when several nodes do it at once. */
+export async function setUpSandbox(options: {
+  db: Database;
+  clock: Clock;
+  apiKeys: ApiKeys;
+  banks: Banks;
+  bank: { id: string; url: string; secret: string };
+  dataFolder: string;
+  publicUrl: string;
+}): Promise<SandboxFacts> {
+  const { db, clock, apiKeys, banks, bank, dataFolder, publicUrl } = options;
+  const created_at = clock.now();
+  await db.run(insertParty, { party_id: partyId, name: 'Sandbox', created_at });
+  for (const shop of shops) {
+    const url = 'https://shop.example';
+    await db.run(insertShop, { ...shop, party_id: partyId, realm: 'test', url, category_id: 1, created_at });
+  }
+  await banks.putBank(bank);
+  // Named after the bank, as a terminal never goes to another: of several nodes each may bring its own.
+  const own = { id: bank.id, bankId: bank.id, partyId };
+  const ofShops = shops.map(({ shop_id: shopId, name: descriptor }) => {
+    return { ...own, shopId, merchantId: shopId, descriptor };
+  });
+  const ofPayouts = { ...own, merchantId: 'PAYOUTS', descriptor: 'Sandbox' };
+  await banks.putSandboxTerminals({ ofShops, ofPayouts }, { id: bank.id, partyId });
+  const known = readSandboxFacts(dataFolder)?.apiKey;
+  const works = known !== undefined && (await apiKeys.authenticate(known)) !== undefined;
+  const apiKey = works ? known : await apiKeys.create({ partyId, name: 'sandbox', scopes: [everyScope] });
+  const facts: SandboxFacts = {
+    apiUrl: publicUrl,
+    apiKey,
+    shopID: 'TEST',
+    bankUrl: bank.url,
+    docsUrl: `${publicUrl}/docs`,
+    demoUrl: `${publicUrl}/demo`,
+  };
+  writeFacts(dataFolder, facts);
+  return facts;
+}
+
+/** Undefined before the first start. */
+export function readSandboxFacts(dataFolder: string): SandboxFacts | undefined {
+  try {
+    return JSON.parse(readFileSync(factsFile(dataFolder), 'utf8')) as SandboxFacts;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw new Error(`${factsFile(dataFolder)} cannot be read; remove it and start again: ${String(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Written aside and renamed, so that a reader never sees half of it. */
+function writeFacts(dataFolder: string, facts: SandboxFacts): void {
+  mkdirSync(dataFolder, { recursive: true });
+  const aside = `${factsFile(dataFolder)}.${process.pid}`;
+  writeFileSync(aside, JSON.stringify(facts, null, 2) + '\n', { mode: 0o600 });
+  renameSync(aside, factsFile(dataFolder));
+}
+
+function factsFile(dataFolder: string): string {
+  return join(dataFolder, 'sandbox.json');
+}

@@ -1,0 +1,78 @@
+// GET /wallet/v0/deposits, and what only a sandbox has: POST /wallet/v0/test/deposits, for topping up.
+import { Type } from 'typebox';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { CurrencyCode } from '../../platform/http/schemas.ts';
+import { largestAmountMinor } from '../../money.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { depositFromBank } from '../deposit.ts';
+import { listed, PageQuery, pageSchema } from '../../identities/api/list-page.ts';
+import { Moments, rangeOf } from '../../identities/api/list-filters.ts';
+import { AnyID, AssetParams } from '../../identities/api/shared-schema.ts';
+import { findWallet, listDeposits as readList } from '../store/wallets.ts';
+import { depositBody, DepositSchema } from './schema.ts';
+
+const TestDeposit = Type.Object({ wallet: AnyID, body: AssetParams }, { title: 'TestDeposit' });
+
+export const makeTestDeposit = endpoint({
+  operation: 'makeTestDeposit',
+  method: 'POST',
+  path: '/wallet/v0/test/deposits',
+  tag: 'Wallets',
+  summary: 'Put test money on a wallet',
+  description: 'The sandbox alone has this operation; in live mode the operator deposits.',
+  body: TestDeposit,
+  bodyExample: { wallet: 'the id of your wallet', body: { amount: 100_000, currency: 'RUB' } },
+  status: 202,
+  answer: DepositSchema,
+  refusals: ['noSuchWallet', 'differentCurrencies', 'invalidCashAmount'],
+  handle: async ({ caller, body, now }, { db, ids, payouts }) => {
+    const wallet = await findWallet(db, caller.partyId, body.wallet);
+    if (!wallet) return refuse('noSuchWallet');
+    if (wallet.currency !== body.body.currency) return refuse('differentCurrencies');
+    const minor = BigInt(body.body.amount);
+    if (minor < 1n || minor > largestAmountMinor) return refuse('invalidCashAmount');
+    const { realm } = payouts;
+    const given = { id: ids.next(), realm, bankAccountId: 'SANDBOX', minor, now };
+    const { deposit } = await depositFromBank(db, wallet, given);
+    return accept(depositBody(deposit));
+  },
+});
+
+export const listDeposits = endpoint({
+  operation: 'listDeposits',
+  method: 'GET',
+  path: '/wallet/v0/deposits',
+  tag: 'Wallets',
+  summary: 'List the deposits into your wallets, newest first',
+  query: Type.Object({
+    ...PageQuery,
+    walletID: Type.Optional(AnyID),
+    identityID: Type.Optional(AnyID),
+    depositID: Type.Optional(Type.String({ minLength: 1, maxLength: 50 })),
+    sourceID: Type.Optional(AnyID),
+    status: Type.Optional(Type.Enum(['Pending', 'Succeeded', 'Failed'])),
+    revertStatus: Type.Optional(Type.Enum(['None', 'Partial', 'Full'])),
+    ...Moments,
+    currencyID: Type.Optional(CurrencyCode),
+  }),
+  status: 200,
+  answer: pageSchema('DepositPage', DepositSchema),
+  refusals: ['invalidContinuationToken', 'invalidSearchRange'],
+  handle: async ({ caller, query }, { db }) => {
+    const range = rangeOf(query);
+    if (!range.ok) return range;
+    const { status = 'Succeeded', revertStatus = 'None' } = query;
+    // There are no others: what does not succeed is not made, and nothing is reverted.
+    if (status !== 'Succeeded' || revertStatus !== 'None') return accept({ result: [] });
+    const filter = {
+      party_id: caller.partyId,
+      wallet_id: query.walletID ?? null,
+      identity_id: query.identityID ?? null,
+      deposit_id: query.depositID ?? null,
+      source_id: query.sourceID ?? null,
+      currency: query.currencyID ?? null,
+      ...range.value,
+    };
+    return listed(query, (page) => readList(db, { ...filter, ...page }), depositBody);
+  },
+});

@@ -1,0 +1,71 @@
+// Grants: a wallet's owner lets somebody else pay out from it, once and up to an amount; a destination's owner lets somebody
+// else pay out to it. Whoever has the token has the leave.
+import { Type } from 'typebox';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { DateTime } from '../../platform/http/schemas.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { findDestination } from '../../payouts/store/destinations.ts';
+import { DestinationPath } from '../../payouts/api/destination-schema.ts';
+import { storeGrant } from '../store/grants.ts';
+import { requireActive } from '../../identities/domain/identity.ts';
+import { Asset, AssetParams, instantOf } from '../../identities/api/shared-schema.ts';
+import { findWallet } from '../store/wallets.ts';
+import { WalletPath } from './schema.ts';
+import { isKnownCurrency } from '../../money.ts';
+
+export const grantWallet = endpoint({
+  operation: 'grantWallet',
+  method: 'POST',
+  path: '/wallet/v0/wallets/{walletID}/grants',
+  tag: 'Wallets',
+  summary: 'Let somebody pay out from your wallet, once',
+  params: WalletPath,
+  body: Type.Object({ asset: AssetParams, validUntil: DateTime }, { title: 'WalletGrantRequest' }),
+  bodyExample: { asset: { amount: 10_000, currency: 'RUB' }, validUntil: '2030-01-01T00:00:00Z' },
+  status: 201,
+  answer: Type.Object({ token: Type.String(), validUntil: DateTime, asset: Asset }, { title: 'WalletGrant' }),
+  refusals: ['walletNotFound', 'partyInaccessible', 'expiredGrant', 'currencyNotSupported'],
+  handle: async ({ caller, params, body, now }, { db, merchants, ids }) => {
+    const wallet = await findWallet(db, caller.partyId, params.walletID);
+    if (!wallet) return refuse('walletNotFound');
+    const party = await merchants.party(caller.partyId);
+    if (!party || !requireActive(party).ok) return refuse('partyInaccessible');
+    const validUntil = instantOf(body.validUntil);
+    const { amount, currency } = body.asset;
+    if (validUntil <= now) return refuse('expiredGrant');
+    if (!isKnownCurrency(currency)) return refuse('currencyNotSupported');
+    const token = await storeGrant(db, {
+      id: ids.next(),
+      kind: 'wallet',
+      entityId: wallet.id,
+      amount: { minor: BigInt(amount), currency },
+      validUntil,
+    });
+    return accept({ token, validUntil, asset: { amount, currency } });
+  },
+});
+
+export const grantDestination = endpoint({
+  operation: 'grantDestination',
+  method: 'POST',
+  path: '/wallet/v0/destinations/{destinationID}/grants',
+  tag: 'Destinations',
+  summary: 'Let somebody pay out to your destination',
+  params: DestinationPath,
+  body: Type.Object({ validUntil: DateTime }, { title: 'DestinationGrantRequest' }),
+  bodyExample: { validUntil: '2030-01-01T00:00:00Z' },
+  status: 201,
+  answer: Type.Object({ token: Type.String(), validUntil: DateTime }, { title: 'DestinationGrant' }),
+  refusals: ['destinationNotFound', 'partyInaccessible', 'expiredGrant'],
+  handle: async ({ caller, params, body, now }, { db, merchants, ids }) => {
+    const stored = await findDestination(db, caller.partyId, params.destinationID);
+    if (!stored) return refuse('destinationNotFound');
+    const party = await merchants.party(caller.partyId);
+    if (!party || !requireActive(party).ok) return refuse('partyInaccessible');
+    const validUntil = instantOf(body.validUntil);
+    if (validUntil <= now) return refuse('expiredGrant');
+    const entityId = stored.destination.id;
+    const token = await storeGrant(db, { id: ids.next(), kind: 'destination', entityId, validUntil });
+    return accept({ token, validUntil });
+  },
+});

@@ -1,0 +1,85 @@
+// The reads of wallets: by id, by the merchant's own name, the list, and what is on one.
+import { Type } from 'typebox';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { walletAccount } from '../../platform/ledger/domain/account.ts';
+import { readBalance } from '../../platform/ledger/store/journals.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { HoldingsQuery, listed, pageSchema } from '../../identities/api/list-page.ts';
+import { assetBody, Named } from '../../identities/api/shared-schema.ts';
+import { findWallet as readOne, findWalletNamed, listWallets as readList } from '../store/wallets.ts';
+import { WalletAccount, walletBody, WalletPath, WalletSchema } from './schema.ts';
+
+export const getWallet = endpoint({
+  operation: 'getWallet',
+  method: 'GET',
+  path: '/wallet/v0/wallets/{walletID}',
+  tag: 'Wallets',
+  summary: 'Get a wallet',
+  params: WalletPath,
+  status: 200,
+  answer: WalletSchema,
+  refusals: ['walletNotFound'],
+  handle: async ({ caller, params }, { db }) => {
+    const wallet = await readOne(db, caller.partyId, params.walletID);
+    return wallet ? accept(walletBody(wallet)) : refuse('walletNotFound');
+  },
+});
+
+export const getWalletAccount = endpoint({
+  operation: 'getWalletAccount',
+  method: 'GET',
+  path: '/wallet/v0/wallets/{walletID}/account',
+  tag: 'Wallets',
+  summary: 'What is on a wallet',
+  params: WalletPath,
+  status: 200,
+  answer: WalletAccount,
+  refusals: ['walletNotFound'],
+  handle: async ({ caller, params }, { db, payouts }) => {
+    const wallet = await readOne(db, caller.partyId, params.walletID);
+    if (!wallet) return refuse('walletNotFound');
+    const { currency } = wallet;
+    const account = walletAccount({ realm: payouts.realm, currency, walletId: wallet.id });
+    const { own, available } = await readBalance(db, account);
+    return accept({
+      own: assetBody({ minor: own, currency }),
+      available: assetBody({ minor: available, currency }),
+    });
+  },
+});
+
+export const findWallet = endpoint({
+  operation: 'findWallet',
+  method: 'GET',
+  path: '/wallet/v0/external/wallets',
+  tag: 'Wallets',
+  summary: 'Find a wallet by its externalID',
+  query: Type.Object({ externalID: Named }),
+  status: 200,
+  answer: WalletSchema,
+  refusals: ['walletNotFound'],
+  handle: async ({ caller, query }, { db }) => {
+    const found = await findWalletNamed(db, caller.partyId, query.externalID);
+    return found ? accept(walletBody(found.value)) : refuse('walletNotFound');
+  },
+});
+
+export const listWallets = endpoint({
+  operation: 'listWallets',
+  method: 'GET',
+  path: '/wallet/v0/wallets',
+  tag: 'Wallets',
+  summary: 'List your wallets, newest first',
+  query: HoldingsQuery,
+  status: 200,
+  answer: pageSchema('WalletPage', WalletSchema),
+  refusals: ['invalidContinuationToken'],
+  handle: ({ caller, query }, { db }) => {
+    const filter = {
+      party_id: caller.partyId,
+      identity_id: query.identityID ?? null,
+      currency: query.currencyID ?? null,
+    };
+    return listed(query, (page) => readList(db, { ...filter, ...page }), walletBody);
+  },
+});

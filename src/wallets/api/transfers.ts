@@ -1,0 +1,90 @@
+// Transfers between wallets: from one's own to any.
+import { Type } from 'typebox';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { largestAmountMinor } from '../../money.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { fingerprintOf, madeOnce } from '../../identities/api/idempotent-create.ts';
+import { AnyID } from '../../identities/api/shared-schema.ts';
+import { findTransfer, findTransferNamed, storeTransfer } from '../store/transfers.ts';
+import { decideTransfer, type Transfer, type TransferRefusal } from '../domain/wallet.ts';
+import { findWallet } from '../store/wallets.ts';
+import { transferBody, TransferParams, TransferSchema } from './schema.ts';
+
+export const createTransfer = endpoint({
+  operation: 'createTransfer',
+  method: 'POST',
+  path: '/wallet/v0/w2w/transfers',
+  tag: 'Wallets',
+  summary: 'Move money from your wallet to another',
+  description: 'The answer is `Pending`. One beyond what is on the wallet is accepted too, and fails.',
+  body: TransferParams,
+  bodyExample: {
+    sender: 'the id of your wallet',
+    receiver: 'the id of the other',
+    body: { amount: 10_000, currency: 'RUB' },
+  },
+  status: 202,
+  answer: TransferSchema,
+  location: ({ id }) => `/wallet/v0/w2w/transfers/${id}`,
+  refusals: [
+    'partyInaccessible',
+    'noSuchSender',
+    'noSuchReceiver',
+    'walletInaccessible',
+    'inconsistentCurrency',
+    'badTransferAmount',
+    'transferNotAllowed',
+    'externalIDConflict',
+  ],
+  handle: async ({ caller, body, now }, { db, merchants, payouts, ids }) => {
+    const { sender, receiver, externalID } = body;
+    const { amount, currency } = body.body;
+    const fingerprint = fingerprintOf([sender, receiver, amount, currency, externalID]);
+    const made = await madeOnce<Transfer, TransferRefusal>({
+      externalId: externalID,
+      fingerprint,
+      find: (named) => findTransferNamed(db, caller.partyId, named),
+      make: async () => {
+        const party = await merchants.party(caller.partyId);
+        if (!party) return refuse('partyInaccessible');
+        const wallets = {
+          sender: await findWallet(db, caller.partyId, sender),
+          receiver: await findWallet(db, null, receiver),
+        };
+        const minor = BigInt(amount);
+        if (minor > largestAmountMinor) return refuse('badTransferAmount');
+        const decision = decideTransfer(party, wallets, { minor, currency });
+        if (!decision.ok) return decision;
+        const terms = {
+          id: ids.next(),
+          partyId: party.id,
+          senderId: sender,
+          receiverId: receiver,
+          createdAt: now,
+          amount: decision.value.amount,
+          ...(externalID === undefined ? {} : { externalId: externalID }),
+        };
+        const isStored = await storeTransfer(db, terms, { realm: payouts.realm, fingerprint });
+        // It is over by now; its reads say how.
+        return isStored ? accept({ ...terms, status: 'pending' }) : 'nameTaken';
+      },
+    });
+    return made.ok ? accept(transferBody(made.value)) : made;
+  },
+});
+
+export const getTransfer = endpoint({
+  operation: 'getTransfer',
+  method: 'GET',
+  path: '/wallet/v0/w2w/transfers/{w2wTransferID}',
+  tag: 'Wallets',
+  summary: 'Get a transfer between wallets',
+  params: Type.Object({ w2wTransferID: AnyID }),
+  status: 200,
+  answer: TransferSchema,
+  refusals: ['transferNotFound'],
+  handle: async ({ caller, params }, { db }) => {
+    const transfer = await findTransfer(db, caller.partyId, params.w2wTransferID);
+    return transfer ? accept(transferBody(transfer)) : refuse('transferNotFound');
+  },
+});

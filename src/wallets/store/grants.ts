@@ -1,0 +1,122 @@
+// Grants in SQL: leave to use another's wallet, once, or to pay out to another's destination. The token is shown once; what is
+// kept is its hash, which is found by the grant's own id inside the token.
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { statement } from '../../platform/database/statement.ts';
+import { randomText } from '../../ids.ts';
+import type { Grant } from '../../payouts/domain/commands.ts';
+
+const insertGrant = statement({
+  name: 'insert_payout_grant',
+  parameters: {
+    grant_id: 'text',
+    token_hash: 'bytea',
+    kind: 'text',
+    entity_id: 'text',
+    amount_minor: 'int8?',
+    currency: 'text?',
+    valid_until: 'timestamptz',
+  },
+  row: {},
+  text: `insert into payout_grant (grant_id, token_hash, kind, entity_id, amount_minor, currency, valid_until)
+         values (:grant_id, :token_hash, :kind, :entity_id, :amount_minor, :currency, :valid_until)`,
+});
+
+const readGrant = statement({
+  name: 'read_payout_grant',
+  parameters: { grant_id: 'text', kind: 'text' },
+  row: {
+    token_hash: 'bytea',
+    entity_id: 'text',
+    amount_minor: 'int8?',
+    currency: 'text?',
+    valid_until: 'timestamptz',
+    used_by: 'text?',
+  },
+  text: `select token_hash, entity_id, amount_minor, currency, valid_until, used_by from payout_grant
+         where grant_id = :grant_id and kind = :kind`,
+});
+
+const takeGrant = statement({
+  name: 'use_payout_grant',
+  parameters: { grant_id: 'text', used_by: 'text' },
+  row: { grant_id: 'text' },
+  text: `update payout_grant set used_by = :used_by where grant_id = :grant_id and used_by is null
+         returning grant_id`,
+});
+
+/** By hand alone, hence without an index of its own. */
+const readOpenGrants = statement({
+  name: 'read_open_wallet_grants',
+  parameters: { wallet_id: 'text', amount_minor: 'int8', currency: 'text', now: 'timestamptz' },
+  row: { grant_id: 'text', valid_until: 'timestamptz' },
+  text: `select grant_id, valid_until from payout_grant
+         where kind = 'wallet' and entity_id = :wallet_id and used_by is null and valid_until > :now
+           and currency = :currency and amount_minor >= :amount_minor
+         order by grant_id limit 100`,
+});
+
+const tokenForm = /^g1\.([0-9A-Za-z]{23})\.([0-9A-Za-z]{43})$/;
+
+/** The token, which cannot be had again. */
+export async function storeGrant(
+  db: Database,
+  grant: Omit<Grant, 'isUsed'> & { readonly id: string },
+): Promise<string> {
+  const token = `g1.${grant.id}.${randomText(43)}`;
+  await db.run(insertGrant, {
+    grant_id: grant.id,
+    token_hash: hashOf(token),
+    kind: grant.kind,
+    entity_id: grant.entityId,
+    amount_minor: grant.amount?.minor ?? null,
+    currency: grant.amount?.currency ?? null,
+    valid_until: grant.validUntil,
+  });
+  return token;
+}
+
+/** Undefined for what is no token of ours. */
+export async function findGrant(
+  db: Database,
+  kind: Grant['kind'],
+  token: string,
+): Promise<(Grant & { readonly id: string }) | undefined> {
+  const [, id] = tokenForm.exec(token) ?? [];
+  if (id === undefined) return undefined;
+  const [row] = await db.run(readGrant, { grant_id: id, kind });
+  if (!row || !timingSafeEqual(row.token_hash, hashOf(token))) return undefined;
+  const { amount_minor: minor, currency, valid_until: validUntil } = row;
+  return {
+    id,
+    kind,
+    entityId: row.entity_id,
+    ...(minor === null || currency === null ? {} : { amount: { minor, currency } }),
+    validUntil,
+    isUsed: row.used_by !== null,
+  };
+}
+
+/** By a withdrawal, or an operator. False when it was used already. */
+export async function useGrant(tx: Database, id: string, usedBy: string): Promise<boolean> {
+  const rows = await tx.run(takeGrant, { grant_id: id, used_by: usedBy });
+  return rows.length > 0;
+}
+
+/** By which somebody could still pay that much out from the wallet. */
+export async function findOpenGrants(
+  db: Database,
+  walletId: string,
+  amount: { readonly minor: bigint; readonly currency: string },
+  now: Instant,
+): Promise<{ readonly id: string; readonly validUntil: Instant }[]> {
+  const { minor, currency } = amount;
+  const rows = await db.run(readOpenGrants, { wallet_id: walletId, amount_minor: minor, currency, now });
+  return rows.map((row) => ({ id: row.grant_id, validUntil: row.valid_until }));
+}
+
+/** Of 256 random bits: nothing to be found by trying. */
+function hashOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}

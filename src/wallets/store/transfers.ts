@@ -1,0 +1,136 @@
+// Transfers between wallets in SQL: the row, its events and the journal in one statement. Whether the sender has the money is
+// known at once, so a transfer is over when it is answered.
+import type { Database } from '../../platform/database/database.ts';
+import { statement, type Values } from '../../platform/database/statement.ts';
+import { appendEvents, appendEventsParameters } from '../../platform/events/log.ts';
+import type { DrawingJournal } from '../../platform/ledger/domain/ledger.ts';
+import {
+  journalParameters,
+  journalValues,
+  recording,
+  recordJournal,
+} from '../../platform/ledger/store/journals.ts';
+import { walletTransferred } from '../../platform/ledger/domain/postings.ts';
+import type { Currency } from '../../money.ts';
+import type { Named } from '../../identities/api/idempotent-create.ts';
+import { claimName, listOf, placesOf } from '../../identities/store/sql-fragments.ts';
+import type { Transfer, TransferTerms } from '../domain/wallet.ts';
+import type { Realm } from '../../payouts/store/withdrawals.ts';
+
+const columns = {
+  transfer_id: 'text',
+  party_id: 'text',
+  sender_id: 'text',
+  receiver_id: 'text',
+  created_at: 'timestamptz',
+  amount_minor: 'int8',
+  currency: 'text',
+  status: 'text',
+  external_id: 'text?',
+} as const;
+
+/** A name used before leaves no row, and nothing is written. */
+const insertTransfer = statement({
+  name: 'insert_wallet_transfer',
+  parameters: { ...columns, ...appendEventsParameters, ...journalParameters, fingerprint: 'bytea' },
+  row: { journal: 'text?' },
+  text: `
+    with ${claimName('createTransfer', 'transfer_id')}, changed as (
+      insert into wallet_transfer (${listOf(columns)}) select ${placesOf(columns)} from named
+      returning transfer_id, party_id, json_array_length(:events) as version
+    ), logged as (
+      ${appendEvents('wallet_transfer', 'transfer_id')}
+    )
+    select ${recordJournal('transfer_id')} as journal from changed`,
+});
+
+const readTransfer = statement({
+  name: 'read_wallet_transfer',
+  parameters: { transfer_id: 'text', party_id: 'text' },
+  row: columns,
+  text: `select ${listOf(columns)} from wallet_transfer where transfer_id = :transfer_id and party_id = :party_id`,
+});
+
+const readTransferNamed = statement({
+  name: 'read_wallet_transfer_named',
+  parameters: { party_id: 'text', external_id: 'text' },
+  row: { ...columns, fingerprint: 'bytea' },
+  text: `select ${listOf(columns, 'wallet_transfer')}, claimed.fingerprint
+         from external_id as claimed join wallet_transfer on transfer_id = entity_id
+         where claimed.party_id = :party_id and operation = 'createTransfer' and claimed.external_id = :external_id`,
+});
+
+/** False when the merchant's name for it is taken already. One whose sender lacks the money is written as failed. */
+export async function storeTransfer(
+  db: Database,
+  terms: TransferTerms,
+  options: { readonly realm: Realm; readonly fingerprint: Buffer },
+): Promise<boolean> {
+  const { id, senderId, receiverId, amount } = terms;
+  const { realm, fingerprint } = options;
+  const journal = walletTransferred({ realm, transferId: id, senderId, receiverId }, amount);
+  const moved = await recording(db, journal, () => insert(db, terms, fingerprint, journal));
+  return moved === 'insufficient' ? insert(db, terms, fingerprint) : moved;
+}
+
+async function insert(
+  db: Database,
+  { id, partyId, senderId, receiverId, createdAt, amount, externalId }: TransferTerms,
+  fingerprint: Buffer,
+  journal?: DrawingJournal,
+): Promise<boolean> {
+  const status = journal ? 'succeeded' : 'failed';
+  const { minor, currency } = amount;
+  const started = {
+    type: 'transfer_started',
+    senderId,
+    receiverId,
+    amountMinor: Number(minor),
+    currency,
+  };
+  const rows = await db.contained((part) =>
+    part.run(insertTransfer, {
+      transfer_id: id,
+      party_id: partyId,
+      sender_id: senderId,
+      receiver_id: receiverId,
+      created_at: createdAt,
+      amount_minor: minor,
+      currency,
+      status,
+      external_id: externalId ?? null,
+      fingerprint,
+      happened_at: createdAt,
+      events: [[started], [{ type: `transfer_${status}` }]],
+      ...journalValues(journal),
+    }),
+  );
+  return rows.length > 0;
+}
+
+export async function findTransfer(db: Database, partyId: string, id: string): Promise<Transfer | undefined> {
+  const [row] = await db.run(readTransfer, { transfer_id: id, party_id: partyId });
+  return row && transferFromRow(row);
+}
+
+export async function findTransferNamed(
+  db: Database,
+  partyId: string,
+  externalId: string,
+): Promise<Named<Transfer> | undefined> {
+  const [row] = await db.run(readTransferNamed, { party_id: partyId, external_id: externalId });
+  return row && { value: transferFromRow(row), fingerprint: row.fingerprint };
+}
+
+function transferFromRow(row: Values<typeof columns>): Transfer {
+  return {
+    id: row.transfer_id,
+    partyId: row.party_id,
+    senderId: row.sender_id,
+    receiverId: row.receiver_id,
+    createdAt: row.created_at,
+    amount: { minor: row.amount_minor, currency: row.currency as Currency },
+    ...(row.external_id === null ? {} : { externalId: row.external_id }),
+    status: row.status as Transfer['status'],
+  };
+}

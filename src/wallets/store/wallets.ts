@@ -1,0 +1,253 @@
+// Wallets and the deposits into them in SQL. A wallet's row never changes: its money is in the ledger, its blocking on its
+// identity and party, so that payouts have nothing here to wait for.
+import type { Database } from '../../platform/database/database.ts';
+import { statement, type Values } from '../../platform/database/statement.ts';
+import { appendEvent, appendParameters } from '../../platform/events/log.ts';
+import type { DrawingJournal, Journal } from '../../platform/ledger/domain/ledger.ts';
+import {
+  journalParameters,
+  journalValues,
+  recording,
+  recordJournal,
+} from '../../platform/ledger/store/journals.ts';
+import type { Currency } from '../../money.ts';
+import type { Named } from '../../identities/api/idempotent-create.ts';
+import type { Level } from '../../identities/domain/provider.ts';
+import {
+  claimName,
+  isBlockedNow,
+  joinOwner,
+  listOf,
+  listStatement,
+  placesOf,
+  searchFilters,
+} from '../../identities/store/sql-fragments.ts';
+import type { Deposit, Wallet, WalletFact } from '../domain/wallet.ts';
+
+const columns = {
+  wallet_id: 'text',
+  party_id: 'text',
+  identity_id: 'text',
+  name: 'text',
+  currency: 'text',
+  created_at: 'timestamptz',
+  metadata: 'json?',
+  external_id: 'text?',
+} as const;
+
+/** With what a wallet has of its identity and its party. */
+const walletColumns = { ...columns, is_blocked: 'bool', provider: 'text', level: 'text' } as const;
+const walletList = `${listOf(columns, 'wallet')}, ${isBlockedNow}, provider, level`;
+const walletSource = `wallet ${joinOwner('wallet')}`;
+
+const insertWallet = statement({
+  name: 'insert_wallet',
+  parameters: { ...columns, ...appendParameters, fingerprint: 'bytea' },
+  row: { wallet_id: 'text' },
+  text: `
+    with ${claimName('createWallet', 'wallet_id')}, changed as (
+      insert into wallet (${listOf(columns)}) select ${placesOf(columns)} from named
+      returning wallet_id, party_id, 1 as version
+    ), logged as (${appendEvent('wallet', 'wallet_id')})
+    select wallet_id from changed`,
+});
+
+const readWallet = statement({
+  name: 'read_wallet',
+  parameters: { wallet_id: 'text', party_id: 'text?' },
+  row: walletColumns,
+  text: `select ${walletList} from ${walletSource}
+         where wallet_id = :wallet_id and (:party_id is null or wallet.party_id = :party_id)`,
+});
+
+const readWalletNamed = statement({
+  name: 'read_wallet_named',
+  parameters: { party_id: 'text', external_id: 'text' },
+  row: { ...walletColumns, fingerprint: 'bytea' },
+  text: `select ${walletList}, claimed.fingerprint
+         from external_id as claimed join wallet on wallet_id = entity_id ${joinOwner('wallet')}
+         where claimed.party_id = :party_id and operation = 'createWallet' and claimed.external_id = :external_id`,
+});
+
+const listWalletRows = listStatement({
+  name: 'list_wallets',
+  table: 'wallet',
+  idColumn: 'wallet_id',
+  filters: { identity_id: 'text?', currency: 'text?' },
+  row: walletColumns,
+  select: walletList,
+  source: walletSource,
+});
+
+const depositColumns = {
+  deposit_id: 'text',
+  party_id: 'text',
+  wallet_id: 'text',
+  identity_id: 'text',
+  source_id: 'text',
+  created_at: 'timestamptz',
+  amount_minor: 'int8',
+  currency: 'text',
+  description: 'text?',
+} as const;
+
+const insertDeposit = statement({
+  name: 'insert_deposit',
+  parameters: { ...depositColumns, ...appendParameters, ...journalParameters },
+  row: { journal: 'text?' },
+  text: `
+    with changed as (
+      insert into deposit (${listOf(depositColumns)}) values (${placesOf(depositColumns)})
+      on conflict do nothing returning deposit_id, party_id, 1 as version
+    ), logged as (${appendEvent('deposit', 'deposit_id')})
+    select ${recordJournal('deposit_id')} as journal from changed`,
+});
+
+const readDeposit = statement({
+  name: 'read_deposit',
+  parameters: { deposit_id: 'text' },
+  row: { ...depositColumns, debit_account: 'text' },
+  text: `select ${listOf(depositColumns, 'deposit')}, debit_account
+         from deposit join ledger_transfer on aggregate_id = deposit_id and operation_id = 'deposit'
+         where deposit_id = :deposit_id`,
+});
+
+const listDepositRows = listStatement({
+  name: 'list_deposits',
+  table: 'deposit',
+  idColumn: 'deposit_id',
+  filters: {
+    wallet_id: 'text?',
+    identity_id: 'text?',
+    deposit_id: 'text?',
+    source_id: 'text?',
+    currency: 'text?',
+    ...searchFilters,
+  },
+  row: depositColumns,
+});
+
+/** False when the merchant's name for it is taken already. */
+export async function storeNewWallet(
+  db: Database,
+  opened: WalletFact,
+  fingerprint: Buffer,
+): Promise<boolean> {
+  const { terms } = opened;
+  const rows = await db.run(insertWallet, {
+    wallet_id: terms.id,
+    party_id: terms.partyId,
+    identity_id: terms.identityId,
+    name: terms.name,
+    currency: terms.currency,
+    created_at: terms.createdAt,
+    metadata: terms.metadata ?? null,
+    external_id: terms.externalId ?? null,
+    fingerprint,
+    happened_at: terms.createdAt,
+    facts: [opened],
+  });
+  return rows.length > 0;
+}
+
+/** Of that party; of any where none is named. */
+export async function findWallet(
+  db: Database,
+  partyId: string | null,
+  id: string,
+): Promise<Wallet | undefined> {
+  const [row] = await db.run(readWallet, { wallet_id: id, party_id: partyId });
+  return row && walletFromRow(row);
+}
+
+export async function findWalletNamed(
+  db: Database,
+  partyId: string,
+  externalId: string,
+): Promise<Named<Wallet> | undefined> {
+  const [row] = await db.run(readWalletNamed, { party_id: partyId, external_id: externalId });
+  return row && { value: walletFromRow(row), fingerprint: row.fingerprint };
+}
+
+export async function listWallets(
+  db: Database,
+  asked: Values<typeof listWalletRows.parameters>,
+): Promise<Wallet[]> {
+  const rows = await db.run(listWalletRows, asked);
+  return rows.map(walletFromRow);
+}
+
+/** With its journal. Without the money it takes, or where one of its id is there already, nothing is written. */
+export async function storeDeposit(
+  db: Database,
+  deposit: Deposit,
+  journal: Journal | DrawingJournal,
+): Promise<'stored' | 'insufficient' | 'known'> {
+  const { minor, currency } = deposit.amount;
+  const stored = await recording(db, journal, () =>
+    db.contained((part) =>
+      part.run(insertDeposit, {
+        deposit_id: deposit.id,
+        party_id: deposit.partyId,
+        wallet_id: deposit.walletId,
+        identity_id: deposit.identityId,
+        source_id: deposit.sourceId,
+        created_at: deposit.createdAt,
+        amount_minor: minor,
+        currency,
+        description: deposit.description ?? null,
+        happened_at: deposit.createdAt,
+        facts: [{ type: 'deposit_made', walletId: deposit.walletId, amountMinor: Number(minor), currency }],
+        ...journalValues(journal),
+      }),
+    ),
+  );
+  if (stored === 'insufficient') return stored;
+  return stored.length > 0 ? 'stored' : 'known';
+}
+
+/** With the account it came out of: a shop may be named like a bank account. */
+export async function findDeposit(
+  db: Database,
+  id: string,
+): Promise<{ deposit: Deposit; debitAccount: string } | undefined> {
+  const [row] = await db.run(readDeposit, { deposit_id: id });
+  return row && { deposit: depositFromRow(row), debitAccount: row.debit_account };
+}
+
+export async function listDeposits(
+  db: Database,
+  asked: Values<typeof listDepositRows.parameters>,
+): Promise<Deposit[]> {
+  const rows = await db.run(listDepositRows, asked);
+  return rows.map(depositFromRow);
+}
+
+function depositFromRow(row: Values<typeof depositColumns>): Deposit {
+  return {
+    id: row.deposit_id,
+    partyId: row.party_id,
+    walletId: row.wallet_id,
+    identityId: row.identity_id,
+    sourceId: row.source_id,
+    createdAt: row.created_at,
+    amount: { minor: row.amount_minor, currency: row.currency as Currency },
+    ...(row.description === null ? {} : { description: row.description }),
+  };
+}
+
+function walletFromRow(row: Values<typeof walletColumns>): Wallet {
+  return {
+    id: row.wallet_id,
+    partyId: row.party_id,
+    identityId: row.identity_id,
+    name: row.name,
+    currency: row.currency as Currency,
+    createdAt: row.created_at,
+    ...(row.metadata === null ? {} : { metadata: row.metadata }),
+    ...(row.external_id === null ? {} : { externalId: row.external_id }),
+    isBlocked: row.is_blocked,
+    provider: row.provider,
+    level: row.level as Level,
+  };
+}

@@ -1,0 +1,323 @@
+// Sends what waits in the queues. A node takes queues for the length of a lease, sends the head of each, writes down what
+// became of it, and only then sends what comes after it: in order within a queue, side by side between queues. Each webhook
+// has a few places of its own, so that a slow receiver holds up nobody but itself.
+import { laterBy, type Clock, type Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Ids } from '../../ids.ts';
+import type { Logger } from '../../platform/log.ts';
+import type { Topic } from '../../platform/events/topic.ts';
+import { openHands } from './delivery-slots.ts';
+import { openOutcomeWriter } from './outcome-writer.ts';
+import { afterAcknowledged, afterFailure, toSend, type Failure, type Place } from '../domain/queue-rules.ts';
+import { messagesFor, type Message, type Selection } from '../feed/messages.store.ts';
+import { claim, write, type Attempt, type ClaimedQueue, type QueueWrite } from './queues.store.ts';
+import { postOf, type Destination } from './sign-message.ts';
+import type { Answer, Sender } from './http-sender.ts';
+
+export type Courier = {
+  /** Looks for what is due, now instead of at the next turn. */
+  wake(): void;
+  /** When nothing is under way and nothing more is due. */
+  settled(): Promise<void>;
+  /** Gives back what it has in hand. */
+  stop(): Promise<void>;
+};
+
+type Item = {
+  queue: ClaimedQueue;
+  /** What is still to be sent, in order. */
+  readonly messages: Message[];
+  /** Until when nobody else takes the queue, on the clock of `performance.now()`. */
+  leaseUntilMs: number;
+};
+
+/** What an owner reads when the fault is ours; why is in the service's log. */
+const ownFault = 'an error on our side';
+
+/** Long enough for a receiver that takes its time, and for what waits in hand before it. */
+function leaseMsFor(timeoutMs: number): number {
+  return 3 * timeoutMs;
+}
+
+export function openCourier(options: {
+  db: Database;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+  topics: readonly Topic[];
+  sender: Sender;
+  delaysSeconds: readonly number[];
+  timeoutMs: number;
+  destinationOf: (webhookId: string) => Promise<Destination | undefined>;
+  countDelivery: (outcome: 'delivered' | 'failed' | 'parked') => void;
+}): Courier {
+  const { db, clock, log, topics, sender, destinationOf, delaysSeconds } = options;
+  const leaseMs = leaseMsFor(options.timeoutMs);
+  /** Of a lease, for what is done before and after the exchange, and for clocks that differ. */
+  const spareMs = leaseMs / 6;
+  const isHeldFor = (item: Item, ms: number): boolean => item.leaseUntilMs - performance.now() >= ms;
+  const hands = openHands<Item>();
+  const record = openOutcomeWriter((writes) => write(db, writes, clock.now()));
+  const running = new Set<Promise<unknown>>();
+  let stopping = false;
+  /** Of looks for what is due. */
+  let turn = 0;
+  let wanted = false;
+  let claiming: Promise<void> | undefined;
+
+  function wake(): void {
+    wanted = true;
+    if (stopping) return;
+    claiming ??= claimWhileWanted().finally(() => {
+      claiming = undefined;
+      // Whoever asked in the moment between the last look and now is heard too.
+      if (wanted) wake();
+    });
+  }
+
+  async function claimWhileWanted(): Promise<void> {
+    while (wanted && !stopping) {
+      wanted = false;
+      try {
+        await takeWhatIsDue();
+      } catch (error) {
+        log.warn({ err: error }, 'webhooks could not be looked for; the next turn tries again');
+      }
+    }
+  }
+
+  async function takeWhatIsDue(): Promise<void> {
+    const bounds = hands.wanted();
+    if (bounds.most === 0) return;
+    const takenAtMs = performance.now();
+    turn = (turn + 1) % 1_000_000;
+    const queues = await claim(db, clock.now(), { ...bounds, leaseMs, turn });
+    if (queues.length === 0) return;
+    const items = await itemsOf(queues, takenAtMs + leaseMs);
+    for (const item of items) hands.put(item.queue.webhookId, item);
+    pump();
+    wanted ||= queues.length === bounds.most;
+  }
+
+  /** The queues with what is to be sent of each. Those with nothing to send are written on at once. */
+  async function itemsOf(claimed: readonly ClaimedQueue[], leaseUntilMs: number): Promise<Item[]> {
+    const webhookIds = [...new Set(claimed.map(({ webhookId }) => webhookId))];
+    const destinations = new Map(
+      await Promise.all(webhookIds.map(async (id) => [id, await loaded(id)] as const)),
+    );
+    const queues = claimed.flatMap((queue) => {
+      const destination = destinations.get(queue.webhookId);
+      // A webhook that cannot be loaded holds up nobody who was claimed with it.
+      if (destination === 'unloadable') note(failed(queue, { what: ownFault }));
+      // The queues of a webhook that is gone are swept away.
+      if (destination === 'unloadable' || destination === undefined) return [];
+      return [{ queue, ...selectionOf(queue, destination.webhook) }];
+    });
+    const lists = await messagesFor(db, topics, queues, clock.now(), (aggregateId, error) =>
+      log.error({ err: error, aggregateId }, 'the log of an aggregate cannot be told; it is tried again'),
+    );
+    return queues.flatMap(({ queue }, index) => {
+      const messages = lists[index];
+      if (!messages) {
+        note({ queue, place: queue.place, outcome: 'release', at: laterBy(clock.now(), leaseMs) });
+        return [];
+      }
+      if (messages.length > 0) return [{ queue, messages: [...messages], leaseUntilMs }];
+      note({
+        queue,
+        place: afterAcknowledged(queue.place, queue.place.next - 1, undefined),
+        outcome: 'rest',
+      });
+      return [];
+    });
+  }
+
+  async function loaded(webhookId: string): Promise<Destination | 'unloadable' | undefined> {
+    try {
+      return await destinationOf(webhookId);
+    } catch (error) {
+      log.error({ err: error, webhookId }, 'a webhook could not be loaded; its queues are tried again');
+      return 'unloadable';
+    }
+  }
+
+  /** Sends from what is in hand as long as there are places. */
+  function pump(): void {
+    while (!stopping) {
+      const next = hands.next();
+      if (!next) return;
+      const { webhookId, item } = next;
+      // What has waited too long in hand may be another node's by the time the receiver answers.
+      if (!isHeldFor(item, options.timeoutMs + spareMs)) {
+        hands.free(webhookId, 'notSent');
+        note({ queue: item.queue, place: item.queue.place, outcome: 'release', at: clock.now() });
+        continue;
+      }
+      const sending = sendHead(webhookId, item).finally(() => running.delete(sending));
+      running.add(sending);
+    }
+  }
+
+  let waking: NodeJS.Immediate | undefined;
+  /** Once for all that becomes free in the same moment. */
+  function wakeSoon(): void {
+    waking ??= setImmediate(() => {
+      waking = undefined;
+      wake();
+    });
+  }
+
+  /** Writes what nobody waits for; if that fails, the lease runs out and the queue is taken again. */
+  function note(entry: QueueWrite): void {
+    const noting = record(entry).then(undefined, (error: unknown) =>
+      log.warn({ err: error, webhookId: entry.queue.webhookId }, 'a queue was not written on'),
+    );
+    running.add(noting);
+    void noting.finally(() => running.delete(noting));
+  }
+
+  async function sendHead(webhookId: string, item: Item): Promise<void> {
+    const sent = await exchange(item);
+    const outcome = !sent ? 'notSent' : sent.attempt.failure === undefined ? 'delivered' : 'failed';
+    // The place is another's while the outcome is written down.
+    hands.free(webhookId, outcome);
+    pump();
+    if (hands.runsLow(webhookId)) wakeSoon();
+    if (!sent) return;
+    try {
+      if (await settle(item, sent.answer, sent.attempt)) hands.put(webhookId, item);
+    } catch (error) {
+      log.warn({ err: error, webhookId }, 'a delivery was not written down; it is made again');
+    }
+    pump();
+    if (hands.runsLow(webhookId)) wakeSoon();
+  }
+
+  /** Undefined when the webhook was deleted meanwhile, or the queue may be another node's by now. */
+  async function exchange(item: Item): Promise<{ answer: Answer; attempt: Attempt } | undefined> {
+    const { queue, messages } = item;
+    const [message] = messages;
+    if (!message) return undefined;
+    const attemptedAt = clock.now();
+    const startedMs = performance.now();
+    const answer = await answerTo(item, message, attemptedAt);
+    if (!answer) return undefined;
+    const durationMs = Math.round(performance.now() - startedMs);
+    return { answer, attempt: attemptOf(queue, message, { answer, attemptedAt, durationMs }) };
+  }
+
+  /** An error of ours counts as a failed attempt: else the same queue would be taken again and again, and nobody would see it. */
+  async function answerTo(item: Item, message: Message, now: Instant): Promise<Answer | undefined> {
+    const { webhookId } = item.queue;
+    try {
+      const destination = await destinationOf(webhookId);
+      if (!destination) return undefined;
+      const post = await postOf(destination, message, { now, requestId: options.ids.next() });
+      // Whoever stood still until now may have lost what he was about to send. How long it may take from here on, the sender sees to.
+      if (isHeldFor(item, options.timeoutMs + spareMs / 2)) return await sender.post(post);
+      note({ queue: item.queue, place: item.queue.place, outcome: 'release', at: clock.now() });
+      return undefined;
+    } catch (error) {
+      log.error({ err: error, webhookId }, 'a notice could not be sent; it is tried again');
+      return { came: 'nothing', why: ownFault };
+    }
+  }
+
+  /** Writes down what came of the head. Whether there is more to send of this queue, and it is still ours. */
+  async function settle(item: Item, answer: Answer, attempt: Attempt): Promise<boolean> {
+    const { queue } = item;
+    if (attempt.failure === undefined) {
+      const [sent, following] = item.messages;
+      item.messages.shift();
+      const place: Place = afterAcknowledged(queue.place, sent?.position ?? 0, following?.position);
+      options.countDelivery('delivered');
+      if (!following) {
+        await record({ queue, place, attempt, outcome: 'rest' });
+        return false;
+      }
+      const leaseEnd = laterBy(clock.now(), leaseMs);
+      const writtenAtMs = performance.now();
+      const isOurs = await record({ queue, place, attempt, outcome: 'goOn', leaseEnd });
+      item.queue = { ...queue, place, failures: 0, leaseEnd };
+      item.leaseUntilMs = writtenAtMs + leaseMs;
+      return isOurs;
+    }
+    const { retryAfterMs } = 'retryAfterMs' in answer ? answer : {};
+    const failure = { what: attempt.failure, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+    await record(failed(queue, failure, attempt));
+    return false;
+  }
+
+  function failed(queue: ClaimedQueue, failure: Failure, attempt?: Attempt): QueueWrite {
+    const at = { now: clock.now(), chance: Math.random(), delaysSeconds };
+    const next = afterFailure(failure, queue.failures + 1, at);
+    const entry = { queue, place: queue.place, failure: failure.what, ...(attempt ? { attempt } : {}) };
+    if ('again' in next) {
+      options.countDelivery('failed');
+      return { ...entry, outcome: 'again', at: next.again };
+    }
+    options.countDelivery('parked');
+    log.warn({ webhookId: queue.webhookId, aggregateId: queue.aggregateId }, 'a webhook’s queue is parked');
+    return { ...entry, outcome: 'park', why: next.parked };
+  }
+
+  return {
+    wake,
+    async settled() {
+      while (claiming || waking || running.size > 0) {
+        await Promise.all([claiming, ...running]);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    },
+    async stop() {
+      stopping = true;
+      await Promise.allSettled([claiming, ...running]);
+      for (const { queue } of hands.giveUp())
+        note({ queue, place: queue.place, outcome: 'release', at: clock.now() });
+      await Promise.allSettled(running);
+    },
+  };
+}
+
+/** Of an aggregate's notices those the webhook wants, as far as the queue has come and reaches. */
+function selectionOf(
+  { aggregateId, place }: ClaimedQueue,
+  { topic, eventTypes }: Destination['webhook'],
+): Selection {
+  return {
+    aggregateId,
+    topic,
+    select: (notices) =>
+      toSend(
+        place,
+        notices.filter(({ subscribedAs }) => eventTypes.includes(subscribedAs)),
+      ),
+  };
+}
+
+function attemptOf(
+  queue: ClaimedQueue,
+  message: Message,
+  {
+    answer,
+    attemptedAt,
+    durationMs,
+  }: { answer: Answer; attemptedAt: Attempt['attemptedAt']; durationMs: number },
+): Attempt {
+  const failure = failureOf(answer);
+  return {
+    position: message.position,
+    attempt: queue.failures + 1,
+    eventType: message.eventType,
+    attemptedAt,
+    durationMs,
+    ...(answer.came === 'status' ? { status: answer.status } : {}),
+    ...(failure === undefined ? {} : { failure }),
+  };
+}
+
+/** Any 2xx acknowledges; a redirect does not, nor anything else. */
+export function failureOf(answer: Answer): string | undefined {
+  if (answer.came === 'nothing') return answer.why;
+  return answer.status >= 200 && answer.status < 300 ? undefined : `status ${answer.status}`;
+}

@@ -1,0 +1,109 @@
+// The code in the guide is run as it stands there.
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { contentSignature, standardSignatures } from './signature.ts';
+
+type Headers = Record<string, string>;
+let contentIsGenuine: (rawBody: Buffer, headers: Headers, publicKeys: string[]) => boolean;
+let genuineNotice: (rawBody: Buffer, headers: Headers, secret: string) => unknown;
+let webhookIsGenuine: (rawBody: Buffer, headers: Headers, secrets: string[], nowSeconds: number) => boolean;
+
+beforeAll(async () => {
+  const guide = readFileSync(new URL('../../../docs/guide/webhooks.md', import.meta.url), 'utf8');
+  const samples = [...guide.matchAll(/^```js\n(.*?)^```/gms)].map(([, code = '']) => code);
+  if (samples.length !== 3) throw new Error(`the guide has ${samples.length} samples`);
+  const thePackage = import.meta.resolve('standardwebhooks');
+  const load = (code = ''): Promise<any> =>
+    import(
+      `data:text/javascript,${encodeURIComponent(code.replace("'standardwebhooks'", `'${thePackage}'`))}`
+    );
+  ({ contentIsGenuine } = await load(samples[0]));
+  ({ genuineNotice } = await load(samples[1]));
+  ({ webhookIsGenuine } = await load(samples[2]));
+});
+
+const body = Buffer.from('{"eventID":1,"eventType":"InvoicePaid"}');
+const changed = Buffer.from('{"eventID":2,"eventType":"InvoicePaid"}');
+
+describe('the sample for Content-Signature', () => {
+  const pairs = [1, 2].map(() => generateKeyPairSync('rsa', { modulusLength: 2048 }));
+  const [current, next] = pairs.map(({ publicKey }) =>
+    publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+  );
+
+  test('takes what is signed with either key, and nothing else', async () => {
+    for (const { privateKey } of pairs) {
+      const headers = { 'content-signature': await contentSignature(body, privateKey) };
+      expect(contentIsGenuine(body, headers, [current!, next!])).toBe(true);
+      expect(contentIsGenuine(changed, headers, [current!, next!])).toBe(false);
+    }
+    const headers = { 'content-signature': await contentSignature(body, pairs[1]!.privateKey) };
+    expect(contentIsGenuine(body, headers, [current!])).toBe(false);
+    const unpadded = { 'content-signature': headers['content-signature'].replace(/=+$/, '') };
+    expect(contentIsGenuine(body, unpadded, [next!])).toBe(true);
+  });
+
+  test.each([
+    {},
+    { 'content-signature': '' },
+    { 'content-signature': 'alg=none; digest=' },
+    { 'content-signature': 'alg=RS256; digest=AAAA' },
+  ])('takes no %j', (headers) => expect(contentIsGenuine(body, headers as Headers, [current!])).toBe(false));
+});
+
+describe('the samples for Standard Webhooks', () => {
+  const seed = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), Buffer.alloc(32, 1)]);
+  const ed25519 = createPrivateKey({ key: seed, format: 'der', type: 'pkcs8' });
+  const secrets = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+  const [old, fresh] = secrets.map((secret) => `whsec_${secret.toString('base64')}`);
+  const second = 1_795_221_000;
+  const headersFor = (signing: Buffer[]) => ({
+    'webhook-id': 'evt_1',
+    'webhook-timestamp': String(second),
+    'webhook-signature': standardSignatures(
+      { id: 'evt_1', second, body },
+      signing.map((secret) => ({ secret, ed25519 })),
+    ),
+  });
+
+  test('takes the published vector', () => {
+    const headers = {
+      'webhook-id': 'evt_1',
+      'webhook-timestamp': '1795221000',
+      'webhook-signature': 'v1,8Bi1LbdyxPDm99nhgucOwSuwt5CYJNVhS7QhOfB6Khg=',
+    };
+    const raw = Buffer.from('{"eventID":1,"eventType":"PaymentCaptured"}');
+    const secret = `whsec_${Buffer.from([...Array(32).keys()]).toString('base64')}`;
+    expect(webhookIsGenuine(raw, headers, [secret], second)).toBe(true);
+  });
+
+  describe('with the package', () => {
+    afterEach(() => void vi.useRealTimers());
+    const at = (seconds: number) => vi.useFakeTimers({ now: seconds * 1_000, toFake: ['Date'] });
+
+    test('take what is signed with any of the secrets, for five minutes, and nothing else', () => {
+      const both = headersFor(secrets);
+      at(second + 300);
+      expect(genuineNotice(body, both, old!)).toEqual({ eventID: 1, eventType: 'InvoicePaid' });
+      expect(genuineNotice(body, both, fresh!)).toEqual({ eventID: 1, eventType: 'InvoicePaid' });
+      expect(() => genuineNotice(changed, both, old!)).toThrow('No matching signature');
+      expect(() => genuineNotice(body, headersFor(secrets.slice(1)), old!)).toThrow('No matching signature');
+      at(second + 301);
+      expect(() => genuineNotice(body, both, old!)).toThrow('too old');
+    });
+  });
+
+  test('takes what is signed with any of the secrets, for five minutes, and nothing else', () => {
+    const both = headersFor(secrets);
+    expect(webhookIsGenuine(body, both, [old!], second + 300)).toBe(true);
+    expect(webhookIsGenuine(body, both, [fresh!], second - 300)).toBe(true);
+    expect(webhookIsGenuine(body, both, [old!], second + 301)).toBe(false);
+    expect(webhookIsGenuine(changed, both, [old!], second)).toBe(false);
+    expect(webhookIsGenuine(body, { ...both, 'webhook-id': 'evt_2' }, [old!], second)).toBe(false);
+    expect(webhookIsGenuine(body, headersFor(secrets.slice(1)), [old!], second)).toBe(false);
+    expect(webhookIsGenuine(body, headersFor(secrets.slice(1)), [old!, fresh!], second)).toBe(true);
+    expect(webhookIsGenuine(body, {}, [old!], second)).toBe(false);
+    expect(webhookIsGenuine(body, { ...both, 'webhook-timestamp': 'soon' }, [old!], second)).toBe(false);
+  });
+});

@@ -1,0 +1,137 @@
+// Receivers that misbehave: none of them holds a delivery longer than its time, or makes the sender read without end.
+import { once } from 'node:events';
+import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterEach, expect, test } from 'vitest';
+import { systemResolve } from '../registration/address-guard.ts';
+import { openSender, type Answer } from './http-sender.ts';
+
+const timeoutMs = 1_500;
+let server: Server | undefined;
+const sockets = new Set<Socket>();
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  await new Promise((resolve) => (server ? server.close(resolve) : resolve(undefined)));
+});
+
+/** What a receiver does with a connection once something has been sent on it. */
+async function sendTo(behave: (socket: Socket) => void): Promise<Answer & { tookMs: number }> {
+  server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.once('data', () => behave(socket));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const sender = openSender({ rule: 'anywhere', resolve: systemResolve, timeoutMs });
+  const startedMs = performance.now();
+  const answer = await sender.post({
+    url: new URL(`http://127.0.0.1:${port}/`),
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from('{}'),
+  });
+  const tookMs = performance.now() - startedMs;
+  await sender.stop();
+  return { ...answer, tookMs };
+}
+
+test('one that says nothing is given up when its time is over', async () => {
+  const { tookMs, ...answer } = await sendTo(() => {});
+  expect(answer).toEqual({ came: 'nothing', why: 'timeout' });
+  expect(tookMs).toBeGreaterThanOrEqual(timeoutMs - 5);
+});
+
+test('what waited for its connection while the process stood still is not sent', async () => {
+  const received: Buffer[] = [];
+  const ends: Promise<unknown>[] = [];
+  server = createTcpServer((socket) => {
+    ends.push(once(socket, 'close'));
+    socket.on('error', () => {});
+    socket.on('data', (chunk: Buffer) => received.push(chunk));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const sender = openSender({ rule: 'anywhere', resolve: systemResolve, timeoutMs: 100 });
+  const connected = once(server, 'connection');
+  const post = { url: new URL(`http://127.0.0.1:${port}/`), headers: {}, body: Buffer.from('{}') };
+  const { answered } = await new Promise<{ answered: Promise<Answer> }>((resolve) => {
+    // From within a timer: what comes over sockets has its turn then before the timers that are due.
+    setTimeout(() => {
+      resolve({ answered: sender.post(post) });
+      const untilMs = performance.now() + 300;
+      while (performance.now() < untilMs);
+    }, 0);
+  });
+  expect(await answered).toEqual({ came: 'nothing', why: 'timeout' });
+  await connected;
+  await sender.stop();
+  await Promise.all(ends);
+  expect(Buffer.concat(received).toString()).toBe('');
+});
+
+test('one that answers byte by byte is given up too', async () => {
+  const answer = await sendTo((socket) => {
+    const text = 'HTTP/1.1 200 OK\r\nx-filler: ';
+    let at = 0;
+    const timer = setInterval(() => socket.write(text[at++] ?? 'x'), 10);
+    socket.on('close', () => clearInterval(timer));
+  });
+  expect(answer).toMatchObject({ came: 'nothing', why: 'timeout' });
+});
+
+test('one whose body never ends has answered when its head came', async () => {
+  const answer = await sendTo((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
+    const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`;
+    const timer = setInterval(() => socket.write(chunk), 1);
+    socket.on('close', () => clearInterval(timer));
+  });
+  expect(answer).toMatchObject({ came: 'status', status: 200 });
+  expect(answer.tookMs).toBeLessThan(timeoutMs);
+});
+
+test('one whose body stops in the middle has answered when its time is over', async () => {
+  const answer = await sendTo((socket) => socket.write('HTTP/1.1 503 No\r\ncontent-length: 10\r\n\r\nx'));
+  expect(answer).toMatchObject({ came: 'status', status: 503 });
+});
+
+test('one that sends a bomb is not opened', async () => {
+  // Ten in a row are one of half a gigabyte.
+  const bomb = Buffer.concat(Array(10).fill(gzipSync(Buffer.alloc(50_000_000))));
+  const before = process.memoryUsage().rss;
+  const answer = await sendTo((socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`);
+    socket.write(bomb);
+  });
+  expect(answer).toMatchObject({ came: 'status', status: 200 });
+  expect(process.memoryUsage().rss - before).toBeLessThan(250_000_000);
+});
+
+test.each([
+  ['a head without end', `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(100_000)}\r\n\r\n`, 'UND_ERR_HEADERS_OVERFLOW'],
+  ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n', 'the connection failed'],
+])('one that answers with %s has failed', async (_, text, why) => {
+  expect(await sendTo((socket) => void socket.end(text))).toMatchObject({ came: 'nothing', why });
+});
+
+test('one that hangs up has failed, and so has one that is not there', async () => {
+  expect(await sendTo((socket) => socket.destroy())).toMatchObject({
+    came: 'nothing',
+    why: 'UND_ERR_SOCKET',
+  });
+  const sender = openSender({ rule: 'anywhere', resolve: systemResolve, timeoutMs });
+  const nobody = { url: new URL('http://127.0.0.1:9/'), headers: {}, body: Buffer.alloc(0) };
+  expect(await sender.post(nobody)).toEqual({ came: 'nothing', why: 'ECONNREFUSED' });
+  await sender.stop();
+});
+
+test.each([
+  ['120', 120_000],
+  ['soon', undefined],
+  ['-1', undefined],
+])('Retry-After: %s', async (text, retryAfterMs) => {
+  const answer = await sendTo((socket) =>
+    socket.write(`HTTP/1.1 503 No\r\nretry-after: ${text}\r\ncontent-length: 0\r\n\r\n`),
+  );
+  expect('retryAfterMs' in answer ? answer.retryAfterMs : undefined).toBe(retryAfterMs);
+});

@@ -1,0 +1,133 @@
+// One delivery over HTTP: a POST of bytes that are fixed, to an address that is checked, with one limit on the time until
+// the answer's head has come. Of the answer only the status counts; its body is read a little, so that the connection can
+// be kept, and thrown away. Redirects are not followed, nothing is decompressed.
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+import {
+  AddressRefused,
+  guardedLookup,
+  mayConnectTo,
+  type AddressRule,
+  type Resolve,
+} from '../registration/address-guard.ts';
+
+export type Answer =
+  | { readonly came: 'status'; readonly status: number; readonly retryAfterMs?: number }
+  | { readonly came: 'nothing'; readonly why: string };
+
+export type Post = {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+};
+
+export type Sender = { post(post: Post): Promise<Answer>; stop(): Promise<void> };
+export type OpenSender = (options: Parameters<typeof openSender>[0]) => Sender;
+
+const answerBytesMost = 16 * 1024;
+const headerBytesMost = 16 * 1024;
+const keptOpenMs = 10_000;
+
+export function openSender(options: {
+  rule: AddressRule;
+  resolve: Resolve;
+  timeoutMs: number;
+  /** For receivers of tests that have a certificate of their own. */
+  ca?: string;
+}): Sender {
+  const { rule, timeoutMs } = options;
+  const connect = buildConnector({
+    timeout: timeoutMs,
+    lookup: guardedLookup(rule, options.resolve) as never,
+    ...(options.ca === undefined ? {} : { ca: options.ca }),
+  });
+  const agent = new Agent({
+    // As many connections as there are deliveries: how many those are is the courier's affair.
+    pipelining: 1,
+    connect: (to, done) => {
+      if (mayConnectTo(to.hostname, rule)) connect(to, done);
+      else done(new AddressRefused('the address leads inside'), null);
+    },
+    // One limit for all of it, below.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: keptOpenMs,
+    keepAliveMaxTimeout: keptOpenMs,
+    maxHeaderSize: headerBytesMost,
+  });
+  return {
+    post: ({ url, headers, body }) =>
+      new Promise((resolve) => {
+        const reception = receive(timeoutMs, resolve);
+        const { origin, pathname, search } = url;
+        // As when it was registered, perhaps in a sandbox.
+        if (rule === 'outside' && url.protocol !== 'https:')
+          return reception.onResponseError(undefined, new AddressRefused('it must be https'));
+        try {
+          agent.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, reception);
+        } catch (error) {
+          reception.onResponseError(undefined, error);
+        }
+      }),
+    stop: () => agent.destroy(),
+  };
+}
+
+type Reception = Pick<
+  Required<Dispatcher.DispatchHandler>,
+  'onRequestStart' | 'onResponseStart' | 'onResponseData' | 'onResponseEnd'
+> & { onResponseError(controller: unknown, error: unknown): void };
+
+function receive(timeoutMs: number, settle: (answer: Answer) => void): Reception {
+  let controller: Dispatcher.DispatchController | undefined;
+  let answer: Answer | undefined;
+  let isOver = false;
+  let bytes = 0;
+  const untilMs = performance.now() + timeoutMs;
+  const timer = setTimeout(() => end({ came: 'nothing', why: 'timeout' }), timeoutMs);
+
+  /** The first thing that is known stands; what else comes is not waited for. */
+  function end(fallback: Answer): void {
+    if (isOver) return;
+    isOver = true;
+    clearTimeout(timer);
+    settle(answer ?? fallback);
+    controller?.abort(new Error('enough'));
+  }
+
+  return {
+    onRequestStart(started) {
+      // Its time ran out while it waited for a connection; of a process that stood still the timer has not said so yet.
+      if (performance.now() >= untilMs) end({ came: 'nothing', why: 'timeout' });
+      if (isOver) started.abort(new Error('too late'));
+      else controller = started;
+    },
+    onResponseStart(_controller, status, headers) {
+      // 1xx is not an answer yet.
+      if (status >= 200) answer = { came: 'status', status, ...retryAfterIn(headers['retry-after']) };
+    },
+    onResponseData(_controller, chunk) {
+      bytes += chunk.length;
+      if (bytes > answerBytesMost) end({ came: 'nothing', why: 'no answer' });
+    },
+    onResponseEnd() {
+      controller = undefined;
+      end({ came: 'nothing', why: 'no answer' });
+    },
+    onResponseError: (_controller, error) => end({ came: 'nothing', why: nameOf(error) }),
+  };
+}
+
+/** Seconds alone: a date would want two clocks to agree. */
+function retryAfterIn(header: string | string[] | undefined): { retryAfterMs?: number } {
+  return typeof header === 'string' && /^\d{1,9}$/.test(header)
+    ? { retryAfterMs: Number(header) * 1_000 }
+    : {};
+}
+
+/** Codes only: the text of an error may quote addresses. */
+function nameOf(error: unknown): string {
+  const codes = [error, ...(error instanceof AggregateError ? (error.errors as unknown[]) : [])].map((one) =>
+    one instanceof Error && 'code' in one ? String(one.code) : '',
+  );
+  return codes.find((code) => /^[A-Z_0-9]{1,40}$/.test(code)) ?? 'the connection failed';
+}

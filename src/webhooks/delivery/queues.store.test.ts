@@ -1,0 +1,45 @@
+// What a lease is worth: only what was done under the one that is the queue's is written down.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startCourierWorld, type CourierWorld } from '../../../test/support/couriers.ts';
+import { writeInvoices } from '../../../test/support/seeded-events.ts';
+import { laterBy } from '../../clock.ts';
+import { claim, write, type QueueWrite } from './queues.store.ts';
+
+let world: CourierWorld;
+beforeAll(async () => void (world = await startCourierWorld()));
+afterAll(() => world.db.drop());
+beforeEach(() => world.empty());
+
+const leaseMs = 1_000;
+const bounds = { leaseMs, mostEach: 10, most: 10, held: [], turn: 1 };
+
+test.each(['first', 'last'])(
+  'of a node that took its own queue anew the old lease counts for nothing, written down %s',
+  async (place) => {
+    const { db, clock } = world;
+    await world.addWebhook('1', 'shop');
+    await writeInvoices(
+      db.database,
+      { partyId: 'P', shopId: 'shop' },
+      { invoices: 1, eventsEach: 2, writers: 1 },
+    );
+    await world.route();
+    const later = laterBy(clock.now(), 2 * leaseMs);
+    const [slow] = await claim(db.database, clock.now(), bounds);
+    const [anew] = await claim(db.database, later, bounds);
+    const failed: QueueWrite = {
+      queue: slow!,
+      place: slow!.place,
+      outcome: 'again',
+      at: laterBy(later, 60_000),
+      failure: 'timeout',
+    };
+    const leaseEnd = laterBy(later, 3 * leaseMs);
+    const following = { ...anew!.place, next: anew!.place.last };
+    const acknowledged: QueueWrite = { queue: anew!, place: following, outcome: 'goOn', leaseEnd };
+    const writes = place === 'first' ? [failed, acknowledged] : [acknowledged, failed];
+    expect(await write(db.database, writes, later)).toEqual(writes.map((one) => one === acknowledged));
+    const { rows } = await world.query('select next_position, attempts, last_failure from webhook_queue');
+    expect(rows).toEqual([{ next_position: BigInt(following.next), attempts: 0, last_failure: null }]);
+  },
+);

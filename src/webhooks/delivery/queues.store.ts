@@ -1,0 +1,223 @@
+// The queues in SQL: taken for the length of a lease, written on after each attempt, together with the log of attempts.
+// A write counts only while the lease it was made under is the row's own: whoever was slower changes nothing. Where the queue
+// was put back meanwhile it keeps the place it was put to, and is due at once.
+import type { Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { statement } from '../../platform/database/statement.ts';
+import type { Place } from '../domain/queue-rules.ts';
+
+export type ClaimedQueue = {
+  readonly aggregateId: string;
+  readonly webhookId: string;
+  readonly place: Place;
+  /** Failures in a row of what is at its head. */
+  readonly failures: number;
+  readonly leaseEnd: Instant;
+  /** How often it had been put back when it was claimed. */
+  readonly rewinds: number;
+};
+
+export type Attempt = {
+  readonly position: number;
+  readonly attempt: number;
+  readonly eventType: string;
+  readonly attemptedAt: Instant;
+  readonly durationMs: number;
+  readonly status?: number;
+  readonly failure?: string;
+};
+
+/** What became of a claimed queue. */
+export type QueueWrite = {
+  readonly queue: ClaimedQueue;
+  readonly place: Place;
+  readonly attempt?: Attempt;
+} & (
+  | { readonly outcome: 'goOn'; readonly leaseEnd: Instant }
+  /** Idle, or due at once if more has come meanwhile. */
+  | { readonly outcome: 'rest' }
+  | { readonly outcome: 'again'; readonly at: Instant; readonly failure: string }
+  | { readonly outcome: 'park'; readonly why: string; readonly failure: string }
+  /** Put back as it was found. */
+  | { readonly outcome: 'release'; readonly at: Instant }
+);
+
+const claimedRow = {
+  aggregate_id: 'text',
+  webhook_id: 'text',
+  next_position: 'int8',
+  last_position: 'int8',
+  replay_until: 'int8?',
+  resume_at: 'int8?',
+  attempts: 'int4',
+  rewinds: 'int4',
+  wake_at: 'timestamptz',
+} as const;
+
+const claimQueues = statement({
+  name: 'claim_webhook_queues',
+  parameters: {
+    now: 'timestamptz',
+    lease_ms: 'int8',
+    most_each: 'int4',
+    most: 'int4',
+    held: 'json',
+    turn: 'int8',
+  },
+  row: claimedRow,
+  // From webhook to webhook along the index, so that the many queues of one do not stand before those of the others; each
+  // time in another order, so that nobody comes last for ever.
+  text: `
+    with recursive waiting as (
+      (select webhook_id from webhook_queue where wake_at is not null order by webhook_id limit 1)
+      union all
+      select (select queue.webhook_id from webhook_queue as queue
+              where queue.wake_at is not null and queue.webhook_id > waiting.webhook_id order by queue.webhook_id limit 1)
+      from waiting where waiting.webhook_id is not null
+    ), room as (
+      select waiting.webhook_id, greatest(0, coalesce(held.free, :most_each)) as free
+      from waiting join webhook on webhook.webhook_id = waiting.webhook_id
+      left join json_to_recordset(:held) as held (webhook_id text, free int) on held.webhook_id = waiting.webhook_id
+      order by hashtextextended(waiting.webhook_id, :turn)
+    ), due as (
+      select queue.aggregate_id, queue.webhook_id
+      from room cross join lateral (
+        select aggregate_id, webhook_id from webhook_queue
+        where webhook_queue.webhook_id = room.webhook_id and wake_at <= :now
+        order by wake_at limit room.free for update skip locked
+      ) as queue
+      limit :most
+    )
+    update webhook_queue as claimed
+    set wake_at = :now + :lease_ms * interval '1 ms', leased_until = :now + :lease_ms * interval '1 ms'
+    from due where claimed.aggregate_id = due.aggregate_id and claimed.webhook_id = due.webhook_id
+    returning claimed.aggregate_id, claimed.webhook_id, claimed.next_position, claimed.last_position,
+      claimed.replay_until, claimed.resume_at, claimed.attempts, claimed.rewinds, claimed.wake_at`,
+});
+
+const writeQueues = statement({
+  name: 'write_webhook_queues',
+  parameters: { writes: 'json', now: 'timestamptz' },
+  row: { number: 'int4' },
+  // A node that has stood still may have taken a queue anew: what came of it under the old lease and under the new one is written
+  // together then, and only the latter counts. Hence the numbers.
+  text: `
+    with written as (
+      select * from json_to_recordset(:writes) as written (
+        number int, aggregate_id text, webhook_id text, lease_end timestamptz, rewinds int, next_position bigint, replay_until bigint,
+        resume_at bigint, outcome text, wake_at timestamptz, failure text, stuck_reason text, position bigint, attempt int,
+        event_type text, attempted_at timestamptz, duration_ms int, status int, went_wrong text)
+    ), ours as (
+      -- In one order, as everybody takes them who takes many: nobody waits in a circle.
+      select written.number, queue.rewinds <> written.rewinds as is_put_back
+      from webhook_queue as queue join written
+        on queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id
+      where queue.wake_at = written.lease_end and queue.leased_until = written.lease_end
+      order by queue.aggregate_id, queue.webhook_id for update of queue
+    ), logged as (
+      insert into webhook_attempt
+        (webhook_id, attempted_at, aggregate_id, position, attempt, event_type, duration_ms, status, failure)
+      select webhook_id, attempted_at, aggregate_id, position, attempt, event_type, duration_ms, status, went_wrong
+      from written where position is not null
+      on conflict do nothing
+    ), gone_on as (
+      update webhook_queue as queue
+      set next_position = written.next_position,
+          replay_until = written.replay_until,
+          resume_at = written.resume_at,
+          wake_at = case written.outcome
+            when 'rest' then case when queue.last_position >= written.next_position then :now end
+            else written.wake_at end,
+          leased_until = case written.outcome when 'goOn' then written.wake_at end,
+          waiting_since = case when written.outcome = 'rest' and queue.last_position < written.next_position then null
+                               else queue.waiting_since end,
+          attempts = case written.outcome when 'again' then queue.attempts + 1 when 'park' then queue.attempts + 1
+                                       when 'release' then queue.attempts else 0 end,
+          last_failure = case when written.outcome in ('again', 'park') then written.failure
+                              when written.outcome = 'release' then queue.last_failure end,
+          stuck_at = case when written.outcome = 'park' then :now end,
+          stuck_reason = case when written.outcome = 'park' then written.stuck_reason end
+      from written join ours using (number)
+      where queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id and not is_put_back
+      returning number
+    ), put_back as (
+      update webhook_queue as queue
+      set wake_at = :now, leased_until = null, attempts = 0, last_failure = coalesce(written.failure, queue.last_failure)
+      from written join ours using (number)
+      where queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id and is_put_back
+    )
+    select number from gone_on`,
+});
+
+export async function claim(
+  db: Database,
+  now: Instant,
+  bounds: {
+    leaseMs: number;
+    mostEach: number;
+    most: number;
+    /** Webhooks of which this node has some in hand, and how many more it would take. */
+    held: readonly { readonly webhook_id: string; readonly free: number }[];
+    /** Another number each time. */
+    turn: number;
+  },
+): Promise<ClaimedQueue[]> {
+  const rows = await db.run(claimQueues, {
+    now,
+    lease_ms: BigInt(bounds.leaseMs),
+    most_each: bounds.mostEach,
+    most: bounds.most,
+    held: bounds.held,
+    turn: BigInt(bounds.turn),
+  });
+  return rows.map((row) => ({
+    aggregateId: row.aggregate_id,
+    webhookId: row.webhook_id,
+    failures: row.attempts,
+    leaseEnd: row.wake_at,
+    rewinds: row.rewinds,
+    place: {
+      next: Number(row.next_position),
+      last: Number(row.last_position),
+      ...(row.replay_until === null || row.resume_at === null
+        ? {}
+        : { replay: { until: Number(row.replay_until), resumeAt: Number(row.resume_at) } }),
+    },
+  }));
+}
+
+/** Whether each was still ours to write, in the order given. */
+export async function write(db: Database, writes: readonly QueueWrite[], now: Instant): Promise<boolean[]> {
+  const rows = await db.run(writeQueues, { writes: writes.map(rowOf), now });
+  const written = new Set(rows.map(({ number }) => number));
+  return writes.map((_, number) => written.has(number));
+}
+
+function rowOf(write: QueueWrite, number: number): Record<string, unknown> {
+  const { queue, place, attempt } = write;
+  return {
+    number,
+    aggregate_id: queue.aggregateId,
+    webhook_id: queue.webhookId,
+    lease_end: queue.leaseEnd,
+    rewinds: queue.rewinds,
+    next_position: place.next,
+    replay_until: place.replay?.until ?? null,
+    resume_at: place.replay?.resumeAt ?? null,
+    outcome: write.outcome,
+    wake_at: write.outcome === 'goOn' ? write.leaseEnd : 'at' in write ? write.at : null,
+    failure: 'failure' in write ? write.failure : null,
+    stuck_reason: write.outcome === 'park' ? write.why : null,
+    ...(attempt
+      ? {
+          position: attempt.position,
+          attempt: attempt.attempt,
+          event_type: attempt.eventType,
+          attempted_at: attempt.attemptedAt,
+          duration_ms: attempt.durationMs,
+          status: attempt.status ?? null,
+          went_wrong: attempt.failure ?? null,
+        }
+      : {}),
+  };
+}

@@ -1,0 +1,39 @@
+// One message to one webhook: its headers, its signatures with the keys of the moment, the exchange.
+import { epochMsOf, type Instant } from '../../clock.ts';
+import type { Answer, Post, Sender } from './http-sender.ts';
+import { contentSignature, standardSignatures, type SigningKeys } from './signature.ts';
+import { keysAt, type PublishedKey, type Webhook } from '../domain/webhook.ts';
+
+/** A webhook with its keys opened. */
+export type Destination = {
+  readonly webhook: Pick<Webhook, 'url' | 'partyId' | 'topic' | 'eventTypes'>;
+  readonly keys: readonly (Pick<PublishedKey, 'generation' | 'signsFrom'> & SigningKeys)[];
+};
+
+export async function postTo(sender: Sender, ...what: Parameters<typeof postOf>): Promise<Answer> {
+  return sender.post(await postOf(...what));
+}
+
+/** What is sent, ready to be. */
+export async function postOf(
+  { webhook, keys }: Destination,
+  message: { readonly id: string; readonly body: string },
+  attempt: { readonly now: Instant; readonly requestId: string },
+): Promise<Post> {
+  const body = Buffer.from(message.body);
+  const { current, signing } = keysAt(keys, attempt.now);
+  const second = Math.floor(epochMsOf(attempt.now) / 1_000);
+  return {
+    url: new URL(webhook.url),
+    body,
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'user-agent': 'Mandate-Webhooks/1',
+      'x-request-id': attempt.requestId,
+      'content-signature': await contentSignature(body, current.rsa),
+      'webhook-id': message.id,
+      'webhook-timestamp': String(second),
+      'webhook-signature': standardSignatures({ id: message.id, second, body }, signing),
+    },
+  };
+}

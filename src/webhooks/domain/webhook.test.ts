@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest';
+import { instantAt } from '../../clock.ts';
+import { randomIds } from '../../ids.ts';
+import { concerns, decideRotate, keysAt, webhookIdOf, type PublishedKey } from './webhook.ts';
+
+const hourMs = 3_600_000;
+const at = (hours: number) => instantAt(Date.UTC(2026, 0, 19) + hours * hourMs);
+const key = (generation: number, fromHour: number): PublishedKey => ({
+  generation,
+  publicKey: `public ${generation}`,
+  signingPublicKey: `signing ${generation}`,
+  signsFrom: at(fromHour),
+});
+const generations = (keys: readonly { generation: number }[]) => keys.map(({ generation }) => generation);
+
+describe('keys', () => {
+  const [first, second, third] = [key(1, 0), key(2, 48), key(3, 200)];
+
+  test.each([
+    ['alone', [first], 1, 1, undefined, [1], []],
+    ['with the next one published', [first, second], 24, 1, 2, [2, 1], []],
+    ['a moment before the switch', [first, second], 47.999, 1, 2, [2, 1], []],
+    ['at the switch', [first, second], 48, 2, undefined, [2, 1], []],
+    ['a day after it, less a moment', [first, second], 71.999, 2, undefined, [2, 1], []],
+    ['a day after it', [first, second], 72, 2, undefined, [2], [1]],
+    ['with old ones', [first, second, third], 201, 3, undefined, [3, 2], [1]],
+    ['whose clock is behind', [second], 0, 2, undefined, [2], []],
+  ])('%s', (_, keys, hour, current, next, signing, retired) => {
+    const found = keysAt(keys.toReversed(), at(hour));
+    expect(found.current.generation).toBe(current);
+    expect(found.next?.generation).toBe(next);
+    expect(generations(found.signing)).toEqual(signing);
+    expect(generations(found.retired)).toEqual(retired);
+  });
+
+  test.each([
+    [[first], 1, { generation: 2, signsFrom: at(25) }],
+    [[first, second], 24, undefined],
+    [[first, second], 71, undefined],
+    [[first, second], 72, { generation: 3, signsFrom: at(96) }],
+    // At once means when every node knows.
+    [[first], 1, { generation: 2, signsFrom: at(1 + 5 / 60) }, 0],
+  ])('can be changed when no change is under way', (keys, hour, expected, afterHours = 24) => {
+    const decision = decideRotate(keys, at(hour), afterHours);
+    expect(decision.ok ? decision.value : undefined).toEqual(expected);
+  });
+});
+
+test.each([
+  [{ id: 'SHOP' }, [{ id: 'SHOP' }], true],
+  [{ id: 'SHOP' }, [{ id: 'OTHER' }], false],
+  [{ id: 'I' }, [{ id: 'I', part: 'W' }], true],
+  [{ id: 'I', part: 'W' }, [{ id: 'I', part: 'W' }], true],
+  [{ id: 'I', part: 'V' }, [{ id: 'I', part: 'W' }], false],
+  [{ id: 'I', part: 'V' }, [{ id: 'I' }], false],
+  [{ id: 'I' }, [{ id: 'J' }, { id: 'I' }], true],
+])('a webhook of %j is concerned by an aggregate of %j: %s', (owner, owners, expected) => {
+  expect(concerns({ owner }, owners)).toBe(expected);
+});
+
+test('ids are decimal, longer than a card number, and in the order of time', () => {
+  const ids = Array.from({ length: 1_000 }, () => webhookIdOf(randomIds.next()));
+  for (const id of ids) expect(id).toMatch(/^\d{22}$/);
+  expect(new Set(ids).size).toBe(1_000);
+  expect(webhookIdOf('1aaaaaaaaaaaaaaaaaaaaaa') < webhookIdOf('1aaaabaaaaaaaaaaaaaaaaa')).toBe(true);
+});

@@ -1,0 +1,74 @@
+// Who wants to be told of what is new: events become moves of queues, by topic, owner and the types a webhook has.
+import type { Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { positionOf, type Topic } from '../../platform/events/topic.ts';
+import { lookOnce, type NewEvent, type QueueMove } from './feed.store.ts';
+import { shows } from '../domain/snapshot.ts';
+import { findWebhooks, type StoredWebhook } from '../registration/webhooks.store.ts';
+import { concerns } from '../domain/webhook.ts';
+
+/** Told of each aggregate whose log cannot be understood. */
+type Complain = (aggregateId: string, error: unknown) => void;
+
+export function routeOnce(
+  db: Database,
+  topics: readonly Topic[],
+  now: Instant,
+  complain: Complain,
+): Promise<{ moved: number; more: boolean } | undefined> {
+  return lookOnce(db, now, async (events, tx) => {
+    const partyIds = [...new Set(events.map(({ partyId }) => partyId))];
+    const webhooks = partyIds.length === 0 ? [] : await findWebhooks(tx, partyIds);
+    return byAggregate(events).flatMap(([aggregateId, ofOne]) => {
+      // One broken log must not keep everybody else's notices back.
+      try {
+        return movesOf(ofOne, webhooks, topics);
+      } catch (error) {
+        complain(aggregateId, error);
+        return [];
+      }
+    });
+  });
+}
+
+function byAggregate(events: readonly NewEvent[]): [string, NewEvent[]][] {
+  const groups = new Map<string, NewEvent[]>();
+  for (const event of events) {
+    const known = groups.get(event.aggregateId);
+    if (known) known.push(event);
+    else groups.set(event.aggregateId, [event]);
+  }
+  return [...groups];
+}
+
+/** The stretch of positions each queue of an aggregate has to reach. */
+function movesOf(
+  events: readonly NewEvent[],
+  webhooks: readonly StoredWebhook[],
+  topics: readonly Topic[],
+): QueueMove[] {
+  const moves = new Map<string, QueueMove>();
+  for (const event of events) {
+    for (const topic of topics.filter(({ aggregate }) => aggregate === event.aggregate)) {
+      const types = topic.typesOf(event.facts);
+      if (types.length === 0) continue;
+      const owners = topic.ownersOf(event.firstFacts);
+      for (const { webhook, madeAfter } of webhooks) {
+        if (webhook.partyId !== event.partyId || webhook.topic !== topic.name) continue;
+        if (shows(madeAfter, event.writtenIn) || !concerns(webhook, owners)) continue;
+        types.forEach((type, place) => {
+          if (!webhook.eventTypes.includes(type)) return;
+          const position = positionOf({ sequence: event.sequence, place });
+          const known = moves.get(webhook.id);
+          moves.set(webhook.id, {
+            aggregate_id: event.aggregateId,
+            webhook_id: webhook.id,
+            first_position: Math.min(known?.first_position ?? position, position),
+            last_position: Math.max(known?.last_position ?? position, position),
+          });
+        });
+      }
+    }
+  }
+  return [...moves.values()];
+}

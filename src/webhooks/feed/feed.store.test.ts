@@ -1,0 +1,278 @@
+// The log as a stream: nothing is missed, whatever the order in which transactions begin and commit.
+import type pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { instantAt } from '../../clock.ts';
+import { openDatabase } from '../../platform/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.ts';
+import { currentSnapshot, feedState, ForeignLog, lookOnce, newEvents, type NewEvent } from './feed.store.ts';
+import { rebaseLog } from './reset-cursor.store.ts';
+
+const now = instantAt(Date.UTC(2026, 0, 19));
+let db: TestDatabase;
+let prefix = 0;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  await db.database.withClient((client) =>
+    client.query(
+      `insert into webhook (webhook_id, party_id, topic, owner_id, event_types, url, created_at)
+       values ('1', 'P', 'InvoicesTopic', 'S', 'InvoicePaid', 'http://localhost/', now())`,
+    ),
+  );
+});
+afterAll(() => db.drop());
+beforeEach(() => void (prefix += 1));
+
+const open: Writer[] = [];
+type Writer = {
+  write(id: string, sequence: number): Promise<void>;
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
+};
+afterEach(async () => {
+  for (const writer of open.splice(0)) await writer.rollback();
+});
+
+const insert = `insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+                values ($1, $2, 'invoice', $3, now(), '[]')`;
+
+/** A transaction that goes on until it is told to end. */
+async function begin(party = 'P'): Promise<Writer> {
+  let end = (_how: string) => {};
+  const ended = new Promise<string>((resolve) => (end = resolve));
+  let client: pg.ClientBase | undefined;
+  let begun = () => {};
+  const ready = new Promise<void>((resolve) => (begun = resolve));
+  const over = db.database.withClient(async (held) => {
+    client = held;
+    await held.query('begin');
+    // As a request with an Idempotency-Key has its number before it reads anything.
+    await held.query('select pg_current_xact_id()');
+    begun();
+    await held.query(await ended);
+  });
+  await ready;
+  let isOver = false;
+  const finish = (how: string) => async () => {
+    if (isOver) return;
+    isOver = true;
+    end(how);
+    await over;
+  };
+  const writer: Writer = {
+    write: async (id, sequence) => void (await client?.query(insert, [`${prefix}-${id}`, sequence, party])),
+    commit: finish('commit'),
+    rollback: finish('rollback'),
+  };
+  open.push(writer);
+  return writer;
+}
+
+async function writeNow(id: string, sequence: number, party = 'P'): Promise<void> {
+  const writer = await begin(party);
+  await writer.write(id, sequence);
+  await writer.commit();
+}
+
+const nameOf = ({ aggregateId, sequence }: NewEvent) => `${aggregateId.replace(/^\d+-/, '')}${sequence}`;
+
+async function look(): Promise<string[]> {
+  const found: string[] = [];
+  for (let more = true; more;) {
+    const seen = await lookOnce(db.database, now, (events) => {
+      found.push(...events.map(nameOf));
+      return Promise.resolve([]);
+    });
+    more = seen?.more ?? false;
+  }
+  return found;
+}
+
+describe('a look at the log', () => {
+  beforeEach(() => look());
+
+  test('finds what is new, once, of parties with webhooks alone', async () => {
+    await writeNow('a', 1);
+    await writeNow('b', 1);
+    await writeNow('a', 2);
+    await writeNow('c', 1, 'nobody');
+    expect(await look()).toEqual(['a1', 'a2', 'b1']);
+    expect(await look()).toEqual([]);
+    await writeNow('a', 3);
+    expect(await look()).toEqual(['a3']);
+  });
+
+  test('waits for nobody, and finds what commits late when it commits', async () => {
+    const slow = await begin();
+    await slow.write('slow', 1);
+    await writeNow('a', 1);
+    expect(await look()).toEqual(['a1']);
+    await writeNow('b', 1);
+    expect(await look()).toEqual(['b1']);
+    await slow.commit();
+    expect(await look()).toEqual(['slow1']);
+    expect(await look()).toEqual([]);
+  });
+
+  test('never finds what was rolled back', async () => {
+    const writer = await begin();
+    await writer.write('a', 1);
+    expect(await look()).toEqual([]);
+    await writer.rollback();
+    expect(await look()).toEqual([]);
+  });
+
+  test('that fails has found nothing: the next one finds it', async () => {
+    await writeNow('a', 1);
+    await expect(lookOnce(db.database, now, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(await look()).toEqual(['a1']);
+  });
+
+  test('is left to the node that is looking already', async () => {
+    await writeNow('a', 1);
+    let second: unknown = 'not asked';
+    await lookOnce(db.database, now, async () => {
+      second = await lookOnce(db.database, now, () => Promise.resolve([]));
+      return [];
+    });
+    expect(second).toBeUndefined();
+  });
+
+  test('finds every event, whatever begins, ends and looks in between', async () => {
+    const expected = new Set<string>();
+    const found: string[] = [];
+    const writers: { writer: Writer; name: string }[] = [];
+    // A fixed row of dice, so that it is the same every time.
+    let seed = 7;
+    const dice = (sides: number) => (seed = (seed * 48_271) % 2_147_483_647) % sides;
+    for (let step = 0; step < 300; step++) {
+      const roll = dice(5);
+      const some = writers[dice(Math.max(1, writers.length))];
+      if (roll === 0 && writers.length < 5) {
+        const writer = await begin();
+        await writer.write(`e${step}-`, 1);
+        writers.push({ writer, name: `e${step}-1` });
+      } else if (roll === 1 && some) {
+        writers.splice(writers.indexOf(some), 1);
+        await some.writer.commit();
+        expected.add(some.name);
+      } else if (roll === 2) {
+        await writeNow(`n${step}-`, 1);
+        expected.add(`n${step}-1`);
+      } else if (roll === 3) found.push(...(await look()));
+    }
+    for (const { writer, name } of writers) {
+      await writer.commit();
+      expected.add(name);
+    }
+    found.push(...(await look()));
+    expect(found.toSorted()).toEqual([...expected].sort());
+  });
+});
+
+describe('a long stretch', () => {
+  test('is looked through in portions, each transaction whole, and nothing is missed between them', async () => {
+    let seen = await currentSnapshot(db.database);
+    const slow = await begin();
+    await slow.write('slow', 1);
+    for (let number = 0; number < 7; number++) await writeNow(`e${number}-`, 1);
+    const big = await begin();
+    for (let number = 0; number < 5; number++) await big.write(`big${number}-`, 1);
+    await big.commit();
+    const portions: string[][] = [];
+    for (let more = true; more;) {
+      const found = await newEvents(db.database, seen, 3);
+      portions.push(found.events.map(nameOf));
+      ({ seen, more } = found);
+    }
+    expect(portions.map(({ length }) => length)).toEqual([3, 3, 6, 0]);
+    await slow.commit();
+    expect((await newEvents(db.database, seen, 3)).events.map(nameOf)).toEqual(['slow1']);
+    expect(new Set(portions.flat()).size).toBe(12);
+  });
+
+  test('shows no event of an aggregate before an earlier one, though its transaction was numbered first', async () => {
+    let seen = await currentSnapshot(db.database);
+    // It begins first, but writes only after the other has committed: that is what guarding by the version leads to.
+    const early = await begin();
+    await writeNow('x', 1);
+    await early.write('x', 2);
+    await early.commit();
+    await writeNow('y', 1);
+    const first = await newEvents(db.database, seen, 1);
+    expect(first.events.map(nameOf)).toEqual(['x1', 'x2']);
+    ({ seen } = first);
+    const names: string[] = [];
+    for (let more = true; more;) {
+      const found = await newEvents(db.database, seen, 1);
+      names.push(...found.events.map(nameOf));
+      ({ seen, more } = found);
+    }
+    expect(names).toContain('y1');
+  });
+});
+
+test('a log that was written in another PostgreSQL is noticed, and can be made at home', async () => {
+  await writeNow('a', 1);
+  await db.database.withClient(async (client) => {
+    await client.query('alter table event disable trigger event_is_append_only');
+    await client.query(`update event set written_in = '1000000000'`);
+    await client.query('alter table event enable trigger event_is_append_only');
+    await client.query(`update webhook_feed set seen = '1000000000:1000000001:'`);
+  });
+  await expect(look()).rejects.toThrow(ForeignLog);
+  expect(await rebaseLog(db.database)).toBeGreaterThan(0);
+  expect((await feedState(db.database)).isForeign).toBe(false);
+  expect(await look()).toEqual([]);
+  await writeNow('b', 1);
+  expect(await look()).toEqual(['b1']);
+});
+
+test('a foreign log stays one when the numbers of this server have passed those of the other', async () => {
+  await look();
+  await db.database.withClient(async (client) => {
+    await client.query(
+      `update webhook_feed set seen = format('%1$s:%1$s:', pg_snapshot_xmax(pg_current_snapshot())::text::numeric + 5)`,
+    );
+  });
+  await writeNow('missed', 1);
+  await expect(look()).rejects.toThrow(ForeignLog);
+  for (let number = 0; number < 10; number++) await writeNow(`e${number}-`, 1);
+  await expect(look()).rejects.toThrow(ForeignLog);
+  expect((await feedState(db.database)).isForeign).toBe(true);
+  await rebaseLog(db.database);
+  expect(await look()).toEqual([]);
+});
+
+test('making a large log at home may take longer than a statement usually may', async () => {
+  await writeNow('a', 1);
+  await db.database.withClient((client) =>
+    client.query(`create function take_long() returns trigger language plpgsql as $$ begin perform pg_sleep(1.5); return null; end $$;
+      create trigger takes_long before update on event for each statement execute function take_long()`),
+  );
+  const impatient = openDatabase({
+    connection: { url: db.url },
+    connectionsMost: 3,
+    silenceTimeoutMs: 1_000,
+  });
+  await expect(rebaseLog(impatient)).resolves.toEqual(expect.any(Number));
+  await impatient.end();
+  await db.database.withClient((client) => client.query('drop trigger takes_long on event'));
+});
+
+test('how old the oldest is that was not looked at shows that nobody looks', async () => {
+  await look();
+  expect((await feedState(db.database)).oldest).toBeUndefined();
+  const before = Date.now();
+  await writeNow('a', 1, 'nobody');
+  expect((await feedState(db.database)).oldest).toBeUndefined();
+  await writeNow('b', 1);
+  const { oldest } = await feedState(db.database);
+  expect(Math.abs(Date.parse(oldest ?? '') - before)).toBeLessThan(60_000);
+  // What was looked at is not new because an older transaction still runs.
+  const slow = await begin();
+  await writeNow('c', 1);
+  await look();
+  expect((await feedState(db.database)).oldest).toBeUndefined();
+  await slow.rollback();
+});

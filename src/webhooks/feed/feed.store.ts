@@ -1,0 +1,231 @@
+// The log as one stream, in SQL. Transactions commit in another order than they began, so neither a time nor a number says
+// how far one has read; a snapshot does: what is new is what it does not show as finished. One node at a time looks, and
+// moves the queues in the same transaction, so that nothing is lost or told twice when it dies.
+import type { Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { statement } from '../../platform/database/statement.ts';
+import { snapshotBefore, transactionsBetween } from '../domain/snapshot.ts';
+
+const lockFeed = statement({
+  name: 'lock_webhook_feed',
+  parameters: {},
+  row: { seen: 'text', foreign_since: 'timestamptz?' },
+  text: 'select seen, foreign_since from webhook_feed for update skip locked',
+});
+
+const markForeign = statement({
+  name: 'mark_foreign_log',
+  parameters: { now: 'timestamptz' },
+  row: {},
+  text: 'update webhook_feed set foreign_since = :now where foreign_since is null',
+});
+
+const readFeed = statement({
+  name: 'read_webhook_feed',
+  parameters: {},
+  row: { is_foreign: 'bool', oldest: 'timestamptz?' },
+  text: `select foreign_since is not null as is_foreign,
+           (select created_at from event
+            where written_in >= pg_snapshot_xmin(seen::pg_snapshot)
+              and not pg_visible_in_snapshot(written_in, seen::pg_snapshot)
+              and exists (select from webhook where webhook.party_id = event.party_id)
+            order by written_in limit 1) as oldest
+         from webhook_feed`,
+});
+
+const moveFeed = statement({
+  name: 'move_webhook_feed',
+  parameters: { seen: 'text' },
+  row: {},
+  text: 'update webhook_feed set seen = :seen',
+});
+
+const readNow = statement({
+  name: 'read_snapshot',
+  parameters: {},
+  row: { snapshot: 'text' },
+  text: 'select pg_current_snapshot()::text as snapshot',
+});
+
+/**
+ * At least one row. Beside what was found first, everything else that is new of the same aggregates, so that no later event
+ * of an aggregate comes before an earlier one. The first event says whose the aggregate is.
+ */
+const readNewEvents = statement({
+  name: 'read_new_events',
+  parameters: { seen: 'text', most: 'int4', party_id: 'text?' },
+  row: {
+    snapshot: 'text',
+    is_behind: 'bool',
+    found: 'int8',
+    found_until: 'text?',
+    aggregate_id: 'text?',
+    aggregate: 'text?',
+    party_id: 'text?',
+    sequence: 'int4?',
+    written_in: 'text?',
+    facts: 'json?',
+    first_facts: 'json?',
+  },
+  text: `
+    with found as materialized (
+      select aggregate_id, written_in from event
+      where written_in >= pg_snapshot_xmin((:seen)::pg_snapshot)
+        and not pg_visible_in_snapshot(written_in, (:seen)::pg_snapshot)
+        and case when :party_id is null
+                 then exists (select from webhook where webhook.party_id = event.party_id)
+                 else event.party_id = :party_id end
+      order by written_in fetch first (:most) rows with ties
+    ), reached as (
+      select count(*) as found, max(written_in) as until from found
+    )
+    select pg_current_snapshot()::text as snapshot,
+      pg_snapshot_xmax((:seen)::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot()) as is_behind,
+      reached.found, reached.until::text as found_until,
+      fresh.aggregate_id, fresh.aggregate, fresh.party_id, fresh.sequence, fresh.written_in::text as written_in,
+      fresh.facts, fresh.first_facts
+    from reached left join lateral (
+      select event.aggregate_id, event.aggregate, event.party_id, event.sequence, event.written_in, event.facts,
+        first.facts as first_facts
+      from (select distinct aggregate_id from found) as touched
+      join event on event.aggregate_id = touched.aggregate_id
+        and not pg_visible_in_snapshot(event.written_in, (:seen)::pg_snapshot)
+      join event as first on first.aggregate_id = event.aggregate_id and first.sequence = 1
+    ) as fresh on true
+    order by fresh.aggregate_id, fresh.sequence`,
+});
+
+const moveQueues = statement({
+  name: 'move_webhook_queues',
+  parameters: { queues: 'json', now: 'timestamptz' },
+  row: {},
+  // What is known already, or parked, is not woken.
+  text: `
+    insert into webhook_queue as queue
+      (aggregate_id, webhook_id, next_position, last_position, waiting_since, wake_at)
+    select aggregate_id, webhook_id, first_position, last_position, :now, :now
+    from json_to_recordset(:queues) as fresh
+      (aggregate_id text, webhook_id text, first_position bigint, last_position bigint)
+    order by aggregate_id, webhook_id
+    on conflict (aggregate_id, webhook_id) do update
+      set last_position = greatest(queue.last_position, excluded.last_position),
+          waiting_since = case when excluded.last_position >= queue.next_position
+                               then coalesce(queue.waiting_since, excluded.waiting_since) else queue.waiting_since end,
+          wake_at = case when queue.stuck_at is null and excluded.last_position >= queue.next_position
+                         then coalesce(queue.wake_at, excluded.wake_at) else queue.wake_at end`,
+});
+
+export type NewEvent = {
+  readonly aggregateId: string;
+  readonly aggregate: string;
+  readonly partyId: string;
+  readonly sequence: number;
+  readonly writtenIn: bigint;
+  readonly facts: readonly unknown[];
+  readonly firstFacts: readonly unknown[];
+};
+
+export type NewEvents = {
+  readonly events: readonly NewEvent[];
+  /** From where to look the next time. */
+  readonly seen: string;
+  readonly more: boolean;
+};
+
+/**
+ * The log comes from another server, whose transactions had other numbers: nothing can be told from them. Once seen this is
+ * remembered, since this server's numbers reach the other's some day, and what was missed until then would be lost unseen.
+ */
+export class ForeignLog extends Error {
+  constructor() {
+    super(
+      'the log was restored into another PostgreSQL than it was written in; run `mandate webhooks rebase` once, ' +
+        'with no node running',
+    );
+  }
+}
+
+/** What has been written since, of all parties with webhooks, or of one. */
+export async function newEvents(
+  db: Pick<Database, 'run'>,
+  seen: string,
+  most: number,
+  partyId?: string,
+): Promise<NewEvents> {
+  const rows = await db.run(readNewEvents, { seen, most, party_id: partyId ?? null });
+  const [first] = rows;
+  if (!first) throw new Error('the feed has no row');
+  if (first.is_behind) throw new ForeignLog();
+  const more = Number(first.found) >= most && first.found_until !== null;
+  return {
+    more,
+    seen: more ? snapshotBefore(first.snapshot, BigInt(first.found_until) + 1n) : first.snapshot,
+    events: rows.flatMap((row) =>
+      row.aggregate_id === null
+        ? []
+        : [
+            {
+              aggregateId: row.aggregate_id,
+              aggregate: row.aggregate ?? '',
+              partyId: row.party_id ?? '',
+              sequence: row.sequence ?? 0,
+              writtenIn: BigInt(row.written_in ?? 0),
+              facts: row.facts as unknown[],
+              firstFacts: row.first_facts as unknown[],
+            },
+          ],
+    ),
+  };
+}
+
+export async function currentSnapshot(db: Pick<Database, 'run'>): Promise<string> {
+  const [row] = await db.run(readNow, {});
+  if (!row) throw new Error('there is no snapshot');
+  return row.snapshot;
+}
+
+export type QueueMove = {
+  readonly aggregate_id: string;
+  readonly webhook_id: string;
+  readonly first_position: number;
+  readonly last_position: number;
+};
+
+/**
+ * While nothing happens the row is left alone, until the stretch to look through has become this long. Every look goes through
+ * all of it: where nobody has webhooks, a long one cost as much as the charges that made it.
+ */
+const transactionsUnseenMost = 300n;
+const eventsAtOnce = 500;
+
+/**
+ * One look at the log: what is new is handed to `route`, and the queues it answers are moved. Undefined when another node is
+ * looking; else whether anything was found, and whether there is more.
+ */
+export async function lookOnce(
+  db: Database,
+  now: Instant,
+  route: (events: readonly NewEvent[], tx: Database) => Promise<readonly QueueMove[]>,
+): Promise<{ moved: number; more: boolean } | undefined> {
+  const looking = db.transaction(async (tx) => {
+    const [feed] = await tx.run(lockFeed, {});
+    if (!feed) return undefined;
+    if (feed.foreign_since !== null) throw new ForeignLog();
+    const { events, seen, more } = await newEvents(tx, feed.seen, eventsAtOnce);
+    const queues = await route(events, tx);
+    if (queues.length > 0) await tx.run(moveQueues, { queues, now });
+    const isWorthIt = events.length > 0 || transactionsBetween(feed.seen, seen) > transactionsUnseenMost;
+    if (isWorthIt) await tx.run(moveFeed, { seen });
+    return { moved: queues.length, more };
+  });
+  return looking.catch(async (error: unknown) => {
+    if (error instanceof ForeignLog) await db.run(markForeign, { now });
+    throw error;
+  });
+}
+
+/** How the look at the log stands: whether it is stopped, and of when the oldest event is that was not looked at. */
+export async function feedState(db: Database): Promise<{ isForeign: boolean; oldest: Instant | undefined }> {
+  const [row] = await db.run(readFeed, {});
+  return { isForeign: row?.is_foreign ?? false, oldest: row?.oldest ?? undefined };
+}

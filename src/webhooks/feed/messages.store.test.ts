@@ -1,0 +1,52 @@
+// The numbers of what is sent: given once, whoever asks first, and rising within an aggregate.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startCourierWorld, type CourierWorld } from '../../../test/support/couriers.ts';
+import { factsOfInvoice, writeInvoices } from '../../../test/support/seeded-events.ts';
+import { instantAt } from '../../clock.ts';
+import { invoicesTopic } from '../../payments/webhook-events.ts';
+import { messagesFor, type Selection } from './messages.store.ts';
+import { rewind } from './replay.store.ts';
+
+let world: CourierWorld;
+beforeAll(async () => void (world = await startCourierWorld()));
+afterAll(() => world.db.drop());
+beforeEach(() => world.empty());
+
+const refuse = (aggregateId: string, error: unknown) => {
+  throw new Error(`${aggregateId}: ${String(error)}`);
+};
+
+test('nodes that tell of the same invoice at once both have its messages, the same ones', async () => {
+  const ids = await writeInvoices(
+    world.db.database,
+    { partyId: 'P', shopId: 'shop' },
+    { invoices: 40, eventsEach: 2, writers: 2 },
+  );
+  for (const aggregateId of ids) {
+    const all: Selection[] = [{ topic: 'InvoicesTopic', aggregateId, select: (notices) => notices }];
+    const ask = () => messagesFor(world.db.database, [invoicesTopic], all, world.clock.now(), refuse);
+    const [[first], [second]] = await Promise.all([ask(), ask()]);
+    expect(first).toHaveLength(2);
+    expect(second).toEqual(first);
+  }
+});
+
+test('numbers rise within an invoice also where its later events were told first', async () => {
+  const facts = factsOfInvoice({ partyId: 'P', shopId: 'shop', invoiceId: 'I' }, 140, instantAt(0));
+  const write = (from: number, to: number) =>
+    world.query(
+      `insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+       select 'I', $1::int + n - 1, 'invoice', 'P', now(), fact
+       from json_array_elements($2) with ordinality as fresh (fact, n)`,
+      [from, JSON.stringify(facts.slice(from - 1, to))],
+    );
+  await write(1, 135);
+  const webhook = await world.addWebhook('1', 'shop');
+  await write(136, 140);
+  await world.route();
+  expect(await world.sendAll()).toHaveLength(5);
+  await rewind(world.db.database, webhook, invoicesTopic, world.allTime(), refuse);
+  const ids = (await world.sendAll()).map(({ eventID }) => eventID);
+  expect(ids).toHaveLength(140);
+  expect(ids).toEqual(ids.toSorted((a, b) => a - b));
+});

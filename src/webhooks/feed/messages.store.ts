@@ -1,0 +1,212 @@
+// What is sent, made from the log and fixed before it is sent for the first time. Whoever comes second, for another webhook
+// or for another attempt, finds the bytes of the first.
+import type { Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { statement } from '../../platform/database/statement.ts';
+import type { LoggedEvent } from '../../platform/events/log.ts';
+import { positionOf, type Notice, type Topic } from '../../platform/events/topic.ts';
+import { bodyOf, chunkOf, messageIdOf } from './message.ts';
+
+export type Message = {
+  readonly position: number;
+  readonly id: string;
+  readonly subscribedAs: string;
+  readonly eventType: string;
+  readonly happenedAt: Instant;
+  readonly body: string;
+};
+
+/** The whole log of each: a state is what all its facts together led to. */
+const readLogs = statement({
+  name: 'read_logs',
+  parameters: { aggregate_ids: 'json' },
+  row: {
+    aggregate_id: 'text',
+    aggregate: 'text',
+    sequence: 'int4',
+    created_at: 'timestamptz',
+    facts: 'json',
+    base: 'int8?',
+    bodies: 'json?',
+  },
+  text: `
+    select event.aggregate_id, event.aggregate, event.sequence, event.created_at, event.facts, series.base,
+      (select json_object_agg(position, body) from webhook_message as message
+       where message.aggregate_id = event.aggregate_id
+         and position between event.sequence * 8 and event.sequence * 8 + 7) as bodies
+    from event left join webhook_series as series
+      on series.aggregate_id = event.aggregate_id and series.chunk = event.sequence / 64
+    where event.aggregate_id in (select json_array_elements_text(:aggregate_ids))
+    order by event.aggregate_id, event.sequence`,
+});
+
+/**
+ * Numbers for what has none. They run with the clock, 8192 to the second, and never back: after a restored backup none is
+ * given a second time.
+ */
+const makeSeries = statement({
+  name: 'make_webhook_series',
+  parameters: { wanted: 'json' },
+  row: { aggregate_id: 'text', chunk: 'int4', base: 'int8' },
+  text: `
+    with wanted as (
+      select aggregate_id, chunk, row_number() over (order by aggregate_id, chunk) as place
+      from json_to_recordset(:wanted) as wanted (aggregate_id text, chunk int)
+    ), counted as (
+      update webhook_series_counter
+      set last_base = greatest(last_base + (select count(*) from wanted),
+                               floor(extract(epoch from clock_timestamp() - timestamptz '2025-01-01Z'))::bigint * 8192)
+      returning last_base - (select count(*) from wanted) as first_base
+    )
+    insert into webhook_series (aggregate_id, chunk, base)
+    select aggregate_id, chunk, first_base + place from wanted, counted
+    on conflict do nothing
+    returning aggregate_id, chunk, base`,
+});
+
+const readSeries = statement({
+  name: 'read_webhook_series',
+  parameters: { wanted: 'json' },
+  row: { aggregate_id: 'text', chunk: 'int4', base: 'int8' },
+  text: `
+    select aggregate_id, chunk, base from webhook_series
+    join json_to_recordset(:wanted) as wanted (aggregate_id text, chunk int) using (aggregate_id, chunk)`,
+});
+
+/** Answers what is there afterwards, also where somebody else was quicker. */
+const fixMessages = statement({
+  name: 'fix_webhook_messages',
+  parameters: { messages: 'json', now: 'timestamptz' },
+  row: { aggregate_id: 'text', position: 'int8', body: 'text' },
+  text: `
+    insert into webhook_message as message (aggregate_id, position, body, created_at)
+    select aggregate_id, position, body, :now
+    from json_to_recordset(:messages) as fresh (aggregate_id text, position bigint, body text)
+    order by aggregate_id, position
+    on conflict (aggregate_id, position) do update set body = message.body
+    returning aggregate_id, position, body`,
+});
+
+type Logged = LoggedEvent<unknown> & {
+  readonly aggregate: string;
+  readonly base: bigint | null;
+  readonly bodies: Readonly<Record<string, string>>;
+};
+
+type Wanted = { readonly topic: Topic['name']; readonly aggregateId: string };
+
+/** Which of an aggregate's notices somebody wants to send now. */
+export type Selection = Wanted & { readonly select: (notices: readonly Sendable[]) => readonly Sendable[] };
+export type Sendable = Notice & { readonly position: number };
+
+/**
+ * The messages of each selection, in its order. Undefined where the log cannot be understood; the others are not kept back
+ * by that.
+ */
+export async function messagesFor(
+  db: Database,
+  topics: readonly Topic[],
+  selections: readonly Selection[],
+  now: Instant,
+  complain: (aggregateId: string, error: unknown) => void,
+): Promise<(Message[] | undefined)[]> {
+  const logs = await logsOf(db, [...new Set(selections.map(({ aggregateId }) => aggregateId))]);
+  const chosen = selections.map((selection) => {
+    try {
+      return chosenOf(selection, logs.get(selection.aggregateId) ?? [], topics);
+    } catch (error) {
+      complain(selection.aggregateId, error);
+      return undefined;
+    }
+  });
+  const bases = await basesFor(
+    db,
+    chosen.flatMap((one) => (one ? [one] : [])),
+  );
+  const bodies = new Map<string, string>();
+  const missing = new Map<string, { aggregate_id: string; position: number; body: string }>();
+  for (const one of chosen) {
+    for (const notice of one?.notices ?? []) {
+      const name = `${one?.aggregateId} ${notice.position}`;
+      const known = one?.log.find(({ sequence }) => sequence === notice.sequence)?.bodies[notice.position];
+      const base = bases.get(`${one?.aggregateId} ${chunkOf(notice.sequence)}`);
+      if (known !== undefined) bodies.set(name, known);
+      else if (one && base !== undefined) {
+        const body = bodyOf(one.topic, notice, base);
+        missing.set(name, { aggregate_id: one.aggregateId, position: notice.position, body });
+      }
+    }
+  }
+  if (missing.size > 0) {
+    const fixed = await db.run(fixMessages, { messages: [...missing.values()], now });
+    for (const { aggregate_id, position, body } of fixed) bodies.set(`${aggregate_id} ${position}`, body);
+  }
+  return chosen.map((one) => {
+    const messages = one?.notices.flatMap((notice) => {
+      const body = bodies.get(`${one.aggregateId} ${notice.position}`);
+      return body === undefined ? [] : [messageOf(one.aggregateId, notice, body)];
+    });
+    return messages?.length === one?.notices.length ? messages : undefined;
+  });
+}
+
+type Chosen = {
+  readonly aggregateId: string;
+  readonly topic: Topic;
+  readonly log: readonly Logged[];
+  readonly notices: readonly Sendable[];
+};
+
+function chosenOf(selection: Selection, log: readonly Logged[], topics: readonly Topic[]): Chosen {
+  const topic = topics.find(({ name }) => name === selection.topic);
+  if (!topic) throw new Error(`there is no topic ${selection.topic}`);
+  const notices = topic.noticesOf(log).map((notice) => ({ ...notice, position: positionOf(notice) }));
+  return { aggregateId: selection.aggregateId, topic, log, notices: selection.select(notices) };
+}
+
+async function logsOf(db: Database, ids: readonly string[]): Promise<Map<string, Logged[]>> {
+  const logs = new Map<string, Logged[]>();
+  for (const row of await db.run(readLogs, { aggregate_ids: ids })) {
+    const log = logs.get(row.aggregate_id) ?? [];
+    logs.set(row.aggregate_id, log);
+    log.push({
+      aggregate: row.aggregate,
+      sequence: row.sequence,
+      createdAt: row.created_at,
+      facts: row.facts as unknown[],
+      base: row.base,
+      bodies: (row.bodies ?? {}) as Record<string, string>,
+    });
+  }
+  return logs;
+}
+
+async function basesFor(db: Database, chosen: readonly Chosen[]): Promise<Map<string, bigint>> {
+  const bases = new Map<string, bigint>();
+  const missing = new Map<string, { aggregate_id: string; chunk: number }>();
+  for (const { aggregateId, log, notices } of chosen) {
+    const lastChunk = chunkOf(Math.max(-1, ...notices.map(({ sequence }) => sequence)));
+    for (const { sequence, base } of log) {
+      const chunk = chunkOf(sequence);
+      const name = `${aggregateId} ${chunk}`;
+      if (base !== null) bases.set(name, base);
+      // Also those before it of which nothing is sent yet: the numbers of an aggregate rise with its events.
+      else if (chunk <= lastChunk) missing.set(name, { aggregate_id: aggregateId, chunk });
+    }
+  }
+  const keep = (rows: readonly { aggregate_id: string; chunk: number; base: bigint }[]) => {
+    for (const { aggregate_id, chunk, base } of rows) {
+      bases.set(`${aggregate_id} ${chunk}`, base);
+      missing.delete(`${aggregate_id} ${chunk}`);
+    }
+  };
+  if (missing.size > 0) keep(await db.run(makeSeries, { wanted: [...missing.values()] }));
+  // What somebody else made in the same moment.
+  if (missing.size > 0) keep(await db.run(readSeries, { wanted: [...missing.values()] }));
+  return bases;
+}
+
+function messageOf(aggregateId: string, notice: Sendable, body: string): Message {
+  const { position, subscribedAs, eventType, happenedAt } = notice;
+  return { position, id: messageIdOf(aggregateId, position), subscribedAs, eventType, happenedAt, body };
+}

@@ -1,0 +1,114 @@
+// A stretch sent again while everything else goes on: nothing of it is lost, and nothing of what comes by itself.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import {
+  delivered,
+  startCourierWorld,
+  until,
+  type Arrival,
+  type CourierWorld,
+} from '../../../test/support/couriers.ts';
+import { factsOfInvoice, writeInvoices } from '../../../test/support/seeded-events.ts';
+import { epochMsOf, instantAt } from '../../clock.ts';
+import { invoicesTopic } from '../../payments/webhook-events.ts';
+import { rewind } from './replay.store.ts';
+import type { Answer } from '../delivery/http-sender.ts';
+import type { Webhook } from '../domain/webhook.ts';
+
+let world: CourierWorld;
+beforeAll(async () => void (world = await startCourierWorld()));
+afterAll(() => world.db.drop());
+beforeEach(() => world.empty());
+
+const refuse = (aggregateId: string, error: unknown) => {
+  throw new Error(`${aggregateId}: ${String(error)}`);
+};
+const replayAll = (webhook: Webhook) =>
+  rewind(world.db.database, webhook, invoicesTopic, world.allTime(), refuse);
+
+const typesOf = (arrivals: readonly Arrival[]) => arrivals.map(({ eventType }) => eventType);
+const timedOut: Answer = { came: 'nothing', why: 'timeout' };
+
+test.each([
+  { what: 'is delivered', answer: delivered, lastFailure: null },
+  { what: 'fails', answer: timedOut, lastFailure: 'timeout' },
+])(
+  'a queue that is put back while its head is under way keeps its new place when that $what',
+  async ({ answer, lastFailure }) => {
+    const webhook = await world.addWebhook('1', 'shop');
+    await writeInvoices(
+      world.db.database,
+      { partyId: 'P', shopId: 'shop' },
+      { invoices: 1, eventsEach: 4, writers: 1 },
+    );
+    await world.route();
+    const { courier, arrivals } = world.node();
+    courier.wake();
+    await until(() => arrivals.length === 1);
+    arrivals[0]?.answer(delivered);
+    await until(() => arrivals.length === 2);
+    arrivals[1]?.answer(delivered);
+    await until(() => arrivals.length === 3);
+    expect(await replayAll(webhook)).toBe(1);
+    arrivals[2]?.answer(answer);
+    await courier.stop();
+    const { rows } = await world.query('select attempts, stuck_at, last_failure from webhook_queue');
+    expect(rows).toEqual([{ attempts: 0, stuck_at: null, last_failure: lastFailure }]);
+    // The first two again; what was under way, which nobody had acknowledged by then; and the rest.
+    expect(typesOf(await world.sendAll())).toEqual([
+      'InvoiceCreated',
+      'PaymentStarted',
+      'PaymentFailed',
+      'InvoiceCancelled',
+    ]);
+  },
+);
+
+test('a replay before the log was looked at loses nothing of what comes by itself', async () => {
+  const longAgo = epochMsOf(world.clock.now()) - 3_600_000;
+  const facts = factsOfInvoice({ partyId: 'P', shopId: 'shop', invoiceId: 'I' }, 4, instantAt(longAgo));
+  const write = (sequence: number, atMs: number) =>
+    world.query(
+      `insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+       values ('I', $1, 'invoice', 'P', $2, $3)`,
+      [sequence, instantAt(atMs), JSON.stringify(facts[sequence - 1])],
+    );
+  await write(1, longAgo);
+  const webhook = await world.addWebhook('1', 'shop');
+  await write(2, longAgo + 1_000_000);
+  const stretch = { since: instantAt(longAgo), until: instantAt(longAgo + 1), now: world.clock.now() };
+  expect(await rewind(world.db.database, webhook, invoicesTopic, stretch, refuse)).toBe(1);
+  await world.route();
+  expect(typesOf(await world.sendAll())).toEqual(['InvoiceCreated', 'PaymentStarted']);
+  // What only comes by itself is no reason to send anything again.
+  await write(3, longAgo + 2_000_000);
+  const later = {
+    since: instantAt(longAgo + 2_000_000),
+    until: instantAt(longAgo + 2_000_001),
+    now: world.clock.now(),
+  };
+  expect(await rewind(world.db.database, webhook, invoicesTopic, later, refuse)).toBe(0);
+  await world.route();
+  expect(typesOf(await world.sendAll())).toEqual(['PaymentFailed']);
+});
+
+test('queues with nothing of what the webhook wants stay where they are', async () => {
+  const webhook = await world.addWebhook('1', 'shop', ['PaymentRefunded']);
+  await writeInvoices(
+    world.db.database,
+    { partyId: 'P', shopId: 'shop' },
+    { invoices: 3, eventsEach: 2, writers: 1 },
+  );
+  await world.route();
+  expect(await replayAll(webhook)).toBe(0);
+});
+
+test('nothing is sent again of another shop, nor of another party', async () => {
+  const webhook = await world.addWebhook('1', 'shop');
+  const write = (partyId: string, shopId: string) =>
+    writeInvoices(world.db.database, { partyId, shopId }, { invoices: 2, eventsEach: 2, writers: 1 });
+  const [own] = [await write('P', 'shop'), await write('P', 'other'), await write('Q', 'shop')];
+  await world.route();
+  await world.sendAll();
+  expect(await replayAll(webhook)).toBe(2);
+  expect(new Set((await world.sendAll()).map(({ invoice }) => invoice))).toEqual(new Set(own));
+});

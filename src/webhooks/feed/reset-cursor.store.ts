@@ -1,0 +1,31 @@
+// After a dump was restored into another PostgreSQL: the events say in which transactions they were written, and here those
+// numbers mean nothing. They are made to count as written before everything.
+import { patiently, type DatabasePool } from '../../platform/database/database.ts';
+
+/** How many events there were. No node may be running. */
+export function rebaseLog(db: DatabasePool): Promise<number> {
+  return db.withClient(async (client) => {
+    await client.query('begin');
+    try {
+      await client.query('set local statement_timeout = 0');
+      await client.query(patiently('lock table event in access exclusive mode'));
+      await client.query('alter table event disable trigger event_is_append_only');
+      const { rowCount } = await client.query(
+        patiently(
+          `update event set written_in = '0' where written_in >= pg_snapshot_xmin(pg_current_snapshot())`,
+        ),
+      );
+      await client.query('alter table event enable trigger event_is_append_only');
+      await client.query(
+        `update webhook set written_in = '0', made_after = pg_current_snapshot()::text
+         where made_after is not null or written_in >= pg_snapshot_xmin(pg_current_snapshot())`,
+      );
+      await client.query('update webhook_feed set seen = pg_current_snapshot()::text, foreign_since = null');
+      await client.query('commit');
+      return rowCount ?? 0;
+    } catch (error) {
+      await client.query('rollback').catch(() => undefined);
+      throw error;
+    }
+  });
+}

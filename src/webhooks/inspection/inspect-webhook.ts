@@ -1,0 +1,348 @@
+// What becomes of what is told: how each queue stands, every attempt, and what its owner can do: try it out, take up what
+// was parked, send a stretch of time again, change the keys. For webhooks of shops and of identities alike.
+import { Type, type Static } from 'typebox';
+import { parseInstant } from '../../clock.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { DateTime, EntityID } from '../../platform/http/schemas.ts';
+import { placeOf, type Topic } from '../../platform/events/topic.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { failureOf } from '../delivery/delivery-worker.ts';
+import { postTo } from '../delivery/sign-message.ts';
+import {
+  attemptsOf,
+  queuesOf,
+  resume,
+  type AttemptCursor,
+  type AttemptRow,
+  type QueueRow,
+} from './inspection.store.ts';
+import { withKeyPairs } from '../registration/key-pair-pool.ts';
+import { eventIdOf, messageIdOf, testBodyOf } from '../feed/message.ts';
+import { rewind, timeOfEvent } from '../feed/replay.store.ts';
+import { findWebhook, storeNextKey } from '../registration/webhooks.store.ts';
+import { decideRotate, keysAt, longestNoticeHours } from '../domain/webhook.ts';
+import { keysBody, keyMembers, signingSecret, WebhookPath } from '../registration/schema.ts';
+
+const pageMost = 1_000;
+const limit = Type.Integer({
+  minimum: 1,
+  maximum: 2_147_483_647,
+  description: 'At most 1000 are given at once.',
+});
+const objectID = {
+  ...EntityID,
+  description: 'The invoice, customer, series, withdrawal or destination it is about.',
+};
+
+const QueueSchema = Type.Object(
+  {
+    objectID,
+    state: Type.Enum(['waiting', 'failing', 'parked', 'done'], {
+      description:
+        '`failing`: the latest attempt failed, there will be another. `parked`: there will be none.',
+    }),
+    failures: Type.Integer({ description: 'In a row, of what is at the head.' }),
+    lastFailure: Type.Optional(Type.String()),
+    waitingSince: Type.Optional(DateTime),
+    nextAttemptAt: Type.Optional(DateTime),
+    parkedAt: Type.Optional(DateTime),
+  },
+  { title: 'WebhookQueue' },
+);
+
+const AttemptSchema = Type.Object(
+  {
+    id: Type.String({ description: 'Of the attempt, for `after`.' }),
+    objectID,
+    webhookMessageID: Type.String({ description: 'The `webhook-id` of the notice.' }),
+    eventID: Type.Optional(
+      Type.Union([Type.Integer(), Type.String()], { description: 'As it stands in the notice.' }),
+    ),
+    eventType: Type.String(),
+    attempt: Type.Integer({ description: 'From 1; more than 1 after failures.' }),
+    attemptedAt: DateTime,
+    durationMs: Type.Integer(),
+    delivered: Type.Boolean(),
+    status: Type.Optional(Type.Integer({ description: 'What the receiver answered.' })),
+    failure: Type.Optional(Type.String({ description: 'Why it does not count as delivered.' })),
+  },
+  { title: 'WebhookAttempt' },
+);
+
+const TestResult = Type.Object(
+  {
+    delivered: Type.Boolean(),
+    status: Type.Optional(Type.Integer()),
+    failure: Type.Optional(Type.String()),
+    durationMs: Type.Integer(),
+  },
+  { title: 'WebhookTestResult' },
+);
+
+const QueueCount = Type.Object(
+  { queues: Type.Integer({ description: 'How many have something to send because of it.' }) },
+  { title: 'WebhookQueueCount' },
+);
+
+export const listWebhookQueues = endpoint({
+  operation: 'listWebhookQueues',
+  method: 'GET',
+  path: '/v2/processing/webhooks/{webhookID}/queues',
+  tag: 'Webhooks',
+  summary: 'List the queues of a webhook',
+  description:
+    'Each invoice, customer, series, withdrawal or destination has a queue of its own. For the next page ask again with the ' +
+    'last `objectID` you have as `after`.',
+  params: WebhookPath,
+  query: Type.Object({
+    limit,
+    after: Type.Optional(EntityID),
+    state: Type.Optional(Type.Enum(['waiting', 'failing', 'parked', 'done'])),
+  }),
+  status: 200,
+  answer: Type.Array(QueueSchema),
+  refusals: ['webhookNotFound'],
+  handle: async ({ caller, params, query }, { db }) => {
+    if (!(await findWebhook(db, caller.partyId, params.webhookID))) return refuse('webhookNotFound');
+    const { state, after } = query;
+    const rows = await queuesOf(db, params.webhookID, {
+      most: Math.min(query.limit, pageMost),
+      ...(state === undefined ? {} : { state }),
+      ...(after === undefined ? {} : { after }),
+    });
+    return accept(rows.map(queueBody));
+  },
+});
+
+export const listWebhookAttempts = endpoint({
+  operation: 'listWebhookAttempts',
+  method: 'GET',
+  path: '/v2/processing/webhooks/{webhookID}/attempts',
+  tag: 'Webhooks',
+  summary: 'List the attempts to deliver',
+  description:
+    'The latest first, of the last 30 days. For the next page ask again with the last `id` you have as `after`.',
+  params: WebhookPath,
+  query: Type.Object({
+    limit,
+    objectID: Type.Optional(EntityID),
+    before: Type.Optional(DateTime),
+    after: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  }),
+  status: 200,
+  answer: Type.Array(AttemptSchema),
+  refusals: ['webhookNotFound'],
+  handle: async ({ caller, params, query }, { db, webhooks }) => {
+    const stored = await findWebhook(db, caller.partyId, params.webhookID);
+    const topic = webhooks.topics.find(({ name }) => name === stored?.webhook.topic);
+    if (!topic) return refuse('webhookNotFound');
+    const after = query.after === undefined ? undefined : cursorOf(query.after);
+    if (query.after !== undefined && !after)
+      return refuse('invalidRequest', { message: 'after: this is no id of an attempt' });
+    const before = query.before === undefined ? undefined : parseInstant(query.before);
+    const rows = await attemptsOf(db, params.webhookID, {
+      most: Math.min(query.limit, pageMost),
+      ...(query.objectID === undefined ? {} : { aggregateId: query.objectID }),
+      ...(before === undefined ? {} : { before }),
+      ...(after ? { after } : {}),
+    });
+    return accept(rows.map((row) => attemptBody(row, topic)));
+  },
+});
+
+export const testWebhook = endpoint({
+  operation: 'testWebhook',
+  method: 'POST',
+  path: '/v2/processing/webhooks/{webhookID}/test',
+  tag: 'Webhooks',
+  summary: 'Send a test notice now',
+  description:
+    'It is signed like any other and has the `eventType` `WebhookTest`, which nothing else has. It belongs to no queue; ' +
+    'the answer says how it went.',
+  params: WebhookPath,
+  status: 200,
+  answer: TestResult,
+  refusals: ['webhookNotFound'],
+  // Waits for the receiver, and must not hold a transaction meanwhile.
+  ignoresIdempotencyKey: true,
+  handle: async ({ caller, params, now }, { clock, ids, webhooks }) => {
+    const destination = await webhooks.destinationOf(params.webhookID);
+    if (destination?.webhook.partyId !== caller.partyId) return refuse('webhookNotFound');
+    const topic = webhooks.topics.find(({ name }) => name === destination.webhook.topic);
+    if (!topic) return refuse('webhookNotFound');
+    const startedMs = performance.now();
+    const message = { id: `evt_test${ids.next()}`, body: testBodyOf(topic, now) };
+    const answer = await postTo(webhooks.sender, destination, message, {
+      now: clock.now(),
+      requestId: ids.next(),
+    });
+    const failure = failureOf(answer);
+    return accept({
+      delivered: failure === undefined,
+      durationMs: Math.round(performance.now() - startedMs),
+      ...(answer.came === 'status' ? { status: answer.status } : {}),
+      ...(failure === undefined ? {} : { failure }),
+    });
+  },
+});
+
+export const resumeWebhook = endpoint({
+  operation: 'resumeWebhook',
+  method: 'POST',
+  path: '/v2/processing/webhooks/{webhookID}/resume',
+  tag: 'Webhooks',
+  summary: 'Try again now',
+  description:
+    'Takes up every parked queue, and those that wait for a later attempt, or one of them alone. Attempts count anew.',
+  params: WebhookPath,
+  body: Type.Object({ objectID: Type.Optional(objectID) }, { title: 'WebhookResumeParams' }),
+  bodyExample: {},
+  status: 200,
+  answer: QueueCount,
+  refusals: ['webhookNotFound'],
+  ignoresIdempotencyKey: true,
+  handle: async ({ caller, params, body }, { db, clock, webhooks }) => {
+    if (!(await findWebhook(db, caller.partyId, params.webhookID))) return refuse('webhookNotFound');
+    const queues = await resume(db, params.webhookID, clock.now(), body.objectID);
+    webhooks.wake();
+    return accept({ queues });
+  },
+});
+
+const ReplayParams = Type.Object(
+  {
+    since: Type.Optional({ ...DateTime, description: 'What happened from then on.' }),
+    until: Type.Optional({ ...DateTime, description: 'And before that; now, if it is left out.' }),
+    fromEventID: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 2 ** 53 - 1,
+        description:
+          'Instead of `since`: from that notice on. For webhooks of shops; notices of identities have no number of their own.',
+      }),
+    ),
+  },
+  { title: 'WebhookReplayParams' },
+);
+
+export const replayWebhook = endpoint({
+  operation: 'replayWebhook',
+  method: 'POST',
+  path: '/v2/processing/webhooks/{webhookID}/replay',
+  tag: 'Webhooks',
+  summary: 'Send a stretch of time again',
+  description:
+    'Everything the webhook subscribes to that happened in that time is sent once more, in order, with the ids and bytes ' +
+    'it had; also what happened before the webhook was made. Each queue then goes on where it was.',
+  params: WebhookPath,
+  body: ReplayParams,
+  bodyProblem: ({ since, fromEventID }) =>
+    (since === undefined) === (fromEventID === undefined) ? 'give either since or fromEventID' : undefined,
+  bodyExample: { since: '2030-01-01T00:00:00Z', until: '2030-01-02T00:00:00Z' },
+  status: 200,
+  answer: QueueCount,
+  refusals: ['webhookNotFound', 'webhookEventNotFound'],
+  ignoresIdempotencyKey: true,
+  handle: async ({ caller, params, body, now }, { db, clock, webhooks }) => {
+    const stored = await findWebhook(db, caller.partyId, params.webhookID);
+    const topic = webhooks.topics.find(({ name }) => name === stored?.webhook.topic);
+    if (!stored || !topic) return refuse('webhookNotFound');
+    if (body.fromEventID !== undefined && topic.eventId !== 'number')
+      return refuse('invalidRequest', {
+        message: 'fromEventID: notices of identities have no number; give since',
+      });
+    const since =
+      body.fromEventID === undefined
+        ? parseInstant(body.since ?? '')
+        : await timeOfEvent(db, caller.partyId, body.fromEventID);
+    if (since === undefined) return refuse('webhookEventNotFound');
+    const until = body.until === undefined ? undefined : parseInstant(body.until);
+    const stretch = { since, until: until ?? now, now: clock.now() };
+    const queues = await rewind(db, stored.webhook, topic, stretch, webhooks.complain);
+    webhooks.wake();
+    return accept({ queues });
+  },
+});
+
+const RotatedKeys = Type.Object({ ...keyMembers, signingSecret }, { title: 'WebhookKeys' });
+
+export const rotateWebhookKeys = endpoint({
+  operation: 'rotateWebhookKeys',
+  method: 'POST',
+  path: '/v2/processing/webhooks/{webhookID}/rotate-keys',
+  tag: 'Webhooks',
+  summary: 'Change the keys of a webhook',
+  description:
+    'The next keys are published at once, and take over after the hours you give, with 0 after five minutes. Until a day ' +
+    'after that `webhook-signature` has the signatures of both, and the keys before are shown as `previousPublicKey` and ' +
+    '`previousSigningPublicKey`.',
+  params: WebhookPath,
+  body: Type.Object(
+    { afterHours: Type.Optional(Type.Integer({ minimum: 0, maximum: longestNoticeHours, default: 24 })) },
+    { title: 'WebhookRotationParams' },
+  ),
+  bodyExample: { afterHours: 24 },
+  status: 200,
+  answer: RotatedKeys,
+  refusals: ['webhookNotFound', 'webhookRotationInProgress'],
+  beforehand: withKeyPairs,
+  handle: async ({ caller, params, body }, { db, clock, webhooks }, pairs) => {
+    const stored = await findWebhook(db, caller.partyId, params.webhookID);
+    if (!stored) return refuse('webhookNotFound');
+    const now = clock.now();
+    const decision = decideRotate(stored.keys, now, body.afterHours ?? 24);
+    if (!decision.ok) return decision;
+    const { keys, sharedSecret } = webhooks.sealKeys(params.webhookID, pairs.take(), decision.value);
+    const { current } = keysAt(stored.keys, now);
+    if (!(await storeNextKey(db, params.webhookID, keys, current.generation)))
+      return refuse('webhookRotationInProgress');
+    db.afterCommit(() => webhooks.forget(params.webhookID));
+    return accept({ ...keysBody([current, keys], now), signingSecret: sharedSecret });
+  },
+});
+
+function queueBody(row: QueueRow): Static<typeof QueueSchema> {
+  return {
+    objectID: row.aggregate_id,
+    state: row.state as Static<typeof QueueSchema>['state'],
+    failures: row.attempts,
+    ...(row.last_failure === null ? {} : { lastFailure: row.last_failure }),
+    ...(row.waiting_since === null ? {} : { waitingSince: row.waiting_since }),
+    ...(row.wake_at === null ? {} : { nextAttemptAt: row.wake_at }),
+    ...(row.stuck_at === null ? {} : { parkedAt: row.stuck_at }),
+  };
+}
+
+function attemptBody(row: AttemptRow, topic: Topic): Static<typeof AttemptSchema> {
+  const position = Number(row.position);
+  const eventID = row.base === null ? undefined : eventIdOf(topic, placeOf(position), row.base);
+  return {
+    id: attemptId(row),
+    objectID: row.aggregate_id,
+    webhookMessageID: messageIdOf(row.aggregate_id, position),
+    ...(eventID === undefined ? {} : { eventID }),
+    eventType: row.event_type,
+    attempt: row.attempt,
+    attemptedAt: row.attempted_at,
+    durationMs: row.duration_ms,
+    delivered: row.failure === null,
+    ...(row.status === null ? {} : { status: row.status }),
+    ...(row.failure === null ? {} : { failure: row.failure }),
+  };
+}
+
+function attemptId(row: AttemptRow): string {
+  const key = [row.attempted_at, row.aggregate_id, row.position, row.attempt];
+  return Buffer.from(key.join('|')).toString('base64url');
+}
+
+function cursorOf(id: string): AttemptCursor | undefined {
+  const [at = '', aggregateId = '', position = '', attempt = '', ...more] = Buffer.from(id, 'base64url')
+    .toString()
+    .split('|');
+  const attemptedAt = parseInstant(at);
+  const isNumber = (text: string, digits: number) => /^\d+$/.test(text) && text.length <= digits;
+  if (!attemptedAt || !/^[\w-]{1,40}$/.test(aggregateId) || more.length > 0) return undefined;
+  if (!isNumber(position, 15) || !isNumber(attempt, 9)) return undefined;
+  return { attemptedAt, aggregateId, position: Number(position), attempt: Number(attempt) };
+}

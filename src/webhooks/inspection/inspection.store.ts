@@ -1,0 +1,238 @@
+// What an owner or an operator asks of the queues: how they stand, what was tried, how late they are; and what he has done
+// to them: taken up again, swept away.
+import type { Instant } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { statement, type Values } from '../../platform/database/statement.ts';
+
+export type QueueState = 'waiting' | 'failing' | 'parked' | 'done';
+
+const queueRow = {
+  aggregate_id: 'text',
+  state: 'text',
+  attempts: 'int4',
+  last_failure: 'text?',
+  waiting_since: 'timestamptz?',
+  wake_at: 'timestamptz?',
+  stuck_at: 'timestamptz?',
+} as const;
+export type QueueRow = Values<typeof queueRow>;
+
+const stateOf = `case when stuck_at is not null then 'parked' when wake_at is null then 'done'
+                      when attempts > 0 then 'failing' else 'waiting' end`;
+
+const readQueues = statement({
+  name: 'read_webhook_queues',
+  parameters: { webhook_id: 'text', state: 'text?', after: 'text', most: 'int4' },
+  row: queueRow,
+  text: `select aggregate_id, ${stateOf} as state, attempts, last_failure, waiting_since, wake_at, stuck_at
+         from webhook_queue
+         where webhook_id = :webhook_id and (:state is null or ${stateOf} = :state) and aggregate_id > :after
+         order by aggregate_id limit :most`,
+});
+
+const attemptRow = {
+  aggregate_id: 'text',
+  position: 'int8',
+  attempt: 'int4',
+  event_type: 'text',
+  attempted_at: 'timestamptz',
+  duration_ms: 'int4',
+  status: 'int4?',
+  failure: 'text?',
+  base: 'int8?',
+} as const;
+export type AttemptRow = Values<typeof attemptRow>;
+
+/** After which to go on: what the list is ordered by, whole, since many are made in the same moment. */
+export type AttemptCursor = {
+  readonly attemptedAt: Instant;
+  readonly aggregateId: string;
+  readonly position: number;
+  readonly attempt: number;
+};
+
+const readAttempts = statement({
+  name: 'read_webhook_attempts',
+  parameters: {
+    webhook_id: 'text',
+    aggregate_id: 'text?',
+    before: 'timestamptz?',
+    after_at: 'timestamptz?',
+    after_aggregate_id: 'text?',
+    after_position: 'int8?',
+    after_attempt: 'int4?',
+    most: 'int4',
+  },
+  row: attemptRow,
+  text: `select aggregate_id, position, attempt, event_type, attempted_at, duration_ms, status, failure,
+           (select base from webhook_series as series
+            where series.aggregate_id = attempted.aggregate_id and chunk = position / 8 / 64) as base
+         from webhook_attempt as attempted
+         where webhook_id = :webhook_id and (:aggregate_id is null or aggregate_id = :aggregate_id)
+           and (:before is null or attempted_at < :before)
+           and (:after_at is null or attempted_at <= :after_at)
+           and (:after_at is null or (attempted_at, aggregate_id, position, attempt)
+                < (:after_at, :after_aggregate_id, :after_position, :after_attempt))
+         order by attempted_at desc, aggregate_id desc, position desc, attempt desc limit :most`,
+});
+
+/** What a node has in hand is left alone. */
+const resumeQueues = statement({
+  name: 'resume_webhook_queues',
+  parameters: {
+    webhook_id: 'text',
+    aggregate_id: 'text?',
+    now: 'timestamptz',
+    most: 'int4',
+  },
+  row: { aggregate_id: 'text' },
+  text: `
+    update webhook_queue set wake_at = :now, attempts = 0, stuck_at = null, stuck_reason = null
+    where (aggregate_id, webhook_id) in (
+      select aggregate_id, webhook_id from webhook_queue
+      where webhook_id = :webhook_id and (:aggregate_id is null or aggregate_id = :aggregate_id)
+        and (stuck_at is not null or (wake_at > :now and leased_until is distinct from wake_at))
+      limit :most for update skip locked)
+    returning aggregate_id`,
+});
+
+const readLags = statement({
+  name: 'read_webhook_lags',
+  parameters: { most: 'int4' },
+  row: { webhook_id: 'text', oldest: 'timestamptz' },
+  // One probe for each webhook with something to send.
+  text: `
+    with recursive waiting as (
+      (select webhook_id from webhook_queue where wake_at is not null order by webhook_id limit 1)
+      union all
+      select (select queue.webhook_id from webhook_queue as queue
+              where queue.wake_at is not null and queue.webhook_id > waiting.webhook_id order by queue.webhook_id limit 1)
+      from waiting where waiting.webhook_id is not null
+    )
+    select waiting.webhook_id, lagging.waiting_since as oldest
+    from waiting join webhook on webhook.webhook_id = waiting.webhook_id
+    cross join lateral (
+      select waiting_since from webhook_queue as queue
+      where queue.webhook_id = waiting.webhook_id and wake_at is not null and waiting_since is not null
+      order by waiting_since limit 1
+    ) as lagging
+    order by oldest limit :most`,
+});
+
+const countParked = statement({
+  name: 'count_parked_webhook_queues',
+  parameters: {},
+  row: { parked: 'int8' },
+  text: `select count(*) as parked from webhook_queue
+         where stuck_at is not null and exists (select from webhook where webhook.webhook_id = webhook_queue.webhook_id)`,
+});
+
+const sweepQueues = statement({
+  name: 'sweep_webhook_queues',
+  parameters: { most: 'int4' },
+  row: { aggregate_id: 'text' },
+  text: `
+    delete from webhook_queue where (aggregate_id, webhook_id) in (
+      select aggregate_id, webhook_id from webhook_queue as queue
+      where not exists (select from webhook where webhook.webhook_id = queue.webhook_id) limit :most)
+    returning aggregate_id`,
+});
+
+const sweepAttempts = statement({
+  name: 'sweep_webhook_attempts',
+  parameters: { before: 'timestamptz', most: 'int4' },
+  row: { webhook_id: 'text' },
+  text: `delete from webhook_attempt as attempt using (
+           select webhook_id, attempted_at, aggregate_id, position, attempt from webhook_attempt
+           where attempted_at < :before limit :most
+         ) as old
+         where attempt.webhook_id = old.webhook_id and attempt.attempted_at = old.attempted_at
+           and attempt.aggregate_id = old.aggregate_id and attempt.position = old.position
+           and attempt.attempt = old.attempt
+         returning attempt.webhook_id`,
+});
+
+/** What still waits for somebody is kept, however old. */
+const sweepMessages = statement({
+  name: 'sweep_webhook_messages',
+  parameters: { before: 'timestamptz', most: 'int4' },
+  row: { aggregate_id: 'text' },
+  text: `delete from webhook_message as message using (
+           select aggregate_id, position from webhook_message as kept where created_at < :before and not exists (
+             select from webhook_queue as queue where queue.aggregate_id = kept.aggregate_id
+               and (wake_at is not null or stuck_at is not null))
+           limit :most
+         ) as old
+         where message.aggregate_id = old.aggregate_id and message.position = old.position
+         returning message.aggregate_id`,
+});
+
+export function queuesOf(
+  db: Database,
+  webhookId: string,
+  page: { state?: QueueState; after?: string; most: number },
+): Promise<QueueRow[]> {
+  const { state = null, after = '', most } = page;
+  return db.run(readQueues, { webhook_id: webhookId, state, after, most });
+}
+
+export function attemptsOf(
+  db: Database,
+  webhookId: string,
+  page: { aggregateId?: string; before?: Instant; after?: AttemptCursor; most: number },
+): Promise<AttemptRow[]> {
+  const { aggregateId = null, before = null, after, most } = page;
+  return db.run(readAttempts, {
+    webhook_id: webhookId,
+    aggregate_id: aggregateId,
+    before,
+    after_at: after?.attemptedAt ?? null,
+    after_aggregate_id: after?.aggregateId ?? null,
+    after_position: after ? BigInt(after.position) : null,
+    after_attempt: after?.attempt ?? null,
+    most,
+  });
+}
+
+const queuesAtOnce = 5_000;
+
+/** How many were parked, or waiting for a later attempt, and are due now. */
+export async function resume(
+  db: Database,
+  webhookId: string,
+  now: Instant,
+  aggregateId?: string,
+): Promise<number> {
+  let resumed = 0;
+  for (;;) {
+    const rows = await db.run(resumeQueues, {
+      webhook_id: webhookId,
+      aggregate_id: aggregateId ?? null,
+      now,
+      most: queuesAtOnce,
+    });
+    resumed += rows.length;
+    if (rows.length < queuesAtOnce) return resumed;
+  }
+}
+
+/** Since when the latest of the webhooks have had something waiting, the worst first. */
+export function lags(db: Database, most: number): Promise<{ webhook_id: string; oldest: Instant }[]> {
+  return db.run(readLags, { most });
+}
+
+export async function parkedQueues(db: Database): Promise<number> {
+  const [row] = await db.run(countParked, {});
+  return Number(row?.parked ?? 0);
+}
+
+/** Away with what belongs to nobody any more, and with what is too old. In portions, so that nothing waits for it. */
+export async function sweep(db: Database, before: Instant): Promise<void> {
+  const most = queuesAtOnce;
+  const sweeps = [
+    () => db.run(sweepQueues, { most }),
+    () => db.run(sweepAttempts, { before, most }),
+    () => db.run(sweepMessages, { before, most }),
+  ];
+  for (const one of sweeps) while ((await one()).length === most);
+}

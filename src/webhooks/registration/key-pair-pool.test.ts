@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+import { openKeyPairs, waitingMost, type KeyPairs, type LentKeyPairs } from './key-pair-pool.ts';
+
+/** Each pair is made when the test says so. */
+function slowMaker() {
+  const begun: ((error?: Error) => void)[] = [];
+  const make = () =>
+    new Promise<KeyPairs>((resolve, reject) => {
+      const pairs = { number: begun.length } as unknown as KeyPairs;
+      begun.push((error) => (error ? reject(error) : resolve(pairs)));
+    });
+  return { begun, make };
+}
+
+const take = (pairs: LentKeyPairs) => Promise.resolve(pairs.take());
+const leave = () => Promise.resolve('refused');
+
+describe('key pairs', () => {
+  test('are made one at a time, another for each who takes them', async () => {
+    const { begun, make } = slowMaker();
+    const { lend } = openKeyPairs(make);
+    const lent = [lend(take), lend(take)];
+    await expect.poll(() => begun.length).toBe(1);
+    begun[0]?.();
+    expect(await lent[0]).toEqual({ number: 0 });
+    await expect.poll(() => begun.length).toBe(2);
+    begun[1]?.();
+    expect(await lent[1]).toEqual({ number: 1 });
+  });
+
+  test('that were not taken are the next one’s, whether he was refused or it failed', async () => {
+    const { begun, make } = slowMaker();
+    const { lend } = openKeyPairs(make);
+    const first = lend(leave);
+    await expect.poll(() => begun.length).toBe(1);
+    begun[0]?.();
+    expect(await first).toBe('refused');
+    await expect(lend(() => Promise.reject(new Error('no database')))).rejects.toThrow('no database');
+    expect(await lend(take)).toEqual({ number: 0 });
+    expect(begun).toHaveLength(1);
+  });
+
+  test('that were taken are nobody else’s, also when it failed', async () => {
+    const { begun, make } = slowMaker();
+    const { lend } = openKeyPairs(make);
+    const first = lend((pairs) => {
+      pairs.take();
+      return Promise.reject(new Error('no database'));
+    });
+    await expect.poll(() => begun.length).toBe(1);
+    begun[0]?.();
+    await expect(first).rejects.toThrow('no database');
+    const second = lend(take);
+    await expect.poll(() => begun.length).toBe(2);
+    begun[1]?.();
+    expect(await second).toEqual({ number: 1 });
+  });
+
+  test('are waited for by so many at once; whoever comes after is told to come again', async () => {
+    const { lend } = openKeyPairs(() => Promise.resolve({} as KeyPairs));
+    const waiting = Array.from({ length: waitingMost }, () => lend(leave));
+    expect(await lend(leave)).toEqual({ kind: 'busy', waitSeconds: 5 });
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set(['refused']));
+    expect(await lend(leave)).toBe('refused');
+  });
+
+  test('that could not be made hold up nobody else', async () => {
+    const { begun, make } = slowMaker();
+    const { lend } = openKeyPairs(make);
+    const lent = [lend(take), lend(take)];
+    await expect.poll(() => begun.length).toBe(1);
+    begun[0]?.(new Error('no entropy'));
+    await expect(lent[0]).rejects.toThrow('no entropy');
+    await expect.poll(() => begun.length).toBe(2);
+    begun[1]?.();
+    expect(await lent[1]).toEqual({ number: 1 });
+  });
+});

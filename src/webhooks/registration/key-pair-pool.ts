@@ -1,0 +1,72 @@
+// Fresh key pairs for webhooks. They take long to make, so this is done before anybody holds a connection to the database: they
+// are lent to a request, and whoever was refused and has not used them leaves them to the next.
+import { generateKeyPair, type KeyObject } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { Busy } from '../../refusal.ts';
+
+type Pair = { readonly publicKey: KeyObject; readonly privateKey: KeyObject };
+
+/** Of one generation: RSA for Content-Signature, Ed25519 for the Standard Webhooks headers. */
+export type KeyPairs = { readonly rsa: Pair; readonly ed25519: Pair };
+
+export type LentKeyPairs = {
+  /** For good: nobody else gets them. */
+  take(): KeyPairs;
+};
+
+export type KeyPairLender = {
+  lend<T>(work: (pairs: LentKeyPairs) => Promise<T>): Promise<T | Busy>;
+};
+
+const generate = promisify(generateKeyPair);
+
+/** Some seconds of work. */
+export const waitingMost = 20;
+const waitSeconds = 5;
+
+/**
+ * One at a time: an RSA pair takes a tenth of a second and more of one of the few threads that connections to the database
+ * need too.
+ */
+export function openKeyPairs(make: () => Promise<KeyPairs> = makeKeyPairs): KeyPairLender {
+  const spare: KeyPairs[] = [];
+  let before: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+
+  async function next(): Promise<KeyPairs> {
+    waiting += 1;
+    const mine = before.then(() => spare.pop() ?? make()).finally(() => (waiting -= 1));
+    before = mine.catch(() => undefined);
+    return mine;
+  }
+
+  return {
+    async lend(work) {
+      if (waiting >= waitingMost) return { kind: 'busy', waitSeconds };
+      const pairs = await next();
+      let isTaken = false;
+      const take = () => {
+        isTaken = true;
+        return pairs;
+      };
+      try {
+        return await work({ take });
+      } finally {
+        if (!isTaken) spare.push(pairs);
+      }
+    },
+  };
+}
+
+/** What an endpoint that makes keys does beforehand. */
+export function withKeyPairs<T>(
+  { keyPairs }: { readonly keyPairs: KeyPairLender },
+  work: (pairs: LentKeyPairs) => Promise<T>,
+): Promise<T | Busy> {
+  return keyPairs.lend(work);
+}
+
+export async function makeKeyPairs(): Promise<KeyPairs> {
+  const rsa = await generate('rsa', { modulusLength: 2048, publicExponent: 65_537 });
+  return { rsa, ed25519: await generate('ed25519') };
+}

@@ -1,0 +1,117 @@
+// Webhooks as the API shows them.
+import { Type, type Static } from 'typebox';
+import type { Instant } from '../../clock.ts';
+import { DateTime, EntityID } from '../../platform/http/schemas.ts';
+import { keysAt, topicsOfShop, type PublishedKey, type Webhook } from '../domain/webhook.ts';
+
+export const eventTypes = Type.Array(Type.String({ maxLength: 100 }), {
+  minItems: 1,
+  maxItems: 100,
+  description: 'Of which events you want to be told.',
+});
+
+const scopeMembers = {
+  topic: Type.Enum([...topicsOfShop]),
+  shopID: EntityID,
+  eventTypes,
+};
+const Scope = Type.Object(scopeMembers, { title: 'WebhookScope' });
+
+export const url = Type.String({
+  minLength: 1,
+  maxLength: 1_000,
+  description: 'An absolute http or https address; in live mode a public https one.',
+});
+
+export const WebhookParams = Type.Object(
+  { partyID: Type.Optional(EntityID), scope: Scope, url },
+  { title: 'WebhookParams' },
+);
+export type WebhookParams = Static<typeof WebhookParams>;
+
+export const keyMembers = {
+  publicKey: Type.String({ description: 'Verifies `Content-Signature`. PEM, RSA.' }),
+  nextPublicKey: Type.Optional(
+    Type.String({ description: 'What will verify it from `nextKeyFrom` on. Accept either from now on.' }),
+  ),
+  nextKeyFrom: Type.Optional(DateTime),
+  signingPublicKey: Type.String({ description: 'Verifies the `v1a` part of `webhook-signature`.' }),
+  nextSigningPublicKey: Type.Optional(Type.String()),
+  previousPublicKey: Type.Optional(
+    Type.String({
+      description:
+        'What verified it before, until a day after the change. Accept it too: an attempt under way may bear it.',
+    }),
+  ),
+  previousSigningPublicKey: Type.Optional(Type.String()),
+};
+
+export const WebhookSchema = Type.Object(
+  {
+    id: EntityID,
+    partyID: EntityID,
+    active: Type.Boolean(),
+    scope: Scope,
+    url: Type.String(),
+    ...keyMembers,
+  },
+  { title: 'Webhook' },
+);
+export type WebhookBody = Static<typeof WebhookSchema>;
+
+export const signingSecret = Type.String({
+  description: 'Verifies the `v1` part of `webhook-signature`. Shown this once.',
+});
+
+export const NewWebhook = Type.Object(
+  { ...WebhookSchema.properties, signingSecret },
+  { title: 'NewWebhook' },
+);
+
+export const WebhookPath = Type.Object({ webhookID: EntityID });
+
+export const webhookExample = {
+  scope: { topic: 'InvoicesTopic', shopID: 'TEST', eventTypes: ['InvoicePaid', 'PaymentFailed'] },
+  url: 'https://shop.example/notices',
+} satisfies WebhookParams;
+
+export type WebhookWithKeys = { readonly webhook: Webhook; readonly keys: readonly PublishedKey[] };
+
+export function webhookBody({ webhook, keys }: WebhookWithKeys, now: Instant): WebhookBody {
+  return {
+    id: webhook.id,
+    partyID: webhook.partyId,
+    active: true,
+    scope: {
+      topic: webhook.topic as (typeof topicsOfShop)[number],
+      shopID: webhook.owner.id,
+      eventTypes: [...webhook.eventTypes],
+    },
+    url: webhook.url,
+    ...keysBody(keys, now),
+  };
+}
+
+export function keysBody(
+  keys: readonly PublishedKey[],
+  now: Instant,
+): Omit<Static<ReturnType<typeof Type.Object<typeof keyMembers>>>, never> {
+  const { current, next, previous } = keysAt(keys, now);
+  return {
+    publicKey: current.publicKey,
+    signingPublicKey: current.signingPublicKey,
+    ...(next
+      ? {
+          nextPublicKey: next.publicKey,
+          nextSigningPublicKey: next.signingPublicKey,
+          nextKeyFrom: next.signsFrom,
+        }
+      : {}),
+    ...(previous
+      ? {
+          previousPublicKey: previous.publicKey,
+          previousSigningPublicKey: previous.signingPublicKey,
+        }
+      : {}),
+  };
+}

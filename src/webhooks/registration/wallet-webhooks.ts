@@ -1,0 +1,185 @@
+// Webhooks of identities: made, listed, read, deleted, with the manners of the wallets' side. What becomes of them is asked
+// where that of the others is.
+import { Type, type Static } from 'typebox';
+import type { Instant } from '../../clock.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { EntityID } from '../../platform/http/schemas.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { urlProblem } from './address-guard.ts';
+import { withKeyPairs } from './key-pair-pool.ts';
+import {
+  findWebhook,
+  findWebhooks,
+  removeWebhook,
+  storeNewWebhook,
+  type StoredWebhook,
+} from './webhooks.store.ts';
+import { decideCreate, isOfShop, webhookIdOf, type Webhook } from '../domain/webhook.ts';
+import {
+  eventTypes,
+  keyMembers,
+  keysBody,
+  signingSecret,
+  url,
+  WebhookPath,
+  type WebhookWithKeys,
+} from './schema.ts';
+
+const Scope = Type.Object(
+  {
+    topic: Type.Enum(['WithdrawalsTopic', 'DestinationsTopic']),
+    walletID: Type.Optional({ ...EntityID, description: 'Of one wallet alone; for withdrawals.' }),
+    eventTypes,
+  },
+  { title: 'WalletWebhookScope' },
+);
+
+const WalletWebhookParams = Type.Object(
+  { identityID: EntityID, scope: Scope, url },
+  { title: 'WalletWebhookParams' },
+);
+
+const WalletWebhook = Type.Object(
+  {
+    id: EntityID,
+    identityID: EntityID,
+    active: Type.Boolean(),
+    scope: Scope,
+    url: Type.String(),
+    ...keyMembers,
+  },
+  { title: 'WalletWebhook' },
+);
+
+const NewWalletWebhook = Type.Object(
+  { ...WalletWebhook.properties, signingSecret },
+  { title: 'NewWalletWebhook' },
+);
+
+const OfIdentity = Type.Object({ identityID: EntityID });
+
+export const createWalletWebhook = endpoint({
+  operation: 'createWalletWebhook',
+  method: 'POST',
+  path: '/wallet/v0/webhooks',
+  tag: 'Webhooks',
+  summary: 'Create a webhook of an identity',
+  description: 'As for shops; the events are those of the identity’s withdrawals or destinations.',
+  body: WalletWebhookParams,
+  bodyExample: {
+    identityID: '1Bq5',
+    scope: { topic: 'WithdrawalsTopic', eventTypes: ['WithdrawalSucceeded', 'WithdrawalFailed'] },
+    url: 'https://shop.example/payouts',
+  },
+  status: 201,
+  answer: NewWalletWebhook,
+  refusals: ['noSuchIdentity', 'noSuchWallet', 'tooManyWalletWebhooks'],
+  beforehand: withKeyPairs,
+  handle: async ({ caller, body, now }, { db, clock, ids, webhooks }, pairs) => {
+    const { partyId } = caller;
+    const { topic, walletID, eventTypes: wanted } = body.scope;
+    if (walletID !== undefined && topic !== 'WithdrawalsTopic')
+      return refuse('invalidRequest', { message: 'scope.walletID: only withdrawals have one' });
+    const owner = { id: body.identityID, ...(walletID === undefined ? {} : { part: walletID }) };
+    const missing = await webhooks.whatIsMissing(db, partyId, owner);
+    if (missing) return refuse(missing);
+    const id = webhookIdOf(ids.next());
+    const webhook: Webhook = { id, partyId, topic, owner, eventTypes: wanted, url: body.url, createdAt: now };
+    const problem = urlProblem(body.url, webhooks.rule);
+    const existing = await findWebhooks(db, [partyId]);
+    const decision = decideCreate(webhook, {
+      topic: webhooks.topics.find(({ name }) => name === topic),
+      existing: existing.filter((one) => isOf(one, body.identityID)).length,
+      ...(problem === undefined ? {} : { urlProblem: problem }),
+    });
+    if (!decision.ok)
+      return decision.refusal.code === 'webhookLimitExceeded'
+        ? refuse('tooManyWalletWebhooks')
+        : refuse('invalidRequest', { message: decision.refusal.message ?? 'Invalid request' });
+    const signsFrom = clock.now();
+    const { keys, sharedSecret } = webhooks.sealKeys(id, pairs.take(), { generation: 1, signsFrom });
+    if (!(await storeNewWebhook(db, decision.value, keys))) return refuse('tooManyWalletWebhooks');
+    const stored = { webhook: decision.value, keys: [keys] };
+    return accept({ ...bodyOf(stored, signsFrom), signingSecret: sharedSecret });
+  },
+});
+
+export const listWalletWebhooks = endpoint({
+  operation: 'listWalletWebhooks',
+  method: 'GET',
+  path: '/wallet/v0/webhooks',
+  tag: 'Webhooks',
+  summary: 'List the webhooks of an identity',
+  query: OfIdentity,
+  status: 200,
+  answer: Type.Array(WalletWebhook),
+  refusals: ['noSuchIdentity'],
+  handle: async ({ caller, query }, { db, clock, webhooks }) => {
+    if (await webhooks.whatIsMissing(db, caller.partyId, { id: query.identityID }))
+      return refuse('noSuchIdentity');
+    const stored = await findWebhooks(db, [caller.partyId]);
+    const theirs = stored.filter((one) => isOf(one, query.identityID));
+    return accept(theirs.map((one) => bodyOf(one, clock.now())));
+  },
+});
+
+export const getWalletWebhook = endpoint({
+  operation: 'getWalletWebhook',
+  method: 'GET',
+  path: '/wallet/v0/webhooks/{webhookID}',
+  tag: 'Webhooks',
+  summary: 'Get a webhook of an identity',
+  params: WebhookPath,
+  query: OfIdentity,
+  status: 200,
+  answer: WalletWebhook,
+  refusals: ['webhookNotFound', 'noSuchIdentity'],
+  handle: async ({ caller, params, query }, { db, clock, webhooks }) => {
+    if (await webhooks.whatIsMissing(db, caller.partyId, { id: query.identityID }))
+      return refuse('noSuchIdentity');
+    const stored = await findWebhook(db, caller.partyId, params.webhookID);
+    if (!stored || !isOf(stored, query.identityID)) return refuse('webhookNotFound');
+    return accept(bodyOf(stored, clock.now()));
+  },
+});
+
+export const deleteWalletWebhook = endpoint({
+  operation: 'deleteWalletWebhook',
+  method: 'DELETE',
+  path: '/wallet/v0/webhooks/{webhookID}',
+  tag: 'Webhooks',
+  summary: 'Delete a webhook of an identity',
+  params: WebhookPath,
+  query: OfIdentity,
+  status: 204,
+  refusals: ['webhookNotFound', 'noSuchIdentity'],
+  handle: async ({ caller, params, query }, { db, webhooks }) => {
+    const { partyId } = caller;
+    if (await webhooks.whatIsMissing(db, partyId, { id: query.identityID })) return refuse('noSuchIdentity');
+    const stored = await findWebhook(db, partyId, params.webhookID);
+    if (!stored || !isOf(stored, query.identityID)) return refuse('webhookNotFound');
+    if (!(await removeWebhook(db, partyId, params.webhookID))) return refuse('webhookNotFound');
+    db.afterCommit(() => webhooks.forget(params.webhookID));
+    return accept(undefined);
+  },
+});
+
+function isOf({ webhook }: Pick<StoredWebhook, 'webhook'>, identityId: string): boolean {
+  return !isOfShop(webhook) && webhook.owner.id === identityId;
+}
+
+function bodyOf({ webhook, keys }: WebhookWithKeys, now: Instant): Static<typeof WalletWebhook> {
+  const { id, owner, topic, url: to } = webhook;
+  return {
+    id,
+    identityID: owner.id,
+    active: true,
+    scope: {
+      topic: topic as 'WithdrawalsTopic' | 'DestinationsTopic',
+      ...(owner.part === undefined ? {} : { walletID: owner.part }),
+      eventTypes: [...webhook.eventTypes],
+    },
+    url: to,
+    ...keysBody(keys, now),
+  };
+}

@@ -1,0 +1,71 @@
+// A webhook's keys: sealed with the keyring for the database, opened again to sign. Of each generation there is an RSA
+// pair for Content-Signature, an Ed25519 pair and a shared secret for the Standard Webhooks headers.
+import { createPrivateKey, randomBytes, type KeyObject } from 'node:crypto';
+import type { Instant } from '../../clock.ts';
+import type { Keyring } from '../../platform/keys/keyring.ts';
+import { open, seal } from '../../platform/keys/master-key.ts';
+import type { KeyPairs } from './key-pair-pool.ts';
+import type { SigningKeys } from '../delivery/signature.ts';
+import type { PublishedKey } from '../domain/webhook.ts';
+
+export type SealedKeys = PublishedKey & { readonly sealed: Buffer; readonly sealGeneration: number };
+
+const secretBytes = 32;
+
+/** The shared secret is in the answer alone; it can never be read again. */
+export type SealKeys = (
+  webhookId: string,
+  pairs: KeyPairs,
+  key: { generation: number; signsFrom: Instant },
+) => { keys: SealedKeys; sharedSecret: string };
+
+export function sealKeys(
+  keyring: Keyring,
+  webhookId: string,
+  { rsa, ed25519 }: KeyPairs,
+  { generation, signsFrom }: { generation: number; signsFrom: Instant },
+): ReturnType<SealKeys> {
+  const secret = randomBytes(secretBytes);
+  const plain = JSON.stringify({
+    rsa: derOf(rsa.privateKey),
+    ed25519: derOf(ed25519.privateKey),
+    secret: secret.toString('base64'),
+  });
+  const sealing = keyring.newest('webhook_key');
+  return {
+    sharedSecret: `whsec_${secret.toString('base64')}`,
+    keys: {
+      generation,
+      signsFrom,
+      publicKey: rsa.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+      signingPublicKey: signingPublicKeyOf(ed25519.publicKey),
+      sealed: seal(sealing.secret, Buffer.from(plain), contextOf(webhookId, generation)),
+      sealGeneration: sealing.generation,
+    },
+  };
+}
+
+export async function openKeys(keyring: Keyring, webhookId: string, keys: SealedKeys): Promise<SigningKeys> {
+  const key = await keyring.find('webhook_key', keys.sealGeneration);
+  if (!key) throw new Error(`the keys of webhook ${webhookId} cannot be opened`);
+  const plain = open(key.secret, keys.sealed, contextOf(webhookId, keys.generation)).toString();
+  const { rsa, ed25519, secret } = JSON.parse(plain) as Record<'rsa' | 'ed25519' | 'secret', string>;
+  return { rsa: fromDer(rsa), ed25519: fromDer(ed25519), secret: Buffer.from(secret, 'base64') };
+}
+
+function contextOf(webhookId: string, generation: number): string {
+  return `webhook ${webhookId} ${generation}`;
+}
+
+function derOf(key: KeyObject): string {
+  return key.export({ type: 'pkcs8', format: 'der' }).toString('base64');
+}
+
+function fromDer(text: string): KeyObject {
+  return createPrivateKey({ key: Buffer.from(text, 'base64'), type: 'pkcs8', format: 'der' });
+}
+
+/** As receivers are given it: the 32 bytes at the end of its envelope. */
+export function signingPublicKeyOf(ed25519: KeyObject): string {
+  return `whpk_${ed25519.export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64')}`;
+}

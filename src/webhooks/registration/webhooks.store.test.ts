@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startCourierWorld, type CourierWorld } from '../../../test/support/couriers.ts';
+import { instantAt } from '../../clock.ts';
+import { DatabaseUnavailable, type Database } from '../../platform/database/database.ts';
+import { loadWebhook, storeNextKey } from './webhooks.store.ts';
+import type { SealedKeys } from './webhook-keys.ts';
+
+let world: CourierWorld;
+beforeAll(async () => void (world = await startCourierWorld()));
+afterAll(() => world.db.drop());
+
+const key = (generation: number): SealedKeys => ({
+  generation,
+  publicKey: '',
+  signingPublicKey: '',
+  signsFrom: instantAt(0),
+  sealed: Buffer.alloc(0),
+  sealGeneration: 1,
+});
+const generationsOf = async (webhookId: string) =>
+  (await loadWebhook(world.db.database, webhookId))?.keys.map(({ generation }) => generation);
+
+/** The database is away after that many statements. */
+function reachableFor(statements: number): Pick<Database, 'run'> {
+  let left = statements;
+  return {
+    run: (...asked) => {
+      if (left-- === 0) throw new DatabaseUnavailable('away');
+      return world.db.database.run(...asked);
+    },
+  };
+}
+
+test('the next key is kept, with those that had their day gone, or nobody is told that it is not', async () => {
+  const { id } = await world.addWebhook('1', 'shop');
+  const { database } = world.db;
+  await expect(storeNextKey(reachableFor(0), id, key(2), 1)).rejects.toThrow('away');
+  expect(await generationsOf(id)).toEqual([1]);
+  expect(await storeNextKey(reachableFor(1), id, key(2), 1)).toBe(true);
+  expect(await storeNextKey(reachableFor(1), id, key(3), 2)).toBe(true);
+  expect(await generationsOf(id)).toEqual([2, 3]);
+  // Somebody else has made that generation meanwhile: then nothing goes either.
+  expect(await storeNextKey(database, id, key(3), 3)).toBe(false);
+  expect(await generationsOf(id)).toEqual([2, 3]);
+});

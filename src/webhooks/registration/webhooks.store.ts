@@ -1,0 +1,226 @@
+// Webhooks and their keys in SQL.
+import type { Database } from '../../platform/database/database.ts';
+import { statement, type Values } from '../../platform/database/statement.ts';
+import type { SealedKeys } from './webhook-keys.ts';
+import { webhooksMost, type Webhook } from '../domain/webhook.ts';
+
+export type StoredWebhook = {
+  readonly webhook: Webhook;
+  /** A snapshot: what it shows had happened when the webhook was made. The rest is told. */
+  readonly madeAfter: string;
+  /** Oldest first. */
+  readonly keys: readonly SealedKeys[];
+};
+
+const columns = {
+  webhook_id: 'text',
+  party_id: 'text',
+  topic: 'text',
+  owner_id: 'text',
+  part_id: 'text?',
+  event_types: 'text',
+  url: 'text',
+  created_at: 'timestamptz',
+} as const;
+const columnList = Object.keys(columns).join(', ');
+
+const keyColumns = {
+  generation: 'int4',
+  public_key: 'text',
+  signing_public_key: 'text',
+  sealed: 'bytea',
+  seal_generation: 'int4',
+  signs_from: 'timestamptz',
+} as const;
+const keyColumnList = Object.keys(keyColumns).join(', ');
+
+/** Made by an earlier version it has no snapshot, and is told what later transactions than its own wrote. */
+export const madeAfterOf = (row: string): string =>
+  `coalesce(${row}.made_after, format('%1$s:%1$s:', ${row}.written_in::text::numeric + 1))`;
+const readColumns = { ...columns, made_after: 'text', ...keyColumns } as const;
+/** A row for each key. */
+const readColumnList = `${columnList}, ${madeAfterOf('webhook')} as made_after, ${keyColumnList}`;
+
+const readWebhooksOfParties = statement({
+  name: 'read_webhooks_of_parties',
+  parameters: { party_ids: 'json' },
+  row: readColumns,
+  text: `select ${readColumnList} from webhook join webhook_key using (webhook_id)
+         where party_id in (select json_array_elements_text(:party_ids)) order by created_at, webhook_id, generation`,
+});
+
+const readWebhook = statement({
+  name: 'read_webhook',
+  parameters: { webhook_id: 'text' },
+  row: readColumns,
+  text: `select ${readColumnList} from webhook join webhook_key using (webhook_id)
+         where webhook_id = :webhook_id order by generation`,
+});
+
+/** Locked first, so that two requests at once cannot both make the tenth. */
+const lockParty = statement({
+  name: 'lock_party_for_webhooks',
+  parameters: { party_id: 'text' },
+  row: { party_id: 'text' },
+  text: 'select party_id from party where party_id = :party_id for no key update',
+});
+
+/** Nothing is written when its owner has as many as there may be. */
+const insertWebhook = statement({
+  name: 'insert_webhook',
+  parameters: { ...columns, ...keyColumns, most: 'int4' },
+  row: { webhook_id: 'text' },
+  text: `
+    with made as (
+      insert into webhook (${columnList})
+      select ${Object.keys(columns)
+        .map((name) => `:${name}`)
+        .join(', ')}
+      where (select count(*) from webhook where party_id = :party_id and owner_id = :owner_id) < :most
+      returning webhook_id
+    ), keyed as (
+      insert into webhook_key (webhook_id, ${keyColumnList})
+      select webhook_id, ${Object.keys(keyColumns)
+        .map((name) => `:${name}`)
+        .join(', ')} from made
+    )
+    select webhook_id from made`,
+});
+
+const deleteWebhook = statement({
+  name: 'delete_webhook',
+  parameters: { webhook_id: 'text', party_id: 'text' },
+  row: { webhook_id: 'text' },
+  text: `
+    with gone as (
+      delete from webhook where webhook_id = :webhook_id and party_id = :party_id returning webhook_id
+    ), keyless as (
+      delete from webhook_key where webhook_id in (select webhook_id from gone)
+    )
+    select webhook_id from gone`,
+});
+
+/** One statement: were the key kept and then the database away, its secret would be nobody's. */
+const insertNextKey = statement({
+  name: 'insert_next_webhook_key',
+  parameters: { webhook_id: 'text', ...keyColumns, oldest_kept: 'int4' },
+  row: { generation: 'int4' },
+  text: `
+    with made as (
+      insert into webhook_key (webhook_id, ${keyColumnList})
+      select webhook_id, ${Object.keys(keyColumns)
+        .map((name) => `:${name}`)
+        .join(', ')} from webhook where webhook_id = :webhook_id
+      on conflict do nothing returning generation
+    ), gone as (
+      delete from webhook_key
+      where webhook_id = :webhook_id and generation < :oldest_kept and exists (select from made)
+    )
+    select generation from made`,
+});
+
+/** False when the owner has as many as there may be. */
+export async function storeNewWebhook(db: Database, webhook: Webhook, key: SealedKeys): Promise<boolean> {
+  const { partyId: party_id, owner } = webhook;
+  return db.transaction(async (tx) => {
+    await tx.run(lockParty, { party_id });
+    const rows = await tx.run(insertWebhook, {
+      webhook_id: webhook.id,
+      party_id,
+      topic: webhook.topic,
+      owner_id: owner.id,
+      part_id: owner.part ?? null,
+      event_types: webhook.eventTypes.join(' '),
+      url: webhook.url,
+      created_at: webhook.createdAt,
+      ...keyRow(key),
+      most: webhooksMost,
+    });
+    return rows.length > 0;
+  });
+}
+
+export async function findWebhooks(db: Pick<Database, 'run'>, partyIds: string[]): Promise<StoredWebhook[]> {
+  return storedFromRows(await db.run(readWebhooksOfParties, { party_ids: partyIds }));
+}
+
+/** Whosever it is. */
+export async function loadWebhook(
+  db: Pick<Database, 'run'>,
+  webhookId: string,
+): Promise<StoredWebhook | undefined> {
+  const [stored] = storedFromRows(await db.run(readWebhook, { webhook_id: webhookId }));
+  return stored;
+}
+
+export async function findWebhook(
+  db: Database,
+  partyId: string,
+  webhookId: string,
+): Promise<StoredWebhook | undefined> {
+  const stored = await loadWebhook(db, webhookId);
+  return stored?.webhook.partyId === partyId ? stored : undefined;
+}
+
+export async function removeWebhook(db: Database, partyId: string, webhookId: string): Promise<boolean> {
+  const rows = await db.run(deleteWebhook, { webhook_id: webhookId, party_id: partyId });
+  return rows.length > 0;
+}
+
+/** False when somebody else has made that generation meanwhile. Keys that have had their day go with it. */
+export async function storeNextKey(
+  db: Pick<Database, 'run'>,
+  webhookId: string,
+  key: SealedKeys,
+  oldestKept: number,
+): Promise<boolean> {
+  const next = { webhook_id: webhookId, ...keyRow(key), oldest_kept: oldestKept };
+  const rows = await db.run(insertNextKey, next);
+  return rows.length > 0;
+}
+
+function keyRow(key: SealedKeys): Values<typeof keyColumns> {
+  return {
+    generation: key.generation,
+    public_key: key.publicKey,
+    signing_public_key: key.signingPublicKey,
+    sealed: key.sealed,
+    seal_generation: key.sealGeneration,
+    signs_from: key.signsFrom,
+  };
+}
+
+function storedFromRows(rows: readonly Values<typeof readColumns>[]): StoredWebhook[] {
+  const byId = new Map<string, Values<typeof readColumns>[]>();
+  for (const row of rows) byId.set(row.webhook_id, [...(byId.get(row.webhook_id) ?? []), row]);
+  return [...byId.values()].flatMap((ofOne) => {
+    const [first] = ofOne;
+    return first ? [{ ...storedFromRow(first), keys: ofOne.map(keyFromRow) }] : [];
+  });
+}
+
+function storedFromRow(row: Values<typeof readColumns>): Omit<StoredWebhook, 'keys'> {
+  return {
+    madeAfter: row.made_after,
+    webhook: {
+      id: row.webhook_id,
+      partyId: row.party_id,
+      topic: row.topic as Webhook['topic'],
+      owner: { id: row.owner_id, ...(row.part_id === null ? {} : { part: row.part_id }) },
+      eventTypes: row.event_types.split(' '),
+      url: row.url,
+      createdAt: row.created_at,
+    },
+  };
+}
+
+function keyFromRow(row: Values<typeof keyColumns>): SealedKeys {
+  return {
+    generation: row.generation,
+    publicKey: row.public_key,
+    signingPublicKey: row.signing_public_key,
+    sealed: row.sealed,
+    sealGeneration: row.seal_generation,
+    signsFrom: row.signs_from,
+  };
+}
