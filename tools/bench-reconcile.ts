@@ -5,7 +5,7 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { readBookFile } from '../src/acquiring/reconciliation/report-file.ts';
 import { systemClock } from '../src/clock.ts';
-import { bankComparison } from '../src/app/reconciliation-sources.ts';
+import { reconciliationSources } from '../src/app/reconciliation-sources.ts';
 import { openDatabase } from '../src/platform/database/database.ts';
 import { startEmbedded } from '../src/sandbox/postgres/server.ts';
 import { migrate } from '../src/platform/database/migrate.ts';
@@ -51,7 +51,7 @@ const seed = `
 
 const { folder, remove } = temporaryFolder();
 const server = await startEmbedded({ dataFolder: folder, log: () => {}, machine: { openFolder: folder } });
-const db = openDatabase({ connection: server.connection, connectionsMost: 4 });
+const db = openDatabase({ connection: server.connection, maxConnections: 4 });
 try {
   await migrate(db);
   let payments = 0;
@@ -84,12 +84,12 @@ async function measured(file: string): Promise<string> {
   const { lines, equal, sums } = await reconcile({
     db,
     clock: systemClock,
-    comparison: bankComparison,
+    comparison: reconciliationSources,
     book: { grows: false, entriesAfter: () => readBookFile(file) },
     bankId: 'BANK',
     period: {},
     openHours: 24,
-    listMost: 100,
+    maxList: 100,
     report: sample,
   });
   const seconds = (performance.now() - beganMs) / 1_000;

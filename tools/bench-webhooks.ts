@@ -36,7 +36,7 @@ const eventsEach = wholeNumber('the number of events', words[1] ?? '6');
 
 const { folder, remove } = temporaryFolder();
 const server = await startEmbedded({ dataFolder: folder, log: () => {} });
-const db = openDatabase({ connection: server.connection, connectionsMost: 10 });
+const db = openDatabase({ connection: server.connection, maxConnections: 10 });
 const child = fork(fileURLToPath(new URL('../test/support/receiver-child.ts', import.meta.url)), {
   execArgv: ['--import', 'tsx'],
   stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
@@ -72,7 +72,7 @@ try {
     rule: 'anywhere',
     delaysSeconds: usualDelaysSeconds,
     timeoutMs: 10_000,
-    whatIsMissing: () => Promise.resolve(undefined),
+    missingScope: () => Promise.resolve(undefined),
     countDelivery: () => {},
   });
   const events = invoices * eventsEach;

@@ -4,7 +4,7 @@ import { settings, type Setting } from '../src/app/config.ts';
 import { access, scopes, type AccessRow } from '../src/platform/http/access.ts';
 import { takesIdempotencyKey, type AnyEndpoint } from '../src/platform/http/endpoint.ts';
 import { refusalsOf } from '../src/platform/http/openapi.ts';
-import { refusals, type RefusalCode } from '../src/platform/http/errors/error-codes.ts';
+import { errorCatalogue, type ErrorCode } from '../src/platform/http/errors/error-codes.ts';
 import {
   deadlineReached,
   failureOfDecline as chargeFailure,
@@ -39,7 +39,9 @@ export async function documents(): Promise<Map<string, string>> {
 }
 
 function errorsText(): string {
-  const statuses = [...new Set(Object.values(refusals).map(({ status }) => status))].sort((a, b) => a - b);
+  const statuses = [...new Set(Object.values(errorCatalogue).map(({ status }) => status))].sort(
+    (a, b) => a - b,
+  );
   return `# Errors
 
 ${printedFrom('src/platform/http/errors/error-codes.ts')}
@@ -105,17 +107,17 @@ function everyDecline<Failure>(failuresOf: (code: string) => readonly Failure[])
 }
 
 function errorsOfStatus(status: number): string {
-  const codes = codesOfCatalogue().filter((code) => refusals[code].status === status);
+  const codes = codesOfCatalogue().filter((code) => errorCatalogue[code].status === status);
   return `## ${status}\n\n${codes.map(errorText).join('\n\n')}`;
 }
 
-function errorText(code: RefusalCode): string {
-  const { message, advice } = refusals[code];
+function errorText(code: ErrorCode): string {
+  const { message, advice } = errorCatalogue[code];
   return `### \`${code}\`\n\n“${message}”. ${advice}\n\nFrom ${answeredBy(code)}.`;
 }
 
 /** A refusal many share is said to be of all that share it, where they have a word in common. */
-function answeredBy(code: RefusalCode): string {
+function answeredBy(code: ErrorCode): string {
   const users = endpoints.filter((endpoint) => refusalsOf(endpoint).includes(code));
   const writes = endpoints.filter(({ method }) => method !== 'GET');
   const groups: [string, AnyEndpoint[]][] = [
@@ -135,9 +137,7 @@ function accessText(): string {
     const tokens = row.tokens
       .map((kind) => (row.anyEntity ? `that of any ${kind}` : `that of the ${kind} in \`{${row.entity}}\``))
       .join(', ');
-    const otherwise = row.hiddenBehind
-      ? `${refusals[row.hiddenBehind].status} \`${row.hiddenBehind}\``
-      : '401';
+    const otherwise = row.maskedAs ? `${errorCatalogue[row.maskedAs].status} \`${row.maskedAs}\`` : '401';
     const call = `\`${endpoint.method} ${endpoint.path}\``;
     return [`\`${endpoint.operation}\``, call, `\`${row.apiKey}\``, tokens || 'none', otherwise];
   });
@@ -220,6 +220,6 @@ function table(headings: readonly string[], rows: readonly (readonly string[])[]
     .join('\n');
 }
 
-function codesOfCatalogue(): RefusalCode[] {
-  return Object.keys(refusals) as RefusalCode[];
+function codesOfCatalogue(): ErrorCode[] {
+  return Object.keys(errorCatalogue) as ErrorCode[];
 }

@@ -23,7 +23,7 @@ export type Problem =
   | 'emailWrong'
   | 'consentMissing';
 
-const digitsMost = 19;
+const maxDigits = 19;
 
 export function digitsOf(text: string): string {
   return text.replace(/\D/g, '');
@@ -37,7 +37,7 @@ export function networkOf(text: string): PaymentSystem | undefined {
 
 /** In groups, as on the card. */
 export function groupedNumber(text: string): string {
-  const digits = digitsOf(text).slice(0, digitsMost);
+  const digits = digitsOf(text).slice(0, maxDigits);
   const groups =
     networkOf(digits) === 'amex'
       ? [4, 6, 5]

@@ -125,7 +125,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       );
       nodes.set(name, node);
       scheduler.as(name, () => {
-        node.service.engine.start();
+        node.service.jobs.start();
         node.service.webhooks.start();
       });
     } catch (error) {
@@ -228,7 +228,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     for (const merchant of await alone(node.name, () => openMerchants(node))) clients.join(merchant);
     await alone(node.name, () => calls.prepare(node));
     // What was begun has come to its end, so that there is something to go on from: money that is held, cards that are known.
-    await alone(node.name, () => node.service.engine.settled());
+    await alone(node.name, () => node.service.jobs.whenIdle());
     faults.begin();
     while (nodes.size < nodesUsual) await bringUp();
   }

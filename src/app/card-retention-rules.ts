@@ -2,10 +2,10 @@
 // charges that began with it. What nobody in this list needs is deleted.
 import type { CardNeeds, Need } from '../cards/worker.ts';
 import type { Instant } from '../clock.ts';
-import { needOfCard as needOfBinding } from '../customers/domain/card-retention.ts';
+import { retentionNeed as needOfBinding } from '../customers/domain/card-retention.ts';
 import { loadBinding, seriesOfBinding } from '../customers/store/bindings.ts';
 import type { Database } from '../platform/database/database.ts';
-import { needOfCard as needOfPayment } from '../payments/domain/card-retention.ts';
+import { retentionNeed as needOfPayment } from '../payments/domain/card-retention.ts';
 import { loadPayment } from '../payments/store/payments.ts';
 import type { Recurring } from '../recurring/port.ts';
 import { seriesIdOf } from '../recurring/domain/series.ts';

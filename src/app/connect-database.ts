@@ -11,17 +11,17 @@ export async function connectDatabase(
     dataFolder: string;
     mayCreate: boolean;
     postgresBin: string | undefined;
-    connectionsMost: number;
+    maxConnections: number;
     prepares: boolean;
   },
   log: Logger,
 ): Promise<OpenedDatabase> {
-  const { databaseUrl, connectionsMost, prepares } = options;
+  const { databaseUrl, maxConnections, prepares } = options;
   const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection was lost');
 
   if (databaseUrl !== undefined) {
     const connection = { url: databaseUrl };
-    const database = openDatabase({ connection, connectionsMost, prepares, onConnectionError });
+    const database = openDatabase({ connection, maxConnections, prepares, onConnectionError });
     return { database, close: () => database.end() };
   }
 
@@ -42,7 +42,7 @@ export async function connectDatabase(
 
   const database = openDatabase({
     connection: server.connection,
-    connectionsMost,
+    maxConnections,
     revive,
     onConnectionError,
   });

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { statusOfFault } from '../platform/http/request-pipeline.ts';
-import { isKeepable } from '../platform/http/json-body.ts';
+import { isStorableText } from '../platform/http/json-body.ts';
 import { pageFiles, sendFile } from '../platform/http/pages/pages.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Customer } from '../customers/domain/customer.ts';
@@ -13,7 +13,7 @@ import type { Invoice } from '../invoices/domain/invoice.ts';
 import { originOf } from '../merchants/domain/party.ts';
 import { decimalsOf } from '../money.ts';
 import type { MandateTerms } from '../recurring/domain/mandate.ts';
-import type { Service } from '../app/app-context.ts';
+import type { AppContext } from '../app/app-context.ts';
 import { awayPage, tryAgainAfterSeconds } from './unavailable-page.ts';
 import { challengePages, type SmallPage } from './challenge-pages.ts';
 import { checkoutPage, type CheckoutView, type Order, type View } from './domain/checkout-page.ts';
@@ -29,10 +29,10 @@ import { policyHash } from './csp-hash.ts';
 export type CheckoutPorts = {
   readonly mode: 'sandbox' | 'live';
   /** Whether receipts go to payers by mail. */
-  readonly writesLetters: boolean;
+  readonly sendsEmail: boolean;
   readonly log: Pick<Logger, 'error'>;
-  readonly tokens: Pick<Service['tokens'], 'verify'>;
-  readonly merchants: Pick<Service['merchants'], 'shop'>;
+  readonly tokens: Pick<AppContext['tokens'], 'verify'>;
+  readonly merchants: Pick<AppContext['merchants'], 'shop'>;
   readonly invoiceOf: (id: string) => Promise<Invoice | undefined>;
   readonly customerOf: (
     id: string,
@@ -101,10 +101,10 @@ async function lookAt(
   ports: CheckoutPorts,
   { ownOrigin, returned }: Place,
 ): Promise<{ view: CheckoutView; origins: readonly string[] }> {
-  const { mode, tokens, merchants, writesLetters } = ports;
-  const found = wanted.id !== '' && isKeepable(wanted.id) ? await find(wanted, ports) : undefined;
+  const { mode, tokens, merchants, sendsEmail } = ports;
+  const found = wanted.id !== '' && isStorableText(wanted.id) ? await find(wanted, ports) : undefined;
   const shop = found && (await merchants.shop(found.partyId, found.shopId));
-  if (!found || !shop) return { view: { request: wanted, view: 'dead', writesLetters }, origins: [] };
+  if (!found || !shop) return { view: { request: wanted, view: 'dead', sendsEmail }, origins: [] };
   // The sandbox has a shop of its own at the same address.
   const origins = mode === 'sandbox' && ownOrigin ? [...shop.origins, ownOrigin] : shop.origins;
   const { token, redirectUrl, shopOrigin } = wanted;
@@ -121,7 +121,7 @@ async function lookAt(
       minorDigits: decimalsOf(shop.currency),
     },
     view: isGood ? found.view : viewWithoutToken(wanted, returned),
-    writesLetters,
+    sendsEmail,
     ...(isGood && found.order ? { order: found.order } : {}),
     ...(redirectUrl !== undefined && isReturnAllowed(redirectUrl, origins) ? { returnTo: redirectUrl } : {}),
     ...(shopOrigin !== undefined && origins.includes(shopOrigin) ? { shopOrigin } : {}),

@@ -4,9 +4,9 @@
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Withdrawn } from '../recurring/domain/series.ts';
-import type { Service } from '../app/app-context.ts';
+import type { AppContext } from '../app/app-context.ts';
 import type { Binding } from './domain/binding.ts';
-import { decideWithdraw } from './domain/commands.ts';
+import { decideRevoke } from './domain/commands.ts';
 import {
   findBinding,
   findBindingsOfSeries,
@@ -16,14 +16,14 @@ import {
 } from './store/bindings.ts';
 import { storeBindingFacts } from './store/binding-changes.ts';
 
-export type Recurring = Pick<Service['recurring'], 'seriesOfCustomer' | 'withdraw'>;
+export type Recurring = Pick<AppContext['recurring'], 'seriesOfCustomer' | 'withdraw'>;
 type CustomerName = { readonly partyId: string; readonly customerId: string };
 
 /** Each that fails is a change of somebody else's that succeeded. */
 const tries = 100;
 
 /** By which the bound cards of the customer are charged. */
-export async function boundSeries(
+export async function seriesOfBindings(
   tx: Database,
   recurring: Recurring,
   { customerId }: CustomerName,
@@ -38,7 +38,7 @@ export async function boundSeries(
 }
 
 /** Of a card that is bound no more. One that is still bound by another binding stays as it is. */
-export async function endConsentOf(
+export async function revokeConsentOf(
   tx: Database,
   recurring: Recurring,
   withdrawn: Binding,
@@ -46,11 +46,12 @@ export async function endConsentOf(
   now: Instant,
 ): Promise<void> {
   const its = await seriesOf(tx, recurring, withdrawn);
-  if (!(await boundSeries(tx, recurring, withdrawn)).has(its)) await recurring.withdraw(tx, its, how, now);
+  if (!(await seriesOfBindings(tx, recurring, withdrawn)).has(its))
+    await recurring.withdraw(tx, its, how, now);
 }
 
 /** The bindings of the card whose consent was withdrawn. */
-export async function withdrawBindingsOf(
+export async function revokeBindingsOf(
   tx: Database,
   recurring: Recurring,
   { seriesId, ...customer }: CustomerName & { readonly seriesId: string },
@@ -73,7 +74,7 @@ async function withdrawOne(
   for (let attempt = 0; attempt < tries; attempt++) {
     const { stored, boundBefore } = (await findBinding(tx, { ...customer, bindingId })) ?? {};
     if (!stored) return;
-    const decision = decideWithdraw(stored.customer, stored.binding, boundBefore, now);
+    const decision = decideRevoke(stored.customer, stored.binding, boundBefore, now);
     if (!decision.ok || decision.value.length === 0) return;
     if (await storeBindingFacts(tx, stored, decision.value, now)) return;
   }

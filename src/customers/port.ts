@@ -5,9 +5,9 @@ import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Realm } from '../merchants/domain/party.ts';
 import type { Series } from '../recurring/domain/series.ts';
-import { withdrawBindingsOf, type Recurring } from './card-consents.ts';
+import { revokeBindingsOf, type Recurring } from './card-consents.ts';
 import type { ContactInfo } from './domain/customer.ts';
-import { holdCustomer } from './store/chargeable-customers.ts';
+import { lockCustomer } from './store/chargeable-customers.ts';
 
 export type ChargeableCustomer = {
   readonly id: string;
@@ -30,7 +30,7 @@ export type Customers = {
   /** Undefined when the party has no such customer. */
   chargeable(tx: Database, partyId: string, customerId: string): Promise<ChargeableCustomer | undefined>;
   /** The consent behind a card was withdrawn: it is bound no more, and a customer without another one is unready. */
-  consentWithdrawn(
+  onConsentRevoked(
     tx: Database,
     series: Pick<Series, 'id' | 'partyId' | 'kind' | 'root'>,
     recurring: Recurring,
@@ -39,9 +39,9 @@ export type Customers = {
 };
 
 export const customers: Customers = {
-  chargeable: holdCustomer,
-  async consentWithdrawn(tx, { id: seriesId, partyId, kind, root }, recurring, now) {
+  chargeable: lockCustomer,
+  async onConsentRevoked(tx, { id: seriesId, partyId, kind, root }, recurring, now) {
     if (kind !== 'customer') return;
-    await withdrawBindingsOf(tx, recurring, { partyId, customerId: root.invoiceId, seriesId }, now);
+    await revokeBindingsOf(tx, recurring, { partyId, customerId: root.invoiceId, seriesId }, now);
   },
 };

@@ -1,6 +1,6 @@
 // The receipt of a payment, put together from what is known of the payment, its series and its shop.
 import type { Database } from '../platform/database/database.ts';
-import type { Service } from '../app/app-context.ts';
+import type { AppContext } from '../app/app-context.ts';
 import { languageOf, type Paid } from './domain/payer-email.ts';
 import { receiptOf, type Receipt, type ReceiptLanguage } from './domain/receipt.ts';
 import { findSeriesWithSettings, type SeriesWithSettings } from '../recurring/store/series.ts';
@@ -9,11 +9,11 @@ export type WrittenReceipt = Receipt & { readonly language: ReceiptLanguage };
 
 export function openReceipts({
   merchants,
-  withdrawUrlOf,
+  revokeUrlOf,
 }: {
-  readonly merchants: Pick<Service['merchants'], 'shop'>;
+  readonly merchants: Pick<AppContext['merchants'], 'shop'>;
   /** Where the payer ends the series. */
-  readonly withdrawUrlOf: (seriesId: string) => string;
+  readonly revokeUrlOf: (seriesId: string) => string;
 }) {
   /** In a language, or in the one it would be sent in. Undefined when there is no such series. */
   return async function writeReceipt(
@@ -35,7 +35,7 @@ export function openReceipts({
       merchant: { name: shop.name, site: shop.url, ...(contact === undefined ? {} : { contact }) },
       mandate,
       card,
-      cancelUrl: withdrawUrlOf(series.id),
+      cancelUrl: revokeUrlOf(series.id),
     });
     return { language: chosen, ...receipt };
   };

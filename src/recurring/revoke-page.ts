@@ -4,8 +4,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import { isKeepable } from '../platform/http/json-body.ts';
-import type { Service } from '../app/app-context.ts';
+import { isStorableText } from '../platform/http/json-body.ts';
+import type { AppContext } from '../app/app-context.ts';
 import { languageOf } from '../receipts/domain/payer-email.ts';
 import type { ReceiptLanguage } from '../receipts/domain/receipt.ts';
 import { findSeriesWithSettings } from './store/series.ts';
@@ -13,7 +13,7 @@ import type { Series } from './domain/series.ts';
 
 const path = '/recurring/withdraw';
 
-export function withdrawUrlOf(publicUrl: string, seriesId: string, secret: string): string {
+export function revokeUrlOf(publicUrl: string, seriesId: string, secret: string): string {
   return `${publicUrl}${path}/${seriesId}/${secret}`;
 }
 
@@ -60,14 +60,14 @@ export function addWithdrawPage(
     customers,
     merchants,
     browserLanguage,
-  }: Pick<Service, 'recurring' | 'customers' | 'merchants'> & {
+  }: Pick<AppContext, 'recurring' | 'customers' | 'merchants'> & {
     db: Database;
     /** For whom no letter is known: by what his browser says it speaks. */
     browserLanguage: (acceptLanguage: string | undefined) => ReceiptLanguage;
   },
 ): void {
   async function linked({ seriesId, secret }: Link['Params']) {
-    if (!isKeepable(seriesId) || !(await recurring.isLink(seriesId, secret))) return undefined;
+    if (!isStorableText(seriesId) || !(await recurring.isLink(seriesId, secret))) return undefined;
     const found = await findSeriesWithSettings(db, seriesId);
     return found && { ...found, language: languageOf(found.series.mandate, found.settings.language) };
   }
@@ -104,7 +104,7 @@ export function addWithdrawPage(
     const now = await timeOf(series);
     await db.transaction(async (tx) => {
       await recurring.withdraw(tx, series.id, { by: 'payer' }, now);
-      await customers.consentWithdrawn(tx, series, recurring, now);
+      await customers.onConsentRevoked(tx, series, recurring, now);
     });
     return show(reply, 200, language, words[language].ended(series.card.lastDigits));
   });

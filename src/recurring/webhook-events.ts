@@ -32,7 +32,7 @@ export type SeriesChange = {
   readonly about?: string;
 };
 
-export function seriesChangeOf(fact: SeriesFact): SeriesChange {
+export function seriesWriteOf(fact: SeriesFact): SeriesChange {
   const changeType = changeTypes[fact.type];
   const payment = 'invoiceId' in fact ? { payment: paymentOf(fact) } : {};
   switch (fact.type) {
@@ -60,7 +60,7 @@ export function seriesChangeOf(fact: SeriesFact): SeriesChange {
 
 export const recurringTopic: Topic = {
   name: 'RecurringTopic',
-  nameInNotices: 'RecurringTopic',
+  payloadTopic: 'RecurringTopic',
   aggregate: 'series',
   eventTypes: seriesChangeTypes,
   eventId: 'number',
@@ -71,14 +71,14 @@ export const recurringTopic: Topic = {
       throw new Error('a log of a series does not begin with its beginning');
     return [{ id: fact.terms.shopId }];
   },
-  noticesOf(log) {
+  webhookEventsOf(log) {
     let series: Series | undefined;
     return log.flatMap(({ sequence, createdAt: happenedAt, facts }) =>
       (facts as readonly SeriesFact[]).map((fact, place): Notice => {
         series = evolve(series, fact, happenedAt);
-        const { changeType, ...change } = seriesChangeOf(fact);
+        const { changeType, ...change } = seriesWriteOf(fact);
         const members = filled({ series: seriesInNotice(series), ...change });
-        return { sequence, place, subscribedAs: changeType, eventType: changeType, happenedAt, members };
+        return { sequence, place, registeredType: changeType, eventType: changeType, happenedAt, members };
       }),
     );
   },

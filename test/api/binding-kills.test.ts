@@ -9,8 +9,8 @@ import {
   type MadeBinding,
   type MadeCustomer,
 } from '../support/customer-world.ts';
-import { mortalNode, type MortalNode } from '../support/crashable-node.ts';
-import { waylay, type Mishap, type WaywardBank } from '../support/faulty-bank.ts';
+import { mortalNode, type CrashableNode } from '../support/crashable-node.ts';
+import { waylay, type Mishap, type FaultyBank } from '../support/faulty-bank.ts';
 
 const good = '4242424242424242';
 const challenging = '4012888888881881';
@@ -76,8 +76,8 @@ const stories: Record<string, Story> = {
 };
 
 let world: CustomerWorld;
-let bank: WaywardBank;
-let node: MortalNode;
+let bank: FaultyBank;
+let node: CrashableNode;
 beforeAll(async () => {
   world = await startCustomerWorld();
   bank = waylay(world.service.banks);
@@ -93,11 +93,11 @@ async function live({ card, mishaps = {}, payer, deleted }: Story, customer: Mad
   let decided = payer === undefined;
   let isDeleted = !deleted;
   for (let round = 0; round < roundsMost; round++) {
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     if (!isDeleted && !node.isDead) {
       const url = `${customersUrl}/${customer.id}`;
       isDeleted = (await world.service.call('DELETE', url, { token: world.merchant.apiKey })).status === 204;
-      await world.service.engine.settled();
+      await world.service.jobs.whenIdle();
     }
     if (node.isDead) node.revive();
     const row = (await world.row(customer, made.bindingId)) as { binding: string };
@@ -161,7 +161,7 @@ test('the harness kills: a dead node changes nothing any more, and its lease is 
   bank.asked.length = 0;
   node.dieAt(2, 'after');
   const made = await world.bind(customer, good);
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
   expect(node.isDead).toBe(true);
   expect(node.said.slice(-2)).toEqual(['bank authorise', 'database take_card_and_security_code']);
   expect(bank.asked).toEqual(['authorise']);
@@ -188,7 +188,7 @@ test('while what was charged goes back, nobody else begins with it', async () =>
   bank.asked.length = 0;
   const customer = await world.createCustomer();
   const made = await world.bind(customer, good);
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
   expect(await world.row(customer, made.bindingId)).toMatchObject({ binding: 'succeeded' });
   expect(bank.asked).toEqual(['authorise', 'reverse', 'refund']);
   expect(due).toEqual([]);

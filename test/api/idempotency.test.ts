@@ -338,7 +338,7 @@ describe('what is kept', () => {
     const kept = await create(young, {}, busy);
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     try {
-      service.engine.start();
+      service.jobs.start();
       service.clock.advance(7 * 24 * hourMs - 1);
       vi.advanceTimersByTime(60_000);
       await expect.poll(() => countKeys(busy), bound).toBe(2_502);
@@ -374,7 +374,7 @@ describe('whatever the operations are', () => {
     const answers = idempotency(service.database, service.keyring);
     const asked = { ...request, ownerId: 'too early', now: service.clock.now() };
     const inside = { ...asked, key: 'written meanwhile' };
-    const forNow = { status: 429, body: '{"message":"wait"}', isForNow: true } as const;
+    const forNow = { status: 429, body: '{"message":"wait"}', isRetryable: true } as const;
     const early = await answers.once(asked, async (tx) => {
       await idempotency(tx, service.keyring).once(inside, () => Promise.resolve(answer));
       return forNow;

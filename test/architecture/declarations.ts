@@ -27,11 +27,10 @@ export function accessFaults(
   ];
 }
 
-function rowFaults({ operation, refusals, path }: AnyEndpoint, row: AccessRow | undefined): string[] {
-  const { hiddenBehind, tokens = [], entity, anyEntity } = row ?? {};
+function rowFaults({ operation, errors, path }: AnyEndpoint, row: AccessRow | undefined): string[] {
+  const { maskedAs, tokens = [], entity, anyEntity } = row ?? {};
   const faults: string[] = [];
-  if (hiddenBehind && !refusals.includes(hiddenBehind))
-    faults.push(`${operation} does not list ${hiddenBehind}`);
+  if (maskedAs && !errors.includes(maskedAs)) faults.push(`${operation} does not list ${maskedAs}`);
   if (tokens.length > 0 && entity === undefined && !anyEntity)
     faults.push(`${operation} does not say whose token it takes`);
   if (entity !== undefined && anyEntity) faults.push(`${operation} takes any token and that of one entity`);
@@ -42,14 +41,14 @@ function rowFaults({ operation, refusals, path }: AnyEndpoint, row: AccessRow | 
 
 /** Security codes that would be remembered under an Idempotency-Key, and members said not to be that are none. */
 export function memoryFaults(endpoints: readonly AnyEndpoint[]): string[] {
-  return endpoints.flatMap(({ operation, body, notRemembered = [] }) => {
+  return endpoints.flatMap(({ operation, body, excludeFromHash = [] }) => {
     const members = membersOf(body);
     const isCode = (path: string) => /(^|\.)(cvv|cvc|securityCode)$/i.test(path);
     return [
       ...members
-        .filter((path) => isCode(path) && !notRemembered.includes(path))
+        .filter((path) => isCode(path) && !excludeFromHash.includes(path))
         .map((path) => `${operation} remembers ${path}`),
-      ...notRemembered
+      ...excludeFromHash
         .filter((path) => !members.includes(path))
         .map((path) => `${operation} has no member ${path}`),
     ];

@@ -6,7 +6,7 @@ import { readConfig, settings } from '../../src/app/config.ts';
 import { access, scopes, type AccessRow } from '../../src/platform/http/access.ts';
 import type { AnyEndpoint } from '../../src/platform/http/endpoint.ts';
 import { refusalsOf } from '../../src/platform/http/openapi.ts';
-import { refusals } from '../../src/platform/http/errors/error-codes.ts';
+import { errorCatalogue } from '../../src/platform/http/errors/error-codes.ts';
 import { routes, sandboxRoutes } from '../../src/app/routes.ts';
 import { documents } from '../../tools/documents.ts';
 import {
@@ -27,7 +27,7 @@ test('the printed documents are current; npm run docs writes them', async () => 
 });
 
 test('every refusal of the catalogue is answered by an operation', () => {
-  expect(unusedRefusals(Object.keys(refusals), endpoints.map(refusalsOf))).toEqual([]);
+  expect(unusedRefusals(Object.keys(errorCatalogue), endpoints.map(refusalsOf))).toEqual([]);
 });
 
 test('every route has its row in the access table, and every row its route', () => {
@@ -39,7 +39,7 @@ test('no security code is remembered under an Idempotency-Key, and what is named
   const body = Type.Object({ card: Type.Object({ cvv: Type.String() }), name: Type.String() });
   const endpoint = { operation: 'createPayment', body } as unknown as AnyEndpoint;
   expect(memoryFaults([endpoint])).toEqual(['createPayment remembers card.cvv']);
-  expect(memoryFaults([{ ...endpoint, notRemembered: ['card.cvv', 'card.ccv'] }])).toEqual([
+  expect(memoryFaults([{ ...endpoint, excludeFromHash: ['card.cvv', 'card.ccv'] }])).toEqual([
     'createPayment has no member card.ccv',
   ]);
 });
@@ -74,7 +74,7 @@ test('controls: a refusal nobody uses, routes and rows that do not fit', () => {
     tag: 'Invoices',
     summary: 'Get',
     status: 200,
-    refusals: ['invoiceNotFound'],
+    errors: ['invoiceNotFound'],
     handle: () => Promise.reject(new Error('not to be called')),
   };
   expect(unusedRefusals(['a', 'b', 'c'], [['a'], ['c', 'a']])).toEqual(['b is answered by no operation']);
@@ -85,7 +85,7 @@ test('controls: a refusal nobody uses, routes and rows that do not fit', () => {
   expect(accessFaults({ getInvoice: row }, [endpoint, endpoint])).toEqual([
     'two routes have the name getInvoice',
   ]);
-  expect(accessFaults({ getInvoice: { ...row, hiddenBehind: 'shopNotFound' } }, [endpoint])).toEqual([
+  expect(accessFaults({ getInvoice: { ...row, maskedAs: 'shopNotFound' } }, [endpoint])).toEqual([
     'getInvoice does not list shopNotFound',
   ]);
   expect(accessFaults({ getInvoice: { ...row, tokens: ['invoice'] } }, [endpoint])).toEqual([

@@ -176,7 +176,7 @@ const parts: Record<string, { readonly may: readonly string[]; readonly types?: 
   bank: { may: ['keys', 'database', ...words], types: ['log'] },
   mail: { may: words },
   http: { may: ['keys', 'database', 'own-files', ...words], types: ['service', 'merchants', 'log'] },
-  engine: { may: ['database', ...words], types: ['log'] },
+  jobs: { may: ['database', ...words], types: ['log'] },
   events: { may: ['database', ...words] },
   ledger: { may: ['database', ...words] },
   reconciliation: { may: ['database', ...words], types: ['bank'] },

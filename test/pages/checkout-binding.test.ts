@@ -180,7 +180,7 @@ describeInBrowser('the checkout for customers', () => {
       body: { payer: { payerType: 'CustomerPayer', customerID: customer.id } },
     });
     expect(status).toBe(201);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect((await world.payment(invoice)).status).toBe('captured');
   });
 
@@ -255,7 +255,7 @@ describeInBrowser('the checkout for customers', () => {
   });
 
   test('in the end the bank’s book agrees: no test charge was kept', async () => {
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(await world.differences()).toEqual([]);
   });
 

@@ -50,7 +50,7 @@ export const storeBankCard = endpoint({
   description:
     'Turns the number of a card into a token, opaque and random, that stands for it for an hour, for your party alone. ' +
     'The same card stored twice has two tokens. In the sandbox the expiry may lie in the past.',
-  notRemembered: ['cvv'],
+  excludeFromHash: ['cvv'],
   body: BankCardParams,
   bodyExample: {
     type: 'BankCard',
@@ -59,8 +59,8 @@ export const storeBankCard = endpoint({
     cardHolder: 'LEXA SVOTIN',
   } satisfies Static<typeof BankCardParams>,
   status: 201,
-  answer: StoredBankCard,
-  refusals: ['unsupportedCard', 'invalidCardData'],
+  response: StoredBankCard,
+  errors: ['unsupportedCard', 'invalidCardData'],
   handle: async ({ caller, body, now }, { db, cards, payouts }) => {
     const { cardNumber: number, expDate, cardHolder, cvv } = body;
     const entered = {
@@ -95,8 +95,8 @@ export const getBankCard = endpoint({
   summary: 'What is shown of a stored card',
   params: Type.Object({ token: Type.String({ minLength: 1, maxLength: 1_000 }) }),
   status: 200,
-  answer: BankCardToken,
-  refusals: ['bankCardNotFound'],
+  response: BankCardToken,
+  errors: ['bankCardNotFound'],
   handle: async ({ caller, params, now }, { db, cards }) => {
     const found = await cards.findForPayout(db, caller.partyId, params.token);
     return found && now < found.validUntil ? accept(bankCardBody(found)) : refuse('bankCardNotFound');

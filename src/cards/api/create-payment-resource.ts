@@ -3,9 +3,9 @@
 // answer but the mask.
 import type { Static } from 'typebox';
 import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
-import { complaint } from '../../platform/http/errors/validate.ts';
+import { validationMessage } from '../../platform/http/errors/validate.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
-import type { Service } from '../../app/app-context.ts';
+import type { AppContext } from '../../app/app-context.ts';
 import { checkCard, expiryOf, givesAway, passesLuhn, type EnteredCard } from '../domain/card.ts';
 import { madeForOf, mayUse, type ClientInfo } from '../domain/payment-resource.ts';
 import {
@@ -31,10 +31,10 @@ export const createPaymentResource = endpoint({
   body: PaymentResourceParams,
   bodyExample: paymentResourceExample,
   // Of no use a quarter of an hour later, and few enough to be tried: a hash of it would be a copy kept for days.
-  notRemembered: ['paymentTool.cvv'],
+  excludeFromHash: ['paymentTool.cvv'],
   status: 201,
-  answer: PaymentResourceSchema,
-  refusals: ['externalIDConflict'],
+  response: PaymentResourceSchema,
+  errors: ['externalIDConflict'],
   limit: ({ caller, address, body }, { cards, cardTesting }) => {
     if (caller.kind === 'apiKey' || address === undefined) return undefined;
     const { cardNumber } = body.paymentTool;
@@ -81,14 +81,14 @@ type Request = EndpointRequest<undefined, undefined, PaymentResourceParams>;
 async function answerToRepeat(
   { caller, body: { externalID } }: Request,
   entered: EnteredCard,
-  { db, cards }: Service,
+  { db, cards }: AppContext,
 ): Promise<Outcome<Answer, 'externalIDConflict'> | undefined> {
   if (externalID === undefined) return undefined;
   const earlier = await cards.findNamed(db, caller.partyId, externalID);
   if (!earlier) return undefined;
   const { number, expDate } = entered;
-  const identity = await cards.identityHash({ number, expiry: expiryOf(expDate) });
-  if (mayUse(earlier, caller) && earlier.identityHash.equals(identity))
+  const identity = await cards.cardMatchHash({ number, expiry: expiryOf(expDate) });
+  if (mayUse(earlier, caller) && earlier.cardMatchHash.equals(identity))
     return accept(paymentResourceBody(earlier));
   // The id of a payment resource is its token, which is not for everybody who can guess a name.
   const id = caller.kind === 'apiKey' ? { id: earlier.token } : {};
@@ -115,13 +115,13 @@ function clientInfoOf({ address, body }: Request): Outcome<ClientInfo, 'invalidR
   const { fingerprint, url } = body.clientInfo;
   const page = url === undefined ? undefined : pageOf(url);
   if (url !== undefined && page === undefined) {
-    return invalid(complaint('clientInfo.url', 'no_match', 'must be an absolute URL'));
+    return invalid(validationMessage('clientInfo.url', 'no_match', 'must be an absolute URL'));
   }
   const { cardNumber } = body.paymentTool;
   const kept = { 'clientInfo.fingerprint': fingerprint, 'clientInfo.url': page, externalID: body.externalID };
   for (const [name, text] of Object.entries(kept)) {
     if (text !== undefined && givesAway(text, cardNumber)) {
-      return invalid(complaint(name, 'schema_violated', 'must not contain the card number'));
+      return invalid(validationMessage(name, 'schema_violated', 'must not contain the card number'));
     }
   }
   return accept({ fingerprint, ip: address, ...(page === undefined ? {} : { url: page }) });

@@ -59,7 +59,7 @@ export const paymentSystems: Readonly<
   dankort: { lengths: [16] },
 };
 
-const digitsMost = 19;
+const maxDigits = 19;
 
 /** Leading digits, from and to. The first row that fits counts: narrow ranges stand before the wide ones around them. */
 const ranges: readonly (readonly [PaymentSystem, from: string, to: string])[] = [
@@ -167,7 +167,7 @@ function startsWithCard(groups: readonly string[]): boolean {
   let number = '';
   for (const group of groups) {
     number += group;
-    if (number.length > digitsMost) return false;
+    if (number.length > maxDigits) return false;
     if (isCardNumber(number)) return true;
     if (group.length < 3) return false;
   }

@@ -4,13 +4,13 @@ import type { Locale } from './checkout-request.ts';
 import { english } from './translations.en.ts';
 import { russian } from './translations.ru.ts';
 
-export type Words = {
+export type Translations = {
   readonly [Part in keyof typeof english]: Readonly<Record<keyof (typeof english)[Part], string>>;
 };
 
-const byLocale: Readonly<Record<Locale, Words>> = { en: english, ru: russian };
+const byLocale: Readonly<Record<Locale, Translations>> = { en: english, ru: russian };
 
-export function wordsIn(locale: Locale): Words {
+export function wordsIn(locale: Locale): Translations {
   return byLocale[locale];
 }
 

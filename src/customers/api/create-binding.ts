@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { PaymentResource } from '../../cards/domain/payment-resource.ts';
 import { isNameTaken, type Database } from '../../platform/database/database.ts';
-import { bornClaimed } from '../../platform/jobs/job-runner.ts';
+import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { isStopped } from '../../merchants/domain/party.ts';
 import { mandateGiven, recurrentTermsProblem } from '../../recurring/api/schema.ts';
@@ -30,10 +30,10 @@ export const createBinding = endpoint({
   params: CustomerPath,
   body: BindingParams,
   bodyExample: bindingExample,
-  bodyProblem: ({ recurrentTerms }) => recurrentTerms && recurrentTermsProblem(recurrentTerms),
+  validateBody: ({ recurrentTerms }) => recurrentTerms && recurrentTermsProblem(recurrentTerms),
   status: 201,
-  answer: BindingSchema,
-  refusals: [
+  response: BindingSchema,
+  errors: [
     'customerNotFound',
     'invalidPaymentToolToken',
     'invalidPaymentSession',
@@ -45,7 +45,7 @@ export const createBinding = endpoint({
     'tooManyBindings',
   ],
   handle: async ({ caller, params, body, now }, service) => {
-    const { db, merchants, cards, banks, engine, bindingRules } = service;
+    const { db, merchants, cards, banks, jobs, bindingRules } = service;
     const { customerID: customerId } = params;
     const { paymentToolToken: token, paymentSession: session } = body.paymentResource;
     const resource = await cards.use(db, caller, { token, session }, now);
@@ -103,7 +103,7 @@ export const createBinding = endpoint({
         storeNewBinding(tx, stored, decision.value, {
           cardFingerprint,
           fingerprint: body.externalID === undefined ? null : fingerprint,
-          claim: bornClaimed(now),
+          claim: initialClaim(now),
         });
       // A name that is taken breaks its statement, and must not break more than that.
       const isOneStatement = body.externalID === undefined;
@@ -113,7 +113,7 @@ export const createBinding = endpoint({
       });
       if (written === 'card is gone') return refuse('invalidPaymentToolToken');
       if (written === 'customer has moved') return written;
-      db.afterCommit(() => engine.run('binding', [customerId, id], now, written));
+      db.afterCommit(() => jobs.run('binding', [customerId, id], now, written));
       return accept(bindingBody(written.binding, stored.customer, caller));
     }
 
@@ -136,7 +136,7 @@ function sha256(text: string): string {
 }
 
 /** What makes two requests the same request: this customer, this card, entered on this occasion. */
-function fingerprintOf(customerId: string, { identityHash, session }: PaymentResource): Buffer {
-  const significant = [customerId, identityHash.toString('hex'), session];
+function fingerprintOf(customerId: string, { cardMatchHash, session }: PaymentResource): Buffer {
+  const significant = [customerId, cardMatchHash.toString('hex'), session];
   return createHash('sha256').update(JSON.stringify(significant)).digest();
 }

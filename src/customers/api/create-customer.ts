@@ -5,7 +5,7 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { metadataProblem } from '../../platform/http/schemas.ts';
 import { isStopped } from '../../merchants/domain/party.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
-import type { Service } from '../../app/app-context.ts';
+import type { AppContext } from '../../app/app-context.ts';
 import { decideCreate, newCustomer, type Customer } from '../domain/customer.ts';
 import { findCustomerNamed, storeNewCustomer } from '../store/customers.ts';
 import { CustomerAndToken, customerBody, customerExample, CustomerParams } from './schema.ts';
@@ -20,11 +20,11 @@ export const createCustomer = endpoint({
     'A customer is a payer who has agreed to be charged without being there. He is `unready` until a card is bound to ' +
     'him. The answer carries an access token for him, good for three days, which may be given to a browser: it binds cards.',
   body: CustomerParams,
-  bodyProblem: ({ metadata }) => metadataProblem(metadata ?? {}),
+  validateBody: ({ metadata }) => metadataProblem(metadata ?? {}),
   bodyExample: customerExample,
   status: 201,
-  answer: CustomerAndToken,
-  refusals: [
+  response: CustomerAndToken,
+  errors: [
     'invalidPartyID',
     'invalidShopID',
     'invalidPartyStatus',
@@ -61,7 +61,7 @@ async function answerToRepeat(
   body: CustomerParams,
   fingerprint: Buffer,
   partyId: string,
-  service: Service,
+  service: AppContext,
 ): Promise<Outcome<Static<typeof CustomerAndToken>, 'externalIDConflict'> | undefined> {
   if (body.externalID === undefined) return undefined;
   const earlier = await findCustomerNamed(service.db, partyId, body.externalID);
@@ -75,7 +75,7 @@ async function answerToRepeat(
   return refuse('externalIDConflict', { details });
 }
 
-function bodyOf(customer: Customer, { tokens }: Service): Static<typeof CustomerAndToken> {
+function bodyOf(customer: Customer, { tokens }: AppContext): Static<typeof CustomerAndToken> {
   const payload = tokens.issue({ kind: 'customer', entityId: customer.id, partyId: customer.partyId });
   return { customer: customerBody(customer), customerAccessToken: { payload } };
 }

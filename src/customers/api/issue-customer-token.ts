@@ -13,8 +13,8 @@ export const issueCustomerToken = endpoint({
   summary: 'Issue an access token for a customer',
   params: CustomerPath,
   status: 201,
-  answer: AccessToken,
-  refusals: ['customerNotFound'],
+  response: AccessToken,
+  errors: ['customerNotFound'],
   handle: async ({ caller, params }, { db, tokens }) => {
     const stored = await findCustomer(db, caller.partyId, params.customerID);
     if (!stored) return refuse('customerNotFound');

@@ -26,8 +26,8 @@ export const listCustomerEvents = endpoint({
   params: CustomerPath,
   query: EventPage,
   status: 200,
-  answer: Type.Array(CustomerEvent),
-  refusals: ['customerNotFound'],
+  response: Type.Array(CustomerEvent),
+  errors: ['customerNotFound'],
   handle: async ({ caller, params, query }, { db }) => {
     const name = { partyId: caller.partyId, id: params.customerID };
     const events = await readVisible(

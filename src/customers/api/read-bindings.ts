@@ -19,8 +19,8 @@ export const listBindings = endpoint({
   params: CustomerPath,
   query: BindingPage,
   status: 200,
-  answer: Type.Array(BindingSchema),
-  refusals: ['customerNotFound', 'bindingNotFound'],
+  response: Type.Array(BindingSchema),
+  errors: ['customerNotFound', 'bindingNotFound'],
   handle: async ({ caller, params, query }, { db }) => {
     const name = { partyId: caller.partyId, customerId: params.customerID };
     let after = 0;
@@ -44,8 +44,8 @@ export const getBinding = endpoint({
   summary: 'Get a binding',
   params: BindingPath,
   status: 200,
-  answer: BindingSchema,
-  refusals: ['customerNotFound', 'bindingNotFound'],
+  response: BindingSchema,
+  errors: ['customerNotFound', 'bindingNotFound'],
   handle: async ({ caller, params }, { db }) => {
     const found = await findBinding(db, {
       partyId: caller.partyId,

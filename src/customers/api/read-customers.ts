@@ -15,8 +15,8 @@ export const getCustomer = endpoint({
   summary: 'Get a customer',
   params: CustomerPath,
   status: 200,
-  answer: CustomerSchema,
-  refusals: ['customerNotFound'],
+  response: CustomerSchema,
+  errors: ['customerNotFound'],
   handle: async ({ caller, params }, { db }) => {
     const stored = await findCustomer(db, caller.partyId, params.customerID);
     return stored ? accept(customerBody(stored.customer)) : refuse('customerNotFound');
@@ -31,8 +31,8 @@ export const findCustomerByExternalId = endpoint({
   summary: 'Find a customer by his externalID',
   query: Type.Object({ externalID: ExternalID }),
   status: 200,
-  answer: CustomerSchema,
-  refusals: ['customerNotFound'],
+  response: CustomerSchema,
+  errors: ['customerNotFound'],
   handle: async ({ caller, query }, { db }) => {
     const found = await findCustomerNamed(db, caller.partyId, query.externalID);
     if (!found || found.customer.state.name === 'deleted') return refuse('customerNotFound');
@@ -49,13 +49,14 @@ export const listCustomerPaymentMethods = endpoint({
   description: 'Empty when no bank takes cards for the shop, or its currency has no test charge.',
   params: CustomerPath,
   status: 200,
-  answer: Type.Array(PaymentMethod),
-  refusals: ['customerNotFound'],
+  response: Type.Array(PaymentMethod),
+  errors: ['customerNotFound'],
   handle: async ({ caller, params }, { db, merchants, banks, bindingRules }) => {
     const stored = await findCustomer(db, caller.partyId, params.customerID);
     if (!stored) return refuse('customerNotFound');
     const shop = await merchants.shop(caller.partyId, stored.customer.shopId);
-    const canBind = shop && bindingRules.testChargeMinor.has(shop.currency) && (await banks.terminalOf(shop));
+    const canBind =
+      shop && bindingRules.verificationChargeMinor.has(shop.currency) && (await banks.terminalOf(shop));
     return accept(canBind ? [byBankCard] : []);
   },
 });

@@ -21,8 +21,8 @@ export const getCustomerRecurring = endpoint({
   params: CustomerPath,
   query: Type.Object({ amount: Type.Optional(Amount) }),
   status: 200,
-  answer: RecurringSchema,
-  refusals: ['customerNotFound', 'customerNotReady'],
+  response: RecurringSchema,
+  errors: ['customerNotFound', 'customerNotReady'],
   handle: async ({ caller, params, query, now }, { db, customers, merchants, recurring }) => {
     const { partyId } = caller;
     const customer = await customers.chargeable(db, partyId, params.customerID);
@@ -54,8 +54,8 @@ export const getBindingConsent = endpoint({
     'sealed. A card that was bound twice has one. For bindings that succeeded, also after they were withdrawn.',
   params: BindingPath,
   status: 200,
-  answer: ConsentBundle,
-  refusals: ['customerNotFound', 'bindingNotFound', 'recurringNotFound'],
+  response: ConsentBundle,
+  errors: ['customerNotFound', 'bindingNotFound', 'recurringNotFound'],
   handle: async ({ caller, params, now }, { db, recurring }) => {
     const { partyId } = caller;
     const { customerID: customerId, customerBindingID: bindingId } = params;

@@ -1,21 +1,21 @@
 // What a change of a binding means for charges without the payer: a bound card begins a series of them, or renews the consent
 // to it; a decline counts at the networks like any other. Written in the transaction of the change.
-import type { BankAnswer } from '../../acquiring/domain/bank-port.ts';
+import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { Service } from '../../app/app-context.ts';
+import type { AppContext } from '../../app/app-context.ts';
 import { nameSeries } from '../store/binding-changes.ts';
 import { evolveBinding, type Binding, type BindingFact } from './binding.ts';
 import { isBindingFact } from '../store/codec.ts';
 import type { CustomerFact } from './customer.ts';
 
 /** Undefined when the change concerns no series and no counter. `answer` is what the bank said, where it led to the change. */
-export function seriesChangeOf(
+export function seriesWriteOf(
   before: Binding,
   facts: readonly (BindingFact | CustomerFact)[],
-  answer: BankAnswer | undefined,
+  answer: BankResponse | undefined,
   now: Instant,
-  recurring: Pick<Service['recurring'], 'bind' | 'declined'>,
+  recurring: Pick<AppContext['recurring'], 'bind' | 'declined'>,
 ): ((tx: Database) => Promise<void>) | undefined {
   const { customerId, id, partyId, shopId, realm, card, amount, createdAt, email, recurrentTerms } = before;
   // To a series it is what a payment is: something with two names, at which the payer was present.
@@ -49,6 +49,6 @@ export function seriesChangeOf(
 }
 
 /** Not by the bank alone, and not for the authentication before. */
-function isNetworks({ network, code }: BankAnswer & { outcome: 'declined' }): boolean {
+function isNetworks({ network, code }: BankResponse & { outcome: 'declined' }): boolean {
   return network !== 'bank' && !code.startsWith('3ds');
 }

@@ -25,7 +25,7 @@ const holdChargeable = statement({
          for share of customer`,
 });
 
-export async function holdCustomer(
+export async function lockCustomer(
   tx: Database,
   partyId: string,
   customerId: string,

@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { challengeBody, ChallengeParams, ChallengeSchema } from './schema.ts';
-import { completed, decideChallenge, type Challenge } from '../domain/identity.ts';
+import { completed, decideChallenge, type Identification } from '../domain/identity.ts';
 import { findChallenges, findIdentity, storeIdentityFacts, storeNewChallenge } from '../store/identities.ts';
 import { IdentityPath } from './read-identities.ts';
 import { AnyID } from './shared-schema.ts';
@@ -26,8 +26,8 @@ export const startChallenge = endpoint({
   body: ChallengeParams,
   bodyExample: { type: 'esia', proofs: [{ type: 'RUSDomesticPassport', token: 'any' }] },
   status: 202,
-  answer: ChallengeSchema,
-  refusals: [
+  response: ChallengeSchema,
+  errors: [
     'identityNotFound',
     'challengeUnderWay',
     'noSuchChallengeType',
@@ -39,7 +39,7 @@ export const startChallenge = endpoint({
     for (let attempt = 0; attempt < tries; attempt++) {
       const stored = await findIdentity(db, caller.partyId, params.identityID);
       if (!stored) return refuse('identityNotFound');
-      const challenge: Challenge = {
+      const challenge: Identification = {
         id: ids.next(),
         identityId: params.identityID,
         type: body.type,
@@ -73,8 +73,8 @@ export const listChallenges = endpoint({
   summary: 'List the identifications of an identity, oldest first',
   params: IdentityPath,
   status: 200,
-  answer: Type.Array(ChallengeSchema),
-  refusals: ['identityNotFound'],
+  response: Type.Array(ChallengeSchema),
+  errors: ['identityNotFound'],
   handle: async ({ caller, params }, { db }) => {
     if (!(await findIdentity(db, caller.partyId, params.identityID))) return refuse('identityNotFound');
     return accept((await findChallenges(db, params.identityID)).map(challengeBody));
@@ -89,8 +89,8 @@ export const getChallenge = endpoint({
   summary: 'Get an identification',
   params: Type.Object({ identityID: AnyID, challengeID: AnyID }),
   status: 200,
-  answer: ChallengeSchema,
-  refusals: ['identityNotFound', 'challengeNotFound'],
+  response: ChallengeSchema,
+  errors: ['identityNotFound', 'challengeNotFound'],
   handle: async ({ caller, params }, { db }) => {
     if (!(await findIdentity(db, caller.partyId, params.identityID))) return refuse('identityNotFound');
     const [found] = await findChallenges(db, params.identityID, { id: params.challengeID });

@@ -17,8 +17,8 @@ export const getIdentity = endpoint({
   summary: 'Get an identity',
   params: IdentityPath,
   status: 200,
-  answer: IdentitySchema,
-  refusals: ['identityNotFound'],
+  response: IdentitySchema,
+  errors: ['identityNotFound'],
   handle: async ({ caller, params }, { db }) => {
     const stored = await findIdentity(db, caller.partyId, params.identityID);
     return stored ? accept(identityBody(stored.identity)) : refuse('identityNotFound');
@@ -38,8 +38,8 @@ export const listIdentities = endpoint({
     level: Type.Optional(AnyID),
   }),
   status: 200,
-  answer: pageSchema('IdentityPage', IdentitySchema),
-  refusals: ['invalidContinuationToken'],
+  response: pageSchema('IdentityPage', IdentitySchema),
+  errors: ['invalidContinuationToken'],
   handle: ({ caller, query }, { db }) => {
     const filter = {
       party_id: caller.partyId,

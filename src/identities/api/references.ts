@@ -35,8 +35,8 @@ export const listProviders = endpoint({
   summary: 'List the providers of identities',
   query: Type.Object({ residence: Type.Optional(ThreeLetters) }),
   status: 200,
-  answer: Type.Array(ProviderSchema),
-  refusals: [],
+  response: Type.Array(ProviderSchema),
+  errors: [],
   handle: ({ query }, { payouts }) => {
     const residence = query.residence?.toUpperCase();
     const found = payouts.providers.filter(
@@ -54,8 +54,8 @@ export const getProvider = endpoint({
   summary: 'Get a provider',
   params: ProviderPath,
   status: 200,
-  answer: ProviderSchema,
-  refusals: ['providerNotFound'],
+  response: ProviderSchema,
+  errors: ['providerNotFound'],
   handle: ({ params }, { payouts }) => {
     const found = payouts.providers.find(({ id }) => id === params.providerID);
     return Promise.resolve(found ? accept(providerBody(found)) : refuse('providerNotFound'));
@@ -70,8 +70,8 @@ export const listIdentityClasses = endpoint({
   summary: 'List the classes of identities a provider has',
   params: ProviderPath,
   status: 200,
-  answer: Type.Array(IdentityClass),
-  refusals: ['providerNotFound'],
+  response: Type.Array(IdentityClass),
+  errors: ['providerNotFound'],
   handle: ({ params }, { payouts }) => {
     const found = payouts.providers.find(({ id }) => id === params.providerID);
     return Promise.resolve(found ? accept([...found.classes]) : refuse('providerNotFound'));
@@ -86,8 +86,8 @@ export const getIdentityClass = endpoint({
   summary: 'Get a class of identities',
   params: Type.Object({ providerID: AnyID, identityClassID: AnyID }),
   status: 200,
-  answer: IdentityClass,
-  refusals: ['providerNotFound'],
+  response: IdentityClass,
+  errors: ['providerNotFound'],
   handle: ({ params }, { payouts }) => {
     const provider = payouts.providers.find(({ id }) => id === params.providerID);
     const found = provider?.classes.find(({ id }) => id === params.identityClassID);
@@ -103,8 +103,8 @@ export const getResidence = endpoint({
   summary: 'Get a residence',
   params: Type.Object({ residence: ThreeLetters }),
   status: 200,
-  answer: Residence,
-  refusals: ['residenceNotFound'],
+  response: Residence,
+  errors: ['residenceNotFound'],
   handle: ({ params }) => {
     const found = residences.find(({ id }) => id === params.residence.toUpperCase());
     return Promise.resolve(found ? accept(found) : refuse('residenceNotFound'));
@@ -119,8 +119,8 @@ export const getCurrency = endpoint({
   summary: 'Get a currency',
   params: Type.Object({ currencyID: ThreeLetters }),
   status: 200,
-  answer: CurrencySchema,
-  refusals: ['currencyNotFound'],
+  response: CurrencySchema,
+  errors: ['currencyNotFound'],
   handle: ({ params }) => {
     const id = params.currencyID.toUpperCase();
     return Promise.resolve(isKnownCurrency(id) ? accept(currencyBody(id)) : refuse('currencyNotFound'));

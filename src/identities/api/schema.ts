@@ -1,7 +1,7 @@
 // Identities and identifications as the API shows them.
 import { Type, type Static } from 'typebox';
 import { DateTime } from '../../platform/http/schemas.ts';
-import type { Challenge, Identity } from '../domain/identity.ts';
+import type { Identification, Identity } from '../domain/identity.ts';
 import { AnyID, EntityName, FreeMetadata, givenBody, Named } from './shared-schema.ts';
 
 export const IdentityParams = Type.Object(
@@ -88,7 +88,7 @@ export const ChallengeSchema = Type.Object(
 
 const statuses = { pending: 'Pending', completed: 'Completed', failed: 'Failed' } as const;
 
-export function challengeBody(challenge: Challenge): Static<typeof ChallengeSchema> {
+export function challengeBody(challenge: Identification): Static<typeof ChallengeSchema> {
   const { id, createdAt, type, proofs, status, failureReason } = challenge;
   return {
     id,

@@ -46,13 +46,13 @@ export const Failure = Type.Object(
   { title: 'PayoutFailure', description: 'From the outermost code inwards.' },
 );
 
-const metadataBytesMost = 16 * 1_024;
+const maxMetadataBytes = 16 * 1_024;
 
 /** What a schema cannot say. */
 export function shapeProblem(body: { name?: string; metadata?: unknown }): string | undefined {
   if (body.name !== undefined && body.name.trim() === '') return 'name: must not be blank';
-  const isTooLong = Buffer.byteLength(JSON.stringify(body.metadata ?? {})) > metadataBytesMost;
-  return isTooLong ? `metadata: must be at most ${metadataBytesMost} bytes as JSON` : undefined;
+  const isTooLong = Buffer.byteLength(JSON.stringify(body.metadata ?? {})) > maxMetadataBytes;
+  return isTooLong ? `metadata: must be at most ${maxMetadataBytes} bytes as JSON` : undefined;
 }
 
 export function assetBody({ minor, currency }: Money): Static<typeof Asset> {

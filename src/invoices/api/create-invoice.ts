@@ -6,7 +6,7 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { metadataProblem } from '../../platform/http/schemas.ts';
 import { isStopped } from '../../merchants/domain/party.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
-import type { Service } from '../../app/app-context.ts';
+import type { AppContext } from '../../app/app-context.ts';
 import { decideCreate, type CreateInvoice, type Invoice } from '../domain/invoice.ts';
 import { findInvoiceNamed, storeNewInvoice } from '../store/invoices.ts';
 import { cartOf, InvoiceAndToken, invoiceBody, invoiceExample, InvoiceParams } from './schema.ts';
@@ -21,11 +21,11 @@ export const createInvoice = endpoint({
     'An invoice says what is to be paid, to which shop and until when. The answer carries an access token for it, ' +
     'good for three days, which may be given to a browser. Unpaid at its due date it is cancelled by itself.',
   body: InvoiceParams,
-  bodyProblem: ({ metadata }) => metadataProblem(metadata ?? {}),
+  validateBody: ({ metadata }) => metadataProblem(metadata ?? {}),
   bodyExample: invoiceExample,
   status: 201,
-  answer: InvoiceAndToken,
-  refusals: [
+  response: InvoiceAndToken,
+  errors: [
     'invalidPartyID',
     'invalidShopID',
     'invalidPartyStatus',
@@ -46,7 +46,7 @@ export const createInvoice = endpoint({
     const decision = decideCreate(party, shop, command, now);
     if (decision.ok && decision.value.type === 'invoice_created') {
       if (await storeNewInvoice(db, decision.value, fingerprint)) {
-        if (command.dueDate <= now) db.afterCommit(() => service.engine.wake());
+        if (command.dueDate <= now) db.afterCommit(() => service.jobs.wake());
         return accept(
           bodyOf({ ...decision.value.terms, status: 'unpaid', paymentInProgress: false }, service),
         );
@@ -64,7 +64,7 @@ async function answerToRepeat(
   body: InvoiceParams,
   fingerprint: Buffer,
   partyId: string,
-  service: Service,
+  service: AppContext,
 ): Promise<Outcome<Static<typeof InvoiceAndToken>, 'externalIDConflict'> | undefined> {
   if (body.externalID === undefined) return undefined;
   const earlier = await findInvoiceNamed(service.db, partyId, body.externalID);
@@ -76,7 +76,7 @@ async function answerToRepeat(
   return accept(bodyOf(earlier.invoice, service));
 }
 
-function bodyOf(invoice: Invoice, { tokens }: Service): Static<typeof InvoiceAndToken> {
+function bodyOf(invoice: Invoice, { tokens }: AppContext): Static<typeof InvoiceAndToken> {
   const payload = tokens.issue({ kind: 'invoice', entityId: invoice.id, partyId: invoice.partyId });
   return { invoice: invoiceBody(invoice), invoiceAccessToken: { payload } };
 }

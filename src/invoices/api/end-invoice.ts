@@ -3,7 +3,7 @@ import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts'
 import { Reason } from '../../platform/http/schemas.ts';
 import { requireTrading, type TradingRefusal } from '../../merchants/domain/party.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
-import type { Service } from '../../app/app-context.ts';
+import type { AppContext } from '../../app/app-context.ts';
 import { decideFulfill, decideRescind, type Invoice, type InvoiceFact } from '../domain/invoice.ts';
 import { changeInvoice } from '../store/invoices.ts';
 import { InvoicePath } from './schema.ts';
@@ -18,7 +18,7 @@ export const fulfillInvoice = endpoint({
   body: Reason,
   bodyExample: { reason: 'Delivered' },
   status: 204,
-  refusals: [
+  errors: [
     'invoiceNotFound',
     'invalidShopID',
     'invalidPartyStatus',
@@ -38,7 +38,7 @@ export const rescindInvoice = endpoint({
   body: Reason,
   bodyExample: { reason: 'Out of stock' },
   status: 204,
-  refusals: [
+  errors: [
     'invoiceNotFound',
     'invalidShopID',
     'invalidPartyStatus',
@@ -54,7 +54,7 @@ type StatusRefusal = 'invalidInvoiceStatus' | 'invoicePaymentPending';
 
 async function end<Code extends StatusRefusal>(
   { caller, params, body, now }: EndRequest,
-  { db, merchants }: Service,
+  { db, merchants }: AppContext,
   decide: (invoice: Invoice, reason: string) => Outcome<InvoiceFact, Code>,
 ): Promise<Outcome<undefined, Code | TradingRefusal | 'invoiceNotFound'>> {
   const party = await merchants.party(caller.partyId);

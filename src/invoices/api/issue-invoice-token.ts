@@ -18,8 +18,8 @@ export const issueInvoiceToken = endpoint({
   params: InvoicePath,
   query: Type.Object({ for: Type.Optional(Type.Enum(['checkout'])) }),
   status: 201,
-  answer: AccessToken,
-  refusals: ['invoiceNotFound'],
+  response: AccessToken,
+  errors: ['invoiceNotFound'],
   handle: async ({ caller, params, query }, { db, tokens }) => {
     const stored = await findInvoice(db, caller.partyId, params.invoiceID);
     if (!stored) return refuse('invoiceNotFound');

@@ -14,8 +14,8 @@ export const getInvoice = endpoint({
   summary: 'Get an invoice',
   params: InvoicePath,
   status: 200,
-  answer: InvoiceSchema,
-  refusals: ['invoiceNotFound'],
+  response: InvoiceSchema,
+  errors: ['invoiceNotFound'],
   handle: async ({ caller, params }, { db }) => {
     const stored = await findInvoice(db, caller.partyId, params.invoiceID);
     return stored ? accept(invoiceBody(stored.invoice)) : refuse('invoiceNotFound');
@@ -30,8 +30,8 @@ export const findInvoiceByExternalId = endpoint({
   summary: 'Find an invoice by its externalID',
   query: Type.Object({ externalID: ExternalID }),
   status: 200,
-  answer: InvoiceSchema,
-  refusals: ['invoiceNotFound'],
+  response: InvoiceSchema,
+  errors: ['invoiceNotFound'],
   handle: async ({ caller, query }, { db }) => {
     const found = await findInvoiceNamed(db, caller.partyId, query.externalID);
     return found ? accept(invoiceBody(found.invoice)) : refuse('invoiceNotFound');

@@ -147,7 +147,9 @@ export function decideRescind(
 }
 
 /** What is next, and when: an unpaid invoice is cancelled at its due date by itself. */
-export function nextOf(invoice: Invoice): { readonly at: Instant; readonly fact: InvoiceFact } | undefined {
+export function nextAction(
+  invoice: Invoice,
+): { readonly at: Instant; readonly fact: InvoiceFact } | undefined {
   if (invoice.status !== 'unpaid' || invoice.paymentInProgress) return undefined;
   return { at: invoice.dueDate, fact: { type: 'invoice_cancelled', reason: overdueReason } };
 }

@@ -9,7 +9,7 @@ import { invoiceFactToJson, lineFromJson, lineToJson, type LineJson } from './co
 import type { Outcome } from '../../refusal.ts';
 import {
   evolve,
-  nextOf,
+  nextAction,
   type Invoice,
   type InvoiceFact,
   type InvoiceState,
@@ -133,7 +133,7 @@ export async function storeNewInvoice(
   const rows = await db.run(insertInvoice, {
     ...rowOf(invoice, 1),
     fingerprint,
-    wake_at: nextOf(invoice)?.at ?? null,
+    wake_at: nextAction(invoice)?.at ?? null,
     happened_at: invoice.createdAt,
     facts: [invoiceFactToJson(created)],
   });
@@ -190,11 +190,11 @@ export async function changeInvoice<Code extends string>(
 }
 
 /** The step of due work: does what is next if its time has come, else notes again when that will be. */
-export async function takeNextStep(db: Database, invoiceId: string, now: Instant): Promise<void> {
+export async function runInvoiceJob(db: Database, invoiceId: string, now: Instant): Promise<void> {
   const [row] = await db.run(readInvoice, { invoice_id: invoiceId });
   if (!row) return;
   const stored = storedFromRow(row);
-  const next = nextOf(stored.invoice);
+  const next = nextAction(stored.invoice);
   if (next && next.at <= now) {
     // When somebody else was quicker, his write has set what is due next.
     await storeFact(db, stored, next.fact, now);
@@ -219,7 +219,7 @@ async function storeFact(
     version: stored.version,
     status: invoice.status,
     reason: 'reason' in invoice ? invoice.reason : null,
-    wake_at: nextOf(invoice)?.at ?? null,
+    wake_at: nextAction(invoice)?.at ?? null,
     happened_at: now,
     facts: [invoiceFactToJson(fact)],
   });

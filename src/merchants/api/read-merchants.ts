@@ -39,8 +39,8 @@ export const getMe = endpoint({
   tag: 'Merchant',
   summary: 'Get the party the API key belongs to',
   status: 200,
-  answer: Me,
-  refusals: [],
+  response: Me,
+  errors: [],
   handle: async ({ caller }, { merchants }) => {
     const party = await merchants.party(caller.partyId);
     if (!party) throw new Error(`party ${caller.partyId} vanished while it was asked for`);
@@ -55,8 +55,8 @@ export const listShops = endpoint({
   tag: 'Merchant',
   summary: 'List your shops',
   status: 200,
-  answer: Type.Array(ShopSchema),
-  refusals: [],
+  response: Type.Array(ShopSchema),
+  errors: [],
   handle: async ({ caller }, { merchants }) => accept((await merchants.shops(caller.partyId)).map(shopBody)),
 });
 
@@ -68,8 +68,8 @@ export const getShop = endpoint({
   summary: 'Get a shop',
   params: Type.Object({ shopID: EntityID }),
   status: 200,
-  answer: ShopSchema,
-  refusals: ['shopNotFound'],
+  response: ShopSchema,
+  errors: ['shopNotFound'],
   handle: async ({ caller, params }, { merchants }) => {
     const shop = await merchants.shop(caller.partyId, params.shopID);
     return shop ? accept(shopBody(shop)) : refuse('shopNotFound');
@@ -83,8 +83,8 @@ export const listCategories = endpoint({
   tag: 'Merchant',
   summary: 'List the categories of shops',
   status: 200,
-  answer: Type.Array(Category),
-  refusals: [],
+  response: Type.Array(Category),
+  errors: [],
   handle: async (_request, { db }) => accept((await db.run(readCategories, {})).map(categoryBody)),
 });
 
@@ -96,8 +96,8 @@ export const getCategory = endpoint({
   summary: 'Get a category',
   params: Type.Object({ categoryID: EntityID }),
   status: 200,
-  answer: Category,
-  refusals: ['categoryNotFound'],
+  response: Category,
+  errors: ['categoryNotFound'],
   handle: async ({ params }, { db }) => {
     const rows = await db.run(readCategories, {});
     const row = rows.find(({ category_id }) => String(category_id) === params.categoryID);

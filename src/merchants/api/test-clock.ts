@@ -21,8 +21,8 @@ export const getTestClock = endpoint({
   tag: 'Sandbox',
   summary: 'What time it is for your party',
   status: 200,
-  answer: TestClock,
-  refusals: [],
+  response: TestClock,
+  errors: [],
   handle: ({ now }) => Promise.resolve(accept({ now })),
 });
 
@@ -38,15 +38,15 @@ export const advanceTestClock = endpoint({
   body: Type.Object({ now: DateTime }, { title: 'TestClockParams' }),
   bodyExample: { now: '2030-01-20T10:00:00Z' },
   status: 200,
-  answer: TestClock,
-  refusals: ['invalidTestClock'],
+  response: TestClock,
+  errors: ['invalidTestClock'],
   // It runs many transactions, and asking twice for the same time changes nothing anyway.
   ignoresIdempotencyKey: true,
-  handle: async ({ caller, body, now }, { engine, merchants }) => {
+  handle: async ({ caller, body, now }, { jobs, merchants }) => {
     const to = parseInstant(body.now);
     if (!to || to < now || to >= endOfTestTime || to > laterBy(now, longestStepMs))
       return refuse('invalidTestClock');
-    await engine.advance(caller.partyId, to);
+    await jobs.advance(caller.partyId, to);
     merchants.forget(caller.partyId);
     return accept({ now: to });
   },

@@ -7,7 +7,7 @@ import { cartLinesMost, lineCostMinor } from '../../invoices/domain/invoice.ts';
 import { CartParams, cartOf } from '../../invoices/api/schema.ts';
 import type { TradingRefusal } from '../../merchants/domain/party.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
-import type { Service } from '../../app/app-context.ts';
+import type { AppContext } from '../../app/app-context.ts';
 import { decideCancel, decideCapture } from '../domain/commands.ts';
 import type { Payment, PaymentFact } from '../domain/payment.ts';
 import { storeEvents } from '../store/payment-changes.ts';
@@ -38,7 +38,7 @@ export const capturePayment = endpoint({
   body: CaptureParams,
   bodyExample: { reason: 'Shipped' },
   status: 202,
-  refusals: [
+  errors: [
     'invoiceNotFound',
     'paymentNotFound',
     'invalidShopID',
@@ -80,7 +80,7 @@ export const cancelPayment = endpoint({
   body: Reason,
   bodyExample: { reason: 'Out of stock' },
   status: 202,
-  refusals: [
+  errors: [
     'invoiceNotFound',
     'paymentNotFound',
     'invalidShopID',
@@ -100,7 +100,7 @@ const tries = 10;
 
 async function change<Code extends string>(
   { caller, params, now }: ChangeRequest,
-  { db, merchants, engine }: Service,
+  { db, merchants, jobs }: AppContext,
   decide: (payment: Payment) => Outcome<PaymentFact, Code>,
 ): Promise<Outcome<undefined, Code | ChangeRefusal>> {
   const name = { partyId: caller.partyId, invoiceId: params.invoiceID, paymentId: params.paymentID };
@@ -113,7 +113,7 @@ async function change<Code extends string>(
     const decision = decide(stored.payment);
     if (!decision.ok) return decision;
     if (await storeEvents(db, stored, [[decision.value]], now)) {
-      db.afterCommit(() => engine.wake());
+      db.afterCommit(() => jobs.wake());
       return accept(undefined);
     }
   }

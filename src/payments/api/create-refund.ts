@@ -29,8 +29,8 @@ export const createRefund = endpoint({
   body: RefundParams,
   bodyExample: { amount: 1000, currency: 'RUB', reason: 'One of two was returned' },
   status: 201,
-  answer: RefundSchema,
-  refusals: [
+  response: RefundSchema,
+  errors: [
     'invoiceNotFound',
     'paymentNotFound',
     'externalIDConflict',
@@ -46,7 +46,7 @@ export const createRefund = endpoint({
     'invalidInvoiceCart',
     'insufficentAccountBalance',
   ],
-  handle: async ({ caller, params, body, now }, { db, merchants, engine }) => {
+  handle: async ({ caller, params, body, now }, { db, merchants, jobs }) => {
     const { externalID } = body;
     const name = { partyId: caller.partyId, invoiceId: params.invoiceID, paymentId: params.paymentID };
     const fingerprint = fingerprintOf(name, body);
@@ -81,7 +81,7 @@ export const createRefund = endpoint({
       });
       if (written === 'moved') return 'payment has moved';
       if (written === 'insufficient') return refuse('insufficentAccountBalance');
-      db.afterCommit(() => engine.wake());
+      db.afterCommit(() => jobs.wake());
       return accept(refundBody({ ...refund.refund, status: 'pending' }));
     }
 

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime } from '../../platform/http/schemas.ts';
-import type { Letter } from '../../receipts/domain/payer-email.ts';
+import type { PayerEmail } from '../../receipts/domain/payer-email.ts';
 import { receiptLanguages } from '../../receipts/domain/receipt.ts';
 import { seriesIdOf } from '../../recurring/domain/series.ts';
 import { accept, refuse } from '../../refusal.ts';
@@ -54,8 +54,8 @@ export const getReceipt = endpoint({
     ),
   }),
   status: 200,
-  answer: Receipt,
-  refusals: ['invoiceNotFound', 'paymentNotFound', 'recurringNotFound'],
+  response: Receipt,
+  errors: ['invoiceNotFound', 'paymentNotFound', 'recurringNotFound'],
   handle: async ({ caller, params, query }, { db, recurring }) => {
     const name = { invoiceId: params.invoiceID, paymentId: params.paymentID };
     const found = await findPayment(db, { partyId: caller.partyId, ...name });
@@ -74,6 +74,6 @@ export const getReceipt = endpoint({
   },
 });
 
-function mailBody({ recipient: to, status, endedAt }: Letter) {
+function mailBody({ recipient: to, status, endedAt }: PayerEmail) {
   return { to, status, ...(endedAt === undefined ? {} : { endedAt }) };
 }

@@ -34,8 +34,8 @@ export const listInvoiceEvents = endpoint({
   params: InvoicePath,
   query: EventPage,
   status: 200,
-  answer: Type.Array(InvoiceEvent),
-  refusals: ['invoiceNotFound'],
+  response: Type.Array(InvoiceEvent),
+  errors: ['invoiceNotFound'],
   handle: async ({ caller, params, query }, { db }) => {
     const name = { partyId: caller.partyId, id: params.invoiceID };
     const events = await readVisible(

@@ -14,8 +14,8 @@ export const listInvoicePaymentMethods = endpoint({
   summary: 'List the ways to pay an invoice',
   params: InvoicePath,
   status: 200,
-  answer: Type.Array(PaymentMethod),
-  refusals: ['invoiceNotFound'],
+  response: Type.Array(PaymentMethod),
+  errors: ['invoiceNotFound'],
   handle: async ({ caller, params }, { db, banks }) => {
     const payable = await findPayableInvoice(db, caller.partyId, params.invoiceID);
     if (!payable) return refuse('invoiceNotFound');

@@ -15,8 +15,8 @@ export const listPayments = endpoint({
   summary: 'List the payments of an invoice',
   params: InvoicePath,
   status: 200,
-  answer: Type.Array(PaymentSchema),
-  refusals: ['invoiceNotFound'],
+  response: Type.Array(PaymentSchema),
+  errors: ['invoiceNotFound'],
   handle: async ({ caller, params }, { db }) => {
     const found = await findPayments(db, { partyId: caller.partyId, invoiceId: params.invoiceID });
     return found
@@ -33,8 +33,8 @@ export const getPayment = endpoint({
   summary: 'Get a payment',
   params: PaymentPath,
   status: 200,
-  answer: PaymentSchema,
-  refusals: ['invoiceNotFound', 'paymentNotFound'],
+  response: PaymentSchema,
+  errors: ['invoiceNotFound', 'paymentNotFound'],
   handle: async ({ caller, params }, { db }) => {
     const name = { partyId: caller.partyId, invoiceId: params.invoiceID, paymentId: params.paymentID };
     const found = await findPayment(db, name);
@@ -50,8 +50,8 @@ export const findPaymentByExternalId = endpoint({
   summary: 'Find a payment by its externalID',
   query: Type.Object({ externalID: ExternalID }),
   status: 200,
-  answer: PaymentSchema,
-  refusals: ['paymentNotFound'],
+  response: PaymentSchema,
+  errors: ['paymentNotFound'],
   handle: async ({ caller, query }, { db }) => {
     const found = await findPaymentNamed(db, caller.partyId, query.externalID);
     return found ? accept(paymentBody(found.payment, caller)) : refuse('paymentNotFound');

@@ -18,8 +18,8 @@ export const listRefunds = endpoint({
   summary: 'List the refunds of a payment',
   params: PaymentPath,
   status: 200,
-  answer: Type.Array(RefundSchema),
-  refusals: ['invoiceNotFound', 'paymentNotFound'],
+  response: Type.Array(RefundSchema),
+  errors: ['invoiceNotFound', 'paymentNotFound'],
   handle: async ({ caller, params }, { db }) => {
     const name = await requirePayment(db, caller.partyId, params);
     return name.ok ? accept((await findRefunds(db, name.value)).map(refundBody)) : name;
@@ -34,8 +34,8 @@ export const getRefund = endpoint({
   summary: 'Get a refund',
   params: RefundPath,
   status: 200,
-  answer: RefundSchema,
-  refusals: ['invoiceNotFound', 'paymentNotFound', 'refundNotFound'],
+  response: RefundSchema,
+  errors: ['invoiceNotFound', 'paymentNotFound', 'refundNotFound'],
   handle: async ({ caller, params }, { db }) => {
     const name = await requirePayment(db, caller.partyId, params);
     if (!name.ok) return name;
@@ -53,8 +53,8 @@ export const findRefundByExternalId = endpoint({
   summary: 'Find a refund by its externalID',
   query: Type.Object({ externalID: ExternalID }),
   status: 200,
-  answer: RefundSearchResult,
-  refusals: ['refundNotFound'],
+  response: RefundSearchResult,
+  errors: ['refundNotFound'],
   handle: async ({ caller, query }, { db }) => {
     const found = await findRefundNamed(db, caller.partyId, query.externalID);
     if (!found) return refuse('refundNotFound');
@@ -85,8 +85,8 @@ export const listChargebacks = endpoint({
   description: 'No bank reports chargebacks over the open bank protocol yet, so the list is empty.',
   params: PaymentPath,
   status: 200,
-  answer: Type.Array(Chargeback),
-  refusals: ['invoiceNotFound', 'paymentNotFound'],
+  response: Type.Array(Chargeback),
+  errors: ['invoiceNotFound', 'paymentNotFound'],
   handle: async ({ caller, params }, { db }) => {
     const name = await requirePayment(db, caller.partyId, params);
     return name.ok ? accept([]) : name;
@@ -101,8 +101,8 @@ export const getChargeback = endpoint({
   summary: 'Get a chargeback',
   params: Type.Object({ ...PaymentPath.properties, chargebackID: EntityID }),
   status: 200,
-  answer: Chargeback,
-  refusals: ['invoiceNotFound', 'paymentNotFound', 'chargebackNotFound'],
+  response: Chargeback,
+  errors: ['invoiceNotFound', 'paymentNotFound', 'chargebackNotFound'],
   handle: async ({ caller, params }, { db }) => {
     const name = await requirePayment(db, caller.partyId, params);
     return name.ok ? refuse('chargebackNotFound') : name;

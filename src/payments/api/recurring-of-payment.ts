@@ -1,7 +1,7 @@
 // What a merchant asks about the series of a payment: may it be charged now, what has happened to it, what is there to show
 // for the payer's consent; and how he ends it.
 import { Type } from 'typebox';
-import { eventsMost } from '../../platform/events/log.ts';
+import { maxEvents } from '../../platform/events/log.ts';
 import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
 import { Amount, EventPage, Reason } from '../../platform/http/schemas.ts';
 import type { Money } from '../../money.ts';
@@ -16,14 +16,14 @@ import {
   RecurringSchema,
 } from '../../recurring/api/schema.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
-import type { Service } from '../../app/app-context.ts';
+import type { AppContext } from '../../app/app-context.ts';
 import type { Payment } from '../domain/payment.ts';
 import { findPayment } from '../store/payments.ts';
 import { PaymentPath } from './schema.ts';
 
 const path = '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring';
 const tag = 'Recurring';
-const refusals = ['invoiceNotFound', 'paymentNotFound', 'recurringNotFound'] as const;
+const errors = ['invoiceNotFound', 'paymentNotFound', 'recurringNotFound'] as const;
 
 export const getRecurring = endpoint({
   operation: 'getRecurring',
@@ -37,8 +37,8 @@ export const getRecurring = endpoint({
   params: PaymentPath,
   query: Type.Object({ amount: Type.Optional(Amount) }),
   status: 200,
-  answer: RecurringSchema,
-  refusals,
+  response: RecurringSchema,
+  errors,
   handle: async (request, service) => {
     const found = await seriesOf(request, service);
     if (!found.ok) return found;
@@ -66,13 +66,13 @@ export const listRecurringEvents = endpoint({
   params: PaymentPath,
   query: EventPage,
   status: 200,
-  answer: Type.Array(RecurringEvent),
-  refusals,
+  response: Type.Array(RecurringEvent),
+  errors,
   handle: async (request, service) => {
     const found = await seriesOf(request, service);
     if (!found.ok) return found;
     const { limit, eventID = 0 } = request.query;
-    const most = Math.min(limit, eventsMost);
+    const most = Math.min(limit, maxEvents);
     const after = Math.min(eventID, 2_147_483_647);
     const events = await service.recurring.events(service.db, found.value.seriesId, after, most);
     return accept(events.map(recurringEventBody));
@@ -90,8 +90,8 @@ export const getConsentBundle = endpoint({
     'body as it is: `mandate consent verify FILE` finds any change to it.',
   params: PaymentPath,
   status: 200,
-  answer: ConsentBundle,
-  refusals,
+  response: ConsentBundle,
+  errors,
   handle: async (request, service) => {
     const found = await seriesOf(request, service);
     if (!found.ok) return found;
@@ -112,8 +112,8 @@ export const getConsentSheet = endpoint({
     '`mandate consent print FILE` makes the same page of a bundle.',
   params: PaymentPath,
   status: 200,
-  answer: Type.Object({ html: Type.String() }, { title: 'ConsentSheet' }),
-  refusals,
+  response: Type.Object({ html: Type.String() }, { title: 'ConsentSheet' }),
+  errors,
   handle: async (request, service) => {
     const found = await seriesOf(request, service);
     if (!found.ok) return found;
@@ -136,7 +136,7 @@ export const withdrawConsent = endpoint({
   body: Reason,
   bodyExample: { reason: 'Cancelled in the account' },
   status: 204,
-  refusals,
+  errors,
   handle: async (request, service) => {
     const found = await seriesOf(request, service);
     if (!found.ok) return found;
@@ -144,7 +144,7 @@ export const withdrawConsent = endpoint({
     const { db, recurring, customers } = service;
     const withdrawn = await db.transaction(async (tx) => {
       const series = await recurring.withdraw(tx, found.value.seriesId, how, request.now);
-      if (series) await customers.consentWithdrawn(tx, series, recurring, request.now);
+      if (series) await customers.onConsentRevoked(tx, series, recurring, request.now);
       return series;
     });
     return withdrawn ? accept(undefined) : refuse('recurringNotFound');
@@ -158,8 +158,8 @@ type Asked = Pick<
 
 async function seriesOf(
   { caller, params }: Asked,
-  { db }: Service,
-): Promise<Outcome<{ seriesId: string; payment: Payment }, (typeof refusals)[number]>> {
+  { db }: AppContext,
+): Promise<Outcome<{ seriesId: string; payment: Payment }, (typeof errors)[number]>> {
   const name = { invoiceId: params.invoiceID, paymentId: params.paymentID };
   const found = await findPayment(db, { partyId: caller.partyId, ...name });
   if (!found.ok) return found;

@@ -1,24 +1,24 @@
 // What a change of a payment means for the series it begins or belongs to. It is written in the same transaction, so that a
 // crash leaves both as they were, or both changed.
-import type { BankAnswer } from '../../acquiring/domain/bank-port.ts';
+import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Money } from '../../money.ts';
-import type { PendingCharge, SucceededCharge } from '../../recurring/store/charge-fragments.ts';
+import type { PendingCharge, ApprovedCharge } from '../../recurring/store/charge-fragments.ts';
 import type { Paid } from '../../receipts/domain/payer-email.ts';
-import { seriesIdOf, type Ending } from '../../recurring/domain/series.ts';
-import type { Service } from '../../app/app-context.ts';
+import { seriesIdOf, type ChargeOutcome } from '../../recurring/domain/series.ts';
+import type { AppContext } from '../../app/app-context.ts';
 import { evolve, type Approval, type Payer, type Payment, type PaymentFact } from './payment.ts';
 
 type Write = (tx: Database) => Promise<void>;
 
 /** Undefined when the change concerns no series and no counter. `answer` is what the bank said, where it led to the change. */
-export function seriesChangeOf(
+export function seriesWriteOf(
   payment: Payment,
   facts: readonly PaymentFact[],
-  answer: BankAnswer | undefined,
+  answer: BankResponse | undefined,
   now: Instant,
-  recurring: Service['recurring'],
+  recurring: AppContext['recurring'],
 ): Write | undefined {
   const { payer, makeRecurrent, invoiceId, id: paymentId } = payment;
   const member = { invoiceId, paymentId };
@@ -40,7 +40,7 @@ export function seriesChangeOf(
         const paid = paidOf(payment, fact.amount, approval);
         const email = receiptAddressOf(payer);
         const owed = { seriesId, paid, ...(email === undefined ? {} : { email }) };
-        writes.push((tx) => recurring.oweReceipt(tx, owed, now));
+        writes.push((tx) => recurring.queueReceipt(tx, owed, now));
       }
     }
   }
@@ -52,21 +52,21 @@ export function seriesChangeOf(
 
 /** What a charge that was approved changes of its series, where that is all that follows. */
 export async function successOf(
-  { db, recurring }: { readonly db: Database; readonly recurring: Service['recurring'] },
+  { db, recurring }: { readonly db: Database; readonly recurring: AppContext['recurring'] },
   payment: Payment,
   facts: readonly PaymentFact[],
   {
     answer,
     charge,
-  }: { readonly answer?: BankAnswer | undefined; readonly charge?: PendingCharge | undefined },
+  }: { readonly answer?: BankResponse | undefined; readonly charge?: PendingCharge | undefined },
   now: Instant,
-): Promise<SucceededCharge | undefined> {
+): Promise<ApprovedCharge | undefined> {
   const { payer, makeRecurrent, invoiceId, id: paymentId } = payment;
   const processed = facts.find(({ type }) => type === 'payment_processed');
   const ending = processed && endingOf(payment, processed, answer);
   if (!ending || !('seriesId' in payer) || makeRecurrent) return undefined;
   const { seriesId } = payer;
-  const name = { seriesId, invoiceId, paymentId, ...(charge ? { known: charge } : {}) };
+  const name = { seriesId, invoiceId, paymentId, ...(charge ? { preloaded: charge } : {}) };
   const captured = facts.find((fact) => fact.type === 'payment_captured');
   const after = facts.reduce(evolve, payment);
   const paid = captured && paidOf(payment, captured.amount, approvalOf(after));
@@ -79,7 +79,11 @@ function receiptAddressOf(payer: Payer): string | undefined {
   return payer.type === 'recurrent' && payer.receiptGoesToConsent ? undefined : payer.contactInfo['email'];
 }
 
-function endingOf(payment: Payment, fact: PaymentFact, answer: BankAnswer | undefined): Ending | undefined {
+function endingOf(
+  payment: Payment,
+  fact: PaymentFact,
+  answer: BankResponse | undefined,
+): ChargeOutcome | undefined {
   switch (fact.type) {
     case 'payment_processed':
       return {
@@ -99,7 +103,7 @@ function endingOf(payment: Payment, fact: PaymentFact, answer: BankAnswer | unde
 }
 
 /** Not by the bank alone, and not for the authentication before. */
-function isNetworksDecline(ending: Ending): boolean {
+function isNetworksDecline(ending: ChargeOutcome): boolean {
   return ending.outcome === 'declined' && ending.network !== 'bank' && !ending.code.startsWith('3ds');
 }
 
@@ -108,7 +112,7 @@ async function parentMade(
   payment: Payment,
   approval: Approval,
   now: Instant,
-  recurring: Service['recurring'],
+  recurring: AppContext['recurring'],
 ): Promise<void> {
   const {
     payer,

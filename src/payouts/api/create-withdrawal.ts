@@ -1,17 +1,17 @@
 // POST /wallet/v0/withdrawals: money from a wallet to a card. What it takes is set aside in the transaction that makes it, and
 // only then is it answered and the bank asked.
-import { bornClaimed } from '../../platform/jobs/job-runner.ts';
+import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
-import type { Service } from '../../app/app-context.ts';
+import type { AppContext } from '../../app/app-context.ts';
 import { findDestination } from '../store/destinations.ts';
 import { findGrant } from '../../wallets/store/grants.ts';
-import { fingerprintOf, madeOnce } from '../../identities/api/idempotent-create.ts';
+import { fingerprintOf, createIdempotently } from '../../identities/api/idempotent-create.ts';
 import type { TurnoverRefusal } from '../domain/payout-limits.ts';
 import { givenIn, shapeProblem } from '../../identities/api/shared-schema.ts';
 import { storeNewWithdrawal } from '../store/new-withdrawal.ts';
 import { findWallet } from '../../wallets/store/wallets.ts';
-import { decideWithdrawal, type Around, type WithdrawalRefusal } from '../domain/commands.ts';
+import { decideWithdrawal, type WithdrawalContext, type WithdrawalRefusal } from '../domain/commands.ts';
 import { findWithdrawalNamed } from '../store/withdrawals.ts';
 import type { Withdrawal } from '../domain/withdrawal.ts';
 import { withdrawalBody, WithdrawalParams, WithdrawalSchema } from './schema.ts';
@@ -26,16 +26,16 @@ export const createWithdrawal = endpoint({
     'The answer is `Pending`; poll the withdrawal, or its events, until it is `Succeeded` or `Failed`. A payout is final. One beyond ' +
     'what is on the wallet is accepted too, and fails. Give each an `externalID`: then no repeat pays twice.',
   body: WithdrawalParams,
-  bodyProblem: ({ metadata }) => shapeProblem({ metadata }),
+  validateBody: ({ metadata }) => shapeProblem({ metadata }),
   bodyExample: {
     wallet: 'the id of your wallet',
     destination: 'the id of your destination',
     body: { amount: 10_000, currency: 'RUB' },
   },
   status: 202,
-  answer: WithdrawalSchema,
+  response: WithdrawalSchema,
   location: ({ id }) => `/wallet/v0/withdrawals/${id}`,
-  refusals: [
+  errors: [
     'partyInaccessible',
     'noSuchWallet',
     'walletInaccessible',
@@ -51,7 +51,7 @@ export const createWithdrawal = endpoint({
     'externalIDConflict',
   ],
   handle: async ({ caller, body, now }, service) => {
-    const { db, ids, payouts, engine, banks } = service;
+    const { db, ids, payouts, jobs, banks } = service;
     const fingerprint = fingerprintOf([
       body.wallet,
       body.destination,
@@ -62,19 +62,19 @@ export const createWithdrawal = endpoint({
       body.walletGrant,
       body.destinationGrant,
     ]);
-    const made = await madeOnce<Withdrawal, WithdrawalRefusal | TurnoverRefusal>({
+    const made = await createIdempotently<Withdrawal, WithdrawalRefusal | TurnoverRefusal>({
       externalId: body.externalID,
       fingerprint,
       find: (named) => findWithdrawalNamed(db, caller.partyId, named),
       make: async () => {
-        const around = await whatIsAround(body, caller.partyId, service);
-        if (!around) return refuse('partyInaccessible');
+        const context = await whatIsAround(body, caller.partyId, service);
+        if (!context) return refuse('partyInaccessible');
         const command = {
           id: ids.next(),
           body: { minor: BigInt(body.body.amount), currency: body.body.currency },
           ...givenIn(body),
         };
-        const decision = decideWithdrawal(around, command, now);
+        const decision = decideWithdrawal(context, command, now);
         if (!decision.ok) return decision;
         // Asked last: who is told a bank that was away is to try it. Whose wallet it is pays out through his own.
         const route = await banks.payoutRouteOf(decision.value.terms.walletPartyId);
@@ -85,17 +85,17 @@ export const createWithdrawal = endpoint({
           { type: 'withdrawal_started', terms },
           {
             realm: payouts.realm,
-            limits: around.limits,
+            limits: context.limits,
             fingerprint,
-            claim: bornClaimed(now),
-            ...(isOthers && around.walletGrant ? { grantId: around.walletGrant.id } : {}),
+            claim: initialClaim(now),
+            ...(isOthers && context.walletGrant ? { grantId: context.walletGrant.id } : {}),
           },
         );
         if ('notMade' in stored) {
           return stored.notMade === 'nameTaken' ? 'nameTaken' : { ok: false, refusal: stored.notMade };
         }
         if (stored.withdrawal.state.status === 'sending') {
-          db.afterCommit(() => engine.run('withdrawal', [terms.id], now, stored));
+          db.afterCommit(() => jobs.run('withdrawal', [terms.id], now, stored));
         }
         // One that has failed for lack of money was accepted all the same: its second event says what became of it.
         return accept({ ...terms, state: { status: 'sending' } });
@@ -105,12 +105,12 @@ export const createWithdrawal = endpoint({
   },
 });
 
-type AroundWithGrant = Around & { readonly walletGrant?: { readonly id: string } };
+type AroundWithGrant = WithdrawalContext & { readonly walletGrant?: { readonly id: string } };
 
 async function whatIsAround(
   body: WithdrawalParams,
   partyId: string,
-  { db, merchants, payouts }: Service,
+  { db, merchants, payouts }: AppContext,
 ): Promise<AroundWithGrant | undefined> {
   const party = await merchants.party(partyId);
   if (!party) return undefined;

@@ -60,8 +60,8 @@ export const listWithdrawalEvents = endpoint({
   params: WithdrawalPath,
   query: EventQuery,
   status: 200,
-  answer: Type.Array(WithdrawalEvent),
-  refusals: ['withdrawalNotFound'],
+  response: Type.Array(WithdrawalEvent),
+  errors: ['withdrawalNotFound'],
   handle: async ({ caller, params, query }, { db }) => {
     const name = { partyId: caller.partyId, id: params.withdrawalID };
     const page = { after: query.eventCursor ?? 0, most: query.limit };
@@ -78,8 +78,8 @@ export const getWithdrawalEvent = endpoint({
   summary: 'One event of a withdrawal',
   params: Type.Object({ withdrawalID: AnyID, eventID: AnyID }),
   status: 200,
-  answer: WithdrawalEvent,
-  refusals: ['withdrawalNotFound'],
+  response: WithdrawalEvent,
+  errors: ['withdrawalNotFound'],
   handle: async ({ caller, params }, { db }) => {
     const eventId = /^[1-9]\d{0,8}$/.test(params.eventID) ? Number(params.eventID) : undefined;
     if (eventId === undefined) return refuse('withdrawalNotFound');
@@ -101,8 +101,8 @@ export const listDestinationEvents = endpoint({
   params: DestinationPath,
   query: EventQuery,
   status: 200,
-  answer: Type.Array(DestinationEvent),
-  refusals: ['destinationNotFound'],
+  response: Type.Array(DestinationEvent),
+  errors: ['destinationNotFound'],
   handle: async ({ caller, params, query }, { db }) => {
     const name = { partyId: caller.partyId, id: params.destinationID };
     const page = { after: query.eventCursor ?? 0, most: query.limit };

@@ -19,8 +19,8 @@ export const getDestination = endpoint({
   summary: 'Get a destination',
   params: DestinationPath,
   status: 200,
-  answer: DestinationSchema,
-  refusals: ['destinationNotFound'],
+  response: DestinationSchema,
+  errors: ['destinationNotFound'],
   handle: async ({ caller, params }, { db }) => {
     const stored = await readOne(db, caller.partyId, params.destinationID);
     return stored ? accept(destinationBody(stored.destination)) : refuse('destinationNotFound');
@@ -35,8 +35,8 @@ export const findDestination = endpoint({
   summary: 'Find a destination by its externalID',
   params: Type.Object({ externalID: Named }),
   status: 200,
-  answer: DestinationSchema,
-  refusals: ['destinationNotFound'],
+  response: DestinationSchema,
+  errors: ['destinationNotFound'],
   handle: async ({ caller, params }, { db }) => {
     const found = await findDestinationNamed(db, caller.partyId, params.externalID);
     return found ? accept(destinationBody(found.value)) : refuse('destinationNotFound');
@@ -51,8 +51,8 @@ export const listDestinations = endpoint({
   summary: 'List your destinations, newest first',
   query: HoldingsQuery,
   status: 200,
-  answer: pageSchema('DestinationPage', DestinationSchema),
-  refusals: ['invalidContinuationToken'],
+  response: pageSchema('DestinationPage', DestinationSchema),
+  errors: ['invalidContinuationToken'],
   handle: ({ caller, query }, { db }) => {
     const filter = {
       party_id: caller.partyId,

@@ -18,8 +18,8 @@ export const getWithdrawal = endpoint({
   summary: 'Get a withdrawal',
   params: WithdrawalPath,
   status: 200,
-  answer: WithdrawalSchema,
-  refusals: ['withdrawalNotFound'],
+  response: WithdrawalSchema,
+  errors: ['withdrawalNotFound'],
   handle: async ({ caller, params }, { db }) => {
     const stored = await readOne(db, caller.partyId, params.withdrawalID);
     return stored ? accept(withdrawalBody(stored.withdrawal)) : refuse('withdrawalNotFound');
@@ -34,8 +34,8 @@ export const findWithdrawal = endpoint({
   summary: 'Find a withdrawal by its externalID',
   params: Type.Object({ externalID: Named }),
   status: 200,
-  answer: WithdrawalSchema,
-  refusals: ['withdrawalNotFound'],
+  response: WithdrawalSchema,
+  errors: ['withdrawalNotFound'],
   handle: async ({ caller, params }, { db }) => {
     const found = await findWithdrawalNamed(db, caller.partyId, params.externalID);
     return found ? accept(withdrawalBody(found.value)) : refuse('withdrawalNotFound');
@@ -61,8 +61,8 @@ export const listWithdrawals = endpoint({
     currencyID: Type.Optional(CurrencyCode),
   }),
   status: 200,
-  answer: pageSchema('WithdrawalPage', WithdrawalSchema),
-  refusals: ['invalidContinuationToken', 'invalidSearchRange'],
+  response: pageSchema('WithdrawalPage', WithdrawalSchema),
+  errors: ['invalidContinuationToken', 'invalidSearchRange'],
   handle: async ({ caller, query }, { db }) => {
     const range = rangeOf(query);
     if (!range.ok) return range;
@@ -98,6 +98,6 @@ export const createQuote = endpoint({
     { title: 'WithdrawalQuoteParams' },
   ),
   status: 202,
-  refusals: ['quotesNotOffered'],
+  errors: ['quotesNotOffered'],
   handle: () => Promise.resolve(refuse('quotesNotOffered')),
 });

@@ -2,7 +2,7 @@
 // of a customer) writes into the same log, so the facts are handed out as they are stored.
 import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
-import { eventsMost, type LoggedEvent } from './log.ts';
+import { maxEvents, type LoggedEvent } from './log.ts';
 
 type Name = { readonly partyId: string; readonly id: string };
 /** The events after a cursor, oldest first; undefined when there is nothing of that name of that party. */
@@ -48,7 +48,7 @@ export async function readVisible<Body extends { readonly changes: readonly unkn
   query: { readonly eventID?: number; readonly limit: number },
   show: (event: LoggedEvent<unknown>) => Body,
 ): Promise<Body[] | undefined> {
-  const most = Math.min(query.limit, eventsMost);
+  const most = Math.min(query.limit, maxEvents);
   const visible: Body[] = [];
   for (let after = query.eventID ?? 0; ;) {
     const events = await read({ after, most });

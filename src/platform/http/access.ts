@@ -1,10 +1,10 @@
 // Who may call what: one row for each operation. An operation without a row does not compile, and a test walks every
 // operation with every kind of token, for an entity of its own and for another's.
 import type { TokenKind } from '../keys/access-token.ts';
-import type { RefusalCode } from './errors/error-codes.ts';
+import type { ErrorCode } from './errors/error-codes.ts';
 
 /** The scope of a key that was made without a list: whatever there is, now and later. */
-export const everyScope = '*';
+export const allScopes = '*';
 
 /** What an API key may be narrowed to. */
 export const scopes = [
@@ -36,23 +36,23 @@ export type AccessRow = {
   /** The token need only be of the party: the request names no entity to compare with its own. */
   readonly anyEntity?: true;
   /** Reads hide a refusal behind this answer, so that nobody learns what exists; the others answer 401. */
-  readonly hiddenBehind?: RefusalCode;
+  readonly maskedAs?: ErrorCode;
 };
 
 export const access = {
   createInvoice: { apiKey: 'invoices:write', tokens: [] },
-  findInvoice: { apiKey: 'invoices:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
+  findInvoice: { apiKey: 'invoices:read', tokens: [], maskedAs: 'invoiceNotFound' },
   getInvoice: {
     apiKey: 'invoices:read',
     tokens: ['invoice'],
     entity: 'invoiceID',
-    hiddenBehind: 'invoiceNotFound',
+    maskedAs: 'invoiceNotFound',
   },
   listInvoiceEvents: {
     apiKey: 'invoices:read',
     tokens: ['invoice'],
     entity: 'invoiceID',
-    hiddenBehind: 'invoiceNotFound',
+    maskedAs: 'invoiceNotFound',
   },
   issueInvoiceToken: { apiKey: 'invoices:write', tokens: [] },
   fulfillInvoice: { apiKey: 'invoices:write', tokens: [] },
@@ -62,37 +62,37 @@ export const access = {
     apiKey: 'payments:read',
     tokens: ['invoice'],
     entity: 'invoiceID',
-    hiddenBehind: 'invoiceNotFound',
+    maskedAs: 'invoiceNotFound',
   },
   getPayment: {
     apiKey: 'payments:read',
     tokens: ['invoice'],
     entity: 'invoiceID',
-    hiddenBehind: 'invoiceNotFound',
+    maskedAs: 'invoiceNotFound',
   },
-  findPayment: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'paymentNotFound' },
+  findPayment: { apiKey: 'payments:read', tokens: [], maskedAs: 'paymentNotFound' },
   capturePayment: { apiKey: 'payments:write', tokens: [] },
   cancelPayment: { apiKey: 'payments:write', tokens: [] },
   listInvoicePaymentMethods: {
     apiKey: 'invoices:read',
     tokens: ['invoice'],
     entity: 'invoiceID',
-    hiddenBehind: 'invoiceNotFound',
+    maskedAs: 'invoiceNotFound',
   },
   createRefund: { apiKey: 'payments:write', tokens: [] },
-  listRefunds: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
-  getRefund: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
-  findRefund: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'refundNotFound' },
+  listRefunds: { apiKey: 'payments:read', tokens: [], maskedAs: 'invoiceNotFound' },
+  getRefund: { apiKey: 'payments:read', tokens: [], maskedAs: 'invoiceNotFound' },
+  findRefund: { apiKey: 'payments:read', tokens: [], maskedAs: 'refundNotFound' },
   listChargebacks: { apiKey: 'payments:read', tokens: [] },
   getChargeback: { apiKey: 'payments:read', tokens: [] },
-  getRecurring: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
-  listRecurringEvents: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
-  getConsentBundle: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
-  getCustomerRecurring: { apiKey: 'customers:read', tokens: [], hiddenBehind: 'customerNotFound' },
-  getBindingConsent: { apiKey: 'customers:read', tokens: [], hiddenBehind: 'customerNotFound' },
-  getConsentSheet: { apiKey: 'payments:read', tokens: [], hiddenBehind: 'invoiceNotFound' },
+  getRecurring: { apiKey: 'payments:read', tokens: [], maskedAs: 'invoiceNotFound' },
+  listRecurringEvents: { apiKey: 'payments:read', tokens: [], maskedAs: 'invoiceNotFound' },
+  getConsentBundle: { apiKey: 'payments:read', tokens: [], maskedAs: 'invoiceNotFound' },
+  getCustomerRecurring: { apiKey: 'customers:read', tokens: [], maskedAs: 'customerNotFound' },
+  getBindingConsent: { apiKey: 'customers:read', tokens: [], maskedAs: 'customerNotFound' },
+  getConsentSheet: { apiKey: 'payments:read', tokens: [], maskedAs: 'invoiceNotFound' },
   // The link in it ends the consent: whoever may read it may as well call the operation below.
-  getReceipt: { apiKey: 'payments:write', tokens: [], hiddenBehind: 'invoiceNotFound' },
+  getReceipt: { apiKey: 'payments:write', tokens: [], maskedAs: 'invoiceNotFound' },
   withdrawConsent: { apiKey: 'payments:write', tokens: [] },
   createPaymentResource: {
     apiKey: 'payment-resources:write',
@@ -100,12 +100,12 @@ export const access = {
     anyEntity: true,
   },
   createCustomer: { apiKey: 'customers:write', tokens: [] },
-  findCustomer: { apiKey: 'customers:read', tokens: [], hiddenBehind: 'customerNotFound' },
+  findCustomer: { apiKey: 'customers:read', tokens: [], maskedAs: 'customerNotFound' },
   getCustomer: {
     apiKey: 'customers:read',
     tokens: ['customer'],
     entity: 'customerID',
-    hiddenBehind: 'customerNotFound',
+    maskedAs: 'customerNotFound',
   },
   deleteCustomer: { apiKey: 'customers:write', tokens: [] },
   issueCustomerToken: { apiKey: 'customers:write', tokens: [] },
@@ -114,26 +114,26 @@ export const access = {
     apiKey: 'customers:read',
     tokens: ['customer'],
     entity: 'customerID',
-    hiddenBehind: 'customerNotFound',
+    maskedAs: 'customerNotFound',
   },
   getBinding: {
     apiKey: 'customers:read',
     tokens: ['customer'],
     entity: 'customerID',
-    hiddenBehind: 'customerNotFound',
+    maskedAs: 'customerNotFound',
   },
   withdrawBinding: { apiKey: 'customers:write', tokens: ['customer'], entity: 'customerID' },
   listCustomerEvents: {
     apiKey: 'customers:read',
     tokens: ['customer'],
     entity: 'customerID',
-    hiddenBehind: 'customerNotFound',
+    maskedAs: 'customerNotFound',
   },
   listCustomerPaymentMethods: {
     apiKey: 'customers:read',
     tokens: ['customer'],
     entity: 'customerID',
-    hiddenBehind: 'customerNotFound',
+    maskedAs: 'customerNotFound',
   },
   createWebhook: { apiKey: 'webhooks:write', tokens: [] },
   listWebhooks: { apiKey: 'webhooks:read', tokens: [] },

@@ -9,35 +9,35 @@ import { DatabaseUnavailable } from '../database/database.ts';
 import type { AccessTokens } from '../keys/access-token.ts';
 import type { ApiKeys } from '../../merchants/api-keys.ts';
 import type { Refusal } from '../../refusal.ts';
-import type { Service, SlowService } from '../../app/app-context.ts';
-import { access, everyScope, type AccessRow } from './access.ts';
+import type { AppContext, PrepareContext } from '../../app/app-context.ts';
+import { access, allScopes, type AccessRow } from './access.ts';
 import { clientAddress, networkOf } from './client-address.ts';
 import type { Caller } from './caller.ts';
-import { longestWaitMs, Patience, waitMsOf } from './request-deadline.ts';
+import { maxTimeoutMs, RequestDeadline, timeoutMsOf } from './request-deadline.ts';
 import { takesIdempotencyKey, type AnyEndpoint, type EndpointRequest } from './endpoint.ts';
 import {
   idempotencyKeyPattern,
   withoutMembers,
-  type Answered,
+  type EndpointResponse,
   type Idempotency,
-  type Repeated,
+  type IdempotentResult,
 } from './idempotency.ts';
-import { isKeepable, parseJson } from './json-body.ts';
+import { isStorableText, parseJson } from './json-body.ts';
 import type { RateLimit } from './rate-limit.ts';
-import type { RefusalCode } from './errors/error-codes.ts';
+import type { ErrorCode } from './errors/error-codes.ts';
 import {
-  refusalAnswer,
-  refusalOf,
-  requestIdCharactersMost,
-  sideOf,
+  errorResponse,
+  validationRefusal,
+  maxRequestIdCharacters,
+  apiFamilyOf,
   waitSecondsOf,
-  type Side,
+  type ApiFamily,
 } from './errors/error-response.ts';
-import { compileCheck, type Check, type Complaint } from './errors/validate.ts';
+import { compileCheck, type Check, type ValidationError } from './errors/validate.ts';
 
-export type Door = {
-  readonly service: Service;
-  readonly slow: SlowService;
+export type PipelineDeps = {
+  readonly service: AppContext;
+  readonly slow: PrepareContext;
   readonly clock: Clock;
   readonly apiKeys: ApiKeys;
   readonly tokens: AccessTokens;
@@ -49,18 +49,18 @@ export type Door = {
 };
 
 /** What the first half of the way, before the body is read, found out for the second. */
-export type Admitted = { readonly caller: Caller; readonly patience: Patience };
+export type RequestContext = { readonly caller: Caller; readonly patience: RequestDeadline };
 
 /** The first half: everything that can be known from the head of the request. Undefined when it was answered. */
-export async function admit(
-  door: Door,
+export async function openRequest(
+  door: PipelineDeps,
   endpoint: AnyEndpoint,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<Admitted | undefined> {
-  const waitMs = waitMsOf(headerText(request, 'x-request-deadline'), door.clock.now());
+): Promise<RequestContext | undefined> {
+  const waitMs = timeoutMsOf(headerText(request, 'x-request-deadline'), door.clock.now());
   // A deadline that cannot be read is refused below, once it is known who calls.
-  const patience = new Patience(waitMs ?? longestWaitMs, () => sendTooLate(reply));
+  const patience = new RequestDeadline(waitMs ?? maxTimeoutMs, () => sendTooLate(reply));
   // Answered, or hung up before that.
   reply.raw.once('close', () => patience.end());
   const caller = await authenticate(door, request.headers.authorization, request.ip);
@@ -70,15 +70,19 @@ export async function admit(
   const row: AccessRow = access[endpoint.operation];
   const refused = refusalOfAccess(row, caller, request.params as Record<string, string>);
   if (refused === 'unauthorized') return void sendUnauthorized(reply);
-  const side = sideOf(endpoint.path);
+  const side = apiFamilyOf(endpoint.path);
   if (refused) return void sendRefusal(side, reply, { code: refused });
 
   const requestId = request.headers['x-request-id'];
-  const most = requestIdCharactersMost[side];
+  const most = maxRequestIdCharacters[side];
   if (typeof requestId !== 'string' || requestId.length > most || requestId.length === 0) {
     const keyword = requestId === undefined ? 'required' : 'maxLength';
     const description = `send a header of 1 to ${most} characters`;
-    return void sendRefusal(side, reply, refusalOf(side, { where: 'X-Request-ID', keyword, description }));
+    return void sendRefusal(
+      side,
+      reply,
+      validationRefusal(side, { where: 'X-Request-ID', keyword, description }),
+    );
   }
   if (waitMs === undefined) {
     const details = side === 'wallets' ? { details: { name: 'X-Request-Deadline' } } : {};
@@ -92,14 +96,14 @@ export async function admit(
 }
 
 /** The second half, for one endpoint: body, schema, the room, the answer. It may fail when the caller has gone. */
-export function answerer(
-  door: Door,
+export function requestHandler(
+  door: PipelineDeps,
   endpoint: AnyEndpoint,
-): (admitted: Admitted, request: FastifyRequest, reply: FastifyReply) => Promise<void> {
+): (admitted: RequestContext, request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   const read = requestReader(endpoint);
   const write = answerWriter(endpoint);
   const takesKey = takesIdempotencyKey(endpoint);
-  const side = sideOf(endpoint.path);
+  const side = apiFamilyOf(endpoint.path);
 
   return async (admitted, request, reply) => {
     const input = read(request);
@@ -109,8 +113,8 @@ export function answerer(
     const key = takesKey ? headerText(request, 'idempotency-key') : undefined;
     if (key !== undefined && !idempotencyKeyPattern.test(key)) {
       const description = 'send 1 to 64 of A-Z a-z 0-9 . _ -';
-      const complaint = { where: 'Idempotency-Key', keyword: 'pattern', description };
-      return sendRefusal(side, reply, refusalOf(side, complaint));
+      const validationMessage = { where: 'Idempotency-Key', keyword: 'pattern', description };
+      return sendRefusal(side, reply, validationRefusal(side, validationMessage));
     }
 
     const { caller, patience } = admitted;
@@ -125,69 +129,72 @@ export function answerer(
       now: door.service.merchants.timeOf(party),
       address: clientAddress(request),
     };
-    if (endpoint.mayAsk?.(endpointRequest) === false) return sendUnauthorized(reply);
+    if (endpoint.isOwnParty?.(endpointRequest) === false) return sendUnauthorized(reply);
     const waitSeconds = endpoint.limit?.(endpointRequest, door.service);
     if (waitSeconds !== undefined) return sendTooMany(reply, waitSeconds);
 
-    const work = async (made?: unknown): Promise<Repeated> => {
-      const act = (service: Service) => perform(endpoint, endpointRequest, service, made, reply, write);
-      if (key === undefined) return { kind: 'first', answer: await act(door.service) };
+    const work = async (prepared?: unknown): Promise<IdempotentResult> => {
+      const act = (service: AppContext) =>
+        perform(endpoint, endpointRequest, service, prepared, reply, write);
+      if (key === undefined) return { kind: 'first', response: await act(door.service) };
       return performOnce(door, endpoint, endpointRequest, request, key, act);
     };
-    const result = endpoint.beforehand ? await endpoint.beforehand(door.slow, work) : await work();
+    const result = endpoint.prepare ? await endpoint.prepare(door.slow, work) : await work();
     // It was done all the same: its outcome is unknown to this caller.
     if (patience.isOver) return;
     if (result.kind === 'busy') return sendTooMany(reply, result.waitSeconds);
     if (result.kind === 'other-request') return sendRefusal(side, reply, { code: 'idempotencyKeyReused' });
     if (result.kind === 'replay') reply.header('Idempotent-Replayed', 'true');
-    const { answer } = result;
-    reply.code(answer.status);
-    if (endpoint.location && answer.status < 300) {
-      reply.header('Location', door.publicUrl() + endpoint.location(JSON.parse(answer.body)));
+    const { response } = result;
+    reply.code(response.status);
+    if (endpoint.location && response.status < 300) {
+      reply.header('Location', door.publicUrl() + endpoint.location(JSON.parse(response.body)));
     }
-    if (answer.body === '') return void reply.send();
-    return void reply.type('application/json; charset=utf-8').send(answer.body);
+    if (response.body === '') return void reply.send();
+    return void reply.type('application/json; charset=utf-8').send(response.body);
   };
 }
 
 async function perform(
   endpoint: AnyEndpoint,
   request: EndpointRequest,
-  service: Service,
-  made: unknown,
+  service: AppContext,
+  prepared: unknown,
   reply: FastifyReply,
   write: AnswerWriter,
-): Promise<Answered> {
-  const outcome = await endpoint.handle(request, service, made);
+): Promise<EndpointResponse> {
+  const outcome = await endpoint.handle(request, service, prepared);
   if (!outcome.ok) {
     const waitSeconds = waitSecondsOf(outcome.refusal, request.now);
     if (waitSeconds !== undefined) reply.header('Retry-After', String(waitSeconds));
-    const answer = refusalAnswer(sideOf(endpoint.path), outcome.refusal);
-    return waitSeconds !== undefined || answer.status === 429 ? { ...answer, isForNow: true } : answer;
+    const response = errorResponse(apiFamilyOf(endpoint.path), outcome.refusal);
+    return waitSeconds !== undefined || response.status === 429
+      ? { ...response, isRetryable: true }
+      : response;
   }
-  if (!endpoint.answer) return { status: endpoint.status, body: '' };
+  if (!endpoint.response) return { status: endpoint.status, body: '' };
   return { status: endpoint.status, body: write(outcome.value, reply) };
 }
 
 type AnswerWriter = (value: unknown, reply: FastifyReply) => string;
 
 /** Writes the declared fields and drops all others. Compiled for the first answer: for all operations it held up the start. */
-function answerWriter({ answer }: AnyEndpoint): AnswerWriter {
+function answerWriter({ response }: AnyEndpoint): AnswerWriter {
   let serialize: ReturnType<FastifyReply['compileSerializationSchema']> | undefined;
   return (value, reply) => {
-    serialize ??= reply.compileSerializationSchema(answer as Record<string, unknown>);
+    serialize ??= reply.compileSerializationSchema(response as Record<string, unknown>);
     return serialize(value as Record<string, unknown>);
   };
 }
 
 async function performOnce(
-  door: Door,
+  door: PipelineDeps,
   endpoint: AnyEndpoint,
   endpointRequest: EndpointRequest,
   request: FastifyRequest,
   key: string,
-  act: (service: Service) => Promise<Answered>,
-): Promise<Repeated> {
+  act: (service: AppContext) => Promise<EndpointResponse>,
+): Promise<IdempotentResult> {
   const { caller } = endpointRequest;
   return door.idempotency.once(
     {
@@ -195,7 +202,7 @@ async function performOnce(
       key,
       method: endpoint.method,
       path: request.url,
-      body: withoutMembers(endpointRequest.body ?? null, endpoint.notRemembered ?? []),
+      body: withoutMembers(endpointRequest.body ?? null, endpoint.excludeFromHash ?? []),
       now: door.clock.now(),
     },
     (tx) => act({ ...door.service, db: tx }),
@@ -207,7 +214,7 @@ async function performOnce(
  * start, until it has worked: a flood of made-up keys does not reach the database.
  */
 async function authenticate(
-  { apiKeys, tokens, failedAuthenticationRate: failures }: Door,
+  { apiKeys, tokens, failedAuthenticationRate: failures }: PipelineDeps,
   header: string | undefined,
   address: string,
 ): Promise<Caller | { readonly waitSeconds: number } | undefined> {
@@ -237,27 +244,27 @@ function refusalOfAccess(
   row: AccessRow,
   caller: Caller,
   params: Record<string, string>,
-): RefusalCode | 'unauthorized' | undefined {
+): ErrorCode | 'unauthorized' | undefined {
   if (caller.kind === 'apiKey') {
     const { scopes } = caller;
-    return scopes.includes(everyScope) || scopes.includes(row.apiKey) ? undefined : 'unauthorized';
+    return scopes.includes(allScopes) || scopes.includes(row.apiKey) ? undefined : 'unauthorized';
   }
   const mayCall = row.tokens.includes(caller.kind);
   const isOwn = row.anyEntity ?? (row.entity !== undefined && params[row.entity] === caller.entityId);
-  return mayCall && isOwn ? undefined : (row.hiddenBehind ?? 'unauthorized');
+  return mayCall && isOwn ? undefined : (row.maskedAs ?? 'unauthorized');
 }
 
 /** JSON is UTF-8; a client that names another encoding means something else. */
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i;
 
 type Input = { params: unknown; query: unknown; body: unknown };
-type Unreadable = { unsupported: true } | { refusal: Refusal<RefusalCode> };
+type Unreadable = { unsupported: true } | { refusal: Refusal<ErrorCode> };
 
 function requestReader(endpoint: AnyEndpoint): (request: FastifyRequest) => Input | Unreadable {
   const checks = (['params', 'query'] as const).map((part) => [part, checkOf(endpoint[part])] as const);
   const checkBody = checkOf(endpoint.body);
   const queryNumbers = integersOf(endpoint.query);
-  const side = sideOf(endpoint.path);
+  const side = apiFamilyOf(endpoint.path);
   const title = (endpoint.body as { title?: string } | undefined)?.title ?? 'Body';
 
   return (request) => {
@@ -267,8 +274,8 @@ function requestReader(endpoint: AnyEndpoint): (request: FastifyRequest) => Inpu
       body: undefined as unknown,
     };
     for (const [part, check] of checks) {
-      const problem = check?.(input[part]) ?? unkeepableText(input[part]);
-      if (problem) return { refusal: refusalOf(side, problem) };
+      const problem = check?.(input[part]) ?? unstorableText(input[part]);
+      if (problem) return { refusal: validationRefusal(side, problem) };
     }
     if (!checkBody) return input;
     if (!jsonType.test(request.contentType)) return { unsupported: true };
@@ -277,11 +284,11 @@ function requestReader(endpoint: AnyEndpoint): (request: FastifyRequest) => Inpu
     if ('problem' in parsed) {
       const { where, what: description } = parsed.problem;
       const keyword = bytes.length === 0 ? 'absent' : 'unreadable';
-      return { refusal: refusalOf(side, { where, keyword, description }, { title }) };
+      return { refusal: validationRefusal(side, { where, keyword, description }, { title }) };
     }
     const problem = checkBody(parsed.value);
-    if (problem) return { refusal: refusalOf(side, problem, { title }) };
-    const message = endpoint.bodyProblem?.(parsed.value);
+    if (problem) return { refusal: validationRefusal(side, problem, { title }) };
+    const message = endpoint.validateBody?.(parsed.value);
     const details = side === 'wallets' ? { details: { errorType: 'SchemaViolated', name: title } } : {};
     if (message !== undefined) return { refusal: { code: 'invalidRequest', message, ...details } };
     input.body = parsed.value;
@@ -297,9 +304,9 @@ function checkOf(schema: TSchema | undefined): Check | undefined {
 }
 
 /** Text of the address reaches the database too. */
-function unkeepableText(values: unknown): Complaint | undefined {
+function unstorableText(values: unknown): ValidationError | undefined {
   for (const [name, text] of Object.entries(values as Record<string, unknown>)) {
-    if (typeof text === 'string' && !isKeepable(text))
+    if (typeof text === 'string' && !isStorableText(text))
       return { where: name, keyword: 'pattern', description: 'has a NUL character' };
   }
   return undefined;
@@ -327,11 +334,11 @@ function clamped(number: number): number {
   return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, number));
 }
 
-export function sendRefusal(side: Side, reply: FastifyReply, refusal: Refusal<RefusalCode>): void {
-  const answer = refusalAnswer(side, refusal);
-  reply.code(answer.status);
-  if (answer.body === '') return void reply.send();
-  void reply.type('application/json; charset=utf-8').send(answer.body);
+export function sendRefusal(side: ApiFamily, reply: FastifyReply, refusal: Refusal<ErrorCode>): void {
+  const response = errorResponse(side, refusal);
+  reply.code(response.status);
+  if (response.body === '') return void reply.send();
+  void reply.type('application/json; charset=utf-8').send(response.body);
 }
 
 function sendTooMany(reply: FastifyReply, waitSeconds: number): void {

@@ -2,10 +2,17 @@
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from '../log.ts';
-import { admit, answerer, sendRefusal, statusOfFault, type Admitted, type Door } from './request-pipeline.ts';
+import {
+  openRequest,
+  requestHandler,
+  sendRefusal,
+  statusOfFault,
+  type RequestContext,
+  type PipelineDeps,
+} from './request-pipeline.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import type { Metrics } from './metrics.ts';
-import { requestIdCharactersMost, sideOf } from './errors/error-response.ts';
+import { maxRequestIdCharacters, apiFamilyOf } from './errors/error-response.ts';
 
 const bodyBytesMost = 256 * 1024;
 const requestTimeoutMs = 30_000;
@@ -30,13 +37,13 @@ declare module 'fastify' {
   interface FastifyRequest {
     operation: string;
     contentType: string;
-    admitted: Admitted | undefined;
+    admitted: RequestContext | undefined;
     startedAtMs: number;
   }
 }
 
 export function buildServer(options: {
-  door: Door;
+  door: PipelineDeps;
   endpoints: readonly AnyEndpoint[];
   log: Logger;
   metrics: Metrics;
@@ -114,7 +121,7 @@ export function buildServer(options: {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     // The framework's own complaints about the request, or a caller who hung up in the middle of it; everything else
     // is ours.
-    const side = sideOf(request.url);
+    const side = apiFamilyOf(request.url);
     if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return sendRefusal(side, reply, { code: 'requestTooLarge' });
     const isCutOff = request.raw.destroyed && !request.raw.complete;
     if (isCutOff || /^FST_ERR_(BAD_URL|MAX_PARAM_LENGTH|CTP_|ROUTE_MISSING|.*INVALID)/.test(code)) {
@@ -130,7 +137,7 @@ export function buildServer(options: {
   }
 
   for (const endpoint of endpoints) {
-    const answer = answerer(door, endpoint);
+    const answer = requestHandler(door, endpoint);
     app.route({
       method: endpoint.method,
       url: endpoint.path.replace(/\{(\w+)\}/g, ':$1'),
@@ -140,7 +147,7 @@ export function buildServer(options: {
         // The framework would refuse some types before the door can, also where the body is ignored.
         request.contentType = request.raw.headers['content-type'] ?? '';
         delete request.raw.headers['content-type'];
-        request.admitted = await admit(door, endpoint, request, reply);
+        request.admitted = await openRequest(door, endpoint, request, reply);
         return request.admitted ? undefined : reply;
       },
       handler: async (request, reply) => {
@@ -215,7 +222,7 @@ function addFixedHeaders(request: FastifyRequest, reply: FastifyReply): void {
   if (
     typeof requestId === 'string' &&
     /^[\x20-\x7e]+$/.test(requestId) &&
-    requestId.length <= requestIdCharactersMost[sideOf(request.url)]
+    requestId.length <= maxRequestIdCharacters[apiFamilyOf(request.url)]
   ) {
     reply.header('X-Request-ID', requestId);
   }

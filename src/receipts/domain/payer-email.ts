@@ -13,7 +13,7 @@ export type Paid = Member & {
   readonly approvalCode?: string;
 };
 
-export type Letter = {
+export type PayerEmail = {
   readonly partyId: string;
   readonly seriesId: string;
   readonly paid: Paid;

@@ -3,7 +3,7 @@ import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import type { Currency } from '../../money.ts';
-import type { Letter, Paid } from '../domain/payer-email.ts';
+import type { PayerEmail, Paid } from '../domain/payer-email.ts';
 import type { Member } from '../../recurring/domain/series.ts';
 
 /** What a receipt says, and where it goes. */
@@ -142,7 +142,7 @@ export async function storeLetter(
 export async function findLetter(
   db: Database,
   { invoiceId, paymentId }: Member,
-): Promise<Letter | undefined> {
+): Promise<PayerEmail | undefined> {
   const [row] = await db.run(readLetter, { invoice_id: invoiceId, payment_id: paymentId });
   return row && letterFromRow(row);
 }
@@ -151,7 +151,7 @@ export async function findLetter(
 export async function findOutbox(
   db: Database,
   { partyId, invoiceId, most }: { partyId: string; invoiceId: string | undefined; most: number },
-): Promise<Letter[]> {
+): Promise<PayerEmail[]> {
   const rows = await db.run(readOutbox, { party_id: partyId, invoice_id: invoiceId ?? null, most });
   return rows.map(letterFromRow);
 }
@@ -159,7 +159,7 @@ export async function findOutbox(
 export async function endLetter(
   db: Database,
   { invoiceId, paymentId }: Member,
-  ended: Required<Pick<Letter, 'status' | 'written'>> & Pick<Letter, 'refusal'>,
+  ended: Required<Pick<PayerEmail, 'status' | 'written'>> & Pick<PayerEmail, 'refusal'>,
   now: Instant,
 ): Promise<void> {
   const { status, written, refusal } = ended;
@@ -175,14 +175,14 @@ export async function endLetter(
   });
 }
 
-function letterFromRow(row: Values<typeof columns>): Letter {
+function letterFromRow(row: Values<typeof columns>): PayerEmail {
   const { subject, text_body: text, html_body: html, approval_code: approvalCode } = row;
   return {
     partyId: row.party_id,
     seriesId: row.series_id,
     recipient: row.recipient,
     createdAt: row.created_at,
-    status: row.status as Letter['status'],
+    status: row.status as PayerEmail['status'],
     paid: {
       invoiceId: row.invoice_id,
       paymentId: row.payment_id,

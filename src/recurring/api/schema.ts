@@ -6,8 +6,8 @@ import { givesAnyNumberAway } from '../../cards/domain/card.ts';
 import { isDate } from '../../retry-rules/domain/calendar.ts';
 import type { Bundle } from '../consent-bundle.ts';
 import { scheduleProblem, type MandateGiven } from '../domain/mandate.ts';
-import type { Verdict } from '../../retry-rules/domain/may-charge.ts';
-import { seriesChangeOf, seriesChangeTypes } from '../webhook-events.ts';
+import type { ChargeDecision } from '../../retry-rules/domain/may-charge.ts';
+import { seriesWriteOf, seriesChangeTypes } from '../webhook-events.ts';
 import type { Series, SeriesFact } from '../domain/series.ts';
 import { parseInstant, type Instant } from '../../clock.ts';
 
@@ -175,7 +175,7 @@ export const RecurringSchema = Type.Object(
   { title: 'Recurring' },
 );
 
-export function recurringBody(series: Series, verdict: Verdict): Static<typeof RecurringSchema> {
+export function recurringBody(series: Series, verdict: ChargeDecision): Static<typeof RecurringSchema> {
   const { root, latest, card, mandate, failingSince } = series;
   const { schedule, validUntil, amountRule, trialEnd, amountAfterTrialMinor } = mandate;
   return {
@@ -246,7 +246,7 @@ export const RecurringEvent = Type.Object(
   { title: 'RecurringEvent' },
 );
 export function recurringEventBody(event: LoggedEvent<SeriesFact>): Static<typeof RecurringEvent> {
-  return { id: event.sequence, createdAt: event.createdAt, changes: event.facts.map(seriesChangeOf) };
+  return { id: event.sequence, createdAt: event.createdAt, changes: event.facts.map(seriesWriteOf) };
 }
 
 const Unknown = Type.Unknown();

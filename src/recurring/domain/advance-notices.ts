@@ -17,7 +17,7 @@ const dayMs = 24 * 3_600_000;
 const rareAfterDays = 180;
 
 /** The next one after those that were said; undefined when nothing is left to say. */
-export function nextNotice(series: Series): Notice | undefined {
+export function nextAdvanceNotice(series: Series): Notice | undefined {
   if (series.state.name !== 'active') return undefined;
   return noticesOf(series)
     .filter(({ at }) => at > series.noticedUntil)

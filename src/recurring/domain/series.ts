@@ -36,7 +36,7 @@ export type SeriesCard = {
 };
 
 /** What is in no fact and shown to nobody: where the card is, and what is the same for every token of its number. */
-export type CardHandles = { readonly token: string; readonly key: Buffer };
+export type CardRef = { readonly token: string; readonly key: Buffer };
 
 export type SeriesTerms = {
   readonly id: string;
@@ -78,7 +78,7 @@ export type Series = SeriesTerms & {
 };
 
 /** How the bank answered a charge, as far as the series is concerned. */
-export type Ending =
+export type ChargeOutcome =
   | { readonly outcome: 'approved'; readonly advice?: string }
   | {
       readonly outcome: 'declined';
@@ -144,10 +144,10 @@ export function seriesAt(series: Series, now: Instant): Series {
 }
 
 /** What a charge's ending means: the facts, and how far a stop reaches beyond the series. */
-export function decideEnding(
+export function applyOutcome(
   series: Series,
   attempt: Attempt,
-  ending: Ending,
+  ending: ChargeOutcome,
   now: Instant,
 ): { readonly facts: SeriesFact[]; readonly stop?: Stopped } {
   const { invoiceId, paymentId, isRetry, createdAt } = attempt;
@@ -180,7 +180,7 @@ export function decideEnding(
 }
 
 /** What the bank says by itself, without having asked the network, is no rule of a network. */
-function answerOfNetwork(ending: Ending): { code?: string; advice?: string } {
+function answerOfNetwork(ending: ChargeOutcome): { code?: string; advice?: string } {
   switch (ending.outcome) {
     case 'approved':
       return ending.advice === undefined ? {} : { advice: ending.advice };
@@ -192,7 +192,7 @@ function answerOfNetwork(ending: Ending): { code?: string; advice?: string } {
 }
 
 /** Whether an ending counts as a decline at the network. */
-export function countsAsDecline(ending: Ending): boolean {
+export function countsAsDecline(ending: ChargeOutcome): boolean {
   return ending.outcome === 'declined' && ending.network !== 'bank';
 }
 

@@ -6,7 +6,7 @@ import { statement, type Values } from '../../platform/database/statement.ts';
 import type { Money } from '../../money.ts';
 import type { PendingCharge } from '../../recurring/store/charge-fragments.ts';
 import type { CardStop, Standing } from '../domain/may-charge.ts';
-import type { Attempt, Ending, Member, Stopped } from '../../recurring/domain/series.ts';
+import type { Attempt, ChargeOutcome, Member, Stopped } from '../../recurring/domain/series.ts';
 import {
   seriesColumns,
   seriesFromRow,
@@ -240,11 +240,11 @@ function attemptFrom(member: Member, row: Values<typeof readPendingAttempt.row>)
   };
 }
 
-export async function storeEnding(
+export async function storeOutcome(
   db: Database,
   seriesId: string,
   attempt: Attempt,
-  ending: Ending,
+  ending: ChargeOutcome,
   decided: { readonly effect?: string; readonly rule?: string; readonly pack?: string },
   now: Instant,
 ): Promise<void> {

@@ -57,8 +57,8 @@ export class Hearing {
   readonly #heard = new Map<string, Heard[]>();
   readonly #rememberedMost: number;
 
-  constructor(rememberedMost: number) {
-    this.#rememberedMost = rememberedMost;
+  constructor(maxRemembered: number) {
+    this.#rememberedMost = maxRemembered;
   }
 
   /** From now on what is told of it is kept. */

@@ -23,8 +23,8 @@ export const makeTestDeposit = endpoint({
   body: TestDeposit,
   bodyExample: { wallet: 'the id of your wallet', body: { amount: 100_000, currency: 'RUB' } },
   status: 202,
-  answer: DepositSchema,
-  refusals: ['noSuchWallet', 'differentCurrencies', 'invalidCashAmount'],
+  response: DepositSchema,
+  errors: ['noSuchWallet', 'differentCurrencies', 'invalidCashAmount'],
   handle: async ({ caller, body, now }, { db, ids, payouts }) => {
     const wallet = await findWallet(db, caller.partyId, body.wallet);
     if (!wallet) return refuse('noSuchWallet');
@@ -56,8 +56,8 @@ export const listDeposits = endpoint({
     currencyID: Type.Optional(CurrencyCode),
   }),
   status: 200,
-  answer: pageSchema('DepositPage', DepositSchema),
-  refusals: ['invalidContinuationToken', 'invalidSearchRange'],
+  response: pageSchema('DepositPage', DepositSchema),
+  errors: ['invalidContinuationToken', 'invalidSearchRange'],
   handle: async ({ caller, query }, { db }) => {
     const range = rangeOf(query);
     if (!range.ok) return range;

@@ -23,8 +23,11 @@ export const grantWallet = endpoint({
   body: Type.Object({ asset: AssetParams, validUntil: DateTime }, { title: 'WalletGrantRequest' }),
   bodyExample: { asset: { amount: 10_000, currency: 'RUB' }, validUntil: '2030-01-01T00:00:00Z' },
   status: 201,
-  answer: Type.Object({ token: Type.String(), validUntil: DateTime, asset: Asset }, { title: 'WalletGrant' }),
-  refusals: ['walletNotFound', 'partyInaccessible', 'expiredGrant', 'currencyNotSupported'],
+  response: Type.Object(
+    { token: Type.String(), validUntil: DateTime, asset: Asset },
+    { title: 'WalletGrant' },
+  ),
+  errors: ['walletNotFound', 'partyInaccessible', 'expiredGrant', 'currencyNotSupported'],
   handle: async ({ caller, params, body, now }, { db, merchants, ids }) => {
     const wallet = await findWallet(db, caller.partyId, params.walletID);
     if (!wallet) return refuse('walletNotFound');
@@ -55,8 +58,8 @@ export const grantDestination = endpoint({
   body: Type.Object({ validUntil: DateTime }, { title: 'DestinationGrantRequest' }),
   bodyExample: { validUntil: '2030-01-01T00:00:00Z' },
   status: 201,
-  answer: Type.Object({ token: Type.String(), validUntil: DateTime }, { title: 'DestinationGrant' }),
-  refusals: ['destinationNotFound', 'partyInaccessible', 'expiredGrant'],
+  response: Type.Object({ token: Type.String(), validUntil: DateTime }, { title: 'DestinationGrant' }),
+  errors: ['destinationNotFound', 'partyInaccessible', 'expiredGrant'],
   handle: async ({ caller, params, body, now }, { db, merchants, ids }) => {
     const stored = await findDestination(db, caller.partyId, params.destinationID);
     if (!stored) return refuse('destinationNotFound');

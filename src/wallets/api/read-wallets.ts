@@ -17,8 +17,8 @@ export const getWallet = endpoint({
   summary: 'Get a wallet',
   params: WalletPath,
   status: 200,
-  answer: WalletSchema,
-  refusals: ['walletNotFound'],
+  response: WalletSchema,
+  errors: ['walletNotFound'],
   handle: async ({ caller, params }, { db }) => {
     const wallet = await readOne(db, caller.partyId, params.walletID);
     return wallet ? accept(walletBody(wallet)) : refuse('walletNotFound');
@@ -33,8 +33,8 @@ export const getWalletAccount = endpoint({
   summary: 'What is on a wallet',
   params: WalletPath,
   status: 200,
-  answer: WalletAccount,
-  refusals: ['walletNotFound'],
+  response: WalletAccount,
+  errors: ['walletNotFound'],
   handle: async ({ caller, params }, { db, payouts }) => {
     const wallet = await readOne(db, caller.partyId, params.walletID);
     if (!wallet) return refuse('walletNotFound');
@@ -56,8 +56,8 @@ export const findWallet = endpoint({
   summary: 'Find a wallet by its externalID',
   query: Type.Object({ externalID: Named }),
   status: 200,
-  answer: WalletSchema,
-  refusals: ['walletNotFound'],
+  response: WalletSchema,
+  errors: ['walletNotFound'],
   handle: async ({ caller, query }, { db }) => {
     const found = await findWalletNamed(db, caller.partyId, query.externalID);
     return found ? accept(walletBody(found.value)) : refuse('walletNotFound');
@@ -72,8 +72,8 @@ export const listWallets = endpoint({
   summary: 'List your wallets, newest first',
   query: HoldingsQuery,
   status: 200,
-  answer: pageSchema('WalletPage', WalletSchema),
-  refusals: ['invalidContinuationToken'],
+  response: pageSchema('WalletPage', WalletSchema),
+  errors: ['invalidContinuationToken'],
   handle: ({ caller, query }, { db }) => {
     const filter = {
       party_id: caller.partyId,

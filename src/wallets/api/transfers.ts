@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { largestAmountMinor } from '../../money.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { fingerprintOf, madeOnce } from '../../identities/api/idempotent-create.ts';
+import { fingerprintOf, createIdempotently } from '../../identities/api/idempotent-create.ts';
 import { AnyID } from '../../identities/api/shared-schema.ts';
 import { findTransfer, findTransferNamed, storeTransfer } from '../store/transfers.ts';
 import { decideTransfer, type Transfer, type TransferRefusal } from '../domain/wallet.ts';
@@ -24,9 +24,9 @@ export const createTransfer = endpoint({
     body: { amount: 10_000, currency: 'RUB' },
   },
   status: 202,
-  answer: TransferSchema,
+  response: TransferSchema,
   location: ({ id }) => `/wallet/v0/w2w/transfers/${id}`,
-  refusals: [
+  errors: [
     'partyInaccessible',
     'noSuchSender',
     'noSuchReceiver',
@@ -40,7 +40,7 @@ export const createTransfer = endpoint({
     const { sender, receiver, externalID } = body;
     const { amount, currency } = body.body;
     const fingerprint = fingerprintOf([sender, receiver, amount, currency, externalID]);
-    const made = await madeOnce<Transfer, TransferRefusal>({
+    const made = await createIdempotently<Transfer, TransferRefusal>({
       externalId: externalID,
       fingerprint,
       find: (named) => findTransferNamed(db, caller.partyId, named),
@@ -81,8 +81,8 @@ export const getTransfer = endpoint({
   summary: 'Get a transfer between wallets',
   params: Type.Object({ w2wTransferID: AnyID }),
   status: 200,
-  answer: TransferSchema,
-  refusals: ['transferNotFound'],
+  response: TransferSchema,
+  errors: ['transferNotFound'],
   handle: async ({ caller, params }, { db }) => {
     const transfer = await findTransfer(db, caller.partyId, params.w2wTransferID);
     return transfer ? accept(transferBody(transfer)) : refuse('transferNotFound');

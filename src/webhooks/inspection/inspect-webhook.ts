@@ -23,7 +23,7 @@ import { findWebhook, storeNextKey } from '../registration/webhooks.store.ts';
 import { decideRotate, keysAt, longestNoticeHours } from '../domain/webhook.ts';
 import { keysBody, keyMembers, signingSecret, WebhookPath } from '../registration/schema.ts';
 
-const pageMost = 1_000;
+const maxPage = 1_000;
 const limit = Type.Integer({
   minimum: 1,
   maximum: 2_147_483_647,
@@ -100,13 +100,13 @@ export const listWebhookQueues = endpoint({
     state: Type.Optional(Type.Enum(['waiting', 'failing', 'parked', 'done'])),
   }),
   status: 200,
-  answer: Type.Array(QueueSchema),
-  refusals: ['webhookNotFound'],
+  response: Type.Array(QueueSchema),
+  errors: ['webhookNotFound'],
   handle: async ({ caller, params, query }, { db }) => {
     if (!(await findWebhook(db, caller.partyId, params.webhookID))) return refuse('webhookNotFound');
     const { state, after } = query;
     const rows = await queuesOf(db, params.webhookID, {
-      most: Math.min(query.limit, pageMost),
+      most: Math.min(query.limit, maxPage),
       ...(state === undefined ? {} : { state }),
       ...(after === undefined ? {} : { after }),
     });
@@ -130,8 +130,8 @@ export const listWebhookAttempts = endpoint({
     after: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   }),
   status: 200,
-  answer: Type.Array(AttemptSchema),
-  refusals: ['webhookNotFound'],
+  response: Type.Array(AttemptSchema),
+  errors: ['webhookNotFound'],
   handle: async ({ caller, params, query }, { db, webhooks }) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     const topic = webhooks.topics.find(({ name }) => name === stored?.webhook.topic);
@@ -141,7 +141,7 @@ export const listWebhookAttempts = endpoint({
       return refuse('invalidRequest', { message: 'after: this is no id of an attempt' });
     const before = query.before === undefined ? undefined : parseInstant(query.before);
     const rows = await attemptsOf(db, params.webhookID, {
-      most: Math.min(query.limit, pageMost),
+      most: Math.min(query.limit, maxPage),
       ...(query.objectID === undefined ? {} : { aggregateId: query.objectID }),
       ...(before === undefined ? {} : { before }),
       ...(after ? { after } : {}),
@@ -161,8 +161,8 @@ export const testWebhook = endpoint({
     'the answer says how it went.',
   params: WebhookPath,
   status: 200,
-  answer: TestResult,
-  refusals: ['webhookNotFound'],
+  response: TestResult,
+  errors: ['webhookNotFound'],
   // Waits for the receiver, and must not hold a transaction meanwhile.
   ignoresIdempotencyKey: true,
   handle: async ({ caller, params, now }, { clock, ids, webhooks }) => {
@@ -172,15 +172,15 @@ export const testWebhook = endpoint({
     if (!topic) return refuse('webhookNotFound');
     const startedMs = performance.now();
     const message = { id: `evt_test${ids.next()}`, body: testBodyOf(topic, now) };
-    const answer = await postTo(webhooks.sender, destination, message, {
+    const response = await postTo(webhooks.sender, destination, message, {
       now: clock.now(),
       requestId: ids.next(),
     });
-    const failure = failureOf(answer);
+    const failure = failureOf(response);
     return accept({
       delivered: failure === undefined,
       durationMs: Math.round(performance.now() - startedMs),
-      ...(answer.came === 'status' ? { status: answer.status } : {}),
+      ...(response.came === 'status' ? { status: response.status } : {}),
       ...(failure === undefined ? {} : { failure }),
     });
   },
@@ -198,8 +198,8 @@ export const resumeWebhook = endpoint({
   body: Type.Object({ objectID: Type.Optional(objectID) }, { title: 'WebhookResumeParams' }),
   bodyExample: {},
   status: 200,
-  answer: QueueCount,
-  refusals: ['webhookNotFound'],
+  response: QueueCount,
+  errors: ['webhookNotFound'],
   ignoresIdempotencyKey: true,
   handle: async ({ caller, params, body }, { db, clock, webhooks }) => {
     if (!(await findWebhook(db, caller.partyId, params.webhookID))) return refuse('webhookNotFound');
@@ -236,12 +236,12 @@ export const replayWebhook = endpoint({
     'it had; also what happened before the webhook was made. Each queue then goes on where it was.',
   params: WebhookPath,
   body: ReplayParams,
-  bodyProblem: ({ since, fromEventID }) =>
+  validateBody: ({ since, fromEventID }) =>
     (since === undefined) === (fromEventID === undefined) ? 'give either since or fromEventID' : undefined,
   bodyExample: { since: '2030-01-01T00:00:00Z', until: '2030-01-02T00:00:00Z' },
   status: 200,
-  answer: QueueCount,
-  refusals: ['webhookNotFound', 'webhookEventNotFound'],
+  response: QueueCount,
+  errors: ['webhookNotFound', 'webhookEventNotFound'],
   ignoresIdempotencyKey: true,
   handle: async ({ caller, params, body, now }, { db, clock, webhooks }) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
@@ -283,9 +283,9 @@ export const rotateWebhookKeys = endpoint({
   ),
   bodyExample: { afterHours: 24 },
   status: 200,
-  answer: RotatedKeys,
-  refusals: ['webhookNotFound', 'webhookRotationInProgress'],
-  beforehand: withKeyPairs,
+  response: RotatedKeys,
+  errors: ['webhookNotFound', 'webhookRotationInProgress'],
+  prepare: withKeyPairs,
   handle: async ({ caller, params, body }, { db, clock, webhooks }, pairs) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     if (!stored) return refuse('webhookNotFound');

@@ -12,7 +12,7 @@ export type Resolve = (
   done: (error: Error | null, addresses: readonly LookupAddress[]) => void,
 ) => void;
 
-export const systemResolve: Resolve = (hostname, done) =>
+export const systemDnsLookup: Resolve = (hostname, done) =>
   systemLookup(hostname, { all: true, verbatim: true }, (error, addresses) => done(error, addresses ?? []));
 
 /** Everything that is not a global unicast address, by the registries of special addresses, and what clouds keep for themselves. */

@@ -27,9 +27,9 @@ export const createWebhook = endpoint({
   body: WebhookParams,
   bodyExample: webhookExample,
   status: 201,
-  answer: NewWebhook,
-  refusals: ['invalidPartyID', 'invalidShopID', 'webhookLimitExceeded'],
-  beforehand: withKeyPairs,
+  response: NewWebhook,
+  errors: ['invalidPartyID', 'invalidShopID', 'webhookLimitExceeded'],
+  prepare: withKeyPairs,
   handle: async ({ caller, body, now }, { db, clock, ids, merchants, webhooks }, pairs) => {
     const { partyId } = caller;
     if (body.partyID !== undefined && body.partyID !== partyId) return refuse('invalidPartyID');
@@ -61,8 +61,8 @@ export const listWebhooks = endpoint({
   tag: 'Webhooks',
   summary: 'List the webhooks of your shops',
   status: 200,
-  answer: Type.Array(WebhookSchema),
-  refusals: [],
+  response: Type.Array(WebhookSchema),
+  errors: [],
   handle: async ({ caller }, { db, clock }) => {
     const stored = await findWebhooks(db, [caller.partyId]);
     return accept(
@@ -79,8 +79,8 @@ export const getWebhook = endpoint({
   summary: 'Get a webhook',
   params: WebhookPath,
   status: 200,
-  answer: WebhookSchema,
-  refusals: ['webhookNotFound'],
+  response: WebhookSchema,
+  errors: ['webhookNotFound'],
   handle: async ({ caller, params }, { db, clock }) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     if (!stored || !isOfShop(stored.webhook)) return refuse('webhookNotFound');
@@ -97,7 +97,7 @@ export const deleteWebhook = endpoint({
   description: 'What still waits for it is dropped; what is just being sent may arrive.',
   params: WebhookPath,
   status: 204,
-  refusals: ['webhookNotFound'],
+  errors: ['webhookNotFound'],
   handle: async ({ caller, params }, { db, webhooks }) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     if (!stored || !isOfShop(stored.webhook)) return refuse('webhookNotFound');

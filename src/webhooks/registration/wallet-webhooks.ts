@@ -72,16 +72,16 @@ export const createWalletWebhook = endpoint({
     url: 'https://shop.example/payouts',
   },
   status: 201,
-  answer: NewWalletWebhook,
-  refusals: ['noSuchIdentity', 'noSuchWallet', 'tooManyWalletWebhooks'],
-  beforehand: withKeyPairs,
+  response: NewWalletWebhook,
+  errors: ['noSuchIdentity', 'noSuchWallet', 'tooManyWalletWebhooks'],
+  prepare: withKeyPairs,
   handle: async ({ caller, body, now }, { db, clock, ids, webhooks }, pairs) => {
     const { partyId } = caller;
     const { topic, walletID, eventTypes: wanted } = body.scope;
     if (walletID !== undefined && topic !== 'WithdrawalsTopic')
       return refuse('invalidRequest', { message: 'scope.walletID: only withdrawals have one' });
     const owner = { id: body.identityID, ...(walletID === undefined ? {} : { part: walletID }) };
-    const missing = await webhooks.whatIsMissing(db, partyId, owner);
+    const missing = await webhooks.missingScope(db, partyId, owner);
     if (missing) return refuse(missing);
     const id = webhookIdOf(ids.next());
     const webhook: Webhook = { id, partyId, topic, owner, eventTypes: wanted, url: body.url, createdAt: now };
@@ -112,10 +112,10 @@ export const listWalletWebhooks = endpoint({
   summary: 'List the webhooks of an identity',
   query: OfIdentity,
   status: 200,
-  answer: Type.Array(WalletWebhook),
-  refusals: ['noSuchIdentity'],
+  response: Type.Array(WalletWebhook),
+  errors: ['noSuchIdentity'],
   handle: async ({ caller, query }, { db, clock, webhooks }) => {
-    if (await webhooks.whatIsMissing(db, caller.partyId, { id: query.identityID }))
+    if (await webhooks.missingScope(db, caller.partyId, { id: query.identityID }))
       return refuse('noSuchIdentity');
     const stored = await findWebhooks(db, [caller.partyId]);
     const theirs = stored.filter((one) => isOf(one, query.identityID));
@@ -132,10 +132,10 @@ export const getWalletWebhook = endpoint({
   params: WebhookPath,
   query: OfIdentity,
   status: 200,
-  answer: WalletWebhook,
-  refusals: ['webhookNotFound', 'noSuchIdentity'],
+  response: WalletWebhook,
+  errors: ['webhookNotFound', 'noSuchIdentity'],
   handle: async ({ caller, params, query }, { db, clock, webhooks }) => {
-    if (await webhooks.whatIsMissing(db, caller.partyId, { id: query.identityID }))
+    if (await webhooks.missingScope(db, caller.partyId, { id: query.identityID }))
       return refuse('noSuchIdentity');
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     if (!stored || !isOf(stored, query.identityID)) return refuse('webhookNotFound');
@@ -152,10 +152,10 @@ export const deleteWalletWebhook = endpoint({
   params: WebhookPath,
   query: OfIdentity,
   status: 204,
-  refusals: ['webhookNotFound', 'noSuchIdentity'],
+  errors: ['webhookNotFound', 'noSuchIdentity'],
   handle: async ({ caller, params, query }, { db, webhooks }) => {
     const { partyId } = caller;
-    if (await webhooks.whatIsMissing(db, partyId, { id: query.identityID })) return refuse('noSuchIdentity');
+    if (await webhooks.missingScope(db, partyId, { id: query.identityID })) return refuse('noSuchIdentity');
     const stored = await findWebhook(db, partyId, params.webhookID);
     if (!stored || !isOf(stored, query.identityID)) return refuse('webhookNotFound');
     if (!(await removeWebhook(db, partyId, params.webhookID))) return refuse('webhookNotFound');

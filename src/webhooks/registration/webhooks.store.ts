@@ -2,7 +2,7 @@
 import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import type { SealedKeys } from './webhook-keys.ts';
-import { webhooksMost, type Webhook } from '../domain/webhook.ts';
+import { maxWebhooks, type Webhook } from '../domain/webhook.ts';
 
 export type StoredWebhook = {
   readonly webhook: Webhook;
@@ -134,7 +134,7 @@ export async function storeNewWebhook(db: Database, webhook: Webhook, key: Seale
       url: webhook.url,
       created_at: webhook.createdAt,
       ...keyRow(key),
-      most: webhooksMost,
+      most: maxWebhooks,
     });
     return rows.length > 0;
   });

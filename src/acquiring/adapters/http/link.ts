@@ -27,12 +27,12 @@ export type Link = { ask(question: Question): Promise<Exchange>; stop(): Promise
 export type OpenLink = (origin: string, connectMs: number) => Link;
 
 /** As many as an acquirer's host is usually willing to work on at once; more wait here, and count that as waiting. */
-const connectionsMost = 200;
+const maxConnections = 200;
 const answerBytesMost = 64 * 1024;
 
 export function openLink(origin: string, connectMs: number): Link {
   const agent = new Agent({
-    connections: connectionsMost,
+    connections: maxConnections,
     pipelining: 1,
     connect: { timeout: connectMs },
     // One limit for the whole exchange, below, instead of one for each part of it.
