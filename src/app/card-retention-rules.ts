@@ -10,6 +10,7 @@ import { loadPayment } from '../payments/store/payments.ts';
 import type { Recurring } from '../recurring/port.ts';
 import { seriesIdOf } from '../recurring/domain/series.ts';
 import { findDestination } from '../payouts/store/destinations.ts';
+import { defined } from '../defined.ts';
 
 const needed: Need = { until: 'some event' };
 
@@ -45,7 +46,7 @@ export function cardNeeds(recurring: Pick<Recurring, 'cardNeeds'>): CardNeeds {
       const seriesId = await seriesOfBinding(db, { customerId, bindingId });
       const token = stored?.binding.card.token;
       const newCharges = need === 'while its series is charged';
-      return needOfSeries(db, seriesId, now, { newCharges, ...(token === undefined ? {} : { token }) });
+      return needOfSeries(db, seriesId, now, { newCharges, ...defined({ token }) });
     },
     async destination(db, [id = '']) {
       const stored = await findDestination(db, null, id);

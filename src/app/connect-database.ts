@@ -2,6 +2,7 @@
 import type { Logger } from '../platform/log.ts';
 import { openDatabase, type DatabasePool } from '../platform/database/database.ts';
 import { startEmbedded, type EmbeddedServer } from '../sandbox/postgres/server.ts';
+import { defined } from '../defined.ts';
 
 export type OpenedDatabase = { readonly database: DatabasePool; close(): Promise<void> };
 
@@ -29,7 +30,7 @@ export async function connectDatabase(
     startEmbedded({
       dataFolder: options.dataFolder,
       mayCreate: options.mayCreate,
-      ...(options.postgresBin === undefined ? {} : { binFolder: options.postgresBin }),
+      ...defined({ binFolder: options.postgresBin }),
       log: (message, fields) => log.info({ ...fields }, message),
     });
   let server: EmbeddedServer = await start();

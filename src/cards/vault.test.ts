@@ -10,6 +10,7 @@ import { openKeyring, type Keyring } from '../platform/keys/keyring.ts';
 import { localMasterKey } from '../platform/keys/master-key.ts';
 import { cardMatchHash, numberHash } from './card-hash.ts';
 import { openVault, type NewCard, type Vault } from './vault.ts';
+import { defined } from '../defined.ts';
 
 const minute = 60_000;
 const masterKey = localMasterKey(randomBytes(32));
@@ -58,7 +59,7 @@ async function tokenise(different: Partial<NewCard> = {}, on: Database = db.data
 }
 
 const use = (token: string, session?: string) =>
-  vault.cards.use(db.database, caller, { token, ...(session === undefined ? {} : { session }) }, clock.now());
+  vault.cards.use(db.database, caller, { token, ...defined({ session }) }, clock.now());
 const codesLeft = async () => (await sql('select session_id from security_code')).length;
 
 describe('hashes of a card', () => {

@@ -25,6 +25,7 @@ import {
   type CheckoutRequest,
 } from './domain/checkout-request.ts';
 import { policyHash } from './csp-hash.ts';
+import { defined } from '../defined.ts';
 
 export type CheckoutPorts = {
   readonly mode: 'sandbox' | 'live';
@@ -175,7 +176,7 @@ function orderOf({ amount, product, description }: Invoice): Order {
   return {
     amountMinor: Number(amount.minor),
     product,
-    ...(description === undefined ? {} : { description }),
+    ...defined({ description }),
   };
 }
 

@@ -11,6 +11,7 @@ import { mayReroute, rerouted } from '../acquiring/domain/reroute.ts';
 import { storeReroute } from './store/reroute.ts';
 import { loadBinding, type StoredBinding } from './store/bindings.ts';
 import { reschedule, storeBindingFacts } from './store/binding-changes.ts';
+import { defined } from '../defined.ts';
 
 /** The bank said nothing that proves anything. Tried again later and later, then in the operator's list. */
 class OutcomeUnknown extends Error {
@@ -161,7 +162,7 @@ function sendCharge(deps: BindingJobDeps, bank: Bank, binding: Binding): Promise
     payer: {
       ip: card.clientInfo.ip,
       fingerprint: card.clientInfo.fingerprint,
-      ...(email === undefined ? {} : { email }),
+      ...defined({ email }),
     },
   });
 }

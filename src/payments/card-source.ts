@@ -12,6 +12,7 @@ import type { PayableInvoice } from './domain/commands.ts';
 import type { Payer, Payment, PaymentTerms } from './domain/payment.ts';
 import { findPayment, type WithPayment } from './store/payments.ts';
 import type { PaymentParams } from './api/schema.ts';
+import { defined } from '../defined.ts';
 
 export type PayerRefusal =
   | 'invalidRequest'
@@ -51,7 +52,7 @@ export async function sourceOf(
   if (payer.payerType === 'CustomerPayer') return accept(fromCustomer({ caller, payer, now }, service));
   const handles = {
     token: payer.paymentToolToken,
-    ...(payer.paymentSession === undefined ? {} : { session: payer.paymentSession }),
+    ...defined({ session: payer.paymentSession }),
   };
   const resource = await service.cards.use(service.db, caller, handles, now);
   if (!resource.ok) return resource;
@@ -115,8 +116,7 @@ function fromParent(
           seriesId,
           parent,
           warnings: verdict.warnings,
-          ...(root === undefined ? {} : { rootNetworkTransactionId: root }),
-          ...(previous === undefined ? {} : { previousNetworkTransactionId: previous }),
+          ...defined({ rootNetworkTransactionId: root, previousNetworkTransactionId: previous }),
           ...(caller.kind === 'apiKey' ? {} : { receiptGoesToConsent: true as const }),
           ...contactOf(payer),
         },
@@ -168,7 +168,7 @@ function fromCustomer(
           card: details,
           seriesId,
           warnings: verdict.warnings,
-          ...(root === undefined ? {} : { rootNetworkTransactionId: root }),
+          ...defined({ rootNetworkTransactionId: root }),
           contactInfo,
           ...(sessionInfo?.redirectUrl === undefined ? {} : { redirectUrl: sessionInfo.redirectUrl }),
         },
@@ -206,5 +206,5 @@ function contactOf({
   'contactInfo' | 'redirectUrl'
 > {
   const redirectUrl = sessionInfo?.redirectUrl;
-  return { contactInfo, ...(redirectUrl === undefined ? {} : { redirectUrl }) };
+  return { contactInfo, ...defined({ redirectUrl }) };
 }

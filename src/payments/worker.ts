@@ -14,6 +14,7 @@ import { seriesWriteOf, successOf } from './domain/series-effects.ts';
 import { loadPayment, reschedule, type NewPayment } from './store/payments.ts';
 import { storeReroute } from './store/reroute.ts';
 import { mayReroute, rerouted } from '../acquiring/domain/reroute.ts';
+import { defined } from '../defined.ts';
 
 /** The bank said nothing that proves anything. Tried again later and later, then in the operator's list. */
 class OutcomeUnknown extends Error {
@@ -185,8 +186,7 @@ function authorisationOf(payment: Payment, operationId: string, returnUrl: strin
       initiation: {
         by: 'merchant',
         reason: 'recurring',
-        ...(root === undefined ? {} : { rootNetworkTransactionId: root }),
-        ...(previous === undefined ? {} : { previousNetworkTransactionId: previous }),
+        ...defined({ rootNetworkTransactionId: root, previousNetworkTransactionId: previous }),
       },
       authentication: 'none',
       payer: contact,

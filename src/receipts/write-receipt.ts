@@ -4,6 +4,7 @@ import type { AppContext } from '../app/app-context.ts';
 import { languageOf, type Paid } from './domain/payer-email.ts';
 import { receiptOf, type Receipt, type ReceiptLanguage } from './domain/receipt.ts';
 import { findSeriesWithSettings, type SeriesWithSettings } from '../recurring/store/series.ts';
+import { defined } from '../defined.ts';
 
 export type WrittenReceipt = Receipt & { readonly language: ReceiptLanguage };
 
@@ -32,7 +33,7 @@ export function openReceipts({
     const receipt = receiptOf({
       ...paid,
       language: chosen,
-      merchant: { name: shop.name, site: shop.url, ...(contact === undefined ? {} : { contact }) },
+      merchant: { name: shop.name, site: shop.url, ...defined({ contact }) },
       mandate,
       card,
       cancelUrl: revokeUrlOf(series.id),

@@ -42,6 +42,7 @@ import {
 import { findSettings } from './store/settings.ts';
 import type { Evaluation, Consent, Recurring } from './port.ts';
 import { openReceipts } from '../receipts/write-receipt.ts';
+import { defined } from '../defined.ts';
 
 /** Longer than any counter looks back. */
 const declinesCountMs = 31 * 24 * 3_600_000;
@@ -98,7 +99,7 @@ export function openRecurring({
       card: { paymentSystem, lastDigits, endsAt: endOfCard(expiry) },
       mandate,
       consentedAt: now,
-      ...(networkTransactionId === undefined ? {} : { rootNetworkTransactionId: networkTransactionId }),
+      ...defined({ rootNetworkTransactionId: networkTransactionId }),
       ...(mandate.validUntil === undefined ? {} : { endsAt: endOfDay(mandate.validUntil) }),
     };
     const isNew = await storeNewSeries(

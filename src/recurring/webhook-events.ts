@@ -2,6 +2,7 @@
 // series as it was right after it. Pure.
 import { filled, type Notice, type Topic } from '../platform/events/topic.ts';
 import { evolve, type Member, type Series, type SeriesFact } from './domain/series.ts';
+import { defined } from '../defined.ts';
 
 const changeTypes = {
   series_started: 'SeriesStarted',
@@ -52,7 +53,7 @@ export function seriesWriteOf(fact: SeriesFact): SeriesChange {
     case 'series_stopped':
       return { changeType, rule: fact.rule, rulePack: fact.pack };
     case 'consent_withdrawn':
-      return { changeType, by: fact.by, ...(fact.reason === undefined ? {} : { reason: fact.reason }) };
+      return { changeType, by: fact.by, ...defined({ reason: fact.reason }) };
     case 'notice_due':
       return { changeType, notice: fact.notice.kind, about: fact.notice.about };
   }

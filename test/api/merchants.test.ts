@@ -5,6 +5,7 @@ import { insertParty, insertShop } from '../../src/merchants/store/parties.ts';
 import { invoicesUrl, makeInvoice, order, payInvoice } from '../support/invoices.ts';
 import { startTestService, type Answer, type Merchant, type TestService } from '../support/test-service.ts';
 import { setTradingFlag } from '../support/block-merchant.ts';
+import { defined } from '../../src/defined.ts';
 
 const processing = '/v2/processing';
 const clock = '/sandbox/clock';
@@ -326,7 +327,7 @@ describe('in live mode', () => {
     for (const token of [apiKey, undefined, 'garbage']) {
       for (const method of ['GET', 'POST', 'DELETE'] as const) {
         const answer = await live.call(method, clock, {
-          ...(token === undefined ? {} : { token }),
+          ...defined({ token }),
           ...(method === 'POST' ? { body: { now: '2030-01-01T00:00:00Z' } } : {}),
         });
         expect(essence(answer)).toEqual({ status: 404, body: { message: expect.any(String) } });

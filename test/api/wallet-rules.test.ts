@@ -5,6 +5,7 @@ import { brokenInvariants } from '../support/ledger.ts';
 import { refused, said, setBlocked, startTwoSides, type TwoSides } from '../support/wallets-side.ts';
 import type { Merchant } from '../support/test-service.ts';
 import { countWaiting } from '../support/waiting.ts';
+import { defined } from '../../src/defined.ts';
 
 let world: PayoutWorld;
 let destination: string;
@@ -18,7 +19,7 @@ afterAll(() => world.close());
 describe('bad requests of the wallets’ side', () => {
   const bad = (errorType: string, name?: string) => ({
     status: 400,
-    body: expect.objectContaining({ errorType, ...(name === undefined ? {} : { name }) }),
+    body: expect.objectContaining({ errorType, ...defined({ name }) }),
   });
   const body = { name: 'A', provider: 'test', class: 'person' };
 

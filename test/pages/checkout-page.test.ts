@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withoutDatabase } from '../support/database-away.ts';
 import { makeInvoice, payInvoice, type CreatedInvoice } from '../support/invoices.ts';
 import { startTestService, type Answer, type Merchant, type TestService } from '../support/test-service.ts';
+import { defined } from '../../src/defined.ts';
 
 const scriptAndStyleBytesMost = 30_000;
 const shopScriptBytesMost = 5_000;
@@ -220,7 +221,7 @@ describe('the page', () => {
       return { id: String(body.customer.id), token: String(body.customerAccessToken.payload) };
     }
     const openToBind = (id: string, token?: string, more: Record<string, string> = {}) =>
-      open({ customerID: id, ...(token === undefined ? {} : { customerAccessToken: token }), ...more });
+      open({ customerID: id, ...defined({ customerAccessToken: token }), ...more });
 
     test('shows the form, whose consent is the shop’s to ask for and his to give', async () => {
       const { id, token } = await makeCustomer();

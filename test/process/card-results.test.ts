@@ -19,6 +19,7 @@ import { invoicesUrl, order } from '../support/invoices.ts';
 import { eventually, request, startBank, startServer } from '../support/program.ts';
 import { temporaryFolder } from '../support/test-cluster.ts';
 import { createTestDatabase } from '../support/test-database.ts';
+import { defined } from '../../src/defined.ts';
 
 const secret = 'a secret of the tests that is long enough';
 const atOnce = 6;
@@ -116,7 +117,7 @@ async function play({ payer: { card, decision, flow }, endings }: Scene, call: C
     const result = {
       status: payment.status,
       invoice: after.status,
-      ...(refused === undefined ? {} : { refused }),
+      ...defined({ refused }),
       ...(payment.error ? { error: payment.error, payerError: forPayer.error } : {}),
     };
     seen.push({ invoiceId: invoice.id, result });

@@ -15,6 +15,7 @@ import {
 } from '../../src/recurring/domain/series.ts';
 import { isLegal, turningPoints, type Asked, type Happened, type Told } from './charge-checker.ts';
 import { chosenSeed } from '../support/chosen-seed.ts';
+import { defined } from '../../src/defined.ts';
 
 const histories = Number(process.env['CHARGE_HISTORIES'] ?? 6_000);
 const firstSeed = chosenSeed('CHARGE_SEED');
@@ -99,7 +100,7 @@ function play(seed: number, seen: Record<string, number>): void {
       network,
       agreedAt: now,
       cardGoodUntil,
-      ...(agreedUntil === undefined ? {} : { agreedUntil }),
+      ...defined({ agreedUntil }),
     });
     kept.push({ series: seriesOf(told[number] as Told, number), attempts: [] });
   }
@@ -249,7 +250,7 @@ function play(seed: number, seen: Record<string, number>): void {
     mine.series = evolve(
       mine.series,
       isRenewed
-        ? { type: 'consent_renewed', card, ...(endsAt === undefined ? {} : { endsAt }) }
+        ? { type: 'consent_renewed', card, ...defined({ endsAt }) }
         : { type: 'consent_withdrawn', by: 'payer' },
       instantAt(now),
     );

@@ -9,6 +9,7 @@ import { openLog } from '../../src/platform/log.ts';
 import { insertParty, insertShop } from '../../src/merchants/store/parties.ts';
 import { livemodeOf } from '../../src/merchants/livemode.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
+import { defined } from '../../src/defined.ts';
 
 export type Answer = {
   readonly status: number;
@@ -102,7 +103,7 @@ export function callsTo({ app }: Pick<RunningService, 'app'>): TestService['call
     };
     const sent = Object.fromEntries(Object.entries(usual).filter(([, value]) => value !== undefined));
     const answer = await app.inject({
-      ...(method === undefined ? {} : { method }),
+      ...defined({ method }),
       url,
       headers: sent as Record<string, string>,
       ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),

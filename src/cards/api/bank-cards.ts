@@ -7,6 +7,7 @@ import { DateTime } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { checkPayoutCard } from '../domain/payout-card.ts';
 import type { PaymentResource } from '../domain/payment-resource.ts';
+import { defined } from '../../defined.ts';
 
 const BankCardParams = Type.Object(
   {
@@ -65,9 +66,7 @@ export const storeBankCard = endpoint({
     const { cardNumber: number, expDate, cardHolder, cvv } = body;
     const entered = {
       number,
-      ...(expDate === undefined ? {} : { expDate }),
-      ...(cardHolder === undefined ? {} : { holder: cardHolder }),
-      ...(cvv === undefined ? {} : { securityCode: cvv }),
+      ...defined({ expDate, holder: cardHolder, securityCode: cvv }),
     };
     const checked = checkPayoutCard(entered, now, { takesExpired: payouts.realm === 'test' });
     if (!checked.ok) return checked;

@@ -14,6 +14,7 @@ import {
   PaymentResourceParams,
   PaymentResourceSchema,
 } from './schema.ts';
+import { defined } from '../../defined.ts';
 
 type Answer = Static<typeof PaymentResourceSchema>;
 
@@ -61,9 +62,7 @@ export const createPaymentResource = endpoint({
         partyId: caller.partyId,
         card: checked.value,
         clientInfo: clientInfo.value,
-        ...(madeFor === undefined ? {} : { madeFor }),
-        ...(securityCode === undefined ? {} : { securityCode }),
-        ...(externalID === undefined ? {} : { externalId: externalID }),
+        ...defined({ madeFor, securityCode, externalId: externalID }),
       };
       const made = await service.cards.tokenise(service.db, card, now);
       if (made) return accept(paymentResourceBody(made));
@@ -104,8 +103,7 @@ function enteredCard({
   return {
     number: cardNumber,
     expDate,
-    ...(cvv === undefined ? {} : { securityCode: cvv }),
-    ...(cardHolder === undefined ? {} : { holder: cardHolder }),
+    ...defined({ securityCode: cvv, holder: cardHolder }),
   };
 }
 
@@ -124,7 +122,7 @@ function clientInfoOf({ address, body }: Request): Outcome<ClientInfo, 'invalidR
       return invalid(validationMessage(name, 'schema_violated', 'must not contain the card number'));
     }
   }
-  return accept({ fingerprint, ip: address, ...(page === undefined ? {} : { url: page }) });
+  return accept({ fingerprint, ip: address, ...defined({ url: page }) });
 }
 
 function pageOf(text: string): string | undefined {

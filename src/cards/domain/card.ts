@@ -2,6 +2,7 @@
 // with the numbers themselves: only the vault and tokenisation call it.
 import type { Instant } from '../../clock.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
+import { defined } from '../../defined.ts';
 
 export type PaymentSystem =
   | 'visa'
@@ -103,7 +104,7 @@ export function checkCard(entered: EnteredCard, now: Instant): Outcome<Card, 'in
   }
   const expiry = expiryOf(entered.expDate);
   if (!isExpiry(expiry) || isPast(expiry, now)) return invalid('Invalid expiration date');
-  return accept({ number, expiry, ...(holder === undefined ? {} : { holder }) });
+  return accept({ number, expiry, ...defined({ holder }) });
 }
 
 function invalid(message: string) {

@@ -6,6 +6,7 @@ import type { CheckoutRequest, TaskKind } from './checkout-request.ts';
 import { escapeHtml as escape } from './html.ts';
 import { networkSigns } from './network-logos.ts';
 import { printMoney, sizeOfPrinted } from './format-money.ts';
+import { defined } from '../../defined.ts';
 
 export const views = [
   'loading',
@@ -231,9 +232,7 @@ function factsOf(
     currency: shop?.currency ?? '',
     minorDigits: shop?.minorDigits ?? 0,
     words: { problems, notices, waiting: waitingOf(request.kind, words), page, done, challenge },
-    ...(rest.returnTo === undefined ? {} : { returnTo: rest.returnTo }),
-    ...(rest.shopOrigin === undefined ? {} : { shopOrigin: rest.shopOrigin }),
-    ...(consent === undefined ? {} : { consent }),
+    ...defined({ returnTo: rest.returnTo, shopOrigin: rest.shopOrigin, consent }),
   };
 }
 

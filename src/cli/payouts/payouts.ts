@@ -17,6 +17,7 @@ import { levels, type Level } from '../../identities/domain/provider.ts';
 import { findWallet } from '../../wallets/store/wallets.ts';
 import { storeEnd, claimStuckJob } from '../../payouts/store/withdrawals.ts';
 import { printTable, requireReason, withFoundation } from '../foundation.ts';
+import { defined } from '../../defined.ts';
 
 type Transaction = Parameters<Parameters<Foundation['database']['transaction']>[0]>[0];
 
@@ -111,7 +112,7 @@ export async function deposit(
       realm: livemodeOf(foundation),
       minor,
       now: ports.clock.now(),
-      ...(description === undefined ? {} : { description }),
+      ...defined({ description }),
     } as const;
     if (fromBank !== undefined)
       return depositFromBank(database, wallet, { ...given, bankAccountId: fromBank });

@@ -12,6 +12,7 @@ import type { Wallet } from '../../wallets/domain/wallet.ts';
 import type { Route } from '../../payouts/domain/withdrawal.ts';
 import { openBankBook, type TransactionReport } from '../banks/bank-report.ts';
 import { withFoundation } from '../foundation.ts';
+import { defined } from '../../defined.ts';
 
 export type RestorePayout = {
   readonly wallet: string;
@@ -61,11 +62,11 @@ export async function restorePayout(operationId: string, options: RestorePayout)
         wallet,
         destination,
         ...(walletGrant ? { walletGrant } : {}),
-        ...(options.destinationParty === undefined ? {} : { destinationPartyId: options.destinationParty }),
+        ...defined({ destinationPartyId: options.destinationParty }),
         route: await routeOf(foundation, wallet.partyId, book.bankId),
         limits: agreed.limitsOf(wallet.level, currency),
         feeMinor: agreed.feeMinorOf({ minor, currency }),
-        ...(options.externalId === undefined ? {} : { externalId: options.externalId }),
+        ...defined({ externalId: options.externalId }),
       };
       const { realm } = payouts;
       const { reason } = options;
@@ -74,7 +75,7 @@ export async function restorePayout(operationId: string, options: RestorePayout)
         realm,
         reason,
         now,
-        ...(options.walletGrant === undefined ? {} : { walletGrant: options.walletGrant }),
+        ...defined({ walletGrant: options.walletGrant }),
       });
       if (typeof restored === 'object' && !restored.isKnown)
         throw new Error(`${restored.problem}. Nothing was done`);

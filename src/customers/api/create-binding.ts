@@ -13,6 +13,7 @@ import { findBinding, findBindingNamed, findEarlierBindings, storeNewBinding } f
 import { bindingBody, bindingExample, BindingParams, BindingSchema } from './binding-schema.ts';
 import { findCustomer } from '../store/customers.ts';
 import { CustomerPath } from './schema.ts';
+import { defined } from '../../defined.ts';
 
 /** Each that fails is a change of somebody else's that succeeded. */
 const tries = 100;
@@ -90,7 +91,7 @@ export const createBinding = endpoint({
           details: card.card,
           clientInfo: card.clientInfo,
         },
-        ...(body.externalID === undefined ? {} : { externalId: body.externalID }),
+        ...defined({ externalId: body.externalID }),
         ...(body.sessionInfo?.redirectUrl === undefined ? {} : { redirectUrl: body.sessionInfo.redirectUrl }),
         ...(body.recurrentTerms === undefined
           ? {}

@@ -9,6 +9,7 @@ import type { AppContext } from '../../app/app-context.ts';
 import { decideCreate, newCustomer, type Customer } from '../domain/customer.ts';
 import { findCustomerNamed, storeNewCustomer } from '../store/customers.ts';
 import { CustomerAndToken, customerBody, customerExample, CustomerParams } from './schema.ts';
+import { defined } from '../../defined.ts';
 
 export const createCustomer = endpoint({
   operation: 'createCustomer',
@@ -42,8 +43,7 @@ export const createCustomer = endpoint({
       shopId: body.shopID,
       contactInfo: body.contactInfo,
       metadata: body.metadata ?? {},
-      ...(body.partyID === undefined ? {} : { partyId: body.partyID }),
-      ...(body.externalID === undefined ? {} : { externalId: body.externalID }),
+      ...defined({ partyId: body.partyID, externalId: body.externalID }),
     };
     const decision = decideCreate(party, shop, command, now);
     if (decision.ok && (await storeNewCustomer(db, decision.value, fingerprint))) {

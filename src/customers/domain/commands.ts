@@ -4,6 +4,7 @@ import type { Shop } from '../../merchants/domain/party.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import type { Binding, BindingFact, BindingTerms } from './binding.ts';
 import { afterWithdrawn, type Customer, type CustomerFact } from './customer.ts';
+import { defined } from '../../defined.ts';
 
 /** What the operator has set. */
 export type BindingRules = {
@@ -57,7 +58,7 @@ export function decideStart(
       shopId: customer.shopId,
       createdAt: now,
       amount: { minor, currency: shop.currency },
-      ...(email === undefined ? {} : { email }),
+      ...defined({ email }),
       deadline: laterBy(now, authorisationMs),
       realm: shop.realm,
     },

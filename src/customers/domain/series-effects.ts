@@ -8,6 +8,7 @@ import { nameSeries } from '../store/binding-changes.ts';
 import { evolveBinding, type Binding, type BindingFact } from './binding.ts';
 import { isBindingFact } from '../store/codec.ts';
 import type { CustomerFact } from './customer.ts';
+import { defined } from '../../defined.ts';
 
 /** Undefined when the change concerns no series and no counter. `answer` is what the bank said, where it led to the change. */
 export function seriesWriteOf(
@@ -28,7 +29,7 @@ export function seriesWriteOf(
     const { ip, fingerprint, url } = card.clientInfo;
     const contactInfo = email === undefined ? {} : { email };
     const evidence = {
-      payer: { ip, fingerprint, ...(url === undefined ? {} : { page: url }), contactInfo },
+      payer: { ip, fingerprint, ...defined({ page: url }), contactInfo },
       payment: { createdAt, amountMinor: Number(amount.minor), currency: amount.currency, ...state.approval },
     };
     const consent = {
@@ -36,7 +37,7 @@ export function seriesWriteOf(
       customerId,
       card: { ...card.details, token: card.token },
       evidence,
-      ...(recurrentTerms === undefined ? {} : { given: recurrentTerms }),
+      ...defined({ given: recurrentTerms }),
     };
     return async (tx) => {
       const seriesId = await recurring.bind(tx, consent, now);

@@ -12,6 +12,7 @@ import { evolveBinding, type Binding, type BindingFact } from '../domain/binding
 import { bindingFactToJson } from './codec.ts';
 import { customerStateFromRow, type StoredCustomer } from './customers.ts';
 import type { Customer } from '../domain/customer.ts';
+import { defined } from '../../defined.ts';
 
 export type StoredBinding = {
   readonly binding: Binding;
@@ -261,7 +262,7 @@ export async function findBinding(
   if (!row.found) return {};
   return {
     stored: storedBindingFromRow(row as StoredRow),
-    ...(row.bound_before === null ? {} : { boundBefore: row.bound_before }),
+    ...defined({ boundBefore: row.bound_before }),
   };
 }
 

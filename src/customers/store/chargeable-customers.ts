@@ -5,6 +5,7 @@ import { bindingColumns, bindingFromRow } from './rows.ts';
 import { bindingList } from './bindings.ts';
 import type { ContactInfo } from '../domain/customer.ts';
 import type { ChargeableCustomer } from '../port.ts';
+import { defined } from '../../defined.ts';
 
 const holdChargeable = statement({
   name: 'hold_chargeable_customer',
@@ -47,8 +48,7 @@ export async function lockCustomer(
       token: card.token,
       details: card.details,
       realm,
-      ...(row.series_id === null ? {} : { seriesId: row.series_id }),
-      ...(networkTransactionId === undefined ? {} : { networkTransactionId }),
+      ...defined({ seriesId: row.series_id, networkTransactionId }),
     },
   };
 }

@@ -5,6 +5,7 @@ import { decimalsOf, isKnownCurrency } from '../../money.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { residences, type Provider } from '../domain/provider.ts';
 import { AnyID } from './shared-schema.ts';
+import { defined } from '../../defined.ts';
 
 const ProviderSchema = Type.Object(
   { id: Type.String(), name: Type.String(), residences: Type.Array(Type.String()) },
@@ -134,7 +135,7 @@ function currencyBody(id: Parameters<typeof decimalsOf>[0]): Static<typeof Curre
   const numericCode = numericCodes[id];
   return {
     id,
-    ...(numericCode === undefined ? {} : { numericCode }),
+    ...defined({ numericCode }),
     name: names.of(id) ?? id,
     exponent: decimalsOf(id),
   };

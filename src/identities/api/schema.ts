@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox';
 import { DateTime } from '../../platform/http/schemas.ts';
 import type { Identification, Identity } from '../domain/identity.ts';
 import { AnyID, EntityName, FreeMetadata, givenBody, Named } from './shared-schema.ts';
+import { defined } from '../../defined.ts';
 
 export const IdentityParams = Type.Object(
   {
@@ -53,7 +54,7 @@ export function identityBody(identity: Identity): Static<typeof IdentitySchema> 
     level,
     isBlocked,
     createdAt,
-    ...(effectiveChallenge === undefined ? {} : { effectiveChallenge }),
+    ...defined({ effectiveChallenge }),
     ...givenBody(identity),
   };
 }
@@ -96,6 +97,6 @@ export function challengeBody(challenge: Identification): Static<typeof Challeng
     type,
     proofs: [...proofs],
     status: statuses[status],
-    ...(failureReason === undefined ? {} : { failureReason }),
+    ...defined({ failureReason }),
   };
 }

@@ -4,6 +4,7 @@ import { parseInstant, type Instant } from '../../clock.ts';
 import { CurrencyCode } from '../../platform/http/schemas.ts';
 import type { Money } from '../../money.ts';
 import { nestedFailure, type PayoutFailure } from '../../payouts/domain/payout-failure.ts';
+import { defined } from '../../defined.ts';
 
 /** Of what is named in an address or a body. */
 export const AnyID = Type.String({ minLength: 1, maxLength: 40 });
@@ -70,7 +71,7 @@ export function givenBody({ metadata, externalId }: { metadata?: unknown; extern
 } {
   return {
     ...(metadata === undefined ? {} : { metadata: metadata as object }),
-    ...(externalId === undefined ? {} : { externalID: externalId }),
+    ...defined({ externalID: externalId }),
   };
 }
 
@@ -79,8 +80,7 @@ export function givenIn(body: { metadata?: unknown; externalID?: string }): {
   externalId?: string;
 } {
   return {
-    ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
-    ...(body.externalID === undefined ? {} : { externalId: body.externalID }),
+    ...defined({ metadata: body.metadata, externalId: body.externalID }),
   };
 }
 

@@ -13,6 +13,7 @@ import {
 import type { Named } from '../api/idempotent-create.ts';
 import type { Level } from '../domain/provider.ts';
 import { claimExternalId, columnList, listStatement, parameterList } from './sql-fragments.ts';
+import { defined } from '../../defined.ts';
 
 export type StoredIdentity = { readonly identity: Identity; readonly version: number };
 
@@ -245,7 +246,7 @@ export async function findChallenges(
     proofs: row.proofs as Proof[],
     createdAt: row.created_at,
     status: row.status as Identification['status'],
-    ...(row.failure_reason === null ? {} : { failureReason: row.failure_reason }),
+    ...defined({ failureReason: row.failure_reason }),
   }));
 }
 
@@ -261,9 +262,11 @@ function storedFromRow(row: Values<typeof columns>): StoredIdentity {
       level: row.level as Level,
       isBlocked: row.is_blocked,
       createdAt: row.created_at,
-      ...(row.metadata === null ? {} : { metadata: row.metadata }),
-      ...(row.external_id === null ? {} : { externalId: row.external_id }),
-      ...(row.effective_challenge === null ? {} : { effectiveChallenge: row.effective_challenge }),
+      ...defined({
+        metadata: row.metadata,
+        externalId: row.external_id,
+        effectiveChallenge: row.effective_challenge,
+      }),
     },
   };
 }

@@ -10,6 +10,7 @@ import type { AppContext } from '../../app/app-context.ts';
 import { decideCreate, type CreateInvoice, type Invoice } from '../domain/invoice.ts';
 import { findInvoiceNamed, storeNewInvoice } from '../store/invoices.ts';
 import { cartOf, InvoiceAndToken, invoiceBody, invoiceExample, InvoiceParams } from './schema.ts';
+import { defined } from '../../defined.ts';
 
 export const createInvoice = endpoint({
   operation: 'createInvoice',
@@ -88,8 +89,7 @@ function commandOf(body: InvoiceParams, id: string): CreateInvoice {
     id,
     metadata,
     dueDate: instantOf(dueDate),
-    ...(partyID === undefined ? {} : { partyId: partyID }),
-    ...(externalID === undefined ? {} : { externalId: externalID }),
+    ...defined({ partyId: partyID, externalId: externalID }),
     ...(amount === undefined ? {} : { amountMinor: BigInt(amount) }),
     ...(cart === undefined ? {} : { cart: cartOf(cart) }),
   };

@@ -15,6 +15,7 @@ import {
   type InvoiceState,
   type InvoiceTerms,
 } from '../domain/invoice.ts';
+import { defined } from '../../defined.ts';
 
 export type StoredInvoice = { readonly invoice: Invoice; readonly version: number };
 
@@ -258,11 +259,9 @@ function storedFromRow(row: Values<typeof readColumns>): StoredInvoice {
     amount: { minor: row.amount_minor, currency: row.currency as Currency },
     product: row.product,
     metadata: row.metadata,
-    ...(row.description === null ? {} : { description: row.description }),
+    ...defined({ description: row.description }),
     ...(row.cart === null ? {} : { cart: (row.cart as LineJson[]).map(lineFromJson) }),
-    ...(row.bank_account === null ? {} : { bankAccount: row.bank_account }),
-    ...(row.client_info === null ? {} : { clientInfo: row.client_info }),
-    ...(row.external_id === null ? {} : { externalId: row.external_id }),
+    ...defined({ bankAccount: row.bank_account, clientInfo: row.client_info, externalId: row.external_id }),
   };
   const { payment_in_progress: paymentInProgress } = row;
   return { invoice: { ...terms, ...stateFromRow(row), paymentInProgress }, version: row.version };

@@ -5,6 +5,7 @@ import { CurrencyCode, DateTime, EntityID } from '../../platform/http/schemas.ts
 import { accept, refuse } from '../../refusal.ts';
 import { readCategories } from '../store/parties.ts';
 import type { Shop } from '../domain/party.ts';
+import { defined } from '../../defined.ts';
 
 const Me = Type.Object(
   { id: EntityID, isBlocked: Type.Boolean(), isSuspended: Type.Boolean() },
@@ -115,7 +116,7 @@ function shopBody(shop: Shop): Static<typeof ShopSchema> {
     location: { locationType: 'ShopLocationUrl', url: shop.url },
     details: {
       name: shop.name,
-      ...(shop.description === undefined ? {} : { description: shop.description }),
+      ...defined({ description: shop.description }),
     },
     // There is one contract for each party, and it has no other name.
     contractID: shop.partyId,
@@ -132,6 +133,6 @@ function categoryBody(row: {
   return {
     categoryID: row.category_id,
     name: row.name,
-    ...(row.description === null ? {} : { description: row.description }),
+    ...defined({ description: row.description }),
   };
 }

@@ -13,6 +13,7 @@ import type { Payment, PaymentFact } from '../domain/payment.ts';
 import { storeEvents } from '../store/payment-changes.ts';
 import { findPayment } from '../store/payments.ts';
 import { PaymentPath } from './schema.ts';
+import { defined } from '../../defined.ts';
 
 const CaptureParams = Type.Object(
   {
@@ -61,7 +62,7 @@ export const capturePayment = endpoint({
       decideCapture(payment, {
         reason,
         ...(amount === undefined ? {} : { amountMinor: BigInt(amount) }),
-        ...(currency === undefined ? {} : { currency }),
+        ...defined({ currency }),
         ...(cart === undefined
           ? {}
           : { cart: body.cart, cartTotalMinor: cart.reduce((sum, line) => sum + lineCostMinor(line), 0n) }),

@@ -16,6 +16,7 @@ import { sourceOf, type CardSource } from '../card-source.ts';
 import { decideStart, requirePayable, type StartPayment } from '../domain/commands.ts';
 import { findPayableInvoice, findPaymentNamed, storeNewPayment } from '../store/payments.ts';
 import { paymentBody, paymentExample, PaymentParams, PaymentSchema } from './schema.ts';
+import { defined } from '../../defined.ts';
 
 const tries = 10;
 
@@ -83,9 +84,7 @@ export const createPayment = endpoint({
       ...(body.recurrentTerms === undefined
         ? {}
         : { recurrentTerms: mandateGiven(body.recurrentTerms, sha256) }),
-      ...(deadline === undefined ? {} : { deadline }),
-      ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
-      ...(body.externalID === undefined ? {} : { externalId: body.externalID }),
+      ...defined({ deadline, metadata: body.metadata, externalId: body.externalID }),
     };
     for (let attempt = 0; attempt < tries; attempt++) {
       // Who has found once that others are at it holds what it is about, so that it is his turn in the end.

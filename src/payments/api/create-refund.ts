@@ -12,6 +12,7 @@ import { PaymentPath } from './schema.ts';
 import { decideRefund, type StartRefund } from '../domain/refund.ts';
 import { findRefundNamed } from '../store/refunds.ts';
 import { refundBody, RefundParams, RefundSchema } from './refund-schema.ts';
+import { defined } from '../../defined.ts';
 
 const tries = 10;
 
@@ -106,10 +107,9 @@ type RefundRequest = Static<typeof RefundParams>;
 function commandOf({ amount, currency, reason, cart, externalID }: RefundRequest): StartRefund {
   return {
     ...(amount === undefined ? {} : { amountMinor: BigInt(amount) }),
-    ...(currency === undefined ? {} : { currency }),
-    ...(reason === undefined ? {} : { reason }),
+    ...defined({ currency, reason }),
     ...(cart === undefined ? {} : { cart: cartOf(cart) }),
-    ...(externalID === undefined ? {} : { externalId: externalID }),
+    ...defined({ externalId: externalID }),
   };
 }
 

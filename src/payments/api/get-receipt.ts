@@ -9,6 +9,7 @@ import { accept, refuse } from '../../refusal.ts';
 import { paidOf } from '../domain/series-effects.ts';
 import { findPayment } from '../store/payments.ts';
 import { PaymentPath } from './schema.ts';
+import { defined } from '../../defined.ts';
 
 const Receipt = Type.Object(
   {
@@ -75,5 +76,5 @@ export const getReceipt = endpoint({
 });
 
 function mailBody({ recipient: to, status, endedAt }: PayerEmail) {
-  return { to, status, ...(endedAt === undefined ? {} : { endedAt }) };
+  return { to, status, ...defined({ endedAt }) };
 }

@@ -12,6 +12,7 @@ import {
   type PaymentState,
 } from './payment.ts';
 import { deadlineReached, failureOfDecline, threeDsNotFinished } from './payment-failure.ts';
+import { defined } from '../../defined.ts';
 
 /** How long a payer has for a challenge. */
 const challengeMs = 10 * 60_000;
@@ -165,8 +166,6 @@ export function approvalOf(answer: BankResponse & { outcome: 'approved' }): Appr
   const { reference, approvalCode, networkTransactionId, eci } = answer;
   return {
     reference,
-    ...(approvalCode === undefined ? {} : { approvalCode }),
-    ...(networkTransactionId === undefined ? {} : { networkTransactionId }),
-    ...(eci === undefined ? {} : { eci }),
+    ...defined({ approvalCode, networkTransactionId, eci }),
   };
 }

@@ -9,6 +9,7 @@ import type { Paid } from '../../receipts/domain/payer-email.ts';
 import { seriesIdOf, type ChargeOutcome } from '../../recurring/domain/series.ts';
 import type { AppContext } from '../../app/app-context.ts';
 import { evolve, type Approval, type Payer, type Payment, type PaymentFact } from './payment.ts';
+import { defined } from '../../defined.ts';
 
 type Write = (tx: Database) => Promise<void>;
 
@@ -39,7 +40,7 @@ export function seriesWriteOf(
       if (seriesId !== undefined) {
         const paid = paidOf(payment, fact.amount, approval);
         const email = receiptAddressOf(payer);
-        const owed = { seriesId, paid, ...(email === undefined ? {} : { email }) };
+        const owed = { seriesId, paid, ...defined({ email }) };
         writes.push((tx) => recurring.queueReceipt(tx, owed, now));
       }
     }
@@ -136,12 +137,12 @@ async function parentMade(
       shopId,
       realm,
       card: { ...payer.card, token: payer.token },
-      ...(recurrentTerms === undefined ? {} : { given: recurrentTerms }),
+      ...defined({ given: recurrentTerms }),
       evidence: {
         payer: {
           ip,
           fingerprint,
-          ...(url === undefined ? {} : { page: url }),
+          ...defined({ page: url }),
           contactInfo: payer.contactInfo,
         },
         payment: {
@@ -168,7 +169,7 @@ export function paidOf(
     at,
     amount,
     reference,
-    ...(approvalCode === undefined ? {} : { approvalCode }),
+    ...defined({ approvalCode }),
   };
 }
 

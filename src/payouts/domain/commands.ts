@@ -8,6 +8,7 @@ import { requireActive } from '../../identities/domain/identity.ts';
 import { countsTurnover, requirePerPayout, type PayoutLimits } from './payout-limits.ts';
 import type { Wallet } from '../../wallets/domain/wallet.ts';
 import type { WithdrawalFact } from './withdrawal.ts';
+import { defined } from '../../defined.ts';
 
 export type Grant = {
   readonly kind: 'wallet' | 'destination';
@@ -78,8 +79,7 @@ export function decideWithdrawal(
       createdAt: now,
       amount: { minor: body.minor, currency },
       ...termsFor(wallet, destination, context),
-      ...(command.metadata === undefined ? {} : { metadata: command.metadata }),
-      ...(command.externalId === undefined ? {} : { externalId: command.externalId }),
+      ...defined({ metadata: command.metadata, externalId: command.externalId }),
     },
   });
 }

@@ -7,6 +7,7 @@ import type { PayoutLimits } from './payout-limits.ts';
 import type { Wallet } from '../../wallets/domain/wallet.ts';
 import { isCovered, termsFor, type Grant } from './commands.ts';
 import { withdrawalOfOperation, type Route, type WithdrawalFact } from './withdrawal.ts';
+import { defined } from '../../defined.ts';
 
 /** A line of the bank's book. */
 export type PaidLine = {
@@ -110,7 +111,7 @@ export function decideRecovery(
         amount: { minor, currency },
         ...termsFor(wallet, destination, context),
         route,
-        ...(externalId === undefined ? {} : { externalId }),
+        ...defined({ externalId }),
       },
     },
   };

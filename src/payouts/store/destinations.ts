@@ -22,6 +22,7 @@ import {
   listStatement,
   parameterList,
 } from '../../identities/store/sql-fragments.ts';
+import { defined } from '../../defined.ts';
 
 export type StoredDestination = { readonly destination: Destination; readonly version: number };
 
@@ -219,8 +220,7 @@ function storedFromRow(row: Values<typeof readColumns>): StoredDestination {
       createdAt: row.created_at,
       cardToken: row.card_token,
       card: row.card as CardDetails,
-      ...(row.metadata === null ? {} : { metadata: row.metadata }),
-      ...(row.external_id === null ? {} : { externalId: row.external_id }),
+      ...defined({ metadata: row.metadata, externalId: row.external_id }),
       state: stateFromRow(row),
       isBlocked: row.is_blocked,
       provider: row.provider,

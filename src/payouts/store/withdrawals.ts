@@ -26,6 +26,7 @@ import {
   type WithdrawalState,
   type WithdrawalTerms,
 } from '../domain/withdrawal.ts';
+import { defined } from '../../defined.ts';
 
 export type StoredWithdrawal = { readonly withdrawal: Withdrawal; readonly version: number };
 export type Realm = 'test' | 'live';
@@ -200,11 +201,10 @@ export function rowOf(withdrawal: Withdrawal, version: number): Values<typeof co
   const { walletPartyId, destinationIdentityId, cardToken, isCounted, route, metadata } = withdrawal;
   const terms: TermsJson = {
     walletPartyId,
-    ...(destinationIdentityId === undefined ? {} : { destinationIdentityId }),
+    ...defined({ destinationIdentityId }),
     cardToken,
     isCounted,
-    ...(route === undefined ? {} : { route }),
-    ...(metadata === undefined ? {} : { metadata }),
+    ...defined({ route, metadata }),
   };
   const { status, ...result } = withdrawal.state;
   return {
@@ -239,7 +239,7 @@ export function storedFromRow(row: Values<typeof columns>): StoredWithdrawal {
       createdAt: row.created_at,
       amount: { minor: row.amount_minor, currency: row.currency as Currency },
       feeMinor: row.fee_minor,
-      ...(row.external_id === null ? {} : { externalId: row.external_id }),
+      ...defined({ externalId: row.external_id }),
       state: { status: row.status, ...(row.result as object | null) } as WithdrawalState,
     },
   };

@@ -10,6 +10,7 @@ import {
   refusalsOfEveryOperation,
   type ErrorCode,
 } from './errors/error-codes.ts';
+import { defined } from '../../defined.ts';
 
 type Json = Record<string, unknown>;
 
@@ -278,7 +279,7 @@ function parametersOf(schema: TSchema | undefined, place: 'path' | 'query'): Jso
     name,
     in: place,
     required: required.includes(name),
-    ...(description === undefined ? {} : { description }),
+    ...defined({ description }),
     schema: property,
   }));
 }

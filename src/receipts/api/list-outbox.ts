@@ -5,6 +5,7 @@ import { DateTime, EntityID } from '../../platform/http/schemas.ts';
 import { accept } from '../../refusal.ts';
 import type { PayerEmail } from '../domain/payer-email.ts';
 import { findOutbox } from '../store/payer-emails.ts';
+import { defined } from '../../defined.ts';
 
 const maxEmails = 1_000;
 
@@ -66,8 +67,7 @@ function letterBody({
     createdAt,
     to: recipient,
     status,
-    ...(endedAt === undefined ? {} : { endedAt }),
-    ...(refusal === undefined ? {} : { refusal }),
+    ...defined({ endedAt, refusal }),
     ...written,
   };
 }

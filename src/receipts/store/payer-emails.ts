@@ -5,6 +5,7 @@ import { statement, type Values } from '../../platform/database/statement.ts';
 import type { Currency } from '../../money.ts';
 import type { PayerEmail, Paid } from '../domain/payer-email.ts';
 import type { Member } from '../../recurring/domain/series.ts';
+import { defined } from '../../defined.ts';
 
 /** What a receipt says, and where it goes. */
 export type NewLetter = { readonly paid: Paid; readonly recipient: string | undefined };
@@ -189,10 +190,9 @@ function letterFromRow(row: Values<typeof columns>): PayerEmail {
       at: row.paid_at,
       amount: { minor: row.amount_minor, currency: row.currency as Currency },
       reference: row.reference,
-      ...(approvalCode === null ? {} : { approvalCode }),
+      ...defined({ approvalCode }),
     },
     ...(subject === null || text === null || html === null ? {} : { written: { subject, text, html } }),
-    ...(row.ended_at === null ? {} : { endedAt: row.ended_at }),
-    ...(row.refusal === null ? {} : { refusal: row.refusal }),
+    ...defined({ endedAt: row.ended_at, refusal: row.refusal }),
   };
 }

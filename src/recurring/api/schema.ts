@@ -10,6 +10,7 @@ import type { ChargeDecision } from '../../retry-rules/domain/may-charge.ts';
 import { seriesWriteOf, seriesChangeTypes } from '../webhook-events.ts';
 import type { Series, SeriesFact } from '../domain/series.ts';
 import { parseInstant, type Instant } from '../../clock.ts';
+import { defined } from '../../defined.ts';
 
 const LocalDate = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: 'A day, `2030-12-31`.' });
 
@@ -98,10 +99,7 @@ export function recurrentTermsProblem(terms: RecurrentTerms): string | undefined
 export function mandateGiven(terms: RecurrentTerms, hashOf: (text: string) => string): MandateGiven {
   const { schedule, validUntil, amountRule, trialEnd, amountAfterTrial, consent } = terms;
   return {
-    ...(trialEnd === undefined ? {} : { trialEnd }),
-    ...(amountAfterTrial === undefined ? {} : { amountAfterTrialMinor: amountAfterTrial }),
-    ...(schedule === undefined ? {} : { schedule }),
-    ...(validUntil === undefined ? {} : { validUntil }),
+    ...defined({ trialEnd, amountAfterTrialMinor: amountAfterTrial, schedule, validUntil }),
     ...(amountRule === undefined
       ? {}
       : {
@@ -187,7 +185,7 @@ export function recurringBody(series: Series, verdict: ChargeDecision): Static<t
             code: verdict.code,
             rule: verdict.rule,
             rulePack: verdict.pack,
-            ...(verdict.retryAfter === undefined ? {} : { retryAfter: verdict.retryAfter }),
+            ...defined({ retryAfter: verdict.retryAfter }),
           },
         }),
     warnings: verdict.may ? [...verdict.warnings] : [],
@@ -201,7 +199,7 @@ export function recurringBody(series: Series, verdict: ChargeDecision): Static<t
     card: { paymentSystem: card.paymentSystem, lastDigits: card.lastDigits, goodUntil: card.endsAt },
     terms: {
       schedule,
-      ...(validUntil === undefined ? {} : { validUntil }),
+      ...defined({ validUntil }),
       ...(amountRule === undefined
         ? {}
         : {
@@ -210,13 +208,12 @@ export function recurringBody(series: Series, verdict: ChargeDecision): Static<t
                 ? amountRule
                 : { kind: amountRule.kind, amount: amountRule.amountMinor },
           }),
-      ...(trialEnd === undefined ? {} : { trialEnd }),
-      ...(amountAfterTrialMinor === undefined ? {} : { amountAfterTrial: amountAfterTrialMinor }),
+      ...defined({ trialEnd, amountAfterTrial: amountAfterTrialMinor }),
     },
     consentEvidence: mandate.evidence,
     consentedAt: series.consentedAt,
     lastSuccessAt: series.lastSuccessAt,
-    ...(failingSince === undefined ? {} : { failingSince }),
+    ...defined({ failingSince }),
     chargesMade: series.chargesMade,
   };
 }

@@ -13,6 +13,7 @@ import {
   type RulePack,
   type StopScope,
 } from '../../retry-rules/domain/rule-packs.ts';
+import { defined } from '../../defined.ts';
 
 /** A payment, by its invoice and its number there. */
 export type Member = { readonly invoiceId: string; readonly paymentId: string };
@@ -242,7 +243,7 @@ export function evolve(before: Series | undefined, fact: SeriesFact, now: Instan
         ...rest,
         card,
         ...(mandate ? { mandate } : {}),
-        ...(endsAt === undefined ? {} : { endsAt }),
+        ...defined({ endsAt }),
         consentedAt: now,
         state: { name: 'active' },
       };
@@ -259,5 +260,5 @@ function afterFailure(
   const failingSince = series.failingSince ?? (isRetry ? undefined : now);
   const later =
     notBefore && (series.notBefore === undefined || notBefore.at > series.notBefore.at) ? { notBefore } : {};
-  return { ...series, ...(failingSince === undefined ? {} : { failingSince }), ...later };
+  return { ...series, ...defined({ failingSince }), ...later };
 }

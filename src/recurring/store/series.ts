@@ -8,6 +8,7 @@ import { linkOf } from '../consent-bundle.ts';
 import { nextAdvanceNotice } from '../domain/advance-notices.ts';
 import { evolve, type CardRef, type Series, type SeriesFact } from '../domain/series.ts';
 import type { RecurringSettings } from './settings.ts';
+import { defined } from '../../defined.ts';
 
 export type StoredSeries = {
   readonly series: Series;
@@ -207,8 +208,7 @@ function rowOf({ series, version, handles, chain }: StoredSeries): Values<typeof
     card,
     mandate,
     consentedAt,
-    ...(rootNetworkTransactionId === undefined ? {} : { rootNetworkTransactionId }),
-    ...(endsAt === undefined ? {} : { endsAt }),
+    ...defined({ rootNetworkTransactionId, endsAt }),
   };
   const standing: StandingJson = rest;
   return {

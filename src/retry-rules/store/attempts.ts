@@ -14,6 +14,7 @@ import {
   type StoredSeries,
 } from '../../recurring/store/series.ts';
 import type { RecurringSettings } from '../../recurring/store/settings.ts';
+import { defined } from '../../defined.ts';
 
 const stopColumns = { stopped_at: 'timestamptz?', stop_rule: 'text?', stop_pack: 'text?' } as const;
 
@@ -175,7 +176,7 @@ export async function readStanding(
     series: stored.series,
     isAttemptPending: row.is_pending,
     declines: declines.map(([at, isOfCharge]) => ({ at: instantFromDatabase(at), isOfCharge })),
-    ...(row.last_attempt_at === null ? {} : { lastAttemptAt: row.last_attempt_at }),
+    ...defined({ lastAttemptAt: row.last_attempt_at }),
     ...(cardStop ? { cardStop } : {}),
     ...(chargeStop ? { chargeStop } : {}),
   };

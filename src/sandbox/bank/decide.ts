@@ -10,6 +10,7 @@ import type {
 import type { Book, BookedOperation, Operation, ChargeDecision, Waiting } from './state.ts';
 import { specialAmount } from './special-amounts.ts';
 import { cardForPayment, cardForPayout, type TestCard } from './test-cards.ts';
+import { defined } from '../../defined.ts';
 
 export type Decision = {
   readonly verdict: ChargeDecision;
@@ -80,7 +81,7 @@ function decideAuthorisation(book: Book, question: Question, message: AuthoriseM
     until: laterBy(now, challengeMs),
     challenge: card.authentication,
     ticket: question.ticket(),
-    ...(returnUrl === undefined ? {} : { returnUrl }),
+    ...defined({ returnUrl }),
   };
   return { ...decision, waiting };
 }
@@ -182,13 +183,12 @@ function eciOf({ network }: TestCard): string {
 function approved(eci?: string, advice?: string): ChargeDecision {
   return {
     outcome: 'approved',
-    ...(eci === undefined ? {} : { eci }),
-    ...(advice === undefined ? {} : { advice }),
+    ...defined({ eci, advice }),
   };
 }
 
 function declined({ network }: TestCard, code: string, advice?: string): ChargeDecision {
-  return { outcome: 'declined', network, code, ...(advice === undefined ? {} : { advice }) };
+  return { outcome: 'declined', network, code, ...defined({ advice }) };
 }
 
 function no(code: string): ChargeDecision {

@@ -3,6 +3,7 @@
 import type { Instant } from '../../clock.ts';
 import type { BookEntry, OperationKind } from '../../acquiring/adapters/http/messages.ts';
 import type { Challenge } from './test-cards.ts';
+import { defined } from '../../defined.ts';
 
 export type ChargeDecision =
   | { readonly outcome: 'approved'; readonly eci?: string; readonly advice?: string }
@@ -178,7 +179,7 @@ function write(
       sequence: book.entries.length + 1,
       operationId,
       kind,
-      ...(originalOperationId === undefined ? {} : { originalOperationId }),
+      ...defined({ originalOperationId }),
       amount: amount ?? original.operation.amount ?? 0,
       currency,
       sign,

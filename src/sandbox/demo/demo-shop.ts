@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { addDemoLetters } from './demo-mailbox.ts';
 import { Hearing, isGenuine, type WebhookKeys } from './demo-receiver.ts';
+import { defined } from '../../defined.ts';
 
 /** One request of the shop's server and its answer, as they are shown. */
 type Exchange = {
@@ -84,7 +85,7 @@ export function addDemoShop(
     return {
       method,
       path,
-      ...(body === undefined ? {} : { body }),
+      ...defined({ body }),
       status: answer.statusCode,
       answer: answer.body === '' ? undefined : answer.json<unknown>(),
     };

@@ -9,6 +9,7 @@ import { findTransfer, findTransferNamed, storeTransfer } from '../store/transfe
 import { decideTransfer, type Transfer, type TransferRefusal } from '../domain/wallet.ts';
 import { findWallet } from '../store/wallets.ts';
 import { transferBody, TransferParams, TransferSchema } from './schema.ts';
+import { defined } from '../../defined.ts';
 
 export const createTransfer = endpoint({
   operation: 'createTransfer',
@@ -62,7 +63,7 @@ export const createTransfer = endpoint({
           receiverId: receiver,
           createdAt: now,
           amount: decision.value.amount,
-          ...(externalID === undefined ? {} : { externalId: externalID }),
+          ...defined({ externalId: externalID }),
         };
         const isStored = await storeTransfer(db, terms, { realm: payouts.realm, fingerprint });
         // It is over by now; its reads say how.

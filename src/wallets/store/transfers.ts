@@ -16,6 +16,7 @@ import type { Named } from '../../identities/api/idempotent-create.ts';
 import { claimExternalId, columnList, parameterList } from '../../identities/store/sql-fragments.ts';
 import type { Transfer, TransferTerms } from '../domain/wallet.ts';
 import type { Realm } from '../../payouts/store/withdrawals.ts';
+import { defined } from '../../defined.ts';
 
 const columns = {
   transfer_id: 'text',
@@ -130,7 +131,7 @@ function transferFromRow(row: Values<typeof columns>): Transfer {
     receiverId: row.receiver_id,
     createdAt: row.created_at,
     amount: { minor: row.amount_minor, currency: row.currency as Currency },
-    ...(row.external_id === null ? {} : { externalId: row.external_id }),
+    ...defined({ externalId: row.external_id }),
     status: row.status as Transfer['status'],
   };
 }

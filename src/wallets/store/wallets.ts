@@ -23,6 +23,7 @@ import {
   searchFilters,
 } from '../../identities/store/sql-fragments.ts';
 import type { Deposit, Wallet, WalletFact } from '../domain/wallet.ts';
+import { defined } from '../../defined.ts';
 
 const columns = {
   wallet_id: 'text',
@@ -232,7 +233,7 @@ function depositFromRow(row: Values<typeof depositColumns>): Deposit {
     sourceId: row.source_id,
     createdAt: row.created_at,
     amount: { minor: row.amount_minor, currency: row.currency as Currency },
-    ...(row.description === null ? {} : { description: row.description }),
+    ...defined({ description: row.description }),
   };
 }
 
@@ -244,8 +245,7 @@ function walletFromRow(row: Values<typeof walletColumns>): Wallet {
     name: row.name,
     currency: row.currency as Currency,
     createdAt: row.created_at,
-    ...(row.metadata === null ? {} : { metadata: row.metadata }),
-    ...(row.external_id === null ? {} : { externalId: row.external_id }),
+    ...defined({ metadata: row.metadata, externalId: row.external_id }),
     isBlocked: row.is_blocked,
     provider: row.provider,
     level: row.level as Level,

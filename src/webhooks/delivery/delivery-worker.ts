@@ -19,6 +19,7 @@ import { messagesFor, type Message, type Selection } from '../feed/messages.stor
 import { claim, write, type Attempt, type ClaimedQueue, type QueueWrite } from './queues.store.ts';
 import { postOf, type Destination } from './sign-message.ts';
 import type { Answer, Sender } from './http-sender.ts';
+import { defined } from '../../defined.ts';
 
 export type DeliveryWorker = {
   /** Looks for what is due, now instead of at the next turn. */
@@ -249,7 +250,7 @@ export function openDeliveryWorker(options: {
       return isOurs;
     }
     const { retryAfterMs } = 'retryAfterMs' in answer ? answer : {};
-    const failure = { what: attempt.failure, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+    const failure = { what: attempt.failure, ...defined({ retryAfterMs }) };
     await record(failed(queue, failure, attempt));
     return false;
   }
@@ -318,7 +319,7 @@ function attemptOf(
     attemptedAt,
     durationMs,
     ...(answer.came === 'status' ? { status: answer.status } : {}),
-    ...(failure === undefined ? {} : { failure }),
+    ...defined({ failure }),
   };
 }
 

@@ -9,6 +9,7 @@ import {
   type AddressRule,
   type Resolve,
 } from '../registration/address-guard.ts';
+import { defined } from '../../defined.ts';
 
 export type Answer =
   | { readonly came: 'status'; readonly status: number; readonly retryAfterMs?: number }
@@ -38,7 +39,7 @@ export function openSender(options: {
   const connect = buildConnector({
     timeout: timeoutMs,
     lookup: guardedLookup(rule, options.resolve) as never,
-    ...(options.ca === undefined ? {} : { ca: options.ca }),
+    ...defined({ ca: options.ca }),
   });
   const agent = new Agent({
     // As many connections as there are deliveries: how many those are is the courier's affair.

@@ -8,11 +8,12 @@ import {
   usualDelaysSeconds,
   type Place,
 } from './queue-rules.ts';
+import { defined } from '../../defined.ts';
 
 const now = instantAt(Date.UTC(2026, 0, 19, 10));
 const at = (chance: number, delaysSeconds = usualDelaysSeconds) => ({ now, chance, delaysSeconds });
 const delayMs = (attempt: number, chance = 0, retryAfterMs?: number) => {
-  const failure = { what: 'status 500', ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  const failure = { what: 'status 500', ...defined({ retryAfterMs }) };
   const next = afterFailure(failure, attempt, at(chance));
   return 'again' in next ? epochMsOf(next.again) - epochMsOf(now) : next.parked;
 };

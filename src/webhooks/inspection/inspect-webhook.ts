@@ -22,6 +22,7 @@ import { rewind, timeOfEvent } from '../feed/replay.store.ts';
 import { findWebhook, storeNextKey } from '../registration/webhooks.store.ts';
 import { decideRotate, keysAt, longestNoticeHours } from '../domain/webhook.ts';
 import { keysBody, keyMembers, signingSecret, WebhookPath } from '../registration/schema.ts';
+import { defined } from '../../defined.ts';
 
 const maxPage = 1_000;
 const limit = Type.Integer({
@@ -107,8 +108,7 @@ export const listWebhookQueues = endpoint({
     const { state, after } = query;
     const rows = await queuesOf(db, params.webhookID, {
       most: Math.min(query.limit, maxPage),
-      ...(state === undefined ? {} : { state }),
-      ...(after === undefined ? {} : { after }),
+      ...defined({ state, after }),
     });
     return accept(rows.map(queueBody));
   },
@@ -142,8 +142,7 @@ export const listWebhookAttempts = endpoint({
     const before = query.before === undefined ? undefined : parseInstant(query.before);
     const rows = await attemptsOf(db, params.webhookID, {
       most: Math.min(query.limit, maxPage),
-      ...(query.objectID === undefined ? {} : { aggregateId: query.objectID }),
-      ...(before === undefined ? {} : { before }),
+      ...defined({ aggregateId: query.objectID, before }),
       ...(after ? { after } : {}),
     });
     return accept(rows.map((row) => attemptBody(row, topic)));
@@ -181,7 +180,7 @@ export const testWebhook = endpoint({
       delivered: failure === undefined,
       durationMs: Math.round(performance.now() - startedMs),
       ...(response.came === 'status' ? { status: response.status } : {}),
-      ...(failure === undefined ? {} : { failure }),
+      ...defined({ failure }),
     });
   },
 });
@@ -306,10 +305,12 @@ function queueBody(row: QueueRow): Static<typeof QueueSchema> {
     objectID: row.aggregate_id,
     state: row.state as Static<typeof QueueSchema>['state'],
     failures: row.attempts,
-    ...(row.last_failure === null ? {} : { lastFailure: row.last_failure }),
-    ...(row.waiting_since === null ? {} : { waitingSince: row.waiting_since }),
-    ...(row.wake_at === null ? {} : { nextAttemptAt: row.wake_at }),
-    ...(row.stuck_at === null ? {} : { parkedAt: row.stuck_at }),
+    ...defined({
+      lastFailure: row.last_failure,
+      waitingSince: row.waiting_since,
+      nextAttemptAt: row.wake_at,
+      parkedAt: row.stuck_at,
+    }),
   };
 }
 
@@ -320,14 +321,13 @@ function attemptBody(row: AttemptRow, topic: Topic): Static<typeof AttemptSchema
     id: attemptId(row),
     objectID: row.aggregate_id,
     webhookMessageID: messageIdOf(row.aggregate_id, position),
-    ...(eventID === undefined ? {} : { eventID }),
+    ...defined({ eventID }),
     eventType: row.event_type,
     attempt: row.attempt,
     attemptedAt: row.attempted_at,
     durationMs: row.duration_ms,
     delivered: row.failure === null,
-    ...(row.status === null ? {} : { status: row.status }),
-    ...(row.failure === null ? {} : { failure: row.failure }),
+    ...defined({ status: row.status, failure: row.failure }),
   };
 }
 

@@ -14,6 +14,7 @@ import {
   WebhookPath,
   WebhookSchema,
 } from './schema.ts';
+import { defined } from '../../defined.ts';
 
 export const createWebhook = endpoint({
   operation: 'createWebhook',
@@ -43,7 +44,7 @@ export const createWebhook = endpoint({
     const decision = decideCreate(wanted, {
       topic: webhooks.topics.find(({ name }) => name === topic),
       existing: existing.filter(({ webhook }) => isOfShop(webhook) && webhook.owner.id === shopID).length,
-      ...(problem === undefined ? {} : { urlProblem: problem }),
+      ...defined({ urlProblem: problem }),
     });
     if (!decision.ok) return decision;
     const signsFrom = clock.now();

@@ -24,6 +24,7 @@ import {
   WebhookPath,
   type WebhookWithKeys,
 } from './schema.ts';
+import { defined } from '../../defined.ts';
 
 const Scope = Type.Object(
   {
@@ -80,7 +81,7 @@ export const createWalletWebhook = endpoint({
     const { topic, walletID, eventTypes: wanted } = body.scope;
     if (walletID !== undefined && topic !== 'WithdrawalsTopic')
       return refuse('invalidRequest', { message: 'scope.walletID: only withdrawals have one' });
-    const owner = { id: body.identityID, ...(walletID === undefined ? {} : { part: walletID }) };
+    const owner = { id: body.identityID, ...defined({ part: walletID }) };
     const missing = await webhooks.missingScope(db, partyId, owner);
     if (missing) return refuse(missing);
     const id = webhookIdOf(ids.next());
@@ -90,7 +91,7 @@ export const createWalletWebhook = endpoint({
     const decision = decideCreate(webhook, {
       topic: webhooks.topics.find(({ name }) => name === topic),
       existing: existing.filter((one) => isOf(one, body.identityID)).length,
-      ...(problem === undefined ? {} : { urlProblem: problem }),
+      ...defined({ urlProblem: problem }),
     });
     if (!decision.ok)
       return decision.refusal.code === 'webhookLimitExceeded'
@@ -176,7 +177,7 @@ function bodyOf({ webhook, keys }: WebhookWithKeys, now: Instant): Static<typeof
     active: true,
     scope: {
       topic: topic as 'WithdrawalsTopic' | 'DestinationsTopic',
-      ...(owner.part === undefined ? {} : { walletID: owner.part }),
+      ...defined({ walletID: owner.part }),
       eventTypes: [...webhook.eventTypes],
     },
     url: to,

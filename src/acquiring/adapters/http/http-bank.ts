@@ -24,6 +24,7 @@ import {
   signatureHeader,
   versionHeader,
 } from './signature.ts';
+import { defined } from '../../../defined.ts';
 
 export type ClearCard = {
   readonly number: string;
@@ -205,7 +206,7 @@ async function messageOf(
   const { terminal } = operation;
   const common = {
     merchant: { id: terminal.merchantId, terminal: terminal.id, descriptor: terminal.descriptor },
-    ...(callbackUrl === undefined ? {} : { callbackUrl }),
+    ...defined({ callbackUrl }),
   };
   switch (operation.kind) {
     case 'authorise': {
@@ -213,9 +214,7 @@ async function messageOf(
       const card = cardOf(await detokeniseCard(operation.card), operation.initiation);
       const { ip, email, fingerprint } = operation.payer;
       const payer = {
-        ...(ip === undefined ? {} : { ip }),
-        ...(email === undefined ? {} : { email }),
-        ...(fingerprint === undefined ? {} : { fingerprint }),
+        ...defined({ ip, email, fingerprint }),
       };
       const initiation = { ...operation.initiation };
       return {
@@ -252,8 +251,7 @@ async function messageOf(
 function receivingCardOf({ number, expiry, holder }: ClearCard) {
   return {
     number,
-    ...(expiry === undefined ? {} : { expiry }),
-    ...(holder === undefined ? {} : { holder }),
+    ...defined({ expiry, holder }),
   };
 }
 
@@ -264,7 +262,7 @@ function cardOf(card: ClearCard, initiation: Initiation): ClearCard & { expiry: 
   return {
     number,
     expiry,
-    ...(holder === undefined ? {} : { holder }),
+    ...defined({ holder }),
     ...(securityCode === undefined || initiation.by === 'merchant' ? {} : { securityCode }),
   };
 }

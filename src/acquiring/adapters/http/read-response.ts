@@ -4,6 +4,7 @@ import { Compile } from 'typebox/compile';
 import type { BankResponse, BankOperation, Interaction } from '../../domain/bank-port.ts';
 import type { Headers } from './link.ts';
 import { ErrorAnswer, NeverSeen, OperationAnswer, parseMessage } from './messages.ts';
+import { defined } from '../../../defined.ts';
 
 export type Asked = {
   readonly operationId: string;
@@ -56,19 +57,19 @@ function readOutcome(asked: Asked, body: unknown): BankResponse {
       return {
         outcome: 'approved',
         reference: body.reference,
-        ...(body.approvalCode === undefined ? {} : { approvalCode: body.approvalCode }),
-        ...(body.networkTransactionId === undefined
-          ? {}
-          : { networkTransactionId: body.networkTransactionId }),
-        ...(body.eci === undefined ? {} : { eci: body.eci }),
-        ...(body.advice === undefined ? {} : { advice: body.advice }),
+        ...defined({
+          approvalCode: body.approvalCode,
+          networkTransactionId: body.networkTransactionId,
+          eci: body.eci,
+          advice: body.advice,
+        }),
       };
     case 'declined':
       return {
         outcome: 'declined',
         network: body.network,
         code: body.code,
-        ...(body.advice === undefined ? {} : { advice: body.advice }),
+        ...defined({ advice: body.advice }),
       };
     case 'payerNeeded':
       if (!asked.payerPresent) return unknown('a wish for the payer, who is not there');
