@@ -2,7 +2,7 @@
 // time passed in between.
 import type { Report } from './run-world.ts';
 
-const linesMost = 120;
+const maxLines = 120;
 const maxCharacters = 240;
 const pause = /^(\d+) ms pass$/;
 
@@ -19,6 +19,6 @@ export function storyOf({ lines, findings }: Report): string[] {
     passedMs = 0;
     told.push(line.slice(0, maxCharacters));
   }
-  const cut = told.length - linesMost;
-  return cut > 0 ? [...told.slice(0, linesMost), `… and ${cut} lines more: --story shows all`] : told;
+  const cut = told.length - maxLines;
+  return cut > 0 ? [...told.slice(0, maxLines), `… and ${cut} lines more: --story shows all`] : told;
 }

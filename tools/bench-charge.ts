@@ -24,7 +24,7 @@ const { words } = readOptions(
 npm run bench:charge -- [12]
   how many whole charges a second one node takes; for so many seconds`,
   {},
-  { wordsMost: 1 },
+  { maxWords: 1 },
 );
 const clients = 32;
 const rounds = 6;

@@ -18,7 +18,7 @@ const { words } = readOptions(
 npx tsx tools/bench-reconcile.ts [LINES]…
   how long a reconciliation takes, and how much memory; over books of so many lines each`,
   {},
-  { wordsMost: 100 },
+  { maxWords: 100 },
 );
 const lengths = words.map((word) => wholeNumber('the number of lines', word));
 const linesOfPayment = 2;
@@ -73,12 +73,12 @@ try {
 }
 
 async function measured(file: string): Promise<string> {
-  let heapMost = 0;
-  let residentMost = 0;
+  let maxHeap = 0;
+  let maxResident = 0;
   const sample = () => {
     const { heapUsed, rss } = process.memoryUsage();
-    heapMost = Math.max(heapMost, heapUsed);
-    residentMost = Math.max(residentMost, rss);
+    maxHeap = Math.max(maxHeap, heapUsed);
+    maxResident = Math.max(maxResident, rss);
   };
   const beganMs = performance.now();
   const { lines, equal, sums } = await reconcile({
@@ -96,7 +96,7 @@ async function measured(file: string): Promise<string> {
   const different = sums.reduce((all, { number }) => all + number, 0);
   return (
     `${lines} lines in ${seconds.toFixed(1)} s, ${Math.round(lines / seconds)} a second: ${equal} equal, ${different} different; ` +
-    `heap at most ${Math.round(heapMost / megabyte)} MB, resident ${Math.round(residentMost / megabyte)} MB`
+    `heap at most ${Math.round(maxHeap / megabyte)} MB, resident ${Math.round(maxResident / megabyte)} MB`
   );
 }
 

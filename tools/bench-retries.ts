@@ -23,7 +23,7 @@ const { words } = readOptions(
 npm run bench:retries -- [1000] [8]
   how long 31 days of retries take: of so many series, so many of which are charged each day`,
   {},
-  { wordsMost: 2 },
+  { maxWords: 2 },
 );
 const seriesCount = wholeNumber('the number of series', words[0] ?? '1000');
 const chargedEachDay = Math.min(

@@ -29,7 +29,7 @@ const { words } = readOptions(
 npm run bench:webhooks -- [6000] [6]
   how many deliveries a second one node makes: of so many invoices, so many events each`,
   {},
-  { wordsMost: 2 },
+  { maxWords: 2 },
 );
 const invoices = wholeNumber('the number of invoices', words[0] ?? '6000');
 const eventsEach = wholeNumber('the number of events', words[1] ?? '6');

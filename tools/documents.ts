@@ -1,7 +1,7 @@
 // The documents that are printed from the code, so that they cannot say anything else: errors, settings, access.
 import { format, resolveConfig } from 'prettier';
 import { settings, type Setting } from '../src/app/config.ts';
-import { access, scopes, type AccessRow } from '../src/platform/http/access.ts';
+import { scopes } from '../src/platform/http/access.ts';
 import { takesIdempotencyKey, type AnyEndpoint } from '../src/platform/http/endpoint.ts';
 import { refusalsOf } from '../src/platform/http/openapi.ts';
 import { errorCatalogue, type ErrorCode } from '../src/platform/http/errors/error-codes.ts';
@@ -120,33 +120,35 @@ function errorText(code: ErrorCode): string {
 function answeredBy(code: ErrorCode): string {
   const users = endpoints.filter((endpoint) => refusalsOf(endpoint).includes(code));
   const writes = endpoints.filter(({ method }) => method !== 'GET');
-  const groups: [string, AnyEndpoint[]][] = [
+  const groups: [string, readonly AnyEndpoint[]][] = [
     ['every operation', endpoints],
     ['every `POST`, `PUT` and `DELETE`', writes],
     ['every operation that takes an `Idempotency-Key`', endpoints.filter(takesIdempotencyKey)],
   ];
   const group = groups.find(
-    ([, members]) => members.length === users.length && members.every((member) => users.includes(member)),
+    ([, members]) =>
+      members.length === users.length &&
+      members.every((member: AnyEndpoint) => users.some((user) => user === member)),
   );
   return group?.[0] ?? users.map(({ operation }) => `\`${operation}\``).join(', ');
 }
 
 function accessText(): string {
   const rows = endpoints.map((endpoint) => {
-    const row: AccessRow = access[endpoint.operation];
-    const tokens = row.tokens
-      .map((kind) => (row.anyEntity ? `that of any ${kind}` : `that of the ${kind} in \`{${row.entity}}\``))
+    const { scope, tokens: kinds = [], entity, anyEntity, maskedAs } = endpoint.access;
+    const tokens = kinds
+      .map((kind) => (anyEntity ? `that of any ${kind}` : `that of the ${kind} in \`{${entity}}\``))
       .join(', ');
-    const otherwise = row.maskedAs ? `${errorCatalogue[row.maskedAs].status} \`${row.maskedAs}\`` : '401';
+    const otherwise = maskedAs ? `${errorCatalogue[maskedAs].status} \`${maskedAs}\`` : '401';
     const call = `\`${endpoint.method} ${endpoint.path}\``;
-    return [`\`${endpoint.operation}\``, call, `\`${row.apiKey}\``, tokens || 'none', otherwise];
+    return [`\`${endpoint.operation}\``, call, `\`${scope}\``, tokens || 'none', otherwise];
   });
   const sandboxAlone = sandboxRoutes
     .filter(({ path }) => !path.startsWith('/sandbox/'))
     .map(({ method, path }) => `\`${method} ${path}\``);
   return `# Who may call what
 
-${printedFrom('src/platform/http/access.ts')}
+${printedFrom('the `access` of each endpoint')}
 
 There are two kinds of bearer tokens. An **API key** belongs to a party and is for its servers alone; it may do what its
 scopes allow, and it has them all unless it was made with a list (\`mandate keys create --scopes\`). An **access token** may be

@@ -123,7 +123,7 @@ export function holderProblem(text: string): Problem | undefined {
   return /^[\p{L}\p{M}\p{P}\s]{1,100}$/u.test(text.trim()) ? undefined : 'holderWrong';
 }
 
-const emailLengthMost = 100;
+const maxEmailLength = 100;
 /** As the service reads addresses, in its usual form alone: no quotes, and a host with a dot in its name. */
 const emailPattern =
   /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*@([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
@@ -131,5 +131,5 @@ const emailPattern =
 export function emailProblem(text: string, isRequired: boolean): Problem | undefined {
   const address = text.trim();
   if (address === '') return isRequired ? 'emailMissing' : undefined;
-  return address.length <= emailLengthMost && emailPattern.test(address) ? undefined : 'emailWrong';
+  return address.length <= maxEmailLength && emailPattern.test(address) ? undefined : 'emailWrong';
 }

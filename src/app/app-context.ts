@@ -1,4 +1,4 @@
-// What an endpoint or an engine step may reach for. compose.ts puts it together once; nothing else is passed around.
+// Everything endpoints take, put together once in compose.ts. Each endpoint names the members it takes; nobody else imports this.
 import type { Banks } from '../acquiring/banks.ts';
 import type { CardTesting } from '../cards/card-testing.ts';
 import type { Cards } from '../cards/vault.ts';
@@ -11,7 +11,7 @@ import type { AccessTokens } from '../platform/keys/access-token.ts';
 import type { JobRunner } from '../platform/jobs/job-runner.ts';
 import type { Merchants } from '../merchants/merchants.ts';
 import type { Recurring } from '../recurring/port.ts';
-import type { Webhooks } from '../webhooks/webhooks.ts';
+import type { WebhookOperations, Webhooks } from '../webhooks/webhooks.ts';
 import type { PayoutRules } from '../payouts/payout-rules.ts';
 
 export type AppContext = {
@@ -32,7 +32,7 @@ export type AppContext = {
   /** Limits, fees and providers of payouts. */
   readonly payouts: PayoutRules;
   readonly jobs: JobRunner;
-  readonly webhooks: Omit<Webhooks, keyof PrepareContext>;
+  readonly webhooks: WebhookOperations;
 };
 
 /**

@@ -291,7 +291,7 @@ export function buildService(
   });
 
   const monotonicMs = () => performance.now();
-  const service: AppContext = {
+  const context: AppContext = {
     db: database,
     clock,
     ids: ports.ids,
@@ -303,8 +303,8 @@ export function buildService(
     customers,
     bindingRules: {
       verificationChargeMinor: config.bindingVerificationCharges,
-      ...(config.bindingsPerCustomer === 0 ? {} : { perCustomerMost: config.bindingsPerCustomer }),
-      ...(config.bindingsPerCard === 0 ? {} : { perCardMost: config.bindingsPerCard }),
+      ...(config.bindingsPerCustomer === 0 ? {} : { maxPerCustomer: config.bindingsPerCustomer }),
+      ...(config.bindingsPerCard === 0 ? {} : { maxPerCard: config.bindingsPerCard }),
     },
     recurring,
     payouts,
@@ -317,9 +317,13 @@ export function buildService(
     log,
     metrics,
     trustedProxies: config.trustedProxies,
-    door: {
-      service,
-      slow: webhooks,
+    pipeline: {
+      endpointDeps: context,
+      prepareDeps: webhooks,
+      timeOf: async (partyId) => {
+        const party = await merchants.party(partyId);
+        return party && merchants.timeOf(party);
+      },
       clock,
       apiKeys,
       tokens,

@@ -12,7 +12,7 @@ import { oldestSendingWithdrawal } from '../payouts/store/oldest-sending.ts';
 import { feedState } from '../webhooks/feed/feed.store.ts';
 import { lags, parkedQueues } from '../webhooks/inspection/inspection.store.ts';
 
-const webhooksInMetricsMost = 20;
+const maxWebhooksInMetrics = 20;
 
 export function addGauges(
   metrics: Metrics,
@@ -95,7 +95,7 @@ export function addGauges(
     'How long each of the latest webhooks has had something waiting; the others are left out',
     'webhook',
     async () =>
-      (await lags(database, webhooksInMetricsMost)).map(
+      (await lags(database, maxWebhooksInMetrics)).map(
         ({ webhook_id, oldest }) => [webhook_id, secondsSince(oldest, clock)] as const,
       ),
   );

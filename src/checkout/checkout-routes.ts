@@ -13,7 +13,6 @@ import type { Invoice } from '../invoices/domain/invoice.ts';
 import { originOf } from '../merchants/domain/party.ts';
 import { decimalsOf } from '../money.ts';
 import type { MandateTerms } from '../recurring/domain/mandate.ts';
-import type { AppContext } from '../app/app-context.ts';
 import { awayPage, tryAgainAfterSeconds } from './unavailable-page.ts';
 import { challengePages, type SmallPage } from './challenge-pages.ts';
 import { checkoutPage, type CheckoutView, type Order, type View } from './domain/checkout-page.ts';
@@ -26,14 +25,16 @@ import {
 } from './domain/checkout-request.ts';
 import { policyHash } from './csp-hash.ts';
 import { defined } from '../defined.ts';
+import type { AccessTokens } from '../platform/keys/access-token.ts';
+import type { Merchants } from '../merchants/merchants.ts';
 
 export type CheckoutPorts = {
   readonly mode: 'sandbox' | 'live';
   /** Whether receipts go to payers by mail. */
   readonly sendsEmail: boolean;
   readonly log: Pick<Logger, 'error'>;
-  readonly tokens: Pick<AppContext['tokens'], 'verify'>;
-  readonly merchants: Pick<AppContext['merchants'], 'shop'>;
+  readonly tokens: Pick<AccessTokens, 'verify'>;
+  readonly merchants: Pick<Merchants, 'shop'>;
   readonly invoiceOf: (id: string) => Promise<Invoice | undefined>;
   readonly customerOf: (
     id: string,

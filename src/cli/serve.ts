@@ -9,7 +9,7 @@ import { firstSignal } from './signals.ts';
 import { invoiceExample } from '../invoices/api/schema.ts';
 
 /** A second signal, or this long after the first, ends the process whatever it is doing. */
-const drainMsMost = 20_000;
+const maxDrainMs = 20_000;
 /** Of that, what remains for closing the database when all else hangs. */
 const lastResortMs = 5_000;
 
@@ -55,7 +55,7 @@ export async function serve(): Promise<void> {
 
     log.info({ signal: await signal }, 'stopping: no new requests, what runs may finish');
     const endAnyway = () => void endAfter(foundation.close());
-    hurry = setTimeout(endAnyway, drainMsMost - lastResortMs).unref();
+    hurry = setTimeout(endAnyway, maxDrainMs - lastResortMs).unref();
     for (const again of ['SIGTERM', 'SIGINT'] as const) process.once(again, endAnyway);
   } catch (error) {
     throw readable(error, config);

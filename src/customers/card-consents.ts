@@ -4,7 +4,6 @@
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Withdrawn } from '../recurring/domain/series.ts';
-import type { AppContext } from '../app/app-context.ts';
 import type { Binding } from './domain/binding.ts';
 import { decideRevoke } from './domain/commands.ts';
 import {
@@ -15,8 +14,9 @@ import {
   seriesOfBinding,
 } from './store/bindings.ts';
 import { storeBindingFacts } from './store/binding-changes.ts';
+import type { Recurring } from '../recurring/port.ts';
 
-export type Recurring = Pick<AppContext['recurring'], 'seriesOfCustomer' | 'withdraw'>;
+export type SeriesOfCustomers = Pick<Recurring, 'seriesOfCustomer' | 'withdraw'>;
 type CustomerName = { readonly partyId: string; readonly customerId: string };
 
 /** Each that fails is a change of somebody else's that succeeded. */
@@ -25,7 +25,7 @@ const tries = 100;
 /** By which the bound cards of the customer are charged. */
 export async function seriesOfBindings(
   tx: Database,
-  recurring: Recurring,
+  recurring: SeriesOfCustomers,
   { customerId }: CustomerName,
 ): Promise<Set<string>> {
   const { named, bindingsWithout } = await findBoundSeries(tx, customerId);
@@ -40,7 +40,7 @@ export async function seriesOfBindings(
 /** Of a card that is bound no more. One that is still bound by another binding stays as it is. */
 export async function revokeConsentOf(
   tx: Database,
-  recurring: Recurring,
+  recurring: SeriesOfCustomers,
   withdrawn: Binding,
   how: Withdrawn,
   now: Instant,
@@ -53,7 +53,7 @@ export async function revokeConsentOf(
 /** The bindings of the card whose consent was withdrawn. */
 export async function revokeBindingsOf(
   tx: Database,
-  recurring: Recurring,
+  recurring: SeriesOfCustomers,
   { seriesId, ...customer }: CustomerName & { readonly seriesId: string },
   now: Instant,
 ): Promise<void> {
@@ -81,7 +81,7 @@ async function withdrawOne(
   throw new Error(`customer ${customer.customerId} was changed by others ${tries} times in a row`);
 }
 
-async function seriesOf(tx: Database, recurring: Recurring, binding: Binding): Promise<string> {
+async function seriesOf(tx: Database, recurring: SeriesOfCustomers, binding: Binding): Promise<string> {
   const { id: bindingId, customerId, partyId, realm, card } = binding;
   const named = await seriesOfBinding(tx, { customerId, bindingId });
   return recurring.seriesOfCustomer(tx, { named, customerId, partyId, realm, token: card.token });

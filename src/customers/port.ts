@@ -5,7 +5,7 @@ import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Realm } from '../merchants/domain/party.ts';
 import type { Series } from '../recurring/domain/series.ts';
-import { revokeBindingsOf, type Recurring } from './card-consents.ts';
+import { revokeBindingsOf, type SeriesOfCustomers } from './card-consents.ts';
 import type { ContactInfo } from './domain/customer.ts';
 import { lockCustomer } from './store/chargeable-customers.ts';
 
@@ -33,7 +33,7 @@ export type Customers = {
   onConsentRevoked(
     tx: Database,
     series: Pick<Series, 'id' | 'partyId' | 'kind' | 'root'>,
-    recurring: Recurring,
+    recurring: SeriesOfCustomers,
     now: Instant,
   ): Promise<void>;
 };

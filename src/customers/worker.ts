@@ -3,7 +3,6 @@
 import type { Bank, BankResponse, Terminal } from '../acquiring/domain/bank-port.ts';
 import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { AppContext } from '../app/app-context.ts';
 import { interpret, nextAction, type NextAction } from './domain/bank-actions.ts';
 import { seriesWriteOf } from './domain/series-effects.ts';
 import { bindingOperationId, isReturning, type Binding } from './domain/binding.ts';
@@ -12,6 +11,7 @@ import { storeReroute } from './store/reroute.ts';
 import { loadBinding, type StoredBinding } from './store/bindings.ts';
 import { reschedule, storeBindingFacts } from './store/binding-changes.ts';
 import { defined } from '../defined.ts';
+import type { Recurring } from '../recurring/port.ts';
 
 /** The bank said nothing that proves anything. Tried again later and later, then in the operator's list. */
 class OutcomeUnknown extends Error {
@@ -24,7 +24,7 @@ const writeTries = 10;
 export type BindingJobDeps = {
   readonly db: Database;
   readonly clock: Clock;
-  readonly recurring: Pick<AppContext['recurring'], 'bind' | 'declined'>;
+  readonly recurring: Pick<Recurring, 'bind' | 'declined'>;
   readonly bankOf: (binding: Binding) => Promise<Bank>;
   /** Another terminal of the shop, whose bank is not known to be away. */
   readonly alternateTerminal: (binding: Binding) => Promise<Terminal | undefined>;

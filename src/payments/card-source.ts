@@ -7,12 +7,22 @@ import type { Caller } from '../platform/http/caller.ts';
 import type { ChargeRefusal } from '../retry-rules/domain/may-charge.ts';
 import { seriesIdOf } from '../recurring/domain/series.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
-import type { AppContext } from '../app/app-context.ts';
 import type { PayableInvoice } from './domain/commands.ts';
 import type { Payer, Payment, PaymentTerms } from './domain/payment.ts';
 import { findPayment, type WithPayment } from './store/payments.ts';
 import type { PaymentParams } from './api/schema.ts';
 import { defined } from '../defined.ts';
+import type { Recurring } from '../recurring/port.ts';
+import type { Customers } from '../customers/port.ts';
+import type { Cards } from '../cards/vault.ts';
+
+/** What finding the card of a new payment takes. */
+export type CardSourceDeps = {
+  readonly db: Database;
+  readonly customers: Customers;
+  readonly recurring: Recurring;
+  readonly cards: Cards;
+};
 
 export type PayerRefusal =
   | 'invalidRequest'
@@ -45,16 +55,15 @@ type Asked = { readonly caller: Caller; readonly payer: PaymentParams['payer']; 
 
 export async function sourceOf(
   { caller, payer, now }: Asked,
-  service: AppContext,
+  deps: CardSourceDeps,
 ): Promise<Outcome<CardSource, PayerRefusal>> {
-  if (payer.payerType === 'RecurrentPayer')
-    return accept(fromParent({ caller, payer, now }, service.recurring));
-  if (payer.payerType === 'CustomerPayer') return accept(fromCustomer({ caller, payer, now }, service));
+  if (payer.payerType === 'RecurrentPayer') return accept(fromParent({ caller, payer, now }, deps.recurring));
+  if (payer.payerType === 'CustomerPayer') return accept(fromCustomer({ caller, payer, now }, deps));
   const handles = {
     token: payer.paymentToolToken,
     ...defined({ session: payer.paymentSession }),
   };
-  const resource = await service.cards.use(service.db, caller, handles, now);
+  const resource = await deps.cards.use(deps.db, caller, handles, now);
   if (!resource.ok) return resource;
   return accept(fromResource(payer, resource.value));
 }
@@ -74,7 +83,7 @@ function fromResource(
 
 function fromParent(
   { caller, payer, now }: Asked & { payer: { payerType: 'RecurrentPayer' } },
-  recurring: AppContext['recurring'],
+  recurring: Recurring,
 ): CardSource {
   const { partyId } = caller;
   const { invoiceID: invoiceId, paymentID: paymentId } = payer.recurrentParentPayment;
@@ -130,7 +139,7 @@ function fromParent(
 
 function fromCustomer(
   { caller, payer, now }: Asked & { payer: { payerType: 'CustomerPayer' } },
-  { customers, recurring, cards }: AppContext,
+  { customers, recurring, cards }: Pick<CardSourceDeps, 'customers' | 'recurring' | 'cards'>,
 ): CardSource {
   const { partyId } = caller;
   const { customerID: customerId, sessionInfo } = payer;

@@ -3,7 +3,6 @@
 import type { Banks } from '../acquiring/banks.ts';
 import type { Clock, Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { AppContext } from '../app/app-context.ts';
 import { storeEvents } from './store/payment-changes.ts';
 import type { StoredPayment } from './store/rows.ts';
 import { seriesWriteOf } from './domain/series-effects.ts';
@@ -11,12 +10,13 @@ import { possibleOutcomes, releaseOf, resolutionFacts, type ManualOutcome } from
 import { loadPayment, reschedule } from './store/payments.ts';
 import { operationIdOf, type Payment, type PaymentFact } from './domain/payment.ts';
 import { claimStuckJob } from './store/stuck-payments.ts';
+import type { Recurring } from '../recurring/port.ts';
 
 export type ResolutionDeps = {
   readonly db: Database;
   readonly clock: Clock;
   readonly banks: Pick<Banks, 'bankOf'>;
-  readonly recurring: AppContext['recurring'];
+  readonly recurring: Recurring;
 };
 
 type Name = { readonly invoiceId: string; readonly paymentId: string };

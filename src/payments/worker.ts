@@ -7,7 +7,6 @@ import { interpret, nextAction, type NextAction } from './domain/bank-actions.ts
 import { operationIdOf, type Payment } from './domain/payment.ts';
 import { consentOver } from './domain/payment-failure.ts';
 import { storeEvents, storeApprovedCharge } from './store/payment-changes.ts';
-import type { AppContext } from '../app/app-context.ts';
 import type { StoredPayment } from './store/rows.ts';
 import type { PreloadedEmail, PendingCharge } from '../recurring/store/charge-fragments.ts';
 import { seriesWriteOf, successOf } from './domain/series-effects.ts';
@@ -15,6 +14,7 @@ import { loadPayment, reschedule, type NewPayment } from './store/payments.ts';
 import { storeReroute } from './store/reroute.ts';
 import { mayReroute, rerouted } from '../acquiring/domain/reroute.ts';
 import { defined } from '../defined.ts';
+import type { Recurring } from '../recurring/port.ts';
 
 /** The bank said nothing that proves anything. Tried again later and later, then in the operator's list. */
 class OutcomeUnknown extends Error {
@@ -26,7 +26,7 @@ const stepsInARow = 5;
 export type PaymentJobDeps = {
   readonly db: Database;
   readonly clock: Clock;
-  readonly recurring: AppContext['recurring'];
+  readonly recurring: Recurring;
   readonly bankOf: (payment: Payment) => Promise<Bank>;
   /** Another terminal of the shop, whose bank is not known to be away. */
   readonly alternateTerminal: (payment: Payment) => Promise<Terminal | undefined>;

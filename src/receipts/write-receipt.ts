@@ -1,10 +1,10 @@
 // The receipt of a payment, put together from what is known of the payment, its series and its shop.
 import type { Database } from '../platform/database/database.ts';
-import type { AppContext } from '../app/app-context.ts';
 import { languageOf, type Paid } from './domain/payer-email.ts';
 import { receiptOf, type Receipt, type ReceiptLanguage } from './domain/receipt.ts';
 import { findSeriesWithSettings, type SeriesWithSettings } from '../recurring/store/series.ts';
 import { defined } from '../defined.ts';
+import type { Merchants } from '../merchants/merchants.ts';
 
 export type WrittenReceipt = Receipt & { readonly language: ReceiptLanguage };
 
@@ -12,7 +12,7 @@ export function openReceipts({
   merchants,
   revokeUrlOf,
 }: {
-  readonly merchants: Pick<AppContext['merchants'], 'shop'>;
+  readonly merchants: Pick<Merchants, 'shop'>;
   /** Where the payer ends the series. */
   readonly revokeUrlOf: (seriesId: string) => string;
 }) {

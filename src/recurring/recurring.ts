@@ -7,7 +7,6 @@ import type { Database } from '../platform/database/database.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import type { Money } from '../money.ts';
 import type { Realm } from '../merchants/domain/party.ts';
-import type { AppContext } from '../app/app-context.ts';
 import { endOfCard, endOfDay } from '../retry-rules/domain/calendar.ts';
 import {
   findPendingAttempt,
@@ -43,6 +42,8 @@ import { findSettings } from './store/settings.ts';
 import type { Evaluation, Consent, Recurring } from './port.ts';
 import { openReceipts } from '../receipts/write-receipt.ts';
 import { defined } from '../defined.ts';
+import type { Cards } from '../cards/vault.ts';
+import type { Merchants } from '../merchants/merchants.ts';
 
 /** Longer than any counter looks back. */
 const declinesCountMs = 31 * 24 * 3_600_000;
@@ -53,7 +54,9 @@ export function openRecurring({
   keyring,
   publicUrl,
   sendsEmail,
-}: Pick<AppContext, 'cards' | 'merchants'> & {
+}: {
+  readonly cards: Cards;
+  readonly merchants: Merchants;
   readonly keyring: Pick<Keyring, 'find' | 'newest'>;
   readonly publicUrl: () => string;
   /** Nobody would send them, nor look at them, in live mode without a mail server. */

@@ -5,11 +5,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { isStorableText } from '../platform/http/json-body.ts';
-import type { AppContext } from '../app/app-context.ts';
 import { languageOf } from '../receipts/domain/payer-email.ts';
 import type { ReceiptLanguage } from '../receipts/domain/receipt.ts';
 import { findSeriesWithSettings } from './store/series.ts';
 import type { Series } from './domain/series.ts';
+import type { Recurring } from './port.ts';
+import type { Customers } from '../customers/port.ts';
+import type { Merchants } from '../merchants/merchants.ts';
 
 const path = '/recurring/withdraw';
 
@@ -60,7 +62,10 @@ export function addWithdrawPage(
     customers,
     merchants,
     browserLanguage,
-  }: Pick<AppContext, 'recurring' | 'customers' | 'merchants'> & {
+  }: {
+    readonly recurring: Recurring;
+    readonly customers: Customers;
+    readonly merchants: Merchants;
     db: Database;
     /** For whom no letter is known: by what his browser says it speaks. */
     browserLanguage: (acceptLanguage: string | undefined) => ReceiptLanguage;

@@ -36,6 +36,9 @@ export type Webhooks = {
   stop(): Promise<void>;
 };
 
+/** What endpoints take: fresh keys are made before there is a transaction, in `prepare` alone. */
+export type WebhookOperations = Omit<Webhooks, 'keyPairs'>;
+
 /** Whether a party has such an identity, and that such a wallet; the wallets' side knows. */
 export type WhatIsMissing = (
   db: Database,

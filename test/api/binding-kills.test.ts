@@ -15,8 +15,8 @@ import { waylay, type Mishap, type FaultyBank } from '../support/faulty-bank.ts'
 const good = '4242424242424242';
 const challenging = '4012888888881881';
 const leaseMs = 61_000;
-const roundsMost = 60;
-const placesMost = 16;
+const maxRounds = 60;
+const maxPlaces = 16;
 
 const statements = [
   'read_binding',
@@ -92,7 +92,7 @@ async function live({ card, mishaps = {}, payer, deleted }: Story, customer: Mad
   const made = await world.bind(customer, card);
   let decided = payer === undefined;
   let isDeleted = !deleted;
-  for (let round = 0; round < roundsMost; round++) {
+  for (let round = 0; round < maxRounds; round++) {
     await world.service.jobs.whenIdle();
     if (!isDeleted && !node.isDead) {
       const url = `${customersUrl}/${customer.id}`;
@@ -110,7 +110,7 @@ async function live({ card, mishaps = {}, payer, deleted }: Story, customer: Mad
     }
     await world.later(leaseMs);
   }
-  throw new Error(`a binding was not at an end after ${roundsMost} rounds`);
+  throw new Error(`a binding was not at an end after ${maxRounds} rounds`);
 }
 
 async function requestOf(made: MadeBinding): Promise<any> {
@@ -140,7 +140,7 @@ test.each(Object.entries(stories))(
     node.said.length = 0;
     expect(await endOf(story, await world.createCustomer())).toEqual(goodEnd(story));
     // Those of hours of silence are all alike.
-    const said = node.said.slice(0, placesMost);
+    const said = node.said.slice(0, maxPlaces);
     expect(said.length).toBeGreaterThanOrEqual(3);
     for (const [index, what] of said.entries()) {
       for (const when of ['before', 'after'] as const) {

@@ -11,7 +11,7 @@ import type { Answer } from '../support/test-service.ts';
 const card = '4242424242424242';
 const challengedCard = '4012888888881881';
 const pastTheLeaseMs = 61_000;
-const momentsMost = 40;
+const maxMoments = 40;
 
 const fuse = openFuse();
 let world: PaymentWorld;
@@ -205,7 +205,7 @@ describe.each(Object.entries(flows))('%s', (_name, flow) => {
       expect(await world.payment(invoice), `died ${death}`).toMatchObject(flow.ends);
       if (death === undefined) break;
       died.push(death);
-      expect(died.length, died.join(', ')).toBeLessThan(momentsMost);
+      expect(died.length, died.join(', ')).toBeLessThan(maxMoments);
     }
     expect(died).toEqual(flow.moments);
     expect(await notFinal(world.service.database)).toEqual([]);

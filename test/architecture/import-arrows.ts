@@ -204,7 +204,7 @@ const packages: Record<string, { readonly may: readonly string[]; readonly types
 /** What a pure file must be given instead of asking for it. */
 const askingOutside = /\b(Date\.now|new Date|performance\.|Math\.random|process\.|async|await)\b/;
 const vagueNames = ['utils', 'util', 'helpers', 'helper', 'common', 'shared', 'misc', 'index'];
-const linesMost = 400;
+const maxLines = 400;
 
 /** What these write is a part of the statements of others. */
 const partsOfStatements = ['platform/ledger/store/journals.ts', 'recurring/store/charge-fragments.ts'];
@@ -226,8 +226,8 @@ function breachesOfForm(file: string, text: string): string[] {
   const asked = isListedAsPure(file) ? askingOutside.exec(codeOf(text))?.[0] : undefined;
   if (asked) found.push(`src/${file}: a pure file is given what it needs; it has ${asked}`);
   const lines = text.split('\n').length - 1;
-  if (lines > linesMost)
-    found.push(`src/${file} has ${lines} lines, more than ${linesMost}: it has two subjects`);
+  if (lines > maxLines)
+    found.push(`src/${file} has ${lines} lines, more than ${maxLines}: it has two subjects`);
   if (!/^(#!.*\n)?\/[/*]/.test(text))
     found.push(`src/${file} does not begin with a comment that says what it is for`);
   if (!(partOf(file) in parts))

@@ -8,6 +8,9 @@ import { accept, refuse } from '../../refusal.ts';
 import { checkPayoutCard } from '../domain/payout-card.ts';
 import type { PaymentResource } from '../domain/payment-resource.ts';
 import { defined } from '../../defined.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Cards } from '../vault.ts';
+import type { PayoutRules } from '../../payouts/payout-rules.ts';
 
 const BankCardParams = Type.Object(
   {
@@ -44,6 +47,7 @@ const StoredBankCard = Type.Object(
 
 export const storeBankCard = endpoint({
   operation: 'storeBankCard',
+  access: { scope: 'payouts:write' },
   method: 'POST',
   path: '/payres/v0/bank-cards',
   tag: 'Destinations',
@@ -62,7 +66,10 @@ export const storeBankCard = endpoint({
   status: 201,
   response: StoredBankCard,
   errors: ['unsupportedCard', 'invalidCardData'],
-  handle: async ({ caller, body, now }, { db, cards, payouts }) => {
+  handle: async (
+    { caller, body, now },
+    { db, cards, payouts }: { readonly db: Database; readonly cards: Cards; readonly payouts: PayoutRules },
+  ) => {
     const { cardNumber: number, expDate, cardHolder, cvv } = body;
     const entered = {
       number,
@@ -88,6 +95,7 @@ export const storeBankCard = endpoint({
 
 export const getBankCard = endpoint({
   operation: 'getBankCard',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/payres/v0/bank-cards/{token}',
   tag: 'Destinations',
@@ -96,7 +104,10 @@ export const getBankCard = endpoint({
   status: 200,
   response: BankCardToken,
   errors: ['bankCardNotFound'],
-  handle: async ({ caller, params, now }, { db, cards }) => {
+  handle: async (
+    { caller, params, now },
+    { db, cards }: { readonly db: Database; readonly cards: Cards },
+  ) => {
     const found = await cards.findForPayout(db, caller.partyId, params.token);
     return found && now < found.validUntil ? accept(bankCardBody(found)) : refuse('bankCardNotFound');
   },

@@ -5,7 +5,6 @@ import type { Static } from 'typebox';
 import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
 import { validationMessage } from '../../platform/http/errors/validate.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
-import type { AppContext } from '../../app/app-context.ts';
 import { checkCard, expiryOf, givesAway, passesLuhn, type EnteredCard } from '../domain/card.ts';
 import { madeForOf, mayUse, type ClientInfo } from '../domain/payment-resource.ts';
 import {
@@ -15,11 +14,21 @@ import {
   PaymentResourceSchema,
 } from './schema.ts';
 import { defined } from '../../defined.ts';
+import type { Cards } from '../vault.ts';
+import type { CardTesting } from '../card-testing.ts';
+import type { Database } from '../../platform/database/database.ts';
+
+type Deps = {
+  readonly db: Database;
+  readonly cards: Cards;
+  readonly cardTesting: CardTesting;
+};
 
 type Answer = Static<typeof PaymentResourceSchema>;
 
 export const createPaymentResource = endpoint({
   operation: 'createPaymentResource',
+  access: { scope: 'payment-resources:write', tokens: ['invoice', 'customer'], anyEntity: true },
   method: 'POST',
   path: '/v2/processing/payment-resources',
   tag: 'Cards',
@@ -36,7 +45,7 @@ export const createPaymentResource = endpoint({
   status: 201,
   response: PaymentResourceSchema,
   errors: ['externalIDConflict'],
-  limit: ({ caller, address, body }, { cards, cardTesting }) => {
+  limit: ({ caller, address, body }, { cards, cardTesting }: Deps) => {
     if (caller.kind === 'apiKey' || address === undefined) return undefined;
     const { cardNumber } = body.paymentTool;
     // A slip of the finger is not another card.
@@ -47,7 +56,7 @@ export const createPaymentResource = endpoint({
       hash,
     );
   },
-  handle: async (request, service) => {
+  handle: async (request, deps: Deps) => {
     const { caller, body, now } = request;
     const { externalID } = body;
     const entered = enteredCard(body.paymentTool);
@@ -64,11 +73,11 @@ export const createPaymentResource = endpoint({
         clientInfo: clientInfo.value,
         ...defined({ madeFor, securityCode, externalId: externalID }),
       };
-      const made = await service.cards.tokenise(service.db, card, now);
+      const made = await deps.cards.tokenise(deps.db, card, now);
       if (made) return accept(paymentResourceBody(made));
     }
     // A repeated request is answered before any other rule, for instance when the card has expired since.
-    const repeated = await answerToRepeat(request, entered, service);
+    const repeated = await answerToRepeat(request, entered, deps);
     if (repeated) return repeated;
     if (!checked.ok) return checked;
     throw new Error('a payment resource was neither made nor found by its externalID');
@@ -80,7 +89,7 @@ type Request = EndpointRequest<undefined, undefined, PaymentResourceParams>;
 async function answerToRepeat(
   { caller, body: { externalID } }: Request,
   entered: EnteredCard,
-  { db, cards }: AppContext,
+  { db, cards }: Deps,
 ): Promise<Outcome<Answer, 'externalIDConflict'> | undefined> {
   if (externalID === undefined) return undefined;
   const earlier = await cards.findNamed(db, caller.partyId, externalID);

@@ -23,7 +23,7 @@ export type ReconcileCommand = {
 };
 
 /** Of a restored database everything is listed that was lost, or nobody could put it right. */
-const listedAfterRestoreMost = 1_000_000;
+const maxListedAfterRestore = 1_000_000;
 
 export async function reconcileWithBank(options: ReconcileCommand): Promise<void> {
   // Whatever breaks from here on has found nothing out.
@@ -35,7 +35,7 @@ export async function reconcileWithBank(options: ReconcileCommand): Promise<void
   const openHours = wholeNumber('--open-hours', options.openHours);
   const restoredTo =
     options.restoredTo === undefined ? undefined : moment('--restored-to', options.restoredTo);
-  const maxList = restoredTo ? listedAfterRestoreMost : wholeNumber('--list', options.list);
+  const maxList = restoredTo ? maxListedAfterRestore : wholeNumber('--list', options.list);
   const progress = progressOn(process.stderr);
 
   const { book, result } = await withFoundation(async (foundation) => {

@@ -3,23 +3,40 @@
 import { createHash } from 'node:crypto';
 import type { PaymentResource } from '../../cards/domain/payment-resource.ts';
 import { isNameTaken, type Database } from '../../platform/database/database.ts';
-import { initialClaim } from '../../platform/jobs/job-runner.ts';
+import { initialClaim, type JobRunner } from '../../platform/jobs/job-runner.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { isStopped } from '../../merchants/domain/party.ts';
 import { mandateGiven, recurrentTermsProblem } from '../../recurring/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { decideStart } from '../domain/commands.ts';
+import { decideStart, type BindingRules } from '../domain/commands.ts';
 import { findBinding, findBindingNamed, findEarlierBindings, storeNewBinding } from '../store/bindings.ts';
 import { bindingBody, bindingExample, BindingParams, BindingSchema } from './binding-schema.ts';
 import { findCustomer } from '../store/customers.ts';
 import { CustomerPath } from './schema.ts';
 import { defined } from '../../defined.ts';
+import type { Ids } from '../../ids.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { Cards } from '../../cards/vault.ts';
+import type { Banks } from '../../acquiring/banks.ts';
+import type { Recurring } from '../../recurring/port.ts';
+
+type Deps = {
+  readonly db: Database;
+  readonly ids: Ids;
+  readonly merchants: Merchants;
+  readonly cards: Cards;
+  readonly banks: Banks;
+  readonly jobs: JobRunner;
+  readonly bindingRules: BindingRules;
+  readonly recurring: Recurring;
+};
 
 /** Each that fails is a change of somebody else's that succeeded. */
 const tries = 100;
 
 export const createBinding = endpoint({
   operation: 'createBinding',
+  access: { scope: 'customers:write', tokens: ['customer'], entity: 'customerID' },
   method: 'POST',
   path: '/v2/processing/customers/{customerID}/bindings',
   tag: 'Customers',
@@ -45,15 +62,15 @@ export const createBinding = endpoint({
     'operationNotPermitted',
     'tooManyBindings',
   ],
-  handle: async ({ caller, params, body, now }, service) => {
-    const { db, merchants, cards, banks, jobs, bindingRules } = service;
+  handle: async ({ caller, params, body, now }, deps: Deps) => {
+    const { db, merchants, cards, banks, jobs, bindingRules } = deps;
     const { customerID: customerId } = params;
     const { paymentToolToken: token, paymentSession: session } = body.paymentResource;
     const resource = await cards.use(db, caller, { token, session }, now);
     if (!resource.ok) return resource;
     const card = resource.value;
     const fingerprint = fingerprintOf(customerId, card);
-    const id = service.ids.next();
+    const id = deps.ids.next();
 
     for (let attempt = 0; attempt < tries; attempt++) {
       const started = await start();
@@ -74,7 +91,7 @@ export const createBinding = endpoint({
       if (earlier) return earlier;
       if (!body.recurrentTerms?.consent) {
         const { partyId, id: shopId } = shop.value;
-        const { requireConsentEvidence } = await service.recurring.settings(db, { partyId, shopId });
+        const { requireConsentEvidence } = await deps.recurring.settings(db, { partyId, shopId });
         const message = 'The shop stores no card without the consent in recurrentTerms';
         if (requireConsentEvidence) return refuse('operationNotPermitted', { message });
       }

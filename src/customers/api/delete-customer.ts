@@ -5,12 +5,17 @@ import { accept, refuse } from '../../refusal.ts';
 import { seriesOfBindings } from '../card-consents.ts';
 import { findCustomer, storeDeletion } from '../store/customers.ts';
 import { CustomerPath } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { Recurring } from '../../recurring/port.ts';
+import type { JobRunner } from '../../platform/jobs/job-runner.ts';
 
 /** Each that fails is a change of somebody else's that succeeded. */
 const tries = 100;
 
 export const deleteCustomer = endpoint({
   operation: 'deleteCustomer',
+  access: { scope: 'customers:write' },
   method: 'DELETE',
   path: '/v2/processing/customers/{customerID}',
   tag: 'Customers',
@@ -20,7 +25,20 @@ export const deleteCustomer = endpoint({
   params: CustomerPath,
   status: 204,
   errors: ['customerNotFound', 'invalidShopID', 'invalidPartyStatus', 'invalidShopStatus'],
-  handle: async ({ caller, params, now }, { db, merchants, recurring, jobs }) => {
+  handle: async (
+    { caller, params, now },
+    {
+      db,
+      merchants,
+      recurring,
+      jobs,
+    }: {
+      readonly db: Database;
+      readonly merchants: Merchants;
+      readonly recurring: Recurring;
+      readonly jobs: JobRunner;
+    },
+  ) => {
     for (let attempt = 0; attempt < tries; attempt++) {
       const stored = await findCustomer(db, caller.partyId, params.customerID);
       if (!stored) return refuse('customerNotFound');

@@ -4,9 +4,12 @@ import { AccessToken } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { findCustomer } from '../store/customers.ts';
 import { CustomerPath } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { AccessTokens } from '../../platform/keys/access-token.ts';
 
 export const issueCustomerToken = endpoint({
   operation: 'issueCustomerToken',
+  access: { scope: 'customers:write' },
   method: 'POST',
   path: '/v2/processing/customers/{customerID}/access-tokens',
   tag: 'Customers',
@@ -15,7 +18,10 @@ export const issueCustomerToken = endpoint({
   status: 201,
   response: AccessToken,
   errors: ['customerNotFound'],
-  handle: async ({ caller, params }, { db, tokens }) => {
+  handle: async (
+    { caller, params },
+    { db, tokens }: { readonly db: Database; readonly tokens: AccessTokens },
+  ) => {
     const stored = await findCustomer(db, caller.partyId, params.customerID);
     if (!stored) return refuse('customerNotFound');
     const { id, partyId } = stored.customer;

@@ -5,11 +5,18 @@ import { accept, refuse } from '../../refusal.ts';
 import { findBinding, findBindings } from '../store/bindings.ts';
 import { bindingBody, BindingPage, BindingPath, BindingSchema } from './binding-schema.ts';
 import { CustomerPath } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
 
 const all = 2_147_483_647;
 
 export const listBindings = endpoint({
   operation: 'listBindings',
+  access: {
+    scope: 'customers:read',
+    tokens: ['customer'],
+    entity: 'customerID',
+    maskedAs: 'customerNotFound',
+  },
   method: 'GET',
   path: '/v2/processing/customers/{customerID}/bindings',
   tag: 'Customers',
@@ -21,7 +28,7 @@ export const listBindings = endpoint({
   status: 200,
   response: Type.Array(BindingSchema),
   errors: ['customerNotFound', 'bindingNotFound'],
-  handle: async ({ caller, params, query }, { db }) => {
+  handle: async ({ caller, params, query }, { db }: { readonly db: Database }) => {
     const name = { partyId: caller.partyId, customerId: params.customerID };
     let after = 0;
     if (query.bindingID !== undefined) {
@@ -38,6 +45,12 @@ export const listBindings = endpoint({
 
 export const getBinding = endpoint({
   operation: 'getBinding',
+  access: {
+    scope: 'customers:read',
+    tokens: ['customer'],
+    entity: 'customerID',
+    maskedAs: 'customerNotFound',
+  },
   method: 'GET',
   path: '/v2/processing/customers/{customerID}/bindings/{customerBindingID}',
   tag: 'Customers',
@@ -46,7 +59,7 @@ export const getBinding = endpoint({
   status: 200,
   response: BindingSchema,
   errors: ['customerNotFound', 'bindingNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const found = await findBinding(db, {
       partyId: caller.partyId,
       customerId: params.customerID,

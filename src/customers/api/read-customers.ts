@@ -6,9 +6,19 @@ import { ExternalID } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { findCustomer, findCustomerNamed } from '../store/customers.ts';
 import { customerBody, CustomerPath, CustomerSchema } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { Banks } from '../../acquiring/banks.ts';
+import type { BindingRules } from '../domain/commands.ts';
 
 export const getCustomer = endpoint({
   operation: 'getCustomer',
+  access: {
+    scope: 'customers:read',
+    tokens: ['customer'],
+    entity: 'customerID',
+    maskedAs: 'customerNotFound',
+  },
   method: 'GET',
   path: '/v2/processing/customers/{customerID}',
   tag: 'Customers',
@@ -17,7 +27,7 @@ export const getCustomer = endpoint({
   status: 200,
   response: CustomerSchema,
   errors: ['customerNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const stored = await findCustomer(db, caller.partyId, params.customerID);
     return stored ? accept(customerBody(stored.customer)) : refuse('customerNotFound');
   },
@@ -25,6 +35,7 @@ export const getCustomer = endpoint({
 
 export const findCustomerByExternalId = endpoint({
   operation: 'findCustomer',
+  access: { scope: 'customers:read', maskedAs: 'customerNotFound' },
   method: 'GET',
   path: '/v2/processing/customers',
   tag: 'Customers',
@@ -33,7 +44,7 @@ export const findCustomerByExternalId = endpoint({
   status: 200,
   response: CustomerSchema,
   errors: ['customerNotFound'],
-  handle: async ({ caller, query }, { db }) => {
+  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
     const found = await findCustomerNamed(db, caller.partyId, query.externalID);
     if (!found || found.customer.state.name === 'deleted') return refuse('customerNotFound');
     return accept(customerBody(found.customer));
@@ -42,6 +53,12 @@ export const findCustomerByExternalId = endpoint({
 
 export const listCustomerPaymentMethods = endpoint({
   operation: 'listCustomerPaymentMethods',
+  access: {
+    scope: 'customers:read',
+    tokens: ['customer'],
+    entity: 'customerID',
+    maskedAs: 'customerNotFound',
+  },
   method: 'GET',
   path: '/v2/processing/customers/{customerID}/payment-methods',
   tag: 'Customers',
@@ -51,7 +68,20 @@ export const listCustomerPaymentMethods = endpoint({
   status: 200,
   response: Type.Array(PaymentMethod),
   errors: ['customerNotFound'],
-  handle: async ({ caller, params }, { db, merchants, banks, bindingRules }) => {
+  handle: async (
+    { caller, params },
+    {
+      db,
+      merchants,
+      banks,
+      bindingRules,
+    }: {
+      readonly db: Database;
+      readonly merchants: Merchants;
+      readonly banks: Banks;
+      readonly bindingRules: BindingRules;
+    },
+  ) => {
     const stored = await findCustomer(db, caller.partyId, params.customerID);
     if (!stored) return refuse('customerNotFound');
     const shop = await merchants.shop(caller.partyId, stored.customer.shopId);

@@ -8,12 +8,16 @@ import { findBinding } from '../store/bindings.ts';
 import { BindingPath } from './binding-schema.ts';
 import { revokeConsentOf } from '../card-consents.ts';
 import { storeBindingFacts } from '../store/binding-changes.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Cards } from '../../cards/vault.ts';
+import type { Recurring } from '../../recurring/port.ts';
 
 /** Each that fails is a change of somebody else's that succeeded. */
 const tries = 100;
 
 export const withdrawBinding = endpoint({
   operation: 'withdrawBinding',
+  access: { scope: 'customers:write', tokens: ['customer'], entity: 'customerID' },
   method: 'DELETE',
   path: '/v2/processing/customers/{customerID}/bindings/{customerBindingID}',
   tag: 'Customers',
@@ -24,7 +28,10 @@ export const withdrawBinding = endpoint({
   params: BindingPath,
   status: 204,
   errors: ['customerNotFound', 'bindingNotFound', 'invalidBindingStatus'],
-  handle: async ({ caller, params, now }, { db, cards, recurring }) => {
+  handle: async (
+    { caller, params, now },
+    { db, cards, recurring }: { readonly db: Database; readonly cards: Cards; readonly recurring: Recurring },
+  ) => {
     const how = { by: caller.kind === 'apiKey' ? 'merchant' : 'payer' } as const;
     const { customerID: customerId, customerBindingID: bindingId } = params;
     for (let attempt = 0; attempt < tries; attempt++) {

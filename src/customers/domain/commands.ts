@@ -11,8 +11,8 @@ export type BindingRules = {
   /** What is charged and given back to try a card, by currency. In others no card is bound. */
   readonly verificationChargeMinor: ReadonlyMap<string, bigint>;
   /** Within a day, failed ones with the others; none where it is not limited. */
-  readonly perCustomerMost?: number;
-  readonly perCardMost?: number;
+  readonly maxPerCustomer?: number;
+  readonly maxPerCard?: number;
 };
 
 /**

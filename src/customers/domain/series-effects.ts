@@ -3,12 +3,12 @@
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { AppContext } from '../../app/app-context.ts';
 import { nameSeries } from '../store/binding-changes.ts';
 import { evolveBinding, type Binding, type BindingFact } from './binding.ts';
 import { isBindingFact } from '../store/codec.ts';
 import type { CustomerFact } from './customer.ts';
 import { defined } from '../../defined.ts';
+import type { Recurring } from '../../recurring/port.ts';
 
 /** Undefined when the change concerns no series and no counter. `answer` is what the bank said, where it led to the change. */
 export function seriesWriteOf(
@@ -16,7 +16,7 @@ export function seriesWriteOf(
   facts: readonly (BindingFact | CustomerFact)[],
   answer: BankResponse | undefined,
   now: Instant,
-  recurring: Pick<AppContext['recurring'], 'bind' | 'declined'>,
+  recurring: Pick<Recurring, 'bind' | 'declined'>,
 ): ((tx: Database) => Promise<void>) | undefined {
   const { customerId, id, partyId, shopId, realm, card, amount, createdAt, email, recurrentTerms } = before;
   // To a series it is what a payment is: something with two names, at which the payer was present.

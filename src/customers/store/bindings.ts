@@ -281,14 +281,14 @@ export async function findEarlierBindings(
   rules: BindingRules,
   now: Instant,
 ): Promise<RecentBindings> {
-  const { perCustomerMost, perCardMost } = rules;
-  if (perCustomerMost === undefined && perCardMost === undefined) return {};
+  const { maxPerCustomer, maxPerCard } = rules;
+  if (maxPerCustomer === undefined && maxPerCard === undefined) return {};
   const [row] = await db.run(readEarlierBindings, {
     customer_id: of.customerId,
     card_fingerprint: of.cardFingerprint,
     since: laterBy(now, -velocityWindowMs),
-    of_customer: perCustomerMost ?? null,
-    with_card: perCardMost ?? null,
+    of_customer: maxPerCustomer ?? null,
+    with_card: maxPerCard ?? null,
   });
   return {
     ...(row?.of_customer ? { ofCustomer: row.of_customer } : {}),

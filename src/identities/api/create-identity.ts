@@ -6,9 +6,14 @@ import { decideCreate, evolve, type Identity } from '../domain/identity.ts';
 import { findIdentityNamed, storeNewIdentity } from '../store/identities.ts';
 import { fingerprintOf, createIdempotently } from './idempotent-create.ts';
 import { givenIn, shapeProblem } from './shared-schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { PayoutRules } from '../../payouts/payout-rules.ts';
+import type { Ids } from '../../ids.ts';
 
 export const createIdentity = endpoint({
   operation: 'createIdentity',
+  access: { scope: 'identities:write' },
   method: 'POST',
   path: '/wallet/v0/identities',
   tag: 'Identities',
@@ -24,7 +29,20 @@ export const createIdentity = endpoint({
   isOwnParty: ({ caller, body }) => body.partyID === undefined || body.partyID === caller.partyId,
   location: ({ id }) => `/wallet/v0/identities/${id}`,
   errors: ['partyInaccessible', 'noSuchProvider', 'noSuchIdentityClass', 'externalIDConflict'],
-  handle: async ({ caller, body, now }, { db, merchants, payouts, ids }) => {
+  handle: async (
+    { caller, body, now },
+    {
+      db,
+      merchants,
+      payouts,
+      ids,
+    }: {
+      readonly db: Database;
+      readonly merchants: Merchants;
+      readonly payouts: PayoutRules;
+      readonly ids: Ids;
+    },
+  ) => {
     const fingerprint = fingerprintOf([body.name, body.provider, body.class, body.metadata, body.externalID]);
     const made = await createIdempotently<
       Identity,

@@ -9,12 +9,16 @@ import { completed, decideChallenge, type Identification } from '../domain/ident
 import { findChallenges, findIdentity, storeIdentityFacts, storeNewChallenge } from '../store/identities.ts';
 import { IdentityPath } from './read-identities.ts';
 import { AnyID } from './shared-schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Ids } from '../../ids.ts';
+import type { PayoutRules } from '../../payouts/payout-rules.ts';
 
 /** Each that fails is a change of somebody else's that succeeded. */
 const tries = 100;
 
 export const startChallenge = endpoint({
   operation: 'startChallenge',
+  access: { scope: 'identities:write' },
   method: 'POST',
   path: '/wallet/v0/identities/{identityID}/challenges',
   tag: 'Identities',
@@ -35,7 +39,10 @@ export const startChallenge = endpoint({
     'insufficientProof',
     'illegalChallengeType',
   ],
-  handle: async ({ caller, params, body, now }, { db, ids, payouts }) => {
+  handle: async (
+    { caller, params, body, now },
+    { db, ids, payouts }: { readonly db: Database; readonly ids: Ids; readonly payouts: PayoutRules },
+  ) => {
     for (let attempt = 0; attempt < tries; attempt++) {
       const stored = await findIdentity(db, caller.partyId, params.identityID);
       if (!stored) return refuse('identityNotFound');
@@ -67,6 +74,7 @@ export const startChallenge = endpoint({
 
 export const listChallenges = endpoint({
   operation: 'listChallenges',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/identities/{identityID}/challenges',
   tag: 'Identities',
@@ -75,7 +83,7 @@ export const listChallenges = endpoint({
   status: 200,
   response: Type.Array(ChallengeSchema),
   errors: ['identityNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     if (!(await findIdentity(db, caller.partyId, params.identityID))) return refuse('identityNotFound');
     return accept((await findChallenges(db, params.identityID)).map(challengeBody));
   },
@@ -83,6 +91,7 @@ export const listChallenges = endpoint({
 
 export const getChallenge = endpoint({
   operation: 'getChallenge',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/identities/{identityID}/challenges/{challengeID}',
   tag: 'Identities',
@@ -91,7 +100,7 @@ export const getChallenge = endpoint({
   status: 200,
   response: ChallengeSchema,
   errors: ['identityNotFound', 'challengeNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     if (!(await findIdentity(db, caller.partyId, params.identityID))) return refuse('identityNotFound');
     const [found] = await findChallenges(db, params.identityID, { id: params.challengeID });
     return found ? accept(challengeBody(found)) : refuse('challengeNotFound');

@@ -6,6 +6,7 @@ import { accept, refuse } from '../../refusal.ts';
 import { residences, type Provider } from '../domain/provider.ts';
 import { AnyID } from './shared-schema.ts';
 import { defined } from '../../defined.ts';
+import type { PayoutRules } from '../../payouts/payout-rules.ts';
 
 const ProviderSchema = Type.Object(
   { id: Type.String(), name: Type.String(), residences: Type.Array(Type.String()) },
@@ -30,6 +31,7 @@ const ProviderPath = Type.Object({ providerID: AnyID });
 
 export const listProviders = endpoint({
   operation: 'listProviders',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/providers',
   tag: 'Identities',
@@ -38,7 +40,7 @@ export const listProviders = endpoint({
   status: 200,
   response: Type.Array(ProviderSchema),
   errors: [],
-  handle: ({ query }, { payouts }) => {
+  handle: ({ query }, { payouts }: { readonly payouts: PayoutRules }) => {
     const residence = query.residence?.toUpperCase();
     const found = payouts.providers.filter(
       (provider) => residence === undefined || provider.residences.includes(residence),
@@ -49,6 +51,7 @@ export const listProviders = endpoint({
 
 export const getProvider = endpoint({
   operation: 'getProvider',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/providers/{providerID}',
   tag: 'Identities',
@@ -57,7 +60,7 @@ export const getProvider = endpoint({
   status: 200,
   response: ProviderSchema,
   errors: ['providerNotFound'],
-  handle: ({ params }, { payouts }) => {
+  handle: ({ params }, { payouts }: { readonly payouts: PayoutRules }) => {
     const found = payouts.providers.find(({ id }) => id === params.providerID);
     return Promise.resolve(found ? accept(providerBody(found)) : refuse('providerNotFound'));
   },
@@ -65,6 +68,7 @@ export const getProvider = endpoint({
 
 export const listIdentityClasses = endpoint({
   operation: 'listIdentityClasses',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/providers/{providerID}/identity-classes',
   tag: 'Identities',
@@ -73,7 +77,7 @@ export const listIdentityClasses = endpoint({
   status: 200,
   response: Type.Array(IdentityClass),
   errors: ['providerNotFound'],
-  handle: ({ params }, { payouts }) => {
+  handle: ({ params }, { payouts }: { readonly payouts: PayoutRules }) => {
     const found = payouts.providers.find(({ id }) => id === params.providerID);
     return Promise.resolve(found ? accept([...found.classes]) : refuse('providerNotFound'));
   },
@@ -81,6 +85,7 @@ export const listIdentityClasses = endpoint({
 
 export const getIdentityClass = endpoint({
   operation: 'getIdentityClass',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/providers/{providerID}/identity-classes/{identityClassID}',
   tag: 'Identities',
@@ -89,7 +94,7 @@ export const getIdentityClass = endpoint({
   status: 200,
   response: IdentityClass,
   errors: ['providerNotFound'],
-  handle: ({ params }, { payouts }) => {
+  handle: ({ params }, { payouts }: { readonly payouts: PayoutRules }) => {
     const provider = payouts.providers.find(({ id }) => id === params.providerID);
     const found = provider?.classes.find(({ id }) => id === params.identityClassID);
     return Promise.resolve(found ? accept(found) : refuse('providerNotFound'));
@@ -98,6 +103,7 @@ export const getIdentityClass = endpoint({
 
 export const getResidence = endpoint({
   operation: 'getResidence',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/residences/{residence}',
   tag: 'Identities',
@@ -114,6 +120,7 @@ export const getResidence = endpoint({
 
 export const getCurrency = endpoint({
   operation: 'getCurrency',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/currencies/{currencyID}',
   tag: 'Wallets',

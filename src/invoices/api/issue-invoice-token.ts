@@ -5,9 +5,12 @@ import { AccessToken } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { findInvoice } from '../store/invoices.ts';
 import { InvoicePath } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { AccessTokens } from '../../platform/keys/access-token.ts';
 
 export const issueInvoiceToken = endpoint({
   operation: 'issueInvoiceToken',
+  access: { scope: 'invoices:write' },
   method: 'POST',
   path: '/v2/processing/invoices/{invoiceID}/access-tokens',
   tag: 'Invoices',
@@ -20,7 +23,10 @@ export const issueInvoiceToken = endpoint({
   status: 201,
   response: AccessToken,
   errors: ['invoiceNotFound'],
-  handle: async ({ caller, params, query }, { db, tokens }) => {
+  handle: async (
+    { caller, params, query },
+    { db, tokens }: { readonly db: Database; readonly tokens: AccessTokens },
+  ) => {
     const stored = await findInvoice(db, caller.partyId, params.invoiceID);
     if (!stored) return refuse('invoiceNotFound');
     const { id, partyId } = stored.invoice;

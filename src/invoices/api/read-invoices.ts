@@ -5,9 +5,11 @@ import { Type } from 'typebox';
 import { accept, refuse } from '../../refusal.ts';
 import { findInvoice, findInvoiceNamed } from '../store/invoices.ts';
 import { invoiceBody, InvoicePath, InvoiceSchema } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
 
 export const getInvoice = endpoint({
   operation: 'getInvoice',
+  access: { scope: 'invoices:read', tokens: ['invoice'], entity: 'invoiceID', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path: '/v2/processing/invoices/{invoiceID}',
   tag: 'Invoices',
@@ -16,7 +18,7 @@ export const getInvoice = endpoint({
   status: 200,
   response: InvoiceSchema,
   errors: ['invoiceNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const stored = await findInvoice(db, caller.partyId, params.invoiceID);
     return stored ? accept(invoiceBody(stored.invoice)) : refuse('invoiceNotFound');
   },
@@ -24,6 +26,7 @@ export const getInvoice = endpoint({
 
 export const findInvoiceByExternalId = endpoint({
   operation: 'findInvoice',
+  access: { scope: 'invoices:read', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path: '/v2/processing/invoices',
   tag: 'Invoices',
@@ -32,7 +35,7 @@ export const findInvoiceByExternalId = endpoint({
   status: 200,
   response: InvoiceSchema,
   errors: ['invoiceNotFound'],
-  handle: async ({ caller, query }, { db }) => {
+  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
     const found = await findInvoiceNamed(db, caller.partyId, query.externalID);
     return found ? accept(invoiceBody(found.invoice)) : refuse('invoiceNotFound');
   },

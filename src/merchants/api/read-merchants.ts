@@ -6,6 +6,8 @@ import { accept, refuse } from '../../refusal.ts';
 import { readCategories } from '../store/parties.ts';
 import type { Shop } from '../domain/party.ts';
 import { defined } from '../../defined.ts';
+import type { Merchants } from '../merchants.ts';
+import type { Database } from '../../platform/database/database.ts';
 
 const Me = Type.Object(
   { id: EntityID, isBlocked: Type.Boolean(), isSuspended: Type.Boolean() },
@@ -35,6 +37,7 @@ const Category = Type.Object(
 
 export const getMe = endpoint({
   operation: 'getMe',
+  access: { scope: 'shops:read' },
   method: 'GET',
   path: '/v2/processing/me',
   tag: 'Merchant',
@@ -42,7 +45,7 @@ export const getMe = endpoint({
   status: 200,
   response: Me,
   errors: [],
-  handle: async ({ caller }, { merchants }) => {
+  handle: async ({ caller }, { merchants }: { readonly merchants: Merchants }) => {
     const party = await merchants.party(caller.partyId);
     if (!party) throw new Error(`party ${caller.partyId} vanished while it was asked for`);
     return accept({ id: party.id, isBlocked: party.isBlocked, isSuspended: party.isSuspended });
@@ -51,6 +54,7 @@ export const getMe = endpoint({
 
 export const listShops = endpoint({
   operation: 'listShops',
+  access: { scope: 'shops:read' },
   method: 'GET',
   path: '/v2/processing/shops',
   tag: 'Merchant',
@@ -58,11 +62,13 @@ export const listShops = endpoint({
   status: 200,
   response: Type.Array(ShopSchema),
   errors: [],
-  handle: async ({ caller }, { merchants }) => accept((await merchants.shops(caller.partyId)).map(shopBody)),
+  handle: async ({ caller }, { merchants }: { readonly merchants: Merchants }) =>
+    accept((await merchants.shops(caller.partyId)).map(shopBody)),
 });
 
 export const getShop = endpoint({
   operation: 'getShop',
+  access: { scope: 'shops:read' },
   method: 'GET',
   path: '/v2/processing/shops/{shopID}',
   tag: 'Merchant',
@@ -71,7 +77,7 @@ export const getShop = endpoint({
   status: 200,
   response: ShopSchema,
   errors: ['shopNotFound'],
-  handle: async ({ caller, params }, { merchants }) => {
+  handle: async ({ caller, params }, { merchants }: { readonly merchants: Merchants }) => {
     const shop = await merchants.shop(caller.partyId, params.shopID);
     return shop ? accept(shopBody(shop)) : refuse('shopNotFound');
   },
@@ -79,6 +85,7 @@ export const getShop = endpoint({
 
 export const listCategories = endpoint({
   operation: 'listCategories',
+  access: { scope: 'shops:read' },
   method: 'GET',
   path: '/v2/processing/categories',
   tag: 'Merchant',
@@ -86,11 +93,13 @@ export const listCategories = endpoint({
   status: 200,
   response: Type.Array(Category),
   errors: [],
-  handle: async (_request, { db }) => accept((await db.run(readCategories, {})).map(categoryBody)),
+  handle: async (_request, { db }: { readonly db: Database }) =>
+    accept((await db.run(readCategories, {})).map(categoryBody)),
 });
 
 export const getCategory = endpoint({
   operation: 'getCategory',
+  access: { scope: 'shops:read' },
   method: 'GET',
   path: '/v2/processing/categories/{categoryID}',
   tag: 'Merchant',
@@ -99,7 +108,7 @@ export const getCategory = endpoint({
   status: 200,
   response: Category,
   errors: ['categoryNotFound'],
-  handle: async ({ params }, { db }) => {
+  handle: async ({ params }, { db }: { readonly db: Database }) => {
     const rows = await db.run(readCategories, {});
     const row = rows.find(({ category_id }) => String(category_id) === params.categoryID);
     return row ? accept(categoryBody(row)) : refuse('categoryNotFound');

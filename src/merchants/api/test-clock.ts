@@ -5,6 +5,8 @@ import { laterBy, parseInstant } from '../../clock.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
+import type { JobRunner } from '../../platform/jobs/job-runner.ts';
+import type { Merchants } from '../merchants.ts';
 
 const TestClock = Type.Object(
   { now: { ...DateTime, description: 'What time it is for your party.' } },
@@ -16,6 +18,7 @@ const endOfTestTime = '9000-01-01T00:00:00.000000Z';
 
 export const getTestClock = endpoint({
   operation: 'getTestClock',
+  access: { scope: 'sandbox' },
   method: 'GET',
   path: '/sandbox/clock',
   tag: 'Sandbox',
@@ -28,6 +31,7 @@ export const getTestClock = endpoint({
 
 export const advanceTestClock = endpoint({
   operation: 'advanceTestClock',
+  access: { scope: 'sandbox' },
   method: 'POST',
   path: '/sandbox/clock',
   tag: 'Sandbox',
@@ -42,7 +46,10 @@ export const advanceTestClock = endpoint({
   errors: ['invalidTestClock'],
   // It runs many transactions, and asking twice for the same time changes nothing anyway.
   ignoresIdempotencyKey: true,
-  handle: async ({ caller, body, now }, { jobs, merchants }) => {
+  handle: async (
+    { caller, body, now },
+    { jobs, merchants }: { readonly jobs: JobRunner; readonly merchants: Merchants },
+  ) => {
     const to = parseInstant(body.now);
     if (!to || to < now || to >= endOfTestTime || to > laterBy(now, longestStepMs))
       return refuse('invalidTestClock');

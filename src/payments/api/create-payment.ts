@@ -2,7 +2,7 @@
 // afterwards, and what comes of it is read from the payment or from the invoice's events.
 import { hash } from 'node:crypto';
 import { epochMsOf, lastInstant, laterBy, parseInstant, type Instant } from '../../clock.ts';
-import { initialClaim } from '../../platform/jobs/job-runner.ts';
+import { initialClaim, type JobRunner } from '../../platform/jobs/job-runner.ts';
 import { isVersionConflict, isNameTaken, type Database } from '../../platform/database/database.ts';
 import { durationMsOf } from '../../platform/http/request-deadline.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
@@ -12,16 +12,25 @@ import { InvoicePath } from '../../invoices/api/schema.ts';
 import type { Shop } from '../../merchants/domain/party.ts';
 import { mandateGiven, recurrentTermsProblem } from '../../recurring/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { sourceOf, type CardSource } from '../card-source.ts';
+import { sourceOf, type CardSource, type CardSourceDeps } from '../card-source.ts';
 import { decideStart, requirePayable, type StartPayment } from '../domain/commands.ts';
 import { findPayableInvoice, findPaymentNamed, storeNewPayment } from '../store/payments.ts';
 import { paymentBody, paymentExample, PaymentParams, PaymentSchema } from './schema.ts';
 import { defined } from '../../defined.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { Banks } from '../../acquiring/banks.ts';
+
+type Deps = CardSourceDeps & {
+  readonly merchants: Merchants;
+  readonly banks: Banks;
+  readonly jobs: JobRunner;
+};
 
 const tries = 10;
 
 export const createPayment = endpoint({
   operation: 'createPayment',
+  access: { scope: 'payments:write', tokens: ['invoice'], entity: 'invoiceID' },
   method: 'POST',
   path: '/v2/processing/invoices/{invoiceID}/payments',
   tag: 'Payments',
@@ -65,15 +74,15 @@ export const createPayment = endpoint({
     'recurrentRetryLimitReached',
     'recurrentParentStale',
   ],
-  handle: async ({ caller, params, body, now }, service) => {
+  handle: async ({ caller, params, body, now }, deps: Deps) => {
     const deadline = deadlineOf(body.processingDeadline, now);
     if (deadline === 'unreadable') return refuse('invalidProcessingDeadline');
     // Before anything is looked for: it is not to learn which cards were kept either.
     if ('isFor' in caller && body.payer.payerType !== 'PaymentResourcePayer')
       return refuse('operationNotPermitted', { message: 'This token is for a payer who is present' });
 
-    const { db, merchants, banks, recurring, jobs } = service;
-    const source = await sourceOf({ caller, payer: body.payer, now }, service);
+    const { db, merchants, banks, recurring, jobs } = deps;
+    const source = await sourceOf({ caller, payer: body.payer, now }, deps);
     if (!source.ok) return source;
     const payerSource = source.value;
     const fingerprint = fingerprintOf(params.invoiceID, body, payerSource);

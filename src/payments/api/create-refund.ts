@@ -2,7 +2,7 @@
 // write, so that what is promised here can be kept; the bank is asked afterwards.
 import { createHash } from 'node:crypto';
 import type { Static } from 'typebox';
-import { isNameTaken } from '../../platform/database/database.ts';
+import { isNameTaken, type Database } from '../../platform/database/database.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { cartOf } from '../../invoices/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
@@ -13,11 +13,14 @@ import { decideRefund, type StartRefund } from '../domain/refund.ts';
 import { findRefundNamed } from '../store/refunds.ts';
 import { refundBody, RefundParams, RefundSchema } from './refund-schema.ts';
 import { defined } from '../../defined.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { JobRunner } from '../../platform/jobs/job-runner.ts';
 
 const tries = 10;
 
 export const createRefund = endpoint({
   operation: 'createRefund',
+  access: { scope: 'payments:write' },
   method: 'POST',
   path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/refunds',
   tag: 'Refunds',
@@ -47,7 +50,14 @@ export const createRefund = endpoint({
     'invalidInvoiceCart',
     'insufficentAccountBalance',
   ],
-  handle: async ({ caller, params, body, now }, { db, merchants, jobs }) => {
+  handle: async (
+    { caller, params, body, now },
+    {
+      db,
+      merchants,
+      jobs,
+    }: { readonly db: Database; readonly merchants: Merchants; readonly jobs: JobRunner },
+  ) => {
     const { externalID } = body;
     const name = { partyId: caller.partyId, invoiceId: params.invoiceID, paymentId: params.paymentID };
     const fingerprint = fingerprintOf(name, body);

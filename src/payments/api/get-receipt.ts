@@ -10,6 +10,8 @@ import { paidOf } from '../domain/series-effects.ts';
 import { findPayment } from '../store/payments.ts';
 import { PaymentPath } from './schema.ts';
 import { defined } from '../../defined.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Recurring } from '../../recurring/port.ts';
 
 const Receipt = Type.Object(
   {
@@ -38,6 +40,8 @@ const Receipt = Type.Object(
 
 export const getReceipt = endpoint({
   operation: 'getReceipt',
+  // The link in it ends the consent: whoever may read it may as well call the operation below.
+  access: { scope: 'payments:write', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/receipt',
   tag: 'Recurring',
@@ -57,7 +61,10 @@ export const getReceipt = endpoint({
   status: 200,
   response: Receipt,
   errors: ['invoiceNotFound', 'paymentNotFound', 'recurringNotFound'],
-  handle: async ({ caller, params, query }, { db, recurring }) => {
+  handle: async (
+    { caller, params, query },
+    { db, recurring }: { readonly db: Database; readonly recurring: Recurring },
+  ) => {
     const name = { invoiceId: params.invoiceID, paymentId: params.paymentID };
     const found = await findPayment(db, { partyId: caller.partyId, ...name });
     if (!found.ok) return found;

@@ -11,6 +11,7 @@ import { accept, refuse } from '../../refusal.ts';
 import { paymentFactFromJson } from '../store/codec.ts';
 import { paymentChangeBody, paymentChanges } from './schema.ts';
 import { refundChangeBody, refundChanges } from './refund-schema.ts';
+import type { Database } from '../../platform/database/database.ts';
 
 const InvoiceChange = Type.Union([...invoiceChanges, ...paymentChanges, ...refundChanges], {
   title: 'InvoiceChange',
@@ -24,6 +25,7 @@ const readLog = logReader('invoice');
 
 export const listInvoiceEvents = endpoint({
   operation: 'listInvoiceEvents',
+  access: { scope: 'invoices:read', tokens: ['invoice'], entity: 'invoiceID', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path: '/v2/processing/invoices/{invoiceID}/events',
   tag: 'Invoices',
@@ -36,7 +38,7 @@ export const listInvoiceEvents = endpoint({
   status: 200,
   response: Type.Array(InvoiceEvent),
   errors: ['invoiceNotFound'],
-  handle: async ({ caller, params, query }, { db }) => {
+  handle: async ({ caller, params, query }, { db }: { readonly db: Database }) => {
     const name = { partyId: caller.partyId, id: params.invoiceID };
     const events = await readVisible(
       (page) => readLog(db, name, page),

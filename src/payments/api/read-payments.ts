@@ -6,9 +6,11 @@ import { InvoicePath } from '../../invoices/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { findPayment, findPaymentNamed, findPayments } from '../store/payments.ts';
 import { paymentBody, PaymentPath, PaymentSchema } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
 
 export const listPayments = endpoint({
   operation: 'listPayments',
+  access: { scope: 'payments:read', tokens: ['invoice'], entity: 'invoiceID', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path: '/v2/processing/invoices/{invoiceID}/payments',
   tag: 'Payments',
@@ -17,7 +19,7 @@ export const listPayments = endpoint({
   status: 200,
   response: Type.Array(PaymentSchema),
   errors: ['invoiceNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const found = await findPayments(db, { partyId: caller.partyId, invoiceId: params.invoiceID });
     return found
       ? accept(found.map(({ payment }) => paymentBody(payment, caller)))
@@ -27,6 +29,7 @@ export const listPayments = endpoint({
 
 export const getPayment = endpoint({
   operation: 'getPayment',
+  access: { scope: 'payments:read', tokens: ['invoice'], entity: 'invoiceID', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}',
   tag: 'Payments',
@@ -35,7 +38,7 @@ export const getPayment = endpoint({
   status: 200,
   response: PaymentSchema,
   errors: ['invoiceNotFound', 'paymentNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const name = { partyId: caller.partyId, invoiceId: params.invoiceID, paymentId: params.paymentID };
     const found = await findPayment(db, name);
     return found.ok ? accept(paymentBody(found.value.payment, caller)) : found;
@@ -44,6 +47,7 @@ export const getPayment = endpoint({
 
 export const findPaymentByExternalId = endpoint({
   operation: 'findPayment',
+  access: { scope: 'payments:read', maskedAs: 'paymentNotFound' },
   method: 'GET',
   path: '/v2/processing/payments',
   tag: 'Payments',
@@ -52,7 +56,7 @@ export const findPaymentByExternalId = endpoint({
   status: 200,
   response: PaymentSchema,
   errors: ['paymentNotFound'],
-  handle: async ({ caller, query }, { db }) => {
+  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
     const found = await findPaymentNamed(db, caller.partyId, query.externalID);
     return found ? accept(paymentBody(found.payment, caller)) : refuse('paymentNotFound');
   },

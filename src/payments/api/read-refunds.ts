@@ -12,6 +12,7 @@ import { refundBody, RefundPath, RefundSchema, RefundSearchResult } from './refu
 
 export const listRefunds = endpoint({
   operation: 'listRefunds',
+  access: { scope: 'payments:read', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/refunds',
   tag: 'Refunds',
@@ -20,7 +21,7 @@ export const listRefunds = endpoint({
   status: 200,
   response: Type.Array(RefundSchema),
   errors: ['invoiceNotFound', 'paymentNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const name = await requirePayment(db, caller.partyId, params);
     return name.ok ? accept((await findRefunds(db, name.value)).map(refundBody)) : name;
   },
@@ -28,6 +29,7 @@ export const listRefunds = endpoint({
 
 export const getRefund = endpoint({
   operation: 'getRefund',
+  access: { scope: 'payments:read', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/refunds/{refundID}',
   tag: 'Refunds',
@@ -36,7 +38,7 @@ export const getRefund = endpoint({
   status: 200,
   response: RefundSchema,
   errors: ['invoiceNotFound', 'paymentNotFound', 'refundNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const name = await requirePayment(db, caller.partyId, params);
     if (!name.ok) return name;
     const [refund] = await findRefunds(db, { ...name.value, refundId: params.refundID });
@@ -47,6 +49,7 @@ export const getRefund = endpoint({
 
 export const findRefundByExternalId = endpoint({
   operation: 'findRefund',
+  access: { scope: 'payments:read', maskedAs: 'refundNotFound' },
   method: 'GET',
   path: '/v2/processing/refunds',
   tag: 'Refunds',
@@ -55,7 +58,7 @@ export const findRefundByExternalId = endpoint({
   status: 200,
   response: RefundSearchResult,
   errors: ['refundNotFound'],
-  handle: async ({ caller, query }, { db }) => {
+  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
     const found = await findRefundNamed(db, caller.partyId, query.externalID);
     if (!found) return refuse('refundNotFound');
     return accept({ ...refundBody(found.refund), invoiceID: found.invoiceId, paymentID: found.paymentId });
@@ -78,6 +81,7 @@ const Chargeback = Type.Object(
 
 export const listChargebacks = endpoint({
   operation: 'listChargebacks',
+  access: { scope: 'payments:read' },
   method: 'GET',
   path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/chargebacks',
   tag: 'Refunds',
@@ -87,7 +91,7 @@ export const listChargebacks = endpoint({
   status: 200,
   response: Type.Array(Chargeback),
   errors: ['invoiceNotFound', 'paymentNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const name = await requirePayment(db, caller.partyId, params);
     return name.ok ? accept([]) : name;
   },
@@ -95,6 +99,7 @@ export const listChargebacks = endpoint({
 
 export const getChargeback = endpoint({
   operation: 'getChargeback',
+  access: { scope: 'payments:read' },
   method: 'GET',
   path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/chargebacks/{chargebackID}',
   tag: 'Refunds',
@@ -103,7 +108,7 @@ export const getChargeback = endpoint({
   status: 200,
   response: Chargeback,
   errors: ['invoiceNotFound', 'paymentNotFound', 'chargebackNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const name = await requirePayment(db, caller.partyId, params);
     return name.ok ? refuse('chargebackNotFound') : name;
   },

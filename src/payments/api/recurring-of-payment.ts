@@ -16,10 +16,18 @@ import {
   RecurringSchema,
 } from '../../recurring/api/schema.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
-import type { AppContext } from '../../app/app-context.ts';
 import type { Payment } from '../domain/payment.ts';
 import { findPayment } from '../store/payments.ts';
 import { PaymentPath } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Recurring } from '../../recurring/port.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { Customers } from '../../customers/port.ts';
+
+type Deps = {
+  readonly db: Database;
+  readonly recurring: Recurring;
+};
 
 const path = '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring';
 const tag = 'Recurring';
@@ -27,6 +35,7 @@ const errors = ['invoiceNotFound', 'paymentNotFound', 'recurringNotFound'] as co
 
 export const getRecurring = endpoint({
   operation: 'getRecurring',
+  access: { scope: 'payments:read', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path,
   tag,
@@ -39,8 +48,8 @@ export const getRecurring = endpoint({
   status: 200,
   response: RecurringSchema,
   errors,
-  handle: async (request, service) => {
-    const found = await seriesOf(request, service);
+  handle: async (request, deps: Deps) => {
+    const found = await seriesOf(request, deps);
     if (!found.ok) return found;
     const { seriesId, payment } = found.value;
     const { amount } = request.query;
@@ -49,7 +58,7 @@ export const getRecurring = endpoint({
       currency: payment.amount.currency,
     };
     const asked = { invoiceCreatedAt: 'then', amount: money } as const;
-    const admission = await service.recurring.ask(service.db, seriesId, asked, request.now);
+    const admission = await deps.recurring.ask(deps.db, seriesId, asked, request.now);
     if (!admission) return refuse('recurringNotFound');
     return accept(recurringBody(admission.series, admission.verdict));
   },
@@ -57,6 +66,7 @@ export const getRecurring = endpoint({
 
 export const listRecurringEvents = endpoint({
   operation: 'listRecurringEvents',
+  access: { scope: 'payments:read', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path: `${path}/events`,
   tag,
@@ -68,19 +78,20 @@ export const listRecurringEvents = endpoint({
   status: 200,
   response: Type.Array(RecurringEvent),
   errors,
-  handle: async (request, service) => {
-    const found = await seriesOf(request, service);
+  handle: async (request, deps: Deps) => {
+    const found = await seriesOf(request, deps);
     if (!found.ok) return found;
     const { limit, eventID = 0 } = request.query;
     const most = Math.min(limit, maxEvents);
     const after = Math.min(eventID, 2_147_483_647);
-    const events = await service.recurring.events(service.db, found.value.seriesId, after, most);
+    const events = await deps.recurring.events(deps.db, found.value.seriesId, after, most);
     return accept(events.map(recurringEventBody));
   },
 });
 
 export const getConsentBundle = endpoint({
   operation: 'getConsentBundle',
+  access: { scope: 'payments:read', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path: `${path}/consent`,
   tag,
@@ -92,10 +103,10 @@ export const getConsentBundle = endpoint({
   status: 200,
   response: ConsentBundle,
   errors,
-  handle: async (request, service) => {
-    const found = await seriesOf(request, service);
+  handle: async (request, deps: Deps) => {
+    const found = await seriesOf(request, deps);
     if (!found.ok) return found;
-    const bundle = await service.recurring.bundle(service.db, found.value.seriesId, request.now);
+    const bundle = await deps.recurring.bundle(deps.db, found.value.seriesId, request.now);
     if (!bundle) return refuse('recurringNotFound');
     return accept(bundleBody(bundle));
   },
@@ -103,6 +114,7 @@ export const getConsentBundle = endpoint({
 
 export const getConsentSheet = endpoint({
   operation: 'getConsentSheet',
+  access: { scope: 'payments:read', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path: `${path}/consent/sheet`,
   tag,
@@ -114,19 +126,20 @@ export const getConsentSheet = endpoint({
   status: 200,
   response: Type.Object({ html: Type.String() }, { title: 'ConsentSheet' }),
   errors,
-  handle: async (request, service) => {
-    const found = await seriesOf(request, service);
+  handle: async (request, deps: Deps & { readonly merchants: Merchants }) => {
+    const found = await seriesOf(request, deps);
     if (!found.ok) return found;
     const { seriesId, payment } = found.value;
-    const bundle = await service.recurring.bundle(service.db, seriesId, request.now);
+    const bundle = await deps.recurring.bundle(deps.db, seriesId, request.now);
     if (!bundle) return refuse('recurringNotFound');
-    const shop = await service.merchants.shop(payment.partyId, payment.shopId);
+    const shop = await deps.merchants.shop(payment.partyId, payment.shopId);
     return accept({ html: consentSheet(bundle, shop && { name: shop.name, site: shop.url }) });
   },
 });
 
 export const withdrawConsent = endpoint({
   operation: 'withdrawConsent',
+  access: { scope: 'payments:write' },
   method: 'POST',
   path: `${path}/withdraw`,
   tag,
@@ -137,11 +150,11 @@ export const withdrawConsent = endpoint({
   bodyExample: { reason: 'Cancelled in the account' },
   status: 204,
   errors,
-  handle: async (request, service) => {
-    const found = await seriesOf(request, service);
+  handle: async (request, deps: Deps & { readonly customers: Customers }) => {
+    const found = await seriesOf(request, deps);
     if (!found.ok) return found;
     const how = { by: 'merchant', reason: request.body.reason } as const;
-    const { db, recurring, customers } = service;
+    const { db, recurring, customers } = deps;
     const withdrawn = await db.transaction(async (tx) => {
       const series = await recurring.withdraw(tx, found.value.seriesId, how, request.now);
       if (series) await customers.onConsentRevoked(tx, series, recurring, request.now);
@@ -158,7 +171,7 @@ type Asked = Pick<
 
 async function seriesOf(
   { caller, params }: Asked,
-  { db }: AppContext,
+  { db }: { readonly db: Database },
 ): Promise<Outcome<{ seriesId: string; payment: Payment }, (typeof errors)[number]>> {
   const name = { invoiceId: params.invoiceID, paymentId: params.paymentID };
   const found = await findPayment(db, { partyId: caller.partyId, ...name });

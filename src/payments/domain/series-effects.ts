@@ -7,9 +7,9 @@ import type { Money } from '../../money.ts';
 import type { PendingCharge, ApprovedCharge } from '../../recurring/store/charge-fragments.ts';
 import type { Paid } from '../../receipts/domain/payer-email.ts';
 import { seriesIdOf, type ChargeOutcome } from '../../recurring/domain/series.ts';
-import type { AppContext } from '../../app/app-context.ts';
 import { evolve, type Approval, type Payer, type Payment, type PaymentFact } from './payment.ts';
 import { defined } from '../../defined.ts';
+import type { Recurring } from '../../recurring/port.ts';
 
 type Write = (tx: Database) => Promise<void>;
 
@@ -19,7 +19,7 @@ export function seriesWriteOf(
   facts: readonly PaymentFact[],
   answer: BankResponse | undefined,
   now: Instant,
-  recurring: AppContext['recurring'],
+  recurring: Recurring,
 ): Write | undefined {
   const { payer, makeRecurrent, invoiceId, id: paymentId } = payment;
   const member = { invoiceId, paymentId };
@@ -53,7 +53,7 @@ export function seriesWriteOf(
 
 /** What a charge that was approved changes of its series, where that is all that follows. */
 export async function successOf(
-  { db, recurring }: { readonly db: Database; readonly recurring: AppContext['recurring'] },
+  { db, recurring }: { readonly db: Database; readonly recurring: Recurring },
   payment: Payment,
   facts: readonly PaymentFact[],
   {
@@ -113,7 +113,7 @@ async function parentMade(
   payment: Payment,
   approval: Approval,
   now: Instant,
-  recurring: AppContext['recurring'],
+  recurring: Recurring,
 ): Promise<void> {
   const {
     payer,

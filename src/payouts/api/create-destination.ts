@@ -1,7 +1,7 @@
 // POST /wallet/v0/destinations: a stored card becomes one that may be paid out to. It is answered as `Unauthorized`; then the bank
 // is asked about the card.
 import type { PaymentResource } from '../../cards/domain/payment-resource.ts';
-import { initialClaim } from '../../platform/jobs/job-runner.ts';
+import { initialClaim, type JobRunner } from '../../platform/jobs/job-runner.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
 import type { Destination, DestinationTerms } from '../domain/destination.ts';
@@ -16,9 +16,22 @@ import { findIdentity } from '../../identities/store/identities.ts';
 import { fingerprintOf, createIdempotently } from '../../identities/api/idempotent-create.ts';
 import { givenIn } from '../../identities/api/shared-schema.ts';
 import { requireOwner, type OwnedRefusal } from '../../wallets/domain/wallet.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Ids } from '../../ids.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { Cards } from '../../cards/vault.ts';
+
+type Deps = {
+  readonly db: Database;
+  readonly ids: Ids;
+  readonly merchants: Merchants;
+  readonly cards: Cards;
+  readonly jobs: JobRunner;
+};
 
 export const createDestination = endpoint({
   operation: 'createDestination',
+  access: { scope: 'payouts:write' },
   method: 'POST',
   path: '/wallet/v0/destinations',
   tag: 'Destinations',
@@ -45,8 +58,8 @@ export const createDestination = endpoint({
     'identityInaccessible',
     'externalIDConflict',
   ],
-  handle: async ({ caller, body, now }, service) => {
-    const { db, merchants, cards, jobs, ids } = service;
+  handle: async ({ caller, body, now }, deps: Deps) => {
+    const { db, merchants, cards, jobs, ids } = deps;
     const { token, type } = body.resource;
     const invalidToken = () => refuse('invalidResourceToken', { details: { name: type } });
     const card = await cards.findForPayout(db, caller.partyId, token);

@@ -1,9 +1,8 @@
 // POST /wallet/v0/withdrawals: money from a wallet to a card. What it takes is set aside in the transaction that makes it, and
 // only then is it answered and the bank asked.
-import { initialClaim } from '../../platform/jobs/job-runner.ts';
+import { initialClaim, type JobRunner } from '../../platform/jobs/job-runner.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
-import type { AppContext } from '../../app/app-context.ts';
 import { findDestination } from '../store/destinations.ts';
 import { findGrant } from '../../wallets/store/grants.ts';
 import { fingerprintOf, createIdempotently } from '../../identities/api/idempotent-create.ts';
@@ -15,9 +14,24 @@ import { decideWithdrawal, type WithdrawalContext, type WithdrawalRefusal } from
 import { findWithdrawalNamed } from '../store/withdrawals.ts';
 import type { Withdrawal } from '../domain/withdrawal.ts';
 import { withdrawalBody, WithdrawalParams, WithdrawalSchema } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { PayoutRules } from '../payout-rules.ts';
+import type { Ids } from '../../ids.ts';
+import type { Banks } from '../../acquiring/banks.ts';
+
+type Deps = {
+  readonly db: Database;
+  readonly ids: Ids;
+  readonly payouts: PayoutRules;
+  readonly jobs: JobRunner;
+  readonly banks: Banks;
+  readonly merchants: Merchants;
+};
 
 export const createWithdrawal = endpoint({
   operation: 'createWithdrawal',
+  access: { scope: 'payouts:write' },
   method: 'POST',
   path: '/wallet/v0/withdrawals',
   tag: 'Withdrawals',
@@ -50,8 +64,8 @@ export const createWithdrawal = endpoint({
     'differentProviders',
     'externalIDConflict',
   ],
-  handle: async ({ caller, body, now }, service) => {
-    const { db, ids, payouts, jobs, banks } = service;
+  handle: async ({ caller, body, now }, deps: Deps) => {
+    const { db, ids, payouts, jobs, banks } = deps;
     const fingerprint = fingerprintOf([
       body.wallet,
       body.destination,
@@ -67,7 +81,7 @@ export const createWithdrawal = endpoint({
       fingerprint,
       find: (named) => findWithdrawalNamed(db, caller.partyId, named),
       make: async () => {
-        const context = await whatIsAround(body, caller.partyId, service);
+        const context = await whatIsAround(body, caller.partyId, deps);
         if (!context) return refuse('partyInaccessible');
         const command = {
           id: ids.next(),
@@ -110,7 +124,11 @@ type AroundWithGrant = WithdrawalContext & { readonly walletGrant?: { readonly i
 async function whatIsAround(
   body: WithdrawalParams,
   partyId: string,
-  { db, merchants, payouts }: AppContext,
+  {
+    db,
+    merchants,
+    payouts,
+  }: { readonly db: Database; readonly merchants: Merchants; readonly payouts: PayoutRules },
 ): Promise<AroundWithGrant | undefined> {
   const party = await merchants.party(partyId);
   if (!party) return undefined;

@@ -10,6 +10,7 @@ import { DestinationPath } from './destination-schema.ts';
 import { AnyID, Failure, failureBody } from '../../identities/api/shared-schema.ts';
 import type { WithdrawalFact } from '../domain/withdrawal.ts';
 import { WithdrawalPath } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
 
 const readWithdrawalLog = logReader('withdrawal');
 const readDestinationLog = logReader('destination');
@@ -53,6 +54,7 @@ const DestinationEvent = eventSchema('DestinationEvent', 'DestinationStatusChang
 
 export const listWithdrawalEvents = endpoint({
   operation: 'listWithdrawalEvents',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/withdrawals/{withdrawalID}/events',
   tag: 'Withdrawals',
@@ -62,7 +64,7 @@ export const listWithdrawalEvents = endpoint({
   status: 200,
   response: Type.Array(WithdrawalEvent),
   errors: ['withdrawalNotFound'],
-  handle: async ({ caller, params, query }, { db }) => {
+  handle: async ({ caller, params, query }, { db }: { readonly db: Database }) => {
     const name = { partyId: caller.partyId, id: params.withdrawalID };
     const page = { after: query.eventCursor ?? 0, most: query.limit };
     const events = await readWithdrawalLog(db, name, page);
@@ -72,6 +74,7 @@ export const listWithdrawalEvents = endpoint({
 
 export const getWithdrawalEvent = endpoint({
   operation: 'getWithdrawalEvent',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/withdrawals/{withdrawalID}/events/{eventID}',
   tag: 'Withdrawals',
@@ -80,7 +83,7 @@ export const getWithdrawalEvent = endpoint({
   status: 200,
   response: WithdrawalEvent,
   errors: ['withdrawalNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const eventId = /^[1-9]\d{0,8}$/.test(params.eventID) ? Number(params.eventID) : undefined;
     if (eventId === undefined) return refuse('withdrawalNotFound');
     const name = { partyId: caller.partyId, id: params.withdrawalID };
@@ -91,6 +94,7 @@ export const getWithdrawalEvent = endpoint({
 
 export const listDestinationEvents = endpoint({
   operation: 'listDestinationEvents',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/destinations/{destinationID}/events',
   tag: 'Destinations',
@@ -103,7 +107,7 @@ export const listDestinationEvents = endpoint({
   status: 200,
   response: Type.Array(DestinationEvent),
   errors: ['destinationNotFound'],
-  handle: async ({ caller, params, query }, { db }) => {
+  handle: async ({ caller, params, query }, { db }: { readonly db: Database }) => {
     const name = { partyId: caller.partyId, id: params.destinationID };
     const page = { after: query.eventCursor ?? 0, most: query.limit };
     const events = await readDestinationLog(db, name, page);

@@ -10,9 +10,11 @@ import {
 import { destinationBody, DestinationPath, DestinationSchema } from './destination-schema.ts';
 import { HoldingsQuery, listed, pageSchema } from '../../identities/api/list-page.ts';
 import { Named } from '../../identities/api/shared-schema.ts';
+import type { Database } from '../../platform/database/database.ts';
 
 export const getDestination = endpoint({
   operation: 'getDestination',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/destinations/{destinationID}',
   tag: 'Destinations',
@@ -21,7 +23,7 @@ export const getDestination = endpoint({
   status: 200,
   response: DestinationSchema,
   errors: ['destinationNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const stored = await readOne(db, caller.partyId, params.destinationID);
     return stored ? accept(destinationBody(stored.destination)) : refuse('destinationNotFound');
   },
@@ -29,6 +31,7 @@ export const getDestination = endpoint({
 
 export const findDestination = endpoint({
   operation: 'findDestination',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/external-ids/destinations/{externalID}',
   tag: 'Destinations',
@@ -37,7 +40,7 @@ export const findDestination = endpoint({
   status: 200,
   response: DestinationSchema,
   errors: ['destinationNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const found = await findDestinationNamed(db, caller.partyId, params.externalID);
     return found ? accept(destinationBody(found.value)) : refuse('destinationNotFound');
   },
@@ -45,6 +48,7 @@ export const findDestination = endpoint({
 
 export const listDestinations = endpoint({
   operation: 'listDestinations',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/destinations',
   tag: 'Destinations',
@@ -53,7 +57,7 @@ export const listDestinations = endpoint({
   status: 200,
   response: pageSchema('DestinationPage', DestinationSchema),
   errors: ['invalidContinuationToken'],
-  handle: ({ caller, query }, { db }) => {
+  handle: ({ caller, query }, { db }: { readonly db: Database }) => {
     const filter = {
       party_id: caller.partyId,
       identity_id: query.identityID ?? null,

@@ -9,9 +9,11 @@ import { AnyID, AssetParams, Named } from '../../identities/api/shared-schema.ts
 import { findWithdrawal as readOne, findWithdrawalNamed } from '../store/withdrawals.ts';
 import { listWithdrawals as readList } from '../store/withdrawal-search.ts';
 import { withdrawalBody, WithdrawalPath, WithdrawalSchema, WithdrawalStatus } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
 
 export const getWithdrawal = endpoint({
   operation: 'getWithdrawal',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/withdrawals/{withdrawalID}',
   tag: 'Withdrawals',
@@ -20,7 +22,7 @@ export const getWithdrawal = endpoint({
   status: 200,
   response: WithdrawalSchema,
   errors: ['withdrawalNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const stored = await readOne(db, caller.partyId, params.withdrawalID);
     return stored ? accept(withdrawalBody(stored.withdrawal)) : refuse('withdrawalNotFound');
   },
@@ -28,6 +30,7 @@ export const getWithdrawal = endpoint({
 
 export const findWithdrawal = endpoint({
   operation: 'findWithdrawal',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/external-ids/withdrawals/{externalID}',
   tag: 'Withdrawals',
@@ -36,7 +39,7 @@ export const findWithdrawal = endpoint({
   status: 200,
   response: WithdrawalSchema,
   errors: ['withdrawalNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const found = await findWithdrawalNamed(db, caller.partyId, params.externalID);
     return found ? accept(withdrawalBody(found.value)) : refuse('withdrawalNotFound');
   },
@@ -46,6 +49,7 @@ const storedAs = { Pending: 'sending', Succeeded: 'succeeded', Failed: 'failed' 
 
 export const listWithdrawals = endpoint({
   operation: 'listWithdrawals',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/withdrawals',
   tag: 'Withdrawals',
@@ -63,7 +67,7 @@ export const listWithdrawals = endpoint({
   status: 200,
   response: pageSchema('WithdrawalPage', WithdrawalSchema),
   errors: ['invalidContinuationToken', 'invalidSearchRange'],
-  handle: async ({ caller, query }, { db }) => {
+  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
     const range = rangeOf(query);
     if (!range.ok) return range;
     const filter = {
@@ -82,6 +86,7 @@ export const listWithdrawals = endpoint({
 
 export const createQuote = endpoint({
   operation: 'createQuote',
+  access: { scope: 'payouts:read' },
   method: 'POST',
   path: '/wallet/v0/withdrawal-quotes',
   tag: 'Withdrawals',

@@ -3,8 +3,7 @@
 import type { Static, TSchema } from 'typebox';
 import type { Instant } from '../../clock.ts';
 import type { Busy, Outcome } from '../../refusal.ts';
-import type { AppContext, PrepareContext } from '../../app/app-context.ts';
-import type { Operation } from './access.ts';
+import type { Access } from './access.ts';
 import type { Caller } from './caller.ts';
 import type { ErrorCode, refusalsOfEveryOperation } from './errors/error-codes.ts';
 
@@ -30,9 +29,13 @@ export type Endpoint<
   Body extends TSchema | undefined = TSchema | undefined,
   Answer extends TSchema | undefined = TSchema | undefined,
   Code extends ErrorCode = ErrorCode,
+  Deps = never,
+  PrepareDeps = never,
   Made = unknown,
 > = {
-  readonly operation: Operation;
+  /** The operation's name in OpenAPI and in metrics. */
+  readonly operation: string;
+  readonly access: Access<Code>;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** With `{name}` for path parameters. What begins with /v2/processing also answers under /v1/processing. */
   readonly path: string;
@@ -65,29 +68,33 @@ export type Endpoint<
   /** The seconds this caller has to wait, if any. Asked before everything that is kept: it is answered with 429. */
   readonly limit?: (
     request: EndpointRequest<Declared<Params>, Declared<Query>, Declared<Body>>,
-    service: AppContext,
+    deps: Deps,
   ) => number | undefined;
   /**
    * What takes long is made here, before there is a transaction, and handed to `handle`, which makes nothing that takes long. When it
    * is busy the answer is 429.
    */
-  readonly prepare?: <T>(slow: PrepareContext, work: (prepared: Made) => Promise<T>) => Promise<T | Busy>;
+  readonly prepare?: <T>(deps: PrepareDeps, work: (prepared: Made) => Promise<T>) => Promise<T | Busy>;
   readonly handle: (
     request: EndpointRequest<Declared<Params>, Declared<Query>, Declared<Body>>,
-    service: AppContext,
+    deps: Deps,
     prepared: Made,
   ) => Promise<Outcome<Declared<Answer>, Code | AlwaysPossible>>;
 };
 
-/** An endpoint among others, its own types forgotten: the door has checked what it hands over. */
-export type AnyEndpoint = Omit<Endpoint, 'handle' | 'limit' | 'isOwnParty' | 'validateBody' | 'location'> & {
+/** An endpoint among others, its own types forgotten: the pipeline has checked what it hands over. */
+export type AnyEndpoint<Deps = never, PrepareDeps = never> = Omit<
+  Endpoint,
+  'handle' | 'limit' | 'isOwnParty' | 'validateBody' | 'location' | 'prepare'
+> & {
   readonly location?: (response: unknown) => string;
   readonly isOwnParty?: (request: EndpointRequest) => boolean;
-  readonly limit?: (request: EndpointRequest, service: AppContext) => number | undefined;
+  readonly limit?: (request: EndpointRequest, deps: Deps) => number | undefined;
   readonly validateBody?: (body: unknown) => string | undefined;
+  readonly prepare?: <T>(deps: PrepareDeps, work: (prepared: unknown) => Promise<T>) => Promise<T | Busy>;
   readonly handle: (
     request: EndpointRequest,
-    service: AppContext,
+    deps: Deps,
     prepared: unknown,
   ) => Promise<Outcome<unknown, ErrorCode>>;
 };
@@ -96,14 +103,19 @@ export function takesIdempotencyKey(endpoint: AnyEndpoint): boolean {
   return endpoint.method !== 'GET' && !endpoint.ignoresIdempotencyKey;
 }
 
+/** What an endpoint takes from the service is what its `handle` and `limit` name, and nothing else. */
 export function endpoint<
   Params extends TSchema | undefined = undefined,
   Query extends TSchema | undefined = undefined,
   Body extends TSchema | undefined = undefined,
   Answer extends TSchema | undefined = undefined,
   const Code extends ErrorCode = never,
+  Deps = unknown,
+  PrepareDeps = unknown,
   Made = undefined,
->(declaration: Endpoint<Params, Query, Body, Answer, Code, Made>): AnyEndpoint {
-  // The one place where the types meet: the door validates params, query and body by these very schemas.
-  return declaration as unknown as AnyEndpoint;
+>(
+  declaration: Endpoint<Params, Query, Body, Answer, Code, Deps, PrepareDeps, Made>,
+): AnyEndpoint<Deps, PrepareDeps> {
+  // The one place where the types meet: the pipeline validates params, query and body by these very schemas.
+  return declaration as unknown as AnyEndpoint<Deps, PrepareDeps>;
 }

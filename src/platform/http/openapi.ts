@@ -1,7 +1,6 @@
 // The OpenAPI 3.1 document, printed from the same declarations that validate requests and shape answers: routes, access
 // table and catalogue of refusals. A schema with a title becomes a component and is referred to by it.
 import type { TSchema } from 'typebox';
-import { access, type AccessRow } from './access.ts';
 import { takesIdempotencyKey, type AnyEndpoint } from './endpoint.ts';
 import { maxRequestIdCharacters, apiFamilyOf, type ApiFamily } from './errors/error-response.ts';
 import {
@@ -180,14 +179,14 @@ const errorSchemas = {
 };
 
 function operationOf(endpoint: AnyEndpoint, components: Json): Json {
-  const row: AccessRow = access[endpoint.operation];
+  const { scope, tokens = [] } = endpoint.access;
   return {
     operationId: endpoint.operation,
     tags: [endpoint.tag],
     summary: endpoint.summary,
     ...(endpoint.description ? { description: endpoint.description } : {}),
-    security: [{ apiKey: [] }, ...(row.tokens.length > 0 ? [{ accessToken: [] }] : [])],
-    'x-scope': row.apiKey,
+    security: [{ apiKey: [] }, ...(tokens.length > 0 ? [{ accessToken: [] }] : [])],
+    'x-scope': scope,
     parameters: [
       ...parametersOf(endpoint.params, 'path'),
       ...parametersOf(endpoint.query, 'query'),

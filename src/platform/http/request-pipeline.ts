@@ -4,13 +4,12 @@
 // Everything here is about the wire; what a request means is the rooms' business.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
-import type { Clock } from '../../clock.ts';
-import { DatabaseUnavailable } from '../database/database.ts';
+import type { Clock, Instant } from '../../clock.ts';
+import { DatabaseUnavailable, type Database } from '../database/database.ts';
 import type { AccessTokens } from '../keys/access-token.ts';
 import type { ApiKeys } from '../../merchants/api-keys.ts';
 import type { Refusal } from '../../refusal.ts';
-import type { AppContext, PrepareContext } from '../../app/app-context.ts';
-import { access, allScopes, type AccessRow } from './access.ts';
+import { allScopes, type Access } from './access.ts';
 import { clientAddress, networkOf } from './client-address.ts';
 import type { Caller } from './caller.ts';
 import { maxTimeoutMs, RequestDeadline, timeoutMsOf } from './request-deadline.ts';
@@ -35,9 +34,13 @@ import {
 } from './errors/error-response.ts';
 import { compileCheck, type Check, type ValidationError } from './errors/validate.ts';
 
-export type PipelineDeps = {
-  readonly service: AppContext;
-  readonly slow: PrepareContext;
+export type PipelineDeps<Deps extends { readonly db: Database }, PrepareDeps> = {
+  /** What endpoints take. A request with an Idempotency-Key gets its transaction as `db`. */
+  readonly endpointDeps: Deps;
+  /** What takes long and needs no database: for `prepare` alone, because a transaction may be open in `handle`. */
+  readonly prepareDeps: PrepareDeps;
+  /** The party's time, which its test clock may have moved; undefined when there is no such party. */
+  readonly timeOf: (partyId: string) => Promise<Instant | undefined>;
   readonly clock: Clock;
   readonly apiKeys: ApiKeys;
   readonly tokens: AccessTokens;
@@ -48,27 +51,32 @@ export type PipelineDeps = {
   readonly publicUrl: () => string;
 };
 
+/** What the first half takes. */
+type AuthenticationDeps = Pick<
+  PipelineDeps<{ readonly db: Database }, unknown>,
+  'clock' | 'apiKeys' | 'tokens' | 'keyRate' | 'failedAuthenticationRate'
+>;
+
 /** What the first half of the way, before the body is read, found out for the second. */
 export type RequestContext = { readonly caller: Caller; readonly patience: RequestDeadline };
 
 /** The first half: everything that can be known from the head of the request. Undefined when it was answered. */
 export async function openRequest(
-  door: PipelineDeps,
+  deps: AuthenticationDeps,
   endpoint: AnyEndpoint,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<RequestContext | undefined> {
-  const waitMs = timeoutMsOf(headerText(request, 'x-request-deadline'), door.clock.now());
+  const waitMs = timeoutMsOf(headerText(request, 'x-request-deadline'), deps.clock.now());
   // A deadline that cannot be read is refused below, once it is known who calls.
   const patience = new RequestDeadline(waitMs ?? maxTimeoutMs, () => sendTooLate(reply));
   // Answered, or hung up before that.
   reply.raw.once('close', () => patience.end());
-  const caller = await authenticate(door, request.headers.authorization, request.ip);
+  const caller = await authenticate(deps, request.headers.authorization, request.ip);
   if (patience.isOver) return undefined;
   if (!caller) return void sendUnauthorized(reply);
   if ('waitSeconds' in caller) return void sendTooMany(reply, caller.waitSeconds);
-  const row: AccessRow = access[endpoint.operation];
-  const refused = refusalOfAccess(row, caller, request.params as Record<string, string>);
+  const refused = refusalOfAccess(endpoint.access, caller, request.params as Record<string, string>);
   if (refused === 'unauthorized') return void sendUnauthorized(reply);
   const side = apiFamilyOf(endpoint.path);
   if (refused) return void sendRefusal(side, reply, { code: refused });
@@ -90,15 +98,15 @@ export async function openRequest(
   }
 
   const rateName = caller.kind === 'apiKey' ? caller.keyId : caller.entityId;
-  const waitSeconds = door.keyRate.take(rateName);
+  const waitSeconds = deps.keyRate.take(rateName);
   if (waitSeconds !== undefined) return void sendTooMany(reply, waitSeconds);
   return { caller, patience };
 }
 
 /** The second half, for one endpoint: body, schema, the room, the answer. It may fail when the caller has gone. */
-export function requestHandler(
-  door: PipelineDeps,
-  endpoint: AnyEndpoint,
+export function requestHandler<Deps extends { readonly db: Database }, PrepareDeps>(
+  deps: PipelineDeps<Deps, PrepareDeps>,
+  endpoint: AnyEndpoint<Deps, PrepareDeps>,
 ): (admitted: RequestContext, request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   const read = requestReader(endpoint);
   const write = answerWriter(endpoint);
@@ -118,28 +126,27 @@ export function requestHandler(
     }
 
     const { caller, patience } = admitted;
-    const party = await door.service.merchants.party(caller.partyId);
+    const now = await deps.timeOf(caller.partyId);
     if (patience.isOver) return;
-    if (!party) return sendUnauthorized(reply);
+    if (now === undefined) return sendUnauthorized(reply);
     const endpointRequest: EndpointRequest = {
       params: input.params,
       query: input.query,
       body: input.body,
       caller,
-      now: door.service.merchants.timeOf(party),
+      now,
       address: clientAddress(request),
     };
     if (endpoint.isOwnParty?.(endpointRequest) === false) return sendUnauthorized(reply);
-    const waitSeconds = endpoint.limit?.(endpointRequest, door.service);
+    const waitSeconds = endpoint.limit?.(endpointRequest, deps.endpointDeps);
     if (waitSeconds !== undefined) return sendTooMany(reply, waitSeconds);
 
     const work = async (prepared?: unknown): Promise<IdempotentResult> => {
-      const act = (service: AppContext) =>
-        perform(endpoint, endpointRequest, service, prepared, reply, write);
-      if (key === undefined) return { kind: 'first', response: await act(door.service) };
-      return performOnce(door, endpoint, endpointRequest, request, key, act);
+      const act = (taken: Deps) => perform(endpoint, endpointRequest, taken, prepared, reply, write);
+      if (key === undefined) return { kind: 'first', response: await act(deps.endpointDeps) };
+      return performOnce(deps, endpoint, endpointRequest, request, key, act);
     };
-    const result = endpoint.prepare ? await endpoint.prepare(door.slow, work) : await work();
+    const result = endpoint.prepare ? await endpoint.prepare(deps.prepareDeps, work) : await work();
     // It was done all the same: its outcome is unknown to this caller.
     if (patience.isOver) return;
     if (result.kind === 'busy') return sendTooMany(reply, result.waitSeconds);
@@ -148,22 +155,22 @@ export function requestHandler(
     const { response } = result;
     reply.code(response.status);
     if (endpoint.location && response.status < 300) {
-      reply.header('Location', door.publicUrl() + endpoint.location(JSON.parse(response.body)));
+      reply.header('Location', deps.publicUrl() + endpoint.location(JSON.parse(response.body)));
     }
     if (response.body === '') return void reply.send();
     return void reply.type('application/json; charset=utf-8').send(response.body);
   };
 }
 
-async function perform(
-  endpoint: AnyEndpoint,
+async function perform<Deps>(
+  endpoint: AnyEndpoint<Deps>,
   request: EndpointRequest,
-  service: AppContext,
+  deps: Deps,
   prepared: unknown,
   reply: FastifyReply,
   write: AnswerWriter,
 ): Promise<EndpointResponse> {
-  const outcome = await endpoint.handle(request, service, prepared);
+  const outcome = await endpoint.handle(request, deps, prepared);
   if (!outcome.ok) {
     const waitSeconds = waitSecondsOf(outcome.refusal, request.now);
     if (waitSeconds !== undefined) reply.header('Retry-After', String(waitSeconds));
@@ -187,25 +194,25 @@ function answerWriter({ response }: AnyEndpoint): AnswerWriter {
   };
 }
 
-async function performOnce(
-  door: PipelineDeps,
+async function performOnce<Deps extends { readonly db: Database }>(
+  deps: PipelineDeps<Deps, unknown>,
   endpoint: AnyEndpoint,
   endpointRequest: EndpointRequest,
   request: FastifyRequest,
   key: string,
-  act: (service: AppContext) => Promise<EndpointResponse>,
+  act: (deps: Deps) => Promise<EndpointResponse>,
 ): Promise<IdempotentResult> {
   const { caller } = endpointRequest;
-  return door.idempotency.once(
+  return deps.idempotency.once(
     {
       ownerId: caller.kind === 'apiKey' ? caller.partyId : caller.entityId,
       key,
       method: endpoint.method,
       path: request.url,
       body: withoutMembers(endpointRequest.body ?? null, endpoint.excludeFromHash ?? []),
-      now: door.clock.now(),
+      now: deps.clock.now(),
     },
-    (tx) => act({ ...door.service, db: tx }),
+    (tx) => act({ ...deps.endpointDeps, db: tx }),
   );
 }
 
@@ -214,7 +221,7 @@ async function performOnce(
  * start, until it has worked: a flood of made-up keys does not reach the database.
  */
 async function authenticate(
-  { apiKeys, tokens, failedAuthenticationRate: failures }: PipelineDeps,
+  { apiKeys, tokens, failedAuthenticationRate: failures }: AuthenticationDeps,
   header: string | undefined,
   address: string,
 ): Promise<Caller | { readonly waitSeconds: number } | undefined> {
@@ -241,17 +248,17 @@ async function authenticate(
 }
 
 function refusalOfAccess(
-  row: AccessRow,
+  { scope, tokens = [], entity, anyEntity, maskedAs }: Access,
   caller: Caller,
   params: Record<string, string>,
 ): ErrorCode | 'unauthorized' | undefined {
   if (caller.kind === 'apiKey') {
     const { scopes } = caller;
-    return scopes.includes(allScopes) || scopes.includes(row.apiKey) ? undefined : 'unauthorized';
+    return scopes.includes(allScopes) || scopes.includes(scope) ? undefined : 'unauthorized';
   }
-  const mayCall = row.tokens.includes(caller.kind);
-  const isOwn = row.anyEntity ?? (row.entity !== undefined && params[row.entity] === caller.entityId);
-  return mayCall && isOwn ? undefined : (row.maskedAs ?? 'unauthorized');
+  const mayCall = tokens.includes(caller.kind);
+  const isOwn = anyEntity ?? (entity !== undefined && params[entity] === caller.entityId);
+  return mayCall && isOwn ? undefined : (maskedAs ?? 'unauthorized');
 }
 
 /** JSON is UTF-8; a client that names another encoding means something else. */

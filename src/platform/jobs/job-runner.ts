@@ -85,7 +85,7 @@ const slotsOfTable = 32;
 const maxAttempts = 15;
 const firstRetryMs = 1_000;
 const longestRetryMs = 600_000;
-const reasonCharactersMost = 500;
+const maxReasonCharacters = 500;
 
 export function openJobRunner(options: {
   db: Database;
@@ -242,7 +242,7 @@ export function openJobRunner(options: {
     if (isStuck) log.error(fields, 'a step failed too often and waits for an operator');
     else log.warn(fields, 'a step failed and will be tried again');
     options.countJobRun(work.table, isStuck ? 'stuck' : 'failed');
-    const reason = String(error).slice(0, reasonCharactersMost);
+    const reason = String(error).slice(0, maxReasonCharacters);
     const name = { key, attempts };
     try {
       if (isStuck) await db.run(sql.markStuck, { ...name, now, reason });

@@ -6,6 +6,7 @@ import { accept } from '../../refusal.ts';
 import type { PayerEmail } from '../domain/payer-email.ts';
 import { findOutbox } from '../store/payer-emails.ts';
 import { defined } from '../../defined.ts';
+import type { Database } from '../../platform/database/database.ts';
 
 const maxEmails = 1_000;
 
@@ -31,6 +32,7 @@ const LetterSchema = Type.Object(
 
 export const listOutbox = endpoint({
   operation: 'listOutbox',
+  access: { scope: 'sandbox' },
   method: 'GET',
   path: '/sandbox/outbox',
   tag: 'Sandbox',
@@ -45,7 +47,7 @@ export const listOutbox = endpoint({
   status: 200,
   response: Type.Array(LetterSchema),
   errors: [],
-  handle: async ({ caller, query }, { db }) => {
+  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
     const most = Math.min(query.limit ?? 100, maxEmails);
     const letters = await findOutbox(db, { partyId: caller.partyId, invoiceId: query.invoiceID, most });
     return accept(letters.map(letterBody));

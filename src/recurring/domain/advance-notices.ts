@@ -2,7 +2,7 @@
 // charges grows too long, a charge comes that comes seldom, a trial ends, the consent ends. Each is said once, at its time. Pure.
 import { laterBy, type Instant } from '../../clock.ts';
 import { endOfDay, monthsAfter } from '../../retry-rules/domain/calendar.ts';
-import { gapMonthsMost } from '../../retry-rules/domain/may-charge.ts';
+import { maxGapMonths } from '../../retry-rules/domain/may-charge.ts';
 import type { Series } from './series.ts';
 
 export type Notice = {
@@ -27,7 +27,7 @@ export function nextAdvanceNotice(series: Series): Notice | undefined {
 function noticesOf({ card, endsAt, lastSuccessAt, mandate }: Series): Notice[] {
   const { schedule, trialEnd } = mandate;
   const rareChargeAt = nextRareCharge(schedule, lastSuccessAt);
-  const gapEndsAt = monthsAfter(lastSuccessAt, gapMonthsMost);
+  const gapEndsAt = monthsAfter(lastSuccessAt, maxGapMonths);
   return [
     ...daysBefore('cardExpiring', card.endsAt, [60, 30, 7]),
     ...daysBefore('gapNearing', gapEndsAt, [14]),

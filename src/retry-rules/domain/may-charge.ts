@@ -60,7 +60,7 @@ export type ChargeDecision =
   | ({ readonly may: false } & ChargeRefusal);
 
 /** How many months may lie between two charges, by the guidance of the networks. */
-export const gapMonthsMost = 6;
+export const maxGapMonths = 6;
 const anInstantMs = 1;
 
 export function mayCharge(standing: Standing, charge: Charge, now: Instant): ChargeDecision {
@@ -209,7 +209,7 @@ function warningsOf(series: Series, { parent }: Charge, now: Instant): ChargeWar
 }
 
 function isGapExceeded(lastSuccessAt: Instant, now: Instant): boolean {
-  return now > monthsAfter(lastSuccessAt, gapMonthsMost);
+  return now > monthsAfter(lastSuccessAt, maxGapMonths);
 }
 
 /** The strictest; among equals the first. */

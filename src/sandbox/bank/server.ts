@@ -19,7 +19,7 @@ import { readMessage } from './read-message.ts';
 import { specialAmount } from './special-amounts.ts';
 import type { OperationProcessor } from './operation-processor.ts';
 
-const bodyBytesMost = 64 * 1024;
+const maxBodyBytes = 64 * 1024;
 const keepAliveMs = 65_000;
 const maxPage = 100;
 
@@ -37,7 +37,7 @@ export function buildBankServer(options: BankServerOptions): FastifyInstance {
   const { faults, clock, isSigned, bankId } = options;
   const app = Fastify({
     logger: false,
-    bodyLimit: bodyBytesMost,
+    bodyLimit: maxBodyBytes,
     keepAliveTimeout: keepAliveMs,
     forceCloseConnections: true,
     exposeHeadRoutes: false,

@@ -10,9 +10,14 @@ import { givenIn, shapeProblem } from '../../identities/api/shared-schema.ts';
 import { requireOwner, type OwnedRefusal, type Wallet, type WalletFact } from '../domain/wallet.ts';
 import { findWalletNamed, storeNewWallet } from '../store/wallets.ts';
 import { walletBody, WalletParams, WalletSchema } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { PayoutRules } from '../../payouts/payout-rules.ts';
+import type { Ids } from '../../ids.ts';
 
 export const createWallet = endpoint({
   operation: 'createWallet',
+  access: { scope: 'wallets:write' },
   method: 'POST',
   path: '/wallet/v0/wallets',
   tag: 'Wallets',
@@ -33,7 +38,20 @@ export const createWallet = endpoint({
     'identityInaccessible',
     'externalIDConflict',
   ],
-  handle: async ({ caller, body, now }, { db, merchants, payouts, ids }) => {
+  handle: async (
+    { caller, body, now },
+    {
+      db,
+      merchants,
+      payouts,
+      ids,
+    }: {
+      readonly db: Database;
+      readonly merchants: Merchants;
+      readonly payouts: PayoutRules;
+      readonly ids: Ids;
+    },
+  ) => {
     const { name, identity, currency, metadata, externalID } = body;
     const fingerprint = fingerprintOf([name, identity, currency, metadata, externalID]);
     const made = await createIdempotently<Wallet, OwnedRefusal>({

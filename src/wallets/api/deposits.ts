@@ -10,11 +10,15 @@ import { Moments, rangeOf } from '../../identities/api/list-filters.ts';
 import { AnyID, AssetParams } from '../../identities/api/shared-schema.ts';
 import { findWallet, listDeposits as readList } from '../store/wallets.ts';
 import { depositBody, DepositSchema } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Ids } from '../../ids.ts';
+import type { PayoutRules } from '../../payouts/payout-rules.ts';
 
 const TestDeposit = Type.Object({ wallet: AnyID, body: AssetParams }, { title: 'TestDeposit' });
 
 export const makeTestDeposit = endpoint({
   operation: 'makeTestDeposit',
+  access: { scope: 'sandbox' },
   method: 'POST',
   path: '/wallet/v0/test/deposits',
   tag: 'Wallets',
@@ -25,7 +29,10 @@ export const makeTestDeposit = endpoint({
   status: 202,
   response: DepositSchema,
   errors: ['noSuchWallet', 'differentCurrencies', 'invalidCashAmount'],
-  handle: async ({ caller, body, now }, { db, ids, payouts }) => {
+  handle: async (
+    { caller, body, now },
+    { db, ids, payouts }: { readonly db: Database; readonly ids: Ids; readonly payouts: PayoutRules },
+  ) => {
     const wallet = await findWallet(db, caller.partyId, body.wallet);
     if (!wallet) return refuse('noSuchWallet');
     if (wallet.currency !== body.body.currency) return refuse('differentCurrencies');
@@ -40,6 +47,7 @@ export const makeTestDeposit = endpoint({
 
 export const listDeposits = endpoint({
   operation: 'listDeposits',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/deposits',
   tag: 'Wallets',
@@ -58,7 +66,7 @@ export const listDeposits = endpoint({
   status: 200,
   response: pageSchema('DepositPage', DepositSchema),
   errors: ['invalidContinuationToken', 'invalidSearchRange'],
-  handle: async ({ caller, query }, { db }) => {
+  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
     const range = rangeOf(query);
     if (!range.ok) return range;
     const { status = 'Succeeded', revertStatus = 'None' } = query;

@@ -12,9 +12,13 @@ import { Asset, AssetParams, instantOf } from '../../identities/api/shared-schem
 import { findWallet } from '../store/wallets.ts';
 import { WalletPath } from './schema.ts';
 import { isKnownCurrency } from '../../money.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { Ids } from '../../ids.ts';
 
 export const grantWallet = endpoint({
   operation: 'grantWallet',
+  access: { scope: 'payouts:write' },
   method: 'POST',
   path: '/wallet/v0/wallets/{walletID}/grants',
   tag: 'Wallets',
@@ -28,7 +32,10 @@ export const grantWallet = endpoint({
     { title: 'WalletGrant' },
   ),
   errors: ['walletNotFound', 'partyInaccessible', 'expiredGrant', 'currencyNotSupported'],
-  handle: async ({ caller, params, body, now }, { db, merchants, ids }) => {
+  handle: async (
+    { caller, params, body, now },
+    { db, merchants, ids }: { readonly db: Database; readonly merchants: Merchants; readonly ids: Ids },
+  ) => {
     const wallet = await findWallet(db, caller.partyId, params.walletID);
     if (!wallet) return refuse('walletNotFound');
     const party = await merchants.party(caller.partyId);
@@ -50,6 +57,7 @@ export const grantWallet = endpoint({
 
 export const grantDestination = endpoint({
   operation: 'grantDestination',
+  access: { scope: 'payouts:write' },
   method: 'POST',
   path: '/wallet/v0/destinations/{destinationID}/grants',
   tag: 'Destinations',
@@ -60,7 +68,10 @@ export const grantDestination = endpoint({
   status: 201,
   response: Type.Object({ token: Type.String(), validUntil: DateTime }, { title: 'DestinationGrant' }),
   errors: ['destinationNotFound', 'partyInaccessible', 'expiredGrant'],
-  handle: async ({ caller, params, body, now }, { db, merchants, ids }) => {
+  handle: async (
+    { caller, params, body, now },
+    { db, merchants, ids }: { readonly db: Database; readonly merchants: Merchants; readonly ids: Ids },
+  ) => {
     const stored = await findDestination(db, caller.partyId, params.destinationID);
     if (!stored) return refuse('destinationNotFound');
     const party = await merchants.party(caller.partyId);

@@ -8,9 +8,12 @@ import { HoldingsQuery, listed, pageSchema } from '../../identities/api/list-pag
 import { assetBody, Named } from '../../identities/api/shared-schema.ts';
 import { findWallet as readOne, findWalletNamed, listWallets as readList } from '../store/wallets.ts';
 import { WalletAccount, walletBody, WalletPath, WalletSchema } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { PayoutRules } from '../../payouts/payout-rules.ts';
 
 export const getWallet = endpoint({
   operation: 'getWallet',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/wallets/{walletID}',
   tag: 'Wallets',
@@ -19,7 +22,7 @@ export const getWallet = endpoint({
   status: 200,
   response: WalletSchema,
   errors: ['walletNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const wallet = await readOne(db, caller.partyId, params.walletID);
     return wallet ? accept(walletBody(wallet)) : refuse('walletNotFound');
   },
@@ -27,6 +30,7 @@ export const getWallet = endpoint({
 
 export const getWalletAccount = endpoint({
   operation: 'getWalletAccount',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/wallets/{walletID}/account',
   tag: 'Wallets',
@@ -35,7 +39,10 @@ export const getWalletAccount = endpoint({
   status: 200,
   response: WalletAccount,
   errors: ['walletNotFound'],
-  handle: async ({ caller, params }, { db, payouts }) => {
+  handle: async (
+    { caller, params },
+    { db, payouts }: { readonly db: Database; readonly payouts: PayoutRules },
+  ) => {
     const wallet = await readOne(db, caller.partyId, params.walletID);
     if (!wallet) return refuse('walletNotFound');
     const { currency } = wallet;
@@ -50,6 +57,7 @@ export const getWalletAccount = endpoint({
 
 export const findWallet = endpoint({
   operation: 'findWallet',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/external/wallets',
   tag: 'Wallets',
@@ -58,7 +66,7 @@ export const findWallet = endpoint({
   status: 200,
   response: WalletSchema,
   errors: ['walletNotFound'],
-  handle: async ({ caller, query }, { db }) => {
+  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
     const found = await findWalletNamed(db, caller.partyId, query.externalID);
     return found ? accept(walletBody(found.value)) : refuse('walletNotFound');
   },
@@ -66,6 +74,7 @@ export const findWallet = endpoint({
 
 export const listWallets = endpoint({
   operation: 'listWallets',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/wallets',
   tag: 'Wallets',
@@ -74,7 +83,7 @@ export const listWallets = endpoint({
   status: 200,
   response: pageSchema('WalletPage', WalletSchema),
   errors: ['invalidContinuationToken'],
-  handle: ({ caller, query }, { db }) => {
+  handle: ({ caller, query }, { db }: { readonly db: Database }) => {
     const filter = {
       party_id: caller.partyId,
       identity_id: query.identityID ?? null,

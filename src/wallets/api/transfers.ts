@@ -10,9 +10,14 @@ import { decideTransfer, type Transfer, type TransferRefusal } from '../domain/w
 import { findWallet } from '../store/wallets.ts';
 import { transferBody, TransferParams, TransferSchema } from './schema.ts';
 import { defined } from '../../defined.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { PayoutRules } from '../../payouts/payout-rules.ts';
+import type { Ids } from '../../ids.ts';
 
 export const createTransfer = endpoint({
   operation: 'createTransfer',
+  access: { scope: 'payouts:write' },
   method: 'POST',
   path: '/wallet/v0/w2w/transfers',
   tag: 'Wallets',
@@ -37,7 +42,20 @@ export const createTransfer = endpoint({
     'transferNotAllowed',
     'externalIDConflict',
   ],
-  handle: async ({ caller, body, now }, { db, merchants, payouts, ids }) => {
+  handle: async (
+    { caller, body, now },
+    {
+      db,
+      merchants,
+      payouts,
+      ids,
+    }: {
+      readonly db: Database;
+      readonly merchants: Merchants;
+      readonly payouts: PayoutRules;
+      readonly ids: Ids;
+    },
+  ) => {
     const { sender, receiver, externalID } = body;
     const { amount, currency } = body.body;
     const fingerprint = fingerprintOf([sender, receiver, amount, currency, externalID]);
@@ -76,6 +94,7 @@ export const createTransfer = endpoint({
 
 export const getTransfer = endpoint({
   operation: 'getTransfer',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/w2w/transfers/{w2wTransferID}',
   tag: 'Wallets',
@@ -84,7 +103,7 @@ export const getTransfer = endpoint({
   status: 200,
   response: TransferSchema,
   errors: ['transferNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const transfer = await findTransfer(db, caller.partyId, params.w2wTransferID);
     return transfer ? accept(transferBody(transfer)) : refuse('transferNotFound');
   },

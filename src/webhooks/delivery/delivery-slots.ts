@@ -32,8 +32,8 @@ type Hand<Item> = {
 const placesPerWebhook = 10;
 /** For a receiver that has failed this often in a row, until it answers. */
 const placesWhenFailing = 2;
-const failuresInARowMost = 10;
-const underWayMost = 1_000;
+const maxFailuresInARow = 10;
+const maxUnderWay = 1_000;
 /** Beyond those, for webhooks with nothing under way. */
 const placesKept = 200;
 const maxInHand = 400;
@@ -56,7 +56,7 @@ export function openHands<Item>(): DeliverySlots<Item> {
   }
 
   function shareAmong(webhooks: number): number {
-    return Math.min(placesPerWebhook, Math.max(1, Math.floor(underWayMost / Math.max(1, webhooks))));
+    return Math.min(placesPerWebhook, Math.max(1, Math.floor(maxUnderWay / Math.max(1, webhooks))));
   }
 
   function parameterList(hand: Hand<Item>): number {
@@ -74,14 +74,14 @@ export function openHands<Item>(): DeliverySlots<Item> {
 
     next() {
       for (const webhookId of turns) {
-        if (underWay >= underWayMost + placesKept) return undefined;
+        if (underWay >= maxUnderWay + placesKept) return undefined;
         const hand = handOf(webhookId);
         if (hand.waiting.length === 0 || hand.underWay >= parameterList(hand)) {
           // It is back when a place of its own is free, or when it has more.
           turns.delete(webhookId);
           continue;
         }
-        if (underWay >= underWayMost && hand.underWay > 0) continue;
+        if (underWay >= maxUnderWay && hand.underWay > 0) continue;
         const [item] = hand.waiting.splice(0, 1);
         if (item === undefined) continue;
         turns.delete(webhookId);
@@ -106,14 +106,14 @@ export function openHands<Item>(): DeliverySlots<Item> {
     },
 
     wanted() {
-      const isFull = underWay >= underWayMost;
+      const isFull = underWay >= maxUnderWay;
       const held = [...hands].flatMap(([webhook_id, hand]) => {
         if (loadOf(hand) === 0 && !isFailing(hand)) return [];
         const most = Math.min(maxInHand, Math.max(2 * parameterList(hand), Math.floor(hand.recent.sent)));
         return [{ webhook_id, free: isFull ? 0 : Math.max(0, most - loadOf(hand)) }];
       });
       return {
-        most: Math.max(0, Math.min(wantedAtOnce, underWayMost + placesKept - underWay)),
+        most: Math.max(0, Math.min(wantedAtOnce, maxUnderWay + placesKept - underWay)),
         mostEach: isFull ? 1 : 2 * shareAmong(busy),
         held: isFull ? held.filter(({ webhook_id }) => loadOf(handOf(webhook_id)) > 0) : held,
       };
@@ -137,7 +137,7 @@ function loadOf<Item>(hand: Hand<Item>): number {
 }
 
 function isFailing<Item>(hand: Hand<Item>): boolean {
-  return hand.failuresInARow >= failuresInARowMost;
+  return hand.failuresInARow >= maxFailuresInARow;
 }
 
 function count<Item>(hand: Hand<Item>, isDelivered: boolean): void {

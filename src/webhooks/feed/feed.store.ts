@@ -195,7 +195,7 @@ export type QueueMove = {
  * While nothing happens the row is left alone, until the stretch to look through has become this long. Every look goes through
  * all of it: where nobody has webhooks, a long one cost as much as the charges that made it.
  */
-const transactionsUnseenMost = 300n;
+const maxTransactionsUnseen = 300n;
 const eventsAtOnce = 500;
 
 /**
@@ -214,7 +214,7 @@ export async function pollOnce(
     const { events, seen, more } = await newEvents(tx, feed.seen, eventsAtOnce);
     const queues = await route(events, tx);
     if (queues.length > 0) await tx.run(moveQueues, { queues, now });
-    const isWorthIt = events.length > 0 || transactionsBetween(feed.seen, seen) > transactionsUnseenMost;
+    const isWorthIt = events.length > 0 || transactionsBetween(feed.seen, seen) > maxTransactionsUnseen;
     if (isWorthIt) await tx.run(moveFeed, { seen });
     return { moved: queues.length, more };
   });

@@ -1,7 +1,7 @@
 // What becomes of what is told: how each queue stands, every attempt, and what its owner can do: try it out, take up what
 // was parked, send a stretch of time again, change the keys. For webhooks of shops and of identities alike.
 import { Type, type Static } from 'typebox';
-import { parseInstant } from '../../clock.ts';
+import { parseInstant, type Clock } from '../../clock.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime, EntityID } from '../../platform/http/schemas.ts';
 import { placeOf, type Topic } from '../../platform/events/topic.ts';
@@ -23,6 +23,9 @@ import { findWebhook, storeNextKey } from '../registration/webhooks.store.ts';
 import { decideRotate, keysAt, longestNoticeHours } from '../domain/webhook.ts';
 import { keysBody, keyMembers, signingSecret, WebhookPath } from '../registration/schema.ts';
 import { defined } from '../../defined.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { WebhookOperations } from '../webhooks.ts';
+import type { Ids } from '../../ids.ts';
 
 const maxPage = 1_000;
 const limit = Type.Integer({
@@ -87,6 +90,7 @@ const QueueCount = Type.Object(
 
 export const listWebhookQueues = endpoint({
   operation: 'listWebhookQueues',
+  access: { scope: 'webhooks:read' },
   method: 'GET',
   path: '/v2/processing/webhooks/{webhookID}/queues',
   tag: 'Webhooks',
@@ -103,7 +107,7 @@ export const listWebhookQueues = endpoint({
   status: 200,
   response: Type.Array(QueueSchema),
   errors: ['webhookNotFound'],
-  handle: async ({ caller, params, query }, { db }) => {
+  handle: async ({ caller, params, query }, { db }: { readonly db: Database }) => {
     if (!(await findWebhook(db, caller.partyId, params.webhookID))) return refuse('webhookNotFound');
     const { state, after } = query;
     const rows = await queuesOf(db, params.webhookID, {
@@ -116,6 +120,7 @@ export const listWebhookQueues = endpoint({
 
 export const listWebhookAttempts = endpoint({
   operation: 'listWebhookAttempts',
+  access: { scope: 'webhooks:read' },
   method: 'GET',
   path: '/v2/processing/webhooks/{webhookID}/attempts',
   tag: 'Webhooks',
@@ -132,7 +137,10 @@ export const listWebhookAttempts = endpoint({
   status: 200,
   response: Type.Array(AttemptSchema),
   errors: ['webhookNotFound'],
-  handle: async ({ caller, params, query }, { db, webhooks }) => {
+  handle: async (
+    { caller, params, query },
+    { db, webhooks }: { readonly db: Database; readonly webhooks: WebhookOperations },
+  ) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     const topic = webhooks.topics.find(({ name }) => name === stored?.webhook.topic);
     if (!topic) return refuse('webhookNotFound');
@@ -151,6 +159,7 @@ export const listWebhookAttempts = endpoint({
 
 export const testWebhook = endpoint({
   operation: 'testWebhook',
+  access: { scope: 'webhooks:write' },
   method: 'POST',
   path: '/v2/processing/webhooks/{webhookID}/test',
   tag: 'Webhooks',
@@ -164,7 +173,14 @@ export const testWebhook = endpoint({
   errors: ['webhookNotFound'],
   // Waits for the receiver, and must not hold a transaction meanwhile.
   ignoresIdempotencyKey: true,
-  handle: async ({ caller, params, now }, { clock, ids, webhooks }) => {
+  handle: async (
+    { caller, params, now },
+    {
+      clock,
+      ids,
+      webhooks,
+    }: { readonly clock: Clock; readonly ids: Ids; readonly webhooks: WebhookOperations },
+  ) => {
     const destination = await webhooks.destinationOf(params.webhookID);
     if (destination?.webhook.partyId !== caller.partyId) return refuse('webhookNotFound');
     const topic = webhooks.topics.find(({ name }) => name === destination.webhook.topic);
@@ -187,6 +203,7 @@ export const testWebhook = endpoint({
 
 export const resumeWebhook = endpoint({
   operation: 'resumeWebhook',
+  access: { scope: 'webhooks:write' },
   method: 'POST',
   path: '/v2/processing/webhooks/{webhookID}/resume',
   tag: 'Webhooks',
@@ -200,7 +217,14 @@ export const resumeWebhook = endpoint({
   response: QueueCount,
   errors: ['webhookNotFound'],
   ignoresIdempotencyKey: true,
-  handle: async ({ caller, params, body }, { db, clock, webhooks }) => {
+  handle: async (
+    { caller, params, body },
+    {
+      db,
+      clock,
+      webhooks,
+    }: { readonly db: Database; readonly clock: Clock; readonly webhooks: WebhookOperations },
+  ) => {
     if (!(await findWebhook(db, caller.partyId, params.webhookID))) return refuse('webhookNotFound');
     const queues = await resume(db, params.webhookID, clock.now(), body.objectID);
     webhooks.wake();
@@ -226,6 +250,7 @@ const ReplayParams = Type.Object(
 
 export const replayWebhook = endpoint({
   operation: 'replayWebhook',
+  access: { scope: 'webhooks:write' },
   method: 'POST',
   path: '/v2/processing/webhooks/{webhookID}/replay',
   tag: 'Webhooks',
@@ -242,7 +267,14 @@ export const replayWebhook = endpoint({
   response: QueueCount,
   errors: ['webhookNotFound', 'webhookEventNotFound'],
   ignoresIdempotencyKey: true,
-  handle: async ({ caller, params, body, now }, { db, clock, webhooks }) => {
+  handle: async (
+    { caller, params, body, now },
+    {
+      db,
+      clock,
+      webhooks,
+    }: { readonly db: Database; readonly clock: Clock; readonly webhooks: WebhookOperations },
+  ) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     const topic = webhooks.topics.find(({ name }) => name === stored?.webhook.topic);
     if (!stored || !topic) return refuse('webhookNotFound');
@@ -267,6 +299,7 @@ const RotatedKeys = Type.Object({ ...keyMembers, signingSecret }, { title: 'Webh
 
 export const rotateWebhookKeys = endpoint({
   operation: 'rotateWebhookKeys',
+  access: { scope: 'webhooks:write' },
   method: 'POST',
   path: '/v2/processing/webhooks/{webhookID}/rotate-keys',
   tag: 'Webhooks',
@@ -285,7 +318,15 @@ export const rotateWebhookKeys = endpoint({
   response: RotatedKeys,
   errors: ['webhookNotFound', 'webhookRotationInProgress'],
   prepare: withKeyPairs,
-  handle: async ({ caller, params, body }, { db, clock, webhooks }, pairs) => {
+  handle: async (
+    { caller, params, body },
+    {
+      db,
+      clock,
+      webhooks,
+    }: { readonly db: Database; readonly clock: Clock; readonly webhooks: WebhookOperations },
+    pairs,
+  ) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     if (!stored) return refuse('webhookNotFound');
     const now = clock.now();

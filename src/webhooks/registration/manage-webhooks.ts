@@ -15,9 +15,15 @@ import {
   WebhookSchema,
 } from './schema.ts';
 import { defined } from '../../defined.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Clock } from '../../clock.ts';
+import type { Ids } from '../../ids.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { WebhookOperations } from '../webhooks.ts';
 
 export const createWebhook = endpoint({
   operation: 'createWebhook',
+  access: { scope: 'webhooks:write' },
   method: 'POST',
   path: '/v2/processing/webhooks',
   tag: 'Webhooks',
@@ -31,7 +37,23 @@ export const createWebhook = endpoint({
   response: NewWebhook,
   errors: ['invalidPartyID', 'invalidShopID', 'webhookLimitExceeded'],
   prepare: withKeyPairs,
-  handle: async ({ caller, body, now }, { db, clock, ids, merchants, webhooks }, pairs) => {
+  handle: async (
+    { caller, body, now },
+    {
+      db,
+      clock,
+      ids,
+      merchants,
+      webhooks,
+    }: {
+      readonly db: Database;
+      readonly clock: Clock;
+      readonly ids: Ids;
+      readonly merchants: Merchants;
+      readonly webhooks: WebhookOperations;
+    },
+    pairs,
+  ) => {
     const { partyId } = caller;
     if (body.partyID !== undefined && body.partyID !== partyId) return refuse('invalidPartyID');
     const { topic, shopID, eventTypes } = body.scope;
@@ -57,6 +79,7 @@ export const createWebhook = endpoint({
 
 export const listWebhooks = endpoint({
   operation: 'listWebhooks',
+  access: { scope: 'webhooks:read' },
   method: 'GET',
   path: '/v2/processing/webhooks',
   tag: 'Webhooks',
@@ -64,7 +87,7 @@ export const listWebhooks = endpoint({
   status: 200,
   response: Type.Array(WebhookSchema),
   errors: [],
-  handle: async ({ caller }, { db, clock }) => {
+  handle: async ({ caller }, { db, clock }: { readonly db: Database; readonly clock: Clock }) => {
     const stored = await findWebhooks(db, [caller.partyId]);
     return accept(
       stored.filter(({ webhook }) => isOfShop(webhook)).map((one) => webhookBody(one, clock.now())),
@@ -74,6 +97,7 @@ export const listWebhooks = endpoint({
 
 export const getWebhook = endpoint({
   operation: 'getWebhook',
+  access: { scope: 'webhooks:read' },
   method: 'GET',
   path: '/v2/processing/webhooks/{webhookID}',
   tag: 'Webhooks',
@@ -82,7 +106,7 @@ export const getWebhook = endpoint({
   status: 200,
   response: WebhookSchema,
   errors: ['webhookNotFound'],
-  handle: async ({ caller, params }, { db, clock }) => {
+  handle: async ({ caller, params }, { db, clock }: { readonly db: Database; readonly clock: Clock }) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     if (!stored || !isOfShop(stored.webhook)) return refuse('webhookNotFound');
     return accept(webhookBody(stored, clock.now()));
@@ -91,6 +115,7 @@ export const getWebhook = endpoint({
 
 export const deleteWebhook = endpoint({
   operation: 'deleteWebhook',
+  access: { scope: 'webhooks:write' },
   method: 'DELETE',
   path: '/v2/processing/webhooks/{webhookID}',
   tag: 'Webhooks',
@@ -99,7 +124,10 @@ export const deleteWebhook = endpoint({
   params: WebhookPath,
   status: 204,
   errors: ['webhookNotFound'],
-  handle: async ({ caller, params }, { db, webhooks }) => {
+  handle: async (
+    { caller, params },
+    { db, webhooks }: { readonly db: Database; readonly webhooks: WebhookOperations },
+  ) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     if (!stored || !isOfShop(stored.webhook)) return refuse('webhookNotFound');
     if (!(await removeWebhook(db, caller.partyId, params.webhookID))) return refuse('webhookNotFound');

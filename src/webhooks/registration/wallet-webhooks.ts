@@ -1,7 +1,7 @@
 // Webhooks of identities: made, listed, read, deleted, with the manners of the wallets' side. What becomes of them is asked
 // where that of the others is.
 import { Type, type Static } from 'typebox';
-import type { Instant } from '../../clock.ts';
+import type { Instant, Clock } from '../../clock.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { EntityID } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
@@ -25,6 +25,9 @@ import {
   type WebhookWithKeys,
 } from './schema.ts';
 import { defined } from '../../defined.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Ids } from '../../ids.ts';
+import type { WebhookOperations } from '../webhooks.ts';
 
 const Scope = Type.Object(
   {
@@ -61,6 +64,7 @@ const OfIdentity = Type.Object({ identityID: EntityID });
 
 export const createWalletWebhook = endpoint({
   operation: 'createWalletWebhook',
+  access: { scope: 'webhooks:write' },
   method: 'POST',
   path: '/wallet/v0/webhooks',
   tag: 'Webhooks',
@@ -76,7 +80,21 @@ export const createWalletWebhook = endpoint({
   response: NewWalletWebhook,
   errors: ['noSuchIdentity', 'noSuchWallet', 'tooManyWalletWebhooks'],
   prepare: withKeyPairs,
-  handle: async ({ caller, body, now }, { db, clock, ids, webhooks }, pairs) => {
+  handle: async (
+    { caller, body, now },
+    {
+      db,
+      clock,
+      ids,
+      webhooks,
+    }: {
+      readonly db: Database;
+      readonly clock: Clock;
+      readonly ids: Ids;
+      readonly webhooks: WebhookOperations;
+    },
+    pairs,
+  ) => {
     const { partyId } = caller;
     const { topic, walletID, eventTypes: wanted } = body.scope;
     if (walletID !== undefined && topic !== 'WithdrawalsTopic')
@@ -107,6 +125,7 @@ export const createWalletWebhook = endpoint({
 
 export const listWalletWebhooks = endpoint({
   operation: 'listWalletWebhooks',
+  access: { scope: 'webhooks:read' },
   method: 'GET',
   path: '/wallet/v0/webhooks',
   tag: 'Webhooks',
@@ -115,7 +134,14 @@ export const listWalletWebhooks = endpoint({
   status: 200,
   response: Type.Array(WalletWebhook),
   errors: ['noSuchIdentity'],
-  handle: async ({ caller, query }, { db, clock, webhooks }) => {
+  handle: async (
+    { caller, query },
+    {
+      db,
+      clock,
+      webhooks,
+    }: { readonly db: Database; readonly clock: Clock; readonly webhooks: WebhookOperations },
+  ) => {
     if (await webhooks.missingScope(db, caller.partyId, { id: query.identityID }))
       return refuse('noSuchIdentity');
     const stored = await findWebhooks(db, [caller.partyId]);
@@ -126,6 +152,7 @@ export const listWalletWebhooks = endpoint({
 
 export const getWalletWebhook = endpoint({
   operation: 'getWalletWebhook',
+  access: { scope: 'webhooks:read' },
   method: 'GET',
   path: '/wallet/v0/webhooks/{webhookID}',
   tag: 'Webhooks',
@@ -135,7 +162,14 @@ export const getWalletWebhook = endpoint({
   status: 200,
   response: WalletWebhook,
   errors: ['webhookNotFound', 'noSuchIdentity'],
-  handle: async ({ caller, params, query }, { db, clock, webhooks }) => {
+  handle: async (
+    { caller, params, query },
+    {
+      db,
+      clock,
+      webhooks,
+    }: { readonly db: Database; readonly clock: Clock; readonly webhooks: WebhookOperations },
+  ) => {
     if (await webhooks.missingScope(db, caller.partyId, { id: query.identityID }))
       return refuse('noSuchIdentity');
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
@@ -146,6 +180,7 @@ export const getWalletWebhook = endpoint({
 
 export const deleteWalletWebhook = endpoint({
   operation: 'deleteWalletWebhook',
+  access: { scope: 'webhooks:write' },
   method: 'DELETE',
   path: '/wallet/v0/webhooks/{webhookID}',
   tag: 'Webhooks',
@@ -154,7 +189,10 @@ export const deleteWalletWebhook = endpoint({
   query: OfIdentity,
   status: 204,
   errors: ['webhookNotFound', 'noSuchIdentity'],
-  handle: async ({ caller, params, query }, { db, webhooks }) => {
+  handle: async (
+    { caller, params, query },
+    { db, webhooks }: { readonly db: Database; readonly webhooks: WebhookOperations },
+  ) => {
     const { partyId } = caller;
     if (await webhooks.missingScope(db, partyId, { id: query.identityID })) return refuse('noSuchIdentity');
     const stored = await findWebhook(db, partyId, params.webhookID);

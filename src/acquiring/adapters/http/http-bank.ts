@@ -19,7 +19,7 @@ import { complaintOf, readAnswer, type Asked } from './read-response.ts';
 import {
   isSigned,
   protocolVersion,
-  secretCharactersLeast,
+  minSecretCharacters,
   sign,
   signatureHeader,
   versionHeader,
@@ -192,8 +192,8 @@ export function bankAddress(settings: Pick<HttpBankOptions, 'url' | 'secret' | '
   if (url.username !== '' || url.password !== '') {
     throw new Error('the address of a bank has no name and no password: messages are signed');
   }
-  if (secret.length < secretCharactersLeast) {
-    throw new Error(`the bank's secret must have ${secretCharactersLeast} characters or more`);
+  if (secret.length < minSecretCharacters) {
+    throw new Error(`the bank's secret must have ${minSecretCharacters} characters or more`);
   }
   return url;
 }

@@ -52,12 +52,12 @@ export function validationMessageOf({ where, keyword, description }: ValidationE
   return validationMessage(where, errorTypes[keyword] ?? 'schema_violated', description);
 }
 
-const whereCharactersMost = 200;
+const maxWhereCharacters = 200;
 
 export function validationMessage(where: string, type: string, description: string): string {
   // Names of members come from the client and may be as long as a body.
   const shown =
-    where.length <= whereCharactersMost ? where : where.slice(0, whereCharactersMost).toWellFormed() + '…';
+    where.length <= maxWhereCharacters ? where : where.slice(0, maxWhereCharacters).toWellFormed() + '…';
   return `Request parameter: ${shown}, error type: ${type}, description: ${description}`;
 }
 
