@@ -37,7 +37,7 @@ export const faultsOfPayouts: Faults = {
       {
         within: 'meaningOf',
         replace: 'return notYet(withdrawal, now, answer.why);',
-        by: "return { fact: { type: 'withdrawal_failed', failure: failureOfDecline({ outcome: 'declined', network: 'bank', code: '96' }) } };",
+        by: "return { fact: { type: 'withdrawal_failed', failure: failureOfDecline({ code: '96' }) } };",
       },
     ],
   },
