@@ -115,7 +115,7 @@ const changeInvoiceRow =`,
       {
         within: 'idempotency',
         replace: "return { kind: 'replay', response: { status: earlier.status, body } };",
-        by: "return { kind: 'first', answer: await work(tx) };",
+        by: "return { kind: 'first', response: await work(tx) };",
       },
     ],
   },

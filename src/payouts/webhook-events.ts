@@ -1,7 +1,7 @@
 // What merchants are told about payouts: withdrawals, and the destinations they go to. The first notice of each shows all of
 // it, the others name it and say what became of it.
 import type { LoggedEvent } from '../platform/events/log.ts';
-import { filled, hasMembers, type Notice, type Topic } from '../platform/events/topic.ts';
+import { filled, hasMembers, type WebhookEvent, type Topic } from '../platform/events/topic.ts';
 
 /** As the log has it. */
 type Failure = readonly [string, ...string[]];
@@ -76,7 +76,7 @@ function webhookEventsOf<Terms>(
   log: readonly LoggedEvent<unknown>[],
   types: Readonly<Record<string, readonly string[]>>,
   membersOf: (type: string, terms: Terms, fact: Fact<Terms>) => Record<string, unknown>,
-): Notice[] {
+): WebhookEvent[] {
   const [first] = log;
   if (!first) return [];
   const terms = termsIn(first.facts) as Terms;

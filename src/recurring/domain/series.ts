@@ -5,7 +5,7 @@ import type { PaymentSystem } from '../../cards/domain/card.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
 import type { Mandate } from './mandate.ts';
-import type { Notice } from './advance-notices.ts';
+import type { AdvanceNotice } from './advance-notices.ts';
 import {
   effectsOf,
   packsInForce,
@@ -128,7 +128,7 @@ export type SeriesFact =
       readonly endsAt?: Instant;
       readonly mandate?: Mandate;
     }
-  | { readonly type: 'notice_due'; readonly notice: Notice };
+  | { readonly type: 'notice_due'; readonly notice: AdvanceNotice };
 
 /** How long after its beginning a series of failures ends, whatever comes. */
 export function failingEndsAt(failingSince: Instant, packs: readonly RulePack[]): Instant {
