@@ -31,17 +31,7 @@ export const createIdentity = endpoint({
   errors: ['partyInaccessible', 'noSuchProvider', 'noSuchIdentityClass', 'externalIDConflict'],
   handle: async (
     { caller, body, now },
-    {
-      db,
-      merchants,
-      payouts,
-      ids,
-    }: {
-      readonly db: Database;
-      readonly merchants: Merchants;
-      readonly payouts: PayoutRules;
-      readonly ids: Ids;
-    },
+    { db, merchants, payouts, ids }: { db: Database; merchants: Merchants; payouts: PayoutRules; ids: Ids },
   ) => {
     const fingerprint = fingerprintOf([body.name, body.provider, body.class, body.metadata, body.externalID]);
     const made = await createIdempotently<

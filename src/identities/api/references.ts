@@ -40,7 +40,7 @@ export const listProviders = endpoint({
   status: 200,
   response: Type.Array(ProviderSchema),
   errors: [],
-  handle: ({ query }, { payouts }: { readonly payouts: PayoutRules }) => {
+  handle: ({ query }, { payouts }: { payouts: PayoutRules }) => {
     const residence = query.residence?.toUpperCase();
     const found = payouts.providers.filter(
       (provider) => residence === undefined || provider.residences.includes(residence),
@@ -60,7 +60,7 @@ export const getProvider = endpoint({
   status: 200,
   response: ProviderSchema,
   errors: ['providerNotFound'],
-  handle: ({ params }, { payouts }: { readonly payouts: PayoutRules }) => {
+  handle: ({ params }, { payouts }: { payouts: PayoutRules }) => {
     const found = payouts.providers.find(({ id }) => id === params.providerID);
     return Promise.resolve(found ? accept(providerBody(found)) : refuse('providerNotFound'));
   },
@@ -77,7 +77,7 @@ export const listIdentityClasses = endpoint({
   status: 200,
   response: Type.Array(IdentityClass),
   errors: ['providerNotFound'],
-  handle: ({ params }, { payouts }: { readonly payouts: PayoutRules }) => {
+  handle: ({ params }, { payouts }: { payouts: PayoutRules }) => {
     const found = payouts.providers.find(({ id }) => id === params.providerID);
     return Promise.resolve(found ? accept([...found.classes]) : refuse('providerNotFound'));
   },
@@ -94,7 +94,7 @@ export const getIdentityClass = endpoint({
   status: 200,
   response: IdentityClass,
   errors: ['providerNotFound'],
-  handle: ({ params }, { payouts }: { readonly payouts: PayoutRules }) => {
+  handle: ({ params }, { payouts }: { payouts: PayoutRules }) => {
     const provider = payouts.providers.find(({ id }) => id === params.providerID);
     const found = provider?.classes.find(({ id }) => id === params.identityClassID);
     return Promise.resolve(found ? accept(found) : refuse('providerNotFound'));

@@ -53,7 +53,7 @@ export function seriesWriteOf(
 
 /** What a charge that was approved changes of its series, where that is all that follows. */
 export async function successOf(
-  { db, recurring }: { readonly db: Database; readonly recurring: Recurring },
+  { db, recurring }: { db: Database; recurring: Recurring },
   payment: Payment,
   facts: readonly PaymentFact[],
   {

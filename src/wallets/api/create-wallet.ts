@@ -40,17 +40,7 @@ export const createWallet = endpoint({
   ],
   handle: async (
     { caller, body, now },
-    {
-      db,
-      merchants,
-      payouts,
-      ids,
-    }: {
-      readonly db: Database;
-      readonly merchants: Merchants;
-      readonly payouts: PayoutRules;
-      readonly ids: Ids;
-    },
+    { db, merchants, payouts, ids }: { db: Database; merchants: Merchants; payouts: PayoutRules; ids: Ids },
   ) => {
     const { name, identity, currency, metadata, externalID } = body;
     const fingerprint = fingerprintOf([name, identity, currency, metadata, externalID]);

@@ -22,7 +22,7 @@ export const getWallet = endpoint({
   status: 200,
   response: WalletSchema,
   errors: ['walletNotFound'],
-  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params }, { db }: { db: Database }) => {
     const wallet = await readOne(db, caller.partyId, params.walletID);
     return wallet ? accept(walletBody(wallet)) : refuse('walletNotFound');
   },
@@ -39,10 +39,7 @@ export const getWalletAccount = endpoint({
   status: 200,
   response: WalletAccount,
   errors: ['walletNotFound'],
-  handle: async (
-    { caller, params },
-    { db, payouts }: { readonly db: Database; readonly payouts: PayoutRules },
-  ) => {
+  handle: async ({ caller, params }, { db, payouts }: { db: Database; payouts: PayoutRules }) => {
     const wallet = await readOne(db, caller.partyId, params.walletID);
     if (!wallet) return refuse('walletNotFound');
     const { currency } = wallet;
@@ -66,7 +63,7 @@ export const findWallet = endpoint({
   status: 200,
   response: WalletSchema,
   errors: ['walletNotFound'],
-  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, query }, { db }: { db: Database }) => {
     const found = await findWalletNamed(db, caller.partyId, query.externalID);
     return found ? accept(walletBody(found.value)) : refuse('walletNotFound');
   },
@@ -83,7 +80,7 @@ export const listWallets = endpoint({
   status: 200,
   response: pageSchema('WalletPage', WalletSchema),
   errors: ['invalidContinuationToken'],
-  handle: ({ caller, query }, { db }: { readonly db: Database }) => {
+  handle: ({ caller, query }, { db }: { db: Database }) => {
     const filter = {
       party_id: caller.partyId,
       identity_id: query.identityID ?? null,

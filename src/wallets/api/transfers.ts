@@ -44,17 +44,7 @@ export const createTransfer = endpoint({
   ],
   handle: async (
     { caller, body, now },
-    {
-      db,
-      merchants,
-      payouts,
-      ids,
-    }: {
-      readonly db: Database;
-      readonly merchants: Merchants;
-      readonly payouts: PayoutRules;
-      readonly ids: Ids;
-    },
+    { db, merchants, payouts, ids }: { db: Database; merchants: Merchants; payouts: PayoutRules; ids: Ids },
   ) => {
     const { sender, receiver, externalID } = body;
     const { amount, currency } = body.body;
@@ -103,7 +93,7 @@ export const getTransfer = endpoint({
   status: 200,
   response: TransferSchema,
   errors: ['transferNotFound'],
-  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params }, { db }: { db: Database }) => {
     const transfer = await findTransfer(db, caller.partyId, params.w2wTransferID);
     return transfer ? accept(transferBody(transfer)) : refuse('transferNotFound');
   },
