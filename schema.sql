@@ -401,6 +401,7 @@ create table customer (
   metadata json not null,
   external_id text,
   bindings_made integer default 0 not null,
+  changed_at timestamp with time zone default now() not null,
   constraint customer_pkey primary key (customer_id),
   constraint customer_check check ((status = 'ready'::text) = (active_binding_id is not null)),
   constraint customer_status_check check (status = any (array['unready'::text, 'ready'::text, 'deleted'::text]))
@@ -449,6 +450,7 @@ create table destination (
   attempts integer default 0 not null,
   stuck_at timestamp with time zone,
   stuck_reason text,
+  changed_at timestamp with time zone default now() not null,
   constraint destination_pkey primary key (destination_id),
   constraint destination_check check ((failure is not null) = (status = 'refused'::text)),
   constraint destination_currency_check check (currency ~ '^[A-Z]{3}$'::text),
@@ -507,6 +509,7 @@ create table identity (
   metadata json,
   external_id text,
   effective_challenge id,
+  changed_at timestamp with time zone default now() not null,
   constraint identity_pkey primary key (identity_id),
   constraint identity_level_check check (level = any (array['anonymous'::text, 'partial'::text, 'identified'::text]))
 );
@@ -550,6 +553,7 @@ create table invoice (
   stuck_reason text,
   payments_made integer default 0 not null,
   payment_in_progress boolean default false not null,
+  changed_at timestamp with time zone default now() not null,
   constraint invoice_pkey primary key (invoice_id),
   constraint invoice_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
   constraint invoice_check check ((reason is not null) = (status = any (array['fulfilled'::text, 'cancelled'::text]))),
@@ -844,6 +848,7 @@ create table series (
   attempts integer default 0 not null,
   stuck_at timestamp with time zone,
   stuck_reason text,
+  changed_at timestamp with time zone default now() not null,
   constraint series_pkey primary key (series_id),
   constraint series_state_check check (state = any (array['active'::text, 'stopped'::text, 'withdrawn'::text]))
 );
@@ -1060,6 +1065,7 @@ create table withdrawal (
   attempts integer default 0 not null,
   stuck_at timestamp with time zone,
   stuck_reason text,
+  changed_at timestamp with time zone default now() not null,
   constraint withdrawal_pkey primary key (withdrawal_id),
   constraint withdrawal_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
   constraint withdrawal_check check ((result is not null) = (status <> 'sending'::text)),

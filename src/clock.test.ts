@@ -8,6 +8,7 @@ import {
   laterBy,
   latest,
   parseInstant,
+  runningFrom,
 } from './clock.ts';
 
 describe('reading a date-time', () => {
@@ -94,3 +95,18 @@ test.each([
   ['2026-01-19 10:00:00+00', '2026-01-19T10:00:00.000000Z'],
   ['2026-01-19 10:00:00.123456+00', '2026-01-19T10:00:00.123456Z'],
 ])('PostgreSQL’s %s is %s', (text, instant) => expect(instantFromDatabase(text)).toBe(instant));
+
+test('a clock that runs from an instant goes on as another does, and never back', () => {
+  let ownMs = Date.UTC(2030, 0, 1);
+  const start = parseInstant('2026-01-19T10:00:00.123456Z')!;
+  const clock = runningFrom(start, { now: () => instantAt(ownMs) });
+  expect(clock.now()).toBe(start);
+  ownMs += 1_500;
+  expect(clock.now()).toBe('2026-01-19T10:00:01.623456Z');
+  ownMs -= 1_000;
+  expect(clock.now()).toBe('2026-01-19T10:00:01.623456Z');
+  ownMs -= 3_600_000;
+  expect(clock.now()).toBe('2026-01-19T10:00:01.623456Z');
+  ownMs += 3_603_000;
+  expect(clock.now()).toBe('2026-01-19T10:00:03.623456Z');
+});

@@ -64,6 +64,18 @@ export function laterBy(instant: Instant, durationMs: number): Instant {
   return (moved.slice(0, 23) + instant.slice(23, 26) + 'Z') as Instant;
 }
 
+/** A clock that shows that instant now, and goes on as another does; when that is set back, it waits. */
+export function runningFrom(start: Instant, clock: Clock): Clock {
+  const startedMs = epochMsOf(clock.now());
+  let shown = start;
+  return {
+    now() {
+      shown = latest(shown, laterBy(start, epochMsOf(clock.now()) - startedMs));
+      return shown;
+    },
+  };
+}
+
 export function latest(a: Instant, b: Instant): Instant {
   return a > b ? a : b;
 }

@@ -119,6 +119,7 @@ export type LedgerRow = {
   readonly credit_account: string;
   readonly posted_minor: number;
   readonly pending_minor: number;
+  readonly happened_at: string;
 };
 /** Over all lanes of an account, as text. */
 export type BalanceRow = {
@@ -239,7 +240,8 @@ const sources: Record<keyof Books, Source> = {
     of: ['series'],
   },
   ledger: {
-    text: `select aggregate_id, operation_id, step, phase, debit_account, credit_account, posted_minor, pending_minor
+    text: `select aggregate_id, operation_id, step, phase, debit_account, credit_account, posted_minor, pending_minor,
+        happened_at
       from ledger_transfer`,
     key: 'aggregate_id',
     of: ['invoice', 'customer', 'withdrawal', 'deposit', 'wallet_transfer'],

@@ -159,6 +159,35 @@ const plants: readonly Plant[] = [
     }),
   ],
   [
+    'an event before the one before it',
+    ['times'],
+    () => ({
+      sql: `update event set created_at = created_at - interval '1 day'
+        where aggregate_id = '${world.shipped.id}' and facts::text like '%capture_started%'`,
+    }),
+  ],
+  [
+    'a transfer at a time of no event',
+    ['times'],
+    () => ({
+      sql: `update ledger_transfer set happened_at = happened_at + interval '1 day'
+        where aggregate_id = '${world.shipped.id}' and phase = 'post'`,
+    }),
+  ],
+  [
+    'a hold that ends before it stands',
+    ['times'],
+    () => ({
+      sql: `update event set created_at = created_at + interval '1 day'
+          where aggregate_id = '${world.shipped.id}' and sequence > 1;
+        update ledger_transfer set happened_at = happened_at + interval '1 day'
+          where aggregate_id = '${world.shipped.id}' and phase = 'pending';
+        update ledger_transfer set happened_at = (
+          select created_at from event where aggregate_id = '${world.shipped.id}' and sequence = 1)
+          where aggregate_id = '${world.shipped.id}' and phase = 'post'`,
+    }),
+  ],
+  [
     'a row that moved without an event',
     ['events'],
     () => ({ sql: `update invoice set version = version + 1 where invoice_id = '${world.sold.id}'` }),

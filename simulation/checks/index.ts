@@ -19,6 +19,7 @@ import { moves } from './moves.ts';
 import { postings } from './postings.ts';
 import { openRepeats, type Repeats } from './repeats.ts';
 import { retries } from './retries.ts';
+import { times } from './times.ts';
 import { transfers } from './transfers.ts';
 import { openQueues, silence, toldAgain, type Queues } from './webhooks.ts';
 import type { BankEntry, CheckWorld, Finding } from './world.ts';
@@ -33,6 +34,7 @@ const checks: readonly Check[] = [
   invoices,
   moves,
   events,
+  times,
   bank,
   doubles,
   acknowledged,

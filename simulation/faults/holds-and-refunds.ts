@@ -55,16 +55,16 @@ export const faultsOfHoldsAndRefunds: Faults = {
       {
         within: 'insertInvoice',
         replace: "${appendEvent('invoice', 'invoice_id')}",
-        by: 'select :happened_at::timestamptz, :facts::json',
+        by: 'select :facts::json',
       },
       {
         within: 'changeInvoiceRow',
         replace: 'const changeInvoiceRow =',
         by: `const appendLater = statement({
   name: 'append_later',
-  parameters: { ...appendParameters, invoice_id: 'text' },
+  parameters: { ...createdParameters, invoice_id: 'text' },
   row: {},
-  text: \`with changed as (select invoice_id, party_id, version from invoice where invoice_id = :invoice_id)
+  text: \`with changed as (select invoice_id, party_id, version, changed_at from invoice where invoice_id = :invoice_id)
     \${appendEvent('invoice', 'invoice_id')}\`,
 });
 
@@ -74,7 +74,7 @@ const changeInvoiceRow =`,
         within: 'storeNewInvoice',
         replace: 'return rows.length > 0;',
         by: `const facts = [invoiceFactToJson(created)];
-  if (rows.length > 0) await db.run(appendLater, { invoice_id: invoice.id, happened_at: invoice.createdAt, facts });
+  if (rows.length > 0) await db.run(appendLater, { invoice_id: invoice.id, facts });
   return rows.length > 0;`,
       },
     ],
@@ -168,6 +168,16 @@ const changeInvoiceRow =`,
         replace: '...processingFee(payment, amount, feeMinor)',
         by: `{ phase: 'single', step: 'sale_again', debit: uncleared, credit: settlement, minor: amount.minor },
     ...processingFee(payment, amount, feeMinor)`,
+      },
+    ],
+  },
+  'time-of-the-node-alone': {
+    does: "An event gets its node's time even if the event before it is later.",
+    edits: [
+      {
+        within: 'changedAt',
+        replace: 'greatest(${table}.changed_at, :happened_at)',
+        by: ':happened_at',
       },
     ],
   },

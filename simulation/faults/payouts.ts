@@ -51,7 +51,7 @@ export const faultsOfPayouts: Faults = {
       {
         within: 'endWithdrawalRow',
         replace: "${appendEvent('withdrawal', 'withdrawal_id')}",
-        by: 'select :happened_at::timestamptz, :facts::json',
+        by: 'select :facts::json',
       },
     ],
   },

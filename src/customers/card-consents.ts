@@ -1,7 +1,7 @@
 // The consent behind a bound card, from both ends. A card whose last binding is withdrawn is not charged any more: that is written
 // where the consent is kept. A consent that is withdrawn takes the bindings of its card with it, so that nobody is called ready
 // who cannot be charged. Either happens in the transaction of what came first.
-import type { Instant } from '../clock.ts';
+import { latest, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Withdrawn } from '../recurring/domain/series.ts';
 import type { Binding } from './domain/binding.ts';
@@ -72,9 +72,10 @@ async function withdrawOne(
   now: Instant,
 ): Promise<void> {
   for (let attempt = 0; attempt < tries; attempt++) {
-    const { stored, boundBefore } = (await findBinding(tx, { ...customer, bindingId })) ?? {};
-    if (!stored) return;
-    const decision = decideRevoke(stored.customer, stored.binding, boundBefore, now);
+    const found = await findBinding(tx, { ...customer, bindingId });
+    if (!found?.stored) return;
+    const { stored, changedAt, boundBefore } = found;
+    const decision = decideRevoke(stored.customer, stored.binding, boundBefore, latest(now, changedAt));
     if (!decision.ok || decision.value.length === 0) return;
     if (await storeBindingFacts(tx, stored, decision.value, now)) return;
   }

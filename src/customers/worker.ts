@@ -1,7 +1,7 @@
 // The engine's step of a binding: look what is next, ask the bank without holding a connection, write what its answer means.
 // Running it twice is harmless: the bank knows each operation by its id, and every write is guarded by the version.
 import type { Bank, BankResponse, Terminal } from '../acquiring/domain/bank-port.ts';
-import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
+import { runningFrom, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { interpret, nextAction, type NextAction } from './domain/bank-actions.ts';
 import { seriesWriteOf } from './domain/series-effects.ts';
@@ -43,9 +43,11 @@ export async function runBindingJob(
   preloaded?: StoredBinding,
 ): Promise<void> {
   let stored = preloaded ?? (await loadBinding(deps.db, { customerId, bindingId }));
+  // A bank may take its time: what it says is true from when it says it, and so is what follows.
+  const onItsClock = { ...deps, clock: runningFrom(now, deps.clock) };
   // One step leads to the next at once: what was charged is returned.
   for (let step = 0; stored && step < stepsInARow; step++) {
-    stored = await takeStep(deps, stored, now, step === 0 ? attempt : 1);
+    stored = await takeStep(onItsClock, stored, step === 0 ? attempt : 1);
   }
 }
 
@@ -53,17 +55,15 @@ export async function runBindingJob(
 async function takeStep(
   deps: BindingJobDeps,
   stored: StoredBinding,
-  now: Instant,
   attempt: number,
 ): Promise<StoredBinding | undefined> {
+  const now = deps.clock.now();
   const next = nextAction(stored.binding, stored.customer, now);
   if (next.do === 'nothing') return void (await reschedule(deps.db, stored, null));
   if (next.do === 'write') return write(deps, stored, () => ({ facts: [next.fact] }), now);
 
-  const askedAt = deps.clock.now();
   const answer = await ask(deps, stored.binding, next, now, attempt);
-  // A bank may take its time; what it says is true from when it says it.
-  const answeredAt = laterBy(now, epochMsOf(deps.clock.now()) - epochMsOf(askedAt));
+  const answeredAt = deps.clock.now();
   if (mayReroute(stored.binding, answer, attempt, answeredAt)) {
     const terminal = await deps.alternateTerminal(stored.binding);
     const fact = terminal && ({ type: 'binding_rerouted', ...rerouted(terminal, answer) } as const);

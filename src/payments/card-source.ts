@@ -129,8 +129,12 @@ function fromParent(
           ...(caller.kind === 'apiKey' ? {} : { receiptGoesToConsent: true as const }),
           ...contactOf(payer),
         },
-        withPayment: ({ id: madeId }) => ({
-          charges: recurring.started(admission, { invoiceId: ofInvoice, paymentId: madeId, amount }, now),
+        withPayment: ({ id: madeId, createdAt }) => ({
+          charges: recurring.started(
+            admission,
+            { invoiceId: ofInvoice, paymentId: madeId, amount },
+            createdAt,
+          ),
         }),
       });
     },
@@ -181,8 +185,12 @@ function fromCustomer(
           contactInfo,
           ...(sessionInfo?.redirectUrl === undefined ? {} : { redirectUrl: sessionInfo.redirectUrl }),
         },
-        withPayment: ({ id: madeId }) => ({
-          charges: recurring.started(admission, { invoiceId: ofInvoice, paymentId: madeId, amount }, now),
+        withPayment: ({ id: madeId, createdAt }) => ({
+          charges: recurring.started(
+            admission,
+            { invoiceId: ofInvoice, paymentId: madeId, amount },
+            createdAt,
+          ),
         }),
       });
     },

@@ -1,7 +1,7 @@
 // The engine's step of a payment: look what is next, ask the bank without holding a connection, write what its answer means.
 // Running it twice is harmless: the bank knows each operation by its id, and every write is guarded by the version.
 import type { Bank, BankResponse, BankOperation, Terminal } from '../acquiring/domain/bank-port.ts';
-import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
+import { runningFrom, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { interpret, nextAction, type NextAction } from './domain/bank-actions.ts';
 import { operationIdOf, type Payment } from './domain/payment.ts';
@@ -44,9 +44,11 @@ export async function runPaymentJob(
   preloaded?: NewPayment,
 ): Promise<void> {
   let stored = preloaded?.stored ?? (await loadPayment(deps.db, { invoiceId, paymentId }));
+  // A bank may take its time: what it says is true from when it says it, and so is what follows.
+  const onItsClock = { ...deps, clock: runningFrom(now, deps.clock) };
   // One step often leads to the next at once, as the end of a hold leads to its reversal.
   for (let step = 0; stored && step < stepsInARow; step++) {
-    stored = await takeStep(deps, stored, now, step === 0 ? attempt : 1, preloaded);
+    stored = await takeStep(onItsClock, stored, step === 0 ? attempt : 1, preloaded);
   }
 }
 
@@ -54,11 +56,11 @@ export async function runPaymentJob(
 async function takeStep(
   deps: PaymentJobDeps,
   stored: StoredPayment,
-  now: Instant,
   attempt: number,
   preloaded?: NewPayment,
 ): Promise<StoredPayment | undefined> {
-  const { db } = deps;
+  const { db, clock } = deps;
+  const now = clock.now();
   const next = nextAction(stored.payment, now);
   switch (next.do) {
     case 'nothing':
@@ -70,10 +72,8 @@ async function takeStep(
     case 'write':
       return afterEvents(deps, stored, [[next.fact]], now);
     default: {
-      const askedAt = deps.clock.now();
       const answer = await ask(deps, stored.payment, next, now, { attempt, isNew: preloaded !== undefined });
-      // A bank may take its time; what it says is true from when it says it.
-      const answeredAt = laterBy(now, epochMsOf(deps.clock.now()) - epochMsOf(askedAt));
+      const answeredAt = clock.now();
       if (answer === 'too late') {
         const fact = { type: 'payment_reversal_started', failure: consentOver } as const;
         return afterEvents(deps, stored, [[fact]], answeredAt, { outcome: 'notFound' });

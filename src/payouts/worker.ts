@@ -3,7 +3,7 @@
 // every write is guarded by the version.
 import type { Bank, BankResponse } from '../acquiring/domain/bank-port.ts';
 import type { Banks } from '../acquiring/banks.ts';
-import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
+import { runningFrom, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Logger } from '../platform/log.ts';
 import { findDestination } from './store/destinations.ts';
@@ -32,7 +32,7 @@ export type WithdrawalJobDeps = {
 };
 
 export async function runWithdrawalJob(
-  { db, clock, banks, realm, log }: WithdrawalJobDeps,
+  { db, clock: ownClock, banks, realm, log }: WithdrawalJobDeps,
   [id = '']: readonly string[],
   now: Instant,
   attempt: number,
@@ -48,20 +48,19 @@ export async function runWithdrawalJob(
   if (!route) throw new Error(`withdrawal ${id} has no way to a bank`);
   const bank = await banks.bankOf(route.terminal);
 
-  const askedAt = clock.now();
   // A bank may take its time; what it says is true from when it says it.
-  const answeredAt = () => laterBy(now, epochMsOf(clock.now()) - epochMsOf(askedAt));
-  let meaning = interpret(withdrawal, await ask(bank, withdrawal, next.do), answeredAt());
+  const clock = runningFrom(now, ownClock);
+  let meaning = interpret(withdrawal, await ask(bank, withdrawal, next.do), clock.now());
   if ('send' in meaning) {
     // It was allowed when it was made. Until the bank has it, an operator can still say no.
     meaning = (await isBlocked(db, withdrawal))
-      ? blockedOutcome(withdrawal, answeredAt())
-      : interpret(withdrawal, await ask(bank, withdrawal, 'send'), answeredAt());
+      ? blockedOutcome(withdrawal, clock.now())
+      : interpret(withdrawal, await ask(bank, withdrawal, 'send'), clock.now());
     if ('send' in meaning) throw new OutcomeUnknown('the bank does not find what it was sent');
   }
   if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown);
   if ('again' in meaning) return reschedule(db, stored, meaning.again);
-  if (!(await storeEnd(db, stored, meaning.fact, { realm, now: answeredAt() })))
+  if (!(await storeEnd(db, stored, meaning.fact, { realm, now: clock.now() })))
     await logContradiction({ db, log }, withdrawal, meaning.fact);
 }
 

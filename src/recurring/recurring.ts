@@ -2,7 +2,7 @@
 // changes it is written in the transaction or the very statement that changes the payment, and only if the series is still
 // what it was when it was asked whether it may be charged.
 import { createHash } from 'node:crypto';
-import { laterBy, type Instant } from '../clock.ts';
+import { latest, laterBy, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import type { Money } from '../money.ts';
@@ -173,8 +173,9 @@ export function openRecurring({
       return succeededChargeOf(found, facts, { advice: ending.advice, letter }, now);
     },
 
-    async end(tx, seriesId, member, ending, now) {
+    async end(tx, seriesId, member, ending, endedAt) {
       const stored = await held(tx, seriesId);
+      const now = latest(endedAt, stored.changedAt);
       const attempt = await findPendingAttempt(tx, seriesId, member);
       if (!attempt) return;
       const { series } = stored;

@@ -30,6 +30,15 @@ test('every statement takes and gives what it declares', async () => {
   expect(found).toEqual([]);
 });
 
+test('each that appends an event to a log takes its time from the row, and moves that on', () => {
+  const appending = statements.filter(({ text }) => text.includes('insert into event'));
+  expect(appending.length).toBeGreaterThan(15);
+  const moves = /set [^;]*\bchanged_at = |insert into \w+ \([^)]*\bchanged_at\b|\bcreated_at as changed_at\b/;
+  expect(appending.filter(({ text }) => !moves.test(text)).map(({ name }) => name)).toEqual([]);
+  const own = appending.filter(({ text }) => !/insert into event .*\s+select [^;]*?\bchanged_at,/.test(text));
+  expect(own.map(({ name }) => name)).toEqual([]);
+});
+
 test('those of the tests are left out, those of due work are there', () => {
   const names = statements.map(({ name }) => name);
   expect(names.filter((name) => /^test_/.test(name))).toEqual([]);

@@ -11,6 +11,7 @@ import {
 import { everyInvariant } from '../../src/app/compose.ts';
 import type { DatabasePool } from '../../src/platform/database/database.ts';
 import { checkLedger } from '../../src/platform/ledger/check-ledger.ts';
+import { timesGoingBack } from './event-times.ts';
 
 export async function readBook(url: string, secret: string, nowMs: number): Promise<BookEntry[]> {
   const link = openLink(url, 5_000);
@@ -122,6 +123,7 @@ export async function differences(database: DatabasePool, book: readonly BookEnt
     ...findings.flatMap(({ id, says, broken, examples }) =>
       broken === 0n ? [] : [`${id}: not ${says}: ${JSON.stringify(examples)}`],
     ),
+    ...(await timesGoingBack(database)),
   ];
 }
 

@@ -1,6 +1,7 @@
-// More nodes of a service inside a test: on the same database, with the same clock and keys, and nothing else in common with
+// More nodes of a service inside a test: on the same database, with the same clock, unless it is said, and keys, and nothing else in common with
 // the first. One of them may be given a fuse: it dies at a moment the test has chosen, as a process does that is killed.
 import type { Bank } from '../../src/acquiring/domain/bank-port.ts';
+import { laterBy, type Clock } from '../../src/clock.ts';
 import { buildService, foundationOn, type RunningService } from '../../src/app/compose.ts';
 import type { Database, DatabasePool } from '../../src/platform/database/database.ts';
 import { callsTo, type TestService } from './test-service.ts';
@@ -52,11 +53,18 @@ const noFuse: Fuse = openFuse();
 
 export async function startNode(
   { config, log, ports, database }: TestService,
-  options: { fuse?: Fuse; bankOf?: (bank: Bank) => Bank; publicUrl?: () => string } = {},
+  options: {
+    fuse?: Fuse;
+    bankOf?: (bank: Bank) => Bank;
+    publicUrl?: () => string;
+    /** How far its clock is ahead of the others', or behind them. */
+    aheadMs?: number;
+  } = {},
 ): Promise<Node> {
-  const { fuse = noFuse, bankOf = (bank: Bank) => bank, publicUrl } = options;
+  const { fuse = noFuse, bankOf = (bank: Bank) => bank, publicUrl, aheadMs = 0 } = options;
+  const clock: Clock = { now: () => laterBy(ports.clock.now(), aheadMs) };
   const opened = { database: fusedDatabase(database, fuse), close: () => Promise.resolve() };
-  const foundation = await foundationOn(opened, config, log, ports);
+  const foundation = await foundationOn(opened, config, log, { ...ports, clock });
   const service = buildService(foundation, publicUrl);
   await service.app.ready();
   const { banks } = service;

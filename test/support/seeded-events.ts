@@ -3,7 +3,7 @@
 import { instantAt, type Instant } from '../../src/clock.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { statement } from '../../src/platform/database/statement.ts';
-import { appendParameters } from '../../src/platform/events/log.ts';
+import { changedParameters } from '../../src/platform/events/log.ts';
 import { randomIds } from '../../src/ids.ts';
 import { invoiceFactToJson } from '../../src/invoices/store/codec.ts';
 import type { Currency } from '../../src/money.ts';
@@ -12,7 +12,7 @@ import type { PaymentTerms } from '../../src/payments/domain/payment.ts';
 
 const appendToldEvent = statement({
   name: 'test_append_told_event',
-  parameters: { aggregate_id: 'text', sequence: 'int4', party_id: 'text', ...appendParameters },
+  parameters: { aggregate_id: 'text', sequence: 'int4', party_id: 'text', ...changedParameters },
   row: {},
   text: `insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
          values (:aggregate_id, :sequence, 'invoice', :party_id, :happened_at, :facts)`,

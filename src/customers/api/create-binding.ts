@@ -2,6 +2,7 @@
 // what comes of it is read from the binding or from the customer's events.
 import { createHash } from 'node:crypto';
 import type { PaymentResource } from '../../cards/domain/payment-resource.ts';
+import { latest } from '../../clock.ts';
 import { isNameTaken, type Database } from '../../platform/database/database.ts';
 import { initialClaim, type JobRunner } from '../../platform/jobs/job-runner.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
@@ -114,7 +115,8 @@ export const createBinding = endpoint({
           ? {}
           : { recurrentTerms: mandateGiven(body.recurrentTerms, sha256) }),
       };
-      const decision = decideStart(stored.customer, shop.value, command, bindingRules, others, now);
+      const startedAt = latest(now, stored.changedAt);
+      const decision = decideStart(stored.customer, shop.value, command, bindingRules, others, startedAt);
       if (!decision.ok) return decision;
       // From here on the binding is made, unless the customer has moved or the name was taken meanwhile.
       const store = (tx: Database) =>

@@ -1,6 +1,7 @@
 // DELETE …/bindings/{customerBindingID}: the payer, or the merchant for him, takes a card back. The one bound before it is
 // charged from now on; without one the customer is unready. What was charged already stays as it is. With the last binding of a
 // card ends the consent to charge it.
+import { latest } from '../../clock.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { decideRevoke } from '../domain/commands.ts';
@@ -37,9 +38,10 @@ export const withdrawBinding = endpoint({
     for (let attempt = 0; attempt < tries; attempt++) {
       const found = await findBinding(db, { partyId: caller.partyId, customerId, bindingId });
       if (!found) return refuse('customerNotFound');
-      const { stored, boundBefore } = found;
+      const { stored, changedAt, boundBefore } = found;
       if (!stored) return refuse('bindingNotFound');
-      const decision = decideRevoke(stored.customer, stored.binding, boundBefore, now);
+      const at = latest(now, changedAt);
+      const decision = decideRevoke(stored.customer, stored.binding, boundBefore, at);
       if (!decision.ok) return decision;
       if (decision.value.length === 0) return accept(undefined);
       const isDone = await db.transaction(async (tx) => {

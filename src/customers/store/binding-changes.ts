@@ -4,7 +4,7 @@ import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
-import { appendEvent, appendParameters } from '../../platform/events/log.ts';
+import { appendEvent, changedAt, changedParameters } from '../../platform/events/log.ts';
 import {
   journalParameters,
   journalValues,
@@ -21,7 +21,7 @@ import { activeBindingOf, customerStateAfter, type Customer, type CustomerFact }
 const changeBinding = statement({
   name: 'change_binding',
   parameters: {
-    ...appendParameters,
+    ...changedParameters,
     ...journalParameters,
     customer_id: 'text',
     binding_id: 'text',
@@ -37,9 +37,10 @@ const changeBinding = statement({
   row: { version: 'int4', journal: 'text?' },
   text: `
     with changed as (
-      update customer set version = version + 1, status = :customer_status, active_binding_id = :active_binding_id
+      update customer
+      set version = version + 1, ${changedAt('customer')}, status = :customer_status, active_binding_id = :active_binding_id
       where customer_id = :customer_id and version = :customer_version
-      returning customer_id, party_id, version
+      returning customer_id, party_id, version, changed_at
     ), moved as (
       update binding
       set version = changed.version, status = :status, state = :state, return_by = :return_by, wake_at = :wake_at,

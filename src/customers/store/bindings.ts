@@ -5,7 +5,7 @@ import { cardIdOf } from '../../cards/domain/payment-resource.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { optional, statement, type Values } from '../../platform/database/statement.ts';
-import { appendEvent, appendParameters } from '../../platform/events/log.ts';
+import { appendEvent, changedAt, changedParameters } from '../../platform/events/log.ts';
 import { velocityWindowMs, type BindingRules, type RecentBindings } from '../domain/commands.ts';
 import { bindingColumns, bindingFromRow, rowOf } from './rows.ts';
 import { evolveBinding, type Binding, type BindingFact } from '../domain/binding.ts';
@@ -42,7 +42,7 @@ const insertBinding = statement({
   name: 'insert_binding',
   parameters: {
     ...bindingColumns,
-    ...appendParameters,
+    ...changedParameters,
     ...keptParameters,
     card_fingerprint: 'bytea',
     fingerprint: 'bytea?',
@@ -55,9 +55,9 @@ const insertBinding = statement({
       select customer_id from customer where customer_id = :customer_id and version = :version - 1 for update
     ), kept as (${retainCard('unmoved')}
     ), changed as (
-      update customer set version = version + 1, bindings_made = :number
+      update customer set version = version + 1, ${changedAt('customer')}, bindings_made = :number
       from unmoved where customer.customer_id = unmoved.customer_id and exists (select from kept)
-      returning customer.customer_id, party_id, version
+      returning customer.customer_id, party_id, version, changed_at
     ), named as (
       insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
       select :party_id, 'createBinding', :external_id, :binding_id, :fingerprint
@@ -97,12 +97,18 @@ const readBindings = statement({
          order by number`,
 });
 
-/** The same for one of them, and the one that would be charged without it. */
+/** The same for one of them, with the one that would be charged without it and the time of the customer's latest event. */
 const readOneBinding = statement({
   name: 'read_binding_of_customer',
   parameters: { customer_id: 'text', party_id: 'text', binding_id: 'text' },
-  row: { found: 'bool', ...optional(bindingColumns), ...ofCustomer, bound_before: 'text?' },
-  text: `select binding.binding_id is not null as found, ${bindingList}, ${customerList}, (
+  row: {
+    ...optional(bindingColumns),
+    ...ofCustomer,
+    found: 'bool',
+    changed_at: 'timestamptz',
+    bound_before: 'text?',
+  },
+  text: `select binding.binding_id is not null as found, customer.changed_at, ${bindingList}, ${customerList}, (
            select before.binding_id from binding as before
            where before.customer_id = customer.customer_id and before.bound_at_version is not null
              and before.binding_id <> :binding_id
@@ -248,20 +254,22 @@ export async function findBindings(
   return rows.filter(({ found }) => found).map((row) => storedBindingFromRow(row as StoredRow));
 }
 
-/** A binding of a customer of that party, and the one that would be charged without it. */
+/** A binding of a customer of that party, with the one that would be charged without it and the time of the latest event. */
 export async function findBinding(
   db: Database,
   name: { partyId: string; customerId: string; bindingId: string },
-): Promise<{ stored?: StoredBinding; boundBefore?: string } | undefined> {
+): Promise<{ stored?: StoredBinding; changedAt: Instant; boundBefore?: string } | undefined> {
   const [row] = await db.run(readOneBinding, {
     customer_id: name.customerId,
     party_id: name.partyId,
     binding_id: name.bindingId,
   });
   if (!row) return undefined;
-  if (!row.found) return {};
+  const { changed_at: changedAt } = row;
+  if (!row.found) return { changedAt };
   return {
     stored: storedBindingFromRow(row as StoredRow),
+    changedAt,
     ...defined({ boundBefore: row.bound_before }),
   };
 }

@@ -3,7 +3,7 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
-import { appendEvent, appendParameters } from '../../platform/events/log.ts';
+import { appendEvent, changedAt, changedParameters, createdParameters } from '../../platform/events/log.ts';
 import { customerFactToJson } from './codec.ts';
 import {
   activeBindingOf,
@@ -16,7 +16,12 @@ import {
 } from '../domain/customer.ts';
 import { defined } from '../../defined.ts';
 
-export type StoredCustomer = { readonly customer: Customer; readonly version: number };
+export type StoredCustomer = {
+  readonly customer: Customer;
+  readonly version: number;
+  /** The time of the latest event, a binding's included. */
+  readonly changedAt: Instant;
+};
 
 export const customerColumns = {
   customer_id: 'text',
@@ -30,13 +35,14 @@ export const customerColumns = {
   metadata: 'json',
   external_id: 'text?',
   bindings_made: 'int4',
+  changed_at: 'timestamptz',
 } as const;
 const columnList = Object.keys(customerColumns).join(', ');
 
 /** One round trip: the merchant's own name for him is claimed, and only then the customer and his first event written. */
 const insertCustomer = statement({
   name: 'insert_customer',
-  parameters: { ...customerColumns, ...appendParameters, fingerprint: 'bytea' },
+  parameters: { ...customerColumns, ...createdParameters, fingerprint: 'bytea' },
   row: { customer_id: 'text' },
   text: `
     with claimed as (
@@ -49,7 +55,7 @@ const insertCustomer = statement({
         .map((name) => `:${name}`)
         .join(', ')}
       where :external_id is null or exists (select from claimed)
-      returning customer_id, party_id, version
+      returning customer_id, party_id, version, changed_at
     ), logged as (
       ${appendEvent('customer', 'customer_id')}
     )
@@ -59,13 +65,13 @@ const insertCustomer = statement({
 /** His bindings that are not at an end have to hear of it. */
 const deleteCustomer = statement({
   name: 'delete_customer',
-  parameters: { ...appendParameters, customer_id: 'text', version: 'int4' },
+  parameters: { ...changedParameters, customer_id: 'text', version: 'int4' },
   row: { version: 'int4' },
   text: `
     with changed as (
-      update customer set version = version + 1, status = 'deleted', active_binding_id = null
+      update customer set version = version + 1, ${changedAt('customer')}, status = 'deleted', active_binding_id = null
       where customer_id = :customer_id and version = :version
-      returning customer_id, party_id, version
+      returning customer_id, party_id, version, changed_at
     ), hastened as (
       update binding set wake_at = :happened_at
       from changed where binding.customer_id = changed.customer_id and wake_at > :happened_at
@@ -127,8 +133,8 @@ export async function storeNewCustomer(
     metadata: customer.metadata,
     external_id: customer.externalId ?? null,
     bindings_made: customer.bindingsMade,
+    changed_at: customer.createdAt,
     fingerprint,
-    happened_at: customer.createdAt,
     facts: [customerFactToJson(created)],
   });
   return rows.length > 0;
@@ -178,6 +184,7 @@ export async function loadCustomerOfPayer(
 function storedFromRow(row: Values<typeof customerColumns>): StoredCustomer {
   return {
     version: row.version,
+    changedAt: row.changed_at,
     customer: {
       id: row.customer_id,
       partyId: row.party_id,

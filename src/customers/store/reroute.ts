@@ -4,7 +4,7 @@ import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
-import { appendEvent, appendParameters } from '../../platform/events/log.ts';
+import { appendEvent, changedAt, changedParameters } from '../../platform/events/log.ts';
 import { isFirstAttempt, reroutedTerms } from '../../acquiring/domain/reroute.ts';
 import { loadBinding, type StoredBinding } from './bindings.ts';
 import type { BindingFact } from '../domain/binding.ts';
@@ -13,7 +13,7 @@ import { bindingFactToJson } from './codec.ts';
 const rerouteBinding = statement({
   name: 'reroute_binding',
   parameters: {
-    ...appendParameters,
+    ...changedParameters,
     customer_id: 'text',
     binding_id: 'text',
     version: 'int4',
@@ -31,8 +31,9 @@ const rerouteBinding = statement({
       where customer_id = :customer_id and binding_id = :binding_id and binding.version = :version and ${isFirstAttempt}
       returning customer_id, binding.version
     ), changed as (
-      update customer set version = moved.version from moved where customer.customer_id = moved.customer_id
-      returning customer.customer_id, party_id, customer.version
+      update customer set version = moved.version, ${changedAt('customer')}
+      from moved where customer.customer_id = moved.customer_id
+      returning customer.customer_id, party_id, customer.version, changed_at
     ), logged as (
       ${appendEvent('customer', 'customer_id')}
     )

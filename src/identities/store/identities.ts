@@ -2,7 +2,7 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
-import { appendEvent, appendParameters } from '../../platform/events/log.ts';
+import { appendEvent, changedAt, changedParameters, createdParameters } from '../../platform/events/log.ts';
 import {
   evolve,
   type Identification,
@@ -45,12 +45,12 @@ const challengeColumns = {
 
 const insertIdentity = statement({
   name: 'insert_identity',
-  parameters: { ...columns, ...appendParameters, fingerprint: 'bytea' },
+  parameters: { ...columns, ...createdParameters, fingerprint: 'bytea' },
   row: { identity_id: 'text' },
   text: `
     with ${claimExternalId('createIdentity', 'identity_id')}, changed as (
-      insert into identity (${selectedColumns}) select ${parameterList(columns)} from named
-      returning identity_id, party_id, version
+      insert into identity (${selectedColumns}, changed_at) select ${parameterList(columns)}, :created_at from named
+      returning identity_id, party_id, version, changed_at
     ), logged as (${appendEvent('identity', 'identity_id')})
     select identity_id from changed`,
 });
@@ -58,7 +58,7 @@ const insertIdentity = statement({
 const changeIdentityRow = statement({
   name: 'change_identity',
   parameters: {
-    ...appendParameters,
+    ...changedParameters,
     identity_id: 'text',
     version: 'int4',
     level: 'text',
@@ -68,10 +68,10 @@ const changeIdentityRow = statement({
   row: { version: 'int4' },
   text: `
     with changed as (
-      update identity set version = version + 1, level = :level, is_blocked = :is_blocked,
+      update identity set version = version + 1, ${changedAt('identity')}, level = :level, is_blocked = :is_blocked,
         effective_challenge = :effective_challenge
       where identity_id = :identity_id and version = :version
-      returning identity_id, party_id, version
+      returning identity_id, party_id, version, changed_at
     ), logged as (${appendEvent('identity', 'identity_id')})
     select version from changed`,
 });
@@ -148,7 +148,6 @@ export async function storeNewIdentity(
     external_id: identity.externalId ?? null,
     effective_challenge: null,
     fingerprint,
-    happened_at: identity.createdAt,
     facts: [created],
   });
   return rows.length > 0;

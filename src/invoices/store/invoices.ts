@@ -3,7 +3,7 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
-import { appendEvent, appendParameters } from '../../platform/events/log.ts';
+import { appendEvent, changedAt, changedParameters, createdParameters } from '../../platform/events/log.ts';
 import type { Currency } from '../../money.ts';
 import { invoiceFactToJson, lineFromJson, lineToJson, type LineJson } from './codec.ts';
 import type { Outcome } from '../../refusal.ts';
@@ -46,7 +46,7 @@ const readColumnList = Object.keys(readColumns).join(', ');
 /** One round trip: the merchant's own name for it is claimed, and only then the invoice and its first event written. */
 const insertInvoice = statement({
   name: 'insert_invoice',
-  parameters: { ...columns, ...appendParameters, wake_at: 'timestamptz?', fingerprint: 'bytea' },
+  parameters: { ...columns, ...createdParameters, wake_at: 'timestamptz?', fingerprint: 'bytea' },
   row: { invoice_id: 'text' },
   text: `
     with claimed as (
@@ -54,12 +54,12 @@ const insertInvoice = statement({
       select :party_id, 'createInvoice', :external_id, :invoice_id, :fingerprint where :external_id is not null
       on conflict do nothing returning entity_id
     ), changed as (
-      insert into invoice (${columnList}, wake_at)
+      insert into invoice (${columnList}, changed_at, wake_at)
       select ${Object.keys(columns)
         .map((name) => `:${name}`)
-        .join(', ')}, :wake_at
+        .join(', ')}, :created_at, :wake_at
       where :external_id is null or exists (select from claimed)
-      returning invoice_id, party_id, version
+      returning invoice_id, party_id, version, changed_at
     ), logged as (
       ${appendEvent('invoice', 'invoice_id')}
     )
@@ -69,7 +69,7 @@ const insertInvoice = statement({
 const changeInvoiceRow = statement({
   name: 'change_invoice',
   parameters: {
-    ...appendParameters,
+    ...changedParameters,
     invoice_id: 'text',
     version: 'int4',
     status: 'text',
@@ -80,10 +80,10 @@ const changeInvoiceRow = statement({
   text: `
     with changed as (
       update invoice
-      set version = version + 1, status = :status, reason = :reason,
+      set version = version + 1, ${changedAt('invoice')}, status = :status, reason = :reason,
           wake_at = :wake_at, attempts = 0, stuck_at = null, stuck_reason = null
       where invoice_id = :invoice_id and version = :version
-      returning invoice_id, party_id, version
+      returning invoice_id, party_id, version, changed_at
     ), logged as (
       ${appendEvent('invoice', 'invoice_id')}
     )
@@ -135,7 +135,6 @@ export async function storeNewInvoice(
     ...rowOf(invoice, 1),
     fingerprint,
     wake_at: nextAction(invoice)?.at ?? null,
-    happened_at: invoice.createdAt,
     facts: [invoiceFactToJson(created)],
   });
   return rows.length > 0;

@@ -2,6 +2,7 @@
 // write, so that what is promised here can be kept; the bank is asked afterwards.
 import { createHash } from 'node:crypto';
 import type { Static } from 'typebox';
+import { latest } from '../../clock.ts';
 import { isNameTaken, type Database } from '../../platform/database/database.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { cartOf } from '../../invoices/api/schema.ts';
@@ -78,11 +79,11 @@ export const createRefund = endpoint({
       if (!trading.ok) return trading;
       if (body.allocation !== undefined)
         return refuse(body.cart === undefined ? 'allocationNotPermitted' : 'refundCartConflict');
-      const decision = decideRefund(stored.payment, command, now);
+      const decision = decideRefund(stored.payment, command, latest(now, stored.changedAt));
       if (!decision.ok) return decision;
       const refund = decision.value;
       const named = externalID === undefined ? null : fingerprint;
-      const written = await storeRefundStart(db, stored, refund, named).catch((error: unknown) => {
+      const written = await storeRefundStart(db, stored, refund, named, now).catch((error: unknown) => {
         if (isNameTaken(error)) return 'moved' as const;
         throw error;
       });

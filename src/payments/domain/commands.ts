@@ -1,5 +1,5 @@
 // What a merchant or a payer may ask of a payment, and when the answer is no. Pure: guards in the order of the contract.
-import { laterBy, type Instant } from '../../clock.ts';
+import { latest, laterBy, type Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import type { Payment, PaymentFact, PaymentTerms } from './payment.ts';
@@ -19,6 +19,8 @@ export type PayableInvoice = {
   readonly paymentInProgress: boolean;
   readonly paymentsMade: number;
   readonly createdAt: Instant;
+  /** The time of its latest event: the clock of another node may have been ahead. */
+  readonly changedAt: Instant;
 };
 
 export type StartPayment = Omit<
@@ -62,7 +64,7 @@ export function decideStart(
       partyId,
       shopId,
       amount,
-      createdAt: now,
+      createdAt: latest(now, invoice.changedAt),
       flow: flow.type === 'hold' ? { ...flow, heldUntil: wholeSeconds(laterBy(now, holdMs)) } : flow,
       deadline: command.deadline ?? laterBy(now, authorisationMs),
     },

@@ -36,6 +36,7 @@ const invoice: PayableInvoice = {
   paymentInProgress: false,
   paymentsMade: 0,
   createdAt: at('2026-01-19T09:00:00Z'),
+  changedAt: at('2026-01-19T09:00:00Z'),
 };
 const command: StartPayment = {
   flow: { type: 'instant' },
@@ -196,6 +197,13 @@ describe('starting a payment', () => {
     expect(decideStart({ ...invoice, paymentsMade: 2 }, command, now)).toMatchObject({
       value: { terms: { id: '3', invoiceId: 'I', amount: rub(6_000n), deadline: laterBy(now, 30 * minute) } },
     });
+  });
+  test('is not before what happened last to the invoice, and waits by its own clock', () => {
+    const changedAt = laterBy(now, minute);
+    expect(decideStart({ ...invoice, changedAt }, command, now)).toMatchObject({
+      value: { terms: { createdAt: changedAt, deadline: laterBy(now, 30 * minute) } },
+    });
+    expect(decideStart(invoice, command, now)).toMatchObject({ value: { terms: { createdAt: now } } });
   });
   test('with a hold says until when, in whole seconds', () => {
     expect(decideStart(invoice, { ...command, flow: hold }, now)).toMatchObject({

@@ -4,6 +4,7 @@ import type { Instant } from '../../clock.ts';
 import { isVersionConflict, type Database } from '../../platform/database/database.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import { statement } from '../../platform/database/statement.ts';
+import { appendEvents, changedAt } from '../../platform/events/log.ts';
 import { lineToJson } from '../../invoices/store/codec.ts';
 import type { Journal } from '../../platform/ledger/domain/ledger.ts';
 import {
@@ -51,22 +52,20 @@ function changeText(more = '', first = ''): string {
       returning payment.invoice_id
     ), changed as (
       update invoice
-      set version = invoice.version + :events_count,
+      set version = invoice.version + :events_count, ${changedAt('invoice')},
           status = case when :invoice_paid then 'paid' else status end,
           payment_in_progress = :in_progress,
           wake_at = case when :in_progress or :invoice_paid or status <> 'unpaid' then null else due_date end
       from moved where invoice.invoice_id = moved.invoice_id
-      returning invoice.invoice_id, party_id, invoice.version
+      returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
     ), logged as (
-      insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-      select invoice_id, version - :events_count + entry.place::int, 'invoice', party_id, :happened_at, entry.facts
-      from changed, json_array_elements(:events) with ordinality as entry (facts, place)
+      ${appendEvents('invoice', 'invoice_id')}
     )${more}
     ${
       first
         ? `select case when exists (select from attempted) and changed.version is not null then changed.version
                 else has_moved() end as version,
-             ${recordJournal('changed.invoice_id')} as journal
+             ${recordJournal('invoice_id')} as journal
            from held left join changed on true`
         : `select version, ${recordJournal('invoice_id')} as journal from changed`
     }`;
@@ -88,6 +87,7 @@ const startRefund = statement({
   parameters: {
     ...parameters,
     refund_id: 'text',
+    created_at: 'timestamptz',
     amount_minor: 'int8',
     currency: 'text',
     fee_minor: 'int8',
@@ -104,7 +104,7 @@ const startRefund = statement({
     ), made as (
       insert into refund (invoice_id, payment_id, refund_id, party_id, created_at, status, amount_minor, currency,
         fee_minor, reason, cart, external_id)
-      select :invoice_id, :payment_id, :refund_id, party_id, :happened_at, 'pending', :amount_minor, :currency,
+      select :invoice_id, :payment_id, :refund_id, party_id, :created_at, 'pending', :amount_minor, :currency,
         :fee_minor, :reason, :cart, :external_id
       from changed
     )`),
@@ -189,15 +189,17 @@ export async function storeRefundStart(
   stored: StoredPayment,
   started: PaymentFact & { type: 'refund_started' },
   fingerprint: Buffer | null,
+  now: Instant,
 ): Promise<'stored' | 'moved' | 'insufficient'> {
   const { id, createdAt, amount, feeMinor, reason, cart, externalId } = started.refund;
-  const { values, journal } = changeOf(stored, [[started]], createdAt);
+  const { values, journal } = changeOf(stored, [[started]], now);
   const rows = await recording(db, journal, () =>
     // In a transaction of its own, or a part of one: a refusal must not break the transaction of the request.
     db.transaction((tx) =>
       tx.run(startRefund, {
         ...values,
         refund_id: id,
+        created_at: createdAt,
         amount_minor: amount.minor,
         currency: amount.currency,
         fee_minor: feeMinor,

@@ -5,6 +5,7 @@ import { retainCard, keptForText, keptParameters } from '../../cards/domain/card
 import { cardIdOf } from '../../cards/domain/payment-resource.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { optional, statement, type Values } from '../../platform/database/statement.ts';
+import { appendEvent, changedAt, changedParameters } from '../../platform/events/log.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import {
   startedCharge,
@@ -14,7 +15,7 @@ import {
 import { evolve, type Payment, type PaymentFact } from '../domain/payment.ts';
 import type { PayableInvoice } from '../domain/commands.ts';
 import { factToJson } from './codec.ts';
-import { money, paymentColumns, rowOf, storedFromRow, type StoredPayment } from './rows.ts';
+import { money, paymentColumns, paymentFromRow, rowOf, storedFromRow, type StoredPayment } from './rows.ts';
 
 const columnList = Object.keys(paymentColumns).join(', ');
 const qualifiedColumns = Object.keys(paymentColumns)
@@ -27,8 +28,7 @@ const insertParameters = {
   fingerprint: 'bytea?',
   wake_at: 'timestamptz',
   attempts: 'int4',
-  happened_at: 'timestamptz',
-  facts: 'json',
+  ...changedParameters,
 } as const;
 
 /**
@@ -39,9 +39,10 @@ function insertText(part: string, from: string, answer: string): string {
   return `
     with ${part}, changed as (
       update invoice
-      set version = invoice.version + 1, payments_made = payments_made + 1, payment_in_progress = true, wake_at = null
+      set version = invoice.version + 1, ${changedAt('invoice')},
+          payments_made = payments_made + 1, payment_in_progress = true, wake_at = null
       from ${from} where invoice.invoice_id = :invoice_id and invoice.version = :invoice_version
-      returning invoice.invoice_id, invoice.party_id, invoice.version
+      returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
     ), named as (
       insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
       select :party_id, 'createPayment', :external_id, :invoice_id || '.' || :payment_id, :fingerprint
@@ -52,8 +53,7 @@ function insertText(part: string, from: string, answer: string): string {
         .map((name) => `:${name}`)
         .join(', ')}, :wake_at, :attempts from changed
     ), logged as (
-      insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-      select invoice_id, version, 'invoice', party_id, :happened_at, :facts from changed
+      ${appendEvent('invoice', 'invoice_id')}
     )
     ${answer}`;
 }
@@ -88,8 +88,9 @@ const insertCharge = statement({
 const readPayment = statement({
   name: 'read_payment',
   parameters: { invoice_id: 'text', payment_id: 'text' },
-  row: paymentColumns,
-  text: `select ${columnList} from payment where invoice_id = :invoice_id and payment_id = :payment_id`,
+  row: { ...paymentColumns, changed_at: 'timestamptz' },
+  text: `select ${qualifiedColumns}, invoice.changed_at from payment join invoice using (invoice_id)
+         where invoice_id = :invoice_id and payment_id = :payment_id`,
 });
 
 /** No row: no such invoice of that party. A row without a payment: the invoice has none. */
@@ -126,8 +127,10 @@ const readPayableInvoice = statement({
     payment_in_progress: 'bool',
     payments_made: 'int4',
     created_at: 'timestamptz',
+    changed_at: 'timestamptz',
   },
-  text: `select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, created_at
+  text: `select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, created_at,
+           changed_at
          from invoice where invoice_id = :invoice_id and party_id = :party_id`,
 });
 
@@ -159,6 +162,7 @@ export async function findPayableInvoice(
         paymentInProgress: row.payment_in_progress,
         paymentsMade: row.payments_made,
         createdAt: row.created_at,
+        changedAt: row.changed_at,
       },
     }
   );
@@ -206,13 +210,19 @@ export async function storeNewPayment(
   return made.length > 0 ? { stored, charge } : 'moved';
 }
 
-export async function loadPayment(
-  db: Database,
-  name: { invoiceId: string; paymentId: string },
-): Promise<StoredPayment | undefined> {
-  const [row] = await db.run(readPayment, { invoice_id: name.invoiceId, payment_id: name.paymentId });
+type PaymentName = { readonly invoiceId: string; readonly paymentId: string };
+
+async function rowNamed(db: Database, { invoiceId, paymentId }: PaymentName) {
+  return (await db.run(readPayment, { invoice_id: invoiceId, payment_id: paymentId }))[0];
+}
+
+export async function loadPayment(db: Database, name: PaymentName): Promise<StoredPayment | undefined> {
+  const row = await rowNamed(db, name);
   return row && storedFromRow(row);
 }
+
+/** With the time of the latest event of its invoice. */
+type DatedPayment = StoredPayment & { readonly changedAt: Instant };
 
 /** Undefined when there is no such invoice of that party. */
 export async function findPayments(
@@ -227,10 +237,10 @@ export async function findPayments(
 /** The commonest question of all: the invoice is looked for only where there is no answer. */
 export async function findPayment(
   db: Database,
-  name: { partyId: string; invoiceId: string; paymentId: string },
-): Promise<Outcome<StoredPayment, 'invoiceNotFound' | 'paymentNotFound'>> {
-  const stored = await loadPayment(db, name);
-  if (stored?.payment.partyId === name.partyId) return accept(stored);
+  name: PaymentName & { readonly partyId: string },
+): Promise<Outcome<DatedPayment, 'invoiceNotFound' | 'paymentNotFound'>> {
+  const row = await rowNamed(db, name);
+  if (row?.party_id === name.partyId) return accept({ ...storedFromRow(row), changedAt: row.changed_at });
   return refuse((await findPayments(db, name)) ? 'paymentNotFound' : 'invoiceNotFound');
 }
 
@@ -240,7 +250,7 @@ export async function findPaymentNamed(
   externalId: string,
 ): Promise<{ payment: Payment; fingerprint: Buffer } | undefined> {
   const [row] = await db.run(readPaymentByExternalId, { party_id: partyId, external_id: externalId });
-  return row && { payment: storedFromRow(row).payment, fingerprint: row.fingerprint };
+  return row && { payment: paymentFromRow(row), fingerprint: row.fingerprint };
 }
 
 export async function reschedule(db: Database, stored: StoredPayment, at: Instant | null): Promise<void> {

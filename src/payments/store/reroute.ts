@@ -4,6 +4,7 @@ import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
+import { appendEvent, changedAt, changedParameters } from '../../platform/events/log.ts';
 import { factToJson } from './codec.ts';
 import type { StoredPayment } from './rows.ts';
 import { isFirstAttempt, reroutedTerms } from '../../acquiring/domain/reroute.ts';
@@ -12,13 +13,12 @@ import { evolve, type PaymentFact } from '../domain/payment.ts';
 const reroutePayment = statement({
   name: 'reroute_payment',
   parameters: {
+    ...changedParameters,
     invoice_id: 'text',
     payment_id: 'text',
     version: 'int4',
     terminal: 'json',
     wake_at: 'timestamptz',
-    facts: 'json',
-    happened_at: 'timestamptz',
   },
   row: { version: 'int4' },
   // The claim goes on with it: at the next terminal too, whoever comes later is not the first.
@@ -30,12 +30,11 @@ const reroutePayment = statement({
       where invoice_id = :invoice_id and payment_id = :payment_id and version = :version and ${isFirstAttempt}
       returning invoice_id
     ), changed as (
-      update invoice set version = invoice.version + 1
+      update invoice set version = invoice.version + 1, ${changedAt('invoice')}
       from moved where invoice.invoice_id = moved.invoice_id
-      returning invoice.invoice_id, party_id, invoice.version
+      returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
     ), logged as (
-      insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-      select invoice_id, version, 'invoice', party_id, :happened_at, :facts from changed
+      ${appendEvent('invoice', 'invoice_id')}
     )
     select version from changed`,
 });

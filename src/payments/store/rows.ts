@@ -74,6 +74,10 @@ function stateToJson(state: PaymentState): unknown {
 const undefinedMoney = { amount: undefined, refundedMinor: undefined, refund: undefined };
 
 export function storedFromRow(row: Values<typeof paymentColumns>): StoredPayment {
+  return { payment: paymentFromRow(row), version: row.version };
+}
+
+export function paymentFromRow(row: Values<typeof paymentColumns>): Payment {
   const terms = row.terms as TermsJson;
   const { metadata, recurrentTerms } = terms;
   // Member by member, and what few payments have last: what stands behind a spread is defined in V8's slow way.
@@ -94,14 +98,10 @@ export function storedFromRow(row: Values<typeof paymentColumns>): StoredPayment
     state: stateFromRow(row),
   };
   const hasMore = metadata !== undefined || recurrentTerms !== undefined || row.external_id !== null;
+  if (!hasMore) return payment;
   return {
-    version: row.version,
-    payment: hasMore
-      ? {
-          ...payment,
-          ...defined({ metadata, recurrentTerms, externalId: row.external_id }),
-        }
-      : payment,
+    ...payment,
+    ...defined({ metadata, recurrentTerms, externalId: row.external_id }),
   };
 }
 

@@ -3,7 +3,7 @@ import type { CardDetails } from '../../cards/domain/card.ts';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
-import { appendEvent, appendParameters } from '../../platform/events/log.ts';
+import { appendEvent, changedAt, changedParameters, createdParameters } from '../../platform/events/log.ts';
 import type { Currency } from '../../money.ts';
 import {
   stateAfter,
@@ -51,7 +51,7 @@ const insertDestination = statement({
   name: 'insert_destination',
   parameters: {
     ...columns,
-    ...appendParameters,
+    ...createdParameters,
     fingerprint: 'bytea',
     wake_at: 'timestamptz',
     attempts: 'int4',
@@ -59,9 +59,9 @@ const insertDestination = statement({
   row: { destination_id: 'text' },
   text: `
     with ${claimExternalId('createDestination', 'destination_id')}, changed as (
-      insert into destination (${columnList(columns)}, wake_at, attempts)
-      select ${parameterList(columns)}, :wake_at, :attempts from named
-      returning destination_id, party_id, version
+      insert into destination (${columnList(columns)}, changed_at, wake_at, attempts)
+      select ${parameterList(columns)}, :created_at, :wake_at, :attempts from named
+      returning destination_id, party_id, version, changed_at
     ), logged as (${appendEvent('destination', 'destination_id')})
     select destination_id from changed`,
 });
@@ -69,7 +69,7 @@ const insertDestination = statement({
 const changeDestinationRow = statement({
   name: 'change_destination',
   parameters: {
-    ...appendParameters,
+    ...changedParameters,
     destination_id: 'text',
     version: 'int4',
     status: 'text',
@@ -78,13 +78,13 @@ const changeDestinationRow = statement({
   row: { version: 'int4' },
   text: `
     with changed as (
-      update destination set version = version + 1, status = :status, failure = :failure,
+      update destination set version = version + 1, ${changedAt('destination')}, status = :status, failure = :failure,
         -- Of a check that failed the engine decides when the next is due.
         wake_at = case when :status = 'checking' then wake_at end,
         attempts = case when :status = 'checking' then attempts else 0 end,
         stuck_at = null, stuck_reason = null
       where destination_id = :destination_id and version = :version
-      returning destination_id, party_id, version
+      returning destination_id, party_id, version, changed_at
     ), logged as (${appendEvent('destination', 'destination_id')})
     select version from changed`,
 });
@@ -151,7 +151,6 @@ export async function storeNewDestination(
     external_id: terms.externalId ?? null,
     fingerprint,
     ...claim,
-    happened_at: terms.createdAt,
     facts: [{ type: created.type, terms: told }],
   });
   return rows.length > 0;

@@ -4,7 +4,7 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
-import { appendEvents, appendEventsParameters } from '../../platform/events/log.ts';
+import { appendEvents } from '../../platform/events/log.ts';
 import type { FundsCheckedJournal } from '../../platform/ledger/domain/ledger.ts';
 import {
   journalParameters,
@@ -37,7 +37,7 @@ const insertWithdrawal = statement({
   name: 'insert_withdrawal',
   parameters: {
     ...columns,
-    ...appendEventsParameters,
+    events: 'json',
     ...journalParameters,
     fingerprint: 'bytea',
     wake_at: 'timestamptz?',
@@ -52,9 +52,9 @@ const insertWithdrawal = statement({
   row: { journal: 'text?' },
   text: `
     with ${claimExternalId('createWithdrawal', 'withdrawal_id')}, changed as (
-      insert into withdrawal (${columnList(columns)}, wake_at, attempts)
-      select ${parameterList(columns)}, :wake_at, :attempts from named
-      returning withdrawal_id, party_id, version
+      insert into withdrawal (${columnList(columns)}, changed_at, wake_at, attempts)
+      select ${parameterList(columns)}, :created_at, :wake_at, :attempts from named
+      returning withdrawal_id, party_id, version, changed_at
     ), logged as (
       ${appendEvents('withdrawal', 'withdrawal_id')}
     ), counted as (
@@ -164,7 +164,6 @@ async function insert(db: Database, row: NewRow, options: NewWithdrawal): Promis
         day_minor_most: limits.perDayMinor ?? null,
         day_payouts_most: limits.payoutsPerDay ?? null,
         month_minor_most: limits.perMonthMinor ?? null,
-        happened_at: withdrawal.createdAt,
         events: facts.map((fact) => [fact]),
       }),
     );

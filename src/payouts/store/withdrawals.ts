@@ -3,7 +3,7 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
-import { appendEvent, appendParameters } from '../../platform/events/log.ts';
+import { appendEvent, changedAt, changedParameters } from '../../platform/events/log.ts';
 import {
   journalParameters,
   journalValues,
@@ -54,7 +54,7 @@ const selectedColumns = columnList(columns);
 const endWithdrawalRow = statement({
   name: 'end_withdrawal',
   parameters: {
-    ...appendParameters,
+    ...changedParameters,
     withdrawal_id: 'text',
     version: 'int4',
     status: 'text',
@@ -67,10 +67,10 @@ const endWithdrawalRow = statement({
   row: { journal: 'text?' },
   text: `
     with changed as (
-      update withdrawal set version = version + 1, status = :status, result = :result,
+      update withdrawal set version = version + 1, ${changedAt('withdrawal')}, status = :status, result = :result,
         wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
       where withdrawal_id = :withdrawal_id and version = :version
-      returning withdrawal_id, party_id, wallet_id, amount_minor, version
+      returning withdrawal_id, party_id, wallet_id, amount_minor, version, changed_at
     ), logged as (
       ${appendEvent('withdrawal', 'withdrawal_id')}
     ), locked as (

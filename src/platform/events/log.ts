@@ -9,25 +9,40 @@ export type LoggedEvent<Fact> = {
 };
 
 /**
- * The part of a statement that appends one event for the row in the common table expression `changed`, which must carry
- * the id, party_id and the new version. It belongs into the statement that changes the aggregate, so that no state is
- * ever written without its fact nor a fact without its state. Uses the parameters :happened_at and :facts.
+ * In the `set` of a statement that changes an aggregate. The clock of another node may have been ahead, and an event must not be
+ * earlier than the one before it. The row is locked when this is worked out, so concurrent writers cannot break it.
+ * Uses :happened_at.
  */
-export function appendEvent(aggregate: string, idColumn: string): string {
-  return `insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-          select ${idColumn}, version, '${aggregate}', party_id, :happened_at, :facts from changed`;
+export function changedAt(table: string): string {
+  return `changed_at = greatest(${table}.changed_at, :happened_at)`;
 }
 
-/** The same of several events at once, each a list of facts; the last led to the new version. Uses :happened_at and :events. */
+/**
+ * The part of a statement that appends one event for the row in the common table expression `changed`, which must carry
+ * the id, party_id, the new version and changed_at. It belongs into the statement that changes the aggregate, so that no state
+ * is ever written without its fact nor a fact without its state. Uses the parameter :facts.
+ */
+export function appendEvent(
+  aggregate: string,
+  idColumn: string,
+  { from = 'changed', facts = ':facts' }: { readonly from?: string; readonly facts?: string } = {},
+): string {
+  return `insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+          select ${idColumn}, version, '${aggregate}', party_id, changed_at, ${facts} from ${from}`;
+}
+
+/** The same of several events at once, each a list of facts; the last led to the new version. Uses :events. */
 export function appendEvents(aggregate: string, idColumn: string): string {
   return `insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
           select ${idColumn}, version - json_array_length(:events) + entry.place::int, '${aggregate}', party_id,
-            :happened_at, entry.facts
+            changed_at, entry.facts
           from changed, json_array_elements(:events) with ordinality as entry (facts, place)`;
 }
-export const appendEventsParameters = { happened_at: 'timestamptz', events: 'json' } as const;
 
-export const appendParameters = { happened_at: 'timestamptz', facts: 'json' } as const;
+/** Of a statement that makes an aggregate, which has changed when it was created. */
+export const createdParameters = { facts: 'json' } as const;
+/** Of a statement that changes one. */
+export const changedParameters = { happened_at: 'timestamptz', facts: 'json' } as const;
 
 /** Pages of the polling endpoints; a larger limit is lowered to this. */
 export const maxEvents = 1_000;

@@ -3,6 +3,7 @@
 import type { Instant } from '../../clock.ts';
 import type { Values } from '../../platform/database/statement.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
+import { appendEvent } from '../../platform/events/log.ts';
 import type { Money } from '../../money.ts';
 import type { PayerEmail } from '../../receipts/domain/payer-email.ts';
 import type { Attempt, SeriesFact } from '../domain/series.ts';
@@ -20,21 +21,21 @@ const parameters = {
   series_version: 'int4',
   series_chain: 'text',
   series_standing: 'json',
+  series_changed_at: 'timestamptz',
   series_wake_at: 'timestamptz?',
   series_facts: 'json',
 } as const;
 
-/** Beside these the statement has `:happened_at`. The row of the series is locked before all others: `held` is to be read first. */
+/** The row of the series is locked before all others: `held` is to be read first. */
 const heldText = `
     held as (
       update series
-      set version = version + 1, chain = :series_chain, standing = :series_standing, wake_at = :series_wake_at,
-          attempts = 0, stuck_at = null, stuck_reason = null
+      set version = version + 1, chain = :series_chain, standing = :series_standing, changed_at = :series_changed_at,
+          wake_at = :series_wake_at, attempts = 0, stuck_at = null, stuck_reason = null
       where series_id = :series_id and version = :series_version
-      returning series_id, party_id, version
+      returning series_id, party_id, version, changed_at
     ), noted as (
-      insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-      select series_id, version, 'series', party_id, :happened_at, :series_facts from held
+      ${appendEvent('series', 'series_id', { from: 'held', facts: ':series_facts' })}
     )`;
 
 /** Beside these the statement has the `:invoice_id` and `:payment_id` of the payment, and its amount. */
@@ -43,7 +44,7 @@ export const startedCharge = {
   text: `${heldText}, attempted as (
       insert into series_attempt
         (series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
-      select series_id, :invoice_id, :payment_id, :happened_at, :amount_minor, :currency, :is_retry, :packs, 'pending'
+      select series_id, :invoice_id, :payment_id, changed_at, :amount_minor, :currency, :is_retry, :packs, 'pending'
       from held
     )`,
 } as const;
@@ -57,7 +58,7 @@ export const succeededCharge = {
     series_advice: 'text?',
   },
   text: `${heldText}, attempted as (
-      update series_attempt set outcome = 'approved', ended_at = :happened_at, advice = :series_advice
+      update series_attempt set outcome = 'approved', ended_at = held.changed_at, advice = :series_advice
       from held
       where series_attempt.series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id
         and outcome = 'pending'
@@ -91,7 +92,11 @@ export function startedChargeOf(
   const { after, values } = changed(stored, [fact], now);
   return {
     written: { ...values, is_retry: isRetry, packs: packs.join(' ') },
-    charge: { stored: after, settings, attempt: { invoiceId, paymentId, createdAt: now, amount, isRetry } },
+    charge: {
+      stored: after,
+      settings,
+      attempt: { invoiceId, paymentId, createdAt: after.changedAt, amount, isRetry },
+    },
   };
 }
 
@@ -133,12 +138,14 @@ function changed(
   now: Instant,
 ): { readonly after: StoredSeries; readonly values: Values<typeof parameters> } {
   const { series, row, wake_at } = changeOf(stored, facts, now);
-  const after = { ...stored, series, chain: row.chain, version: stored.version + 1 };
+  const { chain, changed_at: changedAt } = row;
+  const after = { ...stored, series, chain, changedAt, version: stored.version + 1 };
   const values = {
     series_id: row.series_id,
     series_version: stored.version,
-    series_chain: row.chain,
+    series_chain: chain,
     series_standing: row.standing,
+    series_changed_at: changedAt,
     series_wake_at: wake_at,
     series_facts: facts,
   };

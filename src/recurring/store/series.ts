@@ -1,9 +1,9 @@
 // Series in SQL. Every change is made inside the transaction of the payment it belongs to, while the row of the series is
 // held: two charges of one series at once wait for each other here.
-import type { Instant } from '../../clock.ts';
+import { latest, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
-import type { LoggedEvent } from '../../platform/events/log.ts';
+import { appendEvent, type LoggedEvent } from '../../platform/events/log.ts';
 import { linkOf } from '../consent-bundle.ts';
 import { nextAdvanceNotice } from '../domain/advance-notices.ts';
 import { evolve, type CardRef, type Series, type SeriesFact } from '../domain/series.ts';
@@ -16,6 +16,8 @@ export type StoredSeries = {
   readonly handles: CardRef;
   /** Of all that happened to it: the next entry is bound to it. */
   readonly chain: string;
+  /** The time of its latest event. The chain is over the times too, so that of the next event is fixed before it is written. */
+  readonly changedAt: Instant;
 };
 
 /** With what its shop wants of recurring charges. */
@@ -32,13 +34,14 @@ export const seriesColumns = {
   chain: 'text',
   terms: 'json',
   standing: 'json',
+  changed_at: 'timestamptz',
 } as const;
 const columnList = Object.keys(seriesColumns).join(', ');
 
 /** Nothing when it was started before: then it goes on as it is. */
 const insertSeries = statement({
   name: 'insert_series',
-  parameters: { ...seriesColumns, wake_at: 'timestamptz?', happened_at: 'timestamptz', facts: 'json' },
+  parameters: { ...seriesColumns, wake_at: 'timestamptz?', facts: 'json' },
   row: { series_id: 'text' },
   text: `
     with changed as (
@@ -47,10 +50,9 @@ const insertSeries = statement({
         .map((name) => `:${name}`)
         .join(', ')}, :wake_at)
       on conflict do nothing
-      returning series_id, party_id, version
+      returning series_id, party_id, version, changed_at
     ), logged as (
-      insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-      select series_id, version, 'series', party_id, :happened_at, :facts from changed
+      ${appendEvent('series', 'series_id')}
     )
     select series_id from changed`,
 });
@@ -66,8 +68,8 @@ const changeSeriesRow = statement({
     chain: 'text',
     terms: 'json',
     standing: 'json',
+    changed_at: 'timestamptz',
     wake_at: 'timestamptz?',
-    happened_at: 'timestamptz',
     facts: 'json',
   },
   row: { version: 'int4' },
@@ -75,12 +77,12 @@ const changeSeriesRow = statement({
     with changed as (
       update series
       set version = version + 1, state = :state, card_key = :card_key, card_token = :card_token, chain = :chain,
-          terms = :terms, standing = :standing, wake_at = :wake_at, attempts = 0, stuck_at = null, stuck_reason = null
+          terms = :terms, standing = :standing, changed_at = :changed_at,
+          wake_at = :wake_at, attempts = 0, stuck_at = null, stuck_reason = null
       where series_id = :series_id and version = :version
-      returning series_id, party_id, version
+      returning series_id, party_id, version, changed_at
     ), logged as (
-      insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-      select series_id, version, 'series', party_id, :happened_at, :facts from changed
+      ${appendEvent('series', 'series_id')}
     )
     select version from changed`,
 });
@@ -127,9 +129,8 @@ export async function storeNewSeries(
   const series = evolve(undefined, started, now);
   const chain = linkOf('', { sequence: 1, at: now, facts: [started] });
   const rows = await db.run(insertSeries, {
-    ...rowOf({ series, version: 1, handles, chain }),
+    ...rowOf({ series, version: 1, handles, chain, changedAt: now }),
     wake_at: wakeOf(series),
-    happened_at: now,
     facts: [started],
   });
   return rows.length > 0;
@@ -144,16 +145,17 @@ export async function storeFacts(
 ): Promise<Series> {
   const { series, row, wake_at } = changeOf(stored, facts, now);
   const { party_id: _, shop_id: __, ...changed } = row;
-  const rows = await db.run(changeSeriesRow, { ...changed, wake_at, happened_at: now, facts });
+  const rows = await db.run(changeSeriesRow, { ...changed, wake_at, facts });
   if (rows.length === 0) throw new Error(`series ${series.id} was changed by somebody who did not hold it`);
   return series;
 }
 
 /** The series after those facts, and its row, but for the version, which is the one it had. */
 export function changeOf(stored: StoredSeries, facts: readonly SeriesFact[], now: Instant) {
-  const series = facts.reduce((before, fact) => evolve(before, fact, now), stored.series);
-  const chain = linkOf(stored.chain, { sequence: stored.version + 1, at: now, facts });
-  return { series, row: rowOf({ ...stored, series, chain }), wake_at: wakeOf(series) };
+  const changedAt = latest(now, stored.changedAt);
+  const series = facts.reduce((before, fact) => evolve(before, fact, changedAt), stored.series);
+  const chain = linkOf(stored.chain, { sequence: stored.version + 1, at: changedAt, facts });
+  return { series, row: rowOf({ ...stored, series, chain, changedAt }), wake_at: wakeOf(series) };
 }
 
 export async function findSeries(db: Database, seriesId: string): Promise<StoredSeries | undefined> {
@@ -188,7 +190,7 @@ type Fixed = 'kind' | 'root' | 'rootNetworkTransactionId' | 'card' | 'mandate' |
 type TermsJson = Pick<Series, Fixed>;
 type StandingJson = Omit<Series, Fixed | 'id' | 'partyId' | 'shopId'>;
 
-function rowOf({ series, version, handles, chain }: StoredSeries): Values<typeof seriesColumns> {
+function rowOf({ series, version, handles, chain, changedAt }: StoredSeries): Values<typeof seriesColumns> {
   const {
     id,
     partyId,
@@ -222,6 +224,7 @@ function rowOf({ series, version, handles, chain }: StoredSeries): Values<typeof
     chain,
     terms,
     standing,
+    changed_at: changedAt,
   };
 }
 
@@ -233,6 +236,7 @@ export function seriesFromRow(row: Values<typeof seriesColumns>): StoredSeries {
     version: row.version,
     handles: { token: row.card_token, key: row.card_key },
     chain: row.chain,
+    changedAt: row.changed_at,
     series: { ...terms, ...standing, id, partyId, shopId },
   };
 }

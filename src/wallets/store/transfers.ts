@@ -2,7 +2,7 @@
 // known at once, so a transfer is over when it is answered.
 import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
-import { appendEvents, appendEventsParameters } from '../../platform/events/log.ts';
+import { appendEvents } from '../../platform/events/log.ts';
 import type { FundsCheckedJournal } from '../../platform/ledger/domain/ledger.ts';
 import {
   journalParameters,
@@ -33,12 +33,12 @@ const columns = {
 /** A name used before leaves no row, and nothing is written. */
 const insertTransfer = statement({
   name: 'insert_wallet_transfer',
-  parameters: { ...columns, ...appendEventsParameters, ...journalParameters, fingerprint: 'bytea' },
+  parameters: { ...columns, events: 'json', ...journalParameters, fingerprint: 'bytea' },
   row: { journal: 'text?' },
   text: `
     with ${claimExternalId('createTransfer', 'transfer_id')}, changed as (
       insert into wallet_transfer (${columnList(columns)}) select ${parameterList(columns)} from named
-      returning transfer_id, party_id, json_array_length(:events) as version
+      returning transfer_id, party_id, json_array_length(:events) as version, created_at as changed_at
     ), logged as (
       ${appendEvents('wallet_transfer', 'transfer_id')}
     )
@@ -101,7 +101,6 @@ async function insert(
       status,
       external_id: externalId ?? null,
       fingerprint,
-      happened_at: createdAt,
       events: [[started], [{ type: `transfer_${status}` }]],
       ...journalValues(journal),
     }),

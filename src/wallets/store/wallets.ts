@@ -2,7 +2,7 @@
 // identity and party, so that payouts have nothing here to wait for.
 import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
-import { appendEvent, appendParameters } from '../../platform/events/log.ts';
+import { appendEvent, createdParameters } from '../../platform/events/log.ts';
 import type { FundsCheckedJournal, Journal } from '../../platform/ledger/domain/ledger.ts';
 import {
   journalParameters,
@@ -43,12 +43,12 @@ const walletSource = `wallet ${joinIdentity('wallet')}`;
 
 const insertWallet = statement({
   name: 'insert_wallet',
-  parameters: { ...columns, ...appendParameters, fingerprint: 'bytea' },
+  parameters: { ...columns, ...createdParameters, fingerprint: 'bytea' },
   row: { wallet_id: 'text' },
   text: `
     with ${claimExternalId('createWallet', 'wallet_id')}, changed as (
       insert into wallet (${columnList(columns)}) select ${parameterList(columns)} from named
-      returning wallet_id, party_id, 1 as version
+      returning wallet_id, party_id, 1 as version, created_at as changed_at
     ), logged as (${appendEvent('wallet', 'wallet_id')})
     select wallet_id from changed`,
 });
@@ -94,12 +94,12 @@ const depositColumns = {
 
 const insertDeposit = statement({
   name: 'insert_deposit',
-  parameters: { ...depositColumns, ...appendParameters, ...journalParameters },
+  parameters: { ...depositColumns, ...createdParameters, ...journalParameters },
   row: { journal: 'text?' },
   text: `
     with changed as (
       insert into deposit (${columnList(depositColumns)}) values (${parameterList(depositColumns)})
-      on conflict do nothing returning deposit_id, party_id, 1 as version
+      on conflict do nothing returning deposit_id, party_id, 1 as version, created_at as changed_at
     ), logged as (${appendEvent('deposit', 'deposit_id')})
     select ${recordJournal('deposit_id')} as journal from changed`,
 });
@@ -145,7 +145,6 @@ export async function storeNewWallet(
     metadata: terms.metadata ?? null,
     external_id: terms.externalId ?? null,
     fingerprint,
-    happened_at: terms.createdAt,
     facts: [opened],
   });
   return rows.length > 0;
@@ -197,7 +196,6 @@ export async function storeDeposit(
         amount_minor: minor,
         currency,
         description: deposit.description ?? null,
-        happened_at: deposit.createdAt,
         facts: [{ type: 'deposit_made', walletId: deposit.walletId, amountMinor: Number(minor), currency }],
         ...journalValues(journal),
       }),

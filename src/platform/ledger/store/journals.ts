@@ -109,11 +109,11 @@ export async function postJournal(
 }
 
 /**
- * The part of a statement's last select that writes a journal for the row it changed: no row, no journal. The statement
- * fails as a whole where the journal cannot be written; run it through `recording`.
+ * The part of a statement's last select that writes a journal for the row in `changed`, at the time of its event: no row, no
+ * journal. The statement fails as a whole where the journal cannot be written; run it through `recording`.
  */
-export function recordJournal(aggregateIdColumn: string): string {
-  return `record_journal(${aggregateIdColumn}, :journal_operation, :happened_at, :journal_entries)`;
+export function recordJournal(idColumn: string): string {
+  return `record_journal(changed.${idColumn}, :journal_operation, changed.changed_at, :journal_entries)`;
 }
 
 export const journalParameters = { journal_operation: 'text?', journal_entries: 'json?' } as const;
