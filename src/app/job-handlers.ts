@@ -17,7 +17,7 @@ import { returnUrlOf } from '../payments/bank-callbacks.ts';
 import type { Logger } from '../platform/log.ts';
 import type { MailServer } from '../platform/mail/mail-server.ts';
 import type { KnownLetter } from '../recurring/store/charge-fragments.ts';
-import { stepLetter } from '../receipts/worker.ts';
+import { stepLetter } from '../recurring/receipt-worker.ts';
 import type { Recurring } from '../recurring/port.ts';
 import { destinationOfOperation } from '../payouts/domain/destination.ts';
 import { stepDestination } from '../payouts/destination-worker.ts';

@@ -12,8 +12,9 @@ import type { Customer } from '../customers/domain/customer.ts';
 import type { Invoice } from '../invoices/domain/invoice.ts';
 import { originOf } from '../merchants/domain/party.ts';
 import { decimalsOf } from '../money.ts';
-import type { MandateTerms } from '../recurring/domain/mandate.ts';
-import type { Service } from '../app/app-context.ts';
+import type { MandateTerms } from '../receipts/domain/terms.ts';
+import type { Merchants } from '../merchants/merchants.ts';
+import type { AccessTokens } from '../platform/keys/access-token.ts';
 import { awayPage, tryAgainAfterSeconds } from './unavailable-page.ts';
 import { challengePages, type SmallPage } from './challenge-pages.ts';
 import { checkoutPage, type CheckoutView, type Order, type View } from './domain/checkout-page.ts';
@@ -31,8 +32,8 @@ export type CheckoutPorts = {
   /** Whether receipts go to payers by mail. */
   readonly writesLetters: boolean;
   readonly log: Pick<Logger, 'error'>;
-  readonly tokens: Pick<Service['tokens'], 'verify'>;
-  readonly merchants: Pick<Service['merchants'], 'shop'>;
+  readonly tokens: Pick<AccessTokens, 'verify'>;
+  readonly merchants: Pick<Merchants, 'shop'>;
   readonly invoiceOf: (id: string) => Promise<Invoice | undefined>;
   readonly customerOf: (
     id: string,

@@ -4,7 +4,7 @@
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Withdrawn } from '../recurring/domain/series.ts';
-import type { Service } from '../app/app-context.ts';
+import type { Recurring as AllRecurring } from '../recurring/port.ts';
 import type { Binding } from './domain/binding.ts';
 import { decideWithdraw } from './domain/commands.ts';
 import {
@@ -16,7 +16,7 @@ import {
 } from './store/bindings.ts';
 import { storeBindingFacts } from './store/binding-changes.ts';
 
-export type Recurring = Pick<Service['recurring'], 'seriesOfCustomer' | 'withdraw'>;
+export type Recurring = Pick<AllRecurring, 'seriesOfCustomer' | 'withdraw'>;
 type CustomerName = { readonly partyId: string; readonly customerId: string };
 
 /** Each that fails is a change of somebody else's that succeeded. */

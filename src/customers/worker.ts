@@ -3,9 +3,9 @@
 import type { Bank, BankAnswer, Terminal } from '../acquiring/domain/bank-port.ts';
 import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { Service } from '../app/app-context.ts';
+import type { Recurring } from '../recurring/port.ts';
 import { meaningOf, nextOf, type NextStep } from './domain/bank-actions.ts';
-import { seriesChangeOf } from './domain/series-effects.ts';
+import { seriesChangeOf } from './series-writes.ts';
 import { bindingOperationId, isReturning, type Binding } from './domain/binding.ts';
 import { mayMove, movedTo } from '../acquiring/domain/reroute.ts';
 import { storeMove } from './store/reroute.ts';
@@ -23,7 +23,7 @@ const writeTries = 10;
 export type BindingSteps = {
   readonly db: Database;
   readonly clock: Clock;
-  readonly recurring: Pick<Service['recurring'], 'bind' | 'declined'>;
+  readonly recurring: Pick<Recurring, 'bind' | 'declined'>;
   readonly bankOf: (binding: Binding) => Promise<Bank>;
   /** Another terminal of the shop, whose bank is not known to be away. */
   readonly terminalElsewhere: (binding: Binding) => Promise<Terminal | undefined>;

@@ -3,7 +3,7 @@
 import type { PaymentResource } from '../cards/domain/payment-resource.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { Caller } from '../platform/http/caller.ts';
+import type { Caller } from '../caller.ts';
 import type { RefusalToCharge } from '../retry-rules/domain/may-charge.ts';
 import { seriesIdOf } from '../recurring/domain/series.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';

@@ -3,10 +3,10 @@
 import type { Banks } from '../acquiring/banks.ts';
 import type { Clock, Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { Service } from '../app/app-context.ts';
+import type { Recurring } from '../recurring/port.ts';
 import { storeEvents } from './store/payment-changes.ts';
 import type { StoredPayment } from './store/rows.ts';
-import { seriesChangeOf } from './domain/series-effects.ts';
+import { seriesChangeOf } from './series-writes.ts';
 import { endingsOf, releaseOf, settledBy, type SettledAs } from './domain/resolution.ts';
 import { loadPayment, lookAgainAt } from './store/payments.ts';
 import { operationIdOf, type Payment, type PaymentFact } from './domain/payment.ts';
@@ -16,7 +16,7 @@ export type SettlingTools = {
   readonly db: Database;
   readonly clock: Clock;
   readonly banks: Pick<Banks, 'bankOf'>;
-  readonly recurring: Service['recurring'];
+  readonly recurring: Recurring;
 };
 
 type Name = { readonly invoiceId: string; readonly paymentId: string };

@@ -7,10 +7,10 @@ import { meaningOf, nextOf, type NextStep } from './domain/bank-actions.ts';
 import { operationIdOf, type Payment } from './domain/payment.ts';
 import { consentOver } from './domain/payment-failure.ts';
 import { storeEvents, storeSuccess } from './store/payment-changes.ts';
-import type { Service } from '../app/app-context.ts';
+import type { Recurring } from '../recurring/port.ts';
 import type { StoredPayment } from './store/rows.ts';
 import type { KnownLetter, PendingCharge } from '../recurring/store/charge-fragments.ts';
-import { seriesChangeOf, successOf } from './domain/series-effects.ts';
+import { seriesChangeOf, successOf } from './series-writes.ts';
 import { loadPayment, lookAgainAt, type NewPayment } from './store/payments.ts';
 import { storeMove } from './store/reroute.ts';
 import { mayMove, movedTo } from '../acquiring/domain/reroute.ts';
@@ -25,7 +25,7 @@ const stepsInARow = 5;
 export type PaymentSteps = {
   readonly db: Database;
   readonly clock: Clock;
-  readonly recurring: Service['recurring'];
+  readonly recurring: Recurring;
   readonly bankOf: (payment: Payment) => Promise<Bank>;
   /** Another terminal of the shop, whose bank is not known to be away. */
   readonly terminalElsewhere: (payment: Payment) => Promise<Terminal | undefined>;

@@ -2,7 +2,7 @@
 import type { CardDetails } from '../cards/domain/card.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { LoggedEvent } from '../platform/events/log.ts';
+import type { LoggedEvent } from '../platform/events/domain/topic.ts';
 import type { Realm } from '../merchants/domain/party.ts';
 import type { Money } from '../money.ts';
 import type { PendingCharge, StartedCharge, SucceededCharge } from './store/charge-fragments.ts';
@@ -14,7 +14,7 @@ import type { ReceiptLanguage } from '../receipts/domain/receipt.ts';
 import type { Ending, Member, Series, SeriesFact, Withdrawn } from './domain/series.ts';
 import type { SeriesWithSettings, StoredSeries } from './store/series.ts';
 import type { RecurringSettings } from './store/settings.ts';
-import type { WrittenReceipt } from '../receipts/write-receipt.ts';
+import type { WrittenReceipt } from './write-receipt.ts';
 
 /** The payment with which a payer, present and authenticated, let his card be charged again. */
 export type Consent = Member & {

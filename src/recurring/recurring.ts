@@ -2,12 +2,13 @@
 // changes it is written in the transaction or the very statement that changes the payment, and only if the series is still
 // what it was when it was asked whether it may be charged.
 import { createHash } from 'node:crypto';
+import type { Cards } from '../cards/vault.ts';
 import { laterBy, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import type { Money } from '../money.ts';
 import type { Realm } from '../merchants/domain/party.ts';
-import type { Service } from '../app/app-context.ts';
+import type { Merchants } from '../merchants/merchants.ts';
 import { endOfCard, endOfDay } from '../retry-rules/domain/calendar.ts';
 import {
   findPendingAttempt,
@@ -16,7 +17,7 @@ import {
   storeCardStop,
   storeDecline,
   storeEnding,
-} from '../retry-rules/store/attempts.ts';
+} from './store/attempts.ts';
 import { startedChargeOf, succeededChargeOf } from './store/charge-fragments.ts';
 import { linkOf } from './consent-bundle.ts';
 import { openConsentSeals } from './consent-seal.ts';
@@ -41,7 +42,7 @@ import {
 } from './store/series.ts';
 import { findSettings } from './store/settings.ts';
 import type { Admission, Consent, Recurring } from './port.ts';
-import { openReceipts } from '../receipts/write-receipt.ts';
+import { openReceipts } from './write-receipt.ts';
 
 /** Longer than any counter looks back. */
 const declinesCountMs = 31 * 24 * 3_600_000;
@@ -52,7 +53,9 @@ export function openRecurring({
   keyring,
   publicUrl,
   writesLetters,
-}: Pick<Service, 'cards' | 'merchants'> & {
+}: {
+  readonly cards: Pick<Cards, 'credential' | 'lookAt'>;
+  readonly merchants: Pick<Merchants, 'shop'>;
   readonly keyring: Pick<Keyring, 'find' | 'newest'>;
   readonly publicUrl: () => string;
   /** Nobody would send them, nor look at them, in live mode without a mail server. */

@@ -5,9 +5,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { isKeepable } from '../platform/http/json-body.ts';
-import type { Service } from '../app/app-context.ts';
+import type { Merchants } from '../merchants/merchants.ts';
 import { languageOf } from '../receipts/domain/payer-email.ts';
 import type { ReceiptLanguage } from '../receipts/domain/receipt.ts';
+import type { Recurring } from './port.ts';
 import { findSeriesWithSettings } from './store/series.ts';
 import type { Series } from './domain/series.ts';
 
@@ -60,8 +61,14 @@ export function addWithdrawPage(
     customers,
     merchants,
     browserLanguage,
-  }: Pick<Service, 'recurring' | 'customers' | 'merchants'> & {
+  }: {
     db: Database;
+    recurring: Recurring;
+    /** Whose bound card it is hears of it in the same transaction. */
+    customers: {
+      consentWithdrawn(tx: Database, series: Series, recurring: Recurring, now: Instant): Promise<void>;
+    };
+    merchants: Pick<Merchants, 'party' | 'timeOf'>;
     /** For whom no letter is known: by what his browser says it speaks. */
     browserLanguage: (acceptLanguage: string | undefined) => ReceiptLanguage;
   },

@@ -1,5 +1,5 @@
 // The checkout in Russian.
-import type { Words } from './translations.ts';
+import type { Words } from './translations.en.ts';
 
 export const russian: Words = {
   page: {

@@ -3,8 +3,7 @@ import type { Database } from '../../platform/database/database.ts';
 import { optional, statement, type Values } from '../../platform/database/statement.ts';
 import { bindingColumns, bindingFromRow } from './rows.ts';
 import { bindingList } from './bindings.ts';
-import type { ContactInfo } from '../domain/customer.ts';
-import type { ChargeableCustomer } from '../port.ts';
+import type { ChargeableCustomer, ContactInfo } from '../domain/customer.ts';
 
 const holdChargeable = statement({
   name: 'hold_chargeable_customer',

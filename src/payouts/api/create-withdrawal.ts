@@ -5,7 +5,7 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
 import type { Service } from '../../app/app-context.ts';
 import { findDestination } from '../store/destinations.ts';
-import { findGrant } from '../../wallets/store/grants.ts';
+import { findGrant } from '../store/grants.ts';
 import { fingerprintOf, madeOnce } from '../../identities/api/idempotent-create.ts';
 import type { TurnoverRefusal } from '../domain/payout-limits.ts';
 import { givenIn, shapeProblem } from '../../identities/api/shared-schema.ts';

@@ -1,6 +1,6 @@
 // Who may call what: one row for each operation. An operation without a row does not compile, and a test walks every
 // operation with every kind of token, for an entity of its own and for another's.
-import type { TokenKind } from '../keys/access-token.ts';
+import type { TokenKind } from '../../caller.ts';
 import type { RefusalCode } from './errors/error-codes.ts';
 
 /** The scope of a key that was made without a list: whatever there is, now and later. */

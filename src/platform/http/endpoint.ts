@@ -5,7 +5,7 @@ import type { Instant } from '../../clock.ts';
 import type { Busy, Outcome } from '../../refusal.ts';
 import type { Service, SlowService } from '../../app/app-context.ts';
 import type { Operation } from './access.ts';
-import type { Caller } from './caller.ts';
+import type { Caller } from '../../caller.ts';
 import type { RefusalCode, refusalsOfEveryOperation } from './errors/error-codes.ts';
 
 /** A refusal every operation shares needs no mention; any other must stand in the endpoint's own list. */

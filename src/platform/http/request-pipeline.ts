@@ -7,12 +7,11 @@ import type { TSchema } from 'typebox';
 import type { Clock } from '../../clock.ts';
 import { DatabaseUnavailable } from '../database/database.ts';
 import type { AccessTokens } from '../keys/access-token.ts';
-import type { ApiKeys } from '../../merchants/api-keys.ts';
 import type { Refusal } from '../../refusal.ts';
 import type { Service, SlowService } from '../../app/app-context.ts';
 import { access, everyScope, type AccessRow } from './access.ts';
 import { clientAddress, networkOf } from './client-address.ts';
-import type { Caller } from './caller.ts';
+import type { Caller } from '../../caller.ts';
 import { longestWaitMs, Patience, waitMsOf } from './request-deadline.ts';
 import { takesIdempotencyKey, type AnyEndpoint, type EndpointRequest } from './endpoint.ts';
 import {
@@ -35,11 +34,18 @@ import {
 } from './errors/error-response.ts';
 import { compileCheck, type Check, type Complaint } from './errors/validate.ts';
 
+/** What is asked of API keys. */
+export type ApiKeyCheck = {
+  authenticate(text: string): Promise<Caller | undefined>;
+  /** Whether this node has seen that key work before; whether it still does is not said. Looks nowhere. */
+  hasWorked(text: string): boolean;
+};
+
 export type Door = {
   readonly service: Service;
   readonly slow: SlowService;
   readonly clock: Clock;
-  readonly apiKeys: ApiKeys;
+  readonly apiKeys: ApiKeyCheck;
   readonly tokens: AccessTokens;
   readonly idempotency: Idempotency;
   readonly keyRate: RateLimit;

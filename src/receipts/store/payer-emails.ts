@@ -3,8 +3,7 @@ import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import type { Currency } from '../../money.ts';
-import type { Letter, Paid } from '../domain/payer-email.ts';
-import type { Member } from '../../recurring/domain/series.ts';
+import type { Letter, Paid, PaymentOfLetter } from '../domain/payer-email.ts';
 
 /** What a receipt says, and where it goes. */
 export type NewLetter = { readonly paid: Paid; readonly recipient: string | undefined };
@@ -141,7 +140,7 @@ export async function storeLetter(
 
 export async function findLetter(
   db: Database,
-  { invoiceId, paymentId }: Member,
+  { invoiceId, paymentId }: PaymentOfLetter,
 ): Promise<Letter | undefined> {
   const [row] = await db.run(readLetter, { invoice_id: invoiceId, payment_id: paymentId });
   return row && letterFromRow(row);
@@ -158,7 +157,7 @@ export async function findOutbox(
 
 export async function endLetter(
   db: Database,
-  { invoiceId, paymentId }: Member,
+  { invoiceId, paymentId }: PaymentOfLetter,
   ended: Required<Pick<Letter, 'status' | 'written'>> & Pick<Letter, 'refusal'>,
   now: Instant,
 ): Promise<void> {

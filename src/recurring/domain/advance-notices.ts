@@ -3,15 +3,7 @@
 import { laterBy, type Instant } from '../../clock.ts';
 import { endOfDay, monthsAfter } from '../../retry-rules/domain/calendar.ts';
 import { gapMonthsMost } from '../../retry-rules/domain/may-charge.ts';
-import type { Series } from './series.ts';
-
-export type Notice = {
-  readonly kind:
-    'cardExpiring' | 'gapNearing' | 'rareChargeNearing' | 'trialEnding' | 'consentEnding' | 'consentEnded';
-  /** When it is said, and of which moment it speaks. */
-  readonly at: Instant;
-  readonly about: Instant;
-};
+import type { Notice, Series } from './series.ts';
 
 const dayMs = 24 * 3_600_000;
 const rareAfterDays = 180;

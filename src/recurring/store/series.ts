@@ -3,7 +3,7 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
-import type { LoggedEvent } from '../../platform/events/log.ts';
+import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
 import { linkOf } from '../consent-bundle.ts';
 import { nextNotice } from '../domain/advance-notices.ts';
 import { evolve, type CardHandles, type Series, type SeriesFact } from '../domain/series.ts';

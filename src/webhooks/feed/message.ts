@@ -1,7 +1,12 @@
 // A notice as it goes over the wire: its id, its number, its bytes. All but that of a test follows from what it is about.
 import { createHash, randomBytes } from 'node:crypto';
 import type { Instant } from '../../clock.ts';
-import { noticesOfEventMost, positionOf, type Notice, type Topic } from '../../platform/events/topic.ts';
+import {
+  noticesOfEventMost,
+  positionOf,
+  type Notice,
+  type Topic,
+} from '../../platform/events/domain/topic.ts';
 
 /** Events of an aggregate that take their numbers from one base. */
 export const eventsOfChunk = 64;

@@ -1,9 +1,9 @@
 // The receipt of a payment, put together from what is known of the payment, its series and its shop.
 import type { Database } from '../platform/database/database.ts';
-import type { Service } from '../app/app-context.ts';
-import { languageOf, type Paid } from './domain/payer-email.ts';
-import { receiptOf, type Receipt, type ReceiptLanguage } from './domain/receipt.ts';
-import { findSeriesWithSettings, type SeriesWithSettings } from '../recurring/store/series.ts';
+import type { Merchants } from '../merchants/merchants.ts';
+import { languageOf, type Paid } from '../receipts/domain/payer-email.ts';
+import { receiptOf, type Receipt, type ReceiptLanguage } from '../receipts/domain/receipt.ts';
+import { findSeriesWithSettings, type SeriesWithSettings } from './store/series.ts';
 
 export type WrittenReceipt = Receipt & { readonly language: ReceiptLanguage };
 
@@ -11,7 +11,7 @@ export function openReceipts({
   merchants,
   withdrawUrlOf,
 }: {
-  readonly merchants: Pick<Service['merchants'], 'shop'>;
+  readonly merchants: Pick<Merchants, 'shop'>;
   /** Where the payer ends the series. */
   readonly withdrawUrlOf: (seriesId: string) => string;
 }) {

@@ -4,13 +4,13 @@ import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { findDestination } from '../../payouts/store/destinations.ts';
-import { DestinationPath } from '../../payouts/api/destination-schema.ts';
+import { findDestination } from '../store/destinations.ts';
+import { DestinationPath } from './destination-schema.ts';
 import { storeGrant } from '../store/grants.ts';
 import { requireActive } from '../../identities/domain/identity.ts';
 import { Asset, AssetParams, instantOf } from '../../identities/api/shared-schema.ts';
-import { findWallet } from '../store/wallets.ts';
-import { WalletPath } from './schema.ts';
+import { findWallet } from '../../wallets/store/wallets.ts';
+import { WalletPath } from '../../wallets/api/schema.ts';
 import { isKnownCurrency } from '../../money.ts';
 
 export const grantWallet = endpoint({

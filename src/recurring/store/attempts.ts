@@ -4,16 +4,11 @@ import { instantFromDatabase, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import type { Money } from '../../money.ts';
-import type { PendingCharge } from '../../recurring/store/charge-fragments.ts';
-import type { CardStop, Standing } from '../domain/may-charge.ts';
-import type { Attempt, Ending, Member, Stopped } from '../../recurring/domain/series.ts';
-import {
-  seriesColumns,
-  seriesFromRow,
-  settingsOfSeries,
-  type StoredSeries,
-} from '../../recurring/store/series.ts';
-import type { RecurringSettings } from '../../recurring/store/settings.ts';
+import type { PendingCharge } from './charge-fragments.ts';
+import type { CardStop, Standing } from '../../retry-rules/domain/may-charge.ts';
+import type { Attempt, Ending, Member, Stopped } from '../domain/series.ts';
+import { seriesColumns, seriesFromRow, settingsOfSeries, type StoredSeries } from './series.ts';
+import type { RecurringSettings } from './settings.ts';
 
 const stopColumns = { stopped_at: 'timestamptz?', stop_rule: 'text?', stop_pack: 'text?' } as const;
 
