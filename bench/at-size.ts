@@ -186,7 +186,7 @@ async function everyMinute(): Promise<string[]> {
     times.set(name, [...(times.get(name) ?? []), performance.now() - since]);
   };
   for (const { contender } of sides) {
-    const db = openDatabase({ connection: { url: field.urlOf(contender.database) }, connectionsMost: 3 });
+    const db = openDatabase({ connection: { url: field.urlOf(contender.database) }, maxConnections: 3 });
     const since = instantAt(Date.now() - 60_000);
     for (const one of everyInvariant)
       await timed(`${one.id} ${one.says}`, () => db.run(one.find, { recent: true, since }));

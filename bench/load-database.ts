@@ -59,7 +59,7 @@ try {
   await copyAll(lives);
   console.log('statistics …');
   await field.query('service', 'vacuum (analyze)');
-  const db = openDatabase({ connection: { url: field.urlOf('service') }, connectionsMost: 3 });
+  const db = openDatabase({ connection: { url: field.urlOf('service') }, maxConnections: 3 });
   // What was loaded is neither news for webhooks nor for the minutely look at the ledger.
   await moveWatermark(db, { from: 'start', marginMs: 60_000 });
   await db.end();

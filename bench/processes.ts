@@ -176,7 +176,7 @@ async function start(
     },
     async floor() {
       await haveDatabase('floor');
-      const floorDatabase = openDatabase({ connection: { url: urlOf('floor') }, connectionsMost: 3 });
+      const floorDatabase = openDatabase({ connection: { url: urlOf('floor') }, maxConnections: 3 });
       await migrate(floorDatabase);
       await floorDatabase.end();
       const started = await run('floor', [floorProgram], {

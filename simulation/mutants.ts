@@ -34,7 +34,7 @@ It ends with 1 when one was not found, or does not apply any more. More: docs/re
     'side-by-side': { type: 'string', default: String(Math.min(2, availableParallelism())) },
     write: { type: 'boolean', default: false },
   },
-  { wordsMost: 100 },
+  { maxWords: 100 },
 );
 const wish = {
   steps: wholeNumber('--steps', values.steps),
@@ -42,7 +42,7 @@ const wish = {
   every: themes.length,
 };
 const fromSeed = wholeNumber('--seed', values.seed, 0);
-const sideBySideMost = wholeNumber('--side-by-side', values['side-by-side']);
+const maxSideBySide = wholeNumber('--side-by-side', values['side-by-side']);
 const document = new URL('../docs/reliability.md', import.meta.url);
 
 function print(line: string): void {
@@ -55,7 +55,7 @@ async function sideBySide<T, R>(things: readonly T[], work: (thing: T) => Promis
   const worker = async () => {
     for (const [place, thing] of waiting) results[place] = await work(thing);
   };
-  await Promise.all(Array.from({ length: sideBySideMost }, worker));
+  await Promise.all(Array.from({ length: maxSideBySide }, worker));
   return results;
 }
 
@@ -88,7 +88,7 @@ async function wrongAnyway(seeds: readonly number[]): Promise<number[]> {
   const sources = copySources();
   try {
     const found = await sideBySide(seeds, (seed) =>
-      search(sources.folder, { ...wish, firstSeed: seed, worldsMost: 1 }),
+      search(sources.folder, { ...wish, firstSeed: seed, maxWorlds: 1 }),
     );
     return found.flatMap((one) => {
       if (one) print(`without any fault: ${textOf(one)}`);

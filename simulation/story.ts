@@ -2,8 +2,8 @@
 // time passed in between.
 import type { Report } from './run-world.ts';
 
-const linesMost = 120;
-const charactersMost = 240;
+const maxLines = 120;
+const maxCharacters = 240;
 const pause = /^(\d+) ms pass$/;
 
 export function storyOf({ lines, findings }: Report): string[] {
@@ -17,8 +17,8 @@ export function storyOf({ lines, findings }: Report): string[] {
     if (!line.includes(id) && !/^!|starts|dies|nothing goes wrong/.test(line)) continue;
     if (passedMs > 0) told.push(`${passedMs} ms later`);
     passedMs = 0;
-    told.push(line.slice(0, charactersMost));
+    told.push(line.slice(0, maxCharacters));
   }
-  const cut = told.length - linesMost;
-  return cut > 0 ? [...told.slice(0, linesMost), `… and ${cut} lines more: --story shows all`] : told;
+  const cut = told.length - maxLines;
+  return cut > 0 ? [...told.slice(0, maxLines), `… and ${cut} lines more: --story shows all`] : told;
 }

@@ -233,7 +233,7 @@ async function torment(stage: Stage): Promise<number> {
   return died;
 }
 
-const unfinished = `
+const notFinal = `
   select (select count(*) from payment where status not in ('held', 'captured', 'refunded', 'cancelled', 'failed'))
     + (select count(*) from binding where status not in ('succeeded', 'withdrawn', 'failed'))
     + (select count(*) from withdrawal where status = 'sending')
@@ -247,7 +247,7 @@ const unfinished = `
 async function settle(stage: Stage, client: Client): Promise<void> {
   const until = Date.now() + settleWithinMs;
   for (let look = 0; ; look++) {
-    const [row] = await stage.postgres.query(unfinished);
+    const [row] = await stage.postgres.query(notFinal);
     const [left, stuck] = [Number(row?.['left']), Number(row?.['stuck'])];
     if (look % 5 === 0) say(`${left} under way, ${stuck} wait for an operator`);
     if (left === 0 && stuck === 0) return;

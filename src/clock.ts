@@ -18,7 +18,7 @@ export const lastInstant = '9999-12-31T23:59:59.999999Z' as Instant;
 const dayMs = 86_400_000;
 /** The texts of days that were asked for: those are of a few years, so there are not many of them. */
 const days = new Map<number, string>();
-const daysMost = 10_000;
+const maxDays = 10_000;
 let lastSecond = { number: Number.NaN, text: '' };
 
 /** The second is remembered, as most instants are of now; and so are days: this is asked dozens of times for a charge. */
@@ -44,7 +44,7 @@ function dayAt(number: number): string {
   const text = new Date(number * dayMs).toISOString();
   if (text.length !== lastInstant.length - 3 || text.startsWith('0000'))
     throw new Error(`${text} is no instant: it is not within years 0001 to 9999`);
-  if (days.size === daysMost) days.clear();
+  if (days.size === maxDays) days.clear();
   const day = text.slice(0, 11);
   days.set(number, day);
   return day;

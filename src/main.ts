@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { addMerchantCommands } from './cli/merchants/commands.ts';
 import { addPaymentCommands } from './cli/payments/commands.ts';
 import { addPayoutCommands } from './cli/payouts/commands.ts';
-import { ownFile } from './asset-paths.ts';
+import { assetPath } from './asset-paths.ts';
 
-const { version } = JSON.parse(readFileSync(ownFile('../package.json'), 'utf8')) as {
+const { version } = JSON.parse(readFileSync(assetPath('../package.json'), 'utf8')) as {
   version: string;
 };
 
@@ -307,7 +307,7 @@ ledger
   .exitOverride(endAsNotFoundOut)
   .option('--recent', 'only what came since the last such check')
   .option('--json', 'as JSON')
-  .action(async (options) => (await import('./cli/operations/ledger.ts')).checkBooks(options));
+  .action(async (options) => (await import('./cli/operations/ledger.ts')).runLedgerCheck(options));
 ledger
   .command('account')
   .description('show an account: balances, rows, latest transfers')

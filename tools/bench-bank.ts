@@ -22,7 +22,7 @@ const { words } = readOptions(
 npx tsx tools/bench-bank.ts [8] [64]
   how many operations a second the simulated bank does; for so many seconds, over so many connections`,
   {},
-  { wordsMost: 2 },
+  { maxWords: 2 },
 );
 const seconds = Math.min(wholeNumber('the number of seconds', words[0] ?? '8'), 60);
 const connections = Math.min(wholeNumber('the number of connections', words[1] ?? '64'), 200);

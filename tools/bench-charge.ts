@@ -8,7 +8,7 @@ import { buildService, foundationOn } from '../src/app/compose.ts';
 import { readConfig } from '../src/app/config.ts';
 import { openDatabase } from '../src/platform/database/database.ts';
 import { startEmbedded } from '../src/sandbox/postgres/server.ts';
-import { everyScope } from '../src/platform/http/access.ts';
+import { allScopes } from '../src/platform/http/access.ts';
 import { randomIds } from '../src/ids.ts';
 import { acquirerUncleared, feeIncome, settlementAccount } from '../src/platform/ledger/domain/account.ts';
 import { spreadAccount } from '../src/platform/ledger/store/journals.ts';
@@ -24,7 +24,7 @@ const { words } = readOptions(
 npm run bench:charge -- [12]
   how many whole charges a second one node takes; for so many seconds`,
   {},
-  { wordsMost: 1 },
+  { maxWords: 1 },
 );
 const clients = 32;
 const rounds = 6;
@@ -54,7 +54,7 @@ const server = await startEmbedded({
   machine: { openFolder: folder },
   settings: { commit_delay: String(commitMs * 1_000), commit_siblings: '0' },
 });
-const database = openDatabase({ connection: server.connection, connectionsMost: clients + 4 });
+const database = openDatabase({ connection: server.connection, maxConnections: clients + 4 });
 const log = openLog({ level: 'error', human: false });
 const ports = { clock: systemClock, ids: randomIds };
 const config = readConfig(
@@ -73,7 +73,7 @@ try {
   await service.app.ready();
   await database.run(insertParty, { party_id: partyId, name: 'Bench', created_at: systemClock.now() });
   await service.banks.putBank({ id: 'BANK', url: bank.url, secret: bankSecret });
-  const apiKey = await foundation.apiKeys.create({ partyId, name: 'bench', scopes: [everyScope] });
+  const apiKey = await foundation.apiKeys.create({ partyId, name: 'bench', scopes: [allScopes] });
   // Each keeps to accounts of its own: those of the bank and of the fees are one for each currency.
   const contenders = [
     await contender('100 shops', 100, 'RUB'),

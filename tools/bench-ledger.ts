@@ -39,7 +39,7 @@ type Contender = {
 
 const { folder, remove } = temporaryFolder();
 const server = await startEmbedded({ dataFolder: folder, log: () => {}, machine: { openFolder: folder } });
-const db = openDatabase({ connection: server.connection, connectionsMost: clients });
+const db = openDatabase({ connection: server.connection, maxConnections: clients });
 try {
   await migrate(db);
   await db.withClient((client) => client.query('create table bare (bare_id text primary key)'));

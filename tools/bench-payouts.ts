@@ -41,7 +41,7 @@ type Contender = {
 
 const { folder, remove } = temporaryFolder();
 const server = await startEmbedded({ dataFolder: folder, log: () => {}, machine: { openFolder: folder } });
-const db = openDatabase({ connection: server.connection, connectionsMost: clients + 2 });
+const db = openDatabase({ connection: server.connection, maxConnections: clients + 2 });
 try {
   await migrate(db);
   await db.withClient((client) => client.query('create table bare (bare_id text primary key)'));

@@ -5,7 +5,7 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { readBookFile } from '../src/acquiring/reconciliation/report-file.ts';
 import { systemClock } from '../src/clock.ts';
-import { bankComparison } from '../src/app/reconciliation-sources.ts';
+import { reconciliationSources } from '../src/app/reconciliation-sources.ts';
 import { openDatabase } from '../src/platform/database/database.ts';
 import { startEmbedded } from '../src/sandbox/postgres/server.ts';
 import { migrate } from '../src/platform/database/migrate.ts';
@@ -18,7 +18,7 @@ const { words } = readOptions(
 npx tsx tools/bench-reconcile.ts [LINES]…
   how long a reconciliation takes, and how much memory; over books of so many lines each`,
   {},
-  { wordsMost: 100 },
+  { maxWords: 100 },
 );
 const lengths = words.map((word) => wholeNumber('the number of lines', word));
 const linesOfPayment = 2;
@@ -51,7 +51,7 @@ const seed = `
 
 const { folder, remove } = temporaryFolder();
 const server = await startEmbedded({ dataFolder: folder, log: () => {}, machine: { openFolder: folder } });
-const db = openDatabase({ connection: server.connection, connectionsMost: 4 });
+const db = openDatabase({ connection: server.connection, maxConnections: 4 });
 try {
   await migrate(db);
   let payments = 0;
@@ -73,30 +73,30 @@ try {
 }
 
 async function measured(file: string): Promise<string> {
-  let heapMost = 0;
-  let residentMost = 0;
+  let maxHeap = 0;
+  let maxResident = 0;
   const sample = () => {
     const { heapUsed, rss } = process.memoryUsage();
-    heapMost = Math.max(heapMost, heapUsed);
-    residentMost = Math.max(residentMost, rss);
+    maxHeap = Math.max(maxHeap, heapUsed);
+    maxResident = Math.max(maxResident, rss);
   };
   const beganMs = performance.now();
   const { lines, equal, sums } = await reconcile({
     db,
     clock: systemClock,
-    comparison: bankComparison,
+    comparison: reconciliationSources,
     book: { grows: false, entriesAfter: () => readBookFile(file) },
     bankId: 'BANK',
     period: {},
     openHours: 24,
-    listMost: 100,
+    maxList: 100,
     report: sample,
   });
   const seconds = (performance.now() - beganMs) / 1_000;
   const different = sums.reduce((all, { number }) => all + number, 0);
   return (
     `${lines} lines in ${seconds.toFixed(1)} s, ${Math.round(lines / seconds)} a second: ${equal} equal, ${different} different; ` +
-    `heap at most ${Math.round(heapMost / megabyte)} MB, resident ${Math.round(residentMost / megabyte)} MB`
+    `heap at most ${Math.round(maxHeap / megabyte)} MB, resident ${Math.round(maxResident / megabyte)} MB`
   );
 }
 

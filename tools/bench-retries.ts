@@ -7,13 +7,13 @@ import { buildService, foundationOn } from '../src/app/compose.ts';
 import { readConfig } from '../src/app/config.ts';
 import { openDatabase } from '../src/platform/database/database.ts';
 import { startEmbedded } from '../src/sandbox/postgres/server.ts';
-import { everyScope } from '../src/platform/http/access.ts';
+import { allScopes } from '../src/platform/http/access.ts';
 import { randomIds } from '../src/ids.ts';
 import { openLog } from '../src/platform/log.ts';
 import { insertParty, insertShop } from '../src/merchants/store/parties.ts';
 import type { Currency } from '../src/money.ts';
 import { mayCharge, type Decline } from '../src/retry-rules/domain/may-charge.ts';
-import { decideEnding, evolve, type Series, type SeriesTerms } from '../src/recurring/domain/series.ts';
+import { applyOutcome, evolve, type Series, type SeriesTerms } from '../src/recurring/domain/series.ts';
 import { openSimulatedBank } from '../src/sandbox/bank/simulated-bank.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
 import { readOptions, wholeNumber } from './script-options.ts';
@@ -23,7 +23,7 @@ const { words } = readOptions(
 npm run bench:retries -- [1000] [8]
   how long 31 days of retries take: of so many series, so many of which are charged each day`,
   {},
-  { wordsMost: 2 },
+  { maxWords: 2 },
 );
 const seriesCount = wholeNumber('the number of series', words[0] ?? '1000');
 const chargedEachDay = Math.min(
@@ -50,7 +50,7 @@ type Times = { readonly clockMs: number; readonly askMs: number; readonly charge
 
 const { folder, remove } = temporaryFolder();
 const server = await startEmbedded({ dataFolder: folder, log: () => {}, machine: { openFolder: folder } });
-const database = openDatabase({ connection: server.connection, connectionsMost: clients + 4 });
+const database = openDatabase({ connection: server.connection, maxConnections: clients + 4 });
 const log = openLog({ level: 'error', human: false });
 const ports = { clock: systemClock, ids: randomIds };
 const environment = {
@@ -76,12 +76,12 @@ try {
   await service.banks.putBank({ id: 'BANK', url: bank.url, secret });
   const terminal = { id: 'T1', partyId: party_id, shopId: 'SHOP', bankId: 'BANK', merchantId: 'SHOP' };
   await service.banks.putTerminal({ ...terminal, descriptor: 'BENCH', priority: 1 });
-  apiKey = await foundation.apiKeys.create({ partyId: party_id, name: 'bench', scopes: [everyScope] });
+  apiKey = await foundation.apiKeys.create({ partyId: party_id, name: 'bench', scopes: [allScopes] });
 
   const rules = rulesAlone();
   const parents: string[] = [];
   await inParallel(range(seriesCount), async () => void parents.push(await consentingPayer()));
-  await service.engine.settled();
+  await service.jobs.whenIdle();
   await chargeAll(parents);
   statuses.clear();
   const start = Date.parse((await call('GET', '/sandbox/clock')).body.now);
@@ -151,7 +151,7 @@ async function chargeAll(parents: readonly string[]): Promise<void> {
   for (let done = 0; done < parents.length; done += clients) {
     await forgetDeclines();
     await inParallel(parents.slice(done, done + clients), charge);
-    await service.engine.settled();
+    await service.jobs.whenIdle();
   }
 }
 
@@ -246,7 +246,7 @@ function rulesAlone(): { readonly tookMs: number; readonly said: string } {
       const amount = { minor: BigInt(declined), currency: 'RUB' as Currency };
       const attempt = { ...terms.root, createdAt: now, amount, isRetry: verdict.isRetry };
       const ending = { outcome: 'declined', network: 'mastercard', code: '51' } as const;
-      for (const fact of decideEnding(series, attempt, ending, now).facts) series = evolve(series, fact, now);
+      for (const fact of applyOutcome(series, attempt, ending, now).facts) series = evolve(series, fact, now);
       lastAttemptAt = now;
       declines.push({ at: now, isOfCharge: true });
     }

@@ -14,7 +14,7 @@ const { words } = readOptions(
 npx tsx tools/bench-statements.ts [6]
   what a statement costs by the driver's own way and by ours; in so many turns`,
   {},
-  { wordsMost: 1 },
+  { maxWords: 1 },
 );
 const turns = wholeNumber('the number of turns', words[0] ?? '6');
 const statementsInATurn = 2_500;

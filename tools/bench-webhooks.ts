@@ -29,14 +29,14 @@ const { words } = readOptions(
 npm run bench:webhooks -- [6000] [6]
   how many deliveries a second one node makes: of so many invoices, so many events each`,
   {},
-  { wordsMost: 2 },
+  { maxWords: 2 },
 );
 const invoices = wholeNumber('the number of invoices', words[0] ?? '6000');
 const eventsEach = wholeNumber('the number of events', words[1] ?? '6');
 
 const { folder, remove } = temporaryFolder();
 const server = await startEmbedded({ dataFolder: folder, log: () => {} });
-const db = openDatabase({ connection: server.connection, connectionsMost: 10 });
+const db = openDatabase({ connection: server.connection, maxConnections: 10 });
 const child = fork(fileURLToPath(new URL('../test/support/receiver-child.ts', import.meta.url)), {
   execArgv: ['--import', 'tsx'],
   stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
@@ -72,7 +72,7 @@ try {
     rule: 'anywhere',
     delaysSeconds: usualDelaysSeconds,
     timeoutMs: 10_000,
-    whatIsMissing: () => Promise.resolve(undefined),
+    missingScope: () => Promise.resolve(undefined),
     countDelivery: () => {},
   });
   const events = invoices * eventsEach;

@@ -1,10 +1,10 @@
 // The documents that are printed from the code, so that they cannot say anything else: errors, settings, access.
 import { format, resolveConfig } from 'prettier';
 import { settings, type Setting } from '../src/app/config.ts';
-import { access, scopes, type AccessRow } from '../src/platform/http/access.ts';
+import { scopes } from '../src/platform/http/access.ts';
 import { takesIdempotencyKey, type AnyEndpoint } from '../src/platform/http/endpoint.ts';
 import { refusalsOf } from '../src/platform/http/openapi.ts';
-import { refusals, type RefusalCode } from '../src/platform/http/errors/error-codes.ts';
+import { errorCatalogue, type ErrorCode } from '../src/platform/http/errors/error-codes.ts';
 import {
   deadlineReached,
   failureOfDecline as chargeFailure,
@@ -36,7 +36,9 @@ export async function documents(): Promise<Map<string, string>> {
 }
 
 function errorsText(): string {
-  const statuses = [...new Set(Object.values(refusals).map(({ status }) => status))].sort((a, b) => a - b);
+  const statuses = [...new Set(Object.values(errorCatalogue).map(({ status }) => status))].sort(
+    (a, b) => a - b,
+  );
   return `# Errors
 
 ${printedFrom('src/platform/http/errors/error-codes.ts')}
@@ -102,48 +104,48 @@ function everyDecline<Failure>(failuresOf: (code: string) => readonly Failure[])
 }
 
 function errorsOfStatus(status: number): string {
-  const codes = codesOfCatalogue().filter((code) => refusals[code].status === status);
+  const codes = codesOfCatalogue().filter((code) => errorCatalogue[code].status === status);
   return `## ${status}\n\n${codes.map(errorText).join('\n\n')}`;
 }
 
-function errorText(code: RefusalCode): string {
-  const { message, advice } = refusals[code];
+function errorText(code: ErrorCode): string {
+  const { message, advice } = errorCatalogue[code];
   return `### \`${code}\`\n\n“${message}”. ${advice}\n\nFrom ${answeredBy(code)}.`;
 }
 
 /** A refusal many share is said to be of all that share it, where they have a word in common. */
-function answeredBy(code: RefusalCode): string {
+function answeredBy(code: ErrorCode): string {
   const users = endpoints.filter((endpoint) => refusalsOf(endpoint).includes(code));
   const writes = endpoints.filter(({ method }) => method !== 'GET');
-  const groups: [string, AnyEndpoint[]][] = [
+  const groups: [string, readonly AnyEndpoint[]][] = [
     ['every operation', endpoints],
     ['every `POST`, `PUT` and `DELETE`', writes],
     ['every operation that takes an `Idempotency-Key`', endpoints.filter(takesIdempotencyKey)],
   ];
   const group = groups.find(
-    ([, members]) => members.length === users.length && members.every((member) => users.includes(member)),
+    ([, members]) =>
+      members.length === users.length &&
+      members.every((member: AnyEndpoint) => users.some((user) => user === member)),
   );
   return group?.[0] ?? users.map(({ operation }) => `\`${operation}\``).join(', ');
 }
 
 function accessText(): string {
   const rows = endpoints.map((endpoint) => {
-    const row: AccessRow = access[endpoint.operation];
-    const tokens = row.tokens
-      .map((kind) => (row.anyEntity ? `that of any ${kind}` : `that of the ${kind} in \`{${row.entity}}\``))
+    const { scope, tokens: kinds = [], entity, anyEntity, maskedAs } = endpoint.access;
+    const tokens = kinds
+      .map((kind) => (anyEntity ? `that of any ${kind}` : `that of the ${kind} in \`{${entity}}\``))
       .join(', ');
-    const otherwise = row.hiddenBehind
-      ? `${refusals[row.hiddenBehind].status} \`${row.hiddenBehind}\``
-      : '401';
+    const otherwise = maskedAs ? `${errorCatalogue[maskedAs].status} \`${maskedAs}\`` : '401';
     const call = `\`${endpoint.method} ${endpoint.path}\``;
-    return [`\`${endpoint.operation}\``, call, `\`${row.apiKey}\``, tokens || 'none', otherwise];
+    return [`\`${endpoint.operation}\``, call, `\`${scope}\``, tokens || 'none', otherwise];
   });
   const sandboxAlone = sandboxRoutes
     .filter(({ path }) => !path.startsWith('/sandbox/'))
     .map(({ method, path }) => `\`${method} ${path}\``);
   return `# Who may call what
 
-${printedFrom('src/platform/http/access.ts')}
+${printedFrom('the `access` of each endpoint')}
 
 There are two kinds of bearer tokens. An **API key** belongs to a party and is for its servers alone; it may do what its
 scopes allow, and it has them all unless it was made with a list (\`mandate keys create --scopes\`). An **access token** may be
@@ -217,6 +219,6 @@ function table(headings: readonly string[], rows: readonly (readonly string[])[]
     .join('\n');
 }
 
-function codesOfCatalogue(): RefusalCode[] {
-  return Object.keys(refusals) as RefusalCode[];
+function codesOfCatalogue(): ErrorCode[] {
+  return Object.keys(errorCatalogue) as ErrorCode[];
 }

@@ -9,7 +9,7 @@ import { readOptions } from './script-options.ts';
 readOptions(`npm run schema: writes schema.sql anew. It takes no options.`);
 
 const { connection, stop } = await startTestCluster();
-const database = openDatabase({ connection, connectionsMost: 1 });
+const database = openDatabase({ connection, maxConnections: 1 });
 try {
   await migrate(database);
   await writeFile(new URL('../schema.sql', import.meta.url), await database.withClient(schemaText));

@@ -14,7 +14,7 @@ const { words } = readOptions(
 npm run mutate:lifecycles -- [payments/payment]
   whether the tests of the pure files notice a mistake; of one file alone`,
   {},
-  { wordsMost: 1 },
+  { maxWords: 1 },
 );
 const repository = fileURLToPath(new URL('../', import.meta.url));
 /** Sources, each with the tests that are to notice. */

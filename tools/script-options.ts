@@ -15,7 +15,7 @@ type Read<Options extends Known> = {
 export function readOptions<const Options extends Known>(
   help: string,
   options: Options = {} as Options,
-  { wordsMost = 0 } = {},
+  { maxWords = 0 } = {},
 ): Read<Options> {
   const said = process.argv.slice(2);
   if (said.includes('--help')) {
@@ -24,8 +24,8 @@ export function readOptions<const Options extends Known>(
   }
   try {
     const { values, positionals } = parseArgs({ args: said, options, allowPositionals: true, strict: true });
-    if (positionals.length <= wordsMost) return { options: values, words: positionals };
-    return refuse(`nobody knows what ${positionals[wordsMost]} means`);
+    if (positionals.length <= maxWords) return { options: values, words: positionals };
+    return refuse(`nobody knows what ${positionals[maxWords]} means`);
   } catch (error) {
     // The rest of what it says is how to write a word that begins with a dash.
     return refuse(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error));

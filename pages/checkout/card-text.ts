@@ -23,7 +23,7 @@ export type Problem =
   | 'emailWrong'
   | 'consentMissing';
 
-const digitsMost = 19;
+const maxDigits = 19;
 
 export function digitsOf(text: string): string {
   return text.replace(/\D/g, '');
@@ -37,7 +37,7 @@ export function networkOf(text: string): PaymentSystem | undefined {
 
 /** In groups, as on the card. */
 export function groupedNumber(text: string): string {
-  const digits = digitsOf(text).slice(0, digitsMost);
+  const digits = digitsOf(text).slice(0, maxDigits);
   const groups =
     networkOf(digits) === 'amex'
       ? [4, 6, 5]
@@ -123,7 +123,7 @@ export function holderProblem(text: string): Problem | undefined {
   return /^[\p{L}\p{M}\p{P}\s]{1,100}$/u.test(text.trim()) ? undefined : 'holderWrong';
 }
 
-const emailLengthMost = 100;
+const maxEmailLength = 100;
 /** As the service reads addresses, in its usual form alone: no quotes, and a host with a dot in its name. */
 const emailPattern =
   /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*@([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
@@ -131,5 +131,5 @@ const emailPattern =
 export function emailProblem(text: string, isRequired: boolean): Problem | undefined {
   const address = text.trim();
   if (address === '') return isRequired ? 'emailMissing' : undefined;
-  return address.length <= emailLengthMost && emailPattern.test(address) ? undefined : 'emailWrong';
+  return address.length <= maxEmailLength && emailPattern.test(address) ? undefined : 'emailWrong';
 }

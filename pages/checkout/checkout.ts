@@ -21,7 +21,7 @@ const backAfterMs = 5_000;
 const sendAgainMs = [500, 1_000, 2_000];
 const sendAgainLastMs = 4_000;
 /** Longer than that nobody waits in front of a page. */
-const waitSecondsMost = 60;
+const maxWaitSeconds = 60;
 
 const facts = JSON.parse(existing('facts', HTMLElement).textContent) as CheckoutFacts;
 const { words } = facts;
@@ -154,7 +154,7 @@ function run(token: string): void {
         if (facts.kind === 'customer') session.follow((followed = begun.body.id));
         return undefined;
       }
-      if (begun.came === 'wait' && begun.seconds > waitSecondsMost) return words.notices.tooManyCards;
+      if (begun.came === 'wait' && begun.seconds > maxWaitSeconds) return words.notices.tooManyCards;
       sayWhileWaiting('unsent');
       const pauseMs = begun.came === 'wait' ? begun.seconds * 1_000 : (sendAgainMs[turn] ?? sendAgainLastMs);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));

@@ -17,7 +17,7 @@ export type Session = {
 };
 
 /** The most an address may have that the bank sends the browser back to. */
-const returnUrlMost = 2_000;
+const maxReturnUrl = 2_000;
 /** What the page can do without, should there be too much of it. */
 const dispensable = ['description', 'payButtonLabel', 'name', 'redirectUrl'];
 
@@ -54,7 +54,7 @@ function returnUrlOf(asked: URLSearchParams): string {
   const query = new URLSearchParams(asked);
   const address = () => `${baseUrl}checkout/return?${query}`;
   for (const name of dispensable) {
-    if (address().length > returnUrlMost) query.delete(name);
+    if (address().length > maxReturnUrl) query.delete(name);
   }
   return address();
 }

@@ -2,13 +2,13 @@
 // back when he was told to is sent away again.
 import type { Locale } from '../../src/checkout/domain/checkout-request.ts';
 
-const secondsMost = 60;
-const minutesMost = 60;
+const maxSeconds = 60;
+const maxMinutes = 60;
 
 export function waitInWords(seconds: number, locale: Locale): string {
   const inWords = new Intl.RelativeTimeFormat(locale);
-  if (seconds <= secondsMost) return inWords.format(seconds, 'second');
+  if (seconds <= maxSeconds) return inWords.format(seconds, 'second');
   const minutes = Math.ceil(seconds / 60);
-  if (minutes <= minutesMost) return inWords.format(minutes, 'minute');
+  if (minutes <= maxMinutes) return inWords.format(minutes, 'minute');
   return inWords.format(Math.ceil(seconds / 3_600), 'hour');
 }

@@ -1,6 +1,6 @@
 // Which orders of the demo shop were made in this browser: so that its mailbox shows their letters and nobody else's.
 const place = 'demo-orders';
-const rememberedMost = 20;
+const maxRemembered = 20;
 
 /** The newest first; none where the browser keeps nothing. */
 export function ordersOfThisBrowser(): string[] {
@@ -15,7 +15,7 @@ export function ordersOfThisBrowser(): string[] {
 export function rememberOrder(id: string): void {
   const known = [id, ...ordersOfThisBrowser().filter((other) => other !== id)];
   try {
-    localStorage.setItem(place, JSON.stringify(known.slice(0, rememberedMost)));
+    localStorage.setItem(place, JSON.stringify(known.slice(0, maxRemembered)));
   } catch {
     // The mailbox stays empty.
   }

@@ -1,6 +1,7 @@
 // What a client may hold us to after an answer: that there is such an object, of that amount, which has been in that state, or
 // that what he asked for has been begun. By the paths and bodies of the public API.
 import type { Acknowledged } from './world.ts';
+import { defined } from '../../src/defined.ts';
 
 export type Assurance = {
   /** `payment I.1` */
@@ -87,7 +88,7 @@ function ofWallets(method: string, [things = '', id, part]: readonly string[], b
 function payment(invoiceId: string, body: Body): Assurance {
   const { about, status } = object('payment', `${invoiceId}.${body.id}`, body);
   // Its amount changes with a capture of a part.
-  return { about, ...(status === undefined ? {} : { status }) };
+  return { about, ...defined({ status }) };
 }
 
 function object(kind: string, name: string, body: Body): Assurance {

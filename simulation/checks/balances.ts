@@ -68,8 +68,8 @@ export function openSums(): OwnSums {
     belowZero: () =>
       [...accounts].flatMap(([account, { creditsPosted, debitsPosted, debitsPending }]): Problem[] => {
         const available = creditsPosted - debitsPosted - debitsPending;
-        const hasFloor = floors.includes(account.split(':')[2] ?? '');
-        return hasFloor && available < 0n ? [[account, `${available} is available on it`]] : [];
+        const forbidsOverdraft = floors.includes(account.split(':')[2] ?? '');
+        return forbidsOverdraft && available < 0n ? [[account, `${available} is available on it`]] : [];
       }),
   };
 }

@@ -3,6 +3,7 @@
 // Nodes' clocks differ: what came before what is read from the series' log, and only how long something took from the clocks.
 import { groupedBy, type AttemptRow } from './books.ts';
 import type { Check, Problem, Seen } from './check.ts';
+import { defined } from '../../src/defined.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -102,8 +103,7 @@ function standingAt(one: Attempt, before: readonly Attempt[]): { failingSince?: 
   }
   reached(one.at);
   return {
-    ...(failingSince === undefined ? {} : { failingSince }),
-    ...(deadUntil === undefined ? {} : { deadUntil }),
+    ...defined({ failingSince, deadUntil }),
   };
 }
 

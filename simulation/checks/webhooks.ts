@@ -79,7 +79,7 @@ const readConcerns = (isEarly: string) => `
   group by 1, 2`;
 
 /** What is subscribed by another name than it bears. */
-const subscribedAs: Readonly<Record<string, string>> = {
+const registeredType: Readonly<Record<string, string>> = {
   RefundCreated: 'PaymentRefundCreated',
   RefundSucceeded: 'PaymentRefundSucceeded',
   RefundFailed: 'PaymentRefundFailed',
@@ -101,7 +101,7 @@ export async function silence(query: CheckWorld['query'], { histories, received 
   return concerns.flatMap(({ webhook_id: webhookId, aggregate_id: id, sequences, early }): Problem[] => {
     const types = webhooks.get(webhookId)?.event_types.split(' ') ?? [];
     const all = (histories.get(id)?.notices ?? []).filter(
-      ({ type, sequence }) => sequences.includes(sequence) && types.includes(subscribedAs[type] ?? type),
+      ({ type, sequence }) => sequences.includes(sequence) && types.includes(registeredType[type] ?? type),
     );
     const told = once(queues.get(`${webhookId} ${id}`) ?? []).sort(
       (a, b) => Number(a.eventID) - Number(b.eventID),

@@ -10,6 +10,7 @@ import { peopleActions } from './customers.ts';
 import { shopActions, smoothShopActions } from './shop.ts';
 import type { Theme } from './themes.ts';
 import { walletActions } from './wallets.ts';
+import { defined } from '../../src/defined.ts';
 
 export type Request = Wish & {
   /** In words, for the trace. */
@@ -93,7 +94,7 @@ export function openClients(options: {
         'x-request-id': `request-${++asked}`,
         authorization: `Bearer ${wish.token ?? known.apiKey}`,
         ...(wish.body ? { 'content-type': 'application/json' } : {}),
-        ...(key === undefined ? {} : { 'idempotency-key': key }),
+        ...defined({ 'idempotency-key': key }),
       },
       ...(key === undefined ? {} : { repeatable: { request: key, firstAskedAt } }),
     };

@@ -21,12 +21,12 @@ export async function search(
     readonly every: number;
     readonly steps: number;
     readonly seconds: number;
-    readonly worldsMost?: number;
+    readonly maxWorlds?: number;
   },
 ): Promise<Found | undefined> {
   const startedMs = Date.now();
-  const { firstSeed, every, steps, seconds, worldsMost = worldsUsual } = wish;
-  const options = { seed: firstSeed, worlds: worldsMost, every, within: `${seconds}s`, steps };
+  const { firstSeed, every, steps, seconds, maxWorlds = worldsUsual } = wish;
+  const options = { seed: firstSeed, worlds: maxWorlds, every, within: `${seconds}s`, steps };
   const told = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const program = join(folder, 'simulation/simulate.ts');
   const child = spawn(process.execPath, ['--import', 'tsx', program, ...told, '--as-it-is'], {

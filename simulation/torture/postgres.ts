@@ -46,7 +46,7 @@ export async function startPostgres(folder: string): Promise<TorturedPostgres> {
     return `postgres://${user}:${password}@/${database}?host=${encodeURIComponent(host)}&port=${port}`;
   };
   const open = (database: string) =>
-    openDatabase({ connection: { url: urlOf(database) }, connectionsMost: 2, onConnectionError: () => {} });
+    openDatabase({ connection: { url: urlOf(database) }, maxConnections: 2, onConnectionError: () => {} });
   const on = async <T>(database: string, work: (db: DatabasePool) => Promise<T>): Promise<T> => {
     const db = open(database);
     try {

@@ -5,6 +5,7 @@ import pg from 'pg';
 import { typeParsers } from '../../src/platform/database/statement.ts';
 import type { Place } from './cluster.ts';
 import { real } from './take-over.ts';
+import { defined } from '../../src/defined.ts';
 
 export type Outcome = { readonly result: pg.QueryResult } | { readonly error: Error };
 export type Question = { readonly name?: string; readonly text: string; readonly values?: unknown[] };
@@ -120,7 +121,7 @@ export async function openBackends(place: Place): Promise<Backends> {
     async run(backend, { name, text, values }, mayWait) {
       // Without how long the driver would wait: that is no time of the world.
       const outcome = backend.client
-        .query({ text, ...(name === undefined ? {} : { name }), ...(values ? { values } : {}) })
+        .query({ text, ...defined({ name }), ...(values ? { values } : {}) })
         .then(
           (result): Outcome => ({ result }),
           (error: unknown): Outcome => ({ error: error as Error }),

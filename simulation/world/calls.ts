@@ -22,7 +22,7 @@ export type Calls = {
 };
 
 /** A few may be refused, because something else is not ready yet. */
-const beginningsMost = 100;
+const maxBeginnings = 100;
 
 export function openCalls(options: {
   scheduler: Scheduler;
@@ -84,7 +84,7 @@ export function openCalls(options: {
 
   async function prepare(node: WorldNode): Promise<void> {
     let last = 'nothing was asked';
-    for (let count = 0; count < beginningsMost; count++) {
+    for (let count = 0; count < maxBeginnings; count++) {
       const request = clients.beginning(now);
       if (!request) return;
       const { method, path, headers, body } = request;

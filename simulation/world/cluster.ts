@@ -88,7 +88,7 @@ async function makeTemplate(place: Place): Promise<void> {
   await administration.connect();
   await administration.query(`create database ${template}`);
   await administration.end();
-  const database = openDatabase({ connection: { ...place, database: template }, connectionsMost: 3 });
+  const database = openDatabase({ connection: { ...place, database: template }, maxConnections: 3 });
   await migrate(database);
   // Numbers of notices run with the server's clock, and never back: from there on they run by themselves.
   await database.withClient((client) => client.query(aheadOfTheClock));

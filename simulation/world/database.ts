@@ -10,7 +10,7 @@ import type { Trace } from './trace.ts';
 
 export type WorldDatabase = {
   /** The connections of one node. */
-  poolOf(node: string, connectionsMost: number): ConnectionPool;
+  poolOf(node: string, maxConnections: number): ConnectionPool;
   /** The node is gone, and its transactions with it. */
   cutOff(node: string): Promise<void>;
   /** Of an observer: at once, outside the order of things. */
@@ -235,7 +235,7 @@ export async function openWorldDatabase(options: {
     });
   }
 
-  function poolOf(node: string, connectionsMost: number): ConnectionPool {
+  function poolOf(node: string, maxConnections: number): ConnectionPool {
     const free: Session[] = [];
     const queue: ((session: Session) => void)[] = [];
     let total = 0;
@@ -281,7 +281,7 @@ export async function openWorldDatabase(options: {
 
     return {
       connect() {
-        const session = free.pop() ?? (total < connectionsMost ? newSession() : undefined);
+        const session = free.pop() ?? (total < maxConnections ? newSession() : undefined);
         if (session) return Promise.resolve(clientOf(session));
         return new Promise((resolve, reject) => {
           const timer = setTimeout(() => {

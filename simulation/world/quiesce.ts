@@ -19,11 +19,11 @@ const dueTables = [
   'letter',
   'webhook_queue',
 ];
-const roundsMost = 500;
+const maxRounds = 500;
 /** Operators and chores come every so many rounds, and when nothing is due. */
 const checkUpEvery = 10;
 /** Rounds in which nothing is due, until it is over: what the last chore or step has written may still have to be told. */
-const quietMost = 3;
+const maxQuiet = 3;
 const secondMs = 1_000;
 /** Long enough for every chore to have its turn. */
 const minuteMs = 61 * secondMs;
@@ -34,19 +34,19 @@ type Surroundings = { scheduler: Scheduler; database: WorldDatabase; bank: World
 export async function makePeace(node: WorldNode, surroundings: Surroundings): Promise<void> {
   const { scheduler, database, bank, trace } = surroundings;
   let quietRounds = 0;
-  for (let round = 1; round <= roundsMost; round++) {
+  for (let round = 1; round <= maxRounds; round++) {
     const isCheckUp = quietRounds > 0 || round % checkUpEvery === 0;
     await runDry(scheduler, isCheckUp);
     if (isCheckUp) await attend(node, surroundings);
     const next = await nextDueMs(surroundings);
     quietRounds = next === undefined ? quietRounds + 1 : 0;
-    if (quietRounds === quietMost) return;
+    if (quietRounds === maxQuiet) return;
     await bank.endOverdue();
     const ms = next === undefined ? minuteMs : Math.max(secondMs, next - scheduler.nowMs() + 1);
     scheduler.pass(ms);
     trace.add(`${ms} ms pass`);
   }
-  throw new Error(`after ${roundsMost} rounds this is still due: ${await whatIsDue(database)}`);
+  throw new Error(`after ${maxRounds} rounds this is still due: ${await whatIsDue(database)}`);
 }
 
 async function runDry(scheduler: Scheduler, withChores: boolean): Promise<void> {
@@ -70,14 +70,14 @@ async function attend(node: WorldNode, { scheduler, database }: Surroundings): P
 }
 
 async function mend({ service, foundation }: WorldNode, database: WorldDatabase): Promise<void> {
-  const { engine, banks, recurring } = service;
+  const { jobs, banks, recurring } = service;
   const { database: db, ports } = foundation;
-  for (const { table, id } of await engine.stuck()) {
+  for (const { table, id } of await jobs.stuck()) {
     const [invoiceId = '', paymentId = ''] = id.split('/');
     // A hold that the bank will not capture is let go; whatever else it is, is tried again.
     const release = async () =>
       releaseHold({ db, clock: ports.clock, banks, recurring }, { invoiceId, paymentId }, 'the bank refuses');
-    if (table !== 'payment' || !(await release().catch(() => undefined))) await engine.retry(table, id);
+    if (table !== 'payment' || !(await release().catch(() => undefined))) await jobs.retry(table, id);
   }
   const parked = await database.query(
     'select distinct webhook_id from webhook_queue where stuck_at is not null order by 1',

@@ -9,13 +9,13 @@ export type Trace = {
   digest(): string;
 };
 
-export function openTrace(linesMost = 200_000): Trace {
+export function openTrace(maxLines = 200_000): Trace {
   const hash = createHash('sha256');
   const lines: string[] = [];
   return {
     add(line) {
       hash.update(line).update('\n');
-      if (lines.length < linesMost) lines.push(line);
+      if (lines.length < maxLines) lines.push(line);
     },
     lines: () => lines,
     digest: () => hash.copy().digest('hex').slice(0, 16),

@@ -43,7 +43,7 @@ export type World = {
 };
 
 const startMs = Date.UTC(2026, 0, 19, 10);
-const callsMost = 16;
+const maxCalls = 16;
 const nodesUsual = 3;
 const secondMs = 1_000;
 const hourMs = 3_600_000;
@@ -125,7 +125,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       );
       nodes.set(name, node);
       scheduler.as(name, () => {
-        node.service.engine.start();
+        node.service.jobs.start();
         node.service.webhooks.start();
       });
     } catch (error) {
@@ -199,7 +199,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       .choices()
       .filter(({ owner, isChore = false }) => canMove(owner) && (wantsChore || !isChore));
     const at = chance.next();
-    const node = calls.underWay() < callsMost ? anyNode() : undefined;
+    const node = calls.underWay() < maxCalls ? anyNode() : undefined;
     if (node && at < 0.3) return calls.begin(node);
     if (at > 0.3 && at < 0.31 && payerDecides()) return;
     if (choices.length === 0 || at > 0.994) {
@@ -228,7 +228,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     for (const merchant of await alone(node.name, () => openMerchants(node))) clients.join(merchant);
     await alone(node.name, () => calls.prepare(node));
     // What was begun has come to its end, so that there is something to go on from: money that is held, cards that are known.
-    await alone(node.name, () => node.service.engine.settled());
+    await alone(node.name, () => node.service.jobs.whenIdle());
     faults.begin();
     while (nodes.size < nodesUsual) await bringUp();
   }

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
-import type { BankAnswer } from './domain/bank-port.ts';
+import type { BankResponse } from './domain/bank-port.ts';
 import { openBankHealth } from './bank-health.ts';
 
-const away: BankAnswer = { outcome: 'notSent', why: 'ECONNREFUSED', nothingLeft: true };
-const busy: BankAnswer = { outcome: 'notSent', why: 'the bank is busy, status 503' };
-const silent: BankAnswer = { outcome: 'unknown', why: 'no answer within 30000 ms' };
-const declined: BankAnswer = { outcome: 'declined', network: 'visa', code: '51' };
-const neverSeen: BankAnswer = { outcome: 'notFound' };
+const away: BankResponse = { outcome: 'notSent', why: 'ECONNREFUSED', noBytesSent: true };
+const busy: BankResponse = { outcome: 'notSent', why: 'the bank is busy, status 503' };
+const silent: BankResponse = { outcome: 'unknown', why: 'no answer within 30000 ms' };
+const declined: BankResponse = { outcome: 'declined', network: 'visa', code: '51' };
+const neverSeen: BankResponse = { outcome: 'notFound' };
 
 let nowMs: number;
 function opened() {
   nowMs = 1_000_000;
   const health = openBankHealth(() => nowMs);
-  return { health, said: (answer: BankAnswer) => health.hear('A', answer) };
+  return { health, said: (answer: BankResponse) => health.hear('A', answer) };
 }
 
 test('a bank is passed over for ten seconds when nothing could be sent, and others are not', () => {

@@ -3,7 +3,7 @@
 // first needed.
 import { epochMsOf, type Clock } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import { recentReads } from '../platform/database/ttl-cache.ts';
+import { ttlCache } from '../platform/database/ttl-cache.ts';
 import type { Values } from '../platform/database/statement.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import { open, seal } from '../platform/keys/master-key.ts';
@@ -25,7 +25,7 @@ export type Banks = {
   /** Undefined when no bank takes cards for the shop. When all its banks are away, one of them. */
   terminalOf(shop: { readonly partyId: string; readonly id: string }): Promise<Terminal | undefined>;
   /** Undefined when all its banks are away. Asked after one of them was found to be. */
-  terminalElsewhere(shop: {
+  alternateTerminal(shop: {
     readonly partyId: string;
     readonly shopId: string;
   }): Promise<Terminal | undefined>;
@@ -84,20 +84,20 @@ export function openBanks(options: {
   const health = openBankHealth(() => epochMsOf(clock.now()));
   const adapters = new Map<string, { readonly url: string; readonly secret: string; readonly bank: Bank }>();
 
-  const terminals = recentReads({
+  const terminals = ttlCache({
     maxAgeMs,
-    entriesMost: 10_000,
+    maxEntries: 10_000,
     load: (name: string) => {
       const [party_id, shop_id] = JSON.parse(name) as [string, string];
       return lookups.run(readTerminals, { party_id, shop_id });
     },
   });
-  const payoutTerminals = recentReads({
+  const payoutTerminals = ttlCache({
     maxAgeMs,
-    entriesMost: 10_000,
+    maxEntries: 10_000,
     load: (party_id: string) => lookups.run(readPayoutTerminals, { party_id }),
   });
-  const banks = recentReads({ maxAgeMs, entriesMost: 1_000, load: bankWith });
+  const banks = ttlCache({ maxAgeMs, maxEntries: 1_000, load: bankWith });
 
   async function settingsOf(id: string): Promise<BankSettings | undefined> {
     const [row] = await lookups.run(readBank, { bank_id: id });
@@ -161,7 +161,7 @@ export function openBanks(options: {
       const row = notAway(rows) ?? rows[0];
       return row && terminalFrom(row);
     },
-    async terminalElsewhere(shop) {
+    async alternateTerminal(shop) {
       const row = notAway(inUse(await terminalsOf(shop.partyId, shop.shopId)));
       return row && terminalFrom(row);
     },

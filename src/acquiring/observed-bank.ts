@@ -1,13 +1,13 @@
 // A bank with somebody who listens: what was asked, what it answered, and how long that took. For metrics, and for knowing
 // which banks are away.
-import type { Bank, BankAnswer, BankOperation } from './domain/bank-port.ts';
+import type { Bank, BankResponse, BankOperation } from './domain/bank-port.ts';
 
 export type Asked = BankOperation['kind'] | 'inquire';
-export type Listener = (asked: Asked, answer: BankAnswer, seconds: number) => void;
+export type Listener = (asked: Asked, answer: BankResponse, seconds: number) => void;
 
 /** The same bank, with all else an adapter can do. */
 export function watched<B extends Bank>(bank: B, hear: Listener): B {
-  async function timed(asked: Asked, answering: Promise<BankAnswer>): Promise<BankAnswer> {
+  async function timed(asked: Asked, answering: Promise<BankResponse>): Promise<BankResponse> {
     const startedAtMs = performance.now();
     const answer = await answering;
     hear(asked, answer, (performance.now() - startedAtMs) / 1000);

@@ -1,4 +1,4 @@
-// What an endpoint or an engine step may reach for. compose.ts puts it together once; nothing else is passed around.
+// Everything endpoints take, put together once in compose.ts. Each endpoint names the members it takes; nobody else imports this.
 import type { Banks } from '../acquiring/banks.ts';
 import type { CardTesting } from '../cards/card-testing.ts';
 import type { Cards } from '../cards/vault.ts';
@@ -8,13 +8,13 @@ import type { Customers } from '../customers/port.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Ids } from '../ids.ts';
 import type { AccessTokens } from '../platform/keys/access-token.ts';
-import type { Engine } from '../platform/jobs/job-runner.ts';
+import type { JobRunner } from '../platform/jobs/job-runner.ts';
 import type { Merchants } from '../merchants/merchants.ts';
 import type { Recurring } from '../recurring/port.ts';
-import type { Webhooks } from '../webhooks/webhooks.ts';
+import type { WebhookOperations, Webhooks } from '../webhooks/webhooks.ts';
 import type { PayoutRules } from '../payouts/payout-rules.ts';
 
-export type Service = {
+export type AppContext = {
   /** The pool, or the transaction a request with an Idempotency-Key runs in. */
   readonly db: Database;
   readonly clock: Clock;
@@ -31,12 +31,12 @@ export type Service = {
   readonly recurring: Recurring;
   /** Limits, fees and providers of payouts. */
   readonly payouts: PayoutRules;
-  readonly engine: Engine;
-  readonly webhooks: Omit<Webhooks, keyof SlowService>;
+  readonly jobs: JobRunner;
+  readonly webhooks: WebhookOperations;
 };
 
 /**
  * What takes long and needs no database. Only what an endpoint does `beforehand` has it: while a request is handled a transaction
  * may be open, and others wait for its connection.
  */
-export type SlowService = Pick<Webhooks, 'keyPairs'>;
+export type PrepareContext = Pick<Webhooks, 'keyPairs'>;

@@ -2,14 +2,15 @@
 // charges that began with it. What nobody in this list needs is deleted.
 import type { CardNeeds, Need } from '../cards/worker.ts';
 import type { Instant } from '../clock.ts';
-import { needOfCard as needOfBinding } from '../customers/domain/card-retention.ts';
+import { retentionNeed as needOfBinding } from '../customers/domain/card-retention.ts';
 import { loadBinding, seriesOfBinding } from '../customers/store/bindings.ts';
 import type { Database } from '../platform/database/database.ts';
-import { needOfCard as needOfPayment } from '../payments/domain/card-retention.ts';
+import { retentionNeed as needOfPayment } from '../payments/domain/card-retention.ts';
 import { loadPayment } from '../payments/store/payments.ts';
 import type { Recurring } from '../recurring/port.ts';
 import { seriesIdOf } from '../recurring/domain/series.ts';
 import { findDestination } from '../payouts/store/destinations.ts';
+import { defined } from '../defined.ts';
 
 const needed: Need = { until: 'some event' };
 
@@ -45,7 +46,7 @@ export function cardNeeds(recurring: Pick<Recurring, 'cardNeeds'>): CardNeeds {
       const seriesId = await seriesOfBinding(db, { customerId, bindingId });
       const token = stored?.binding.card.token;
       const newCharges = need === 'while its series is charged';
-      return needOfSeries(db, seriesId, now, { newCharges, ...(token === undefined ? {} : { token }) });
+      return needOfSeries(db, seriesId, now, { newCharges, ...defined({ token }) });
     },
     async destination(db, [id = '']) {
       const stored = await findDestination(db, null, id);

@@ -14,16 +14,16 @@ import type { Config } from './config.ts';
 import { connectDatabase, type OpenedDatabase } from './connect-database.ts';
 import { bindingInvariants } from '../customers/store/invariants.ts';
 import { customers } from '../customers/port.ts';
-import { lookAfterReturns } from '../customers/verification-refunds.ts';
+import { watchVerificationRefunds } from '../customers/verification-refunds.ts';
 import { loadCustomerOfPayer } from '../customers/store/customers.ts';
-import { addBindingReturn } from '../customers/payer-return.ts';
+import { addBindingPayerReturn } from '../customers/payer-return.ts';
 import { isReadOnly, type DatabasePool } from '../platform/database/database.ts';
 import { hasMigrations, isMigrated, migrate } from '../platform/database/migrate.ts';
-import { dueWork, workOf } from './job-handlers.ts';
-import { openEngine, type Engine } from '../platform/jobs/job-runner.ts';
+import { jobHandlers, jobOfOperation } from './job-handlers.ts';
+import { openJobRunner, type JobRunner } from '../platform/jobs/job-runner.ts';
 import type { Topic } from '../platform/events/domain/topic.ts';
 import { idempotency, idempotencyKeyLifetimeMs } from '../platform/http/idempotency.ts';
-import { addGauges, watchBooks } from './gauges.ts';
+import { addGauges, monitorLedger } from './gauges.ts';
 import { openMetrics } from '../platform/http/metrics.ts';
 import { openApiDocument } from '../platform/http/openapi.ts';
 import { addPages } from '../platform/http/pages/pages.ts';
@@ -38,12 +38,12 @@ import { localMasterKey, sandboxMasterKey } from '../platform/keys/master-key.ts
 import type { Logger } from '../platform/log.ts';
 import { openApiKeys, type ApiKeys } from '../merchants/api-keys.ts';
 import { openMerchants } from '../merchants/merchants.ts';
-import { realmOf, refuseOtherRealm } from '../merchants/livemode.ts';
+import { livemodeOf, requireSameMode } from '../merchants/livemode.ts';
 import { ledgerInvariants, type Invariant } from '../platform/ledger/store/invariants.ts';
 import { paymentInvariants } from '../payments/store/invariants.ts';
-import { addVisitorRoutes, callbackUrlOf } from '../payments/bank-callbacks.ts';
+import { addBankCallbackRoutes, callbackUrlOf } from '../payments/bank-callbacks.ts';
 import { openMailServer, type OpenMailServer } from '../platform/mail/mail-server.ts';
-import { ownFile } from '../asset-paths.ts';
+import { assetPath } from '../asset-paths.ts';
 import { customersTopic } from '../customers/webhook-events.ts';
 import { openRecurring } from '../recurring/recurring.ts';
 import { recurringTopic } from '../recurring/webhook-events.ts';
@@ -51,7 +51,7 @@ import type { Recurring } from '../recurring/port.ts';
 import { addWithdrawPage } from '../recurring/revoke-page.ts';
 import { invoicesTopic } from '../payments/webhook-events.ts';
 import { routes, sandboxRoutes } from './routes.ts';
-import type { Service } from './app-context.ts';
+import type { AppContext } from './app-context.ts';
 import { sweep as sweepWebhooks } from '../webhooks/inspection/inspection.store.ts';
 import { destinationsTopic, withdrawalsTopic } from '../payouts/webhook-events.ts';
 import { usualDelaysSeconds } from '../webhooks/domain/queue-rules.ts';
@@ -60,7 +60,7 @@ import { feedState } from '../webhooks/feed/feed.store.ts';
 import { openWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
 import { payoutInvariants } from '../payouts/store/invariants.ts';
 import { openPayoutRules, type PayoutRules } from '../payouts/payout-rules.ts';
-import { whatIsMissing } from '../wallets/webhook-scope.ts';
+import { missingScope } from '../wallets/webhook-scope.ts';
 
 /** What comes from outside the program and is replaced in tests and simulations. */
 export type Ports = { readonly clock: Clock; readonly ids: Ids; readonly network?: Network };
@@ -86,7 +86,7 @@ export type Foundation = {
 
 export type RunningService = {
   readonly app: FastifyInstance;
-  readonly engine: Engine;
+  readonly jobs: JobRunner;
   readonly banks: Banks;
   readonly webhooks: Webhooks;
   readonly payouts: PayoutRules;
@@ -95,7 +95,8 @@ export type RunningService = {
   stop(): Promise<void>;
 };
 
-const version = (JSON.parse(readFileSync(ownFile('../package.json'), 'utf8')) as { version: string }).version;
+const version = (JSON.parse(readFileSync(assetPath('../package.json'), 'utf8')) as { version: string })
+  .version;
 
 /** What must be true of the books, and between them and the rooms that post to them. */
 export const everyInvariant: readonly Invariant[] = [
@@ -119,7 +120,7 @@ const deliveriesKeptMs = 30 * 24 * 3_600_000;
 /** How long requests under way may take when the service stops. */
 const drainMs = 10_000;
 
-export async function layFoundation(config: Config, log: Logger, wish: DatabaseWish): Promise<Foundation> {
+export async function openFoundation(config: Config, log: Logger, wish: DatabaseWish): Promise<Foundation> {
   return foundationOn(await databaseOf(config, log, wish), config, log, realPorts);
 }
 
@@ -145,7 +146,7 @@ function databaseOf(config: Config, log: Logger, { mayCreate }: DatabaseWish): P
       dataFolder: config.dataFolder,
       mayCreate,
       postgresBin: config.postgresBin,
-      connectionsMost: config.databaseConnections,
+      maxConnections: config.databaseConnections,
       prepares: config.preparedStatements,
     },
     log,
@@ -160,9 +161,9 @@ export async function foundationOn(
   ports: Ports,
 ): Promise<Foundation> {
   try {
-    const realm = realmOf(config.mode);
+    const realm = livemodeOf(config.mode);
     // First of all: the migrations of a command that was not told the mode are none that the service asked for.
-    await refuseOtherRealm(database, realm, ports.clock);
+    await requireSameMode(database, realm, ports.clock);
     for (const name of await migrate(database)) log.info({ name }, 'migration applied');
     const masterKey = localMasterKey(
       config.masterKey ?? sandboxMasterKey(join(config.dataFolder, 'master.key')),
@@ -205,7 +206,7 @@ export function buildService(
   const { clock } = ports;
   const metrics = openMetrics();
   const tokens = accessTokens(keyring, clock);
-  const merchants = openMerchants(database.lookups, clock, realmOf(config.mode));
+  const merchants = openMerchants(database.lookups, clock, livemodeOf(config.mode));
   const answers = idempotency(database, keyring);
 
   const banks = openBanks({
@@ -219,7 +220,7 @@ export function buildService(
         secret,
         clock,
         log,
-        revealCard: (card) => vault.reveal(card),
+        detokeniseCard: (card) => vault.reveal(card),
         callbackUrl: callbackUrlOf(publicUrl(), id),
         ...(ports.network ? { openLink: ports.network.openLink } : {}),
         ...(config.mode === 'sandbox' ? { allowPlainHttp: true } : {}),
@@ -228,20 +229,20 @@ export function buildService(
   });
   const { openMailServer: openMail = openMailServer } = ports.network ?? {};
   const mailServer = config.mailServer && openMail(config.mailServer);
-  const writesLetters = config.mode === 'sandbox' || mailServer !== undefined;
-  const recurring = openRecurring({ cards: vault.cards, merchants, keyring, publicUrl, writesLetters });
+  const sendsEmail = config.mode === 'sandbox' || mailServer !== undefined;
+  const recurring = openRecurring({ cards: vault.cards, merchants, keyring, publicUrl, sendsEmail });
   const payouts = openPayoutRules({
     lookups: database.lookups,
-    realm: realmOf(config.mode),
+    realm: livemodeOf(config.mode),
     openingDepositMinor: config.openingDepositMinor,
   });
 
-  const books = watchBooks(database, log, everyInvariant);
-  const engine = openEngine({
+  const books = monitorLedger(database, log, everyInvariant);
+  const jobs = openJobRunner({
     db: database,
     clock,
     log,
-    works: dueWork({
+    works: jobHandlers({
       database,
       clock,
       banks,
@@ -250,13 +251,13 @@ export function buildService(
       payouts,
       log,
       publicUrl,
-      run: (...work) => engine.run(...work),
+      run: (...work) => jobs.run(...work),
     }),
-    chores: [
+    periodicTasks: [
       {
         name: 'forget old Idempotency-Keys',
         everyMs: 60_000,
-        run: () => answers.forgetOld(laterBy(clock.now(), -idempotencyKeyLifetimeMs)),
+        run: () => answers.purgeExpired(laterBy(clock.now(), -idempotencyKeyLifetimeMs)),
       },
       {
         name: 'sweep old deliveries',
@@ -267,11 +268,11 @@ export function buildService(
       {
         name: 'look after returns to payers',
         everyMs: 60_000,
-        run: () => lookAfterReturns(database, clock.now(), log),
+        run: () => watchVerificationRefunds(database, clock.now(), log),
       },
       { name: 'check the books', everyMs: 60_000, run: () => books.check() },
     ],
-    countStep: metrics.countStep,
+    countJobRun: metrics.countJobRun,
   });
 
   const webhooks = openWebhooks({
@@ -285,12 +286,12 @@ export function buildService(
     delaysSeconds: config.webhookDelaysSeconds ?? usualDelaysSeconds,
     timeoutMs: config.webhookTimeoutMs,
     ...(ports.network ? { openSender: ports.network.openSender } : {}),
-    whatIsMissing,
+    missingScope,
     countDelivery: metrics.countDelivery,
   });
 
   const monotonicMs = () => performance.now();
-  const service: Service = {
+  const context: AppContext = {
     db: database,
     clock,
     ids: ports.ids,
@@ -301,13 +302,13 @@ export function buildService(
     banks,
     customers,
     bindingRules: {
-      testChargeMinor: config.bindingTestCharges,
-      ...(config.bindingsPerCustomer === 0 ? {} : { perCustomerMost: config.bindingsPerCustomer }),
-      ...(config.bindingsPerCard === 0 ? {} : { perCardMost: config.bindingsPerCard }),
+      verificationChargeMinor: config.bindingVerificationCharges,
+      ...(config.bindingsPerCustomer === 0 ? {} : { maxPerCustomer: config.bindingsPerCustomer }),
+      ...(config.bindingsPerCard === 0 ? {} : { maxPerCard: config.bindingsPerCard }),
     },
     recurring,
     payouts,
-    engine,
+    jobs,
     webhooks,
   };
   const endpoints = config.mode === 'sandbox' ? [...routes, ...sandboxRoutes] : routes;
@@ -316,9 +317,13 @@ export function buildService(
     log,
     metrics,
     trustedProxies: config.trustedProxies,
-    door: {
-      service,
-      slow: webhooks,
+    pipeline: {
+      endpointDeps: context,
+      prepareDeps: webhooks,
+      timeOf: async (partyId) => {
+        const party = await merchants.party(partyId);
+        return party && merchants.timeOf(party);
+      },
       clock,
       apiKeys,
       tokens,
@@ -342,8 +347,8 @@ export function buildService(
         : 'closed',
     notReady: () => whatIsNotReady(database),
   });
-  addVisitorRoutes(app, { db: database, banks, engine, workOf });
-  addBindingReturn(app, { db: database, engine });
+  addBankCallbackRoutes(app, { db: database, banks, jobs, jobOfOperation });
+  addBindingPayerReturn(app, { db: database, jobs });
   addWithdrawPage(app, {
     db: database,
     recurring,
@@ -353,7 +358,7 @@ export function buildService(
   });
   addCheckoutRoutes(app, {
     mode: config.mode,
-    writesLetters,
+    sendsEmail,
     log,
     tokens,
     merchants,
@@ -362,11 +367,11 @@ export function buildService(
     termsOf: async (shop) => (await recurring.settings(database.lookups, shop)).terms,
   });
   addPages(app, config.mode);
-  addGauges(metrics, { database, engine, clock, books });
+  addGauges(metrics, { database, jobs, clock, books });
 
   return {
     app,
-    engine,
+    jobs,
     banks,
     webhooks,
     payouts,
@@ -376,7 +381,7 @@ export function buildService(
       const impatience = setTimeout(() => app.server.closeAllConnections(), drainMs);
       await app.close();
       clearTimeout(impatience);
-      await engine.stop();
+      await jobs.stop();
       await webhooks.stop();
       await banks.stop();
     },

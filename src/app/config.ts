@@ -25,7 +25,7 @@ export type Config = {
   /** Whether a payer may enter only a few different cards. */
   readonly cardTestingLimits: boolean;
   /** What is charged and given back to try a card that is bound, by currency. */
-  readonly bindingTestCharges: ReadonlyMap<string, bigint>;
+  readonly bindingVerificationCharges: ReadonlyMap<string, bigint>;
   /** How many cards may be tried within a day, for one customer and with one card; 0 for no limit. */
   readonly bindingsPerCustomer: number;
   readonly bindingsPerCard: number;
@@ -343,7 +343,7 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     requestsPerSecond: integer('REQUESTS_PER_SECOND', 2_000),
     failedAuthenticationsPerMinute: integer('FAILED_AUTHENTICATIONS_PER_MINUTE', 600),
     cardTestingLimits: oneOf('CARD_TESTING_LIMITS', ['on', 'off'], mode === 'live' ? 'on' : 'off') === 'on',
-    bindingTestCharges: testCharges(),
+    bindingVerificationCharges: testCharges(),
     bindingsPerCustomer: integer('BINDINGS_PER_CUSTOMER_PER_DAY', mode === 'live' ? 5 : 0),
     bindingsPerCard: integer('BINDINGS_PER_CARD_PER_DAY', mode === 'live' ? 9 : 0),
     bankUrl: text('BANK_URL'),
@@ -375,10 +375,10 @@ function reachable(host: string): string {
 function isNetwork(text: string): boolean {
   const [address = '', bits, ...more] = text.split('/');
   const version = isIP(address);
-  const bitsMost = version === 4 ? 32 : 128;
+  const maxBits = version === 4 ? 32 : 128;
   return (
     version !== 0 &&
     more.length === 0 &&
-    (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsMost))
+    (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= maxBits))
   );
 }

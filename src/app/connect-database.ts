@@ -2,6 +2,7 @@
 import type { Logger } from '../platform/log.ts';
 import { openDatabase, type DatabasePool } from '../platform/database/database.ts';
 import { startEmbedded, type EmbeddedServer } from '../sandbox/postgres/server.ts';
+import { defined } from '../defined.ts';
 
 export type OpenedDatabase = { readonly database: DatabasePool; close(): Promise<void> };
 
@@ -11,17 +12,17 @@ export async function connectDatabase(
     dataFolder: string;
     mayCreate: boolean;
     postgresBin: string | undefined;
-    connectionsMost: number;
+    maxConnections: number;
     prepares: boolean;
   },
   log: Logger,
 ): Promise<OpenedDatabase> {
-  const { databaseUrl, connectionsMost, prepares } = options;
+  const { databaseUrl, maxConnections, prepares } = options;
   const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection was lost');
 
   if (databaseUrl !== undefined) {
     const connection = { url: databaseUrl };
-    const database = openDatabase({ connection, connectionsMost, prepares, onConnectionError });
+    const database = openDatabase({ connection, maxConnections, prepares, onConnectionError });
     return { database, close: () => database.end() };
   }
 
@@ -29,7 +30,7 @@ export async function connectDatabase(
     startEmbedded({
       dataFolder: options.dataFolder,
       mayCreate: options.mayCreate,
-      ...(options.postgresBin === undefined ? {} : { binFolder: options.postgresBin }),
+      ...defined({ binFolder: options.postgresBin }),
       log: (message, fields) => log.info({ ...fields }, message),
     });
   let server: EmbeddedServer = await start();
@@ -42,7 +43,7 @@ export async function connectDatabase(
 
   const database = openDatabase({
     connection: server.connection,
-    connectionsMost,
+    maxConnections,
     revive,
     onConnectionError,
   });

@@ -1,8 +1,8 @@
 // What operators watch, beside counts of requests: values that are asked for when somebody looks at /metrics.
 import { epochMsOf, type Clock, type Instant } from '../clock.ts';
-import { countOwedReturns } from '../customers/store/verification-refunds.ts';
+import { countPendingVerificationRefunds } from '../customers/store/verification-refunds.ts';
 import type { DatabasePool } from '../platform/database/database.ts';
-import type { Engine } from '../platform/jobs/job-runner.ts';
+import type { JobRunner } from '../platform/jobs/job-runner.ts';
 import type { Metrics } from '../platform/http/metrics.ts';
 import { checkLedger, countUnbalancedAccounts } from '../platform/ledger/check-ledger.ts';
 import type { Invariant } from '../platform/ledger/store/invariants.ts';
@@ -12,18 +12,18 @@ import { oldestSendingWithdrawal } from '../payouts/store/oldest-sending.ts';
 import { feedState } from '../webhooks/feed/feed.store.ts';
 import { lags, parkedQueues } from '../webhooks/inspection/inspection.store.ts';
 
-const webhooksInMetricsMost = 20;
+const maxWebhooksInMetrics = 20;
 
 export function addGauges(
   metrics: Metrics,
   {
     database,
-    engine,
+    jobs,
     clock,
     books,
   }: {
     database: DatabasePool;
-    engine: Engine;
+    jobs: JobRunner;
     clock: Clock;
     books: WatchedBooks;
   },
@@ -42,7 +42,7 @@ export function addGauges(
   metrics.gauge(
     'mandate_ledger_broken',
     'Cases that broke a rule of the ledger in the latest check of recent transfers; anything but 0 is an alarm',
-    () => books.brokenCases(),
+    () => books.violations(),
   );
   metrics.gauge(
     'mandate_ledger_check_age_seconds',
@@ -52,12 +52,12 @@ export function addGauges(
   metrics.gauge(
     'mandate_bindings_owed',
     'Test charges on their way back to payers',
-    async () => (await countOwedReturns(database, clock.now())).owed,
+    async () => (await countPendingVerificationRefunds(database, clock.now())).owed,
   );
   metrics.gauge(
     'mandate_bindings_owed_overdue',
     'Those of them the bank should have confirmed by now; anything but 0 is an alarm',
-    async () => (await countOwedReturns(database, clock.now())).overdue,
+    async () => (await countPendingVerificationRefunds(database, clock.now())).overdue,
   );
   metrics.gauge(
     'mandate_payment_oldest_unknown_seconds',
@@ -95,14 +95,14 @@ export function addGauges(
     'How long each of the latest webhooks has had something waiting; the others are left out',
     'webhook',
     async () =>
-      (await lags(database, webhooksInMetricsMost)).map(
+      (await lags(database, maxWebhooksInMetrics)).map(
         ({ webhook_id, oldest }) => [webhook_id, secondsSince(oldest, clock)] as const,
       ),
   );
   metrics.gauge(
     'mandate_engine_stuck',
     'Due work that waits for an operator',
-    async () => (await engine.stuck()).length,
+    async () => (await jobs.stuck()).length,
   );
 }
 
@@ -115,29 +115,29 @@ function secondsSince(then: Instant | undefined, clock: Clock): number {
 export type WatchedBooks = {
   check(): Promise<void>;
   /** Of the latest check. */
-  brokenCases(): number;
+  violations(): number;
   /** An old check says nothing of today. */
   checkAgeSeconds(): number;
 };
 
 /** An alarm, not a stop: what is wrong already does not become right by refusing other payments. */
-export function watchBooks(
+export function monitorLedger(
   database: DatabasePool,
   log: Pick<Logger, 'error'>,
   invariants: readonly Invariant[],
   monotonicMs: () => number = () => performance.now(),
 ): WatchedBooks {
-  let brokenCases = 0;
+  let violations = 0;
   let checkedAtMs = monotonicMs();
   return {
     async check() {
       const findings = await checkLedger(database, 'recent', invariants);
       const broken = findings.filter((finding) => finding.broken > 0n);
       for (const { id, says, examples } of broken) log.error({ id, says, examples }, 'the ledger is wrong');
-      brokenCases = broken.reduce((sum, finding) => sum + Number(finding.broken), 0);
+      violations = broken.reduce((sum, finding) => sum + Number(finding.broken), 0);
       checkedAtMs = monotonicMs();
     },
-    brokenCases: () => brokenCases,
+    violations: () => violations,
     checkAgeSeconds: () => (monotonicMs() - checkedAtMs) / 1_000,
   };
 }

@@ -56,8 +56,8 @@ test('queues that wait, are parked or are replayed stay; the others go, and what
   const body = { amount: 500, currency: 'RUB', reason: 'later' };
   const refund = await service.call('POST', url, { token: merchant.apiKey, body });
   expect(refund.status).toBe(201);
-  await service.engine.settled();
-  await service.webhooks.settled();
+  await service.jobs.whenIdle();
+  await service.webhooks.whenIdle();
   const [queue] = await query(`select next_position > last_position as is_told from webhook_queue
     where aggregate_id = '${sold.id}'`);
   expect(queue).toEqual({ is_told: true });
@@ -70,7 +70,7 @@ test('queues that wait, are parked or are replayed stay; the others go, and what
     body: { since: '2026-01-01T00:00:00Z' },
   });
   expect(replay.status).toBeLessThan(300);
-  await service.webhooks.settled();
+  await service.webhooks.whenIdle();
   const again = await query(`select aggregate_id from webhook_queue where webhook_id = '${webhookID}'`);
   expect(again.length).toBe(before?.['n']);
 });

@@ -1,4 +1,4 @@
-// Every operation of the API, on one page. Who may call which is in platform/http/access.ts.
+// Every operation of the API, on one page.
 import { getBankCard, storeBankCard } from '../cards/api/bank-cards.ts';
 import { createPaymentResource } from '../cards/api/create-payment-resource.ts';
 import { createBinding } from '../customers/api/create-binding.ts';
@@ -14,6 +14,7 @@ import {
 } from '../customers/api/read-customers.ts';
 import { getBindingConsent, getCustomerRecurring } from '../customers/api/recurring-of-customer.ts';
 import { withdrawBinding } from '../customers/api/revoke-binding.ts';
+import type { AppContext, PrepareContext } from './app-context.ts';
 import type { AnyEndpoint } from '../platform/http/endpoint.ts';
 import { createInvoice } from '../invoices/api/create-invoice.ts';
 import { fulfillInvoice, rescindInvoice } from '../invoices/api/end-invoice.ts';
@@ -95,7 +96,7 @@ import {
 } from '../identities/api/references.ts';
 import { createTransfer, getTransfer } from '../wallets/api/transfers.ts';
 
-export const routes: readonly AnyEndpoint[] = [
+export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   createInvoice, //           POST /v2/processing/invoices
   findInvoiceByExternalId, // GET  /v2/processing/invoices?externalID=
   getInvoice, //              GET  /v2/processing/invoices/{invoiceID}
@@ -206,7 +207,7 @@ export const routes: readonly AnyEndpoint[] = [
 ];
 
 /** What only a sandbox answers. */
-export const sandboxRoutes: readonly AnyEndpoint[] = [
+export const sandboxRoutes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   getTestClock, //            GET  /sandbox/clock
   advanceTestClock, //        POST /sandbox/clock
   listOutbox, //              GET  /sandbox/outbox

@@ -6,7 +6,7 @@ export function numberHash(key: Buffer, number: string): Buffer {
   return createHmac('sha256', key).update(`pan-fingerprint-v1|${number}`).digest();
 }
 
-export function identityHash(key: Buffer, card: { number: string; expiry?: string }): Buffer {
+export function cardMatchHash(key: Buffer, card: { number: string; expiry?: string }): Buffer {
   return createHmac('sha256', key)
     .update(`card-identity-v1|${card.number}|${card.expiry ?? ''}`)
     .digest();

@@ -28,23 +28,23 @@ const hourMs = 60 * minuteMs;
 /** Different cards within a time, for each thing a payer is told by. */
 const rules = [
   // Whoever writes the requests himself can make up everything else, but not where they come from.
-  { of: networkIn, cardsMost: 3, withinMs: 10 * minuteMs },
+  { of: networkIn, maxCards: 3, withinMs: 10 * minuteMs },
   // Whoever tries by hand on the page, slowly enough for the rule above. Only at one network: a browser says what kind it is,
   // so that strangers with the same telephone would make each other wait, and an attacker whomever he likes.
   {
     of: (payer: Payer) => `browser ${shortened(payer.fingerprint)} at ${networkIn(payer)}`,
-    cardsMost: 5,
+    maxCards: 5,
     withinMs: hourMs,
   },
   // Whoever has many addresses: he needs a new invoice for every three cards. Longer than its token lives.
-  { of: entityIf('invoice'), cardsMost: 3, withinMs: 72 * hourMs },
+  { of: entityIf('invoice'), maxCards: 3, withinMs: 72 * hourMs },
   // The same, where a customer's token is what he has.
-  { of: entityIf('customer'), cardsMost: 3, withinMs: 24 * hourMs },
+  { of: entityIf('customer'), maxCards: 3, withinMs: 24 * hourMs },
 ] as const;
 
 const attemptsAtOnce = 10;
 const attemptsPerMinute = 1;
-const namesMost = 100_000;
+const maxNames = 100_000;
 
 export const unlimitedCards: CardTesting = { waitSeconds: () => undefined };
 
@@ -64,12 +64,12 @@ export function limitCards(nowMs: () => number): CardTesting {
       const tooOften = attempts.take(networkOf(payer.address));
       if (tooOften !== undefined || !cardHash) return tooOften;
       const card = cardHash.toString('base64');
-      const counted = rules.flatMap(({ of, cardsMost, withinMs }) => {
+      const counted = rules.flatMap(({ of, maxCards, withinMs }) => {
         const name = of(payer);
-        return name === undefined ? [] : [{ name, cardsMost, withinMs, cards: recentOf(name, withinMs) }];
+        return name === undefined ? [] : [{ name, maxCards, withinMs, cards: recentOf(name, withinMs) }];
       });
-      for (const { cards, cardsMost, withinMs } of counted) {
-        if (cards.has(card) || cards.size < cardsMost) continue;
+      for (const { cards, maxCards, withinMs } of counted) {
+        if (cards.has(card) || cards.size < maxCards) continue;
         const [longestAgoMs = nowMs()] = cards.values();
         return Math.ceil((longestAgoMs + withinMs - nowMs()) / 1000);
       }
@@ -79,7 +79,7 @@ export function limitCards(nowMs: () => number): CardTesting {
         seen.delete(name);
         seen.set(name, cards);
       }
-      forgetBeyond(namesMost, seen);
+      forgetBeyond(maxNames, seen);
       return undefined;
     },
   };

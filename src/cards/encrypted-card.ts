@@ -8,7 +8,7 @@ export type CardOwner = { readonly cardId: string; readonly partyId: string };
 
 const formVersion = 1;
 
-export function sealCard(key: DataKey, owner: CardOwner, card: Card): Buffer {
+export function encryptCard(key: DataKey, owner: CardOwner, card: Card): Buffer {
   return sealAndWipe(key, owner, Buffer.from(JSON.stringify(card)));
 }
 

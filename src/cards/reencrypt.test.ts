@@ -6,8 +6,8 @@ import { systemClock } from '../clock.ts';
 import { randomIds } from '../ids.ts';
 import { openKeyring, type Keyring } from '../platform/keys/keyring.ts';
 import { localMasterKey } from '../platform/keys/master-key.ts';
-import { exchangeSealed } from './store/reencryption.ts';
-import { rewrapCards, type Progress } from './reencrypt.ts';
+import { swapCiphertext } from './store/reencryption.ts';
+import { reencryptCards, type Progress } from './reencrypt.ts';
 import { openVault, type Vault } from './vault.ts';
 
 const masterKey = localMasterKey(randomBytes(32));
@@ -45,7 +45,7 @@ test('every card is under the new key afterwards, and opens', async () => {
   const all = await tokens(601);
   const before = keyring.newest('card').generation;
   const reports: Progress[] = [];
-  const result = await rewrapCards({
+  const result = await reencryptCards({
     db: db.database,
     keyring,
     nodesLearnWithinMs: 0,
@@ -64,7 +64,7 @@ test('every card is under the new key afterwards, and opens', async () => {
 test('an interrupted run is finished by the next, without yet another key', async () => {
   await tokens(600);
   let batches = 0;
-  const interrupted = rewrapCards({
+  const interrupted = reencryptCards({
     db: db.database,
     keyring,
     nodesLearnWithinMs: 0,
@@ -75,7 +75,7 @@ test('an interrupted run is finished by the next, without yet another key', asyn
   await expect(interrupted).rejects.toThrow('killed');
   const { generation } = keyring.newest('card');
   expect(await generations()).toEqual([generation - 1, generation]);
-  const result = await rewrapCards({ db: db.database, keyring, nodesLearnWithinMs: 0 });
+  const result = await reencryptCards({ db: db.database, keyring, nodesLearnWithinMs: 0 });
   expect(result).toEqual({ generation, resumed: true, done: 100, unreadable: [] });
   expect(await generations()).toEqual([generation]);
 });
@@ -91,7 +91,7 @@ test('it waits for nodes that do not know the new key yet, and takes what they w
   });
   await tokens(3);
   let late: Promise<string> | undefined;
-  const result = await rewrapCards({
+  const result = await reencryptCards({
     db: db.database,
     keyring,
     nodesLearnWithinMs: 300,
@@ -110,20 +110,20 @@ test('a card that does not open is named and left, and holds up neither the othe
   await sql(`update card set sealed = set_byte(sealed, 20, 0) || '\\x00' where card_id = $1`, [
     damaged!.slice(3),
   ]);
-  const first = await rewrapCards({ db: db.database, keyring, nodesLearnWithinMs: 0 });
+  const first = await reencryptCards({ db: db.database, keyring, nodesLearnWithinMs: 0 });
   expect(first).toMatchObject({ done: 1, resumed: false, unreadable: [damaged!.slice(3)] });
   expect(await vault.reveal({ token: sound! })).toEqual(card);
-  const second = await rewrapCards({ db: db.database, keyring, nodesLearnWithinMs: 0 });
+  const second = await reencryptCards({ db: db.database, keyring, nodesLearnWithinMs: 0 });
   expect(second).toMatchObject({ generation: first.generation + 1, done: 1, resumed: false });
 });
 
 test('a card that was sealed anew by somebody else in between is left to him', async () => {
   const [token] = await tokens(1);
   const [before] = await sql('select sealed, seal_generation from card');
-  await rewrapCards({ db: db.database, keyring, nodesLearnWithinMs: 0 });
+  await reencryptCards({ db: db.database, keyring, nodesLearnWithinMs: 0 });
   const [after] = await sql('select sealed from card');
   expect(after.sealed).not.toEqual(before.sealed);
   const late = [{ cardId: token!.slice(3), was: before.sealed as Buffer, sealed: Buffer.from('x') }];
-  expect(await exchangeSealed(db.database, 1, late)).toBe(0);
+  expect(await swapCiphertext(db.database, 1, late)).toBe(0);
   expect(await vault.reveal({ token: token! })).toEqual(card);
 });

@@ -5,7 +5,7 @@ import type { DataKey, Keyring } from '../platform/keys/keyring.ts';
 import {
   beginning,
   countUnderOlderKeys,
-  exchangeSealed,
+  swapCiphertext,
   readUnderOlderKeys,
   type SealedCardRow,
 } from './store/reencryption.ts';
@@ -34,7 +34,7 @@ export type RewrapOptions = {
 const cardsAtOnce = 500;
 const lookAgainMs = 1_000;
 
-export async function rewrapCards(options: RewrapOptions): Promise<Rewrapped> {
+export async function reencryptCards(options: RewrapOptions): Promise<Rewrapped> {
   const { db, keyring, report = () => {}, nodesLearnWithinMs } = options;
   let learntAtMs = performance.now() + nodesLearnWithinMs;
   const waitMs = () => Math.max(0, learntAtMs - performance.now());
@@ -53,7 +53,7 @@ export async function rewrapCards(options: RewrapOptions): Promise<Rewrapped> {
       const anew = await sealAnew(rows, newest, keyring);
       unreadable.push(...anew.unreadable);
       found ||= anew.cards.length > 0;
-      done += await exchangeSealed(db, newest.generation, anew.cards);
+      done += await swapCiphertext(db, newest.generation, anew.cards);
       left -= rows.length;
       after = last;
       report({ done, left: Math.max(0, left), waitMs: waitMs() });

@@ -8,8 +8,9 @@ import type { Caller } from '../caller.ts';
 import { randomIds } from '../ids.ts';
 import { openKeyring, type Keyring } from '../platform/keys/keyring.ts';
 import { localMasterKey } from '../platform/keys/master-key.ts';
-import { identityHash, numberHash } from './card-hash.ts';
+import { cardMatchHash, numberHash } from './card-hash.ts';
 import { openVault, type NewCard, type Vault } from './vault.ts';
+import { defined } from '../defined.ts';
 
 const minute = 60_000;
 const masterKey = localMasterKey(randomBytes(32));
@@ -58,7 +59,7 @@ async function tokenise(different: Partial<NewCard> = {}, on: Database = db.data
 }
 
 const use = (token: string, session?: string) =>
-  vault.cards.use(db.database, caller, { token, ...(session === undefined ? {} : { session }) }, clock.now());
+  vault.cards.use(db.database, caller, { token, ...defined({ session }) }, clock.now());
 const codesLeft = async () => (await sql('select session_id from security_code')).length;
 
 describe('hashes of a card', () => {
@@ -72,9 +73,9 @@ describe('hashes of a card', () => {
 
   test('of number and expiry differ by either', () => {
     const hashes = [
-      identityHash(key, { number, expiry: '2030-12' }),
-      identityHash(key, { number, expiry: '2030-11' }),
-      identityHash(key, { number: '5555555555554444', expiry: '2030-12' }),
+      cardMatchHash(key, { number, expiry: '2030-12' }),
+      cardMatchHash(key, { number, expiry: '2030-11' }),
+      cardMatchHash(key, { number: '5555555555554444', expiry: '2030-12' }),
     ].map((hash) => hash.toString('hex'));
     expect(new Set(hashes).size).toBe(3);
   });
@@ -83,7 +84,7 @@ describe('hashes of a card', () => {
     const [one, two] = [await tokenise(), await tokenise({ partyId: 'Q' })];
     expect(one.fingerprint).toEqual(two.fingerprint);
     expect(one.fingerprint).toEqual(vault.cards.fingerprint(number));
-    expect(one.identityHash).toEqual(two.identityHash);
+    expect(one.cardMatchHash).toEqual(two.cardMatchHash);
     expect(one.token).not.toBe(two.token);
     const sealed = await sql<{ sealed: Buffer }>('select sealed from card');
     expect(sealed[0]!.sealed).not.toEqual(sealed[1]!.sealed);
@@ -140,7 +141,7 @@ describe('a security code', () => {
     const other = await tokenise();
     expect(await vault.reveal({ token, session: other.session })).toEqual(given.card);
     const first = await vault.reveal({ token, session });
-    expect(first).toEqual({ ...given.card, securityCode: '737', giveBack: expect.any(Function) });
+    expect(first).toEqual({ ...given.card, securityCode: '737', returnCode: expect.any(Function) });
     expect(await vault.reveal({ token, session })).toEqual(given.card);
     expect(await vault.reveal({ token: other.token, session: other.session })).toHaveProperty('securityCode');
     expect(await codesLeft()).toBe(0);
@@ -159,15 +160,15 @@ describe('a security code', () => {
     const card = await tokenise();
     const taken = await vault.reveal(card);
     expect(await codesLeft(), 'while it may be under way it is stored nowhere').toBe(0);
-    await taken.giveBack?.();
+    await taken.returnCode?.();
     expect(await node().reveal(card)).toHaveProperty('securityCode', '737');
-    await taken.giveBack?.();
+    await taken.returnCode?.();
     expect(await vault.reveal(card), 'given back a second time, by whoever had it first').toEqual(given.card);
 
     const late = await tokenise();
     clock.advance(15 * minute - 1);
     const lateTaken = await vault.reveal(late);
-    await lateTaken.giveBack?.();
+    await lateTaken.returnCode?.();
     clock.advance(1);
     expect(await vault.reveal(late)).toEqual(given.card);
   });
@@ -179,17 +180,17 @@ describe('a security code', () => {
     };
     const forgotten = await taken();
     await vault.cards.forget(db.database, 'P', forgotten.token);
-    await forgotten.giveBack?.();
+    await forgotten.returnCode?.();
     expect(await codesLeft()).toBe(0);
 
     const slow = await taken();
     clock.advance(15 * minute);
-    await slow.giveBack?.();
+    await slow.returnCode?.();
     expect(await codesLeft()).toBe(0);
 
     const keyless = await taken();
     await sql('truncate security_code_key');
-    await keyless.giveBack?.();
+    await keyless.returnCode?.();
     expect(await codesLeft()).toBe(0);
   });
 

@@ -8,7 +8,7 @@ import type { Ids } from '../ids.ts';
 import type { DataKey, Keyring } from '../platform/keys/keyring.ts';
 import type { MasterKey } from '../platform/keys/master-key.ts';
 import { refuse, type Outcome } from '../refusal.ts';
-import { identityHash, numberHash } from './card-hash.ts';
+import { cardMatchHash, numberHash } from './card-hash.ts';
 import { maskOf, paymentSystemOf, type Card } from './domain/card.ts';
 import {
   cardIdOf,
@@ -21,15 +21,15 @@ import {
   type PaymentResource,
   type Purpose,
 } from './domain/payment-resource.ts';
-import type { KeptFor } from './domain/card-retention.ts';
-import { hastenLook } from './store/retained-cards.ts';
-import { openCard, sealCard } from './encrypted-card.ts';
+import type { RetentionReason } from './domain/card-retention.ts';
+import { expedite } from './store/retained-cards.ts';
+import { openCard, encryptCard } from './encrypted-card.ts';
 import type { SealedCode } from './store/security-codes.ts';
 import { openSecurityCodes, type CodeOwner } from './security-codes.ts';
 import {
   findCard,
   findCardNamed,
-  markKept,
+  markRetained,
   removeCard,
   removeUnkept,
   resourceFromRow,
@@ -51,10 +51,10 @@ export type NewCard = {
 };
 
 /** A card in the clear, on its way into a message to the bank. */
-export type RevealedCard = Card & {
+export type ClearCard = Card & {
   readonly securityCode?: string;
   /** There with a code. For when certainly not a byte of the message has left: it waits again, for the rest of its time. */
-  readonly giveBack?: () => Promise<void>;
+  readonly returnCode?: () => Promise<void>;
 };
 
 /** `expiry` is `2030-12`. */
@@ -78,10 +78,10 @@ export type Cards = {
    */
   findForPayout(db: Database, partyId: string, token: string): Promise<PaymentResource | undefined>;
   /**
-   * Belongs into the transaction that makes what it is kept for, where that is not one statement with `keepCard`. False when
+   * Belongs into the transaction that makes what it is kept for, where that is not one statement with `retainCard`. False when
    * the sweep was quicker: then the token has expired. Whatever the answer, the token itself is accepted no longer than before.
    */
-  keep(db: Database, partyId: string, token: string, reason: KeptFor): Promise<boolean>;
+  keep(db: Database, partyId: string, token: string, reason: RetentionReason): Promise<boolean>;
   has(db: Database, partyId: string, token: string): Promise<boolean>;
   /** Something that needed it needs it no longer: whether anything still does is looked at now. */
   lookAt(db: Database, token: string, now: Instant): Promise<void>;
@@ -92,7 +92,7 @@ export type Cards = {
   /** What must be known of a card that is charged again without its payer. The hash is the same for every token of it. */
   credential(db: Database, partyId: string, token: string): Promise<Credential | undefined>;
   /** Under the first key, which the hashes that are kept for ever were made with. */
-  identityHash(card: { readonly number: string; readonly expiry?: string }): Promise<Buffer>;
+  cardMatchHash(card: { readonly number: string; readonly expiry?: string }): Promise<Buffer>;
 };
 
 export type Vault = {
@@ -101,7 +101,7 @@ export type Vault = {
    * The number, and the security code that waits under the session, which is taken out by this and never comes again unless
    * it is given back: a message that is sent a second time goes without it.
    */
-  reveal(card: { readonly token: string; readonly session?: string }): Promise<RevealedCard>;
+  reveal(card: { readonly token: string; readonly session?: string }): Promise<ClearCard>;
   /** Deletes cards nobody has kept, security codes whose time is over, and keys that are older still. */
   sweep(): Promise<void>;
 };
@@ -131,7 +131,7 @@ export function openVault(options: {
   }
 
   async function identityHashOf(card: { number: string; expiry?: string }): Promise<Buffer> {
-    return identityHash((await firstHashKey()).secret, card);
+    return cardMatchHash((await firstHashKey()).secret, card);
   }
 
   /** Another node may have made it a moment ago, and the ring is read again once a second at most. */
@@ -164,7 +164,7 @@ export function openVault(options: {
       mask: maskOf(card.number),
       client_info: given.clientInfo,
       external_id: given.externalId ?? null,
-      sealed: sealCard(key, owner, card),
+      sealed: encryptCard(key, owner, card),
       seal_generation: key.generation,
       fingerprint: hash,
       fingerprint_generation: generation,
@@ -215,7 +215,7 @@ export function openVault(options: {
     },
     async keep(db, partyId, token, reason) {
       const cardId = cardIdOf(token);
-      return cardId !== undefined && markKept(db, partyId, cardId, reason);
+      return cardId !== undefined && markRetained(db, partyId, cardId, reason);
     },
     async has(db, partyId, token) {
       const cardId = cardIdOf(token);
@@ -223,7 +223,7 @@ export function openVault(options: {
     },
     async lookAt(db, token, now) {
       const cardId = cardIdOf(token);
-      if (cardId !== undefined) await hastenLook(db, cardId, now);
+      if (cardId !== undefined) await expedite(db, cardId, now);
     },
     async forget(db, partyId, token) {
       const cardId = cardIdOf(token);
@@ -239,7 +239,7 @@ export function openVault(options: {
       if (card.expiry === undefined) return undefined;
       return { numberHash: numberHash((await firstHashKey()).secret, card.number), expiry: card.expiry };
     },
-    identityHash: identityHashOf,
+    cardMatchHash: identityHashOf,
   };
 
   return {
@@ -253,13 +253,13 @@ export function openVault(options: {
       if (!taken) throw new Error('the card asked for is not in the vault');
       const { partyId, sealed, generation, code } = taken;
       const owner = sessionId === undefined ? undefined : { cardId, sessionId, partyId };
-      const giveBack = owner && code ? givingBack(owner, code) : undefined;
+      const returnCode = owner && code ? givingBack(owner, code) : undefined;
       const card = await opened({ cardId, partyId, sealed, generation }).catch(async (error: unknown) => {
-        await giveBack?.();
+        await returnCode?.();
         throw error;
       });
       const securityCode = owner && code ? await codes.open(owner, code) : undefined;
-      return { ...card, ...(securityCode === undefined || !giveBack ? {} : { securityCode, giveBack }) };
+      return { ...card, ...(securityCode === undefined || !returnCode ? {} : { securityCode, returnCode }) };
     },
     async sweep() {
       await codes.sweep(options.db);

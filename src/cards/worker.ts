@@ -2,8 +2,8 @@
 // card is deleted. Who needs a card and until when, the rooms say in one pure file each; here is what follows from it.
 import { epochMsOf, instantAt, laterBy, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import { keptForFrom, type KeptFor } from './domain/card-retention.ts';
-import { findKept, lookAgainAt, removeKept } from './store/retained-cards.ts';
+import { keptForFrom, type RetentionReason } from './domain/card-retention.ts';
+import { findKept, reschedule, removeRetained } from './store/retained-cards.ts';
 
 /**
  * `no` is for good: nothing makes the thing need its card again. What is not there needs none. Until a moment, or `for good`:
@@ -12,7 +12,11 @@ import { findKept, lookAgainAt, removeKept } from './store/retained-cards.ts';
 export type Need = 'no' | { readonly until: Instant | 'for good' | 'some event' };
 
 export type CardNeeds = {
-  readonly [Kind in KeptFor[0]]: (db: Database, key: readonly string[], now: Instant) => Promise<Need>;
+  readonly [Kind in RetentionReason[0]]: (
+    db: Database,
+    key: readonly string[],
+    now: Instant,
+  ) => Promise<Need>;
 };
 
 /** What nobody says is noticed within this. */
@@ -22,7 +26,7 @@ const forgottenMs = 90 * unsaidMs;
 /** Looks are taken at full minutes, so that a party's clock that moves over years finds many cards at one stop. */
 const minuteMs = 60_000;
 
-export async function stepKeptCard(
+export async function runCardJob(
   db: Database,
   needs: CardNeeds,
   [cardId = '']: readonly string[],
@@ -30,7 +34,7 @@ export async function stepKeptCard(
 ): Promise<void> {
   const kept = await findKept(db, cardId);
   if (!kept) return;
-  const lookAt = (at: Instant) => lookAgainAt(db, cardId, fullMinuteFrom(at));
+  const lookAt = (at: Instant) => reschedule(db, cardId, fullMinuteFrom(at));
   // Until then something new may be made with its token, or asked for again.
   if (now < kept.validUntil) return lookAt(kept.validUntil);
   const looks: Instant[] = [];
@@ -40,7 +44,7 @@ export async function stepKeptCard(
     if (need !== 'no') looks.push(nextLook(need.until, now));
   }
   const [first] = looks.sort();
-  if (first === undefined) await removeKept(db, cardId, kept.keptFor);
+  if (first === undefined) await removeRetained(db, cardId, kept.keptFor);
   else await lookAt(first);
 }
 

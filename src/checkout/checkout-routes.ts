@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { statusOfFault } from '../platform/http/request-pipeline.ts';
-import { isKeepable } from '../platform/http/json-body.ts';
+import { isStorableText } from '../platform/http/json-body.ts';
 import { pageFiles, sendFile } from '../platform/http/pages/pages.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Customer } from '../customers/domain/customer.ts';
@@ -13,8 +13,6 @@ import type { Invoice } from '../invoices/domain/invoice.ts';
 import { originOf } from '../merchants/domain/party.ts';
 import { decimalsOf } from '../money.ts';
 import type { MandateTerms } from '../receipts/domain/terms.ts';
-import type { Merchants } from '../merchants/merchants.ts';
-import type { AccessTokens } from '../platform/keys/access-token.ts';
 import { awayPage, tryAgainAfterSeconds } from './unavailable-page.ts';
 import { challengePages, type SmallPage } from './challenge-pages.ts';
 import { checkoutPage, type CheckoutView, type Order, type View } from './domain/checkout-page.ts';
@@ -26,11 +24,14 @@ import {
   type CheckoutRequest,
 } from './domain/checkout-request.ts';
 import { policyHash } from './csp-hash.ts';
+import { defined } from '../defined.ts';
+import type { AccessTokens } from '../platform/keys/access-token.ts';
+import type { Merchants } from '../merchants/merchants.ts';
 
 export type CheckoutPorts = {
   readonly mode: 'sandbox' | 'live';
   /** Whether receipts go to payers by mail. */
-  readonly writesLetters: boolean;
+  readonly sendsEmail: boolean;
   readonly log: Pick<Logger, 'error'>;
   readonly tokens: Pick<AccessTokens, 'verify'>;
   readonly merchants: Pick<Merchants, 'shop'>;
@@ -102,10 +103,10 @@ async function lookAt(
   ports: CheckoutPorts,
   { ownOrigin, returned }: Place,
 ): Promise<{ view: CheckoutView; origins: readonly string[] }> {
-  const { mode, tokens, merchants, writesLetters } = ports;
-  const found = wanted.id !== '' && isKeepable(wanted.id) ? await find(wanted, ports) : undefined;
+  const { mode, tokens, merchants, sendsEmail } = ports;
+  const found = wanted.id !== '' && isStorableText(wanted.id) ? await find(wanted, ports) : undefined;
   const shop = found && (await merchants.shop(found.partyId, found.shopId));
-  if (!found || !shop) return { view: { request: wanted, view: 'dead', writesLetters }, origins: [] };
+  if (!found || !shop) return { view: { request: wanted, view: 'dead', sendsEmail }, origins: [] };
   // The sandbox has a shop of its own at the same address.
   const origins = mode === 'sandbox' && ownOrigin ? [...shop.origins, ownOrigin] : shop.origins;
   const { token, redirectUrl, shopOrigin } = wanted;
@@ -122,7 +123,7 @@ async function lookAt(
       minorDigits: decimalsOf(shop.currency),
     },
     view: isGood ? found.view : viewWithoutToken(wanted, returned),
-    writesLetters,
+    sendsEmail,
     ...(isGood && found.order ? { order: found.order } : {}),
     ...(redirectUrl !== undefined && isReturnAllowed(redirectUrl, origins) ? { returnTo: redirectUrl } : {}),
     ...(shopOrigin !== undefined && origins.includes(shopOrigin) ? { shopOrigin } : {}),
@@ -176,7 +177,7 @@ function orderOf({ amount, product, description }: Invoice): Order {
   return {
     amountMinor: Number(amount.minor),
     product,
-    ...(description === undefined ? {} : { description }),
+    ...defined({ description }),
   };
 }
 

@@ -1,12 +1,12 @@
 // What the short-lived subcommands share: settings, database and keys, for the time of one piece of work, beside a running
 // server or without one.
-import { databaseInUse, layFoundation, type Foundation } from '../app/compose.ts';
+import { databaseInUse, openFoundation, type Foundation } from '../app/compose.ts';
 import { readConfig, type Config } from '../app/config.ts';
 import { openLog, type Logger } from '../platform/log.ts';
 import { firstSignal } from './signals.ts';
 
 export function withFoundation<T>(work: (foundation: Foundation) => Promise<T>): Promise<T> {
-  return withOpened((config, log) => layFoundation(config, log, { mayCreate: false }), work);
+  return withOpened((config, log) => openFoundation(config, log, { mayCreate: false }), work);
 }
 
 /** For what works on a database of the other mode too, and with another master key: to show its keys, and end them. */

@@ -1,15 +1,15 @@
 // mandate serve: the service, from start to clean end.
 import { join } from 'node:path';
 import { styleText } from 'node:util';
-import { buildService, layFoundation, type Foundation, type RunningService } from '../app/compose.ts';
+import { buildService, openFoundation, type Foundation, type RunningService } from '../app/compose.ts';
 import { readConfig } from '../app/config.ts';
 import { openLog } from '../platform/log.ts';
-import { sandboxShopIds, setUpSandbox, type SandboxFacts } from '../sandbox/sandbox-setup.ts';
+import { sandboxShopIds, setUpSandbox, type SandboxInfo } from '../sandbox/sandbox-setup.ts';
 import { firstSignal } from './signals.ts';
 import { invoiceExample } from '../invoices/api/schema.ts';
 
 /** A second signal, or this long after the first, ends the process whatever it is doing. */
-const drainMsMost = 20_000;
+const maxDrainMs = 20_000;
 /** Of that, what remains for closing the database when all else hangs. */
 const lastResortMs = 5_000;
 
@@ -18,7 +18,7 @@ export async function serve(): Promise<void> {
   const signal = firstSignal();
   const config = readConfig(process.env, process.cwd());
   const log = openLog({ level: config.logLevel, human: process.stdout.isTTY });
-  const foundation = await layFoundation(config, log, { mayCreate: true });
+  const foundation = await openFoundation(config, log, { mayCreate: true });
   let publicUrl = config.publicUrl;
   const service = buildService(foundation, () => publicUrl);
   let apiKey: string | undefined;
@@ -49,13 +49,13 @@ export async function serve(): Promise<void> {
       ({ apiKey } = sandbox.facts);
       closeBank = sandbox.close;
     }
-    service.engine.start();
+    service.jobs.start();
     service.webhooks.start();
     log.info({ address, mode: config.mode, pid: process.pid }, 'ready');
 
     log.info({ signal: await signal }, 'stopping: no new requests, what runs may finish');
     const endAnyway = () => void endAfter(foundation.close());
-    hurry = setTimeout(endAnyway, drainMsMost - lastResortMs).unref();
+    hurry = setTimeout(endAnyway, maxDrainMs - lastResortMs).unref();
     for (const again of ['SIGTERM', 'SIGINT'] as const) process.once(again, endAnyway);
   } catch (error) {
     throw readable(error, config);
@@ -87,7 +87,7 @@ async function openSandbox(
   foundation: Foundation,
   service: RunningService,
   publicUrl: string,
-): Promise<{ facts: SandboxFacts; close: () => Promise<void> }> {
+): Promise<{ facts: SandboxInfo; close: () => Promise<void> }> {
   const { config, database: db, apiKeys, ports, log } = foundation;
   const { bankIdIn, bankSecretIn, openSimulatedBank } = await import('../sandbox/bank/simulated-bank.ts');
   const { issuerUrlOf, simulatedBankIdOf } = await import('../sandbox/issuer-proxy.ts');
@@ -130,7 +130,7 @@ function readable(error: unknown, { host, port }: { host: string; port: number }
   return error;
 }
 
-function greet(facts: SandboxFacts): void {
+function greet(facts: SandboxInfo): void {
   const bold = (text: string) => (process.stdout.isTTY ? styleText('bold', text) : text);
   console.log(`
 ${bold('Mandate is ready.')} This is a sandbox: everything works, no real money moves.

@@ -4,9 +4,8 @@
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Withdrawn } from '../recurring/domain/series.ts';
-import type { Recurring as AllRecurring } from '../recurring/port.ts';
 import type { Binding } from './domain/binding.ts';
-import { decideWithdraw } from './domain/commands.ts';
+import { decideRevoke } from './domain/commands.ts';
 import {
   findBinding,
   findBindingsOfSeries,
@@ -15,17 +14,18 @@ import {
   seriesOfBinding,
 } from './store/bindings.ts';
 import { storeBindingFacts } from './store/binding-changes.ts';
+import type { Recurring } from '../recurring/port.ts';
 
-export type Recurring = Pick<AllRecurring, 'seriesOfCustomer' | 'withdraw'>;
+export type SeriesOfCustomers = Pick<Recurring, 'seriesOfCustomer' | 'withdraw'>;
 type CustomerName = { readonly partyId: string; readonly customerId: string };
 
 /** Each that fails is a change of somebody else's that succeeded. */
 const tries = 100;
 
 /** By which the bound cards of the customer are charged. */
-export async function boundSeries(
+export async function seriesOfBindings(
   tx: Database,
-  recurring: Recurring,
+  recurring: SeriesOfCustomers,
   { customerId }: CustomerName,
 ): Promise<Set<string>> {
   const { named, bindingsWithout } = await findBoundSeries(tx, customerId);
@@ -38,21 +38,22 @@ export async function boundSeries(
 }
 
 /** Of a card that is bound no more. One that is still bound by another binding stays as it is. */
-export async function endConsentOf(
+export async function revokeConsentOf(
   tx: Database,
-  recurring: Recurring,
+  recurring: SeriesOfCustomers,
   withdrawn: Binding,
   how: Withdrawn,
   now: Instant,
 ): Promise<void> {
   const its = await seriesOf(tx, recurring, withdrawn);
-  if (!(await boundSeries(tx, recurring, withdrawn)).has(its)) await recurring.withdraw(tx, its, how, now);
+  if (!(await seriesOfBindings(tx, recurring, withdrawn)).has(its))
+    await recurring.withdraw(tx, its, how, now);
 }
 
 /** The bindings of the card whose consent was withdrawn. */
-export async function withdrawBindingsOf(
+export async function revokeBindingsOf(
   tx: Database,
-  recurring: Recurring,
+  recurring: SeriesOfCustomers,
   { seriesId, ...customer }: CustomerName & { readonly seriesId: string },
   now: Instant,
 ): Promise<void> {
@@ -73,14 +74,14 @@ async function withdrawOne(
   for (let attempt = 0; attempt < tries; attempt++) {
     const { stored, boundBefore } = (await findBinding(tx, { ...customer, bindingId })) ?? {};
     if (!stored) return;
-    const decision = decideWithdraw(stored.customer, stored.binding, boundBefore, now);
+    const decision = decideRevoke(stored.customer, stored.binding, boundBefore, now);
     if (!decision.ok || decision.value.length === 0) return;
     if (await storeBindingFacts(tx, stored, decision.value, now)) return;
   }
   throw new Error(`customer ${customer.customerId} was changed by others ${tries} times in a row`);
 }
 
-async function seriesOf(tx: Database, recurring: Recurring, binding: Binding): Promise<string> {
+async function seriesOf(tx: Database, recurring: SeriesOfCustomers, binding: Binding): Promise<string> {
   const { id: bindingId, customerId, partyId, realm, card } = binding;
   const named = await seriesOfBinding(tx, { customerId, bindingId });
   return recurring.seriesOfCustomer(tx, { named, customerId, partyId, realm, token: card.token });

@@ -1,9 +1,9 @@
 // The payer's browser, back from a challenge for a binding. It is not believed: it only makes us ask the bank sooner.
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../platform/database/database.ts';
-import type { Engine } from '../platform/jobs/job-runner.ts';
-import { sendPayerOn } from '../platform/http/pages/payer-return-page.ts';
-import { isKeepable } from '../platform/http/json-body.ts';
+import type { JobRunner } from '../platform/jobs/job-runner.ts';
+import { redirectPayer } from '../platform/http/pages/payer-return-page.ts';
+import { isStorableText } from '../platform/http/json-body.ts';
 import type { Binding } from './domain/binding.ts';
 import { loadBinding } from './store/bindings.ts';
 
@@ -14,9 +14,9 @@ export function bindingReturnUrlOf(publicUrl: string, binding: Binding): string 
   return `${publicUrl}${returnPath}/${binding.customerId}/${binding.id}`;
 }
 
-export function addBindingReturn(
+export function addBindingPayerReturn(
   app: FastifyInstance,
-  { db, engine }: { db: Database; engine: Engine },
+  { db, jobs }: { db: Database; jobs: JobRunner },
 ): void {
   app.route<{ Params: { customerId: string; bindingId: string } }>({
     // A bank may send the browser back by either.
@@ -25,12 +25,12 @@ export function addBindingReturn(
     handler: async (request, reply) => {
       request.operation = 'payerReturn';
       const { customerId, bindingId } = request.params;
-      const canBe = isKeepable(customerId) && isKeepable(bindingId);
+      const canBe = isStorableText(customerId) && isStorableText(bindingId);
       const stored = canBe ? await loadBinding(db, { customerId, bindingId }) : undefined;
       // Who comes at any other moment comes from no challenge.
       if (stored?.binding.state.name === 'challenged')
-        await engine.hasten('binding', [customerId, bindingId]);
-      return sendPayerOn(reply, stored?.binding.redirectUrl);
+        await jobs.expedite('binding', [customerId, bindingId]);
+      return redirectPayer(reply, stored?.binding.redirectUrl);
     },
   });
 }

@@ -1,5 +1,5 @@
 // What a change of a binding writes of the series its card begins or belongs to, in the transaction of the change.
-import type { BankAnswer } from '../acquiring/domain/bank-port.ts';
+import type { BankResponse } from '../acquiring/domain/bank-port.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Recurring } from '../recurring/port.ts';
@@ -10,10 +10,10 @@ import { nameSeries } from './store/binding-changes.ts';
 import { isBindingFact } from './store/codec.ts';
 
 /** Undefined when the change concerns no series and no counter. `answer` is what the bank said, where it led to the change. */
-export function seriesChangeOf(
+export function seriesWriteOf(
   before: Binding,
   facts: readonly (BindingFact | CustomerFact)[],
-  answer: BankAnswer | undefined,
+  answer: BankResponse | undefined,
   now: Instant,
   recurring: Pick<Recurring, 'bind' | 'declined'>,
 ): ((tx: Database) => Promise<void>) | undefined {

@@ -3,16 +3,16 @@
 import { laterBy, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Logger } from '../platform/log.ts';
-import { countOwedReturns, resumeOwedReturns } from './store/verification-refunds.ts';
+import { countPendingVerificationRefunds, resumeOwedReturns } from './store/verification-refunds.ts';
 
 const resumedAfterMs = 60 * 60_000;
 
-export async function lookAfterReturns(
+export async function watchVerificationRefunds(
   db: Database,
   now: Instant,
   log: Pick<Logger, 'warn' | 'error'>,
 ): Promise<void> {
-  const { owed, overdue } = await countOwedReturns(db, now);
+  const { owed, overdue } = await countPendingVerificationRefunds(db, now);
   if (overdue > 0)
     log.error({ owed, overdue }, 'payers wait for test charges to come back: mandate bindings owed');
   const resumed = await resumeOwedReturns(db, now, laterBy(now, -resumedAfterMs));

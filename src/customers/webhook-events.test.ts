@@ -62,7 +62,7 @@ const binding = (status: string) => ({
 });
 
 test('a first binding is told in the order of the contract, each notice with the state right after its own fact', () => {
-  const notices = customersTopic.noticesOf(log);
+  const notices = customersTopic.webhookEventsOf(log);
   expect(
     notices.map(({ sequence, place, eventType, members }) => [sequence, place, eventType, members]),
   ).toEqual([
@@ -74,14 +74,17 @@ test('a first binding is told in the order of the contract, each notice with the
   ]);
   for (const { sequence, facts } of log) {
     const told = notices.filter((notice) => notice.sequence === sequence);
-    expect(customersTopic.typesOf(facts)).toEqual(told.map(({ subscribedAs }) => subscribedAs));
+    expect(customersTopic.typesOf(facts)).toEqual(told.map(({ registeredType }) => registeredType));
   }
   expect(customersTopic.ownersOf(story[0]!)).toEqual([{ id: 'SHOP' }]);
 });
 
 test('a failed binding says why, and nothing says how to charge the card', () => {
   const failed = { type: 'binding_failed', failure: ['authorization_failed', 'insufficient_funds'] } as const;
-  const notices = customersTopic.noticesOf([...log.slice(0, 2), { ...log[2]!, facts: [ofBinding(failed)] }]);
+  const notices = customersTopic.webhookEventsOf([
+    ...log.slice(0, 2),
+    { ...log[2]!, facts: [ofBinding(failed)] },
+  ]);
   expect(notices.at(-1)).toMatchObject({
     eventType: 'CustomerBindingFailed',
     members: {
@@ -91,5 +94,5 @@ test('a failed binding says why, and nothing says how to charge the card', () =>
       },
     },
   });
-  expect(JSON.stringify([customersTopic.noticesOf(log), notices])).not.toContain('secret');
+  expect(JSON.stringify([customersTopic.webhookEventsOf(log), notices])).not.toContain('secret');
 });

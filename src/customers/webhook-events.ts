@@ -21,7 +21,7 @@ type Story = { readonly customer?: Customer; readonly bindings: Readonly<Record<
 
 export const customersTopic: Topic = {
   name: 'CustomersTopic',
-  nameInNotices: 'CustomersTopic',
+  payloadTopic: 'CustomersTopic',
   aggregate: 'customer',
   eventTypes: Object.values(toldOf),
   eventId: 'number',
@@ -32,7 +32,7 @@ export const customersTopic: Topic = {
       throw new Error('a log of a customer does not begin with his making');
     return [{ id: fact.terms.shopId }];
   },
-  noticesOf(log) {
+  webhookEventsOf(log) {
     const notices: Notice[] = [];
     let story: Story = { bindings: {} };
     for (const { sequence, createdAt: happenedAt, facts } of log) {
@@ -45,7 +45,14 @@ export const customersTopic: Topic = {
         // Of a deletion: as he was before.
         const customer = told === 'CustomerDeleted' ? before : story.customer;
         const members = membersOf({ ...story, ...(customer ? { customer } : {}) }, json);
-        notices.push({ sequence, place: place++, subscribedAs: told, eventType: told, happenedAt, members });
+        notices.push({
+          sequence,
+          place: place++,
+          registeredType: told,
+          eventType: told,
+          happenedAt,
+          members,
+        });
       }
     }
     return notices;

@@ -1,16 +1,17 @@
 // The engine's step of a binding: look what is next, ask the bank without holding a connection, write what its answer means.
 // Running it twice is harmless: the bank knows each operation by its id, and every write is guarded by the version.
-import type { Bank, BankAnswer, Terminal } from '../acquiring/domain/bank-port.ts';
+import type { Bank, BankResponse, Terminal } from '../acquiring/domain/bank-port.ts';
 import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { Recurring } from '../recurring/port.ts';
-import { meaningOf, nextOf, type NextStep } from './domain/bank-actions.ts';
-import { seriesChangeOf } from './series-writes.ts';
+import { interpret, nextAction, type NextAction } from './domain/bank-actions.ts';
+import { seriesWriteOf } from './series-writes.ts';
 import { bindingOperationId, isReturning, type Binding } from './domain/binding.ts';
-import { mayMove, movedTo } from '../acquiring/domain/reroute.ts';
-import { storeMove } from './store/reroute.ts';
+import { mayReroute, rerouted } from '../acquiring/domain/reroute.ts';
+import { storeReroute } from './store/reroute.ts';
 import { loadBinding, type StoredBinding } from './store/bindings.ts';
-import { lookAgainAt, storeBindingFacts } from './store/binding-changes.ts';
+import { reschedule, storeBindingFacts } from './store/binding-changes.ts';
+import { defined } from '../defined.ts';
+import type { Recurring } from '../recurring/port.ts';
 
 /** The bank said nothing that proves anything. Tried again later and later, then in the operator's list. */
 class OutcomeUnknown extends Error {
@@ -20,59 +21,59 @@ class OutcomeUnknown extends Error {
 const stepsInARow = 5;
 const writeTries = 10;
 
-export type BindingSteps = {
+export type BindingJobDeps = {
   readonly db: Database;
   readonly clock: Clock;
   readonly recurring: Pick<Recurring, 'bind' | 'declined'>;
   readonly bankOf: (binding: Binding) => Promise<Bank>;
   /** Another terminal of the shop, whose bank is not known to be away. */
-  readonly terminalElsewhere: (binding: Binding) => Promise<Terminal | undefined>;
+  readonly alternateTerminal: (binding: Binding) => Promise<Terminal | undefined>;
   /** Where the payer's browser returns to after a challenge. */
   readonly returnUrlOf: (binding: Binding) => string;
 };
 
-type Asking = Exclude<NextStep, { do: 'nothing' | 'write' }>;
+type Asking = Exclude<NextAction, { do: 'nothing' | 'write' }>;
 
-export async function stepBinding(
-  tools: BindingSteps,
+export async function runBindingJob(
+  deps: BindingJobDeps,
   [customerId = '', bindingId = '']: readonly string[],
   now: Instant,
   attempt: number,
   /** As its maker wrote it, who began this at once. */
-  known?: StoredBinding,
+  preloaded?: StoredBinding,
 ): Promise<void> {
-  let stored = known ?? (await loadBinding(tools.db, { customerId, bindingId }));
+  let stored = preloaded ?? (await loadBinding(deps.db, { customerId, bindingId }));
   // One step leads to the next at once: what was charged is returned.
   for (let step = 0; stored && step < stepsInARow; step++) {
-    stored = await takeStep(tools, stored, now, step === 0 ? attempt : 1);
+    stored = await takeStep(deps, stored, now, step === 0 ? attempt : 1);
   }
 }
 
 /** The binding after the step when there is more to do at once, else undefined. */
 async function takeStep(
-  tools: BindingSteps,
+  deps: BindingJobDeps,
   stored: StoredBinding,
   now: Instant,
   attempt: number,
 ): Promise<StoredBinding | undefined> {
-  const next = nextOf(stored.binding, stored.customer, now);
-  if (next.do === 'nothing') return void (await lookAgainAt(tools.db, stored, null));
-  if (next.do === 'write') return write(tools, stored, () => ({ facts: [next.fact] }), now);
+  const next = nextAction(stored.binding, stored.customer, now);
+  if (next.do === 'nothing') return void (await reschedule(deps.db, stored, null));
+  if (next.do === 'write') return write(deps, stored, () => ({ facts: [next.fact] }), now);
 
-  const askedAt = tools.clock.now();
-  const answer = await ask(tools, stored.binding, next, now, attempt);
+  const askedAt = deps.clock.now();
+  const answer = await ask(deps, stored.binding, next, now, attempt);
   // A bank may take its time; what it says is true from when it says it.
-  const answeredAt = laterBy(now, epochMsOf(tools.clock.now()) - epochMsOf(askedAt));
-  if (mayMove(stored.binding, answer, attempt, answeredAt)) {
-    const terminal = await tools.terminalElsewhere(stored.binding);
-    const fact = terminal && ({ type: 'binding_rerouted', ...movedTo(terminal, answer) } as const);
-    const moved = fact && (await storeMove(tools.db, stored, fact, answeredAt));
+  const answeredAt = laterBy(now, epochMsOf(deps.clock.now()) - epochMsOf(askedAt));
+  if (mayReroute(stored.binding, answer, attempt, answeredAt)) {
+    const terminal = await deps.alternateTerminal(stored.binding);
+    const fact = terminal && ({ type: 'binding_rerouted', ...rerouted(terminal, answer) } as const);
+    const moved = fact && (await storeReroute(deps.db, stored, fact, answeredAt));
     if (moved) return moved;
   }
   return write(
-    tools,
+    deps,
     stored,
-    ({ binding, customer }) => meaningOf(binding, customer, answer, answeredAt),
+    ({ binding, customer }) => interpret(binding, customer, answer, answeredAt),
     answeredAt,
     answer,
   );
@@ -83,20 +84,20 @@ async function takeStep(
  * asked. Then it is decided again with him as he is now, as long as the binding is as it was.
  */
 async function write(
-  { db, recurring }: BindingSteps,
+  { db, recurring }: BindingJobDeps,
   read: StoredBinding,
-  decide: (stored: StoredBinding) => ReturnType<typeof meaningOf>,
+  decide: (stored: StoredBinding) => ReturnType<typeof interpret>,
   now: Instant,
-  answer?: BankAnswer,
+  answer?: BankResponse,
 ): Promise<StoredBinding | undefined> {
   let stored = read;
   for (let tries = 0; tries < writeTries; tries++) {
     const meaning = decide(stored);
     if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown);
-    if ('again' in meaning) return void (await lookAgainAt(db, stored, meaning.again));
+    if ('again' in meaning) return void (await reschedule(db, stored, meaning.again));
     if (meaning.facts.length === 0) return undefined;
-    const beside = seriesChangeOf(stored.binding, meaning.facts, answer, now, recurring);
-    const written = await storeBindingFacts(db, stored, meaning.facts, now, beside, true);
+    const alsoWrite = seriesWriteOf(stored.binding, meaning.facts, answer, now, recurring);
+    const written = await storeBindingFacts(db, stored, meaning.facts, now, alsoWrite, true);
     if (written) return isReturning(written.binding) ? written : undefined;
     const { customerId, id: bindingId } = read.binding;
     const again = await loadBinding(db, { customerId, bindingId });
@@ -108,22 +109,22 @@ async function write(
 }
 
 async function ask(
-  tools: BindingSteps,
+  deps: BindingJobDeps,
   binding: Binding,
   next: Asking,
   now: Instant,
   attempt: number,
-): Promise<BankAnswer> {
-  const bank = await tools.bankOf(binding);
+): Promise<BankResponse> {
+  const bank = await deps.bankOf(binding);
   const { terminal } = binding;
   const charge = bindingOperationId(binding, 'charge');
   switch (next.do) {
     case 'charge': {
       // The security code can be sent once. After the first attempt the bank is asked whether it has the operation.
-      if (attempt === 1 && now < binding.deadline) return sendCharge(tools, bank, binding);
+      if (attempt === 1 && now < binding.deadline) return sendCharge(deps, bank, binding);
       const answer = await bank.inquire(charge, terminal);
       if (answer.outcome !== 'notFound' || now >= binding.deadline) return answer;
-      return sendCharge(tools, bank, binding);
+      return sendCharge(deps, bank, binding);
     }
     case 'inquire':
       return bank.inquire(charge, terminal);
@@ -146,7 +147,7 @@ async function ask(
 }
 
 /** The card is stored for charges without the payer, so he is always authenticated. */
-function sendCharge(tools: BindingSteps, bank: Bank, binding: Binding): Promise<BankAnswer> {
+function sendCharge(deps: BindingJobDeps, bank: Bank, binding: Binding): Promise<BankResponse> {
   const { amount, terminal, card, email } = binding;
   return bank.send({
     kind: 'authorise',
@@ -157,11 +158,11 @@ function sendCharge(tools: BindingSteps, bank: Bank, binding: Binding): Promise<
     capture: true,
     initiation: { by: 'payer', storesCard: true },
     authentication: 'required',
-    returnUrl: tools.returnUrlOf(binding),
+    returnUrl: deps.returnUrlOf(binding),
     payer: {
       ip: card.clientInfo.ip,
       fingerprint: card.clientInfo.fingerprint,
-      ...(email === undefined ? {} : { email }),
+      ...defined({ email }),
     },
   });
 }

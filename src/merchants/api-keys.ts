@@ -5,7 +5,7 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import { recentReads } from '../platform/database/ttl-cache.ts';
+import { ttlCache } from '../platform/database/ttl-cache.ts';
 import type { Caller } from '../caller.ts';
 import { randomText } from '../ids.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
@@ -37,7 +37,7 @@ export type ApiKeys = {
 
 const keyText = /^mandate_(test|live)_([0-9A-Za-z]{12})_([0-9A-Za-z]{43})([0-9a-f]{6})$/;
 const maxAgeMs = 1_000;
-const workedMost = 10_000;
+const maxWorked = 10_000;
 
 export function openApiKeys(options: {
   db: Database;
@@ -48,9 +48,9 @@ export function openApiKeys(options: {
   realm: Realm;
 }): ApiKeys {
   const { db, keyring, clock, realm } = options;
-  const recentKeys = recentReads({
+  const recentKeys = ttlCache({
     maxAgeMs,
-    entriesMost: 10_000,
+    maxEntries: 10_000,
     load: async (keyId: string) => (await options.lookups.run(readApiKey, { key_id: keyId }))[0],
   });
   /**
@@ -62,7 +62,7 @@ export function openApiKeys(options: {
   function hasWorkedNow(keyId: string, row: object, digest: string): void {
     worked.set(keyId, { row, digest });
     for (const oldest of worked.keys()) {
-      if (worked.size <= workedMost) return;
+      if (worked.size <= maxWorked) return;
       worked.delete(oldest);
     }
   }

@@ -4,12 +4,12 @@ import type { Database } from '../platform/database/database.ts';
 import { readHasRealms, readRealms } from './store/api-keys.ts';
 import type { Realm } from './domain/party.ts';
 
-export function realmOf(mode: 'sandbox' | 'live'): Realm {
+export function livemodeOf(mode: 'sandbox' | 'live'): Realm {
   return mode === 'live' ? 'live' : 'test';
 }
 
 /** Only looks, also at a database of an older version or at an empty one, which is for either. */
-export async function refuseOtherRealm(
+export async function requireSameMode(
   database: Pick<Database, 'run'>,
   realm: Realm,
   clock: Clock,

@@ -1,7 +1,7 @@
 // What the rest of the house asks about merchants: a party, one of its shops, and what time it is for them. Answers may
 // be a second old; a write that must not be fooled by that repeats the question in its own statement.
 import { laterBy, type Clock, type Instant } from '../clock.ts';
-import { recentReads } from '../platform/database/ttl-cache.ts';
+import { ttlCache } from '../platform/database/ttl-cache.ts';
 import type { Database } from '../platform/database/database.ts';
 import { listShopsOf, partyFromRow, readParty, readShop, shopFromRow } from './store/parties.ts';
 import type { Outcome } from '../refusal.ts';
@@ -27,17 +27,17 @@ export function openMerchants(lookups: Pick<Database, 'run'>, clock: Clock, real
   // One of a sandbox that was made a live database: what it took through a bank would be real, and booked as play.
   const asHere = (shop: Shop): Shop => (shop.realm === realm ? shop : { ...shop, isBlocked: true });
 
-  const parties = recentReads({
+  const parties = ttlCache({
     maxAgeMs,
-    entriesMost: 10_000,
+    maxEntries: 10_000,
     load: async (partyId: string): Promise<Party | undefined> => {
       const [row] = await lookups.run(readParty, { party_id: partyId });
       return row && partyFromRow(row);
     },
   });
-  const shops = recentReads({
+  const shops = ttlCache({
     maxAgeMs,
-    entriesMost: 10_000,
+    maxEntries: 10_000,
     load: async (name: string): Promise<Shop | undefined> => {
       const [partyId, shopId] = JSON.parse(name) as [string, string];
       const [row] = await lookups.run(readShop, { party_id: partyId, shop_id: shopId });

@@ -4,9 +4,9 @@ import type { FastifyInstance } from 'fastify';
 import type { Banks } from '../acquiring/banks.ts';
 import type { HttpBank } from '../acquiring/adapters/http/http-bank.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { Engine } from '../platform/jobs/job-runner.ts';
-import { sendPayerOn } from '../platform/http/pages/payer-return-page.ts';
-import { isKeepable } from '../platform/http/json-body.ts';
+import type { JobRunner } from '../platform/jobs/job-runner.ts';
+import { redirectPayer } from '../platform/http/pages/payer-return-page.ts';
+import { isStorableText } from '../platform/http/json-body.ts';
 import type { Payment } from './domain/payment.ts';
 import { loadPayment } from './store/payments.ts';
 
@@ -22,30 +22,32 @@ export function returnUrlOf(publicUrl: string, payment: Payment): string {
   return `${publicUrl}${returnPath}/${payment.invoiceId}/${payment.id}`;
 }
 
-export function addVisitorRoutes(
+export function addBankCallbackRoutes(
   app: FastifyInstance,
   {
     db,
     banks,
-    engine,
-    workOf,
+    jobs,
+    jobOfOperation,
   }: {
     db: Database;
     banks: Banks;
-    engine: Engine;
+    jobs: JobRunner;
     /** What is due sooner when a bank calls back about one of our operations: the table, and the key of the row. */
-    workOf: (operationId: string) => readonly [table: string, key: readonly string[]] | undefined;
+    jobOfOperation: (operationId: string) => readonly [table: string, key: readonly string[]] | undefined;
   },
 ): void {
   app.post<{ Params: { bankId: string } }>(`${callbackPath}/:bankId`, async (request, reply) => {
     request.operation = 'bankCallback';
     const { bankId } = request.params;
-    const bank = isKeepable(bankId) ? ((await banks.bankNamed(bankId)) as HttpBank | undefined) : undefined;
+    const bank = isStorableText(bankId)
+      ? ((await banks.bankNamed(bankId)) as HttpBank | undefined)
+      : undefined;
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     const operationId = bank?.verifyCallback(request.headers, body);
     if (operationId === undefined) return reply.code(401).send();
-    const work = workOf(operationId);
-    if (work) await engine.hasten(...work);
+    const work = jobOfOperation(operationId);
+    if (work) await jobs.expedite(...work);
     return reply.code(204).send();
   });
 
@@ -56,11 +58,11 @@ export function addVisitorRoutes(
     handler: async (request, reply) => {
       request.operation = 'payerReturn';
       const { invoiceId, paymentId } = request.params;
-      const canBe = isKeepable(invoiceId) && isKeepable(paymentId);
+      const canBe = isStorableText(invoiceId) && isStorableText(paymentId);
       const stored = canBe ? await loadPayment(db, { invoiceId, paymentId }) : undefined;
       // Who comes at any other moment comes from no challenge, and must not break into the work of whoever has the payment.
-      if (stored?.payment.state.name === 'challenged') await engine.hasten('payment', [invoiceId, paymentId]);
-      return sendPayerOn(reply, stored?.payment.payer.redirectUrl);
+      if (stored?.payment.state.name === 'challenged') await jobs.expedite('payment', [invoiceId, paymentId]);
+      return redirectPayer(reply, stored?.payment.payer.redirectUrl);
     },
   });
 }

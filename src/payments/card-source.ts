@@ -4,14 +4,25 @@ import type { PaymentResource } from '../cards/domain/payment-resource.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Caller } from '../caller.ts';
-import type { RefusalToCharge } from '../retry-rules/domain/may-charge.ts';
+import type { ChargeRefusal } from '../retry-rules/domain/may-charge.ts';
 import { seriesIdOf } from '../recurring/domain/series.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
-import type { Service } from '../app/app-context.ts';
 import type { PayableInvoice } from './domain/commands.ts';
 import type { Payer, Payment, PaymentTerms } from './domain/payment.ts';
 import { findPayment, type WithPayment } from './store/payments.ts';
 import type { PaymentParams } from './api/schema.ts';
+import { defined } from '../defined.ts';
+import type { Recurring } from '../recurring/port.ts';
+import type { ChargeableCustomers } from './port.ts';
+import type { Cards } from '../cards/vault.ts';
+
+/** What finding the card of a new payment takes. */
+export type CardSourceDeps = {
+  readonly db: Database;
+  readonly customers: ChargeableCustomers;
+  readonly recurring: Recurring;
+  readonly cards: Cards;
+};
 
 export type PayerRefusal =
   | 'invalidRequest'
@@ -19,18 +30,22 @@ export type PayerRefusal =
   | 'invalidPaymentSession'
   | 'invalidRecurrentParent'
   | 'customerNotReady'
-  | RefusalToCharge['code'];
+  | ChargeRefusal['code'];
 
-export type PayerSource = {
+export type CardSource = {
   /** What makes two requests the same request. */
   readonly identity: readonly unknown[];
   /** It can be asked only inside the transaction that makes the payment. */
-  readonly mustHold?: true;
-  /** Writes nothing. `isHeld`: inside that transaction; what the answer rests on does not change until it ends. */
-  take(db: Database, invoice: PayableInvoice, isHeld: boolean): Promise<Outcome<TakenPayer, PayerRefusal>>;
+  readonly needsLock?: true;
+  /** Writes nothing. `isLocked`: inside that transaction; what the answer rests on does not change until it ends. */
+  take(
+    db: Database,
+    invoice: PayableInvoice,
+    isLocked: boolean,
+  ): Promise<Outcome<SelectedCard, PayerRefusal>>;
 };
 
-export type TakenPayer = {
+export type SelectedCard = {
   readonly payer: Payer;
   /** What is written by the statement that makes the payment. */
   readonly withPayment: (terms: PaymentTerms) => WithPayment;
@@ -40,16 +55,15 @@ type Asked = { readonly caller: Caller; readonly payer: PaymentParams['payer']; 
 
 export async function sourceOf(
   { caller, payer, now }: Asked,
-  service: Service,
-): Promise<Outcome<PayerSource, PayerRefusal>> {
-  if (payer.payerType === 'RecurrentPayer')
-    return accept(fromParent({ caller, payer, now }, service.recurring));
-  if (payer.payerType === 'CustomerPayer') return accept(fromCustomer({ caller, payer, now }, service));
+  deps: CardSourceDeps,
+): Promise<Outcome<CardSource, PayerRefusal>> {
+  if (payer.payerType === 'RecurrentPayer') return accept(fromParent({ caller, payer, now }, deps.recurring));
+  if (payer.payerType === 'CustomerPayer') return accept(fromCustomer({ caller, payer, now }, deps));
   const handles = {
     token: payer.paymentToolToken,
-    ...(payer.paymentSession === undefined ? {} : { session: payer.paymentSession }),
+    ...defined({ session: payer.paymentSession }),
   };
-  const resource = await service.cards.use(service.db, caller, handles, now);
+  const resource = await deps.cards.use(deps.db, caller, handles, now);
   if (!resource.ok) return resource;
   return accept(fromResource(payer, resource.value));
 }
@@ -58,32 +72,32 @@ export async function sourceOf(
 function fromResource(
   payer: PaymentParams['payer'] & { payerType: 'PaymentResourcePayer' },
   resource: PaymentResource,
-): PayerSource {
+): CardSource {
   const { token, session, card, clientInfo } = resource;
   const taken = { type: 'resource', token, session, card, clientInfo, ...contactOf(payer) } as const;
   return {
-    identity: [payer.payerType, resource.identityHash.toString('hex')],
+    identity: [payer.payerType, resource.cardMatchHash.toString('hex')],
     take: () => Promise.resolve(accept({ payer: taken, withPayment: () => ({ keeps: token }) })),
   };
 }
 
 function fromParent(
   { caller, payer, now }: Asked & { payer: { payerType: 'RecurrentPayer' } },
-  recurring: Service['recurring'],
-): PayerSource {
+  recurring: Recurring,
+): CardSource {
   const { partyId } = caller;
   const { invoiceID: invoiceId, paymentID: paymentId } = payer.recurrentParentPayment;
   const parent = { invoiceId, paymentId };
   return {
     identity: [payer.payerType, invoiceId, paymentId],
-    async take(db, invoice, isHeld) {
+    async take(db, invoice, isLocked) {
       const { id: ofInvoice, createdAt: invoiceCreatedAt, amount, shopId } = invoice;
       const askFor = (seriesId: string) =>
         recurring.admit(
           db,
           { seriesId, invoiceId: ofInvoice, invoiceCreatedAt, amount, parent },
           now,
-          isHeld,
+          isLocked,
         );
       // A payment that began a series can be a parent for ever. Any other is asked itself, and which series it belongs to.
       let admission = await askFor(seriesIdOf(parent));
@@ -102,7 +116,7 @@ function fromParent(
       if (!isOurs || admission?.series.kind !== 'parent') return refuse('invalidRecurrentParent');
       const { series, token, verdict } = admission;
       const seriesId = series.id;
-      if (!verdict.may) return refusalOf(verdict, caller);
+      if (!verdict.may) return validationRefusal(verdict, caller);
       const root = series.rootNetworkTransactionId;
       return accept({
         payer: {
@@ -111,8 +125,7 @@ function fromParent(
           seriesId,
           parent,
           warnings: verdict.warnings,
-          ...(root === undefined ? {} : { rootNetworkTransactionId: root }),
-          ...(previous === undefined ? {} : { previousNetworkTransactionId: previous }),
+          ...defined({ rootNetworkTransactionId: root, previousNetworkTransactionId: previous }),
           ...(caller.kind === 'apiKey' ? {} : { receiptGoesToConsent: true as const }),
           ...contactOf(payer),
         },
@@ -126,13 +139,13 @@ function fromParent(
 
 function fromCustomer(
   { caller, payer, now }: Asked & { payer: { payerType: 'CustomerPayer' } },
-  { customers, recurring, cards }: Service,
-): PayerSource {
+  { customers, recurring, cards }: Pick<CardSourceDeps, 'customers' | 'recurring' | 'cards'>,
+): CardSource {
   const { partyId } = caller;
   const { customerID: customerId, sessionInfo } = payer;
   return {
     identity: [payer.payerType, customerId],
-    mustHold: true,
+    needsLock: true,
     async take(tx, invoice) {
       const customer = await customers.chargeable(tx, partyId, customerId);
       if (!customer) return refuse('invalidRequest', { message: 'Customer not found' });
@@ -152,7 +165,7 @@ function fromCustomer(
       );
       if (!admission) throw new Error(`customer ${customerId} is ready without a series`);
       const { verdict } = admission;
-      if (!verdict.may) return refusalOf(verdict, caller);
+      if (!verdict.may) return validationRefusal(verdict, caller);
       // Its consent had ended, so it was deleted; what renewed the consent since was another binding, which was withdrawn.
       if (!(await cards.has(tx, partyId, token))) return refuse('customerNotReady');
       return accept({
@@ -164,7 +177,7 @@ function fromCustomer(
           card: details,
           seriesId,
           warnings: verdict.warnings,
-          ...(root === undefined ? {} : { rootNetworkTransactionId: root }),
+          ...defined({ rootNetworkTransactionId: root }),
           contactInfo,
           ...(sessionInfo?.redirectUrl === undefined ? {} : { redirectUrl: sessionInfo.redirectUrl }),
         },
@@ -189,7 +202,7 @@ function networkTransactionIdOf({ state }: Payment): string | undefined {
  * With the first moment it would be accepted. The rule names the bank's code, which helps whoever tries out stolen cards: it
  * is for merchants alone.
  */
-function refusalOf({ code, rule, pack, retryAfter }: RefusalToCharge, { kind }: Caller) {
+function validationRefusal({ code, rule, pack, retryAfter }: ChargeRefusal, { kind }: Caller) {
   const why = kind === 'apiKey' ? { rule, rulePack: pack } : {};
   return refuse(code, { details: { ...why, ...(retryAfter ? { retryAfter } : {}) } });
 }
@@ -202,5 +215,5 @@ function contactOf({
   'contactInfo' | 'redirectUrl'
 > {
   const redirectUrl = sessionInfo?.redirectUrl;
-  return { contactInfo, ...(redirectUrl === undefined ? {} : { redirectUrl }) };
+  return { contactInfo, ...defined({ redirectUrl }) };
 }

@@ -3,16 +3,16 @@
 import type { Banks } from '../acquiring/banks.ts';
 import type { Clock, Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { Recurring } from '../recurring/port.ts';
 import { storeEvents } from './store/payment-changes.ts';
 import type { StoredPayment } from './store/rows.ts';
-import { seriesChangeOf } from './series-writes.ts';
-import { endingsOf, releaseOf, settledBy, type SettledAs } from './domain/resolution.ts';
-import { loadPayment, lookAgainAt } from './store/payments.ts';
+import { seriesWriteOf } from './series-writes.ts';
+import { possibleOutcomes, releaseOf, resolutionFacts, type ManualOutcome } from './domain/resolution.ts';
+import { loadPayment, reschedule } from './store/payments.ts';
 import { operationIdOf, type Payment, type PaymentFact } from './domain/payment.ts';
-import { takeStuck } from './store/stuck-payments.ts';
+import { claimStuckJob } from './store/stuck-payments.ts';
+import type { Recurring } from '../recurring/port.ts';
 
-export type SettlingTools = {
+export type ResolutionDeps = {
   readonly db: Database;
   readonly clock: Clock;
   readonly banks: Pick<Banks, 'bankOf'>;
@@ -22,11 +22,11 @@ export type SettlingTools = {
 type Name = { readonly invoiceId: string; readonly paymentId: string };
 
 /** The bank is asked first what became of the capture: money that was taken is not let go. */
-export function releaseHold(tools: SettlingTools, name: Name, reason: string): Promise<Payment> {
-  return whileTaken(tools, name, async ({ payment }) => {
+export function releaseHold(deps: ResolutionDeps, name: Name, reason: string): Promise<Payment> {
+  return withClaim(deps, name, async ({ payment }) => {
     if (payment.state.name !== 'capturing')
       throw new Error(`the payment is ${payment.state.name}, not capturing; nothing was done`);
-    const bank = await tools.banks.bankOf(payment.terminal);
+    const bank = await deps.banks.bankOf(payment.terminal);
     const answer = await bank.inquire(operationIdOf(payment, 'capture'), payment.terminal);
     const release = releaseOf(payment, answer, reason);
     if ('fact' in release) return [[release.fact]];
@@ -40,48 +40,48 @@ export function releaseHold(tools: SettlingTools, name: Name, reason: string): P
 
 /** No bank is asked. */
 export function settlePayment(
-  tools: SettlingTools,
+  deps: ResolutionDeps,
   name: Name,
-  as: SettledAs,
+  as: ManualOutcome,
   why: string,
 ): Promise<Payment> {
-  return whileTaken(tools, name, ({ payment }) => {
-    const events = settledBy(payment, as, why);
+  return withClaim(deps, name, ({ payment }) => {
+    const events = resolutionFacts(payment, as, why);
     if (events) return Promise.resolve(events);
-    const possible = endingsOf(payment).join(' or ') || 'no way';
+    const possible = possibleOutcomes(payment).join(' or ') || 'no way';
     throw new Error(`a payment that is ${payment.state.name} can be settled as ${possible}, not as ${as}`);
   });
 }
 
 /** Takes it off the operator's list, and when that leads to nothing makes it due again. */
-async function whileTaken(
-  tools: SettlingTools,
+async function withClaim(
+  deps: ResolutionDeps,
   name: Name,
   decide: (stored: StoredPayment) => Promise<PaymentFact[][]>,
 ): Promise<Payment> {
-  const { db, clock } = tools;
-  const now = await takeStuck(db, name, clock.now());
+  const { db, clock } = deps;
+  const now = await claimStuckJob(db, name, clock.now());
   const stored = now && (await loadPayment(db, name));
   if (!stored) {
     const id = `${name.invoiceId}/${name.paymentId}`;
     throw new Error(`no payment ${id} is stuck; mandate stuck list shows what is`);
   }
   try {
-    return await write(tools, stored, await decide(stored), now);
+    return await write(deps, stored, await decide(stored), now);
   } catch (error) {
-    await lookAgainAt(db, stored, now);
+    await reschedule(db, stored, now);
     throw error;
   }
 }
 
 async function write(
-  { db, recurring }: SettlingTools,
+  { db, recurring }: ResolutionDeps,
   stored: StoredPayment,
   events: PaymentFact[][],
   now: Instant,
 ): Promise<Payment> {
-  const beside = seriesChangeOf(stored.payment, events.flat(), undefined, now, recurring);
-  const written = await storeEvents(db, stored, events, now, beside);
+  const alsoWrite = seriesWriteOf(stored.payment, events.flat(), undefined, now, recurring);
+  const written = await storeEvents(db, stored, events, now, alsoWrite);
   if (!written) throw new Error('the payment was changed by somebody else; look again');
   return written;
 }

@@ -1,11 +1,12 @@
 // What a change of a payment writes of the series it begins or belongs to. It is written in the same transaction, so that a
 // crash leaves both as they were, or both changed.
-import type { BankAnswer } from '../acquiring/domain/bank-port.ts';
+import type { BankResponse } from '../acquiring/domain/bank-port.ts';
 import type { Instant } from '../clock.ts';
+import { defined } from '../defined.ts';
 import type { Database } from '../platform/database/database.ts';
 import { seriesIdOf } from '../recurring/domain/series.ts';
 import type { Recurring } from '../recurring/port.ts';
-import type { PendingCharge, SucceededCharge } from '../recurring/store/charge-fragments.ts';
+import type { PendingCharge, ApprovedCharge } from '../recurring/store/charge-fragments.ts';
 import { evolve, type Approval, type Payment, type PaymentFact } from './domain/payment.ts';
 import {
   approvalOf,
@@ -18,10 +19,10 @@ import {
 type Write = (tx: Database) => Promise<void>;
 
 /** Undefined when the change concerns no series and no counter. `answer` is what the bank said, where it led to the change. */
-export function seriesChangeOf(
+export function seriesWriteOf(
   payment: Payment,
   facts: readonly PaymentFact[],
-  answer: BankAnswer | undefined,
+  answer: BankResponse | undefined,
   now: Instant,
   recurring: Recurring,
 ): Write | undefined {
@@ -44,8 +45,8 @@ export function seriesChangeOf(
       if (seriesId !== undefined) {
         const paid = paidOf(payment, fact.amount, approval);
         const email = receiptAddressOf(payer);
-        const owed = { seriesId, paid, ...(email === undefined ? {} : { email }) };
-        writes.push((tx) => recurring.oweReceipt(tx, owed, now));
+        const owed = { seriesId, paid, ...defined({ email }) };
+        writes.push((tx) => recurring.queueReceipt(tx, owed, now));
       }
     }
   }
@@ -63,9 +64,9 @@ export async function successOf(
   {
     answer,
     charge,
-  }: { readonly answer?: BankAnswer | undefined; readonly charge?: PendingCharge | undefined },
+  }: { readonly answer?: BankResponse | undefined; readonly charge?: PendingCharge | undefined },
   now: Instant,
-): Promise<SucceededCharge | undefined> {
+): Promise<ApprovedCharge | undefined> {
   const { payer, makeRecurrent, invoiceId, id: paymentId } = payment;
   const processed = facts.find(({ type }) => type === 'payment_processed');
   const ending = processed && endingOf(payment, processed, answer);
@@ -108,12 +109,12 @@ async function parentMade(
       shopId,
       realm,
       card: { ...payer.card, token: payer.token },
-      ...(recurrentTerms === undefined ? {} : { given: recurrentTerms }),
+      ...defined({ given: recurrentTerms }),
       evidence: {
         payer: {
           ip,
           fingerprint,
-          ...(url === undefined ? {} : { page: url }),
+          ...defined({ page: url }),
           contactInfo: payer.contactInfo,
         },
         payment: {

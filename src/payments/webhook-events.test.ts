@@ -40,7 +40,7 @@ const logOf = (facts: unknown[][]) =>
   facts.map((each, index) => ({ sequence: index + 1, createdAt: at, facts: each }));
 
 test('a whole life is told with the state of each moment', () => {
-  const notices = invoicesTopic.noticesOf(logOf(wholeLife()));
+  const notices = invoicesTopic.webhookEventsOf(logOf(wholeLife()));
   const told = notices.map(({ sequence, place, eventType, members }) => {
     const { invoice, payment, refund } = members as Record<string, { status: string; amount: number }>;
     const state = [invoice?.status, payment?.status, payment?.amount, refund?.status, refund?.amount];
@@ -64,7 +64,7 @@ test('a whole life is told with the state of each moment', () => {
 });
 
 test('why a refund failed is told as one code, which its message repeats', () => {
-  const notices = invoicesTopic.noticesOf(logOf(wholeLife()));
+  const notices = invoicesTopic.webhookEventsOf(logOf(wholeLife()));
   const failed = notices.find(({ eventType }) => eventType === 'RefundFailed');
   expect(failed?.members).toMatchObject({
     refund: { error: { code: 'terms_violated', message: 'terms_violated' } },
@@ -73,28 +73,28 @@ test('why a refund failed is told as one code, which its message repeats', () =>
 
 test('the types an event is routed by are those of the notices that are made of it, in order', () => {
   const facts = wholeLife();
-  const notices = invoicesTopic.noticesOf(logOf(facts));
+  const notices = invoicesTopic.webhookEventsOf(logOf(facts));
   facts.forEach((each, index) => {
     const ofEvent = notices.filter(({ sequence }) => sequence === index + 1);
-    expect(invoicesTopic.typesOf(each)).toEqual(ofEvent.map(({ subscribedAs }) => subscribedAs));
+    expect(invoicesTopic.typesOf(each)).toEqual(ofEvent.map(({ registeredType }) => registeredType));
     expect(ofEvent.map(({ place }) => place)).toEqual(ofEvent.map((_, place) => place));
   });
-  for (const { subscribedAs } of notices) expect(invoicesTopic.eventTypes).toContain(subscribedAs);
+  for (const { registeredType } of notices) expect(invoicesTopic.eventTypes).toContain(registeredType);
   expect(invoicesTopic.ownersOf(facts[0]!)).toEqual([{ id: 'SHOP' }]);
 });
 
 test('more of the log changes nothing of what was told before', () => {
   const log = logOf(wholeLife());
-  const all = invoicesTopic.noticesOf(log);
+  const all = invoicesTopic.webhookEventsOf(log);
   for (let events = 1; events <= log.length; events++) {
-    expect(invoicesTopic.noticesOf(log.slice(0, events))).toEqual(
+    expect(invoicesTopic.webhookEventsOf(log.slice(0, events))).toEqual(
       all.filter(({ sequence }) => sequence <= events),
     );
   }
 });
 
 test('nothing that could be used to charge a card is in any notice', () => {
-  const text = JSON.stringify(invoicesTopic.noticesOf(logOf(wholeLife())));
+  const text = JSON.stringify(invoicesTopic.webhookEventsOf(logOf(wholeLife())));
   for (const secret of ['"token"', 'paymentToolToken', 'paymentSession', '"session"', 'approvalCode'])
     expect(text).not.toContain(secret);
 });

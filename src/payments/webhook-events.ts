@@ -23,22 +23,22 @@ import {
 import type { Refund } from './domain/refund.ts';
 
 type Told = {
-  readonly subscribedAs: string;
+  readonly registeredType: string;
   /** Where it bears another name than it is subscribed by. */
   readonly eventType?: string;
 };
 
 /** What is not here is internal: nobody is told. */
 const toldOf: Partial<Record<PaymentFact['type'], Told>> = {
-  payment_started: { subscribedAs: 'PaymentStarted' },
-  payment_processed: { subscribedAs: 'PaymentProcessed' },
-  payment_captured: { subscribedAs: 'PaymentCaptured' },
-  payment_cancelled: { subscribedAs: 'PaymentCancelled' },
-  payment_refunded: { subscribedAs: 'PaymentRefunded' },
-  payment_failed: { subscribedAs: 'PaymentFailed' },
-  refund_started: { subscribedAs: 'PaymentRefundCreated', eventType: 'RefundCreated' },
-  refund_succeeded: { subscribedAs: 'PaymentRefundSucceeded', eventType: 'RefundSucceeded' },
-  refund_failed: { subscribedAs: 'PaymentRefundFailed', eventType: 'RefundFailed' },
+  payment_started: { registeredType: 'PaymentStarted' },
+  payment_processed: { registeredType: 'PaymentProcessed' },
+  payment_captured: { registeredType: 'PaymentCaptured' },
+  payment_cancelled: { registeredType: 'PaymentCancelled' },
+  payment_refunded: { registeredType: 'PaymentRefunded' },
+  payment_failed: { registeredType: 'PaymentFailed' },
+  refund_started: { registeredType: 'PaymentRefundCreated', eventType: 'RefundCreated' },
+  refund_succeeded: { registeredType: 'PaymentRefundSucceeded', eventType: 'RefundSucceeded' },
+  refund_failed: { registeredType: 'PaymentRefundFailed', eventType: 'RefundFailed' },
 };
 
 /** The invoice with everything that is told of it, after some of its facts. */
@@ -50,18 +50,18 @@ type Story = {
 
 export const invoicesTopic: Topic = {
   name: 'InvoicesTopic',
-  nameInNotices: 'InvoicesTopic',
+  payloadTopic: 'InvoicesTopic',
   aggregate: 'invoice',
-  eventTypes: [...invoiceEventTypes, ...Object.values(toldOf).map(({ subscribedAs }) => subscribedAs)],
+  eventTypes: [...invoiceEventTypes, ...Object.values(toldOf).map(({ registeredType }) => registeredType)],
   eventId: 'number',
-  typesOf: (facts) => facts.flatMap((fact) => toldBy(fact)?.subscribedAs ?? []),
+  typesOf: (facts) => facts.flatMap((fact) => toldBy(fact)?.registeredType ?? []),
   ownersOf: ([first]) => {
     const fact = invoiceFactFromJson(first);
     if (fact.type !== 'invoice_created')
       throw new Error('a log of an invoice does not begin with its making');
     return [{ id: fact.terms.shopId }];
   },
-  noticesOf(log) {
+  webhookEventsOf(log) {
     const notices: Notice[] = [];
     let story: Story = { payments: {}, refunds: {} };
     for (const event of log) {
@@ -71,9 +71,9 @@ export const invoicesTopic: Topic = {
         const told = toldBy(json);
         if (!told) continue;
         const { sequence, createdAt: happenedAt } = event;
-        const { subscribedAs, eventType = subscribedAs } = told;
+        const { registeredType, eventType = registeredType } = told;
         const members = membersOf(story, json);
-        notices.push({ sequence, place: place++, subscribedAs, eventType, happenedAt, members });
+        notices.push({ sequence, place: place++, registeredType, eventType, happenedAt, members });
       }
     }
     return notices;
@@ -83,7 +83,7 @@ export const invoicesTopic: Topic = {
 function toldBy(json: unknown): Told | undefined {
   const ofPayment = paymentFactFromJson(json);
   if (ofPayment) return toldOf[ofPayment.fact.type];
-  return { subscribedAs: invoiceNoticeName(invoiceFactFromJson(json)) };
+  return { registeredType: invoiceNoticeName(invoiceFactFromJson(json)) };
 }
 
 function after(story: Story, json: unknown): Story {

@@ -1,19 +1,20 @@
 // The engine's step of a payment: look what is next, ask the bank without holding a connection, write what its answer means.
 // Running it twice is harmless: the bank knows each operation by its id, and every write is guarded by the version.
-import type { Bank, BankAnswer, BankOperation, Terminal } from '../acquiring/domain/bank-port.ts';
+import type { Bank, BankResponse, BankOperation, Terminal } from '../acquiring/domain/bank-port.ts';
 import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import { meaningOf, nextOf, type NextStep } from './domain/bank-actions.ts';
+import { interpret, nextAction, type NextAction } from './domain/bank-actions.ts';
 import { operationIdOf, type Payment } from './domain/payment.ts';
 import { consentOver } from './domain/payment-failure.ts';
-import { storeEvents, storeSuccess } from './store/payment-changes.ts';
-import type { Recurring } from '../recurring/port.ts';
+import { storeEvents, storeApprovedCharge } from './store/payment-changes.ts';
 import type { StoredPayment } from './store/rows.ts';
-import type { KnownLetter, PendingCharge } from '../recurring/store/charge-fragments.ts';
-import { seriesChangeOf, successOf } from './series-writes.ts';
-import { loadPayment, lookAgainAt, type NewPayment } from './store/payments.ts';
-import { storeMove } from './store/reroute.ts';
-import { mayMove, movedTo } from '../acquiring/domain/reroute.ts';
+import type { PreloadedEmail, PendingCharge } from '../recurring/store/charge-fragments.ts';
+import { seriesWriteOf, successOf } from './series-writes.ts';
+import { loadPayment, reschedule, type NewPayment } from './store/payments.ts';
+import { storeReroute } from './store/reroute.ts';
+import { mayReroute, rerouted } from '../acquiring/domain/reroute.ts';
+import { defined } from '../defined.ts';
+import type { Recurring } from '../recurring/port.ts';
 
 /** The bank said nothing that proves anything. Tried again later and later, then in the operator's list. */
 class OutcomeUnknown extends Error {
@@ -22,118 +23,118 @@ class OutcomeUnknown extends Error {
 
 const stepsInARow = 5;
 
-export type PaymentSteps = {
+export type PaymentJobDeps = {
   readonly db: Database;
   readonly clock: Clock;
   readonly recurring: Recurring;
   readonly bankOf: (payment: Payment) => Promise<Bank>;
   /** Another terminal of the shop, whose bank is not known to be away. */
-  readonly terminalElsewhere: (payment: Payment) => Promise<Terminal | undefined>;
+  readonly alternateTerminal: (payment: Payment) => Promise<Terminal | undefined>;
   /** Where the payer's browser returns to after a challenge. */
   readonly returnUrlOf: (payment: Payment) => string;
   /** Answers at once; it was written as claimed by whoever sends it. */
-  readonly sendLetter: (letter: KnownLetter, now: Instant) => void;
+  readonly sendPayerEmail: (letter: PreloadedEmail, now: Instant) => void;
 };
 
-export async function stepPayment(
-  tools: PaymentSteps,
+export async function runPaymentJob(
+  deps: PaymentJobDeps,
   [invoiceId = '', paymentId = '']: readonly string[],
   now: Instant,
   attempt: number,
-  known?: NewPayment,
+  preloaded?: NewPayment,
 ): Promise<void> {
-  let stored = known?.stored ?? (await loadPayment(tools.db, { invoiceId, paymentId }));
+  let stored = preloaded?.stored ?? (await loadPayment(deps.db, { invoiceId, paymentId }));
   // One step often leads to the next at once, as the end of a hold leads to its reversal.
   for (let step = 0; stored && step < stepsInARow; step++) {
-    stored = await takeStep(tools, stored, now, step === 0 ? attempt : 1, known);
+    stored = await takeStep(deps, stored, now, step === 0 ? attempt : 1, preloaded);
   }
 }
 
 /** The payment after the step when there is more to do at once, else undefined. */
 async function takeStep(
-  tools: PaymentSteps,
+  deps: PaymentJobDeps,
   stored: StoredPayment,
   now: Instant,
   attempt: number,
-  known?: NewPayment,
+  preloaded?: NewPayment,
 ): Promise<StoredPayment | undefined> {
-  const { db } = tools;
-  const next = nextOf(stored.payment, now);
+  const { db } = deps;
+  const next = nextAction(stored.payment, now);
   switch (next.do) {
     case 'nothing':
-      await lookAgainAt(db, stored, null);
+      await reschedule(db, stored, null);
       return undefined;
     case 'wait':
-      await lookAgainAt(db, stored, next.until);
+      await reschedule(db, stored, next.until);
       return undefined;
     case 'write':
-      return afterEvents(tools, stored, [[next.fact]], now);
+      return afterEvents(deps, stored, [[next.fact]], now);
     default: {
-      const askedAt = tools.clock.now();
-      const answer = await ask(tools, stored.payment, next, now, { attempt, isNew: known !== undefined });
+      const askedAt = deps.clock.now();
+      const answer = await ask(deps, stored.payment, next, now, { attempt, isNew: preloaded !== undefined });
       // A bank may take its time; what it says is true from when it says it.
-      const answeredAt = laterBy(now, epochMsOf(tools.clock.now()) - epochMsOf(askedAt));
+      const answeredAt = laterBy(now, epochMsOf(deps.clock.now()) - epochMsOf(askedAt));
       if (answer === 'too late') {
         const fact = { type: 'payment_reversal_started', failure: consentOver } as const;
-        return afterEvents(tools, stored, [[fact]], answeredAt, { outcome: 'notFound' });
+        return afterEvents(deps, stored, [[fact]], answeredAt, { outcome: 'notFound' });
       }
-      if (mayMove(stored.payment, answer, attempt, answeredAt)) {
-        const terminal = await tools.terminalElsewhere(stored.payment);
-        const fact = terminal && ({ type: 'payment_rerouted', ...movedTo(terminal, answer) } as const);
-        const moved = fact && (await storeMove(db, stored, fact, answeredAt));
+      if (mayReroute(stored.payment, answer, attempt, answeredAt)) {
+        const terminal = await deps.alternateTerminal(stored.payment);
+        const fact = terminal && ({ type: 'payment_rerouted', ...rerouted(terminal, answer) } as const);
+        const moved = fact && (await storeReroute(db, stored, fact, answeredAt));
         if (moved) return moved;
       }
-      const meaning = meaningOf(stored.payment, answer, answeredAt);
+      const meaning = interpret(stored.payment, answer, answeredAt);
       if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown);
       if ('again' in meaning) {
-        await lookAgainAt(db, stored, meaning.again);
+        await reschedule(db, stored, meaning.again);
         return undefined;
       }
-      return afterEvents(tools, stored, meaning.events, answeredAt, answer, known?.charge);
+      return afterEvents(deps, stored, meaning.events, answeredAt, answer, preloaded?.charge);
     }
   }
 }
 
 async function afterEvents(
-  { db, recurring, sendLetter }: PaymentSteps,
+  { db, recurring, sendPayerEmail }: PaymentJobDeps,
   stored: StoredPayment,
   events: Parameters<typeof storeEvents>[2],
   now: Instant,
-  answer?: BankAnswer,
+  answer?: BankResponse,
   charge?: PendingCharge,
 ): Promise<StoredPayment | undefined> {
   const facts = events.flat();
   const success = await successOf({ db, recurring }, stored.payment, facts, { answer, charge }, now);
-  const inOne = success && (await storeSuccess(db, stored, events, success.written, now));
-  if (inOne && success.letter) sendLetter(success.letter, now);
-  const beside = seriesChangeOf(stored.payment, facts, answer, now, recurring);
+  const inOne = success && (await storeApprovedCharge(db, stored, events, success.written, now));
+  if (inOne && success.letter) sendPayerEmail(success.letter, now);
+  const alsoWrite = seriesWriteOf(stored.payment, facts, answer, now, recurring);
   // Whoever was quicker has written what comes next, and does it.
-  const payment = inOne ?? (await storeEvents(db, stored, events, now, beside, true));
-  const goesOn = payment && ['reversing', 'capturing', 'cancelling'].includes(payment.state.name);
-  return goesOn ? { payment, version: stored.version + 1 } : undefined;
+  const payment = inOne ?? (await storeEvents(db, stored, events, now, alsoWrite, true));
+  const continues = payment && ['reversing', 'capturing', 'cancelling'].includes(payment.state.name);
+  return continues ? { payment, version: stored.version + 1 } : undefined;
 }
 
 async function ask(
-  tools: PaymentSteps,
+  deps: PaymentJobDeps,
   payment: Payment,
-  next: Exclude<NextStep, { do: 'nothing' | 'wait' | 'write' }>,
+  next: Exclude<NextAction, { do: 'nothing' | 'wait' | 'write' }>,
   now: Instant,
   { attempt, isNew }: { readonly attempt: number; readonly isNew: boolean },
-): Promise<BankAnswer | 'too late'> {
-  const bank = await tools.bankOf(payment);
+): Promise<BankResponse | 'too late'> {
+  const bank = await deps.bankOf(payment);
   const { terminal } = payment;
   const authorisation = operationIdOf(payment, 'authorise');
   switch (next.do) {
     case 'authorise': {
       const { payer, deadline } = payment;
       const seriesId = 'seriesId' in payer ? payer.seriesId : undefined;
-      const send = () => bank.send(authorisationOf(payment, authorisation, tools.returnUrlOf(payment)));
+      const send = () => bank.send(authorisationOf(payment, authorisation, deps.returnUrlOf(payment)));
       // The security code can be sent once. After the first attempt the bank is asked whether it has the operation.
       if (attempt === 1 && now < deadline && (isNew || seriesId === undefined)) return send();
       const answer = await bank.inquire(authorisation, terminal);
       if (answer.outcome !== 'notFound' || now >= deadline) return answer;
       // It was allowed when it was made. Until the bank has it, the payer can still say no.
-      if (seriesId !== undefined && (await tools.recurring.isOver(tools.db, seriesId, now)))
+      if (seriesId !== undefined && (await deps.recurring.canNeverCharge(deps.db, seriesId, now)))
         return 'too late';
       return send();
     }
@@ -185,8 +186,7 @@ function authorisationOf(payment: Payment, operationId: string, returnUrl: strin
       initiation: {
         by: 'merchant',
         reason: 'recurring',
-        ...(root === undefined ? {} : { rootNetworkTransactionId: root }),
-        ...(previous === undefined ? {} : { previousNetworkTransactionId: previous }),
+        ...defined({ rootNetworkTransactionId: root, previousNetworkTransactionId: previous }),
       },
       authentication: 'none',
       payer: contact,

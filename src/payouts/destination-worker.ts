@@ -4,18 +4,18 @@
 import type { Banks } from '../acquiring/banks.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import { checkIdOf, meaningOf } from './domain/destination.ts';
+import { checkIdOf, interpret } from './domain/destination.ts';
 import { findDestination, letRest, storeDestinationFact } from './store/destinations.ts';
 
 /** The bank said nothing that proves anything. Tried again later and later, then in the operator's list. */
-class NotKnownYet extends Error {
-  override readonly name = 'NotKnownYet';
+class CardCheckPending extends Error {
+  override readonly name = 'CardCheckPending';
 }
 
-export type DestinationSteps = { readonly db: Database; readonly banks: Banks };
+export type DestinationJobDeps = { readonly db: Database; readonly banks: Banks };
 
-export async function stepDestination(
-  { db, banks }: DestinationSteps,
+export async function runDestinationJob(
+  { db, banks }: DestinationJobDeps,
   [id = '']: readonly string[],
   now: Instant,
   attempt: number,
@@ -26,7 +26,7 @@ export async function stepDestination(
   if (destination.state.status !== 'checking') return letRest(db, stored);
   const route = await banks.payoutRouteOf(destination.partyId);
   const bank = route && (await banks.bankNamed(route.bankId));
-  if (!bank) throw new NotKnownYet('no bank pays out for this party');
+  if (!bank) throw new CardCheckPending('no bank pays out for this party');
   const operationId = checkIdOf(destination, stored.version);
   const { terminal } = route;
   const send = () =>
@@ -40,9 +40,9 @@ export async function stepDestination(
   // The first attempt is the only one before which nobody can have sent it.
   let answer = attempt === 1 ? await send() : await bank.inquire(operationId, terminal);
   if (answer.outcome === 'notFound') answer = await send();
-  const meaning = meaningOf(answer);
-  if ('unknown' in meaning) throw new NotKnownYet(meaning.unknown);
+  const meaning = interpret(answer);
+  if ('unknown' in meaning) throw new CardCheckPending(meaning.unknown);
   await storeDestinationFact(db, stored, meaning.fact, now);
   if (meaning.fact.type === 'destination_check_failed')
-    throw new NotKnownYet(`the bank cannot tell now, ${meaning.fact.code}`);
+    throw new CardCheckPending(`the bank cannot tell now, ${meaning.fact.code}`);
 }

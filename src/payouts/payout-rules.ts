@@ -1,6 +1,6 @@
 // By which rules payouts are made here: whose money it is, which providers there are, and what was agreed with each party.
 // What was agreed may be a second old.
-import { recentReads } from '../platform/database/ttl-cache.ts';
+import { ttlCache } from '../platform/database/ttl-cache.ts';
 import type { Database } from '../platform/database/database.ts';
 import { feeOf, noFee } from '../platform/ledger/domain/fee.ts';
 import type { Currency, Money } from '../money.ts';
@@ -32,9 +32,9 @@ export function openPayoutRules(options: {
   openingDepositMinor: Money['minor'];
 }): PayoutRules {
   const { lookups, realm, openingDepositMinor } = options;
-  const agreed = recentReads({
+  const agreed = ttlCache({
     maxAgeMs,
-    entriesMost: 10_000,
+    maxEntries: 10_000,
     load: (partyId: string) => readPayoutTerms(lookups, partyId),
   });
   return {

@@ -2,13 +2,13 @@
 // its money, in one transaction. Nothing is asked of the bank, and nothing is due of it afterwards.
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import { decideLost, type AroundLost, type Paid } from './domain/recovered-withdrawal.ts';
+import { decideRecovery, type RecoveryContext, type Paid } from './domain/recovered-withdrawal.ts';
 import { fingerprintOf } from '../identities/api/idempotent-create.ts';
 import { storeNewWithdrawal, type NotMade } from './store/new-withdrawal.ts';
 import { findWithdrawal, storeEnd, type Realm } from './store/withdrawals.ts';
 import type { WithdrawalTerms } from './domain/withdrawal.ts';
 
-export type Restored =
+export type Recovered =
   | 'restored'
   | 'knownBefore'
   /** `isKnown` when it is written down, but otherwise than was said. */
@@ -20,7 +20,7 @@ class NotRestored extends Error {}
 export async function restoreWithdrawal(
   db: Database,
   paid: Paid,
-  around: AroundLost,
+  context: RecoveryContext,
   options: {
     readonly realm: Realm;
     readonly reason: string;
@@ -28,10 +28,10 @@ export async function restoreWithdrawal(
     /** The token of the grant by which he who asked paid out from the wallet. */
     readonly walletGrant?: string;
   },
-): Promise<Restored> {
-  const known = await whatIsKnown(db, paid, around);
+): Promise<Recovered> {
+  const known = await whatIsKnown(db, paid, context);
   if (known) return known;
-  const decided = decideLost(paid, around);
+  const decided = decideRecovery(paid, context);
   if ('problem' in decided) return decided;
   const { started } = decided;
   const { terms } = started;
@@ -44,7 +44,7 @@ export async function restoreWithdrawal(
         limits: {},
         fingerprint: fingerprintOfRequest(terms, walletGrant),
         claim: { wake_at: null, attempts: 0 },
-        ...(around.walletGrant ? { grantId: around.walletGrant.id } : {}),
+        ...(context.walletGrant ? { grantId: context.walletGrant.id } : {}),
       });
       if ('notMade' in made) throw new NotRestored(inTheWay(terms, made.notMade));
       if (made.withdrawal.state.status !== 'sending') throw new NotRestored(lacking(terms));
@@ -63,20 +63,20 @@ export async function restoreWithdrawal(
 async function whatIsKnown(
   db: Database,
   { withdrawalId, line }: Paid,
-  around: AroundLost,
-): Promise<Restored | undefined> {
+  context: RecoveryContext,
+): Promise<Recovered | undefined> {
   const known = (await findWithdrawal(db, null, withdrawalId))?.withdrawal;
   if (!known) return undefined;
   const { state, amount, route } = known;
   if (state.status === 'sending')
     return { problem: `withdrawal ${withdrawalId} is known, and under way: a node asks the bank about it` };
   const isPaid = amount.minor === line.minor && amount.currency === line.currency;
-  if (state.status !== 'succeeded' || !isPaid || route?.bankId !== around.route.bankId) {
+  if (state.status !== 'succeeded' || !isPaid || route?.bankId !== context.route.bankId) {
     return {
       problem: `withdrawal ${withdrawalId} is known, and ${state.status}; mandate reconcile says what to do about it`,
     };
   }
-  if (isAsSaid(known, around)) return 'knownBefore';
+  if (isAsSaid(known, context)) return 'knownBefore';
   const { partyId, walletId, destinationId, externalId } = known;
   const name = externalId === undefined ? 'without a name' : `called ${externalId}`;
   return {
@@ -85,7 +85,7 @@ async function whatIsKnown(
   };
 }
 
-function isAsSaid(known: WithdrawalTerms, said: AroundLost): boolean {
+function isAsSaid(known: WithdrawalTerms, said: RecoveryContext): boolean {
   return (
     known.partyId === said.partyId &&
     known.walletId === said.wallet.id &&

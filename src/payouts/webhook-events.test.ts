@@ -25,7 +25,7 @@ test('a payout that fails is told with what it was and why', () => {
     { type: 'withdrawal_started', terms: withdrawal },
     { type: 'withdrawal_failed', failure: ['authorization_failed', 'account_not_found'] },
   );
-  const notices = withdrawalsTopic.noticesOf(log);
+  const notices = withdrawalsTopic.webhookEventsOf(log);
   const body = { amount: 100_000, currency: 'RUB' };
   const places = { wallet: '10068321', destination: '107498' };
   const externalID = 'payout-2024-03-01-7';
@@ -58,7 +58,7 @@ test('a destination is told as made and unauthorized at once, then authorized', 
   const log = events({ type: 'destination_created', terms }, { type: 'destination_authorized' });
   expect(
     destinationsTopic
-      .noticesOf(log)
+      .webhookEventsOf(log)
       .map(({ sequence, place, eventType, members }) => [sequence, place, eventType, members]),
   ).toEqual([
     [

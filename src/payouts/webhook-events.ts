@@ -47,7 +47,7 @@ const destinationTypes: Readonly<Record<string, readonly string[]>> = {
 
 export const withdrawalsTopic: Topic = {
   name: 'WithdrawalsTopic',
-  nameInNotices: 'WithdrawalTopic',
+  payloadTopic: 'WithdrawalTopic',
   aggregate: 'withdrawal',
   eventTypes: Object.values(withdrawalTypes).flat(),
   eventId: 'sequence',
@@ -56,19 +56,19 @@ export const withdrawalsTopic: Topic = {
     const { identityId, destinationIdentityId, walletId } = termsIn(first) as WithdrawalTerms;
     return [identityId, destinationIdentityId ?? []].flat().map((id) => ({ id, part: walletId }));
   },
-  noticesOf: (log) => noticesOf<WithdrawalTerms>(log, withdrawalTypes, withdrawalMembers),
+  webhookEventsOf: (log) => webhookEventsOf<WithdrawalTerms>(log, withdrawalTypes, withdrawalMembers),
 };
 
 export const destinationsTopic: Topic = {
   name: 'DestinationsTopic',
-  nameInNotices: 'DestinationTopic',
+  payloadTopic: 'DestinationTopic',
   aggregate: 'destination',
   eventTypes: Object.values(destinationTypes).flat(),
   // The first event has two notices, which must not share their number.
   eventId: 'position',
   typesOf: (facts) => facts.flatMap((fact) => destinationTypes[(fact as Fact<unknown>).type] ?? []),
   ownersOf: (first) => [{ id: (termsIn(first) as DestinationTerms).identityId }],
-  noticesOf: (log) => noticesOf<DestinationTerms>(log, destinationTypes, destinationMembers),
+  webhookEventsOf: (log) => webhookEventsOf<DestinationTerms>(log, destinationTypes, destinationMembers),
 };
 
 function termsIn(facts: readonly unknown[]): unknown {
@@ -77,7 +77,7 @@ function termsIn(facts: readonly unknown[]): unknown {
   return terms;
 }
 
-function noticesOf<Terms>(
+function webhookEventsOf<Terms>(
   log: readonly LoggedEvent<unknown>[],
   types: Readonly<Record<string, readonly string[]>>,
   membersOf: (type: string, terms: Terms, fact: Fact<Terms>) => Record<string, unknown>,
@@ -91,7 +91,7 @@ function noticesOf<Terms>(
       .map(({ type, fact }, place) => ({
         sequence,
         place,
-        subscribedAs: type,
+        registeredType: type,
         eventType: type,
         happenedAt: createdAt,
         members: membersOf(type, terms, fact),

@@ -1,17 +1,17 @@
 // The engine's step of a withdrawal: send the payout, or ask what became of it, without holding a connection, and write what the
 // answer proves with what it means for the money. Running it twice is harmless: the bank knows the payout by its one id, and
 // every write is guarded by the version.
-import type { Bank, BankAnswer } from '../acquiring/domain/bank-port.ts';
+import type { Bank, BankResponse } from '../acquiring/domain/bank-port.ts';
 import type { Banks } from '../acquiring/banks.ts';
 import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Logger } from '../platform/log.ts';
 import { findDestination } from './store/destinations.ts';
 import { findWallet } from '../wallets/store/wallets.ts';
-import { heldBack, meaningOf, nextOf } from './domain/bank-actions.ts';
+import { blockedOutcome, interpret, nextAction } from './domain/bank-actions.ts';
 import {
   findWithdrawal,
-  lookAgainAt,
+  reschedule,
   storeEnd,
   type Realm,
   type StoredWithdrawal,
@@ -23,7 +23,7 @@ class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
 }
 
-export type WithdrawalSteps = {
+export type WithdrawalJobDeps = {
   readonly db: Database;
   readonly clock: Clock;
   readonly banks: Banks;
@@ -31,19 +31,19 @@ export type WithdrawalSteps = {
   readonly log: Pick<Logger, 'error'>;
 };
 
-export async function stepWithdrawal(
-  { db, clock, banks, realm, log }: WithdrawalSteps,
+export async function runWithdrawalJob(
+  { db, clock, banks, realm, log }: WithdrawalJobDeps,
   [id = '']: readonly string[],
   now: Instant,
   attempt: number,
   /** As its maker wrote it, who began this at once. */
-  known?: StoredWithdrawal,
+  preloaded?: StoredWithdrawal,
 ): Promise<void> {
-  const stored = known ?? (await findWithdrawal(db, null, id));
+  const stored = preloaded ?? (await findWithdrawal(db, null, id));
   if (!stored) return;
   const { withdrawal } = stored;
-  const next = nextOf(withdrawal, attempt);
-  if (next.do === 'nothing') return lookAgainAt(db, stored, null);
+  const next = nextAction(withdrawal, attempt);
+  if (next.do === 'nothing') return reschedule(db, stored, null);
   const { route } = withdrawal;
   if (!route) throw new Error(`withdrawal ${id} has no way to a bank`);
   const bank = await banks.bankOf(route.terminal);
@@ -51,18 +51,18 @@ export async function stepWithdrawal(
   const askedAt = clock.now();
   // A bank may take its time; what it says is true from when it says it.
   const answeredAt = () => laterBy(now, epochMsOf(clock.now()) - epochMsOf(askedAt));
-  let meaning = meaningOf(withdrawal, await ask(bank, withdrawal, next.do), answeredAt());
+  let meaning = interpret(withdrawal, await ask(bank, withdrawal, next.do), answeredAt());
   if ('send' in meaning) {
     // It was allowed when it was made. Until the bank has it, an operator can still say no.
     meaning = (await isBlocked(db, withdrawal))
-      ? heldBack(withdrawal, answeredAt())
-      : meaningOf(withdrawal, await ask(bank, withdrawal, 'send'), answeredAt());
+      ? blockedOutcome(withdrawal, answeredAt())
+      : interpret(withdrawal, await ask(bank, withdrawal, 'send'), answeredAt());
     if ('send' in meaning) throw new OutcomeUnknown('the bank does not find what it was sent');
   }
   if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown);
-  if ('again' in meaning) return lookAgainAt(db, stored, meaning.again);
+  if ('again' in meaning) return reschedule(db, stored, meaning.again);
   if (!(await storeEnd(db, stored, meaning.fact, { realm, now: answeredAt() })))
-    await tellContradiction({ db, log }, withdrawal, meaning.fact);
+    await logContradiction({ db, log }, withdrawal, meaning.fact);
 }
 
 async function isBlocked(db: Database, { walletId, destinationId }: Withdrawal): Promise<boolean> {
@@ -72,8 +72,8 @@ async function isBlocked(db: Database, { walletId, destinationId }: Withdrawal):
 }
 
 /** Whoever was quicker has written the same: the bank says one thing under one id. An operator may have said another. */
-async function tellContradiction(
-  { db, log }: Pick<WithdrawalSteps, 'db' | 'log'>,
+async function logContradiction(
+  { db, log }: Pick<WithdrawalJobDeps, 'db' | 'log'>,
   withdrawal: Withdrawal,
   fact: WithdrawalEnd,
 ): Promise<void> {
@@ -88,7 +88,7 @@ async function tellContradiction(
   );
 }
 
-function ask(bank: Bank, withdrawal: Withdrawal, how: 'send' | 'inquire'): Promise<BankAnswer> {
+function ask(bank: Bank, withdrawal: Withdrawal, how: 'send' | 'inquire'): Promise<BankResponse> {
   const operationId = operationIdOf(withdrawal);
   const { route, amount, cardToken } = withdrawal;
   if (!route) throw new Error(`withdrawal ${withdrawal.id} has no way to a bank`);

@@ -3,12 +3,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import { publicKeyTextOf, seal, type Bundle } from './consent-bundle.ts';
-import { withdrawUrlOf } from './revoke-page.ts';
+import { revokeUrlOf } from './revoke-page.ts';
 
 export type ConsentSeals = {
   seal(content: Parameters<typeof seal>[1]): Bundle;
   /** What is kept secret in it is at its end. */
-  withdrawUrlOf(seriesId: string): string;
+  revokeUrlOf(seriesId: string): string;
   isLink(seriesId: string, secret: string): Promise<boolean>;
 };
 
@@ -17,9 +17,9 @@ type Keys = Pick<Keyring, 'find' | 'newest'>;
 export function openConsentSeals(keyring: Keys, publicUrl: () => string): ConsentSeals {
   return {
     seal: (content) => seal(keyring.newest('consent_seal').secret, content),
-    withdrawUrlOf(seriesId) {
+    revokeUrlOf(seriesId) {
       const { generation, secret } = keyring.newest('consent_seal');
-      return withdrawUrlOf(publicUrl(), seriesId, `${generation}.${linkOf(secret, seriesId)}`);
+      return revokeUrlOf(publicUrl(), seriesId, `${generation}.${linkOf(secret, seriesId)}`);
     },
     async isLink(seriesId, text) {
       const [, generation, given] = /^(?:([1-9]\d{0,5})\.)?([\w-]+)$/.exec(text) ?? [];

@@ -5,13 +5,13 @@ import type { Database } from '../platform/database/database.ts';
 import type { LoggedEvent } from '../platform/events/domain/topic.ts';
 import type { Realm } from '../merchants/domain/party.ts';
 import type { Money } from '../money.ts';
-import type { PendingCharge, StartedCharge, SucceededCharge } from './store/charge-fragments.ts';
+import type { PendingCharge, StartedCharge, ApprovedCharge } from './store/charge-fragments.ts';
 import type { Bundle } from './consent-bundle.ts';
-import type { Letter, Paid } from '../receipts/domain/payer-email.ts';
+import type { PayerEmail, Paid } from '../receipts/domain/payer-email.ts';
 import type { Mandate, MandateGiven } from './domain/mandate.ts';
-import type { Charge, Verdict } from '../retry-rules/domain/may-charge.ts';
+import type { Charge, ChargeDecision } from '../retry-rules/domain/may-charge.ts';
 import type { ReceiptLanguage } from '../receipts/domain/receipt.ts';
-import type { Ending, Member, Series, SeriesFact, Withdrawn } from './domain/series.ts';
+import type { ChargeOutcome, Member, Series, SeriesFact, Withdrawn } from './domain/series.ts';
 import type { SeriesWithSettings, StoredSeries } from './store/series.ts';
 import type { RecurringSettings } from './store/settings.ts';
 import type { WrittenReceipt } from './write-receipt.ts';
@@ -35,11 +35,11 @@ export type ChargeAsked = {
   readonly parent?: Member;
 };
 
-export type Admission = {
+export type Evaluation = {
   readonly series: Series;
   /** Of the card to be charged. */
   readonly token: string;
-  readonly verdict: Verdict;
+  readonly verdict: ChargeDecision;
   /** As it was when that was said, and what its shop wants. */
   readonly stored: StoredSeries;
   readonly settings: RecurringSettings;
@@ -69,13 +69,13 @@ export type Recurring = {
   /** A charge of the series that was captured and can be a parent in turn. */
   addParent(tx: Database, seriesId: string, member: Member, now: Instant): Promise<void>;
   /**
-   * Undefined when there is none. `isHeld`: the series is held until the transaction ends; otherwise it may move, and then
+   * Undefined when there is none. `isLocked`: the series is held until the transaction ends; otherwise it may move, and then
    * what `started` answers cannot be written.
    */
-  admit(db: Database, asked: ChargeAsked, now: Instant, isHeld: boolean): Promise<Admission | undefined>;
+  admit(db: Database, asked: ChargeAsked, now: Instant, isLocked: boolean): Promise<Evaluation | undefined>;
   /** After `admit` said yes: what is written by the statement that makes the payment. */
   started(
-    admission: Admission,
+    admission: Evaluation,
     payment: Member & { readonly amount: Money },
     now: Instant,
   ): { readonly written: StartedCharge; readonly charge: PendingCharge };
@@ -85,17 +85,17 @@ export type Recurring = {
    */
   succeeded(
     db: Database,
-    charge: Member & { readonly seriesId: string; readonly known?: PendingCharge },
+    charge: Member & { readonly seriesId: string; readonly preloaded?: PendingCharge },
     /** `paid`: what the payer's receipt says, where the money was taken with it. */
     outcome: {
-      readonly ending: Ending;
+      readonly ending: ChargeOutcome;
       readonly paid: Paid | undefined;
       readonly email: string | undefined;
     },
     now: Instant,
-  ): Promise<SucceededCharge | undefined>;
+  ): Promise<ApprovedCharge | undefined>;
   /** What the bank said. Once: a charge that has ended does not end again. */
-  end(tx: Database, seriesId: string, member: Member, ending: Ending, now: Instant): Promise<void>;
+  end(tx: Database, seriesId: string, member: Member, ending: ChargeOutcome, now: Instant): Promise<void>;
   /** A decline while the payer was present: the networks count those too. */
   declined(
     tx: Database,
@@ -114,9 +114,9 @@ export type Recurring = {
     seriesId: string,
     charge: Charge & { invoiceId?: string; amount?: Money },
     now: Instant,
-  ): Promise<Admission | undefined>;
+  ): Promise<Evaluation | undefined>;
   /** Whether it is too late to send a charge that was made before: since then the consent, the card or the network's patience has ended. */
-  isOver(db: Database, seriesId: string, now: Instant): Promise<boolean>;
+  canNeverCharge(db: Database, seriesId: string, now: Instant): Promise<boolean>;
   /** What of the series needs its card: a charge that is under way, and the charges that may still come, until then. */
   cardNeeds(db: Database, seriesId: string, now: Instant): Promise<CardNeeded>;
   /** How the shop wants it. */
@@ -135,16 +135,27 @@ export type Recurring = {
     language?: ReceiptLanguage,
   ): Promise<WrittenReceipt | undefined>;
   /** The payer is to get his receipt by mail, where he has an address and letters are written here. */
-  oweReceipt(
+  queueReceipt(
     tx: Database,
     owed: { seriesId: string; paid: Paid; email?: string },
     now: Instant,
   ): Promise<void>;
   /** What became of it. */
-  letter(db: Database, payment: Member): Promise<Letter | undefined>;
+  letter(db: Database, payment: Member): Promise<PayerEmail | undefined>;
   isLink(seriesId: string, secret: string): Promise<boolean>;
   /** Harmless when it was withdrawn before. */
   withdraw(tx: Database, seriesId: string, how: Withdrawn, now: Instant): Promise<Series | undefined>;
   /** The engine's step of a series. */
   step(db: Database, seriesId: string, now: Instant): Promise<void>;
+};
+
+/** What else follows when a consent is revoked, in the same transaction. */
+export type ConsentFollowers = {
+  /** Its card is bound no more, and a customer without another one is unready. */
+  onConsentRevoked(
+    tx: Database,
+    series: Pick<Series, 'id' | 'partyId' | 'kind' | 'root'>,
+    recurring: Pick<Recurring, 'seriesOfCustomer' | 'withdraw'>,
+    now: Instant,
+  ): Promise<void>;
 };

@@ -4,28 +4,28 @@ import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { MailServer } from '../platform/mail/mail-server.ts';
 import { isMailAddress } from '../platform/mail/mail-settings.ts';
-import type { KnownLetter } from './store/charge-fragments.ts';
+import type { PreloadedEmail } from '../recurring/store/charge-fragments.ts';
 import { letterIdOf } from '../receipts/domain/payer-email.ts';
 import { endLetter, findLetter } from '../receipts/store/payer-emails.ts';
-import type { Recurring } from './port.ts';
+import type { Recurring } from '../recurring/port.ts';
 
-export type LetterSteps = {
+export type PayerEmailJobDeps = {
   readonly db: Database;
   readonly recurring: Pick<Recurring, 'receipt'>;
   /** Without one a letter is kept where it can be looked at, and goes nowhere. */
   readonly mailServer: MailServer | undefined;
 };
 
-export async function stepLetter(
-  { db, recurring, mailServer }: LetterSteps,
+export async function runPayerEmailJob(
+  { db, recurring, mailServer }: PayerEmailJobDeps,
   [invoiceId = '', paymentId = '']: readonly string[],
   now: Instant,
-  known?: KnownLetter,
+  preloaded?: PreloadedEmail,
 ): Promise<void> {
-  const letter = known ?? (await findLetter(db, { invoiceId, paymentId }));
+  const letter = preloaded ?? (await findLetter(db, { invoiceId, paymentId }));
   if (letter?.status !== 'waiting') return;
   const { paid, seriesId, recipient, createdAt } = letter;
-  const receipt = await recurring.receipt(db, known?.series ?? seriesId, paid);
+  const receipt = await recurring.receipt(db, preloaded?.series ?? seriesId, paid);
   if (!receipt) throw new Error(`there is no receipt of series ${seriesId} to send`);
   const { subject, text, html } = receipt;
   const written = { subject, text, html };

@@ -2,13 +2,11 @@
 // changes it is written in the transaction or the very statement that changes the payment, and only if the series is still
 // what it was when it was asked whether it may be charged.
 import { createHash } from 'node:crypto';
-import type { Cards } from '../cards/vault.ts';
 import { laterBy, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import type { Money } from '../money.ts';
 import type { Realm } from '../merchants/domain/party.ts';
-import type { Merchants } from '../merchants/merchants.ts';
 import { endOfCard, endOfDay } from '../retry-rules/domain/calendar.ts';
 import {
   findPendingAttempt,
@@ -16,18 +14,18 @@ import {
   readStanding,
   storeCardStop,
   storeDecline,
-  storeEnding,
+  storeOutcome,
 } from './store/attempts.ts';
 import { startedChargeOf, succeededChargeOf } from './store/charge-fragments.ts';
 import { linkOf } from './consent-bundle.ts';
 import { openConsentSeals } from './consent-seal.ts';
 import { findLetter, storeLetter } from '../receipts/store/payer-emails.ts';
 import { mandateOf } from './domain/mandate.ts';
-import { isOver, mayCharge, type Charge } from '../retry-rules/domain/may-charge.ts';
-import { nextNotice } from './domain/advance-notices.ts';
+import { canNeverCharge, mayCharge, type Charge } from '../retry-rules/domain/may-charge.ts';
+import { nextAdvanceNotice } from './domain/advance-notices.ts';
 import {
   countsAsDecline,
-  decideEnding,
+  applyOutcome,
   seriesIdOf,
   seriesIdOfCustomer,
   type SeriesTerms,
@@ -35,14 +33,17 @@ import {
 import {
   findSeries,
   lockSeries,
-  lookAgainAt,
+  reschedule,
   readSeriesEvents,
   storeFacts,
   storeNewSeries,
 } from './store/series.ts';
 import { findSettings } from './store/settings.ts';
-import type { Admission, Consent, Recurring } from './port.ts';
+import type { Evaluation, Consent, Recurring } from './port.ts';
 import { openReceipts } from './write-receipt.ts';
+import { defined } from '../defined.ts';
+import type { Cards } from '../cards/vault.ts';
+import type { Merchants } from '../merchants/merchants.ts';
 
 /** Longer than any counter looks back. */
 const declinesCountMs = 31 * 24 * 3_600_000;
@@ -52,17 +53,17 @@ export function openRecurring({
   merchants,
   keyring,
   publicUrl,
-  writesLetters,
+  sendsEmail,
 }: {
   readonly cards: Pick<Cards, 'credential' | 'lookAt'>;
   readonly merchants: Pick<Merchants, 'shop'>;
   readonly keyring: Pick<Keyring, 'find' | 'newest'>;
   readonly publicUrl: () => string;
   /** Nobody would send them, nor look at them, in live mode without a mail server. */
-  readonly writesLetters: boolean;
+  readonly sendsEmail: boolean;
 }): Recurring {
   const seals = openConsentSeals(keyring, publicUrl);
-  const writeReceipt = openReceipts({ merchants, withdrawUrlOf: seals.withdrawUrlOf });
+  const writeReceipt = openReceipts({ merchants, revokeUrlOf: seals.revokeUrlOf });
 
   async function credentialOf(
     tx: Database,
@@ -101,7 +102,7 @@ export function openRecurring({
       card: { paymentSystem, lastDigits, endsAt: endOfCard(expiry) },
       mandate,
       consentedAt: now,
-      ...(networkTransactionId === undefined ? {} : { rootNetworkTransactionId: networkTransactionId }),
+      ...defined({ rootNetworkTransactionId: networkTransactionId }),
       ...(mandate.validUntil === undefined ? {} : { endsAt: endOfDay(mandate.validUntil) }),
     };
     const isNew = await storeNewSeries(
@@ -140,9 +141,9 @@ export function openRecurring({
       await storeFacts(tx, stored, [{ type: 'parent_added', invoiceId, paymentId }], now);
     },
 
-    async admit(db, asked, now, isHeld) {
+    async admit(db, asked, now, isLocked) {
       // In a statement of its own: one that waits for a row sees everything else as it was before.
-      if (isHeld && !(await lockSeries(db, asked.seriesId))) return undefined;
+      if (isLocked && !(await lockSeries(db, asked.seriesId))) return undefined;
       return verdictOn(db, asked.seriesId, asked, now);
     },
 
@@ -161,14 +162,14 @@ export function openRecurring({
       return startedChargeOf({ stored, settings }, fact, amount, now);
     },
 
-    async succeeded(db, { seriesId, known, ...member }, { ending, paid, email }, now) {
-      const found = known ?? (await findPendingCharge(db, seriesId, member));
+    async succeeded(db, { seriesId, preloaded, ...member }, { ending, paid, email }, now) {
+      const found = preloaded ?? (await findPendingCharge(db, seriesId, member));
       if (!found || ending.outcome !== 'approved') return undefined;
       const { series } = found.stored;
-      const { facts, stop } = decideEnding(series, found.attempt, ending, now);
+      const { facts, stop } = applyOutcome(series, found.attempt, ending, now);
       if (stop) return undefined;
       const recipient = email ?? series.mandate.payer.contactInfo['email'];
-      const letter = writesLetters && paid && recipient !== undefined ? { paid, recipient } : undefined;
+      const letter = sendsEmail && paid && recipient !== undefined ? { paid, recipient } : undefined;
       return succeededChargeOf(found, facts, { advice: ending.advice, letter }, now);
     },
 
@@ -177,7 +178,7 @@ export function openRecurring({
       const attempt = await findPendingAttempt(tx, seriesId, member);
       if (!attempt) return;
       const { series } = stored;
-      const { facts, stop } = decideEnding(series, attempt, ending, now);
+      const { facts, stop } = applyOutcome(series, attempt, ending, now);
       const failed = facts.find((fact) => fact.type === 'recurring_charge_failed');
       const decided = stop
         ? { effect: `stop ${stop.scope}`, rule: stop.rule, pack: stop.pack }
@@ -188,7 +189,7 @@ export function openRecurring({
               pack: failed.notBefore.pack,
             }
           : {};
-      await storeEnding(tx, seriesId, attempt, ending, decided, now);
+      await storeOutcome(tx, seriesId, attempt, ending, decided, now);
       const { partyId, shopId } = series;
       if (countsAsDecline(ending)) {
         await storeDecline(tx, stored.handles.key, { ...attempt, partyId, shopId }, true);
@@ -209,9 +210,9 @@ export function openRecurring({
       return verdictOn(db, seriesId, charge, now);
     },
 
-    async isOver(db, seriesId, now) {
+    async canNeverCharge(db, seriesId, now) {
       const stored = await findSeries(db, seriesId);
-      return !stored || isOver(stored.series, now);
+      return !stored || canNeverCharge(stored.series, now);
     },
 
     async cardNeeds(db, seriesId, now) {
@@ -219,7 +220,7 @@ export function openRecurring({
       if (!found) return { isCharging: false };
       const { series, handles } = found.stored;
       const { isAttemptPending: isCharging } = found.standing;
-      if (isOver(series, now)) return { isCharging };
+      if (canNeverCharge(series, now)) return { isCharging };
       const { card, endsAt = card.endsAt } = series;
       const chargeableUntil = endsAt < card.endsAt ? endsAt : card.endsAt;
       return { isCharging, chargeableUntil, token: handles.token };
@@ -247,8 +248,8 @@ export function openRecurring({
     receipt: writeReceipt,
     letter: findLetter,
 
-    async oweReceipt(tx, { seriesId, paid, email }, now) {
-      if (writesLetters) await storeLetter(tx, { seriesId, paid, recipient: email }, now);
+    async queueReceipt(tx, { seriesId, paid, email }, now) {
+      if (sendsEmail) await storeLetter(tx, { seriesId, paid, recipient: email }, now);
     },
 
     isLink: seals.isLink,
@@ -272,9 +273,9 @@ export function openRecurring({
           await cards.lookAt(tx, stored.handles.token, now);
           return;
         }
-        const notice = nextNotice(series);
+        const notice = nextAdvanceNotice(series);
         if (notice && notice.at <= now) await storeFacts(tx, stored, [{ type: 'notice_due', notice }], now);
-        else await lookAgainAt(tx, stored, notice?.at ?? null);
+        else await reschedule(tx, stored, notice?.at ?? null);
       });
     },
   };
@@ -285,7 +286,7 @@ async function verdictOn(
   seriesId: string,
   charge: Charge & { invoiceId?: string; amount?: Money },
   now: Instant,
-): Promise<Admission | undefined> {
+): Promise<Evaluation | undefined> {
   const found = await readStanding(db, seriesId, charge, laterBy(now, -declinesCountMs));
   if (!found) return undefined;
   const { stored, standing, settings } = found;

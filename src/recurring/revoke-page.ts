@@ -4,17 +4,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import { isKeepable } from '../platform/http/json-body.ts';
-import type { Merchants } from '../merchants/merchants.ts';
+import { isStorableText } from '../platform/http/json-body.ts';
 import { languageOf } from '../receipts/domain/payer-email.ts';
 import type { ReceiptLanguage } from '../receipts/domain/receipt.ts';
-import type { Recurring } from './port.ts';
+import type { ConsentFollowers, Recurring } from './port.ts';
 import { findSeriesWithSettings } from './store/series.ts';
 import type { Series } from './domain/series.ts';
+import type { Merchants } from '../merchants/merchants.ts';
 
 const path = '/recurring/withdraw';
 
-export function withdrawUrlOf(publicUrl: string, seriesId: string, secret: string): string {
+export function revokeUrlOf(publicUrl: string, seriesId: string, secret: string): string {
   return `${publicUrl}${path}/${seriesId}/${secret}`;
 }
 
@@ -64,17 +64,14 @@ export function addWithdrawPage(
   }: {
     db: Database;
     recurring: Recurring;
-    /** Whose bound card it is hears of it in the same transaction. */
-    customers: {
-      consentWithdrawn(tx: Database, series: Series, recurring: Recurring, now: Instant): Promise<void>;
-    };
+    customers: ConsentFollowers;
     merchants: Pick<Merchants, 'party' | 'timeOf'>;
     /** For whom no letter is known: by what his browser says it speaks. */
     browserLanguage: (acceptLanguage: string | undefined) => ReceiptLanguage;
   },
 ): void {
   async function linked({ seriesId, secret }: Link['Params']) {
-    if (!isKeepable(seriesId) || !(await recurring.isLink(seriesId, secret))) return undefined;
+    if (!isStorableText(seriesId) || !(await recurring.isLink(seriesId, secret))) return undefined;
     const found = await findSeriesWithSettings(db, seriesId);
     return found && { ...found, language: languageOf(found.series.mandate, found.settings.language) };
   }
@@ -111,7 +108,7 @@ export function addWithdrawPage(
     const now = await timeOf(series);
     await db.transaction(async (tx) => {
       await recurring.withdraw(tx, series.id, { by: 'payer' }, now);
-      await customers.consentWithdrawn(tx, series, recurring, now);
+      await customers.onConsentRevoked(tx, series, recurring, now);
     });
     return show(reply, 200, language, words[language].ended(series.card.lastDigits));
   });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseInstant, type Instant } from '../clock.ts';
-import { recurringTopic, seriesChangeOf } from './webhook-events.ts';
+import { recurringTopic, seriesWriteOf } from './webhook-events.ts';
 import type { SeriesFact, SeriesTerms } from './domain/series.ts';
 
 const at = parseInstant('2026-01-19T10:00:00.123456Z') as Instant;
@@ -72,7 +72,7 @@ const payment = { invoiceID: 'J', paymentID: '1' };
 const wait = { notBefore: later, rule: 'advice 02', rulePack: 'advice@2025-01-01' };
 
 test('each change is told with the series as it was right after it, and of the card no more than its last digits', () => {
-  const notices = recurringTopic.noticesOf(log);
+  const notices = recurringTopic.webhookEventsOf(log);
   expect(
     notices.map(({ sequence, place, eventType, members }) => [sequence, place, eventType, members]),
   ).toEqual([
@@ -96,16 +96,16 @@ test('each change is told with the series as it was right after it, and of the c
 
 test('is what polling says, by the names it is subscribed by', () => {
   for (const { facts: group, sequence } of log) {
-    const told = recurringTopic.noticesOf(log).filter((notice) => notice.sequence === sequence);
-    expect(recurringTopic.typesOf(group)).toEqual(told.map(({ subscribedAs }) => subscribedAs));
-    expect(group.map((fact) => seriesChangeOf(fact).changeType)).toEqual(recurringTopic.typesOf(group));
+    const told = recurringTopic.webhookEventsOf(log).filter((notice) => notice.sequence === sequence);
+    expect(recurringTopic.typesOf(group)).toEqual(told.map(({ registeredType }) => registeredType));
+    expect(group.map((fact) => seriesWriteOf(fact).changeType)).toEqual(recurringTopic.typesOf(group));
   }
   expect(recurringTopic.ownersOf(facts[0]!)).toEqual([{ id: 'SHOP' }]);
   expect(recurringTopic.eventTypes).toHaveLength(10);
 });
 
 test('the series of a bound card is told by its customer and binding', () => {
-  const [started] = recurringTopic.noticesOf([
+  const [started] = recurringTopic.webhookEventsOf([
     {
       sequence: 1,
       createdAt: at,

@@ -2,6 +2,7 @@
 // series as it was right after it. Pure.
 import { filled, type Notice, type Topic } from '../platform/events/domain/topic.ts';
 import { evolve, type Member, type Series, type SeriesFact } from './domain/series.ts';
+import { defined } from '../defined.ts';
 
 const changeTypes = {
   series_started: 'SeriesStarted',
@@ -32,7 +33,7 @@ export type SeriesChange = {
   readonly about?: string;
 };
 
-export function seriesChangeOf(fact: SeriesFact): SeriesChange {
+export function seriesWriteOf(fact: SeriesFact): SeriesChange {
   const changeType = changeTypes[fact.type];
   const payment = 'invoiceId' in fact ? { payment: paymentOf(fact) } : {};
   switch (fact.type) {
@@ -52,7 +53,7 @@ export function seriesChangeOf(fact: SeriesFact): SeriesChange {
     case 'series_stopped':
       return { changeType, rule: fact.rule, rulePack: fact.pack };
     case 'consent_withdrawn':
-      return { changeType, by: fact.by, ...(fact.reason === undefined ? {} : { reason: fact.reason }) };
+      return { changeType, by: fact.by, ...defined({ reason: fact.reason }) };
     case 'notice_due':
       return { changeType, notice: fact.notice.kind, about: fact.notice.about };
   }
@@ -60,7 +61,7 @@ export function seriesChangeOf(fact: SeriesFact): SeriesChange {
 
 export const recurringTopic: Topic = {
   name: 'RecurringTopic',
-  nameInNotices: 'RecurringTopic',
+  payloadTopic: 'RecurringTopic',
   aggregate: 'series',
   eventTypes: seriesChangeTypes,
   eventId: 'number',
@@ -71,14 +72,14 @@ export const recurringTopic: Topic = {
       throw new Error('a log of a series does not begin with its beginning');
     return [{ id: fact.terms.shopId }];
   },
-  noticesOf(log) {
+  webhookEventsOf(log) {
     let series: Series | undefined;
     return log.flatMap(({ sequence, createdAt: happenedAt, facts }) =>
       (facts as readonly SeriesFact[]).map((fact, place): Notice => {
         series = evolve(series, fact, happenedAt);
-        const { changeType, ...change } = seriesChangeOf(fact);
+        const { changeType, ...change } = seriesWriteOf(fact);
         const members = filled({ series: seriesInNotice(series), ...change });
-        return { sequence, place, subscribedAs: changeType, eventType: changeType, happenedAt, members };
+        return { sequence, place, registeredType: changeType, eventType: changeType, happenedAt, members };
       }),
     );
   },

@@ -1,19 +1,20 @@
 // The receipt of a payment, put together from what is known of the payment, its series and its shop.
 import type { Database } from '../platform/database/database.ts';
-import type { Merchants } from '../merchants/merchants.ts';
 import { languageOf, type Paid } from '../receipts/domain/payer-email.ts';
 import { receiptOf, type Receipt, type ReceiptLanguage } from '../receipts/domain/receipt.ts';
-import { findSeriesWithSettings, type SeriesWithSettings } from './store/series.ts';
+import { findSeriesWithSettings, type SeriesWithSettings } from '../recurring/store/series.ts';
+import { defined } from '../defined.ts';
+import type { Merchants } from '../merchants/merchants.ts';
 
 export type WrittenReceipt = Receipt & { readonly language: ReceiptLanguage };
 
 export function openReceipts({
   merchants,
-  withdrawUrlOf,
+  revokeUrlOf,
 }: {
   readonly merchants: Pick<Merchants, 'shop'>;
   /** Where the payer ends the series. */
-  readonly withdrawUrlOf: (seriesId: string) => string;
+  readonly revokeUrlOf: (seriesId: string) => string;
 }) {
   /** In a language, or in the one it would be sent in. Undefined when there is no such series. */
   return async function writeReceipt(
@@ -32,10 +33,10 @@ export function openReceipts({
     const receipt = receiptOf({
       ...paid,
       language: chosen,
-      merchant: { name: shop.name, site: shop.url, ...(contact === undefined ? {} : { contact }) },
+      merchant: { name: shop.name, site: shop.url, ...defined({ contact }) },
       mandate,
       card,
-      cancelUrl: withdrawUrlOf(series.id),
+      cancelUrl: revokeUrlOf(series.id),
     });
     return { language: chosen, ...receipt };
   };

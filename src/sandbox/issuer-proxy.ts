@@ -2,6 +2,7 @@
 // machine alone, payers may be anywhere. Each bank has a path of its own, so that any node can lead to the bank of any other.
 import type { FastifyInstance } from 'fastify';
 import { openLink, type Link } from '../acquiring/adapters/http/link.ts';
+import { defined } from '../defined.ts';
 
 const basePath = '/sandbox/banks';
 const connectMs = 2_000;
@@ -56,7 +57,7 @@ export function addIssuerGate(
         method: request.method === 'POST' ? 'POST' : 'GET',
         target: `/issuer/${page}${query === undefined ? '' : `?${query}`}`,
         headers: { 'content-type': request.headers['content-type'] ?? 'application/x-www-form-urlencoded' },
-        ...(body === undefined ? {} : { body }),
+        ...defined({ body }),
         answerMs,
       });
       if (exchange.came === 'nothing') {

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import type { Banks } from '../acquiring/banks.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import { everyScope } from '../platform/http/access.ts';
+import { allScopes } from '../platform/http/access.ts';
 import type { ApiKeys } from '../merchants/api-keys.ts';
 import { insertParty, insertShop } from '../merchants/store/parties.ts';
 
-export type SandboxFacts = {
+export type SandboxInfo = {
   readonly apiUrl: string;
   readonly apiKey: string;
   readonly shopID: string;
@@ -35,7 +35,7 @@ export async function setUpSandbox(options: {
   bank: { id: string; url: string; secret: string };
   dataFolder: string;
   publicUrl: string;
-}): Promise<SandboxFacts> {
+}): Promise<SandboxInfo> {
   const { db, clock, apiKeys, banks, bank, dataFolder, publicUrl } = options;
   const created_at = clock.now();
   await db.run(insertParty, { party_id: partyId, name: 'Sandbox', created_at });
@@ -53,8 +53,8 @@ export async function setUpSandbox(options: {
   await banks.putSandboxTerminals({ ofShops, ofPayouts }, { id: bank.id, partyId });
   const known = readSandboxFacts(dataFolder)?.apiKey;
   const works = known !== undefined && (await apiKeys.authenticate(known)) !== undefined;
-  const apiKey = works ? known : await apiKeys.create({ partyId, name: 'sandbox', scopes: [everyScope] });
-  const facts: SandboxFacts = {
+  const apiKey = works ? known : await apiKeys.create({ partyId, name: 'sandbox', scopes: [allScopes] });
+  const facts: SandboxInfo = {
     apiUrl: publicUrl,
     apiKey,
     shopID: 'TEST',
@@ -67,25 +67,25 @@ export async function setUpSandbox(options: {
 }
 
 /** Undefined before the first start. */
-export function readSandboxFacts(dataFolder: string): SandboxFacts | undefined {
+export function readSandboxFacts(dataFolder: string): SandboxInfo | undefined {
   try {
-    return JSON.parse(readFileSync(factsFile(dataFolder), 'utf8')) as SandboxFacts;
+    return JSON.parse(readFileSync(infoFile(dataFolder), 'utf8')) as SandboxInfo;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw new Error(`${factsFile(dataFolder)} cannot be read; remove it and start again: ${String(error)}`, {
+    throw new Error(`${infoFile(dataFolder)} cannot be read; remove it and start again: ${String(error)}`, {
       cause: error,
     });
   }
 }
 
 /** Written aside and renamed, so that a reader never sees half of it. */
-function writeFacts(dataFolder: string, facts: SandboxFacts): void {
+function writeFacts(dataFolder: string, facts: SandboxInfo): void {
   mkdirSync(dataFolder, { recursive: true });
-  const aside = `${factsFile(dataFolder)}.${process.pid}`;
+  const aside = `${infoFile(dataFolder)}.${process.pid}`;
   writeFileSync(aside, JSON.stringify(facts, null, 2) + '\n', { mode: 0o600 });
-  renameSync(aside, factsFile(dataFolder));
+  renameSync(aside, infoFile(dataFolder));
 }
 
-function factsFile(dataFolder: string): string {
+function infoFile(dataFolder: string): string {
   return join(dataFolder, 'sandbox.json');
 }

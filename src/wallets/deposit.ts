@@ -7,6 +7,7 @@ import { accountsIn, type Journal } from '../platform/ledger/domain/ledger.ts';
 import { depositedFromBank, depositedFromShop } from '../platform/ledger/domain/postings.ts';
 import type { Deposit, WalletTerms } from './domain/wallet.ts';
 import { findDeposit, storeDeposit } from './store/wallets.ts';
+import { defined } from '../defined.ts';
 
 type NewDeposit = {
   readonly id: string;
@@ -82,6 +83,6 @@ function depositOf(wallet: WalletTerms, given: NewDeposit, sourceId: string): De
     sourceId,
     createdAt: now,
     amount: { minor, currency: wallet.currency },
-    ...(description === undefined ? {} : { description }),
+    ...defined({ description }),
   };
 }

@@ -4,7 +4,7 @@ import type { Owner } from '../platform/events/domain/topic.ts';
 import { findIdentity } from '../identities/store/identities.ts';
 import { findWallet } from './store/wallets.ts';
 
-export async function whatIsMissing(
+export async function missingScope(
   db: Database,
   partyId: string,
   { id, part: walletId }: Owner,

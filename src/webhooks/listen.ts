@@ -7,7 +7,7 @@ import type { Database } from '../platform/database/database.ts';
 import type { Owner, Topic } from '../platform/events/domain/topic.ts';
 import type { Ids } from '../ids.ts';
 import type { Logger } from '../platform/log.ts';
-import { systemResolve, urlProblem } from './registration/address-guard.ts';
+import { systemDnsLookup, urlProblem } from './registration/address-guard.ts';
 import { failureOf } from './delivery/delivery-worker.ts';
 import { currentSnapshot, newEvents, type NewEvent } from './feed/feed.store.ts';
 import { messagesFor, type Message, type Selection } from './feed/messages.store.ts';
@@ -40,7 +40,7 @@ export async function listen(options: {
 }): Promise<void> {
   const { db, clock, ids, log, topics, partyId, print, forward } = options;
   const { destination, explain } = temporaryKeys(options);
-  const sender = openSender({ rule: 'anywhere', resolve: systemResolve, timeoutMs });
+  const sender = openSender({ rule: 'anywhere', resolve: systemDnsLookup, timeoutMs });
   for (const line of explain) print(line);
   let seen = await currentSnapshot(db);
   try {

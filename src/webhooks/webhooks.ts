@@ -1,17 +1,17 @@
 // The room put together: what looks through the log, what sends, what sweeps away the old, and what endpoints reach for.
 import type { Clock } from '../clock.ts';
-import { recentReads } from '../platform/database/ttl-cache.ts';
+import { ttlCache } from '../platform/database/ttl-cache.ts';
 import type { Database, DatabasePool } from '../platform/database/database.ts';
 import type { Owner, Topic } from '../platform/events/domain/topic.ts';
 import type { Ids } from '../ids.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import type { Logger } from '../platform/log.ts';
-import { systemResolve, type AddressRule, type Resolve } from './registration/address-guard.ts';
-import { openCourier } from './delivery/delivery-worker.ts';
-import { ForeignLog } from './feed/feed.store.ts';
-import { openKeyPairs, type KeyPairLender } from './registration/key-pair-pool.ts';
+import { systemDnsLookup, type AddressRule, type Resolve } from './registration/address-guard.ts';
+import { openDeliveryWorker } from './delivery/delivery-worker.ts';
+import { ClusterMismatch } from './feed/feed.store.ts';
+import { openKeyPairs, type KeyPairPool } from './registration/key-pair-pool.ts';
 import type { Destination } from './delivery/sign-message.ts';
-import { routeOnce } from './feed/fan-out.ts';
+import { fanOutOnce } from './feed/fan-out.ts';
 import { openSender, type OpenSender, type Sender } from './delivery/http-sender.ts';
 import { openKeys, sealKeys, type SealKeys } from './registration/webhook-keys.ts';
 import { loadWebhook } from './registration/webhooks.store.ts';
@@ -19,15 +19,15 @@ import { loadWebhook } from './registration/webhooks.store.ts';
 export type Webhooks = {
   readonly topics: readonly Topic[];
   readonly rule: AddressRule;
-  readonly keyPairs: KeyPairLender;
+  readonly keyPairs: KeyPairPool;
   readonly sealKeys: SealKeys;
   readonly sender: Sender;
-  readonly whatIsMissing: WhatIsMissing;
+  readonly missingScope: WhatIsMissing;
   start(): void;
   /** Something may be due now. */
   wake(): void;
   /** What there is now, looked through and sent as far as it goes. */
-  settled(): Promise<void>;
+  whenIdle(): Promise<void>;
   destinationOf(webhookId: string): Promise<Destination | undefined>;
   /** After a change this node made itself. */
   forget(webhookId: string): void;
@@ -35,6 +35,9 @@ export type Webhooks = {
   complain(aggregateId: string, error: unknown): void;
   stop(): Promise<void>;
 };
+
+/** What endpoints take: fresh keys are made before there is a transaction, in `prepare` alone. */
+export type WebhookOperations = Omit<Webhooks, 'keyPairs'>;
 
 /** Whether a party has such an identity, and that such a wallet; the wallets' side knows. */
 export type WhatIsMissing = (
@@ -58,16 +61,20 @@ export function openWebhooks(options: {
   rule: AddressRule;
   delaysSeconds: readonly number[];
   timeoutMs: number;
-  whatIsMissing: WhatIsMissing;
+  missingScope: WhatIsMissing;
   resolve?: Resolve;
   /** Replaced where nothing is to leave the program. */
   openSender?: OpenSender;
   countDelivery: (outcome: 'delivered' | 'failed' | 'parked') => void;
 }): Webhooks {
-  const { db, clock, log, keyring, topics, rule, timeoutMs, resolve = systemResolve } = options;
+  const { db, clock, log, keyring, topics, rule, timeoutMs, resolve = systemDnsLookup } = options;
   const sender = (options.openSender ?? openSender)({ rule, resolve, timeoutMs });
-  const destinations = recentReads({ maxAgeMs: destinationAgeMs, entriesMost: 10_000, load });
-  const courier = openCourier({ ...options, sender, destinationOf: (id) => destinations.get(id) });
+  const destinations = ttlCache({ maxAgeMs: destinationAgeMs, maxEntries: 10_000, load });
+  const deliveryWorker = openDeliveryWorker({
+    ...options,
+    sender,
+    destinationOf: (id) => destinations.get(id),
+  });
   const timers: NodeJS.Timeout[] = [];
   let looking: Promise<void> | undefined;
   let stopping = false;
@@ -94,12 +101,12 @@ export function openWebhooks(options: {
   async function lookThrough(): Promise<void> {
     try {
       for (let more = true; more && !stopping;) {
-        const seen = await routeOnce(db, topics, clock.now(), complain);
-        if (seen && seen.moved > 0) courier.wake();
+        const seen = await fanOutOnce(db, topics, clock.now(), complain);
+        if (seen && seen.moved > 0) deliveryWorker.wake();
         more = seen?.more ?? false;
       }
     } catch (error) {
-      if (error instanceof ForeignLog) log.error(error.message);
+      if (error instanceof ClusterMismatch) log.error(error.message);
       else log.warn({ err: error }, 'the log could not be looked through; the next turn tries again');
     }
   }
@@ -110,20 +117,20 @@ export function openWebhooks(options: {
     keyPairs: openKeyPairs(),
     sealKeys: (webhookId, pairs, key) => sealKeys(keyring, webhookId, pairs, key),
     sender,
-    whatIsMissing: options.whatIsMissing,
+    missingScope: options.missingScope,
     start() {
       timers.push(
         setInterval(() => void look(), lookEveryMs),
-        setInterval(() => courier.wake(), claimEveryMs),
+        setInterval(() => deliveryWorker.wake(), claimEveryMs),
       );
       void look();
-      courier.wake();
+      deliveryWorker.wake();
     },
-    wake: () => courier.wake(),
-    async settled() {
+    wake: () => deliveryWorker.wake(),
+    async whenIdle() {
       await look();
-      courier.wake();
-      await courier.settled();
+      deliveryWorker.wake();
+      await deliveryWorker.whenIdle();
     },
     destinationOf: (id) => destinations.get(id),
     forget: (id) => destinations.forget(id),
@@ -132,7 +139,7 @@ export function openWebhooks(options: {
       stopping = true;
       timers.forEach(clearInterval);
       await looking;
-      await courier.stop();
+      await deliveryWorker.stop();
       await sender.stop();
     },
   };

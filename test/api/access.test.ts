@@ -142,7 +142,7 @@ async function ended(by: Merchant, externalID: string): Promise<{ id: string; to
     const url = `${invoicesUrl}/${made.id}/${path}`;
     const answer = await service.call('POST', url, { token: by.apiKey, body: sent });
     expect({ path, status: answer.status, text: answer.text }).toMatchObject({ path, status });
-    await service.engine.settled();
+    await service.jobs.whenIdle();
   }
   return made;
 }
@@ -152,7 +152,7 @@ async function paidOut(by: Merchant, externalID: string) {
   const make = async (path: string, body: object): Promise<any> => {
     const answer = await world.post(path, body, by.apiKey);
     expect({ path, status: answer.status < 300, text: answer.text }).toMatchObject({ path, status: true });
-    await service.engine.settled();
+    await service.jobs.whenIdle();
     return answer.body;
   };
   const { identity, wallet } = await world.openWallet(by, { externalID });
@@ -198,7 +198,7 @@ async function withdrawn(by: Merchant, externalID: string) {
   const url = `${customersUrl}/${customer.id}/bindings`;
   const body = { paymentResource: { paymentToolToken: card.token, paymentSession: card.session } };
   const bound = await service.call('POST', url, { token, body });
-  await service.engine.settled();
+  await service.jobs.whenIdle();
   expect((await service.call('DELETE', `${url}/${bound.body.id}`, { token })).status).toBe(204);
   await service.database.withClient((client) =>
     client.query(`update shop set is_suspended = true where party_id = $1 and shop_id = 'TEST_EUR'`, [

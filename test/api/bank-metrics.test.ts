@@ -65,17 +65,17 @@ test('the age of the oldest payment a bank has said nothing about is shown, unti
   // The engine gives up after a while; it still waits.
   for (let attempt = 0; attempt < 40; attempt++) {
     world.service.clock.advance(600_000);
-    world.service.engine.wake();
-    await world.service.engine.settled();
+    world.service.jobs.wake();
+    await world.service.jobs.whenIdle();
   }
-  expect((await world.service.engine.stuck()).length).toBeGreaterThan(0);
+  expect((await world.service.jobs.stuck()).length).toBeGreaterThan(0);
   expect(await oldest()).toBeGreaterThan(600);
 
   world.bank.faults.order({ kind: 'outage', on: false });
   world.service.clock.advance(60_000);
-  for (const { table, id } of await world.service.engine.stuck()) await world.service.engine.retry(table, id);
-  world.service.engine.wake();
-  await world.service.engine.settled();
+  for (const { table, id } of await world.service.jobs.stuck()) await world.service.jobs.retry(table, id);
+  world.service.jobs.wake();
+  await world.service.jobs.whenIdle();
   expect(await oldest()).toBe(0);
 });
 
@@ -101,9 +101,9 @@ test('the age of the oldest refund and payout without an answer is shown too, al
 
   for (let hour = 0; hour < 50; hour++) {
     service.clock.advance(3_600_000);
-    service.engine.wake();
-    await service.engine.settled();
+    service.jobs.wake();
+    await service.jobs.whenIdle();
   }
-  expect((await service.engine.stuck()).map(({ table }) => table).sort()).toEqual(['payment', 'withdrawal']);
+  expect((await service.jobs.stuck()).map(({ table }) => table).sort()).toEqual(['payment', 'withdrawal']);
   expect(await ages()).toEqual([50 * 3_600 + 30, 50 * 3_600 + 90]);
 });

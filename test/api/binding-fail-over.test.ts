@@ -2,9 +2,9 @@
 // payer gets it back from where it was charged.
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Bank, BankAnswer, BankOperation } from '../../src/acquiring/domain/bank-port.ts';
+import type { Bank, BankResponse, BankOperation } from '../../src/acquiring/domain/bank-port.ts';
 import { everyInvariant } from '../../src/app/compose.ts';
-import { stepBinding, type BindingSteps } from '../../src/customers/worker.ts';
+import { runBindingJob, type BindingJobDeps } from '../../src/customers/worker.ts';
 import { checkLedger } from '../../src/platform/ledger/check-ledger.ts';
 import { startCustomerWorld, type CustomerWorld, type MadeBinding } from '../support/customer-world.ts';
 import { secret } from '../support/payment-world.ts';
@@ -12,7 +12,7 @@ import { secret } from '../support/payment-world.ts';
 const visa = '4242424242424242';
 const first = { id: 'T0', merchantId: 'M0', descriptor: 'SHOP', bankId: 'AWAY' };
 const second = { id: 'T1', merchantId: 'TEST', descriptor: 'TEST SHOP', bankId: 'BANK' };
-const away: BankAnswer = { outcome: 'notSent', why: 'ECONNREFUSED', nothingLeft: true };
+const away: BankResponse = { outcome: 'notSent', why: 'ECONNREFUSED', noBytesSent: true };
 
 let world: CustomerWorld;
 beforeAll(async () => {
@@ -68,7 +68,7 @@ test('is bound at the second bank, and the books and the bank agree', async () =
 });
 
 /** One step of a node whose bank answers as it is told. */
-function nodeWith(answer: (operation: BankOperation) => BankAnswer | Promise<BankAnswer>) {
+function nodeWith(answer: (operation: BankOperation) => BankResponse | Promise<BankResponse>) {
   const asked: string[] = [];
   const bank: Bank = {
     async send(operation) {
@@ -82,25 +82,25 @@ function nodeWith(answer: (operation: BankOperation) => BankAnswer | Promise<Ban
     stop: () => Promise.resolve(),
   };
   const { service } = world;
-  const tools: BindingSteps = {
+  const tools: BindingJobDeps = {
     db: service.database,
     clock: service.clock,
     recurring: service.recurring,
     bankOf: () => Promise.resolve(bank),
-    terminalElsewhere: ({ terminal }) => Promise.resolve(terminal.id === first.id ? second : first),
+    alternateTerminal: ({ terminal }) => Promise.resolve(terminal.id === first.id ? second : first),
     returnUrlOf: () => 'https://pay.example/return',
   };
   return {
     asked,
     step: ({ id, bindingId }: MadeBinding, attempt: number) =>
-      stepBinding(tools, [id, bindingId], service.clock.now(), attempt),
+      runBindingJob(tools, [id, bindingId], service.clock.now(), attempt),
   };
 }
 
 /** As it is when the node that made it has just begun with it. */
 async function justMade(): Promise<MadeBinding> {
   const binding = await world.bind(await world.createCustomer(), visa);
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
   await query(
     `update binding set status = 'authorising', state = '{}', return_by = null, bound_at_version = null, attempts = 1,
        wake_at = $2, terms = jsonb_set(terms::jsonb, '{terminal}', $3)::json where binding_id = $1`,

@@ -9,14 +9,14 @@ import {
   type MadeBinding,
   type MadeCustomer,
 } from '../support/customer-world.ts';
-import { mortalNode, type MortalNode } from '../support/crashable-node.ts';
-import { waylay, type Mishap, type WaywardBank } from '../support/faulty-bank.ts';
+import { mortalNode, type CrashableNode } from '../support/crashable-node.ts';
+import { waylay, type Mishap, type FaultyBank } from '../support/faulty-bank.ts';
 
 const good = '4242424242424242';
 const challenging = '4012888888881881';
 const leaseMs = 61_000;
-const roundsMost = 60;
-const placesMost = 16;
+const maxRounds = 60;
+const maxPlaces = 16;
 
 const statements = [
   'read_binding',
@@ -76,8 +76,8 @@ const stories: Record<string, Story> = {
 };
 
 let world: CustomerWorld;
-let bank: WaywardBank;
-let node: MortalNode;
+let bank: FaultyBank;
+let node: CrashableNode;
 beforeAll(async () => {
   world = await startCustomerWorld();
   bank = waylay(world.service.banks);
@@ -92,12 +92,12 @@ async function live({ card, mishaps = {}, payer, deleted }: Story, customer: Mad
   const made = await world.bind(customer, card);
   let decided = payer === undefined;
   let isDeleted = !deleted;
-  for (let round = 0; round < roundsMost; round++) {
-    await world.service.engine.settled();
+  for (let round = 0; round < maxRounds; round++) {
+    await world.service.jobs.whenIdle();
     if (!isDeleted && !node.isDead) {
       const url = `${customersUrl}/${customer.id}`;
       isDeleted = (await world.service.call('DELETE', url, { token: world.merchant.apiKey })).status === 204;
-      await world.service.engine.settled();
+      await world.service.jobs.whenIdle();
     }
     if (node.isDead) node.revive();
     const row = (await world.row(customer, made.bindingId)) as { binding: string };
@@ -110,7 +110,7 @@ async function live({ card, mishaps = {}, payer, deleted }: Story, customer: Mad
     }
     await world.later(leaseMs);
   }
-  throw new Error(`a binding was not at an end after ${roundsMost} rounds`);
+  throw new Error(`a binding was not at an end after ${maxRounds} rounds`);
 }
 
 async function requestOf(made: MadeBinding): Promise<any> {
@@ -140,7 +140,7 @@ test.each(Object.entries(stories))(
     node.said.length = 0;
     expect(await endOf(story, await world.createCustomer())).toEqual(goodEnd(story));
     // Those of hours of silence are all alike.
-    const said = node.said.slice(0, placesMost);
+    const said = node.said.slice(0, maxPlaces);
     expect(said.length).toBeGreaterThanOrEqual(3);
     for (const [index, what] of said.entries()) {
       for (const when of ['before', 'after'] as const) {
@@ -161,7 +161,7 @@ test('the harness kills: a dead node changes nothing any more, and its lease is 
   bank.asked.length = 0;
   node.dieAt(2, 'after');
   const made = await world.bind(customer, good);
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
   expect(node.isDead).toBe(true);
   expect(node.said.slice(-2)).toEqual(['bank authorise', 'database take_card_and_security_code']);
   expect(bank.asked).toEqual(['authorise']);
@@ -188,7 +188,7 @@ test('while what was charged goes back, nobody else begins with it', async () =>
   bank.asked.length = 0;
   const customer = await world.createCustomer();
   const made = await world.bind(customer, good);
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
   expect(await world.row(customer, made.bindingId)).toMatchObject({ binding: 'succeeded' });
   expect(bank.asked).toEqual(['authorise', 'reverse', 'refund']);
   expect(due).toEqual([]);

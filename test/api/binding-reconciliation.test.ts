@@ -2,7 +2,7 @@
 // when it is gone, and told of when it is there without reason.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BookEntry } from '../../src/acquiring/adapters/http/messages.ts';
-import { bankComparison } from '../../src/app/reconciliation-sources.ts';
+import { reconciliationSources } from '../../src/app/reconciliation-sources.ts';
 import { reconcile } from '../../src/acquiring/reconciliation/reconcile.ts';
 import {
   customersUrl,
@@ -69,7 +69,7 @@ async function differing(entries: readonly BookEntry[]): Promise<string[]> {
   const { differences } = await reconcile({
     db: world.service.database,
     clock: world.service.clock,
-    comparison: bankComparison,
+    comparison: reconciliationSources,
     book: {
       grows: true,
       async *entriesAfter(sequence) {
@@ -79,7 +79,7 @@ async function differing(entries: readonly BookEntry[]): Promise<string[]> {
     bankId: 'BANK',
     period: {},
     openHours: 24,
-    listMost: 100,
+    maxList: 100,
     report: () => {},
   });
   return differences.map(

@@ -7,7 +7,7 @@ import {
   type CustomerWorld,
   type MadeCustomer,
 } from '../support/customer-world.ts';
-import { waylay, type Mishap, type WaywardBank } from '../support/faulty-bank.ts';
+import { waylay, type Mishap, type FaultyBank } from '../support/faulty-bank.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -15,7 +15,7 @@ const good = '4242424242424242';
 const challenging = '4012888888881881';
 
 let world: CustomerWorld;
-let bank: WaywardBank;
+let bank: FaultyBank;
 beforeAll(async () => {
   world = await startCustomerWorld();
   bank = waylay(world.service.banks);
@@ -61,7 +61,7 @@ describe('a card that is bound', () => {
       status: 'pending',
       isActive: false,
     });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
   });
 
   test.each([good, '5555555555554444', '586824160825533338', '2201382000000013', '4300000000000777'])(
@@ -129,7 +129,7 @@ describe('a card that is bound', () => {
     const token = world.merchant.apiKey;
     const second = await world.service.call('POST', url, { token, body });
     expect(second.status).toBe(201);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect((await world.service.call('GET', url, { token })).body).toMatchObject([
       { id: first.bindingId, isActive: false },
       { id: second.body.id, isActive: true },
@@ -224,7 +224,7 @@ describe('3-D Secure', () => {
     // Coming back proves nothing: the browser says it is done, the bank does not.
     const page = await world.service.call('GET', `/payer/return/customers/${made.id}/${made.bindingId}`);
     expect(page).toMatchObject({ status: 200, text: expect.stringContaining('finish-interaction') });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(await world.binding(made)).toMatchObject({ status: 'pending' });
     // The bank would say so by itself; here it never does.
     bank.always('inquire', { outcome: 'pending' });
@@ -291,7 +291,7 @@ describe('the return of the test charge', () => {
     for (let tries = 0; tries < 15; tries++) await world.later(10 * minute);
     expect(await world.metric('mandate_bindings_owed')).toBe(1);
     expect(await world.metric('mandate_bindings_owed_overdue')).toBe(1);
-    expect(await world.service.engine.stuck()).toMatchObject([
+    expect(await world.service.jobs.stuck()).toMatchObject([
       {
         table: 'binding',
         id: `${made.id}/${made.bindingId}`,
@@ -303,10 +303,10 @@ describe('the return of the test charge', () => {
     // The bank is back. Nobody has looked; within two hours the house asks again by itself.
     bank.always('reverse', undefined);
     world.service.clock.advance(61 * minute);
-    await world.lookAfterReturns();
+    await world.watchVerificationRefunds();
     await world.later(1_000);
     expect(await world.binding(made)).toMatchObject({ status: 'succeeded' });
-    expect(await world.service.engine.stuck()).toEqual([]);
+    expect(await world.service.jobs.stuck()).toEqual([]);
     expect(await world.metric('mandate_bindings_owed_overdue')).toBe(0);
     expect(world.service.logged.join('')).toContain('payers wait for test charges to come back');
   });

@@ -62,7 +62,7 @@ async function startPayment(recurrentTerms: object | undefined, more: object = {
   const body = { payer, makeRecurrent: true, ...(recurrentTerms ? { recurrentTerms } : {}), ...more };
   const url = `${invoicesUrl}/${invoice.id}/payments`;
   const answer = await world.service.call('POST', url, { token: merchant.apiKey, body });
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
   return { answer, parent: { invoiceID: invoice.id, paymentID: '1' }, invoice };
 }
 const parentWith = async (terms?: object) => (await startPayment(terms)).parent;
@@ -85,7 +85,7 @@ const set = (settings: RecurringSettings) =>
 const changesOf = async (parent: Parent): Promise<any[]> =>
   (await read(parent, 'recurring/events?limit=100')).body.flatMap((event: any) => event.changes);
 
-const noticesOf = async (parent: Parent): Promise<string[]> =>
+const webhookEventsOf = async (parent: Parent): Promise<string[]> =>
   (await read(parent, 'recurring/events?limit=100')).body.flatMap(({ createdAt, changes }: any) =>
     changes
       .filter(({ changeType }: any) => changeType === 'NoticeDue')
@@ -94,7 +94,7 @@ const noticesOf = async (parent: Parent): Promise<string[]> =>
 async function noticesUntil(parent: Parent, now: string): Promise<string[]> {
   const moved = await world.service.call('POST', '/sandbox/clock', { token: merchant.apiKey, body: { now } });
   expect(moved.status).toBe(200);
-  return noticesOf(parent);
+  return webhookEventsOf(parent);
 }
 
 describe('may it be charged', () => {
@@ -128,7 +128,7 @@ describe('may it be charged', () => {
   test('is answered for every member of a chain, and for no other payment', async () => {
     const parent = await parentWith();
     const made = await charge(parent, 100);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const charged = { invoiceID: made.body.invoiceID, paymentID: '1' };
     expect((await read(charged, 'recurring')).body).toMatchObject({ rootPayment: parent, chargesMade: 1 });
     const { parent: plain } = await startPayment(undefined, { makeRecurrent: false });
@@ -242,7 +242,7 @@ describe('a shop may want more than the rules', () => {
     expect(byToken).toMatchObject({ status: 400, body: { code: 'operationNotPermitted' } });
     await set({});
     expect((await world.service.call('POST', url, { token: invoice.token, body })).status).toBe(201);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
   });
 
   test('no charge after half a year without one', async () => {
@@ -252,7 +252,7 @@ describe('a shop may want more than the rules', () => {
     expect(await charge(parent)).toMatchObject({ body: { code: 'recurrentParentStale' } });
     await set({});
     expect(await charge(parent)).toMatchObject({ status: 201, body: { warnings: ['recurrentGapExceeded'] } });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
   });
 });
 
@@ -575,7 +575,7 @@ describe('what the merchant hears beforehand', () => {
       const moved = await world.service.call('POST', url, { token: merchant.apiKey, body: { now } });
       expect(moved.status).toBe(200);
     }
-    expect(await noticesOf(parent)).toEqual([
+    expect(await webhookEventsOf(parent)).toEqual([
       '2026-07-05 gapNearing',
       '2027-03-18 consentEnding',
       '2027-03-29 consentEnding',
@@ -607,7 +607,7 @@ describe('the receipt', () => {
   test.each(['en', 'ru'])('in %s has the marker, the schedule and the lifetime', async (language) => {
     const parent = await parentWith(agreed);
     const made = await charge(parent, 123_456);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     for (const payment of [parent, { invoiceID: made.body.invoiceID, paymentID: '1' }]) {
       const { status, body } = await read(payment, `receipt?language=${language}`);
       expect(status).toBe(200);
@@ -641,7 +641,7 @@ describe('the receipt', () => {
   test('is there for captured recurring payments alone', async () => {
     const parent = await parentWith();
     const failed = await charge(parent, insufficientFunds);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect((await read({ invoiceID: failed.body.invoiceID, paymentID: '1' }, 'receipt')).status).toBe(404);
     const { parent: plain } = await startPayment(undefined, { makeRecurrent: false });
     expect((await read(plain, 'receipt')).status).toBe(404);
@@ -663,7 +663,7 @@ test('a card number that was declined with the payer there counts with the other
     };
     const url = `${invoicesUrl}/${invoice.id}/payments`;
     await world.service.call('POST', url, { token: merchant.apiKey, body: { payer } });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
   }
   expect(await charge(parent)).toMatchObject({
     body: {

@@ -61,7 +61,7 @@ describe('a customer who is ready', () => {
         customerID: customer.id,
         paymentToolDetails: expect.objectContaining({ cardNumberMask: '424242******4242' }),
       });
-      await world.service.engine.settled();
+      await world.service.jobs.whenIdle();
       expect(await world.payment(charged)).toMatchObject({ status: 'captured', amount: 6000 });
       expect(await world.changes(charged)).not.toContainEqual(
         expect.objectContaining({ changeType: 'PaymentInteractionRequested' }),
@@ -75,7 +75,7 @@ describe('a customer who is ready', () => {
       const customer = await world.createCustomer();
       await world.authenticateBinding(await world.bound(customer, card), 'confirm');
       const charged = await charge(customer);
-      await world.service.engine.settled();
+      await world.service.jobs.whenIdle();
       expect(await world.payment(charged)).toMatchObject({ status: 'captured' });
     },
   );
@@ -83,10 +83,10 @@ describe('a customer who is ready', () => {
   test('is charged by hold and by API key as well, and can be paid back', async () => {
     const customer = await readyCustomer();
     const held = await charge(customer, { flow: { type: 'PaymentFlowHold' } }, { by: token });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(await world.payment(held)).toMatchObject({ status: 'processed' });
     const charged = await charge(customer);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const refunds = `${invoicesUrl}/${charged.id}/payments/1/refunds`;
     expect((await world.service.call('POST', refunds, { token, body: {} })).status).toBe(201);
     await world.later(1_000);
@@ -100,7 +100,7 @@ describe('a customer who is ready', () => {
     await world.bound(customer, other);
     const after = await charge(customer);
     await world.withdraw(first);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const cardOf = async (invoice: { id: string; token: string }) =>
       (await world.payment(invoice)).payer.paymentToolDetails.lastDigits;
     expect([await cardOf(before), await cardOf(after)]).toEqual(['4242', '4444']);
@@ -127,7 +127,7 @@ describe('a customer who is ready', () => {
     const [created] = await Promise.all(asked);
     expect(created).toMatchObject({ status: 201 });
     expect(created?.body.payer.paymentToolDetails.lastDigits).toBe('4242');
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     // As his log says.
     await world.service.database.withClient((client) =>
       client.query(activate, [customer.id, second.bindingId]),
@@ -164,7 +164,7 @@ describe('a customer who is ready', () => {
     const charged = await charge(customer);
     const url = `/v2/processing/customers/${customer.id}`;
     expect((await world.service.call('DELETE', url, { token })).status).toBe(204);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(await world.payment(charged)).toMatchObject({
       status: 'captured',
       payer: { payerType: 'CustomerPayer', customerID: customer.id },
@@ -183,7 +183,7 @@ describe('a customer who is ready', () => {
       body: { externalID: 'once', payer: { payerType: 'CustomerPayer', customerID: customer.id } },
     });
     expect(again).toMatchObject({ status: 201, body: { id: '1', invoiceID: charged.id } });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
   });
 });
 
@@ -244,7 +244,7 @@ describe('the rules of recurring charges', () => {
   test('hold for a customer and his card: after a failure the next try is a day later', async () => {
     const customer = await readyCustomer();
     const failed = await charge(customer, {}, { invoice: poor });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(await world.payment(failed)).toMatchObject({ status: 'failed' });
     const soon = await charge(customer);
     expect(soon.created).toMatchObject({
@@ -254,13 +254,13 @@ describe('the rules of recurring charges', () => {
     // Another card of his is another matter, and the first one is so again when he binds it anew, after a day.
     await world.bound(customer, other);
     expect((await charge(customer)).created.status).toBe(201);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     await world.bound(customer, good);
     expect((await charge(customer)).created).toMatchObject({ body: { code: 'recurrentRetryTooEarly' } });
     world.service.clock.advance(day);
     const later = await charge(customer);
     expect(later.created.status).toBe(201);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(await world.payment(later)).toMatchObject({ status: 'captured' });
   });
 
@@ -268,7 +268,7 @@ describe('the rules of recurring charges', () => {
     const customer = await world.createCustomer();
     const { bindingId } = await world.bound(customer, good);
     const charged = await charge(customer);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const url = `${invoicesUrl}/${charged.id}/payments/1`;
     const series = await world.service.call('GET', `${url}/recurring`, { token });
     expect(series).toMatchObject({
@@ -289,9 +289,9 @@ describe('the rules of recurring charges', () => {
     const customer = await world.createCustomer();
     const recurrentTerms = { schedule: 'P1M', validUntil: '2030-12-31' };
     await world.bind(customer, good, { recurrentTerms });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const charged = await charge(customer);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const url = `${invoicesUrl}/${charged.id}/payments/1/recurring`;
     expect((await world.service.call('GET', url, { token })).body.terms).toMatchObject(recurrentTerms);
   });
@@ -322,7 +322,7 @@ describe('a merchant asks beforehand', () => {
       },
     });
     await charge(customer, {}, { invoice: declined });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const { code, retryAfter } = (await charge(customer)).created.body;
     expect(code).toBe('recurrentRetryTooEarly');
     expect((await ask(customer)).body).toMatchObject({ mayCharge: false, refusal: { code, retryAfter } });
@@ -351,7 +351,7 @@ describe('a merchant asks beforehand', () => {
         body: { payer },
       });
       expect(made.status, made.text).toBe(201);
-      await world.service.engine.settled();
+      await world.service.jobs.whenIdle();
       world.service.clock.advance(day);
     }
     expect(await askHere(declined.amount)).toMatchObject({
@@ -390,12 +390,12 @@ describe('the consent behind a card', () => {
     const first = await world.bind(customer, good, {
       recurrentTerms: { schedule: 'P1M', ...consent('monthly') },
     });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(verifyBundle((await consentOf(first)).text)).toMatchObject({ ok: true });
     const again = await world.bind(customer, good, {
       recurrentTerms: { schedule: 'P1Y', ...consent('yearly') },
     });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const { text, body } = await consentOf(again);
     expect(verifyBundle(text)).toMatchObject({ ok: true });
     expect(body.seriesId).toBe((await consentOf(first)).body.seriesId);
@@ -423,7 +423,7 @@ describe('the consent behind a card', () => {
     const bound = await world.bound(customer, good);
     expect((await typesIn(bound)).at(-1)).toBe('consent_renewed');
     const charged = await charge(customer);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(await world.payment(charged)).toMatchObject({ status: 'captured' });
   });
 
@@ -431,7 +431,7 @@ describe('the consent behind a card', () => {
     const customer = await world.createCustomer();
     const binding = await world.bound(customer, good);
     const charged = await charge(customer);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const url = `${customersUrl}/${customer.id}`;
     expect((await world.service.call('DELETE', url, { token })).status).toBe(204);
     const events = `${invoicesUrl}/${charged.id}/payments/1/recurring`;
@@ -443,7 +443,7 @@ describe('the consent behind a card', () => {
     const customer = await world.createCustomer();
     const binding = await world.bound(customer, good);
     const charged = await charge(customer);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const receipt = await world.service.call('GET', `${invoicesUrl}/${charged.id}/payments/1/receipt`, {
       token,
     });
@@ -466,13 +466,13 @@ describe('the consent behind a card', () => {
     await world.bound(customer, other);
     await world.bound(customer, good);
     const charged = await charge(customer);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const url = `${invoicesUrl}/${charged.id}/payments/1/recurring/withdraw`;
     expect((await world.service.call('POST', url, { token, body: { reason: 'x' } })).status).toBe(204);
     expect((await world.customer(customer)).status).toBe('ready');
     const next = await charge(customer);
     expect(next.created.body.payer.paymentToolDetails.cardNumberMask).toMatch(/4444$/);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
   });
 });
 

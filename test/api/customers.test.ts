@@ -210,7 +210,7 @@ describe('the card that is charged', () => {
     const answers = await Promise.all(made.map((binding) => world.withdraw(binding)));
     expect(answers.map(({ status }) => status)).toEqual([204, 204, 204, 204]);
     expect((await more).map(({ created }) => created.status)).toEqual([201, 201, 201, 201]);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     await world.later(2 * minute);
     const list = (await get(`/${customer.id}/bindings`)).body;
     expect(list.map(({ status }: any) => status)).toEqual(Array(8).fill('succeeded'));
@@ -268,9 +268,9 @@ describe('a customer who is deleted', () => {
   ])('while a binding %s leaves nothing bound and no money behind', async (_, card) => {
     const customer = await world.createCustomer();
     const { bindingId } = await world.bind(customer, card);
-    if (card !== good) await world.service.engine.settled();
+    if (card !== good) await world.service.jobs.whenIdle();
     expect((await remove(`/${customer.id}`)).status).toBe(204);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     await world.later(2 * minute);
     expect(await world.row(customer, bindingId)).toEqual({
       customer: 'deleted',
@@ -322,7 +322,7 @@ describe('who may not', () => {
       body: { code: 'invalidPaymentToolToken' },
     });
     expect((await post(`/${other.id}/bindings`, body)).status).toBe(201);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
   });
 
   test.each(tradingFlags)('a %s that %s binds nothing: %s', async (of, flag, code) => {
@@ -384,7 +384,7 @@ describe('a binding that is asked for again', () => {
     const url = `/${customer.id}/bindings`;
     const first = await post(url, body, customer.token);
     expect(first).toMatchObject({ status: 201, body: { status: 'pending', externalID: 'bind-1' } });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(await post(url, body, customer.token)).toMatchObject({
       status: 201,
       body: { id: first.body.id, status: 'succeeded' },
@@ -409,7 +409,7 @@ describe('a binding that is asked for again', () => {
     );
     expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(1);
     expect(answers.every(({ status }) => status === 201)).toBe(true);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect((await get(`/${customer.id}/bindings`)).body).toHaveLength(1);
   });
 
@@ -423,7 +423,7 @@ describe('a binding that is asked for again', () => {
         headers: { 'idempotency-key': 'bind' },
       });
     const first = await ask();
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     await world.later(minute);
     expect((await ask()).text).toBe(first.text);
     expect((await get(`/${customer.id}/bindings`)).body).toMatchObject([{ status: 'succeeded' }]);
@@ -495,7 +495,7 @@ describe('whoever tries out cards', () => {
     limited.service.clock.advance(21 * hour);
     expect((await limited.bind(customer, '2201382000000013')).created.status).toBe(201);
     expect((await limited.bind(customer, '2201382000000013')).created.status).toBe(429);
-    await limited.service.engine.settled();
+    await limited.service.jobs.whenIdle();
   });
 
   test('has a few tries with one card, for whatever customer, and counts nobody else’s', async () => {
@@ -508,10 +508,10 @@ describe('whoever tries out cards', () => {
       body: { message: 'This card was tried too often; try again in 86400 seconds' },
     });
     expect((await limited.bind(await limited.createCustomer(), good)).created.status).toBe(201);
-    await limited.service.engine.settled();
+    await limited.service.jobs.whenIdle();
     limited.service.clock.advance(24 * hour);
     expect((await limited.bind(await limited.createCustomer(), card)).created.status).toBe(201);
-    await limited.service.engine.settled();
+    await limited.service.jobs.whenIdle();
     expect(await limited.differences()).toEqual([]);
   });
 
@@ -544,8 +544,8 @@ describe('whoever tries out cards', () => {
     const free = await world.createCustomer();
     for (let number = 0; number < 8; number++)
       expect((await world.bind(free, '4000000000000002')).created.status).toBe(201);
-    await world.service.engine.settled();
-    await limited.service.engine.settled();
+    await world.service.jobs.whenIdle();
+    await limited.service.jobs.whenIdle();
   });
 });
 

@@ -42,10 +42,10 @@ beforeEach(() => (asked = []));
 const destination = async (id: string) => (await world.get(`/wallet/v0/destinations/${id}`)).body;
 async function pass(ms: number): Promise<void> {
   world.service.clock.advance(ms);
-  world.service.engine.wake();
-  await world.service.engine.settled();
+  world.service.jobs.wake();
+  await world.service.jobs.whenIdle();
 }
-const stuck = async () => (await world.service.engine.stuck()).map(({ id, reason }) => ({ id, reason }));
+const stuck = async () => (await world.service.jobs.stuck()).map(({ id, reason }) => ({ id, reason }));
 
 test('an issuer that was away until an operator had to look: his retry asks anew', async () => {
   mood = issuerAway;
@@ -58,9 +58,9 @@ test('an issuer that was away until an operator had to look: his retry asks anew
   expect(new Set(sent).size).toBe(15);
 
   mood = approved;
-  expect(await world.service.engine.retry('destination', id)).toBe(true);
-  world.service.engine.wake();
-  await world.service.engine.settled();
+  expect(await world.service.jobs.retry('destination', id)).toBe(true);
+  world.service.jobs.wake();
+  await world.service.jobs.whenIdle();
   expect(await destination(id)).toMatchObject({ status: 'Authorized' });
   expect(await stuck()).toEqual([]);
   const { body: events } = await world.get(`/wallet/v0/destinations/${id}/events?limit=100`);

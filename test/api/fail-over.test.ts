@@ -1,11 +1,11 @@
 // A shop with two banks, of which one is away: payments go to the other, but never one that may have reached the first.
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Bank, BankAnswer, BankOperation } from '../../src/acquiring/domain/bank-port.ts';
+import type { Bank, BankResponse, BankOperation } from '../../src/acquiring/domain/bank-port.ts';
 import { laterBy } from '../../src/clock.ts';
 import { openSimulatedBank, type SimulatedBank } from '../../src/sandbox/bank/simulated-bank.ts';
-import type { Teller } from '../../src/sandbox/bank/operation-processor.ts';
-import { stepPayment, type PaymentSteps } from '../../src/payments/worker.ts';
+import type { OperationProcessor } from '../../src/sandbox/bank/operation-processor.ts';
+import { runPaymentJob, type PaymentJobDeps } from '../../src/payments/worker.ts';
 import { deleteBank } from '../../src/acquiring/store/banks.ts';
 import { openMerchants } from '../../src/merchants/merchants.ts';
 import { openRecurring } from '../../src/recurring/recurring.ts';
@@ -49,7 +49,7 @@ beforeEach(async () => {
 
 /** The security codes that reached a bank, by invoice; an empty text where a message had none. */
 const codes = new Map<string, string[]>();
-function listening(teller: Teller): Teller {
+function listening(teller: OperationProcessor): OperationProcessor {
   return {
     ...teller,
     perform(id, read) {
@@ -80,7 +80,7 @@ async function pay(on: TestService = service, by = merchant): Promise<CreatedInv
 
 async function settled(): Promise<CreatedInvoice> {
   const invoice = await pay();
-  await service.engine.settled();
+  await service.jobs.whenIdle();
   return invoice;
 }
 
@@ -168,8 +168,8 @@ describe('when the first bank is away', () => {
     await service.banks.putBank({ id: names.second, url: banks.second.url, secret });
     await service.banks.putBank({ id: names.first, url: banks.first.url, secret });
     service.clock.advance(60_000);
-    service.engine.wake();
-    await service.engine.settled();
+    service.jobs.wake();
+    await service.jobs.whenIdle();
     expect((await paymentOf(invoice)).status).toBe('captured');
     expect(codes.get(invoice.id), 'with the security code, which had never left').toEqual(['123']);
   });
@@ -207,14 +207,14 @@ describe('payouts', () => {
     const resource = { type: 'BankCardDestinationResource', token: stored };
     const of = { name: 'D', identity, currency: 'RUB', resource };
     const { id: destination } = await made('/wallet/v0/destinations', of);
-    await service.engine.settled();
+    await service.jobs.whenIdle();
     const withdraw = async (currency = 'RUB') => {
       const { id } = await made('/wallet/v0/withdrawals', {
         wallet,
         destination,
         body: { amount: 1_000, currency },
       });
-      await service.engine.settled();
+      await service.jobs.whenIdle();
       const { rows } = await service.database.withClient((client) =>
         client.query(
           `select status, terms -> 'route' ->> 'bankId' as bank from withdrawal where withdrawal_id = $1`,
@@ -247,8 +247,8 @@ describe('a payment stays with the first bank when that', () => {
         terms: { terminal: at(first) },
       });
       service.clock.advance(60_000);
-      service.engine.wake();
-      await service.engine.settled();
+      service.jobs.wake();
+      await service.jobs.whenIdle();
       expect(await paymentOf(invoice)).toMatchObject({ status: 'captured', terms: { terminal: at(first) } });
       // Where the bank had done it already, nothing was sent a second time.
       expect(codes.get(invoice.id), 'the security code does not go out twice').toEqual([
@@ -302,31 +302,31 @@ test('a payer who reloads the page he came back to cannot make his payment wait 
     contactInfo: {},
   };
   await service.call('POST', `${invoicesUrl}/${invoice.id}/payments`, { token, body: { payer } });
-  await service.engine.settled();
+  await service.jobs.whenIdle();
   await takeAway(names.first);
   for (let visit = 0; visit < 20; visit++) {
     await service.call('GET', `/payer/return/${invoice.id}/1`);
-    await service.engine.settled();
+    await service.jobs.whenIdle();
   }
   expect(await paymentOf(invoice)).toMatchObject({ status: 'challenged', stuck_at: null });
   await service.banks.putBank({ id: names.first, url: banks.first.url, secret });
   service.clock.advance(3 * 3_600_000);
-  service.engine.wake();
-  await service.engine.settled();
+  service.jobs.wake();
+  await service.jobs.whenIdle();
   expect(await paymentOf(invoice)).toMatchObject({ status: 'failed' });
 });
 
 describe('a step', () => {
-  const away: BankAnswer = { outcome: 'notSent', why: 'ECONNREFUSED', nothingLeft: true };
-  const approved: BankAnswer = { outcome: 'approved', reference: '900000000001' };
-  const lost: BankAnswer = { outcome: 'unknown', why: 'ECONNRESET' };
+  const away: BankResponse = { outcome: 'notSent', why: 'ECONNREFUSED', noBytesSent: true };
+  const approved: BankResponse = { outcome: 'approved', reference: '900000000001' };
+  const lost: BankResponse = { outcome: 'unknown', why: 'ECONNRESET' };
   let still: TestService;
   let his: Merchant;
 
   beforeAll(async () => {
     still = await startTestService();
     // Payments are made and claimed, and nobody works on them.
-    await still.engine.stop();
+    await still.jobs.stop();
     his = await still.createMerchant();
     await still.banks.putBank({ id: 'A', url: 'https://a.example', secret });
     await still.banks.putTerminal({
@@ -340,7 +340,7 @@ describe('a step', () => {
   afterAll(() => still.close());
 
   type Sent = { terminal: string; asked: string };
-  function toolsWith(answer: (operation: BankOperation) => BankAnswer | Promise<BankAnswer>) {
+  function toolsWith(answer: (operation: BankOperation) => BankResponse | Promise<BankResponse>) {
     const asked: Sent[] = [];
     const bank: Bank = {
       async send(operation) {
@@ -353,7 +353,7 @@ describe('a step', () => {
       },
       stop: () => Promise.resolve(),
     };
-    const tools: PaymentSteps = {
+    const tools: PaymentJobDeps = {
       db: still.database,
       clock: still.clock,
       recurring: openRecurring({
@@ -361,17 +361,17 @@ describe('a step', () => {
         merchants: openMerchants(still.database.lookups, still.ports.clock, 'test'),
         keyring: still.keyring,
         publicUrl: () => '',
-        writesLetters: true,
+        sendsEmail: true,
       }),
       bankOf: () => Promise.resolve(bank),
-      terminalElsewhere: ({ terminal }) => Promise.resolve(terminal.id === 'T1' ? second : first),
+      alternateTerminal: ({ terminal }) => Promise.resolve(terminal.id === 'T1' ? second : first),
       returnUrlOf: () => 'https://pay.example/return',
-      sendLetter: () => {},
+      sendPayerEmail: () => {},
     };
     return { tools, asked };
   }
   const step = ({ tools }: ReturnType<typeof toolsWith>, invoice: CreatedInvoice, attempt: number) =>
-    stepPayment(tools, [invoice.id, '1'], still.clock.now(), attempt);
+    runPaymentJob(tools, [invoice.id, '1'], still.clock.now(), attempt);
 
   test('that is interrupted by another node does not move the payment, however sure it is', async () => {
     const invoice = await pay(still, his);

@@ -176,7 +176,7 @@ async function plantWallet(by: Merchant, more: { name: string; externalID: strin
   const make = async (path: string, body: object): Promise<any> => {
     const answer = await payments.post(path, body, by.apiKey);
     if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${answer.text}`);
-    await service.engine.settled();
+    await service.jobs.whenIdle();
     return answer.body;
   };
   const identity = await make('/wallet/v0/identities', {
@@ -259,7 +259,7 @@ async function bind(by: Merchant, customerId: string): Promise<string> {
   const url = `${customersUrl}/${customerId}/bindings`;
   const started = await service.call('POST', url, { token: by.apiKey, body });
   if (started.status !== 201) throw new Error(`nothing is bound: ${started.status} ${started.text}`);
-  await service.engine.settled();
+  await service.jobs.whenIdle();
   return started.body.id as string;
 }
 
@@ -309,14 +309,14 @@ async function makeWorld(): Promise<typeof world> {
     if (number < 20) known.paymentToolToken.push(token);
     await hold(third, id, token, { externalID: `name-${number}` });
   }
-  await service.engine.settled();
+  await service.jobs.whenIdle();
   // Refunds and series that are there are read as well.
   for (let number = 1; number < 60; number += 2) {
     const { token } = await payments.tokenize('4242424242424242', third.apiKey);
     const id = own[own.length - number - 1] ?? '';
     await hold(third, id, token, { flow: { type: 'PaymentFlowInstant' }, makeRecurrent: true });
     known.invoiceID.push(id);
-    await service.engine.settled();
+    await service.jobs.whenIdle();
     const url = `${invoicesUrl}/${id}/payments/1/refunds`;
     await service.call('POST', url, {
       token: third.apiKey,
@@ -328,7 +328,7 @@ async function makeWorld(): Promise<typeof world> {
   await plantPayouts(first, 1);
   const [ofThird = '', ofFirst = ''] = known.identityID;
   known.webhookID.push(...(await makeWebhooks([first, ofFirst], [third, ofThird])));
-  await service.engine.settled();
+  await service.jobs.whenIdle();
   await plantCustomers(third);
   const keyWith = (scope: string) => service.apiKeys.create({ partyId, name: 'narrow', scopes: [scope] });
   const tokens = accessTokens(service.keyring, service.clock);
@@ -456,7 +456,7 @@ describe('a storm of hostile requests', () => {
         console.log(sent, Object.fromEntries([...answers].sort()));
       expect(failure).toBeUndefined();
       expect(sent).toBeGreaterThan(requests * 0.9);
-      await service.engine.settled();
+      await service.jobs.whenIdle();
       expect(await readVictim()).toBe(before);
 
       // A storm that is turned away at the door would find nothing: each operation was done, and each way to refuse met.

@@ -338,7 +338,7 @@ describe('what is kept', () => {
     const kept = await create(young, {}, busy);
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     try {
-      service.engine.start();
+      service.jobs.start();
       service.clock.advance(7 * 24 * hourMs - 1);
       vi.advanceTimersByTime(60_000);
       await expect.poll(() => countKeys(busy), bound).toBe(2_502);
@@ -364,9 +364,9 @@ describe('whatever the operations are', () => {
     const answers = idempotency(service.database, service.keyring);
     const first = { ...request, ownerId: 'methods', now: service.clock.now() };
     const work = vi.fn<() => Promise<typeof answer>>(() => Promise.resolve(answer));
-    expect(await answers.once(first, work)).toEqual({ kind: 'first', answer });
+    expect(await answers.once(first, work)).toEqual({ kind: 'first', response: answer });
     expect(await answers.once({ ...first, method: 'PUT' }, work)).toEqual({ kind: 'other-request' });
-    expect(await answers.once(first, work)).toEqual({ kind: 'replay', answer });
+    expect(await answers.once(first, work)).toEqual({ kind: 'replay', response: answer });
     expect(work).toHaveBeenCalledTimes(1);
   });
 
@@ -374,15 +374,18 @@ describe('whatever the operations are', () => {
     const answers = idempotency(service.database, service.keyring);
     const asked = { ...request, ownerId: 'too early', now: service.clock.now() };
     const inside = { ...asked, key: 'written meanwhile' };
-    const forNow = { status: 429, body: '{"message":"wait"}', isForNow: true } as const;
+    const forNow = { status: 429, body: '{"message":"wait"}', isRetryable: true } as const;
     const early = await answers.once(asked, async (tx) => {
       await idempotency(tx, service.keyring).once(inside, () => Promise.resolve(answer));
       return forNow;
     });
-    expect(early).toEqual({ kind: 'first', answer: forNow });
+    expect(early).toEqual({ kind: 'first', response: forNow });
     const work = vi.fn<() => Promise<typeof answer>>(() => Promise.resolve(answer));
-    expect(await answers.once(inside, work)).toEqual({ kind: 'first', answer });
-    expect(await answers.once({ ...asked, body: 'another' }, work)).toEqual({ kind: 'first', answer });
+    expect(await answers.once(inside, work)).toEqual({ kind: 'first', response: answer });
+    expect(await answers.once({ ...asked, body: 'another' }, work)).toEqual({
+      kind: 'first',
+      response: answer,
+    });
     expect(work).toHaveBeenCalledTimes(2);
   });
 
@@ -407,6 +410,6 @@ describe('whatever the operations are', () => {
     );
     const again = () => Promise.reject(new Error('the work was done again'));
     await expect(answers.once(target, again)).rejects.toThrow(/authenticate data/);
-    expect(await answers.once(from, again)).toEqual({ kind: 'replay', answer: secret });
+    expect(await answers.once(from, again)).toEqual({ kind: 'replay', response: secret });
   });
 });

@@ -295,7 +295,7 @@ describe('the due date', () => {
     expect((await get(`/${unpaid.id}`)).body.status).toBe('unpaid');
 
     service.clock.advance(1);
-    service.engine.wake();
+    service.jobs.wake();
     await expect.poll(becomes(unpaid.id), bound).toMatchObject({ status: 'cancelled', reason: 'overdue' });
     expect((await get(`/${unpaid.id}/events?limit=10&eventID=1`)).body).toEqual([
       {
@@ -314,7 +314,7 @@ describe('the due date', () => {
     await post(`/${id}/rescind`, { reason: 'mine' });
     const witness = await makeInvoice(service, merchant, { dueDate: '2026-01-19T12:00:01Z' });
     service.clock.set(Date.parse('2026-01-19T12:00:02Z'));
-    service.engine.wake();
+    service.jobs.wake();
     await expect.poll(becomes(witness.id), bound).toMatchObject({ status: 'cancelled' });
     expect((await get(`/${id}`)).body.reason).toBe('mine');
     expect((await get(`/${id}/events?limit=10`)).body).toHaveLength(2);

@@ -6,7 +6,7 @@ import { startCustomerWorld, type CustomerWorld, type MadeCustomer } from '../su
 import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
 import { declinedWith, recurringWorld, type Parent, type RecurringWorld } from '../support/recurring.ts';
 import type { Answer } from '../support/test-service.ts';
-import { waylay, type WaywardBank } from '../support/faulty-bank.ts';
+import { waylay, type FaultyBank } from '../support/faulty-bank.ts';
 
 const visa = '4242424242424242';
 const mastercard = '5555555555554444';
@@ -17,7 +17,7 @@ const day = 24 * 60 * minute;
 
 let world: CustomerWorld;
 let recurring: RecurringWorld;
-let wayward: WaywardBank;
+let wayward: FaultyBank;
 beforeAll(async () => {
   world = await startCustomerWorld();
   recurring = recurringWorld(world);
@@ -46,7 +46,7 @@ async function chargeCustomer(customer: MadeCustomer, amount = 6_000): Promise<s
   const payer = { payerType: 'CustomerPayer', customerID: customer.id };
   const made = await post(`${invoicesUrl}/${invoice.id}/payments`, { payer });
   if (made.status !== 201) return made.body.code;
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
   return (await world.payment(invoice)).status;
 }
 
@@ -60,7 +60,7 @@ describe('a payment', () => {
     const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
     const ask = () => post(`${invoicesUrl}/${invoice.id}/payments`, { payer, externalID: invoice.id });
     expect((await ask()).status).toBe(201);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     await world.later(59 * minute);
     expect((await ask()).status).toBe(201);
     await whenTokensAreDead();
@@ -68,7 +68,7 @@ describe('a payment', () => {
     // All the rest goes without it.
     const refund = await post(`${invoicesUrl}/${invoice.id}/payments/1/refunds`, { amount: 10 });
     expect(refund).toMatchObject({ status: 201 });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(await world.payment(invoice)).toMatchObject({
       status: 'captured',
       payer: { paymentToolDetails: { lastDigits: '4242' } },
@@ -80,7 +80,7 @@ describe('a payment', () => {
     await whenTokensAreDead();
     expect(await cardsLeft()).toBe(0);
     await post(`${invoicesUrl}/${held.id}/payments/1/capture`, { reason: 'r' });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(await world.payment(held)).toMatchObject({ status: 'captured' });
   });
 
@@ -89,7 +89,7 @@ describe('a payment', () => {
     await world.later(2 * day);
     expect(await cardsLeft()).toBe(1);
     await post(`${invoicesUrl}/${held.id}/payments/1/capture`, { reason: 'r' });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     await world.later(day);
     expect(await cardsLeft()).toBe(1);
     const other = await world.paid(visa, { flow: { type: 'PaymentFlowHold' }, makeRecurrent: true });
@@ -112,7 +112,7 @@ describe('a payment', () => {
     expect(await sql('select kept_for from card where is_kept')).toEqual([
       { kept_for: [`payment/${invoice.id}/1`] },
     ]);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
   });
 
   test('shares a card with another one, and the longer need counts', async () => {
@@ -124,7 +124,7 @@ describe('a payment', () => {
     ];
     await post(`${invoicesUrl}/${one.id}/payments`, { payer, makeRecurrent: true });
     await post(`${invoicesUrl}/${two.id}/payments`, { payer });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     await world.later(10 * day);
     expect(await cardsLeft()).toBe(1);
     await withdrawConsent({ invoiceID: one.id, paymentID: '1' });
@@ -232,7 +232,7 @@ describe('a binding', () => {
     const body = { paymentResource: { paymentToolToken, paymentSession }, externalID: customer.id };
     const ask = () => post(`/v2/processing/customers/${customer.id}/bindings`, body);
     const created = await ask();
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect((await world.withdraw({ ...customer, bindingId: created.body.id, created })).status).toBe(204);
     await world.later(minute);
     expect(await ask()).toMatchObject({ status: 201, body: { id: created.body.id } });
@@ -254,7 +254,7 @@ describe('a binding', () => {
     const { recurring: rules, database: db, clock } = world.service;
     await db.transaction(async (tx) => {
       const ended = await rules.withdraw(tx, series!.series_id, { by: 'payer' }, clock.now());
-      await customers.consentWithdrawn(tx, ended!, rules, clock.now());
+      await customers.onConsentRevoked(tx, ended!, rules, clock.now());
     });
     for (const binding of [first, again]) {
       expect(await world.binding(binding, world.merchant.apiKey)).toHaveProperty('withdrawnAt');
@@ -269,7 +269,7 @@ describe('a binding', () => {
     await whenTokensAreDead();
     const validUntil = instantAt(epochMsOf(world.service.clock.now()) + 5 * day).slice(0, 10);
     await world.bind(customer, visa, { recurrentTerms: { validUntil } });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     await world.later(4 * day);
     expect(await cardsLeft()).toBe(2);
     await world.later(3 * day);

@@ -1,7 +1,7 @@
 // What the minute check of the books sees: also what has happened without any money being booked for it.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { everyInvariant } from '../../src/app/compose.ts';
-import { watchBooks } from '../../src/app/gauges.ts';
+import { monitorLedger } from '../../src/app/gauges.ts';
 import { moveWatermark } from '../../src/platform/ledger/check-ledger.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
 
@@ -17,7 +17,7 @@ type Logged = { readonly id: string };
 async function check(): Promise<string[]> {
   const broken: string[] = [];
   const log = { error: (fields: unknown) => void broken.push((fields as Logged).id) };
-  await watchBooks(world.service.database, log, everyInvariant).check();
+  await monitorLedger(world.service.database, log, everyInvariant).check();
   return broken;
 }
 
@@ -63,14 +63,14 @@ test('how long ago the books were looked at is told, and a look that came to no 
   const { database } = world.service;
   let nowMs = 0;
   const log = { error: () => {} };
-  const books = watchBooks(database, log, everyInvariant, () => nowMs);
+  const books = monitorLedger(database, log, everyInvariant, () => nowMs);
   nowMs = 60_000;
   expect(books.checkAgeSeconds()).toBe(60);
   await books.check();
   expect(books.checkAgeSeconds()).toBe(0);
 
   const away: typeof database = { ...database, run: () => Promise.reject(new Error('away')) };
-  const unlucky = watchBooks(away, log, everyInvariant, () => nowMs);
+  const unlucky = monitorLedger(away, log, everyInvariant, () => nowMs);
   nowMs = 90_000;
   await expect(unlucky.check()).rejects.toThrow('away');
   expect([books, unlucky].map((one) => one.checkAgeSeconds())).toEqual([30, 30]);
@@ -86,13 +86,13 @@ test('a look at what is new waits ten minutes at most for a connection that says
         work({
           ...tx,
           run(statement, parameters) {
-            waitedFor.push(statement.patienceMs);
+            waitedFor.push(statement.timeoutMs);
             return tx.run(statement, parameters);
           },
         }),
       ),
   };
-  await watchBooks(heard, { error: () => {} }, everyInvariant).check();
+  await monitorLedger(heard, { error: () => {} }, everyInvariant).check();
   expect(waitedFor.length).toBeGreaterThan(everyInvariant.length);
   expect(Math.max(...waitedFor.map((ms) => ms ?? 0))).toBe(600_000);
 });

@@ -115,7 +115,7 @@ test(
     const bound = await timed('a new binding', 'POST', '/bindings', { paymentResource });
     expect(bound.status).toBe(201);
     const begun = performance.now();
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     console.log(`until it is bound: ${(performance.now() - begun).toFixed(1)} ms`);
     expect((await timed('it', 'GET', `/bindings/${bound.body.id}`)).body.isActive).toBe(true);
     expect((await timed('withdrawing it', 'DELETE', `/bindings/${bound.body.id}`)).status).toBe(204);

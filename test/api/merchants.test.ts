@@ -5,6 +5,7 @@ import { insertParty, insertShop } from '../../src/merchants/store/parties.ts';
 import { invoicesUrl, makeInvoice, order, payInvoice } from '../support/invoices.ts';
 import { startTestService, type Answer, type Merchant, type TestService } from '../support/test-service.ts';
 import { setTradingFlag } from '../support/block-merchant.ts';
+import { defined } from '../../src/defined.ts';
 
 const processing = '/v2/processing';
 const clock = '/sandbox/clock';
@@ -213,7 +214,7 @@ describe('the test clock', () => {
 
   test('stops before the years end, so that what is counted from now can still be written', async () => {
     const mine = await service.createMerchant();
-    await service.engine.advance(mine.partyId, parseInstant('8995-01-01T00:00:00Z')!);
+    await service.jobs.advance(mine.partyId, parseInstant('8995-01-01T00:00:00Z')!);
     expect(essence(await move('9000-01-01T00:00:00Z', mine))).toEqual(refused);
     expect((await move('8999-12-31T23:59:59.999999Z', mine)).status).toBe(200);
     expect(essence(await move('9000-01-01T00:00:00Z', mine))).toEqual(refused);
@@ -263,7 +264,7 @@ describe('the test clock', () => {
     ];
     const before = await timeOf(other);
     await move('2026-03-01T00:00:00Z', mine);
-    service.engine.wake();
+    service.jobs.wake();
     const witness = await makeInvoice(service, other, { dueDate: '2026-01-01T00:00:00Z' });
     await expect.poll(() => invoice(witness.id, other), bound).toMatchObject({ status: 'cancelled' });
     expect((await invoice(ours.id, mine)).status).toBe('cancelled');
@@ -326,7 +327,7 @@ describe('in live mode', () => {
     for (const token of [apiKey, undefined, 'garbage']) {
       for (const method of ['GET', 'POST', 'DELETE'] as const) {
         const answer = await live.call(method, clock, {
-          ...(token === undefined ? {} : { token }),
+          ...defined({ token }),
           ...(method === 'POST' ? { body: { now: '2030-01-01T00:00:00Z' } } : {}),
         });
         expect(essence(answer)).toEqual({ status: 404, body: { message: expect.any(String) } });

@@ -2,7 +2,7 @@
 // which knows nothing but the database, goes on when the lease is over. The merchant repeats what was not answered. In the
 // end every payment is what it was to become, and the bank's book, the payments and the ledger say the same.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { unfinished } from '../support/ledger-check.ts';
+import { notFinal } from '../support/ledger-check.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from '../support/invoices.ts';
 import { openFuse, startNode, type Node } from '../support/nodes.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
@@ -11,7 +11,7 @@ import type { Answer } from '../support/test-service.ts';
 const card = '4242424242424242';
 const challengedCard = '4012888888881881';
 const pastTheLeaseMs = 61_000;
-const momentsMost = 40;
+const maxMoments = 40;
 
 const fuse = openFuse();
 let world: PaymentWorld;
@@ -44,20 +44,20 @@ async function ask(path: string, body: object): Promise<Answer> {
 
 /** Until nothing more happens; after a death that is when the lease of the dead has run out, and what followed is done. */
 async function calm(): Promise<void> {
-  await mortal.engine.settled();
+  await mortal.jobs.whenIdle();
   if (fuse.blownAt() === undefined) return;
-  const { clock, engine } = world.service;
+  const { clock, jobs } = world.service;
   for (let round = 0; round < 3; round++) {
     clock.advance(pastTheLeaseMs);
-    engine.wake();
-    await engine.settled();
+    jobs.wake();
+    await jobs.whenIdle();
   }
 }
 
 /** Time goes by, and the sweep of whoever is alive finds what is due. */
 async function pass(minutes: number): Promise<void> {
   world.service.clock.advance(minutes * 60_000);
-  living().engine.wake();
+  living().jobs.wake();
   await calm();
 }
 
@@ -205,10 +205,10 @@ describe.each(Object.entries(flows))('%s', (_name, flow) => {
       expect(await world.payment(invoice), `died ${death}`).toMatchObject(flow.ends);
       if (death === undefined) break;
       died.push(death);
-      expect(died.length, died.join(', ')).toBeLessThan(momentsMost);
+      expect(died.length, died.join(', ')).toBeLessThan(maxMoments);
     }
     expect(died).toEqual(flow.moments);
-    expect(await unfinished(world.service.database)).toEqual([]);
+    expect(await notFinal(world.service.database)).toEqual([]);
     expect(await world.differences()).toEqual([]);
   });
 });

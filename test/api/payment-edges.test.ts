@@ -4,7 +4,7 @@ import { insertShop, setShopFees } from '../../src/merchants/store/parties.ts';
 import { settlementAccount } from '../../src/platform/ledger/domain/account.ts';
 import { readBalance } from '../../src/platform/ledger/store/journals.ts';
 import type { Currency } from '../../src/money.ts';
-import { unfinished } from '../support/ledger-check.ts';
+import { notFinal } from '../support/ledger-check.ts';
 import { invoicesUrl, type CreatedInvoice } from '../support/invoices.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
 import type { Answer } from '../support/test-service.ts';
@@ -25,7 +25,7 @@ afterAll(() => world.close());
 async function post(invoice: CreatedInvoice, path: string, body: object): Promise<Answer> {
   const url = `${invoicesUrl}/${invoice.id}/payments/1/${path}`;
   const answer = await world.service.call('POST', url, { token: world.merchant.apiKey, body });
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
   return answer;
 }
 
@@ -33,7 +33,7 @@ async function payIn(currency: string, amount: number, more: object = {}): Promi
   const shopID = currency === 'RUB' ? 'TEST' : `TEST_${currency}`;
   const invoice = await world.pay(card, { ...more }, { shopID, currency, amount });
   expect(invoice.created.status, invoice.created.text).toBe(201);
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
   return invoice;
 }
 
@@ -72,13 +72,13 @@ async function availableIn(currency: string): Promise<number> {
 async function pass(ms: number, steps = 1): Promise<void> {
   for (let step = 0; step < steps; step++) {
     world.service.clock.advance(ms);
-    world.service.engine.wake();
-    await world.service.engine.settled();
+    world.service.jobs.wake();
+    await world.service.jobs.whenIdle();
   }
 }
 
 async function stuckOf({ id }: CreatedInvoice): Promise<string | undefined> {
-  const found = (await world.service.engine.stuck()).find((work) => work.id === `${id}/1`);
+  const found = (await world.service.jobs.stuck()).find((work) => work.id === `${id}/1`);
   return found?.reason;
 }
 
@@ -137,7 +137,7 @@ describe.each([
 
     const shopID = `TEST_${currency}`;
     const asked = await world.pay('4556418324571052', {}, { shopID, currency, amount: 6_001 });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const [{ userInteraction }] = (await world.changes(asked)).slice(-1);
     const page = await (await fetch(userInteraction.request.uriTemplate)).text();
     expect(page.replaceAll('\u00a0', ' ')).toContain(shown);
@@ -180,9 +180,9 @@ describe('a capture the bank will not do', () => {
       await pass(80 * hour);
       expect(await world.payment(held)).toMatchObject({ status: 'processed' });
       expect(await post(held, 'cancel', { reason: 'r' })).toMatchObject({ status: 400 });
-      expect(await world.service.engine.retry('payment', `${held.id}/1`)).toBe(true);
-      world.service.engine.wake();
-      await world.service.engine.settled();
+      expect(await world.service.jobs.retry('payment', `${held.id}/1`)).toBe(true);
+      world.service.jobs.wake();
+      await world.service.jobs.whenIdle();
       expect(await world.payment(held)).toMatchObject({ status: 'processed' });
     },
   );
@@ -205,7 +205,7 @@ describe('a hold', () => {
   test('that is cancelled in the very moment it runs out is given back once', async () => {
     const held = await payIn('RUB', 6_000, hold);
     world.service.clock.advance(72 * hour);
-    world.service.engine.wake();
+    world.service.jobs.wake();
     const { status } = await post(held, 'cancel', { reason: 'r' });
     expect([202, 400]).toContain(status);
     await pass(0);
@@ -220,7 +220,7 @@ describe('a payer who opens the issuer’s page again', () => {
     'with the card %s cannot change what he has decided',
     async (challengedCard) => {
       const invoice = await world.pay(challengedCard);
-      await world.service.engine.settled();
+      await world.service.jobs.whenIdle();
       await world.decide(invoice, 'refuse');
       await world.authenticate(invoice, 'confirm');
       expect(await world.payment(invoice)).toMatchObject({ status: 'failed' });
@@ -233,7 +233,7 @@ describe('a clock that goes backwards', () => {
     const { clock } = world.service;
     const invoice = await world.pay(card);
     clock.advance(-hour);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(await world.payment(invoice)).toMatchObject({ status: 'captured' });
     expect((await post(invoice, 'refunds', { amount: 10 })).status).toBe(201);
     clock.advance(hour);
@@ -254,8 +254,8 @@ describe('an amount that is only had in part', () => {
 
 test('in the end what is not over is with the operator, and the books say the same', async () => {
   await pass(hour / 4, 20);
-  const stuck = (await unfinished(world.service.database)).filter((name) => name.includes('stuck'));
+  const stuck = (await notFinal(world.service.database)).filter((name) => name.includes('stuck'));
   expect(stuck).toHaveLength(2);
-  expect(await unfinished(world.service.database)).toEqual(stuck);
+  expect(await notFinal(world.service.database)).toEqual(stuck);
   expect(await world.differences()).toEqual([]);
 });

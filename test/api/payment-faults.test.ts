@@ -9,7 +9,7 @@ import { faultKinds, isOfCallback } from '../../src/sandbox/bank/faults.ts';
 import { seededRandom } from '../../src/sandbox/bank/random.ts';
 import { callbackUrlOf } from '../../src/payments/bank-callbacks.ts';
 import { chosenSeed } from '../support/chosen-seed.ts';
-import { unfinished } from '../support/ledger-check.ts';
+import { notFinal } from '../support/ledger-check.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from '../support/invoices.ts';
 import { startNode, type Node } from '../support/nodes.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
@@ -58,7 +58,7 @@ async function startImpatientNode(): Promise<Node> {
         secret: world.bankSecret,
         clock,
         log,
-        revealCard: (card) => vault.reveal(card),
+        detokeniseCard: (card) => vault.reveal(card),
         callbackUrl: callbackUrlOf(address, 'BANK'),
         timeouts,
       });
@@ -176,8 +176,8 @@ async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>)
 /** Both nodes look for what is due, at the same moment. */
 async function pass(ms: number): Promise<void> {
   world.service.clock.advance(ms);
-  for (const node of nodes) node.engine.wake();
-  await Promise.all(nodes.map((node) => node.engine.settled()));
+  for (const node of nodes) node.jobs.wake();
+  await Promise.all(nodes.map((node) => node.jobs.whenIdle()));
 }
 
 test(`${count} payments, every fifth message faulty, lose and double nothing (FAULTY_SEED=${seed})`, async () => {
@@ -210,6 +210,6 @@ test(`${count} payments, every fifth message faulty, lose and double nothing (FA
     expect([...played.keys()].sort()).toEqual([...faultKinds].sort());
   }
   expect([...stories.keys()].sort()).toEqual(['cancelled', 'captured', 'failed', 'refunded']);
-  expect(await unfinished(world.service.database)).toEqual([]);
+  expect(await notFinal(world.service.database)).toEqual([]);
   expect(await world.differences()).toEqual([]);
 }, 600_000);

@@ -121,7 +121,7 @@ const cases: readonly Case[] = [
 test.each(cases)('$operation', async ({ operation, status, otherwise = [], right }) => {
   const { service, merchant } = world;
   const { url, body } = await right();
-  await service.engine.settled();
+  await service.jobs.whenIdle();
   const found = operationFinder(document)('POST', url);
   if (typeof found === 'string') throw new Error(`there is no operation at ${url}`);
   expect(found.operationId).toBe(operation);
@@ -148,6 +148,6 @@ test.each(cases)('$operation', async ({ operation, status, otherwise = [], right
   expect(await everything()).toEqual(before);
 
   expect((await send(body)).status).toBe(status);
-  await service.engine.settled();
+  await service.jobs.whenIdle();
   expect(await everything()).not.toEqual(before);
 });

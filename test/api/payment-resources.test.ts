@@ -1,7 +1,7 @@
 // Tokenisation over the API, on a real PostgreSQL; and what must not be found anywhere afterwards.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { rewrapCards } from '../../src/cards/reencrypt.ts';
+import { reencryptCards } from '../../src/cards/reencrypt.ts';
 import type { TokenKind } from '../../src/caller.ts';
 import { accessTokens } from '../../src/platform/keys/access-token.ts';
 import { cardBody, paymentResourcesUrl as url, testCards } from '../support/cards.ts';
@@ -438,7 +438,7 @@ test('the cards’ key changes while requests run: none fails, no card is left b
     }
   });
   const { database: db, keyring } = service;
-  const result = await rewrapCards({ db, keyring, nodesLearnWithinMs: 300 });
+  const result = await reencryptCards({ db, keyring, nodesLearnWithinMs: 300 });
   rotating = false;
   await Promise.all(payers);
   expect(new Set(statuses)).toEqual(new Set([201]));

@@ -58,7 +58,7 @@ describe('a payment', () => {
       metadata: { order: 7 },
       status: 'pending',
     });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
   });
 
   test('is captured, pays the invoice, and its story is told in order', async () => {
@@ -123,7 +123,7 @@ describe('a payment', () => {
     const url = `${invoicesUrl}/${invoice.id}/payments`;
     const second = await world.service.call('POST', url, { token: invoice.token, body: { payer } });
     expect(second.body).toMatchObject({ id: '2', status: 'pending' });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const { body } = await world.service.call('GET', url, { token: invoice.token });
     expect(body.map((payment: any) => [payment.id, payment.status])).toEqual([
       ['1', 'failed'],
@@ -169,11 +169,11 @@ describe('3-D Secure', () => {
     const invoice = await world.paid('4012888888881881');
     // Coming back proves nothing: the browser says it is done, the bank does not.
     await world.service.call('GET', `/payer/return/${invoice.id}/1`);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(await world.payment(invoice)).toMatchObject({ status: 'pending' });
     world.service.clock.advance(10 * minute);
-    world.service.engine.wake();
-    await world.service.engine.settled();
+    world.service.jobs.wake();
+    await world.service.jobs.whenIdle();
     expect(await world.payment(invoice)).toMatchObject({
       status: 'failed',
       error: failed('preauthorization_failed', 'three_ds_not_finished'),
@@ -190,7 +190,7 @@ describe('a hold', () => {
   ) => world.service.call('POST', `${invoicesUrl}/${invoice.id}/payments/1/${verb}`, { token, body });
   const settled = async (answer: Promise<{ status: number; body: any; text: string }>) => {
     const { status, body } = await answer;
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     return { status, body };
   };
 
@@ -270,12 +270,12 @@ describe('a hold', () => {
   ])('that nobody ends does by itself what it was told: %s', async (onHoldExpiration, status) => {
     const invoice = await world.paid('4242424242424242', hold(onHoldExpiration));
     world.service.clock.advance(72 * 60 * minute - 1_000);
-    world.service.engine.wake();
-    await world.service.engine.settled();
+    world.service.jobs.wake();
+    await world.service.jobs.whenIdle();
     expect(await world.payment(invoice)).toMatchObject({ status: 'processed' });
     world.service.clock.advance(1_000);
-    world.service.engine.wake();
-    await world.service.engine.settled();
+    world.service.jobs.wake();
+    await world.service.jobs.whenIdle();
     expect(await world.payment(invoice)).toMatchObject({ status });
   });
 });
@@ -284,7 +284,7 @@ describe('an invoice', () => {
   test('with a payment in progress takes no other, is not rescinded, and does not fall overdue', async () => {
     const dueDate = new Date(Date.parse(world.service.clock.now()) + minute).toISOString();
     const invoice = await world.pay('4012888888881881', {}, { dueDate });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const { token: paymentToolToken } = await world.tokenize('4242424242424242');
     const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
     const url = `${invoicesUrl}/${invoice.id}`;
@@ -300,14 +300,14 @@ describe('an invoice', () => {
       body: { code: 'invoicePaymentPending' },
     });
     world.service.clock.advance(2 * minute);
-    world.service.engine.wake();
-    await world.service.engine.settled();
+    world.service.jobs.wake();
+    await world.service.jobs.whenIdle();
     expect((await world.service.call('GET', url, { token })).body.status).toBe('unpaid');
 
     // When that payment has failed the due date counts again, and it is past.
     await world.authenticate(invoice, 'refuse');
-    world.service.engine.wake();
-    await world.service.engine.settled();
+    world.service.jobs.wake();
+    await world.service.jobs.whenIdle();
     expect((await world.service.call('GET', url, { token })).body).toMatchObject({
       status: 'cancelled',
       reason: 'overdue',
@@ -320,7 +320,7 @@ describe('a request that is repeated', () => {
     const card = await world.tokenize('4242424242424242');
     const again = await world.tokenize('4242424242424242');
     const invoice = await world.pay('4242424242424242', { externalID: 'pay-1' });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const url = `${invoicesUrl}/${invoice.id}/payments`;
     const body = (token: string, more: object = {}) => ({
       externalID: 'pay-1',
@@ -359,7 +359,7 @@ describe('a request that is repeated', () => {
     const body = { externalID: 'with a deadline', payer, processingDeadline };
     const invoice = await world.pay('4242424242424242', body);
     expect(invoice.created).toMatchObject({ status: 201, body: { id: '1', status: 'pending' } });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     world.service.clock.advance(2 * minute);
 
     const repeat = (of: { id: string }, more: object) =>
@@ -377,7 +377,7 @@ describe('a request that is repeated', () => {
 
   test('twenty times at once makes one payment and one authorisation', async () => {
     const invoice = await world.pay('4000000000000002');
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const { token: paymentToolToken } = await world.tokenize('4242424242424242');
     const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
     const url = `${invoicesUrl}/${invoice.id}/payments`;
@@ -387,7 +387,7 @@ describe('a request that is repeated', () => {
       ),
     );
     expect(new Set(answers.map(({ status, body }) => `${status} ${body.id}`))).toEqual(new Set(['201 2']));
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(
       statuses(await world.changes(invoice)).filter((change) => change.endsWith('captured')),
     ).toHaveLength(1);
@@ -404,8 +404,8 @@ describe('a bank that does not answer', () => {
     const invoice = await world.paid('4242424242424242');
     expect(await world.payment(invoice)).toMatchObject({ status: 'pending' });
     world.service.clock.advance(minute);
-    world.service.engine.wake();
-    await world.service.engine.settled();
+    world.service.jobs.wake();
+    await world.service.jobs.whenIdle();
     expect(await world.payment(invoice)).toMatchObject({ status: 'captured' });
   });
 });
@@ -423,7 +423,7 @@ describe('a visitor', () => {
     const sessionInfo = { redirectUrl: 'https://пример.example/спасибо{?x}' };
     const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {}, sessionInfo };
     const invoice = await world.pay('4242424242424242', { payer });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const back = await world.service.call('GET', `/payer/return/${invoice.id}/1`);
     expect(back).toMatchObject({
       status: 303,
@@ -441,7 +441,7 @@ test.each([
 ])('a payment may have as long as %s', async (processingDeadline) => {
   const invoice = await world.pay('4242424242424242', { processingDeadline });
   expect(invoice.created).toMatchObject({ status: 201 });
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
   expect(await world.payment(invoice)).toMatchObject({ status: 'captured' });
 });
 
@@ -473,7 +473,7 @@ describe('bad input', () => {
     const foreign = await world.tokenize('4242424242424242', stranger.apiKey);
     const one = await world.pay('4000000000000002');
     const two = await world.pay('4000000000000002');
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const ofOne = await world.tokenize('4242424242424242', one.token);
     for (const [token, by] of [
       [foreign.token, two.token],

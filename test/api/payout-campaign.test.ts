@@ -80,8 +80,8 @@ async function replaceTheDead(): Promise<void> {
 async function pass(ms: number): Promise<void> {
   world.service.clock.advance(ms);
   const nodes = [lasting, mortal.node];
-  for (const node of nodes) node.engine.wake();
-  await Promise.all(nodes.map((node) => node.engine.settled()));
+  for (const node of nodes) node.jobs.wake();
+  await Promise.all(nodes.map((node) => node.jobs.whenIdle()));
   await replaceTheDead();
 }
 
@@ -177,7 +177,7 @@ test(
       await expectBalanced();
     }
     for (let hours = 0; hours < 26; hours++) await pass(hourMs);
-    const stuck = new Set((await world.service.engine.stuck()).map(({ id }) => id));
+    const stuck = new Set((await world.service.jobs.stuck()).map(({ id }) => id));
 
     const booked = new Map<string, number[]>();
     for (const { operationId, amount } of await world.book()) {

@@ -7,10 +7,10 @@ import type { WithdrawalEnd } from '../../src/payouts/domain/withdrawal.ts';
 import { brokenInvariants } from '../support/ledger.ts';
 import { startPayoutWorld, type PayoutWorld } from '../support/payout-world.ts';
 import { setTradingFlag } from '../support/block-merchant.ts';
-import { waylay, type WaywardBank } from '../support/faulty-bank.ts';
+import { waylay, type FaultyBank } from '../support/faulty-bank.ts';
 
 let world: PayoutWorld;
-let wayward: WaywardBank;
+let wayward: FaultyBank;
 let destination: string;
 beforeAll(async () => {
   world = await startPayoutWorld();
@@ -23,8 +23,8 @@ beforeEach(() => world.bank.faults.clear());
 /** Moves the clock and lets everything that is due by then happen. */
 async function pass(ms: number): Promise<void> {
   world.service.clock.advance(ms);
-  world.service.engine.wake();
-  await world.service.engine.settled();
+  world.service.jobs.wake();
+  await world.service.jobs.whenIdle();
 }
 const read = async (id: string) => (await world.get(`/wallet/v0/withdrawals/${id}`)).body;
 async function paidOut(id: string): Promise<number> {
@@ -32,7 +32,7 @@ async function paidOut(id: string): Promise<number> {
 }
 async function asked(amount = 10_000): Promise<string> {
   const { body } = await world.withdraw(amount, destination);
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
   return body.id;
 }
 
@@ -87,7 +87,7 @@ describe('the bank says nothing that can be understood', () => {
     const id = await asked(199_916);
     for (let hours = 0; hours < 27; hours++) await pass(3_600_000);
     expect(await read(id)).toMatchObject({ status: 'Pending' });
-    expect(await world.service.engine.stuck()).toEqual([
+    expect(await world.service.jobs.stuck()).toEqual([
       expect.objectContaining({
         table: 'withdrawal',
         id,
@@ -97,16 +97,16 @@ describe('the bank says nothing that can be understood', () => {
     expect(await world.account()).toEqual({ own: before.own, available: before.available - 199_916 });
     expect(await paidOut(id)).toBe(0);
     // An operator’s retry asks again; it does not send.
-    expect(await world.service.engine.retry('withdrawal', id)).toBe(true);
-    world.service.engine.wake();
-    await world.service.engine.settled();
+    expect(await world.service.jobs.retry('withdrawal', id)).toBe(true);
+    world.service.jobs.wake();
+    await world.service.jobs.whenIdle();
     expect(await read(id)).toMatchObject({ status: 'Pending' });
   });
 
   test('a node that takes up what another left asks before it sends', async () => {
-    const { database, engine, clock } = world.service;
+    const { database, jobs, clock } = world.service;
     const { body } = await world.withdraw(10_000, destination);
-    await engine.settled();
+    await jobs.whenIdle();
     // As it was when the first node died: sent, and not written down.
     await database.withClient((client) =>
       client.query(
@@ -115,8 +115,8 @@ describe('the bank says nothing that can be understood', () => {
       ),
     );
     world.bank.faults.order({ kind: 'error-before-booking', next: 5, operationKind: 'payout' });
-    engine.wake();
-    await engine.settled();
+    jobs.wake();
+    await jobs.whenIdle();
     // It found out by asking alone. The ledger, which had the end already, takes it for the repeat it is.
     expect(world.bank.faults.list().faults).toHaveLength(1);
     expect(await read(body.id)).toMatchObject({ status: 'Succeeded' });
@@ -143,7 +143,7 @@ describe('somebody is blocked before his payout was sent', () => {
   async function blockedAfter(kind: string, whose: string): Promise<string> {
     world.bank.faults.order({ kind, next: 1, operationKind: 'payout' });
     const { id } = (await world.withdraw(600, theirs)).body;
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     await setBlocked(whose, true);
     return id;
   }
@@ -180,19 +180,19 @@ describe('somebody is blocked before his payout was sent', () => {
   });
 
   test('after a day it is left to an operator, who can have it sent when nobody is blocked any more', async () => {
-    const { engine } = world.service;
+    const { jobs } = world.service;
     const id = await blockedAfter('not-done', identity);
     for (let hours = 0; hours < 27; hours++) await pass(hour);
     expect(await paidOut(id)).toBe(0);
-    expect((await engine.stuck()).filter((work) => work.id === id)).toEqual([
+    expect((await jobs.stuck()).filter((work) => work.id === id)).toEqual([
       expect.objectContaining({
         reason: expect.stringContaining('its wallet or its destination is blocked'),
       }),
     ]);
     await setBlocked(identity, false);
-    expect(await engine.retry('withdrawal', id)).toBe(true);
-    engine.wake();
-    await engine.settled();
+    expect(await jobs.retry('withdrawal', id)).toBe(true);
+    jobs.wake();
+    await jobs.whenIdle();
     expect(await read(id)).toMatchObject({ status: 'Succeeded' });
     expect(await paidOut(id)).toBe(1);
   });
@@ -268,7 +268,7 @@ test('32 clients drain one wallet to exactly zero: none above, none lost', async
     }
   };
   await Promise.all(Array.from({ length: 32 }, client));
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
   const ends = await Promise.all(made.map(read));
   const count = (status: string) => ends.filter((end) => end.status === status).length;
   expect({ succeeded: count('Succeeded'), failed: count('Failed') }).toEqual({ succeeded: 200, failed: 32 });

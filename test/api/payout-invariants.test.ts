@@ -22,7 +22,7 @@ let withdrawals: Record<'paid' | 'sent' | 'declined' | 'unfunded', string>;
 
 beforeAll(async () => {
   world = await startPayoutWorld();
-  const { database, engine } = world.service;
+  const { database, jobs } = world.service;
   await database.withClient((client) =>
     client.query(`create function run_command(command text) returns int language plpgsql as
       $$ declare changed int; begin execute command; get diagnostics changed = row_count; return changed; end $$`),
@@ -46,7 +46,7 @@ beforeAll(async () => {
     const body = { sender: world.wallet, receiver: other, body: { amount, currency: 'RUB' } };
     await world.post('/wallet/v0/w2w/transfers', body);
   }
-  await engine.settled();
+  await jobs.whenIdle();
 });
 afterAll(() => world.close());
 

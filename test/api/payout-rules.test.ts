@@ -97,7 +97,7 @@ describe('limits', () => {
     const { wallet, identity } = await world.openWallet(merchant);
     const { id: good } = await world.destinationFor('4242424242424242', merchant, identity);
     const { id: bad } = await world.destinationFor('4111110000000112', merchant, identity);
-    const { database, payouts, clock, engine } = world.service;
+    const { database, payouts, clock, jobs } = world.service;
     const limited = async (limits: object) => {
       await storePayoutLimits(database, merchant.partyId, { level: 'anonymous', currency: 'RUB', limits });
       payouts.forget(merchant.partyId);
@@ -105,7 +105,7 @@ describe('limits', () => {
     const pay = async (amount: number, to = good) => {
       const body = { wallet, destination: to, body: { amount, currency: 'RUB' } };
       const answer = await world.post('/wallet/v0/withdrawals', body, merchant.apiKey);
-      await engine.settled();
+      await jobs.whenIdle();
       return said(answer);
     };
     await limited({});
@@ -154,7 +154,7 @@ describe('limits', () => {
     const merchant = await world.createMerchant();
     const { wallet, identity } = await world.openWallet(merchant);
     const { id: to } = await world.destinationFor('4242424242424242', merchant, identity);
-    const { database, payouts, clock, engine } = world.service;
+    const { database, payouts, clock, jobs } = world.service;
     const limits = { perDayMinor: 1_000n };
     await storePayoutLimits(database, merchant.partyId, { level: 'anonymous', currency: 'RUB', limits });
     payouts.forget(merchant.partyId);
@@ -164,7 +164,7 @@ describe('limits', () => {
         body: { wallet, destination: to, body: { amount: 1_000, currency: 'RUB' } },
         headers: { 'idempotency-key': key },
       });
-      await engine.settled();
+      await jobs.whenIdle();
       return answer;
     };
     const [today, tomorrow] = ['today', 'tomorrow'];
@@ -197,7 +197,7 @@ describe('limits', () => {
     );
     const counts = [202, 422].map((status) => answers.filter((answer) => answer.status === status).length);
     expect(counts).toEqual([10, 14]);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const account = (await world.get(`/wallet/v0/wallets/${wallet}/account`, merchant.apiKey)).body;
     expect(account.own.amount).toBe(100_000_000 - 10_000);
   });
@@ -220,7 +220,7 @@ test('a fee comes on top, and returns with a payout that failed', async () => {
   const paid = await pay(good);
   expect(paid.body).toMatchObject({ body: { amount: 10_000 }, fee: { amount: 150, currency: 'RUB' } });
   await pay(bad);
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
   const account = (await world.get(`/wallet/v0/wallets/${wallet}/account`, merchant.apiKey)).body;
   expect(account).toEqual({
     own: { amount: 100_000_000 - 10_150, currency: 'RUB' },
@@ -237,7 +237,7 @@ test('a party without a bank: the withdrawal is accepted and has failed', async 
     { name: 'D', identity, currency: 'RUB', resource: { type: 'BankCardDestinationResource', token } },
     merchant.apiKey,
   );
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
   await world.service.database.withClient((client) =>
     client.query(`update destination set status = 'authorized', wake_at = null where destination_id = $1`, [
       made.body.id,
@@ -272,7 +272,7 @@ describe('grants', () => {
     const together = await Promise.all(Array.from({ length: 5 }, () => use(5_000, token)));
     expect(together.map(({ status }) => status).sort()).toEqual([202, 422, 422, 422, 422]);
     expect(await use(1_000, token)).toEqual(none);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(before - (await own())).toBe(5_000);
     expect(
       said(await leave(`wallets/${others.wallet}`, { asset, validUntil: '2020-01-01T00:00:00Z' })),
@@ -289,7 +289,7 @@ describe('grants', () => {
       expect(made.map(({ status }) => status)).toEqual([202, 202, 202]);
       expect(new Set(made.map(({ body }) => body.id)).size).toBe(1);
     }
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
   });
 
   test.each(['is_blocked', 'is_suspended'] as const)(
@@ -302,7 +302,7 @@ describe('grants', () => {
       expect(said(await use())).toEqual(refused('walletInaccessible', 'Wallet inaccessible'));
       await setTradingFlag(world.service, other, { of: 'party', flag }, false);
       expect((await use()).status).toBe(202);
-      await world.service.engine.settled();
+      await world.service.jobs.whenIdle();
     },
   );
 
@@ -341,7 +341,7 @@ describe('grants', () => {
       expect(await areBlocked()).toEqual([false, false, false, false]);
       expect((await pay()).status).toBe(202);
       expect((await transfer()).status).toBe(202);
-      await world.service.engine.settled();
+      await world.service.jobs.whenIdle();
     },
   );
 
@@ -368,7 +368,7 @@ describe('transfers between wallets', () => {
     });
 
   test('move money at once, also to another party', async () => {
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const before = await world.account();
     const moved = await transfer();
     expect(moved).toMatchObject({ status: 202, body: { status: { status: 'Pending' } } });
@@ -409,6 +409,6 @@ describe('transfers between wallets', () => {
 });
 
 test('after all of this the books are right', async () => {
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
   expect(await brokenInvariants(world.service.database)).toEqual([]);
 });

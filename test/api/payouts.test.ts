@@ -92,7 +92,7 @@ test('the flow: identity, wallet, card, destination, withdrawal, Succeeded', asy
   });
   const { id: destinationId } = destination.body;
   expect(destination.headers['location']).toContain(`/wallet/v0/destinations/${destinationId}`);
-  await service.engine.settled();
+  await service.jobs.whenIdle();
   expect((await get(`/wallet/v0/destinations/${destinationId}`)).body).toEqual({
     ...destination.body,
     status: 'Authorized',
@@ -114,7 +114,7 @@ test('the flow: identity, wallet, card, destination, withdrawal, Succeeded', asy
   });
   const { id } = withdrawal.body;
   expect(withdrawal.headers['location']).toContain(`/wallet/v0/withdrawals/${id}`);
-  await service.engine.settled();
+  await service.jobs.whenIdle();
   const path = `/wallet/v0/withdrawals/${id}`;
   expect((await get(path)).body).toEqual({ ...withdrawal.body, status: 'Succeeded' });
   expect(await world.account(walletId)).toEqual({ own: opening - 100_000, available: opening - 100_000 });
@@ -163,7 +163,7 @@ describe('each payout test card', () => {
     expect(destination.status).toBe('Authorized');
     const { body, status } = await world.withdraw(25_000, destination.id);
     expect({ status, body }).toMatchObject({ status: 202, body: { status: 'Pending' } });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const { body: after } = await world.get(`/wallet/v0/withdrawals/${body.id}`);
     expect(after.status).toBe(failure ? 'Failed' : 'Succeeded');
     expect(after.failure).toEqual(failure);
@@ -191,7 +191,7 @@ test('more than is on the wallet is accepted, and has failed', async () => {
   await world.withdraw(60_000_000, destination, { wallet });
   const asked = await world.withdraw(40_000_001, destination, { wallet });
   expect(asked).toMatchObject({ status: 202, body: { status: 'Pending' } });
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
   const path = `/wallet/v0/withdrawals/${asked.body.id}`;
   expect((await world.get(path)).body).toMatchObject({
     status: 'Failed',
@@ -225,8 +225,8 @@ test('a withdrawal is told to the wallet’s identity and to the destination’s
   }
   const destination = await world.destinationFor('4242424242424242', merchant, other.identity);
   const { body: withdrawal } = await world.withdraw(1_000, destination.id);
-  await service.engine.settled();
-  await service.webhooks.settled();
+  await service.jobs.whenIdle();
+  await service.webhooks.whenIdle();
   const told = receiver.deliveries.map(({ path, body }) => [path.split('?')[1], body.eventType]).sort();
   expect(told).toEqual(
     ['destination', 'wallet', 'wallet-alone'].flatMap((name) => eventTypes.map((type) => [name, type])),

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { loadBinding } from '../../src/customers/store/bindings.ts';
 import { loadPayment, type NewPayment } from '../../src/payments/store/payments.ts';
 import { findPendingCharge } from '../../src/recurring/store/attempts.ts';
-import type { KnownLetter } from '../../src/recurring/store/charge-fragments.ts';
+import type { PreloadedEmail } from '../../src/recurring/store/charge-fragments.ts';
 import { findLetter } from '../../src/receipts/store/payer-emails.ts';
 import { findSeriesWithSettings } from '../../src/recurring/store/series.ts';
 import { storeSettings } from '../../src/recurring/store/settings.ts';
@@ -27,7 +27,7 @@ afterEach(() => void vi.restoreAllMocks());
 
 /** What is handed on while something is made, of that table. It is not gone on with: the row stays as it was made. */
 async function handedOn(service: TestService, table: string, make: () => Promise<unknown>) {
-  const run = vi.spyOn(service.engine, 'run').mockImplementation(() => {});
+  const run = vi.spyOn(service.jobs, 'run').mockImplementation(() => {});
   await make();
   const [call] = run.mock.calls.filter(([of]) => of === table);
   run.mockRestore();
@@ -60,17 +60,17 @@ test('a payment, and the charge it is in its series', async () => {
 test('a receipt', async () => {
   const recurring = recurringWorld(world);
   const parent = await recurring.parent();
-  const { database, engine } = world.service;
-  const letters: { known: KnownLetter; key: readonly string[] }[] = [];
-  const { run } = engine;
-  vi.spyOn(engine, 'run').mockImplementation((...work) => {
+  const { database, jobs } = world.service;
+  const letters: { known: PreloadedEmail; key: readonly string[] }[] = [];
+  const { run } = jobs;
+  vi.spyOn(jobs, 'run').mockImplementation((...work) => {
     const [table, key, , known] = work;
-    if (table === 'letter') letters.push({ key, known: known as KnownLetter });
+    if (table === 'letter') letters.push({ key, known: known as PreloadedEmail });
     else run(...work);
   });
   await recurring.charged(parent);
   const [{ key: [invoiceId = '', paymentId = ''], known } = { key: [], known: undefined }] = letters;
-  const { series, ...letter } = known as KnownLetter;
+  const { series, ...letter } = known as PreloadedEmail;
   expect(letter).toStrictEqual(await findLetter(database, { invoiceId, paymentId }));
   // Its consent and its card: that it has been charged now stands in the series alone.
   const read = await findSeriesWithSettings(database, letter.seriesId);

@@ -22,9 +22,9 @@ async function open(environment: Record<string, string> = {}): Promise<void> {
 }
 /** The engine looks at what is due, until nothing is. */
 async function look(): Promise<void> {
-  await world.service.engine.settled();
-  world.service.engine.wake();
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
+  world.service.jobs.wake();
+  await world.service.jobs.whenIdle();
 }
 const outbox = async (query = '', by = merchant): Promise<any[]> =>
   (await world.service.call('GET', `/sandbox/outbox${query}`, { token: by.apiKey })).body;
@@ -36,7 +36,7 @@ const parentOf = () => recurring.parent(undefined, {}, merchant);
 async function charged(parent: Parent, amount = 4_200, contactInfo: object = {}): Promise<Parent> {
   const payer = { payerType: 'RecurrentPayer', recurrentParentPayment: parent, contactInfo };
   const made = await recurring.charge(parent, amount, { by: merchant, body: { payer } });
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
   return { invoiceID: made.body.invoiceID, paymentID: '1' };
 }
 
@@ -163,9 +163,9 @@ describe('without a mail server', () => {
     const parent = await parentOf();
     // By the node that began the charge, and by one that comes after it has died.
     const charge = await charged(parent);
-    const engine = vi.spyOn(world.service.engine, 'run').mockImplementation(() => {});
+    const jobs = vi.spyOn(world.service.jobs, 'run').mockImplementation(() => {});
     const left = await charged(parent);
-    engine.mockRestore();
+    jobs.mockRestore();
     world.service.clock.advance(61_000);
     await look();
     const letters = await outbox();
@@ -245,7 +245,7 @@ describe('with a mail server', () => {
     await look();
     expect(await mailOf(parent)).toMatchObject({ status: 'refused' });
     expect(await outbox()).toMatchObject([{ refusal: 'EENVELOPE 550 RCPT TO' }]);
-    expect((await world.service.engine.stuck()).filter(({ table }) => table === 'letter')).toEqual([]);
+    expect((await world.service.jobs.stuck()).filter(({ table }) => table === 'letter')).toEqual([]);
     expect(await recurring.charged(parent, 100, { by: merchant })).toBe('captured');
   });
 
@@ -262,7 +262,7 @@ describe('with a mail server', () => {
         world.service.clock.advance(600_000);
       }
       const letters = async () =>
-        (await world.service.engine.stuck()).filter(
+        (await world.service.jobs.stuck()).filter(
           ({ table, partyId }) => table === 'letter' && partyId === merchant.partyId,
         );
       expect(await mailOf(parent)).toMatchObject({ status: 'waiting' });
@@ -275,7 +275,7 @@ describe('with a mail server', () => {
       expect(stuck).toMatchObject({ id: `${parent.invoiceID}/1`, partyId: merchant.partyId });
       expect(stuck?.reason).toMatch(/^LetterNotTaken: /);
       expect(stuck?.reason).not.toContain('payer@example.com');
-      expect(await world.service.engine.retry('letter', `${parent.invoiceID}/1`)).toBe(true);
+      expect(await world.service.jobs.retry('letter', `${parent.invoiceID}/1`)).toBe(true);
       await look();
       expect(await mailOf(parent)).toMatchObject({ status: 'sent' });
       expect(await letters()).toEqual([]);

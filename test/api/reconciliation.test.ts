@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BookEntry } from '../../src/acquiring/adapters/http/messages.ts';
 import { laterBy, type Instant } from '../../src/clock.ts';
-import { bankComparison } from '../../src/app/reconciliation-sources.ts';
+import { reconciliationSources } from '../../src/app/reconciliation-sources.ts';
 import { differenceClasses } from '../../src/acquiring/reconciliation/domain/difference.ts';
 import { reconcile, type Book, type ReconcileOptions } from '../../src/acquiring/reconciliation/reconcile.ts';
 import { groupedBy, livesIn, plant, textOf, type Life } from '../support/planted-differences.ts';
@@ -30,12 +30,12 @@ function run(entries: readonly BookEntry[] | Book, more: Partial<ReconcileOption
   return reconcile({
     db: world.service.database,
     clock: world.service.clock,
-    comparison: bankComparison,
+    comparison: reconciliationSources,
     book: 'grows' in entries ? entries : bookOf(entries),
     bankId: 'BANK',
     period: {},
     openHours: 24,
-    listMost: 1_000,
+    maxList: 1_000,
     // Many pages of few aggregates, and some of one that has more.
     rowsOfPage: 5,
     report: () => {},
@@ -121,7 +121,7 @@ function sumsOf(all: readonly Counted[]): Record<string, string> {
 
 test('of each class no more are listed than were asked for, and all are counted', async () => {
   const { book, expected } = plant(lives, clean, 1);
-  const result = await run(book, { listMost: 2 });
+  const result = await run(book, { maxList: 2 });
   const listed = groupedBy(result.differences, ({ class: name }) => name);
   expect([...listed.keys()]).toEqual(Object.keys(differenceClasses));
   for (const [name, list] of listed) expect(list.length, name).toBe(2);
@@ -286,7 +286,7 @@ test('beside a service that sells and gives back all the while nothing is called
       const body = hold ? { reason: 'r' } : { amount: 100, currency: 'RUB' };
       await service.call('POST', `${url}/${hold ? 'cancel' : 'refunds'}`, { token, body });
       service.clock.advance(2_000);
-      service.engine.wake();
+      service.jobs.wake();
       sold += 1;
     }
   };
@@ -303,7 +303,7 @@ test('beside a service that sells and gives back all the while nothing is called
   }
   isOver = true;
   await Promise.all(shoppers);
-  await service.engine.settled();
+  await service.jobs.whenIdle();
   // What went under another bank's name, at all times.
   expect(found).toEqual(Array.from({ length: 12 }, () => 'other_bank'));
   expect(sold).toBeGreaterThan(10);

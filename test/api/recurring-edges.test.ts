@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { epochMsOf, laterBy, type Instant } from '../../src/clock.ts';
 import { letterIdOf } from '../../src/receipts/domain/payer-email.ts';
-import { stepLetter } from '../../src/recurring/receipt-worker.ts';
+import { runPayerEmailJob } from '../../src/recurring/receipt-worker.ts';
 import { storeSettings } from '../../src/recurring/store/settings.ts';
 import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
 import { startCustomerWorld, type CustomerWorld } from '../support/customer-world.ts';
@@ -17,7 +17,7 @@ import {
   type RecurringWorld,
 } from '../support/recurring.ts';
 import type { Answer, Merchant } from '../support/test-service.ts';
-import { waylay, type Mishap, type WaywardBank } from '../support/faulty-bank.ts';
+import { waylay, type Mishap, type FaultyBank } from '../support/faulty-bank.ts';
 
 const hour = 3_600_000;
 const minute = 60_000;
@@ -27,7 +27,7 @@ const wantsChallenge = '4012888888881881';
 
 let world: CustomerWorld;
 let recurring: RecurringWorld;
-let wayward: WaywardBank;
+let wayward: FaultyBank;
 let merchant: Merchant;
 beforeAll(async () => {
   world = await startCustomerWorld();
@@ -105,7 +105,7 @@ describe('no decline of the network is', () => {
     const body = { payer, makeRecurrent: true };
     const url = `${invoicesUrl}/${invoice.id}/payments`;
     await world.service.call('POST', url, { token: merchant.apiKey, body });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect((await world.service.call('GET', `${url}/1`, { token: merchant.apiKey })).body.status).toBe(
       'failed',
     );
@@ -173,20 +173,20 @@ describe('the chain', () => {
   test('does not go on from a charge that failed, nor from one that is only held', async () => {
     const parent = await parentOf();
     const failed = await charge(parent, insufficientFunds, { makeRecurrent: true });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(await standing(parent)).toMatchObject({ latestParent: parent, rootPayment: parent });
     await world.later(24 * hour);
     const asParent = (made: { body: any }) => ({ invoiceID: made.body.invoiceID, paymentID: '1' });
     expect(await charge(asParent(failed))).toMatchObject({ body: { code: 'invalidRecurrentParent' } });
     const flow = { type: 'PaymentFlowHold' };
     const held = await charge(parent, 100, { makeRecurrent: true, flow });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(await charge(asParent(held))).toMatchObject({ body: { code: 'invalidRecurrentParent' } });
     await world.service.call('POST', `${invoicesUrl}/${held.body.invoiceID}/payments/1/capture`, {
       token: merchant.apiKey,
       body: { reason: 'sent' },
     });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(await standing(parent)).toMatchObject({ latestParent: asParent(held), rootPayment: parent });
     expect(await charged(asParent(held), 100)).toBe('captured');
   });
@@ -195,7 +195,7 @@ describe('the chain', () => {
     const parent = await parentOf();
     wayward.sent.length = 0;
     const second = await charge(parent, 100, { makeRecurrent: true });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     await charged({ invoiceID: second.body.invoiceID, paymentID: '1' }, 100);
     const [first, next] = await sql<{ id: string }>(
       `select state->'approval'->>'networkTransactionId' as id from payment
@@ -332,7 +332,7 @@ test('a shop that charges by API key alone is charged for by no other token, als
     world.service.call('POST', `${invoicesUrl}/${invoice.id}/payments`, { token, body });
   expect(await pay(invoice.token)).toMatchObject({ status: 400, body: { code: 'operationNotPermitted' } });
   expect((await pay(merchant.apiKey)).status).toBe(201);
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
 });
 
 test('a token for a page pays with a card that is entered, and charges none that was kept', async () => {
@@ -363,7 +363,7 @@ test('a token for a page pays with a card that is entered, and charges none that
   const { paymentToolToken, paymentSession } = resource.body;
   const present = { payerType: 'PaymentResourcePayer', paymentToolToken, paymentSession, contactInfo: {} };
   expect((await pay(present)).status).toBe(201);
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
   const unknown = await world.service.call('POST', `${at}/access-tokens?for=printing`, {
     token: merchant.apiKey,
   });
@@ -379,7 +379,7 @@ test('a shop that stores no card without the consent binds none without it eithe
   const consent = { ticked: true, tickedAt: '2026-01-01T00:00:00Z', text: 'I agree.' };
   const agreed = await world.bind(customer, visa, { recurrentTerms: { schedule: 'P1M', consent } });
   expect(agreed.created.status).toBe(201);
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
 });
 
 test('a letter that is out of the house does not go again when its step is run once more', async () => {
@@ -394,7 +394,7 @@ test('a letter that is out of the house does not go again when its step is run o
     },
   };
   const again = () =>
-    stepLetter(
+    runPayerEmailJob(
       { db, recurring: rules, mailServer: mailServer as never },
       [invoiceId, paymentId],
       clock.now(),

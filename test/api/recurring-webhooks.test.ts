@@ -40,9 +40,9 @@ async function subscribe(topic: string, eventTypes: readonly string[], shopID = 
 
 const parentOf = () => recurring.parent(undefined, {}, merchant);
 const settled = async () => {
-  world.service.engine.wake();
-  await world.service.engine.settled();
-  await world.service.webhooks.settled();
+  world.service.jobs.wake();
+  await world.service.jobs.whenIdle();
+  await world.service.webhooks.whenIdle();
 };
 const story = () =>
   receiver.deliveries.map(({ body }) => `${body.series.rootPayment.invoiceID} ${body.eventType}`);

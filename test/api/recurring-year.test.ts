@@ -38,7 +38,7 @@ test('a year of monthly charges, each from the one before', async () => {
     const made = await recurring.charge(parent, 49_900, { by: merchant, body: { makeRecurrent: true } });
     expect(made.status, `month ${month}`).toBe(201);
     expect(made.body.warnings).toBeUndefined();
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     parent = { invoiceID: made.body.invoiceID, paymentID: '1' };
   }
   const url = `/v2/processing/invoices/${parent.invoiceID}/payments/1/recurring`;

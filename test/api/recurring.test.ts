@@ -71,7 +71,7 @@ describe('a recurring payment', () => {
       metadata: { month: 2 },
       status: 'pending',
     });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const url = `${invoicesUrl}/${made.body.invoiceID}/payments/1`;
     expect((await world.service.call('GET', url, { token: merchant.apiKey })).body).toMatchObject({
       status: 'captured',
@@ -82,24 +82,24 @@ describe('a recurring payment', () => {
   test('that was made recurrent is a parent itself; one that was not is none, and the old parent stays', async () => {
     const parent = await parentOf();
     const next = await charge(parent, 100, { makeRecurrent: true });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const last = await charge({ invoiceID: next.body.invoiceID, paymentID: '1' }, 100);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(last).toMatchObject({ status: 201 });
     expect(last.body.warnings).toBeUndefined();
     const none = await charge({ invoiceID: last.body.invoiceID, paymentID: '1' });
     expect(none).toMatchObject(refused('invalidRecurrentParent'));
     const older = await charge(parent, 100);
     expect(older).toMatchObject({ status: 201, body: { warnings: ['recurrentParentNotLatest'] } });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
   });
 
   test('tells the bank who started it, and of which chain it is', async () => {
     const parent = await parentOf();
     const next = await charge(parent, 100, { makeRecurrent: true });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     await charge({ invoiceID: next.body.invoiceID, paymentID: '1' }, 100);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const { rows } = await world.service.database.withClient((client) =>
       client.query(
         `select terms->'payer'->>'rootNetworkTransactionId' as root,
@@ -120,7 +120,7 @@ describe('a recurring payment', () => {
     const flow = { type: 'PaymentFlowHold', onHoldExpiration: 'cancel' };
     const held = await charge(parent, 100, { flow });
     expect(held).toMatchObject({ status: 201, body: { flow: { heldUntil: expect.any(String) } } });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const url = `${invoicesUrl}/${held.body.invoiceID}/payments/1`;
     expect((await world.service.call('GET', url, { token: merchant.apiKey })).body.status).toBe('processed');
   });
@@ -130,7 +130,7 @@ describe('a recurring payment', () => {
     const invoice = await recurring.invoice(insufficientFunds, {}, merchant);
     const body = { externalID: 'month 2' };
     const first = await recurring.charge(parent, invoice, { by: merchant, body });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const again = await recurring.charge(parent, invoice, { by: merchant, body });
     expect(again).toMatchObject({ status: 201, body: { id: first.body.id, status: 'failed' } });
     expect(await recurring.charge(parent, invoice, { by: merchant })).toMatchObject(
@@ -139,7 +139,7 @@ describe('a recurring payment', () => {
     const headers = { 'idempotency-key': 'k1' };
     const other = await recurring.charge(await parentOf(), 100, { by: merchant, headers });
     expect(other.status).toBe(201);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
   });
 });
 
@@ -163,7 +163,7 @@ describe('a parent', () => {
     ['is only held', 100, { flow: { type: 'PaymentFlowHold' } }],
   ])('that %s is none', async (_, amount, more) => {
     const paying = await world.pay('4242424242424242', { makeRecurrent: true, ...more }, { amount });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const answer = await recurring.charge({ invoiceID: paying.id, paymentID: '1' });
     expect(answer).toMatchObject(refused('invalidRecurrentParent'));
   });
@@ -171,11 +171,11 @@ describe('a parent', () => {
   test('that was held and then cancelled is none', async () => {
     const flow = { type: 'PaymentFlowHold' };
     const paying = await world.pay('4242424242424242', { makeRecurrent: true, flow }, { amount: 100 });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const url = `${invoicesUrl}/${paying.id}/payments/1`;
     const { apiKey: token } = world.merchant;
     await world.service.call('POST', `${url}/cancel`, { token, body: { reason: 'x' } });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect((await world.payment(paying)).status).toBe('cancelled');
     const answer = await recurring.charge({ invoiceID: paying.id, paymentID: '1' });
     expect(answer).toMatchObject(refused('invalidRecurrentParent'));
@@ -185,7 +185,7 @@ describe('a parent', () => {
     const parent = await parentOf();
     const url = `${invoicesUrl}/${parent.invoiceID}/payments/1/refunds`;
     await world.service.call('POST', url, { token: merchant.apiKey, body: {} });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(await charged(parent)).toBe('captured');
   });
 
@@ -370,7 +370,7 @@ describe('after a failure', () => {
     expect(answers.find(({ status }) => status === 400)?.body).toMatchObject({
       code: 'recurrentRetryTooEarly',
     });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
   });
 
   test('two series at once for one invoice: one charges it, and the other is as it was', async () => {
@@ -386,7 +386,7 @@ describe('after a failure', () => {
       return asked;
     });
     const answers = await Promise.all(both);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
     const lengths = await Promise.all(
       parents.map(async ({ invoiceID }) => {
@@ -403,7 +403,7 @@ describe('after a failure', () => {
       Array.from({ length: 24 }, (_, number) => charge(parent, 1_000 + number)),
     );
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const events = await world.service.call(
       'GET',
       `${invoicesUrl}/${parent.invoiceID}/payments/1/recurring/events?limit=100`,
@@ -441,14 +441,14 @@ describe('after a failure', () => {
     const outcomeOf = async (amount: number) => {
       const parent = await parentOf();
       const made = await charge(parent, amount);
-      await world.service.engine.settled();
+      await world.service.jobs.whenIdle();
       world.service.clock.advance(31 * 60_000);
-      world.service.engine.wake();
-      await world.service.engine.settled();
+      world.service.jobs.wake();
+      await world.service.jobs.whenIdle();
       const url = `${invoicesUrl}/${made.body.invoiceID}/payments/1`;
       const { status } = (await world.service.call('GET', url, { token: merchant.apiKey })).body;
       const next = await charge(parent, 100);
-      await world.service.engine.settled();
+      await world.service.jobs.whenIdle();
       return [status, next.body.code ?? next.body.status];
     };
     expect(await outcomeOf(199_903)).toEqual(['failed', 'pending']);
@@ -462,7 +462,7 @@ describe('after a failure', () => {
       Array.from({ length: 10 }, () => recurring.charge(parent, invoice, { by: merchant })),
     );
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const url = `${invoicesUrl}/${invoice.id}/payments`;
     expect((await world.service.call('GET', url, { token: merchant.apiKey })).body).toHaveLength(1);
   });

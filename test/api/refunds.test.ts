@@ -24,7 +24,7 @@ async function read(url: string): Promise<Answer> {
 async function refunded(paying: Paying, body: Record<string, unknown> = {}): Promise<any> {
   const asked = await ask(paying, body);
   if (asked.status !== 201) throw new Error(`it was refused: ${asked.text}`);
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
   return (await read(`${refundsOf(paying)}/${asked.body.id}`)).body;
 }
 
@@ -66,7 +66,7 @@ describe('a refund', () => {
       cart: [{ ...cart[0], cost: 4000 }],
     };
     expect(asked.body).toEqual({ ...refund, status: 'pending' });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const done = { ...refund, status: 'succeeded' };
     expect((await read(`${refundsOf(paying)}/100`)).body).toEqual(done);
     expect((await read(refundsOf(paying))).body).toEqual([done]);
@@ -119,7 +119,7 @@ describe('a refund', () => {
     const capture = { token: world.merchant.apiKey, body: { reason: 'sent', amount: 5000, currency: 'RUB' } };
     expect(await ask(paying)).toMatchObject({ status: 400, body: { code: 'invalidPaymentStatus' } });
     await world.service.call('POST', `${invoicesUrl}/${paying.id}/payments/1/capture`, capture);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(await refunded(paying, { amount: 2000 })).toMatchObject({ id: '100', status: 'succeeded' });
     expect(await ask(paying, { amount: 3001 })).toMatchObject({
       status: 400,
@@ -131,7 +131,7 @@ describe('a refund', () => {
 
   test('that the bank declines has failed with its reason, and the money is the shop’s again', async () => {
     const paying = await world.pay(card, {}, { amount: 200_000 });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const before = await world.balance();
     // An amount with a meaning for the simulated bank.
     const failed = await refunded(paying, { amount: 99_057 });
@@ -157,15 +157,15 @@ describe('a refund', () => {
       const paying = await world.paid(card);
       world.bank.faults.order({ kind, next: 1, operationKind: 'refund' });
       const { body } = await ask(paying, { amount: 700 });
-      await world.service.engine.settled();
+      await world.service.jobs.whenIdle();
       expect((await read(`${refundsOf(paying)}/${body.id}`)).body.status, kind).toBe('pending');
       expect(await ask(paying, { amount: 1 })).toMatchObject({
         status: 400,
         body: { code: 'operationNotPermitted' },
       });
       world.service.clock.advance(120_000);
-      world.service.engine.wake();
-      await world.service.engine.settled();
+      world.service.jobs.wake();
+      await world.service.jobs.whenIdle();
       expect((await read(`${refundsOf(paying)}/${body.id}`)).body.status, kind).toBe('succeeded');
     }
     expect(await world.differences()).toEqual([]);
@@ -176,7 +176,7 @@ describe('the balance of the shop', () => {
   test('pays the fees that were agreed when the payment was made, and a refund needs its fee too', async () => {
     await chargeRefunds();
     const paying = await world.pay(card, {}, { shopID: 'TEST_USD', currency: 'USD' });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(await world.balance('TEST_USD')).toEqual({ own: 5840, available: 5840 });
     expect(await ask(paying)).toMatchObject({
       status: 400,
@@ -191,7 +191,7 @@ describe('the balance of the shop', () => {
   test('cannot be given back twice by twenty who ask at once', async () => {
     const first = await world.pay(card, {}, { shopID: 'TEST_EUR', currency: 'EUR' });
     const second = await world.pay(card, {}, { shopID: 'TEST_EUR', currency: 'EUR' });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     await refunded(first, { amount: 3000 });
     // 9000 are left, of two payments; each may give back what is left of it, and one at a time.
     const answers = await Promise.all(
@@ -201,7 +201,7 @@ describe('the balance of the shop', () => {
     // One is under way, or it is through already and nothing is left.
     for (const { status, body } of answers)
       if (status !== 201) expect(['operationNotPermitted', 'invalidPaymentStatus']).toContain(body.code);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(await world.balance('TEST_EUR')).toEqual({ own: 0, available: 0 });
   });
 });
@@ -214,8 +214,8 @@ describe('repeating a refund', () => {
     expect([one.status, two.status]).toEqual([201, 201]);
     expect(one.body.id).toBe(two.body.id);
     // The other may have held the payment when what was due was claimed, which passes over what is held until the next look.
-    world.service.engine.wake();
-    await world.service.engine.settled();
+    world.service.jobs.wake();
+    await world.service.jobs.whenIdle();
     expect((await ask(paying, body)).body).toMatchObject({ id: one.body.id, status: 'succeeded' });
     expect((await read(refundsOf(paying))).body).toHaveLength(1);
     expect(await ask(paying, { ...body, amount: 11 })).toMatchObject({
@@ -229,7 +229,7 @@ describe('repeating a refund', () => {
   test('with an Idempotency-Key answers the same bytes, also where the money is lacking', async () => {
     await chargeRefunds();
     const paying = await world.pay(card, {}, { shopID: 'TEST_USD', currency: 'USD' });
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const send = (amount: number, key: string) =>
       world.service.call('POST', refundsOf(paying), {
         token: world.merchant.apiKey,
@@ -240,7 +240,7 @@ describe('repeating a refund', () => {
     expect(refused).toMatchObject({ status: 400, body: { code: 'insufficentAccountBalance' } });
     const first = await send(20, 'enough');
     expect(first.status).toBe(201);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect((await send(20, 'enough')).text).toBe(first.text);
     expect((await send(6000, 'too-much')).body).toEqual(refused.body);
     expect((await read(refundsOf(paying))).body).toHaveLength(1);

@@ -40,7 +40,7 @@ async function stopped<T>({ of, flag }: TradingFlag, during: () => Promise<T>): 
 
 async function settled<T>(answer: Promise<T>): Promise<T> {
   const heard = await answer;
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
   return heard;
 }
 

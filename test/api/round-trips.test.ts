@@ -116,7 +116,7 @@ test('a charge is three transactions that write, and so is a refund beside the s
   sent = [];
   const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
   await service.call('POST', `${invoices}/${id}/payments`, { token: merchant.apiKey, body: { payer } });
-  await service.engine.settled();
+  await service.jobs.whenIdle();
   expect((await world.payment({ id, token: '' })).status).toBe('captured');
   expect(writeTransactions(sent)).toEqual([
     'insert_payment',
@@ -126,7 +126,7 @@ test('a charge is three transactions that write, and so is a refund beside the s
 
   sent = [];
   await service.call('POST', `${invoices}/${id}/payments/1/refunds`, { token: merchant.apiKey, body: {} });
-  await service.engine.settled();
+  await service.jobs.whenIdle();
   const ofRefund = writeTransactions(sent).filter((name) => !/^claim_due_(?!payment$)/.test(name));
   // The sweep looks until it finds no more.
   expect([...new Set(ofRefund)]).toEqual(['commit', 'claim_due_payment', 'end_refund']);
@@ -143,7 +143,7 @@ test('creating a payment is three, and its step with the bank two more', async (
     body: { payer },
   });
   expect(started.status).toBe(201);
-  await service.engine.settled();
+  await service.jobs.whenIdle();
   expect(sent).toEqual([
     'read_card_of_party',
     'read_payable_invoice',
@@ -163,7 +163,7 @@ test('a charge without the payer is three, its step with the bank two more, and 
     body: { payer },
   });
   expect(started.status).toBe(201);
-  await service.engine.settled();
+  await service.jobs.whenIdle();
   expect(sent).toEqual([
     'read_payable_invoice',
     'read_series_standing',
@@ -178,7 +178,7 @@ test('creating a refund is four in a transaction of one statement, and its step 
   const { id } = await world.paid('4242424242424242');
   sent = [];
   await service.call('POST', `${invoices}/${id}/payments/1/refunds`, { token: merchant.apiKey, body: {} });
-  await service.engine.settled();
+  await service.jobs.whenIdle();
   expect(sent.slice(0, 4)).toEqual(['read_payment', 'begin', 'start_refund', 'commit']);
   // Beside those of the sweep that finds it.
   const ofPayments = sent.slice(4).filter((name) => /refund|payment/.test(name) && !/due/.test(name));
@@ -201,10 +201,10 @@ test('reading payments is one, and one that is not there two', async () => {
 test('creating a withdrawal is three, and its step with the bank two more', async () => {
   const { id: destination } = await world.destinationFor('4242424242424242');
   await world.withdraw(1_000, destination);
-  await service.engine.settled();
+  await service.jobs.whenIdle();
   sent = [];
   expect((await world.withdraw(1_000, destination)).status).toBe(202);
-  await service.engine.settled();
+  await service.jobs.whenIdle();
   expect(sent.slice(0, 3)).toEqual(['read_wallet', 'read_destination', 'insert_withdrawal']);
   expect(sent.slice(3)).toEqual(['take_card_and_security_code', 'end_withdrawal']);
 });
@@ -212,7 +212,7 @@ test('creating a withdrawal is three, and its step with the bank two more', asyn
 test('reading a withdrawal is one', async () => {
   const { id: destination } = await world.destinationFor('4242424242424242');
   const { id } = (await world.withdraw(1_000, destination)).body;
-  await service.engine.settled();
+  await service.jobs.whenIdle();
   sent = [];
   await world.get(`/wallet/v0/withdrawals/${id}`);
   expect(sent).toEqual(['read_withdrawal']);
@@ -246,7 +246,7 @@ test('binding a card is three, and one more to ask the shop where no consent com
     sent = [];
     const url = `${customers}/${made.customer.id}/bindings`;
     expect((await service.call('POST', url, { token: merchant.apiKey, body })).status).toBe(201);
-    await service.engine.settled();
+    await service.jobs.whenIdle();
   };
   await bind();
   await bind();

@@ -1,7 +1,7 @@
 // Bytes on a real socket that no HTTP client would send. Whatever comes, the next honest request is answered.
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { Patience } from '../../src/platform/http/request-deadline.ts';
+import { RequestDeadline } from '../../src/platform/http/request-deadline.ts';
 import { startTestService, type Merchant, type TestService } from '../support/test-service.ts';
 
 let service: TestService;
@@ -81,7 +81,7 @@ test('who sends his body slower than he is ready to wait is told so, and may go 
 });
 
 test('who hangs up is not kept in mind for as long as he was ready to wait', async () => {
-  const ended = vi.spyOn(Patience.prototype, 'end');
+  const ended = vi.spyOn(RequestDeadline.prototype, 'end');
   try {
     const start = head(
       'POST /v2/processing/invoices HTTP/1.1',

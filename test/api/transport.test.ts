@@ -295,7 +295,7 @@ describe('a preflight', () => {
     'access-control-request-method': 'POST',
     'access-control-request-headers': 'authorization,content-type,x-request-id',
   };
-  const listOf = (header: unknown) => String(header).split(/,\s*/).sort();
+  const columnList = (header: unknown) => String(header).split(/,\s*/).sort();
 
   test.each([invoicesUrl, invoiceUrlOfNobody(), me, '/v1/processing/shops'])(
     'of %s is answered without a token',
@@ -303,10 +303,10 @@ describe('a preflight', () => {
       const answer = await service.call('OPTIONS', url, { headers: { ...asked, 'x-request-id': undefined } });
       expect(answer).toMatchObject({ status: 204, text: '' });
       expect(answer.headers['access-control-allow-origin']).toBe('*');
-      expect(listOf(answer.headers['access-control-allow-methods'])).toEqual(
+      expect(columnList(answer.headers['access-control-allow-methods'])).toEqual(
         ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'].sort(),
       );
-      expect(listOf(answer.headers['access-control-allow-headers'])).toEqual(
+      expect(columnList(answer.headers['access-control-allow-headers'])).toEqual(
         expect.arrayContaining([
           'x-requested-with',
           'content-type',
@@ -326,7 +326,7 @@ describe('a preflight', () => {
   });
 
   test('tells pages which headers of an answer they may read', async () => {
-    expect(listOf((await get(me, asked)).headers['access-control-expose-headers'])).toEqual(
+    expect(columnList((await get(me, asked)).headers['access-control-expose-headers'])).toEqual(
       expect.arrayContaining(['X-Request-ID', 'Retry-After', 'Idempotent-Replayed']),
     );
   });

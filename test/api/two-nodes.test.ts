@@ -2,7 +2,7 @@
 // Whatever the order, the bank does each thing once, and both nodes come to the same end.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BankOperation } from '../../src/acquiring/domain/bank-port.ts';
-import { unfinished } from '../support/ledger-check.ts';
+import { notFinal } from '../support/ledger-check.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from '../support/invoices.ts';
 import { startNode, type Node } from '../support/nodes.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
@@ -81,11 +81,11 @@ async function pay(node: Node, invoice: CreatedInvoice, flow: string, cardNumber
 
 async function sweep(node: Node, afterMs: number): Promise<void> {
   world.service.clock.advance(afterMs);
-  node.engine.wake();
-  await node.engine.settled();
+  node.jobs.wake();
+  await node.jobs.whenIdle();
 }
 
-const bothSettled = () => Promise.all([slow.engine.settled(), quick.engine.settled()]);
+const bothSettled = () => Promise.all([slow.jobs.whenIdle(), quick.jobs.whenIdle()]);
 
 /** Whoever lost a race may have held the row while the winner looked for work: then it is found a second later. */
 async function nextSecond(): Promise<void> {
@@ -96,7 +96,7 @@ async function nextSecond(): Promise<void> {
 const newInvoice = () => makeInvoice(world.service, world.merchant);
 
 async function expectNoDifference(): Promise<void> {
-  expect(await unfinished(world.service.database)).toEqual([]);
+  expect(await notFinal(world.service.database)).toEqual([]);
   expect(await world.differences()).toEqual([]);
 }
 
@@ -104,7 +104,7 @@ async function readyTo(kind: BankOperation['kind']): Promise<CreatedInvoice> {
   const invoice = await newInvoice();
   if (kind === 'authorise') return invoice;
   await pay(quick, invoice, kind === 'refund' ? 'PaymentFlowInstant' : 'PaymentFlowHold');
-  await quick.engine.settled();
+  await quick.jobs.whenIdle();
   return invoice;
 }
 
@@ -243,8 +243,8 @@ describe('asked at the same moment, one on each node', () => {
     await bothSettled();
     sent = [];
     world.service.clock.advance(72 * 60 * minute);
-    slow.engine.wake();
-    quick.engine.wake();
+    slow.jobs.wake();
+    quick.jobs.wake();
     await nextSecond();
     for (const invoice of invoices)
       expect(await world.payment(invoice)).toMatchObject({ status: 'captured' });

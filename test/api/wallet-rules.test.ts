@@ -5,6 +5,7 @@ import { brokenInvariants } from '../support/ledger.ts';
 import { refused, said, setBlocked, startTwoSides, type TwoSides } from '../support/wallets-side.ts';
 import type { Merchant } from '../support/test-service.ts';
 import { countWaiting } from '../support/waiting.ts';
+import { defined } from '../../src/defined.ts';
 
 let world: PayoutWorld;
 let destination: string;
@@ -18,7 +19,7 @@ afterAll(() => world.close());
 describe('bad requests of the wallets’ side', () => {
   const bad = (errorType: string, name?: string) => ({
     status: 400,
-    body: expect.objectContaining({ errorType, ...(name === undefined ? {} : { name }) }),
+    body: expect.objectContaining({ errorType, ...defined({ name }) }),
   });
   const body = { name: 'A', provider: 'test', class: 'person' };
 
@@ -231,7 +232,7 @@ describe('cards and destinations', () => {
     );
     expect(rows).toEqual([{ codes: 0 }]);
     const kept = await destinationWith(alone.body.token);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect((await world.get(`/wallet/v0/destinations/${kept.body.id}`)).body.status).toBe('Authorized');
     expect(world.service.logged.join('')).not.toContain('4242424242424242');
     const tables = await world.service.database.withClient((client) =>
@@ -286,7 +287,7 @@ describe('cards and destinations', () => {
     const named = { externalID: 'made within the hour' };
     const { body: made } = await destinationWith(token, named);
     await destinationWith(another);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     world.service.clock.advance(60 * 60_000);
     const repeated = await destinationWith(token, named);
     expect([repeated.status, repeated.body.id]).toEqual([201, made.id]);
@@ -384,7 +385,7 @@ describe('names of one’s own', () => {
       expect(made.map((answer) => answer.status)).toEqual(Array(8).fill(status));
       const ids = new Set(made.map((answer) => answer.body.id));
       expect({ path, ids: ids.size }).toEqual({ path, ids: 1 });
-      await world.service.engine.settled();
+      await world.service.jobs.whenIdle();
       const turned = Object.fromEntries(Object.entries(body).reverse());
       const again = await world.post(path, turned);
       expect(again).toMatchObject({ status, body: { id: made[0]!.body.id, externalID: 'one name' } });
@@ -435,7 +436,7 @@ describe('names of one’s own', () => {
         body: { wallet: world.wallet, destination, body: { amount: 900, currency: 'RUB' } },
       });
     const first = await send();
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const again = await send();
     expect(again.text).toBe(first.text);
     expect(again.headers['location']).toBe(first.headers['location']);
@@ -454,7 +455,7 @@ describe('lists', () => {
       made.unshift((await world.post('/wallet/v0/withdrawals', body, merchant.apiKey)).body.id);
       world.service.clock.advance(1_000);
     }
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     const page = async (query: string) =>
       (await world.get(`/wallet/v0/withdrawals?${query}`, merchant.apiKey)).body;
     const seen: string[] = [];
@@ -554,6 +555,6 @@ test('what can be looked up', async () => {
 });
 
 test('after all of this the books are right', async () => {
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
   expect(await brokenInvariants(world.service.database)).toEqual([]);
 });

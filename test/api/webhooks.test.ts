@@ -52,7 +52,7 @@ describe('a webhook', () => {
   test('is told that an invoice was paid, signed in both ways', async () => {
     const webhook = await subscribe(['InvoicePaid']);
     const { id } = await world.paid('4242424242424242');
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
     expect(receiver.deliveries).toHaveLength(1);
     const [delivery] = receiver.deliveries;
     expect(delivery!.body).toMatchObject({
@@ -68,7 +68,7 @@ describe('a webhook', () => {
   test('is told everything about an invoice in the order it happened, each with the state of its moment', async () => {
     await subscribe();
     const { id } = await world.paid('4242424242424242');
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
     expect(receiver.deliveries.map(({ body }) => storyOf(body))).toEqual([
       'InvoiceCreated unpaid',
       'PaymentStarted unpaid pending',
@@ -90,7 +90,7 @@ describe('a webhook', () => {
     await subscribe(['PaymentFailed', 'PaymentCaptured']);
     const failed = await world.paid('4000000000000002');
     const paid = await world.paid('4242424242424242', { metadata: { order: 'A-17' } });
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
     const told = (id: string) => receiver.deliveries.find(({ body }) => body.invoice.id === id)!.body;
     const contact = { email: 'payer@example.com' };
     const payer = (bin: string, lastDigits: string) => ({
@@ -157,7 +157,7 @@ describe('a webhook', () => {
     await makeInvoice(service, await world.createMerchant());
     const { id } = await makeInvoice(service, merchant);
     await rescind(before);
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
     expect(receiver.deliveries.map(({ body }) => [body.eventType, body.invoice.id]).sort()).toEqual([
       ['InvoiceCancelled', before],
       ['InvoiceCreated', id],
@@ -167,7 +167,7 @@ describe('a webhook', () => {
   test('gets the very same bytes as every other, each with a signature of its own', async () => {
     const [one, two] = [await subscribe(['InvoiceCreated']), await subscribe(['InvoiceCreated'])];
     await makeInvoice(service, merchant);
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
     expect(receiver.deliveries).toHaveLength(2);
     const [first, second] = receiver.deliveries;
     expect(first!.raw.equals(second!.raw)).toBe(true);
@@ -182,12 +182,12 @@ describe('a webhook', () => {
     const webhook = await subscribe(['InvoiceCreated']);
     receiver.behave(() => 500);
     const { id } = await makeInvoice(service, merchant);
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
     const answer = await service.call('DELETE', `${url}/${webhook.id}`, { token: merchant.apiKey });
     expect(answer.status).toBe(204);
     service.clock.advance(3_600_000);
     await rescind(id);
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
     expect(receiver.deliveries).toHaveLength(1);
     await sweep(service.database, service.clock.now());
     const { rows } = await service.database.withClient((client) =>
@@ -203,13 +203,13 @@ describe('a delivery that fails', () => {
     receiver.behave(({ body }) => (body.eventType === 'InvoiceCreated' ? 503 : 200));
     const { id } = await makeInvoice(service, merchant);
     await rescind(id);
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
     service.clock.advance(29_999);
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
     expect(receiver.deliveries).toHaveLength(1);
     receiver.behave(() => 204);
     service.clock.advance(6_001); // the jitter is a fifth at most
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
     expect(receiver.deliveries.map(({ body }) => body.eventType)).toEqual([
       'InvoiceCreated',
       'InvoiceCreated',
@@ -229,7 +229,7 @@ describe('a delivery that fails', () => {
     const { id } = await makeInvoice(service, merchant);
     receiver.behave(({ body }) => (body.invoice.id === id ? 500 : 200));
     const { id: other } = await makeInvoice(service, merchant);
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
     expect(receiver.deliveries.map(({ body }) => body.invoice.id).sort()).toEqual([id, other].sort());
   });
 
@@ -238,12 +238,12 @@ describe('a delivery that fails', () => {
     receiver.behave(() => 500);
     const { id } = await makeInvoice(service, merchant);
     for (let attempt = 1; attempt <= 40; attempt++) {
-      await service.webhooks.settled();
+      await service.webhooks.whenIdle();
       service.clock.advance(1.2 * 3_600_000);
     }
     expect(receiver.deliveries).toHaveLength(29);
     await rescind(id);
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
     expect(receiver.deliveries).toHaveLength(29);
     const queues = await get(`${webhook.id}/queues?limit=10&state=parked`);
     expect(queues).toMatchObject([
@@ -269,7 +269,7 @@ describe('a delivery that fails', () => {
     receiver.behave(() => 200);
     const resumed = await post(`${webhook.id}/resume`, {});
     expect(resumed.body).toEqual({ queues: 1 });
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
     expect(receiver.deliveries.slice(29).map(({ body }) => body.eventType)).toEqual([
       'InvoiceCreated',
       'InvoiceCancelled',
@@ -291,7 +291,7 @@ describe('a delivery that fails', () => {
     const webhook = await subscribe(['InvoiceCreated']);
     receiver.behave(behaviour);
     await makeInvoice(service, merchant);
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
     expect(receiver.deliveries).toHaveLength(1);
     expect(await get(`${webhook.id}/attempts?limit=5`)).toMatchObject([{ delivered: false, failure }]);
   });
@@ -300,12 +300,12 @@ describe('a delivery that fails', () => {
     await subscribe(['InvoiceCreated']);
     receiver.behave((_, response) => void response.writeHead(503, { 'retry-after': '600' }).end());
     await makeInvoice(service, merchant);
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
     service.clock.advance(599_000);
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
     expect(receiver.deliveries).toHaveLength(1);
     service.clock.advance(2_000);
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
     expect(receiver.deliveries).toHaveLength(2);
   });
 });
@@ -321,13 +321,13 @@ describe('what was sent before', () => {
     service.clock.advance(60_000);
     const until = service.clock.now();
     await rescind(id);
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
     const first = receiver.deliveries.splice(0);
     expect(first).toHaveLength(4);
 
     const replayed = await post(`${webhook.id}/replay`, { since, until });
     expect(replayed.body).toEqual({ queues: 2 });
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
     const again = receiver.deliveries.splice(0);
     expect(again.map(({ body }) => [body.eventType, body.invoice.id]).sort()).toEqual([
       ['InvoiceCancelled', early],
@@ -338,7 +338,7 @@ describe('what was sent before', () => {
       expect(delivery.raw.equals(original!.raw)).toBe(true);
     }
     const { id: next } = await makeInvoice(service, merchant);
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
     expect(receiver.deliveries.map(({ body }) => body.invoice.id)).toEqual([next]);
   });
 
@@ -347,12 +347,12 @@ describe('what was sent before', () => {
     await makeInvoice(service, merchant);
     service.clock.advance(1_000);
     const { id } = await makeInvoice(service, merchant);
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
     const [last] = receiver.deliveries.splice(0).filter(({ body }) => body.invoice.id === id);
     service.clock.advance(1_000);
     const replayed = await post(`${webhook.id}/replay`, { fromEventID: last!.body.eventID });
     expect(replayed.body).toEqual({ queues: 1 });
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
     expect(receiver.deliveries.map(({ body }) => body.invoice.id)).toEqual([id]);
     const unknown = await post(`${webhook.id}/replay`, { fromEventID: 5 });
     expect(unknown).toMatchObject({ status: 400, body: { code: 'webhookEventNotFound' } });
@@ -366,7 +366,7 @@ describe('what was sent before', () => {
     await rescind(id);
     const webhook = await subscribe(['InvoiceCreated', 'InvoiceCancelled']);
     await post(`${webhook.id}/replay`, { since, until });
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
     expect(receiver.deliveries.map(({ body }) => body.eventType)).toEqual(['InvoiceCreated']);
   });
 });
@@ -377,7 +377,7 @@ describe('changing the keys', () => {
     const secrets = [webhook.signingSecret as string];
     const verify = async () => {
       await makeInvoice(service, merchant);
-      await service.webhooks.settled();
+      await service.webhooks.whenIdle();
       const [delivery] = receiver.deliveries.splice(0);
       // What the documents say: the keys as the API shows them, old and new.
       const shown = await get(webhook.id);
@@ -420,7 +420,7 @@ describe('changing the keys', () => {
     await other.webhooks.destinationOf(webhook.id);
     expect((await post(`${webhook.id}/rotate-keys`, { afterHours: 0 })).status).toBe(200);
     await makeInvoice(service, merchant);
-    await other.webhooks.settled();
+    await other.webhooks.whenIdle();
     await other.stop();
     const shown = await get(webhook.id);
     const publicKeys = [shown.publicKey, shown.nextPublicKey, shown.previousPublicKey].filter(Boolean);
@@ -652,7 +652,7 @@ describe('webhooks of identities', () => {
         }
       }
     });
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
     const occuredAt = expect.any(String);
     const body = { amount: 5, currency: 'RUB' };
     expect(receiver.deliveries.map((delivery) => delivery.body)).toEqual([
@@ -688,7 +688,7 @@ test('metrics tell how late webhooks are, and how many queues are parked', async
   expect(await metric('mandate_webhook_oldest_undelivered_seconds')).toBe('0');
   receiver.behave(() => 500);
   await makeInvoice(service, merchant);
-  await service.webhooks.settled();
+  await service.webhooks.whenIdle();
   service.clock.advance(10_000);
   expect(await metric('mandate_webhook_oldest_undelivered_seconds')).toBe('10');
   expect(await metric('mandate_webhook_lag_seconds')).toBe('10');
@@ -697,7 +697,7 @@ test('metrics tell how late webhooks are, and how many queues are parked', async
   expect(text).toMatch(/mandate_webhook_deliveries_total\{outcome="failed"\} \d+/);
   for (let attempt = 1; attempt <= 30; attempt++) {
     service.clock.advance(1.2 * 3_600_000);
-    await service.webhooks.settled();
+    await service.webhooks.whenIdle();
   }
   expect(await metric('mandate_webhook_parked_queues')).toBe('1');
   expect(await metric('mandate_webhook_oldest_undelivered_seconds')).toBe('0');
@@ -709,21 +709,21 @@ test('a log of another PostgreSQL is no secret: no node is ready, and what is no
   const feed = (set: string) =>
     service.database.withClient((client) => client.query(`update webhook_feed set ${set}`));
   await subscribe(['InvoiceCreated']);
-  await service.webhooks.settled();
+  await service.webhooks.whenIdle();
   expect(await metric('mandate_webhook_feed_age_seconds')).toBe('0');
   expect((await service.call('GET', '/health/ready')).status).toBe(200);
   await feed('foreign_since = now()');
   onTestFinished(async () => void (await feed('foreign_since = null')));
   await makeInvoice(service, merchant);
   service.clock.advance(10_000);
-  await service.webhooks.settled();
+  await service.webhooks.whenIdle();
   expect(receiver.deliveries).toEqual([]);
   expect(await metric('mandate_webhook_feed_age_seconds')).toBe('10');
   expect(await metric('mandate_webhook_log_foreign')).toBe('1');
   const ready = await service.call('GET', '/health/ready');
   expect(ready).toMatchObject({ status: 503, body: { notReady: [expect.stringContaining('webhooks')] } });
   await feed('foreign_since = null');
-  await service.webhooks.settled();
+  await service.webhooks.whenIdle();
   expect(receiver.deliveries).toHaveLength(1);
   expect(await metric('mandate_webhook_feed_age_seconds')).toBe('0');
 });

@@ -56,8 +56,8 @@ class TakenBack extends Error {}
 /** Lets PostgreSQL tell, before each statement of these names is run, what it does in it; and takes that back. */
 export function watchParts(database: DatabasePool, names: readonly string[]): Seen {
   const seen: Seen = new Map();
-  const watched = (db: Database): Pick<Database, 'run' | 'transaction' | 'contained'> => {
-    const { run, transaction, contained } = db;
+  const watched = (db: Database): Pick<Database, 'run' | 'transaction' | 'withSavepoint'> => {
+    const { run, transaction, withSavepoint } = db;
     const look = async (statement: Statement, values: never) => {
       const { name, text, parameterNames, parameters } = statement;
       const told = { parameterNames, parameters, row: { 'QUERY PLAN': 'json' } } as const;
@@ -75,7 +75,7 @@ export function watchParts(database: DatabasePool, names: readonly string[]): Se
         return run(statement, values);
       },
       transaction: (work) => transaction((tx) => work({ ...tx, ...watched(tx) })),
-      contained: (work) => contained((part) => work({ ...part, ...watched(part) })),
+      withSavepoint: (work) => withSavepoint((part) => work({ ...part, ...watched(part) })),
     };
   };
   Object.assign(database, watched({ ...database }));

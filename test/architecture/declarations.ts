@@ -1,6 +1,5 @@
 // Catalogue of refusals, access table, routes and settings speak of each other; these find what one of them has and
 // another lacks, where the compiler cannot.
-import type { AccessRow } from '../../src/platform/http/access.ts';
 import type { AnyEndpoint } from '../../src/platform/http/endpoint.ts';
 
 /** Refusals of the catalogue that no operation answers with: nobody can ever meet them. */
@@ -9,31 +8,24 @@ export function unusedRefusals(codes: readonly string[], answered: readonly (rea
   return codes.filter((code) => !used.has(code)).map((code) => `${code} is answered by no operation`);
 }
 
-/** Differences between routes and the access table, and hiding places an operation does not admit to. */
-export function accessFaults(
-  rows: Readonly<Record<string, AccessRow>>,
-  endpoints: readonly AnyEndpoint[],
-): string[] {
-  const operations = endpoints.map(({ operation }): string => operation);
+/** Operations with one name, and access that does not fit its endpoint. */
+export function accessFaults(endpoints: readonly AnyEndpoint[]): string[] {
+  const operations = endpoints.map(({ operation }) => operation);
   return [
-    ...operations.filter((name) => !(name in rows)).map((name) => `${name} has no row in the access table`),
-    ...Object.keys(rows)
-      .filter((name) => !operations.includes(name))
-      .map((name) => `${name} is no route`),
     ...operations
-      .filter((name, place) => operations.indexOf(name) !== place)
+      .filter((name, index) => operations.indexOf(name) !== index)
       .map((name) => `two routes have the name ${name}`),
-    ...endpoints.flatMap((endpoint) => rowFaults(endpoint, rows[endpoint.operation])),
+    ...endpoints.flatMap(faultsOfAccess),
   ];
 }
 
-function rowFaults({ operation, refusals, path }: AnyEndpoint, row: AccessRow | undefined): string[] {
-  const { hiddenBehind, tokens = [], entity, anyEntity } = row ?? {};
+function faultsOfAccess({ operation, access, path }: AnyEndpoint): string[] {
+  const { tokens = [], entity, anyEntity } = access;
   const faults: string[] = [];
-  if (hiddenBehind && !refusals.includes(hiddenBehind))
-    faults.push(`${operation} does not list ${hiddenBehind}`);
   if (tokens.length > 0 && entity === undefined && !anyEntity)
     faults.push(`${operation} does not say whose token it takes`);
+  if (tokens.length === 0 && (entity !== undefined || anyEntity))
+    faults.push(`${operation} says whose token it takes and takes none`);
   if (entity !== undefined && anyEntity) faults.push(`${operation} takes any token and that of one entity`);
   if (entity !== undefined && !path.includes(`{${entity}}`))
     faults.push(`${operation} has no {${entity}} in its path`);
@@ -42,14 +34,14 @@ function rowFaults({ operation, refusals, path }: AnyEndpoint, row: AccessRow | 
 
 /** Security codes that would be remembered under an Idempotency-Key, and members said not to be that are none. */
 export function memoryFaults(endpoints: readonly AnyEndpoint[]): string[] {
-  return endpoints.flatMap(({ operation, body, notRemembered = [] }) => {
+  return endpoints.flatMap(({ operation, body, excludeFromHash = [] }) => {
     const members = membersOf(body);
     const isCode = (path: string) => /(^|\.)(cvv|cvc|securityCode)$/i.test(path);
     return [
       ...members
-        .filter((path) => isCode(path) && !notRemembered.includes(path))
+        .filter((path) => isCode(path) && !excludeFromHash.includes(path))
         .map((path) => `${operation} remembers ${path}`),
-      ...notRemembered
+      ...excludeFromHash
         .filter((path) => !members.includes(path))
         .map((path) => `${operation} has no member ${path}`),
     ];

@@ -210,8 +210,8 @@ describe('in use', () => {
     seen = watchParts(database.database, [...hot, 'claim_due_invoice']);
     world = await startSmallWorld(database);
     // What is due by now, as a letter, is done at the next sweep; here nobody sweeps by himself.
-    world.service.engine.wake();
-    await world.service.engine.settled();
+    world.service.jobs.wake();
+    await world.service.jobs.whenIdle();
   });
   afterAll(() => world.close());
 

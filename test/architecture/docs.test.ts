@@ -3,10 +3,10 @@
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import { readConfig, settings } from '../../src/app/config.ts';
-import { access, scopes, type AccessRow } from '../../src/platform/http/access.ts';
+import { scopes, type Access } from '../../src/platform/http/access.ts';
 import type { AnyEndpoint } from '../../src/platform/http/endpoint.ts';
 import { refusalsOf } from '../../src/platform/http/openapi.ts';
-import { refusals } from '../../src/platform/http/errors/error-codes.ts';
+import { errorCatalogue } from '../../src/platform/http/errors/error-codes.ts';
 import { routes, sandboxRoutes } from '../../src/app/routes.ts';
 import { documents } from '../../tools/documents.ts';
 import {
@@ -27,11 +27,11 @@ test('the printed documents are current; npm run docs writes them', async () => 
 });
 
 test('every refusal of the catalogue is answered by an operation', () => {
-  expect(unusedRefusals(Object.keys(refusals), endpoints.map(refusalsOf))).toEqual([]);
+  expect(unusedRefusals(Object.keys(errorCatalogue), endpoints.map(refusalsOf))).toEqual([]);
 });
 
-test('every route has its row in the access table, and every row its route', () => {
-  expect(accessFaults(access, endpoints)).toEqual([]);
+test('every operation has one name, and its access fits its path', () => {
+  expect(accessFaults(endpoints)).toEqual([]);
 });
 
 test('no security code is remembered under an Idempotency-Key, and what is named for that is there', () => {
@@ -39,13 +39,13 @@ test('no security code is remembered under an Idempotency-Key, and what is named
   const body = Type.Object({ card: Type.Object({ cvv: Type.String() }), name: Type.String() });
   const endpoint = { operation: 'createPayment', body } as unknown as AnyEndpoint;
   expect(memoryFaults([endpoint])).toEqual(['createPayment remembers card.cvv']);
-  expect(memoryFaults([{ ...endpoint, notRemembered: ['card.cvv', 'card.ccv'] }])).toEqual([
+  expect(memoryFaults([{ ...endpoint, excludeFromHash: ['card.cvv', 'card.ccv'] }])).toEqual([
     'createPayment has no member card.ccv',
   ]);
 });
 
 test('every scope opens something', () => {
-  const opening = new Set(Object.values(access).map(({ apiKey }) => apiKey));
+  const opening = new Set(endpoints.map(({ access }) => access.scope));
   expect([...opening].sort()).toEqual([...scopes].sort());
 });
 
@@ -69,35 +69,28 @@ test('every file a document or a comment speaks of is there', () => {
 test('controls: a refusal nobody uses, routes and rows that do not fit', () => {
   const endpoint: AnyEndpoint = {
     operation: 'getInvoice',
+    access: { scope: 'invoices:read' },
     method: 'GET',
     path: '/invoices/{id}',
     tag: 'Invoices',
     summary: 'Get',
     status: 200,
-    refusals: ['invoiceNotFound'],
+    errors: ['invoiceNotFound'],
     handle: () => Promise.reject(new Error('not to be called')),
   };
   expect(unusedRefusals(['a', 'b', 'c'], [['a'], ['c', 'a']])).toEqual(['b is answered by no operation']);
-  const row: AccessRow = { apiKey: 'invoices:read', tokens: [] };
-  expect(accessFaults({ getInvoice: row }, [endpoint])).toEqual([]);
-  expect(accessFaults({}, [endpoint])).toEqual(['getInvoice has no row in the access table']);
-  expect(accessFaults({ getInvoice: row, other: row }, [endpoint])).toEqual(['other is no route']);
-  expect(accessFaults({ getInvoice: row }, [endpoint, endpoint])).toEqual([
-    'two routes have the name getInvoice',
-  ]);
-  expect(accessFaults({ getInvoice: { ...row, hiddenBehind: 'shopNotFound' } }, [endpoint])).toEqual([
-    'getInvoice does not list shopNotFound',
-  ]);
-  expect(accessFaults({ getInvoice: { ...row, tokens: ['invoice'] } }, [endpoint])).toEqual([
-    'getInvoice does not say whose token it takes',
-  ]);
-  expect(accessFaults({ getInvoice: { ...row, tokens: ['invoice'], anyEntity: true } }, [endpoint])).toEqual(
-    [],
-  );
-  expect(accessFaults({ getInvoice: { ...row, entity: 'id', anyEntity: true } }, [endpoint])).toEqual([
+  const faultsOf = (access: Access) => accessFaults([{ ...endpoint, access }]);
+  const scope = 'invoices:read';
+  expect(accessFaults([endpoint])).toEqual([]);
+  expect(accessFaults([endpoint, endpoint])).toEqual(['two routes have the name getInvoice']);
+  expect(faultsOf({ scope, tokens: ['invoice'] })).toEqual(['getInvoice does not say whose token it takes']);
+  expect(faultsOf({ scope, tokens: ['invoice'], anyEntity: true })).toEqual([]);
+  expect(faultsOf({ scope, tokens: ['invoice'], entity: 'id' })).toEqual([]);
+  expect(faultsOf({ scope, entity: 'id' })).toEqual(['getInvoice says whose token it takes and takes none']);
+  expect(faultsOf({ scope, tokens: ['invoice'], entity: 'id', anyEntity: true })).toEqual([
     'getInvoice takes any token and that of one entity',
   ]);
-  expect(accessFaults({ getInvoice: { ...row, entity: 'invoiceID' } }, [endpoint])).toEqual([
+  expect(faultsOf({ scope, tokens: ['invoice'], entity: 'invoiceID' })).toEqual([
     'getInvoice has no {invoiceID} in its path',
   ]);
 });

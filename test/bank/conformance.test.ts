@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { checkBank } from '../../src/acquiring/conformance/conformance.ts';
 import type { OperationAnswer } from '../../src/acquiring/adapters/http/messages.ts';
 import { systemClock } from '../../src/clock.ts';
-import type { Reply, Teller } from '../../src/sandbox/bank/operation-processor.ts';
+import type { Reply, OperationProcessor } from '../../src/sandbox/bank/operation-processor.ts';
 import { authorise, bankSecret, startBank } from '../support/simulated-bank.ts';
 
 const cards = {
@@ -28,7 +28,7 @@ test('the simulated bank keeps every promise of the protocol', async () => {
 });
 
 describe('the checks notice a bank that', () => {
-  test.each<[what: string, wrong: (teller: Teller) => Teller, notices: string]>([
+  test.each<[what: string, wrong: (teller: OperationProcessor) => OperationProcessor, notices: string]>([
     [
       'is not idempotent',
       (teller) => {

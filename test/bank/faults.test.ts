@@ -16,7 +16,7 @@ function adapterOf(bank: TestBank, answerMs = 1_000): HttpBank {
     secret: bankSecret,
     clock: bank.clock,
     log: { warn: () => {} },
-    revealCard: () => Promise.resolve({ number: '4242424242424242', expiry: '2030-12' }),
+    detokeniseCard: () => Promise.resolve({ number: '4242424242424242', expiry: '2030-12' }),
     timeouts: { connectMs: 1_000, answerMs, unattendedAnswerMs: answerMs },
   });
   onTestFinished(() => adapter.stop());

@@ -24,13 +24,13 @@ const logged: unknown[] = [];
 
 function open(url: string, options: Partial<HttpBankOptions> = {}) {
   const log = { warn: (...line: unknown[]) => void logged.push(line) };
-  const revealCard = () => Promise.resolve(card);
+  const detokeniseCard = () => Promise.resolve(card);
   const bank = openHttpBank({
     url,
     secret,
     clock,
     log,
-    revealCard,
+    detokeniseCard,
     callbackUrl,
     timeouts: quick,
     ...options,
@@ -187,7 +187,7 @@ describe('it was certainly not sent when', () => {
     expect(await bank.send(authorise())).toEqual({
       outcome: 'notSent',
       why: 'ECONNREFUSED',
-      nothingLeft: true,
+      noBytesSent: true,
     });
     expect(await bank.inquire('inv1.1.a', terminal)).toEqual({ outcome: 'unknown', why: 'ECONNREFUSED' });
   });
@@ -220,7 +220,7 @@ describe('it was certainly not sent when', () => {
     expect(answer).toEqual({
       outcome: 'notSent',
       why: 'no answer within 150 ms',
-      nothingLeft: true,
+      noBytesSent: true,
     });
     for (const response of waiting) reply(response, 200, approval);
     expect((await Promise.all(patient)).every(({ outcome }) => outcome === 'approved')).toBe(true);
@@ -243,8 +243,8 @@ describe('it was certainly not sent when', () => {
 
   test('the card cannot be read, and nothing of why comes out', async () => {
     const { url, heard } = await serve((_heard, response) => reply(response, 200, approval));
-    const revealCard = () => Promise.reject(new Error(`no such card as ${card.number}`));
-    const answer = await open(url, { revealCard }).send(authorise());
+    const detokeniseCard = () => Promise.reject(new Error(`no such card as ${card.number}`));
+    const answer = await open(url, { detokeniseCard }).send(authorise());
     expect(answer).toEqual({ outcome: 'notSent', why: 'the card could not be read' });
     expect(heard).toEqual([]);
   });
@@ -263,16 +263,16 @@ describe('the security code', () => {
   /** Tells how often it was given back. */
   function counting() {
     let times = 0;
-    const giveBack = async () => void (times += 1);
-    return { revealCard: () => Promise.resolve({ ...card, giveBack }), givenBack: () => times };
+    const returnCode = async () => void (times += 1);
+    return { detokeniseCard: () => Promise.resolve({ ...card, returnCode }), givenBack: () => times };
   }
 
   test('is given back when nobody listens', async () => {
-    const { revealCard, givenBack } = counting();
+    const { detokeniseCard, givenBack } = counting();
     const server = createTcpServer();
     const url = await listen(server);
     await new Promise((resolve) => server.close(resolve));
-    await open(url, { revealCard }).send(authorise());
+    await open(url, { detokeniseCard }).send(authorise());
     expect(givenBack()).toBe(1);
   });
 
@@ -286,9 +286,9 @@ describe('the security code', () => {
     ['the bank refuses our signature', (_h, response) => reply(response, 401, { error: 'unauthorised' })],
     ['the bank approves', (_h, response) => reply(response, 200, approval)],
   ])('is not given back when %s', async (_when, answer) => {
-    const { revealCard, givenBack } = counting();
+    const { detokeniseCard, givenBack } = counting();
     const { url, heard } = await serve(answer);
-    await open(url, { revealCard }).send(authorise());
+    await open(url, { detokeniseCard }).send(authorise());
     expect([heard.length, givenBack()]).toEqual([1, 0]);
   });
 
@@ -296,20 +296,20 @@ describe('the security code', () => {
     // A machine that takes the connection and says nothing, not even in TLS.
     const server = createTcpServer(() => {});
     const url = (await listen(server)).replace('http:', 'https:');
-    const { revealCard, givenBack } = counting();
-    const sending = open(url, { revealCard }).send(authorise());
+    const { detokeniseCard, givenBack } = counting();
+    const sending = open(url, { detokeniseCard }).send(authorise());
     expect(givenBack()).toBe(0);
-    expect(await sending).toMatchObject({ outcome: 'notSent', nothingLeft: true });
+    expect(await sending).toMatchObject({ outcome: 'notSent', noBytesSent: true });
     expect(givenBack()).toBe(1);
   });
 
   test('that cannot be given back is lost, and the answer stays what it is', async () => {
-    const giveBack = () => Promise.reject(new Error(`no way to keep ${card.securityCode}`));
+    const returnCode = () => Promise.reject(new Error(`no way to keep ${card.securityCode}`));
     const server = createTcpServer();
     const url = await listen(server);
     await new Promise((resolve) => server.close(resolve));
-    const bank = open(url, { revealCard: () => Promise.resolve({ ...card, giveBack }) });
-    expect(await bank.send(authorise())).toMatchObject({ outcome: 'notSent', nothingLeft: true });
+    const bank = open(url, { detokeniseCard: () => Promise.resolve({ ...card, returnCode }) });
+    expect(await bank.send(authorise())).toMatchObject({ outcome: 'notSent', noBytesSent: true });
     expect(JSON.stringify(logged.at(-1))).toContain('could not be given back');
     expect(JSON.stringify(logged.at(-1))).not.toContain(card.securityCode);
   });
@@ -400,12 +400,12 @@ describe('the circuit', () => {
       isDown ? reply(response, 500, '') : reply(response, 200, approval),
     );
     let revealed = 0;
-    const bank = open(url, { revealCard: () => Promise.resolve((revealed += 1)).then(() => card) });
+    const bank = open(url, { detokeniseCard: () => Promise.resolve((revealed += 1)).then(() => card) });
     for (let times = 0; times < 20; times++) await bank.send(authorise());
     expect(await bank.send(authorise())).toEqual({
       outcome: 'notSent',
       why: 'the circuit to the bank is open',
-      nothingLeft: true,
+      noBytesSent: true,
     });
     expect(await bank.inquire('inv1.1.a', terminal)).toMatchObject({ outcome: 'unknown' });
     expect([heard.length, revealed]).toEqual([20, 20]);

@@ -305,7 +305,7 @@ describe('the bank calls back', () => {
       secret: bankSecret,
       clock: bank.clock,
       log: { warn: () => {} },
-      revealCard: () => Promise.reject(new Error('not needed')),
+      detokeniseCard: () => Promise.reject(new Error('not needed')),
       callbackUrl,
     });
     onTestFinished(() => adapter.stop());

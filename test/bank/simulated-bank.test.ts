@@ -16,6 +16,7 @@ import {
   verify,
 } from '../support/simulated-bank.ts';
 import { testCards as cardsOfContract } from '../support/cards.ts';
+import { defined } from '../../src/defined.ts';
 
 const takingNoPayouts = '4000000000005704';
 
@@ -266,8 +267,7 @@ describe('a charge without the payer', () => {
         initiation: {
           by: 'merchant',
           reason: 'unscheduled',
-          ...(ids.root === undefined ? {} : { rootNetworkTransactionId: ids.root }),
-          ...(ids.previous === undefined ? {} : { previousNetworkTransactionId: ids.previous }),
+          ...defined({ rootNetworkTransactionId: ids.root, previousNetworkTransactionId: ids.previous }),
         },
         authentication: 'none',
       },

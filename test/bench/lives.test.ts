@@ -23,7 +23,7 @@ beforeAll(async () => {
   world = await startPaymentWorld();
   patient = new pg.Client({ connectionString: world.service.testDatabase.url, options: '-c timezone=UTC' });
   await patient.connect();
-  const { database, clock, engine } = world.service;
+  const { database, clock, jobs } = world.service;
   const sold = await world.paid('4242424242424242');
   const { parent, invoice, charged } = recurringWorld(world);
   const root = await parent();
@@ -34,8 +34,8 @@ beforeAll(async () => {
     invoices.push(next.id);
     if ((await charged(root, next)) !== 'captured') throw new Error('a charge was not captured');
   }
-  engine.wake();
-  await engine.settled();
+  jobs.wake();
+  await jobs.whenIdle();
   const atMs = epochMsOf(clock.now()) - 30 * dayMs;
   await database.withClient(async (client) => {
     sale = await readLife(client, [sold.id]);

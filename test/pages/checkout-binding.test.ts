@@ -14,14 +14,14 @@ import {
 const frictionless = '4242424242424242';
 const challenged = '4012888888881881';
 const soon = { timeout: 30_000, interval: 30 };
-const bindingsMost = 4;
+const maxBindings = 4;
 
 describeInBrowser('the checkout for customers', () => {
   let world: CheckoutWorld;
   let page: Page;
 
   beforeAll(async () => {
-    world = await startCheckoutWorld(undefined, { BINDINGS_PER_CUSTOMER_PER_DAY: String(bindingsMost) });
+    world = await startCheckoutWorld(undefined, { BINDINGS_PER_CUSTOMER_PER_DAY: String(maxBindings) });
   });
   afterAll(() => world?.close());
   afterEach(() => world.leave());
@@ -180,7 +180,7 @@ describeInBrowser('the checkout for customers', () => {
       body: { payer: { payerType: 'CustomerPayer', customerID: customer.id } },
     });
     expect(status).toBe(201);
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect((await world.payment(invoice)).status).toBe('captured');
   });
 
@@ -237,7 +237,7 @@ describeInBrowser('the checkout for customers', () => {
 
   test('who tries too many cards is told so at once', async () => {
     await openNew();
-    for (let turn = 0; turn < bindingsMost; turn++) {
+    for (let turn = 0; turn < maxBindings; turn++) {
       await bind('4000000000000002');
       await expectNotice('could not be saved');
     }
@@ -255,7 +255,7 @@ describeInBrowser('the checkout for customers', () => {
   });
 
   test('in the end the bank’s book agrees: no test charge was kept', async () => {
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect(await world.differences()).toEqual([]);
   });
 

@@ -6,9 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withoutDatabase } from '../support/database-away.ts';
 import { makeInvoice, payInvoice, type CreatedInvoice } from '../support/invoices.ts';
 import { startTestService, type Answer, type Merchant, type TestService } from '../support/test-service.ts';
+import { defined } from '../../src/defined.ts';
 
-const scriptAndStyleBytesMost = 30_000;
-const shopScriptBytesMost = 5_000;
+const maxScriptAndStyleBytes = 30_000;
+const maxShopScriptBytes = 5_000;
 
 let service: TestService;
 let merchant: Merchant;
@@ -82,14 +83,14 @@ describe('the page', () => {
   test('is small', async () => {
     const page = await openPaid();
     const bytes = gzipSync(scriptOf(page)).length + gzipSync(styleOf(page)).length;
-    expect(bytes).toBeLessThan(scriptAndStyleBytesMost);
+    expect(bytes).toBeLessThan(maxScriptAndStyleBytes);
     const { rawPayload, headers } = await service.app.inject({
       url: `/checkout?invoiceID=${invoice.id}&invoiceAccessToken=${invoice.token}`,
       headers: { 'accept-encoding': 'gzip' },
     });
     expect(headers['content-encoding']).toBe('gzip');
     expect(gunzipSync(rawPayload).toString()).toContain('12,345.00');
-    expect(rawPayload.length).toBeLessThan(scriptAndStyleBytesMost);
+    expect(rawPayload.length).toBeLessThan(maxScriptAndStyleBytes);
   });
 
   test('may be framed by the shop’s own sites alone, and in a sandbox by itself', async () => {
@@ -220,7 +221,7 @@ describe('the page', () => {
       return { id: String(body.customer.id), token: String(body.customerAccessToken.payload) };
     }
     const openToBind = (id: string, token?: string, more: Record<string, string> = {}) =>
-      open({ customerID: id, ...(token === undefined ? {} : { customerAccessToken: token }), ...more });
+      open({ customerID: id, ...defined({ customerAccessToken: token }), ...more });
 
     test('shows the form, whose consent is the shop’s to ask for and his to give', async () => {
       const { id, token } = await makeCustomer();
@@ -282,7 +283,7 @@ describe('the script for shops', () => {
       url: '/checkout.js',
       headers: { 'accept-encoding': 'gzip' },
     });
-    expect(rawPayload.length).toBeLessThan(shopScriptBytesMost);
+    expect(rawPayload.length).toBeLessThan(maxShopScriptBytes);
     expect(gunzipSync(rawPayload).toString()).toMatch(/RbkmoneyCheckout/);
     expect(headers).toMatchObject({
       'content-type': 'text/javascript; charset=utf-8',

@@ -144,7 +144,7 @@ describeInBrowser('the checkout', () => {
     await bank().getByLabel('Code from your bank').waitFor();
     await page.getByRole('button', { name: 'Not now' }).click();
     world.service.clock.advance(10 * 60_000);
-    world.service.engine.wake();
+    world.service.jobs.wake();
     await expectNotice('not confirmed with your bank');
     expect((await world.payment(invoice)).status).toBe('failed');
   });

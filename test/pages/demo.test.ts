@@ -105,8 +105,8 @@ describeInBrowser('the demo shop', () => {
     await expect.poll(paidTimes, soon).toBe(2);
     await page.getByRole('link', { name: 'The payer’s mailbox' }).click();
     // The letters are written by the next sweep, which a test has to ask for.
-    world.service.engine.wake();
-    await world.service.engine.settled();
+    world.service.jobs.wake();
+    await world.service.jobs.whenIdle();
     const letters = page.getByRole('list', { name: 'Letters' }).getByRole('button');
     await expect.poll(() => letters.count(), soon).toBe(2);
     expect(await letters.first().innerText()).toContain('payer@example.com');
@@ -142,8 +142,8 @@ describeInBrowser('the demo shop', () => {
     await page.getByText('No letter yet.').waitFor();
     expect(await obstacles(page)).toEqual([]);
     const { invoiceID } = await recurringWorld(world).parent();
-    world.service.engine.wake();
-    await world.service.engine.settled();
+    world.service.jobs.wake();
+    await world.service.jobs.whenIdle();
     const call = (url: string) => world.service.call('GET', url);
     expect((await call('/demo/letters')).body).toEqual([]);
     for (const order of [invoiceID, 'nothing', '../../health/live', 'a&b=c']) {
@@ -186,7 +186,7 @@ describeInBrowser('the demo shop', () => {
     await leave();
     await page.getByRole('button', { name: 'It is built: take the money' }).click();
     // A machine this loaded may leave the step to the engine's sweep, which a test has to ask for.
-    world.service.engine.wake();
+    world.service.jobs.wake();
     await expect.poll(log, soon).toContain('Paid. Now the shop delivers.');
     expect(await page.getByRole('button', { name: 'It is built: take the money' }).isDisabled()).toBe(true);
   });

@@ -12,17 +12,18 @@ import {
   type Ending,
 } from '../../tools/card-results.ts';
 import { readSandboxFacts } from '../../src/sandbox/sandbox-setup.ts';
-import { differences, readBook, unfinished } from '../support/ledger-check.ts';
+import { differences, readBook, notFinal } from '../support/ledger-check.ts';
 import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
 import { visitIssuer } from '../support/issuer-page.ts';
 import { invoicesUrl, order } from '../support/invoices.ts';
 import { eventually, request, startBank, startServer } from '../support/program.ts';
 import { temporaryFolder } from '../support/test-cluster.ts';
 import { createTestDatabase } from '../support/test-database.ts';
+import { defined } from '../../src/defined.ts';
 
 const secret = 'a secret of the tests that is long enough';
 const atOnce = 6;
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 
 /** Endings of one payment: what is refused changes nothing, so that one payment can bear all that is. */
 type Scene = {
@@ -69,7 +70,7 @@ async function play({ payer: { card, decision, flow }, endings }: Scene, call: C
         const { body } = await call('GET', path);
         return isDone(body) ? body : undefined;
       },
-      patienceMs,
+      timeoutMs,
       `${card} ${flow} ${endings.join(', ')}`,
     );
   const leaves = (...statuses: string[]) =>
@@ -107,8 +108,8 @@ async function play({ payer: { card, decision, flow }, endings }: Scene, call: C
   const seen: Seen[] = [];
   for (const ending of endings) {
     refused = undefined;
-    const isHeld = (await call('GET', `${payments}/1`)).body.status === 'processed';
-    if (isHeld && (ending === 'refund' || ending === 'refund part')) await capture();
+    const isLocked = (await call('GET', `${payments}/1`)).body.status === 'processed';
+    if (isLocked && (ending === 'refund' || ending === 'refund part')) await capture();
     await end[ending]();
     const { body: payment } = await call('GET', `${payments}/1`);
     const { body: forPayer } = await call('GET', `${payments}/1`, undefined, payerToken);
@@ -116,7 +117,7 @@ async function play({ payer: { card, decision, flow }, endings }: Scene, call: C
     const result = {
       status: payment.status,
       invoice: after.status,
-      ...(refused === undefined ? {} : { refused }),
+      ...defined({ refused }),
       ...(payment.error ? { error: payment.error, payerError: forPayer.error } : {}),
     };
     seen.push({ invoiceId: invoice.id, result });
@@ -167,7 +168,7 @@ test('every card, flow and ending gives what the document says, and the books ag
     const kept = { ...result, atBankMinor: atBank.get(invoiceId) ?? 0 };
     expect(kept, nameOf(run)).toEqual(expectedResult(run));
   }
-  expect(await unfinished(testDatabase.database)).toEqual([]);
+  expect(await notFinal(testDatabase.database)).toEqual([]);
   expect(await differences(testDatabase.database, book)).toEqual([]);
   expect(await service.stop()).toBe(0);
   expect(await bank.stop()).toBe(0);

@@ -2,7 +2,7 @@
 // there; what was not is there wholly or not at all; and the bank's book, the payments and the ledger say the same.
 import { expect, onTestFinished, test } from 'vitest';
 import { readSandboxFacts } from '../../src/sandbox/sandbox-setup.ts';
-import { differences, readBook, unfinished } from '../support/ledger-check.ts';
+import { differences, readBook, notFinal } from '../support/ledger-check.ts';
 import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
 import { invoicesUrl, order } from '../support/invoices.ts';
 import { eventually, request, startBank, startServer, type Server } from '../support/program.ts';
@@ -97,14 +97,14 @@ test('a service killed in the middle of its payments has lost and doubled no mon
   }
 
   await start();
-  const left = await unfinished(testDatabase.database);
+  const left = await notFinal(testDatabase.database);
   // The leases of the dead run out, and what they had begun is brought to its end.
   const now = Date.parse((await call('GET', '/sandbox/clock')).body.now);
   for (const afterMs of [hours, 2 * hours]) {
     await call('POST', '/sandbox/clock', { now: new Date(now + afterMs).toISOString() });
   }
   expect(left.length, 'something was under way when it died').toBeGreaterThan(0);
-  expect(await unfinished(testDatabase.database)).toEqual([]);
+  expect(await notFinal(testDatabase.database)).toEqual([]);
   for (const [name, invoiceId] of acknowledged) {
     const { body } = await call('GET', `/v2/processing/payments?externalID=${name}`);
     expect(body, name).toMatchObject({ id: '1', invoiceID: invoiceId });

@@ -103,7 +103,7 @@ test('a file that differs is told to programs, and that is 1', { timeout: 120_00
 
 test('what the bank itself does wrong is told to people', { timeout: 120_000 }, async () => {
   const { id } = await world.pay(card, {}, { amount: 199_917 });
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
   const { code, output, errors } = await run(['--bank', bankUrl]);
   expect(errors).toBe('');
   expect(output).toMatch(/ 5 lines\.\n4 equal, .* 1 different\.\n/);

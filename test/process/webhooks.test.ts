@@ -21,7 +21,7 @@ import { factsOfInvoice, writeInvoices } from '../support/seeded-events.ts';
 const invoices = Number(process.env['WEBHOOK_INVOICES'] ?? 60);
 const eventsEach = 20;
 const kills = 3;
-const patienceMs = 300_000 + invoices * 600;
+const timeoutMs = 300_000 + invoices * 600;
 const receiverFile = fileURLToPath(new URL('../support/receiver-child.ts', import.meta.url));
 
 type Entry = {
@@ -38,7 +38,7 @@ type Entry = {
 
 test(
   'a badly run receiver learns all of it in order from a sender that is killed',
-  { timeout: 300_000 + patienceMs },
+  { timeout: 300_000 + timeoutMs },
   async () => {
     const testDatabase = await createTestDatabase('empty');
     onTestFinished(() => testDatabase.drop());
@@ -104,7 +104,7 @@ test(
         expect(rows[0]?.parked).toBe(0);
         return rows[0]?.done === invoices && (await isRouted()) ? true : undefined;
       },
-      patienceMs,
+      timeoutMs,
       'every queue is done',
     );
 
@@ -129,7 +129,7 @@ test(
     for (const [invoiceId, arrivals] of byInvoice) {
       const facts = factsOfInvoice({ ...owner, invoiceId }, eventsEach, instantAt(0));
       const log = facts.map((each, index) => ({ sequence: index + 1, createdAt: instantAt(0), facts: each }));
-      const expected = invoicesTopic.noticesOf(log);
+      const expected = invoicesTopic.webhookEventsOf(log);
       let known = 0;
       for (const arrival of arrivals) {
         const isThe = (notice: Notice | undefined) =>

@@ -7,14 +7,15 @@ import type { Currency } from '../../src/money.ts';
 import { mayCharge, type CardStop, type Decline } from '../../src/retry-rules/domain/may-charge.ts';
 import {
   countsAsDecline,
-  decideEnding,
+  applyOutcome,
   evolve,
   type Attempt,
-  type Ending,
+  type ChargeOutcome,
   type Series,
 } from '../../src/recurring/domain/series.ts';
 import { isLegal, turningPoints, type Asked, type Happened, type Told } from './charge-checker.ts';
 import { chosenSeed } from '../support/chosen-seed.ts';
+import { defined } from '../../src/defined.ts';
 
 const histories = Number(process.env['CHARGE_HISTORIES'] ?? 6_000);
 const firstSeed = chosenSeed('CHARGE_SEED');
@@ -63,7 +64,7 @@ const moves = [
 ];
 
 /** A series as the program keeps it, with what the program would read beside it. */
-type Kept = { series: Series; attempts: (Attempt & { outcome: 'pending' | Ending['outcome'] })[] };
+type Kept = { series: Series; attempts: (Attempt & { outcome: 'pending' | ChargeOutcome['outcome'] })[] };
 
 test(`${histories} random histories (CHARGE_SEED=${firstSeed}): allowed if and only if legal, and retryAfter is the first legal moment`, () => {
   const seen = { allowed: 0, refused: 0, withRetryAfter: 0 } as Record<string, number>;
@@ -99,7 +100,7 @@ function play(seed: number, seen: Record<string, number>): void {
       network,
       agreedAt: now,
       cardGoodUntil,
-      ...(agreedUntil === undefined ? {} : { agreedUntil }),
+      ...defined({ agreedUntil }),
     });
     kept.push({ series: seriesOf(told[number] as Told, number), attempts: [] });
   }
@@ -205,7 +206,7 @@ function play(seed: number, seen: Record<string, number>): void {
       const mine = kept[number] as Kept;
       const { shop } = told[number] as Told;
       const id = Number(attempt.paymentId);
-      const { facts, stop } = decideEnding(mine.series, attempt, ending, instantAt(now));
+      const { facts, stop } = applyOutcome(mine.series, attempt, ending, instantAt(now));
       for (const fact of facts) mine.series = evolve(mine.series, fact, instantAt(now));
       attempt.outcome = ending.outcome;
       log.push({ at: now, what: 'ended', id, how: ending });
@@ -228,7 +229,7 @@ function play(seed: number, seen: Record<string, number>): void {
     }
   }
 
-  function endingOf(): Ending {
+  function endingOf(): ChargeOutcome {
     const kind = random();
     const advice = random() < 0.15 ? { advice: pick(advices) } : {};
     if (kind < 0.2) return { outcome: 'approved', ...(random() < 0.1 ? advice : {}) };
@@ -249,7 +250,7 @@ function play(seed: number, seen: Record<string, number>): void {
     mine.series = evolve(
       mine.series,
       isRenewed
-        ? { type: 'consent_renewed', card, ...(endsAt === undefined ? {} : { endsAt }) }
+        ? { type: 'consent_renewed', card, ...defined({ endsAt }) }
         : { type: 'consent_withdrawn', by: 'payer' },
       instantAt(now),
     );

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/test-cluster.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
 /** No test depends on how quick the machine is: what is bounded is how many worlds there are. */
-const patienceMs = 900_000;
+const timeoutMs = 900_000;
 
 type Run = { readonly code: number | null; readonly text: string };
 
@@ -31,7 +31,7 @@ const tracesIn = (text: string) => [...text.matchAll(/^trace ([0-9a-f]{16})$/gm)
 
 test(
   'worlds do not break the service, and go the same way on a busy machine',
-  { timeout: patienceMs },
+  { timeout: timeoutMs },
   async () => {
     // One of each theme.
     const asked = (worlds: number) =>
@@ -43,7 +43,7 @@ test(
     expect(traces).toHaveLength(themes.length);
 
     const burners = [1, 2].map(() =>
-      spawn(execPath, ['-e', 'for (;;);'], { stdio: 'ignore', timeout: patienceMs }),
+      spawn(execPath, ['-e', 'for (;;);'], { stdio: 'ignore', timeout: timeoutMs }),
     );
     try {
       // The first one went otherwise on a busy machine as long as statements could go on side by side.
@@ -79,7 +79,7 @@ function plant(): { folder: string; remove: () => Promise<void> } {
 
 test(
   'a mistake is found, made small and told, and found again elsewhere',
-  { timeout: patienceMs },
+  { timeout: timeoutMs },
   async () => {
     const here = plant();
     const elsewhere = plant();

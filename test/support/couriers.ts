@@ -4,9 +4,9 @@ import type pg from 'pg';
 import { randomIds } from '../../src/ids.ts';
 import { openLog } from '../../src/platform/log.ts';
 import { invoicesTopic } from '../../src/payments/webhook-events.ts';
-import { openCourier, type Courier } from '../../src/webhooks/delivery/delivery-worker.ts';
+import { openDeliveryWorker, type DeliveryWorker } from '../../src/webhooks/delivery/delivery-worker.ts';
 import { usualDelaysSeconds } from '../../src/webhooks/domain/queue-rules.ts';
-import { routeOnce } from '../../src/webhooks/feed/fan-out.ts';
+import { fanOutOnce } from '../../src/webhooks/feed/fan-out.ts';
 import type { Answer, Post } from '../../src/webhooks/delivery/http-sender.ts';
 import type { Webhook } from '../../src/webhooks/domain/webhook.ts';
 import { instantAt } from '../../src/clock.ts';
@@ -22,7 +22,7 @@ export type Arrival = {
   readonly eventID: number;
   readonly answer: (answer: Answer) => void;
 };
-export type TestNode = { readonly courier: Courier; readonly arrivals: Arrival[] };
+export type TestNode = { readonly deliveryWorker: DeliveryWorker; readonly arrivals: Arrival[] };
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 const ed25519 = generateKeyPairSync('ed25519').privateKey;
@@ -88,7 +88,7 @@ export async function startCourierWorld() {
     } = {},
   ): TestNode {
     const arrivals: Arrival[] = [];
-    const courier = openCourier({
+    const deliveryWorker = openDeliveryWorker({
       db: db.database,
       clock,
       ids: randomIds,
@@ -137,7 +137,7 @@ export async function startCourierWorld() {
       },
       countDelivery: () => {},
     });
-    return { courier, arrivals };
+    return { deliveryWorker, arrivals };
   }
 
   return {
@@ -152,14 +152,14 @@ export async function startCourierWorld() {
     async route(): Promise<void> {
       const complain = (aggregateId: string, error: unknown) =>
         void logged.push(`${aggregateId}: ${String(error)}`);
-      while ((await routeOnce(db.database, [invoicesTopic], clock.now(), complain))?.more);
+      while ((await fanOutOnce(db.database, [invoicesTopic], clock.now(), complain))?.more);
     },
     /** Everything that is due is sent by a node of its own. */
     async sendAll(): Promise<Arrival[]> {
-      const { courier, arrivals } = node(({ answer }) => answer(delivered));
-      courier.wake();
-      await courier.settled();
-      await courier.stop();
+      const { deliveryWorker, arrivals } = node(({ answer }) => answer(delivered));
+      deliveryWorker.wake();
+      await deliveryWorker.whenIdle();
+      await deliveryWorker.stop();
       return arrivals;
     },
     /** Round trips, in which more would have been sent if it were going to be. */

@@ -6,7 +6,7 @@ import type { TestService } from './test-service.ts';
 
 class Killed extends Error {}
 
-export type MortalNode = {
+export type CrashableNode = {
   /** What was said so far, in order: `bank authorise`, `database change_binding`. */
   readonly said: string[];
   /** Kills it at the n-th thing said from now on, before it is heard or after. */
@@ -17,7 +17,7 @@ export type MortalNode = {
 };
 
 /** Only statements of these names count; those of others fail when it is dead, as they would. */
-export function mortalNode(service: TestService, statements: readonly string[]): MortalNode {
+export function mortalNode(service: TestService, statements: readonly string[]): CrashableNode {
   const said: string[] = [];
   let countdown = Number.POSITIVE_INFINITY;
   let dies: 'before' | 'after' = 'before';
@@ -56,14 +56,14 @@ export function mortalNode(service: TestService, statements: readonly string[]):
     const watched = (tx: Database): Database => ({
       ...tx,
       run: runOn(tx.run, notice),
-      contained: (inner) => tx.contained((part) => inner(watched(part))),
+      withSavepoint: (inner) => tx.withSavepoint((part) => inner(watched(part))),
     });
     const value = await transaction.call(database, (tx) => work(watched(tx)));
     return isNoticed ? say('database commit', () => Promise.resolve(value as T)) : (value as T);
   }
 
-  const contained: Database['contained'] = (work) => work(database);
-  Object.assign(database, { run: runOn(run), contained, transaction: dyingTransaction });
+  const withSavepoint: Database['withSavepoint'] = (work) => work(database);
+  Object.assign(database, { run: runOn(run), withSavepoint, transaction: dyingTransaction });
   const { bankOf } = banks;
   const mortal = (bank: Bank): Bank => ({
     send: (operation) => say(`bank ${operation.kind}`, () => bank.send(operation)),

@@ -1,6 +1,6 @@
 // A service with a bank, and what a merchant and a payer do to bind a card: each step is a function here.
 import { closeOwedReturn } from '../../src/customers/store/verification-refunds.ts';
-import { lookAfterReturns } from '../../src/customers/verification-refunds.ts';
+import { watchVerificationRefunds } from '../../src/customers/verification-refunds.ts';
 import { bindingClearing } from '../../src/platform/ledger/domain/account.ts';
 import { readBalance } from '../../src/platform/ledger/store/journals.ts';
 import { insertShop } from '../../src/merchants/store/parties.ts';
@@ -33,7 +33,7 @@ export type CustomerWorld = PaymentWorld & {
   /** What stands in the database, where the API says no more. */
   row(customer: { id: string }, bindingId: string): Promise<unknown>;
   /** What the house does about returns once a minute. */
-  lookAfterReturns(): Promise<void>;
+  watchVerificationRefunds(): Promise<void>;
   closeReturn(name: { customerId: string; bindingId: string }, reason: string): Promise<boolean>;
   /** What is on the clearing account of test charges, and what of it is on its way back. */
   bindingClearing(currency: string): Promise<{ own: number; returning: number }>;
@@ -82,7 +82,7 @@ export async function startCustomerWorld(environment: Record<string, string> = {
     async bound(customer, cardNumber) {
       const made = await bind(customer, cardNumber);
       if (made.created.status !== 201) throw new Error(`nothing is bound: ${made.created.text}`);
-      await service.engine.settled();
+      await service.jobs.whenIdle();
       return made;
     },
     async customer({ id }) {
@@ -100,12 +100,12 @@ export async function startCustomerWorld(environment: Record<string, string> = {
       );
       await world.decideAtIssuer(asked.userInteraction.request, decision);
       await service.call('GET', `/payer/return/customers/${binding.id}/${binding.bindingId}`);
-      await service.engine.settled();
+      await service.jobs.whenIdle();
     },
     async later(ms) {
       service.clock.advance(ms);
-      service.engine.wake();
-      await service.engine.settled();
+      service.jobs.wake();
+      await service.jobs.whenIdle();
     },
     async openShop(id, currency, { terminal } = { terminal: true }) {
       await service.database.run(insertShop, {
@@ -133,8 +133,8 @@ export async function startCustomerWorld(environment: Record<string, string> = {
       );
       return rows[0];
     },
-    async lookAfterReturns() {
-      await lookAfterReturns(service.database, service.clock.now(), service.log);
+    async watchVerificationRefunds() {
+      await watchVerificationRefunds(service.database, service.clock.now(), service.log);
     },
     closeReturn: (name, reason) => closeOwedReturn(service.database, service.clock, name, reason),
     async bindingClearing(currency) {

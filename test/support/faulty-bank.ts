@@ -1,14 +1,14 @@
 // Stands between the service and the simulated bank, where the connection is: what a test says of a message happens to it, in
 // no time at all. What it lets through reaches the bank for real, so that its book says what was done.
-import type { Bank, BankAnswer, BankOperation } from '../../src/acquiring/domain/bank-port.ts';
+import type { Bank, BankResponse, BankOperation } from '../../src/acquiring/domain/bank-port.ts';
 import type { Banks } from '../../src/acquiring/banks.ts';
 
 type Asked = BankOperation['kind'] | 'inquire';
 
 /** What becomes of a message: done and the answer lost, lost on the way, done as if nothing was, or answered otherwise. */
-export type Mishap = 'answer lost' | 'message lost' | 'not sent' | BankAnswer;
+export type Mishap = 'answer lost' | 'message lost' | 'not sent' | BankResponse;
 
-export type WaywardBank = {
+export type FaultyBank = {
   /** The kinds of messages that came, in order. */
   readonly asked: Asked[];
   /** What was sent, inquiries aside. */
@@ -21,14 +21,14 @@ export type WaywardBank = {
   always(kind: Asked, mishap: Mishap | undefined): void;
 };
 
-export function waylay(banks: Banks): WaywardBank {
+export function waylay(banks: Banks): FaultyBank {
   const asked: Asked[] = [];
   const sent: BankOperation[] = [];
   const coming = new Map<Asked, Mishap[]>();
   const besides = new Map<Asked, () => Promise<unknown>>();
   const lasting = new Map<Asked, Mishap>();
 
-  async function pass(kind: Asked, go: () => Promise<BankAnswer>): Promise<BankAnswer> {
+  async function pass(kind: Asked, go: () => Promise<BankResponse>): Promise<BankResponse> {
     asked.push(kind);
     const what = besides.get(kind);
     besides.delete(kind);

@@ -26,7 +26,7 @@ export type StormReport = {
 };
 
 const atOnce = 16;
-const shownCharactersMost = 3_000;
+const maxShownCharacters = 3_000;
 
 export async function storm(options: {
   readonly document: Document;
@@ -94,7 +94,7 @@ function placed(
 
 function described({ method, url, headers, body }: StormRequest, { status, text }: Received): string {
   const shown = (value: string) =>
-    value.length > shownCharactersMost ? `${value.slice(0, shownCharactersMost)}…` : value;
+    value.length > maxShownCharacters ? `${value.slice(0, maxShownCharacters)}…` : value;
   return [
     `${method} ${shown(url)}`,
     shown(JSON.stringify(headers)),

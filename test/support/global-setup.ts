@@ -28,12 +28,12 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   const { folder, remove } = temporaryFolder();
   project.provide('builtProgram', await installBuiltProgram(folder));
   const { connection, stop } = await startTestCluster();
-  const administration = openDatabase({ connection, connectionsMost: 1 });
+  const administration = openDatabase({ connection, maxConnections: 1 });
   await administration.withClient((client) => client.query(`create database ${templateName}`));
   await administration.end();
   const template = openDatabase({
     connection: { ...connection, database: templateName },
-    connectionsMost: 1,
+    maxConnections: 1,
   });
   await migrate(template);
   await template.end();

@@ -1,7 +1,7 @@
 // The comparison of the books, tried on books that are wrong: whatever is planted in one of them is found.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BookEntry } from '../../src/acquiring/adapters/http/messages.ts';
-import { differences, unfinished } from './ledger-check.ts';
+import { differences, notFinal } from './ledger-check.ts';
 import { invoicesUrl } from './invoices.ts';
 import { startPaymentWorld, type Paying, type PaymentWorld } from './payment-world.ts';
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
     const url = `${invoicesUrl}/${paying.id}/payments/1/${path}`;
     const { status, text } = await service.call('POST', url, { token: merchant.apiKey, body });
     if (status >= 300) throw new Error(text);
-    await service.engine.settled();
+    await service.jobs.whenIdle();
   };
   sold = await world.paid(card);
   await post(sold, 'refunds', { amount: 1_000 });
@@ -75,7 +75,7 @@ async function compareWith(change: string): Promise<string[]> {
 
 test('books that are right have no differences, and nothing is unfinished', async () => {
   expect(await compare()).toEqual([]);
-  expect(await unfinished(world.service.database)).toEqual([]);
+  expect(await notFinal(world.service.database)).toEqual([]);
 });
 
 test('a kopeck more in any line of the bank’s book is found', async () => {

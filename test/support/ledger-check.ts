@@ -126,7 +126,7 @@ export async function differences(database: DatabasePool, book: readonly BookEnt
 }
 
 /** What is not over: waits for the bank, for time to pass, or for an operator. A hold that stands is nothing of that. */
-export async function unfinished(database: DatabasePool): Promise<string[]> {
+export async function notFinal(database: DatabasePool): Promise<string[]> {
   const { rows } = await database.withClient((client) =>
     client.query<{ name: string }>(
       `select invoice_id || '.' || payment_id || ' is ' || status || coalesce(', stuck: ' || stuck_reason, '') as name

@@ -8,7 +8,7 @@ import { randomIds } from '../../src/ids.ts';
 import type { Account } from '../../src/platform/ledger/domain/account.ts';
 import { checkLedger } from '../../src/platform/ledger/check-ledger.ts';
 import { postJournal } from '../../src/platform/ledger/store/journals.ts';
-import type { DrawingJournal, Journal } from '../../src/platform/ledger/domain/ledger.ts';
+import type { FundsCheckedJournal, Journal } from '../../src/platform/ledger/domain/ledger.ts';
 import type { LedgerPayment, LedgerWithdrawal } from '../../src/platform/ledger/domain/postings.ts';
 import type { Currency, Money } from '../../src/money.ts';
 
@@ -38,7 +38,10 @@ export function moved(debit: Account, credit: Account, minor: bigint): Journal {
 }
 
 /** Writes a journal in a transaction of its own, as a room does. */
-export function book(db: Database, journal: Journal | DrawingJournal): Promise<'posted' | 'insufficient'> {
+export function book(
+  db: Database,
+  journal: Journal | FundsCheckedJournal,
+): Promise<'posted' | 'insufficient'> {
   return db.transaction((tx) =>
     'draws' in journal ? postJournal(tx, journal, bookedAt) : postJournal(tx, journal, bookedAt),
   );

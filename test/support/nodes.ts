@@ -94,13 +94,13 @@ function fusedDatabase(database: DatabasePool, fuse: Fuse): DatabasePool {
   const inTransaction = (tx: Database): Database => ({
     run: run(tx, false),
     transaction: (work) => tx.transaction((inner) => work(inTransaction(inner))),
-    contained: (work) => tx.contained((inner) => work(inTransaction(inner))),
+    withSavepoint: (work) => tx.withSavepoint((inner) => work(inTransaction(inner))),
     afterCommit: (effect) => tx.afterCommit(effect),
   });
   const fused: DatabasePool = {
     ...database,
     run: run(database, true),
-    contained: (work) => work(fused),
+    withSavepoint: (work) => work(fused),
     lookups: { run: run(database.lookups, false) },
     async transaction(work) {
       fuse.check();

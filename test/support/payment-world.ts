@@ -68,7 +68,7 @@ export async function startPaymentWorld(
   database?: TestDatabase,
 ): Promise<PaymentWorld> {
   const service = await startTestService(environment, prepare, database);
-  const { clock, banks, engine } = service;
+  const { clock, banks, jobs } = service;
   const bank = await openSimulatedBank({ clock, secret, log: { warn: () => {} }, ...bankOptions });
   await banks.putBank({ id: 'BANK', url: bank.url, secret });
 
@@ -153,7 +153,7 @@ export async function startPaymentWorld(
     pay,
     async paid(cardNumber, more) {
       const paying = await pay(cardNumber, more);
-      await engine.settled();
+      await jobs.whenIdle();
       return paying;
     },
     payment,
@@ -162,7 +162,7 @@ export async function startPaymentWorld(
     async authenticate(invoice, decision) {
       await decide(invoice, decision);
       await service.call('GET', `/payer/return/${invoice.id}/1`);
-      await engine.settled();
+      await jobs.whenIdle();
     },
     book,
     decideAtIssuer: async (request, decision) => void (await visitIssuer(request, decision)),
@@ -178,7 +178,7 @@ export async function startPaymentWorld(
       };
       const heard = await service.call('POST', target, { body: text, headers });
       if (heard.status !== 204) throw new Error(`the callback was answered ${heard.status}`);
-      await engine.settled();
+      await jobs.whenIdle();
     },
     async differences() {
       return differences(service.database, await book());

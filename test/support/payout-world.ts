@@ -72,7 +72,7 @@ export async function startPayoutWorld(
         { name: 'Card', identity, currency: 'RUB', resource: { type: 'BankCardDestinationResource', token } },
         by.apiKey,
       );
-      await service.engine.settled();
+      await service.jobs.whenIdle();
       return (await get(`/wallet/v0/destinations/${id}`, by.apiKey)).body;
     },
     withdraw: (amount, destination, more = {}) =>

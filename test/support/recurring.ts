@@ -50,7 +50,7 @@ export function recurringWorld(world: PaymentWorld): RecurringWorld {
         },
       });
       if (made.status !== 201) throw new Error(`no parent was made: ${made.text}`);
-      await service.engine.settled();
+      await service.jobs.whenIdle();
       return { invoiceID: invoice.id, paymentID: '1' };
     },
     invoice: (amount = 6_000, more = {}, by = world.merchant) =>
@@ -71,7 +71,7 @@ export function recurringWorld(world: PaymentWorld): RecurringWorld {
     async charged(parent, given, more = {}) {
       const made = await self.charge(parent, given, more);
       if (made.status !== 201) return made.body.code;
-      await service.engine.settled();
+      await service.jobs.whenIdle();
       const url = `${invoicesUrl}/${made.body.invoiceID}/payments/${made.body.id}`;
       const { apiKey: token } = more.by ?? world.merchant;
       return (await service.call('GET', url, { token })).body.status;

@@ -18,10 +18,10 @@ import { testClock, type TestClock } from './test-service.ts';
 
 export const bankSecret = 'a secret that only this test knows.';
 
-export type TestBank = SimulatedBank & Teller & { readonly clock: TestClock };
+export type TestBank = SimulatedBank & OperationProcessor & { readonly clock: TestClock };
 
 /** Speaks to a bank at an address; what it gets back is as it came. */
-export type Teller = {
+export type OperationProcessor = {
   put(id: string, message: object): Promise<Reply>;
   get(id: string): Promise<Reply>;
   book(): Promise<BookEntry[]>;
@@ -39,7 +39,7 @@ export async function startBank(options: Partial<SimulatedBankOptions> = {}): Pr
   return { ...bank, ...tellerAt(bank.url, bankSecret, () => epochMsOf(now.now())), clock };
 }
 
-export function tellerAt(url: string, secret: string, nowMs: () => number = Date.now): Teller {
+export function tellerAt(url: string, secret: string, nowMs: () => number = Date.now): OperationProcessor {
   const link = openLink(url, 5_000);
   onTestFinished(() => link.stop());
 

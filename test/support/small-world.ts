@@ -40,7 +40,7 @@ export async function startSmallWorld(database?: TestDatabase): Promise<SmallWor
   const made = async (path: string, body: unknown, by = token): Promise<any> => {
     const answer = await service.call('POST', path, { token: by, body });
     if (answer.status >= 300) throw new Error(`${path}: ${answer.text}`);
-    await service.engine.settled();
+    await service.jobs.whenIdle();
     return answer.body;
   };
   const subscribe = (topic: string, eventTypes: string[]) =>
@@ -58,8 +58,8 @@ export async function startSmallWorld(database?: TestDatabase): Promise<SmallWor
 
   const later = async (ms: number) => {
     service.clock.advance(ms);
-    service.engine.wake();
-    await service.engine.settled();
+    service.jobs.wake();
+    await service.jobs.whenIdle();
   };
   // What happens within a minute of a webhook's making may count as older than it.
   await later(2 * minuteMs);
@@ -100,8 +100,8 @@ export async function startSmallWorld(database?: TestDatabase): Promise<SmallWor
   await world.withdraw(7_000, destination);
   await world.withdraw(999_999_999, destination);
   // As each second: the receipt of the last charge is due.
-  service.engine.wake();
-  await service.engine.settled();
+  service.jobs.wake();
+  await service.jobs.whenIdle();
   const wallet = { name: 'Other', identity: world.identity, currency: 'RUB' };
   const { id: otherWallet } = await made('/wallet/v0/wallets', wallet);
   const body = { amount: 300, currency: 'RUB' };
@@ -110,7 +110,7 @@ export async function startSmallWorld(database?: TestDatabase): Promise<SmallWor
 
   // The last receipts.
   await later(0);
-  await service.webhooks.settled();
+  await service.webhooks.whenIdle();
   const received = receiver.deliveries.map(({ body: told }) => ({
     webhookID: webhooks[told.topic === 'InvoicesTopic' ? 0 : 1].id as string,
     eventID: told.eventID as number,

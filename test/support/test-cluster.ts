@@ -20,7 +20,7 @@ export const throwAwaySettings = {
   track_commit_timestamp: 'on',
 };
 
-const connectionsMost = 200;
+const maxConnections = 200;
 
 /** A folder for databases that vanishes with its content. Open to the user whom root hands the server to. */
 export function temporaryFolder(): { folder: string; remove: () => Promise<void> } {
@@ -35,7 +35,7 @@ export async function startTestCluster(): Promise<TestCluster> {
     const { connection } = await startEmbedded({
       dataFolder: folder,
       log: () => {},
-      settings: { ...throwAwaySettings, max_connections: String(connectionsMost) },
+      settings: { ...throwAwaySettings, max_connections: String(maxConnections) },
       // Where the temporary folder is closed to the server's user, an error is better than data left elsewhere.
       machine: { openFolder: folder },
     });

@@ -21,7 +21,7 @@ export async function createTestDatabase(
   const template = kind !== 'empty' ? `template ${templateName} strategy wal_log` : '';
   await administer(cluster, `create database ${name} ${template}`);
   const connection = { ...cluster, database: name };
-  const database = openDatabase({ connection, connectionsMost: 10 });
+  const database = openDatabase({ connection, maxConnections: 10 });
   if (kind === 'partitioned') await database.withClient(partitionSchema);
   return {
     database,
@@ -34,7 +34,7 @@ export async function createTestDatabase(
 }
 
 async function administer(cluster: ClusterConnection, command: string): Promise<void> {
-  const administration = openDatabase({ connection: cluster, connectionsMost: 1 });
+  const administration = openDatabase({ connection: cluster, maxConnections: 1 });
   try {
     await administration.withClient((client) => client.query(command));
   } finally {

@@ -7,8 +7,9 @@ import { scopes } from '../../src/platform/http/access.ts';
 import { randomIds } from '../../src/ids.ts';
 import { openLog } from '../../src/platform/log.ts';
 import { insertParty, insertShop } from '../../src/merchants/store/parties.ts';
-import { realmOf } from '../../src/merchants/livemode.ts';
+import { livemodeOf } from '../../src/merchants/livemode.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
+import { defined } from '../../src/defined.ts';
 
 export type Answer = {
   readonly status: number;
@@ -102,7 +103,7 @@ export function callsTo({ app }: Pick<RunningService, 'app'>): TestService['call
     };
     const sent = Object.fromEntries(Object.entries(usual).filter(([, value]) => value !== undefined));
     const answer = await app.inject({
-      ...(method === undefined ? {} : { method }),
+      ...defined({ method }),
       url,
       headers: sent as Record<string, string>,
       ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
@@ -129,7 +130,7 @@ async function createMerchant({ config, database, apiKeys, ports }: Foundation):
     const shop = {
       party_id,
       shop_id,
-      realm: realmOf(config.mode),
+      realm: livemodeOf(config.mode),
       name: shop_id,
       url: 'https://shop.example',
     };

@@ -1,6 +1,6 @@
 // A bank and a service with a few hundred payments and payouts behind them: every kind of life they can have, with answers that
 // were lost, reversals, refunds of all sorts, and things that are still under way, some of them since yesterday.
-import { openBookReader, type BookReader } from '../../src/acquiring/adapters/http/read-report.ts';
+import { openBookReader, type ReportReader } from '../../src/acquiring/adapters/http/read-report.ts';
 import type { BookEntry } from '../../src/acquiring/adapters/http/messages.ts';
 import { seededRandom } from '../../src/sandbox/bank/random.ts';
 import { invoicesUrl, type CreatedInvoice } from './invoices.ts';
@@ -19,7 +19,7 @@ const neverPaidOut = 99_916;
 
 export type TradedWorld = PaymentWorld & {
   /** The bank's book, over HTTP. */
-  openBook(): BookReader;
+  openBook(): ReportReader;
   /** All of it, as it is now. */
   readBook(): Promise<BookEntry[]>;
 };
@@ -27,7 +27,7 @@ export type TradedWorld = PaymentWorld & {
 export async function startTradedWorld(): Promise<TradedWorld> {
   const world = await startPayoutWorld();
   const { service, merchant, bank } = world;
-  const { clock, engine, banks } = service;
+  const { clock, jobs, banks } = service;
   const token = merchant.apiKey;
   const random = seededRandom(7);
   const amount = () => 1_000 + Math.floor(random() * 80_000);
@@ -50,7 +50,7 @@ export async function startTradedWorld(): Promise<TradedWorld> {
     // The circuit to the bank forgets what went wrong before.
     clock.advance(minuteMs);
     const all = await Promise.all(Array.from({ length: times }, (_, n) => life(n)));
-    await engine.settled();
+    await jobs.whenIdle();
     return all;
   };
   const post = async ({ id }: CreatedInvoice, what: string, body: Record<string, unknown>) => {
@@ -63,8 +63,8 @@ export async function startTradedWorld(): Promise<TradedWorld> {
     // A bank that was found away is tried by one at a time: the others come a minute later.
     for (const step of [ms, minuteMs, minuteMs]) {
       clock.advance(step);
-      engine.wake();
-      await engine.settled();
+      jobs.wake();
+      await jobs.whenIdle();
     }
   };
 
@@ -127,17 +127,17 @@ export async function startTradedWorld(): Promise<TradedWorld> {
   await Promise.all(sold.slice(24, 60).map((one) => post(one, 'refunds', { amount: 300, currency: 'RUB' })));
   await later(2 * minuteMs);
   await Promise.all(sold.slice(24, 40).map((one) => post(one, 'refunds', { amount: 400, currency: 'RUB' })));
-  await engine.settled();
+  await jobs.whenIdle();
   const large = await many(14, () => world.pay(good, {}, { amount: 150_000 }));
   await Promise.all(large.map((one) => post(one, 'refunds', { amount: 99_051, currency: 'RUB' })));
-  await engine.settled();
+  await jobs.whenIdle();
 
   // Under way just now: payers who think, and refunds without an answer.
   await many(8, () => world.pay(challenged, {}, { amount: amount() }));
   bank.faults.order({ kind: 'reset-after-booking', next: 3, operationKind: 'refund' });
   bank.faults.order({ kind: 'reset-before-booking', next: 3, operationKind: 'refund' });
   await Promise.all(sold.slice(60, 66).map((one) => post(one, 'refunds', { amount: 500, currency: 'RUB' })));
-  await engine.settled();
+  await jobs.whenIdle();
 
   const openBook = () => openBookReader({ ...own, clock });
   return {

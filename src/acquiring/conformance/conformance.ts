@@ -1,10 +1,10 @@
 // Does a bank keep the open bank protocol? A list of promises, each tried on the running bank; anybody who implements the
 // protocol can run it (`mandate bank conformance`). It needs a test system whose cards are known, and moves no real money.
 import { promisesOfMessages } from './message-checks.ts';
-import { promisesOfMoney } from './money-checks.ts';
+import { moneyChecks } from './money-checks.ts';
 import { Broken, openProbe, type ProbeOptions } from './probe.ts';
 
-const checks = [...promisesOfMessages, ...promisesOfMoney];
+const checks = [...promisesOfMessages, ...moneyChecks];
 
 export type Result = {
   readonly number: number;

@@ -18,7 +18,7 @@ import { expect } from './probe.ts';
 
 const bookPage = Compile(BookPage);
 
-export const promisesOfMoney: readonly Check[] = [
+export const moneyChecks: readonly Check[] = [
   {
     promise: 'holds, and captures a part once',
     async tryIt(bank) {

@@ -45,7 +45,7 @@ export type Probe = ReturnType<typeof openProbe>;
 
 const connectMs = 5_000;
 const answerMs = 30_000;
-const pageMost = 100;
+const maxPage = 100;
 
 export class Broken extends Error {}
 
@@ -124,9 +124,9 @@ export function openProbe(options: ProbeOptions) {
       const all: BookEntry[] = [];
       for (;;) {
         const after = all.at(-1)?.sequence ?? 0;
-        const entries = await page(after, pageMost);
+        const entries = await page(after, maxPage);
         all.push(...entries);
-        if (entries.length < pageMost) return all;
+        if (entries.length < maxPage) return all;
         expect((all.at(-1)?.sequence ?? 0) > after, 'the book does not advance');
       }
     },

@@ -95,7 +95,7 @@ export type Interaction =
       readonly form: readonly { readonly name: string; readonly value: string }[];
     };
 
-export type BankAnswer =
+export type BankResponse =
   | {
       readonly outcome: 'approved';
       /** The retrieval reference, 12 letters or digits. */
@@ -122,15 +122,15 @@ export type BankAnswer =
   /** Time ran out, the connection broke, or the answer makes no sense: nobody knows whether it was done. */
   | { readonly outcome: 'unknown'; readonly why: string }
   /**
-   * Certainly not done. With `nothingLeft` not a byte of it has left for the bank, because nobody listens there or the
+   * Certainly not done. With `noBytesSent` not a byte of it has left for the bank, because nobody listens there or the
    * circuit is open: then it may be sent elsewhere too. Without, the bank was told of it and says that it did nothing.
    */
-  | { readonly outcome: 'notSent'; readonly why: string; readonly nothingLeft?: true };
+  | { readonly outcome: 'notSent'; readonly why: string; readonly noBytesSent?: true };
 
 export type Bank = {
   /** Safe to repeat with the same operation id: the bank answers what it answered before. Never throws. */
-  send(operation: BankOperation): Promise<BankAnswer>;
+  send(operation: BankOperation): Promise<BankResponse>;
   /** What became of an operation. Never throws. */
-  inquire(operationId: string, terminal: Terminal): Promise<BankAnswer>;
+  inquire(operationId: string, terminal: Terminal): Promise<BankResponse>;
   stop(): Promise<void>;
 };

@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
-import type { BankAnswer } from './bank-port.ts';
+import type { BankResponse } from './bank-port.ts';
 import type { Instant } from '../../clock.ts';
-import { mayMove, movedTo } from './reroute.ts';
+import { mayReroute, rerouted } from './reroute.ts';
 import type { Payment, PaymentStateName } from '../../payments/domain/payment.ts';
 
 const now = '2026-01-19T10:00:00.000000Z' as Instant;
 const deadline = '2026-01-19T10:30:00.000000Z' as Instant;
-const away: BankAnswer = { outcome: 'notSent', why: 'ECONNREFUSED', nothingLeft: true };
+const away: BankResponse = { outcome: 'notSent', why: 'ECONNREFUSED', noBytesSent: true };
 
 const inState = (name: PaymentStateName) => ({ state: { name }, deadline }) as unknown as Payment;
 
 test('a payment moves when at its first attempt not a byte has left', () =>
-  expect(mayMove(inState('authorising'), away, 1, now)).toBe(true));
+  expect(mayReroute(inState('authorising'), away, 1, now)).toBe(true));
 
-test.each<[string, BankAnswer]>([
+test.each<[string, BankResponse]>([
   ['approved', { outcome: 'approved', reference: '900000000001' }],
   ['declined', { outcome: 'declined', network: 'bank', code: '91' }],
   [
@@ -25,14 +25,14 @@ test.each<[string, BankAnswer]>([
   ['is silent', { outcome: 'unknown', why: 'no answer within 30000 ms' }],
   ['was told of it and says it did nothing', { outcome: 'notSent', why: 'the bank is busy, status 503' }],
 ])('it stays with a bank that %s', (_what, answer) =>
-  expect(mayMove(inState('authorising'), answer, 1, now)).toBe(false),
+  expect(mayReroute(inState('authorising'), answer, 1, now)).toBe(false),
 );
 
 test('it stays at every later attempt: nobody knows what was sent by the one before', () =>
-  expect(mayMove(inState('authorising'), away, 2, now)).toBe(false));
+  expect(mayReroute(inState('authorising'), away, 2, now)).toBe(false));
 
 test('it stays when its time is up', () =>
-  expect(mayMove(inState('authorising'), away, 1, deadline)).toBe(false));
+  expect(mayReroute(inState('authorising'), away, 1, deadline)).toBe(false));
 
 test.each<PaymentStateName>([
   'challenged',
@@ -44,9 +44,9 @@ test.each<PaymentStateName>([
   'cancelled',
   'refunded',
   'failed',
-])('it stays once it is %s', (state) => expect(mayMove(inState(state), away, 1, now)).toBe(false));
+])('it stays once it is %s', (state) => expect(mayReroute(inState(state), away, 1, now)).toBe(false));
 
 test('the fact says where it went and why', () => {
   const terminal = { id: 'T2', bankId: 'BANK2', merchantId: 'M2', descriptor: 'SHOP' };
-  expect(movedTo(terminal, away)).toEqual({ terminal, why: 'ECONNREFUSED' });
+  expect(rerouted(terminal, away)).toEqual({ terminal, why: 'ECONNREFUSED' });
 });

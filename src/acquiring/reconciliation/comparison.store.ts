@@ -4,7 +4,7 @@
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
 import type { BankLine, Expected, Pair } from './domain/difference.ts';
-import { expectedColumns, type ExpectedAtBank } from './domain/reconciliation-source.ts';
+import { expectedColumns, type ReconciliationSource } from './domain/reconciliation-source.ts';
 
 /** Aggregates by their ids, with both ends. */
 export type Page = { readonly first: string; readonly last: string };
@@ -27,7 +27,7 @@ const instant = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY
 const digitsShown = (mask: string) => `left(${mask}, 6) || right(${mask}, 4)`;
 
 /** To be called once in a program: its statements have names. */
-export function comparisonWith(rooms: readonly ExpectedAtBank[]): Comparison {
+export function comparisonWith(rooms: readonly ReconciliationSource[]): Comparison {
   const columns = expectedColumns.join(', ');
   const endOf = (table: string, key: string, more = '') =>
     `(select ${key} from ${table} where ${more}${key} >= :first order by ${key} offset :rows limit 1)`;

@@ -7,8 +7,8 @@ import type { Database } from '../../platform/database/database.ts';
 import { randomText } from '../../ids.ts';
 import { countLines, deleteRuns, storeLines } from './report-lines.store.ts';
 import { afterAllIds, beforeAllIds, type Comparison, type Page } from './comparison.store.ts';
-import { judge, type Difference, type Judgement, type Scope } from './domain/difference.ts';
-import { openTally, type Tally } from './domain/totals.ts';
+import { judge, type Difference, type Classification, type Scope } from './domain/difference.ts';
+import { openTally, type Totals } from './domain/totals.ts';
 
 /** Clearing files may lack what a book has. */
 type Entry = Omit<BookEntry, 'cardMask'> & { readonly cardMask?: string };
@@ -24,7 +24,7 @@ export type Period = { readonly from?: Instant; readonly to?: Instant };
 
 export type Progress = { readonly doing: 'reading' | 'comparing'; readonly lines: number };
 
-export type Reconciliation = Tally & {
+export type Reconciliation = Totals & {
   /** With the end a file has by itself. */
   readonly period: Period;
   readonly lines: number;
@@ -42,7 +42,7 @@ export type ReconcileOptions = {
   /** How long something may be under way here, until now. */
   readonly openHours: number;
   /** Of each class so many differences are listed; all are counted. */
-  readonly listMost: number;
+  readonly maxList: number;
   /** Smaller in a test of it. */
   readonly rowsOfPage?: number;
   readonly report: (progress: Progress) => void;
@@ -65,7 +65,7 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
     const period = periodOf(options, intake.lastAt());
     const openSince = laterBy(startedAt, -options.openHours * hourMs);
     const scope = { ...period, bankId: options.bankId, openSince };
-    const tally = openTally(options.listMost);
+    const tally = openTally(options.maxList);
     await walk(options, { runId, scope, readOn: intake.readOn, tally });
     await requireAllOf(intake.lines(), db, runId);
     return { ...tally.result(), period, lines: intake.lines(), linesOutside: intake.linesOutside() };
@@ -158,7 +158,7 @@ async function walk(options: ReconcileOptions, run: Run): Promise<void> {
   }
 }
 
-function isDifference(judgement: Judgement): judgement is Difference {
+function isDifference(judgement: Classification): judgement is Difference {
   return typeof judgement === 'object';
 }
 

@@ -4,7 +4,7 @@ import type { Scanner } from './report-file.ts';
 
 /** Columns that are numbers. */
 const numbers = ['sequence', 'amount', 'sign'];
-const charactersMost = 64 * 1024;
+const maxCharacters = 64 * 1024;
 
 export function openCsvScanner(): Scanner {
   let heading: readonly string[] | undefined;
@@ -29,7 +29,7 @@ export function openCsvScanner(): Scanner {
     push(piece) {
       const lines = (rest + piece).split(/\r?\n/);
       rest = lines.pop() ?? '';
-      if (rest.length > charactersMost) throw new Error('it has a line that is too long for an entry');
+      if (rest.length > maxCharacters) throw new Error('it has a line that is too long for an entry');
       return lines.flatMap(recordOf);
     },
     end() {

@@ -3,7 +3,7 @@
 import type { Scanner } from './report-file.ts';
 
 /** No entry of a book comes near it. */
-const charactersMost = 64 * 1024;
+const maxCharacters = 64 * 1024;
 
 export function openJsonScanner(): Scanner {
   /** What is open: `{` and `[`. */
@@ -69,7 +69,7 @@ export function openJsonScanner(): Scanner {
       }
       if (text !== undefined) {
         text += piece.slice(start);
-        if (text.length > charactersMost) throw new Error('it has an object that is too large for an entry');
+        if (text.length > maxCharacters) throw new Error('it has an object that is too large for an entry');
       }
       return found;
     },

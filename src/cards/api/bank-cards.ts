@@ -7,6 +7,9 @@ import { DateTime } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { checkPayoutCard } from '../domain/payout-card.ts';
 import type { PaymentResource } from '../domain/payment-resource.ts';
+import { defined } from '../../defined.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Cards } from '../vault.ts';
 
 const BankCardParams = Type.Object(
   {
@@ -43,6 +46,7 @@ const StoredBankCard = Type.Object(
 
 export const storeBankCard = endpoint({
   operation: 'storeBankCard',
+  access: { scope: 'payouts:write' },
   method: 'POST',
   path: '/payres/v0/bank-cards',
   tag: 'Destinations',
@@ -50,7 +54,7 @@ export const storeBankCard = endpoint({
   description:
     'Turns the number of a card into a token, opaque and random, that stands for it for an hour, for your party alone. ' +
     'The same card stored twice has two tokens. In the sandbox the expiry may lie in the past.',
-  notRemembered: ['cvv'],
+  excludeFromHash: ['cvv'],
   body: BankCardParams,
   bodyExample: {
     type: 'BankCard',
@@ -59,15 +63,24 @@ export const storeBankCard = endpoint({
     cardHolder: 'LEXA SVOTIN',
   } satisfies Static<typeof BankCardParams>,
   status: 201,
-  answer: StoredBankCard,
-  refusals: ['unsupportedCard', 'invalidCardData'],
-  handle: async ({ caller, body, now }, { db, cards, payouts }) => {
+  response: StoredBankCard,
+  errors: ['unsupportedCard', 'invalidCardData'],
+  handle: async (
+    { caller, body, now },
+    {
+      db,
+      cards,
+      payouts,
+    }: {
+      readonly db: Database;
+      readonly cards: Cards;
+      readonly payouts: { readonly realm: 'test' | 'live' };
+    },
+  ) => {
     const { cardNumber: number, expDate, cardHolder, cvv } = body;
     const entered = {
       number,
-      ...(expDate === undefined ? {} : { expDate }),
-      ...(cardHolder === undefined ? {} : { holder: cardHolder }),
-      ...(cvv === undefined ? {} : { securityCode: cvv }),
+      ...defined({ expDate, holder: cardHolder, securityCode: cvv }),
     };
     const checked = checkPayoutCard(entered, now, { takesExpired: payouts.realm === 'test' });
     if (!checked.ok) return checked;
@@ -89,15 +102,19 @@ export const storeBankCard = endpoint({
 
 export const getBankCard = endpoint({
   operation: 'getBankCard',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/payres/v0/bank-cards/{token}',
   tag: 'Destinations',
   summary: 'What is shown of a stored card',
   params: Type.Object({ token: Type.String({ minLength: 1, maxLength: 1_000 }) }),
   status: 200,
-  answer: BankCardToken,
-  refusals: ['bankCardNotFound'],
-  handle: async ({ caller, params, now }, { db, cards }) => {
+  response: BankCardToken,
+  errors: ['bankCardNotFound'],
+  handle: async (
+    { caller, params, now },
+    { db, cards }: { readonly db: Database; readonly cards: Cards },
+  ) => {
     const found = await cards.findForPayout(db, caller.partyId, params.token);
     return found && now < found.validUntil ? accept(bankCardBody(found)) : refuse('bankCardNotFound');
   },

@@ -3,9 +3,8 @@
 // answer but the mask.
 import type { Static } from 'typebox';
 import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
-import { complaint } from '../../platform/http/errors/validate.ts';
+import { validationMessage } from '../../platform/http/errors/validate.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
-import type { Service } from '../../app/app-context.ts';
 import { checkCard, expiryOf, givesAway, passesLuhn, type EnteredCard } from '../domain/card.ts';
 import { madeForOf, mayUse, type ClientInfo } from '../domain/payment-resource.ts';
 import {
@@ -14,11 +13,22 @@ import {
   PaymentResourceParams,
   PaymentResourceSchema,
 } from './schema.ts';
+import { defined } from '../../defined.ts';
+import type { Cards } from '../vault.ts';
+import type { CardTesting } from '../card-testing.ts';
+import type { Database } from '../../platform/database/database.ts';
+
+type Deps = {
+  readonly db: Database;
+  readonly cards: Cards;
+  readonly cardTesting: CardTesting;
+};
 
 type Answer = Static<typeof PaymentResourceSchema>;
 
 export const createPaymentResource = endpoint({
   operation: 'createPaymentResource',
+  access: { scope: 'payment-resources:write', tokens: ['invoice', 'customer'], anyEntity: true },
   method: 'POST',
   path: '/v2/processing/payment-resources',
   tag: 'Cards',
@@ -31,11 +41,11 @@ export const createPaymentResource = endpoint({
   body: PaymentResourceParams,
   bodyExample: paymentResourceExample,
   // Of no use a quarter of an hour later, and few enough to be tried: a hash of it would be a copy kept for days.
-  notRemembered: ['paymentTool.cvv'],
+  excludeFromHash: ['paymentTool.cvv'],
   status: 201,
-  answer: PaymentResourceSchema,
-  refusals: ['externalIDConflict'],
-  limit: ({ caller, address, body }, { cards, cardTesting }) => {
+  response: PaymentResourceSchema,
+  errors: ['externalIDConflict'],
+  limit: ({ caller, address, body }, { cards, cardTesting }: Deps) => {
     if (caller.kind === 'apiKey' || address === undefined) return undefined;
     const { cardNumber } = body.paymentTool;
     // A slip of the finger is not another card.
@@ -46,7 +56,7 @@ export const createPaymentResource = endpoint({
       hash,
     );
   },
-  handle: async (request, service) => {
+  handle: async (request, deps: Deps) => {
     const { caller, body, now } = request;
     const { externalID } = body;
     const entered = enteredCard(body.paymentTool);
@@ -61,15 +71,13 @@ export const createPaymentResource = endpoint({
         partyId: caller.partyId,
         card: checked.value,
         clientInfo: clientInfo.value,
-        ...(madeFor === undefined ? {} : { madeFor }),
-        ...(securityCode === undefined ? {} : { securityCode }),
-        ...(externalID === undefined ? {} : { externalId: externalID }),
+        ...defined({ madeFor, securityCode, externalId: externalID }),
       };
-      const made = await service.cards.tokenise(service.db, card, now);
+      const made = await deps.cards.tokenise(deps.db, card, now);
       if (made) return accept(paymentResourceBody(made));
     }
     // A repeated request is answered before any other rule, for instance when the card has expired since.
-    const repeated = await answerToRepeat(request, entered, service);
+    const repeated = await answerToRepeat(request, entered, deps);
     if (repeated) return repeated;
     if (!checked.ok) return checked;
     throw new Error('a payment resource was neither made nor found by its externalID');
@@ -81,14 +89,14 @@ type Request = EndpointRequest<undefined, undefined, PaymentResourceParams>;
 async function answerToRepeat(
   { caller, body: { externalID } }: Request,
   entered: EnteredCard,
-  { db, cards }: Service,
+  { db, cards }: Deps,
 ): Promise<Outcome<Answer, 'externalIDConflict'> | undefined> {
   if (externalID === undefined) return undefined;
   const earlier = await cards.findNamed(db, caller.partyId, externalID);
   if (!earlier) return undefined;
   const { number, expDate } = entered;
-  const identity = await cards.identityHash({ number, expiry: expiryOf(expDate) });
-  if (mayUse(earlier, caller) && earlier.identityHash.equals(identity))
+  const identity = await cards.cardMatchHash({ number, expiry: expiryOf(expDate) });
+  if (mayUse(earlier, caller) && earlier.cardMatchHash.equals(identity))
     return accept(paymentResourceBody(earlier));
   // The id of a payment resource is its token, which is not for everybody who can guess a name.
   const id = caller.kind === 'apiKey' ? { id: earlier.token } : {};
@@ -104,8 +112,7 @@ function enteredCard({
   return {
     number: cardNumber,
     expDate,
-    ...(cvv === undefined ? {} : { securityCode: cvv }),
-    ...(cardHolder === undefined ? {} : { holder: cardHolder }),
+    ...defined({ securityCode: cvv, holder: cardHolder }),
   };
 }
 
@@ -115,16 +122,16 @@ function clientInfoOf({ address, body }: Request): Outcome<ClientInfo, 'invalidR
   const { fingerprint, url } = body.clientInfo;
   const page = url === undefined ? undefined : pageOf(url);
   if (url !== undefined && page === undefined) {
-    return invalid(complaint('clientInfo.url', 'no_match', 'must be an absolute URL'));
+    return invalid(validationMessage('clientInfo.url', 'no_match', 'must be an absolute URL'));
   }
   const { cardNumber } = body.paymentTool;
   const kept = { 'clientInfo.fingerprint': fingerprint, 'clientInfo.url': page, externalID: body.externalID };
   for (const [name, text] of Object.entries(kept)) {
     if (text !== undefined && givesAway(text, cardNumber)) {
-      return invalid(complaint(name, 'schema_violated', 'must not contain the card number'));
+      return invalid(validationMessage(name, 'schema_violated', 'must not contain the card number'));
     }
   }
-  return accept({ fingerprint, ip: address, ...(page === undefined ? {} : { url: page }) });
+  return accept({ fingerprint, ip: address, ...defined({ url: page }) });
 }
 
 function pageOf(text: string): string | undefined {

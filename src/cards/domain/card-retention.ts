@@ -1,12 +1,12 @@
 // What a card in the vault is kept for: the payment, the binding or the destination that was made with it, as a line of text
 // each. Whoever makes one keeps the card in the same statement, so that there is never a kept card without a reason.
-export type KeptFor = readonly [kind: 'payment' | 'binding' | 'destination', ...key: string[]];
+export type RetentionReason = readonly [kind: 'payment' | 'binding' | 'destination', ...key: string[]];
 
-export function keptForText(reason: KeptFor): string {
+export function keptForText(reason: RetentionReason): string {
   return reason.join('/');
 }
 
-export function keptForFrom(text: string): KeptFor {
+export function keptForFrom(text: string): RetentionReason {
   const [kind = '', ...key] = text.split('/');
   if (kind !== 'payment' && kind !== 'binding' && kind !== 'destination')
     throw new Error(`a card is kept for ${text}, which is nothing`);
@@ -20,7 +20,7 @@ export const keptParameters = { kept_card: 'text?', kept_for: 'text?' } as const
  * row itself when the card is still there. From the minute in which its token is no good any more it is looked at
  * (kept-card.step.ts). Uses the parameter :party_id.
  */
-export function keepCard(whileThereIs: string): string {
+export function retainCard(whileThereIs: string): string {
   return `update card
       set is_kept = true, wake_at = coalesce(wake_at, date_trunc('minute', valid_until) + interval '1 minute'),
           kept_for = (coalesce(kept_for::jsonb, '[]') || to_jsonb(:kept_for))::json

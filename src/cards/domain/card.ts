@@ -2,6 +2,7 @@
 // with the numbers themselves: only the vault and tokenisation call it.
 import type { Instant } from '../../clock.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
+import { defined } from '../../defined.ts';
 
 export type PaymentSystem =
   | 'visa'
@@ -59,7 +60,7 @@ export const paymentSystems: Readonly<
   dankort: { lengths: [16] },
 };
 
-const digitsMost = 19;
+const maxDigits = 19;
 
 /** Leading digits, from and to. The first row that fits counts: narrow ranges stand before the wide ones around them. */
 const ranges: readonly (readonly [PaymentSystem, from: string, to: string])[] = [
@@ -103,7 +104,7 @@ export function checkCard(entered: EnteredCard, now: Instant): Outcome<Card, 'in
   }
   const expiry = expiryOf(entered.expDate);
   if (!isExpiry(expiry) || isPast(expiry, now)) return invalid('Invalid expiration date');
-  return accept({ number, expiry, ...(holder === undefined ? {} : { holder }) });
+  return accept({ number, expiry, ...defined({ holder }) });
 }
 
 function invalid(message: string) {
@@ -167,7 +168,7 @@ function startsWithCard(groups: readonly string[]): boolean {
   let number = '';
   for (const group of groups) {
     number += group;
-    if (number.length > digitsMost) return false;
+    if (number.length > maxDigits) return false;
     if (isCardNumber(number)) return true;
     if (group.length < 3) return false;
   }

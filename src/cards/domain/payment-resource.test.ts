@@ -26,7 +26,7 @@ const byKey: PaymentResource = {
   clientInfo: { fingerprint: 'f', ip: '192.0.2.1' },
   validUntil: at('2026-01-19T11:00:00Z'),
   fingerprint: { generation: 1, hash: Buffer.alloc(32) },
-  identityHash: Buffer.alloc(32),
+  cardMatchHash: Buffer.alloc(32),
 };
 const byInvoice: PaymentResource = { ...byKey, madeFor: { kind: 'invoice', id: 'I' } };
 

@@ -31,7 +31,7 @@ export type PaymentResource = {
   readonly validUntil: Instant;
   readonly fingerprint: Fingerprint;
   /** Equal for two resources of the same card and expiry, for ever: what repeated requests are compared by. */
-  readonly identityHash: Buffer;
+  readonly cardMatchHash: Buffer;
 };
 
 export const resourceLifetimeMs = 60 * 60_000;

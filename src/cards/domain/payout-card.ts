@@ -11,6 +11,7 @@ import {
   paymentSystems,
   type Card,
 } from './card.ts';
+import { defined } from '../../defined.ts';
 
 export type EnteredPayoutCard = {
   readonly number: string;
@@ -40,7 +41,6 @@ export function checkPayoutCard(
   }
   return accept({
     number,
-    ...(expiry === undefined ? {} : { expiry }),
-    ...(holder === undefined ? {} : { holder }),
+    ...defined({ expiry, holder }),
   });
 }

@@ -4,7 +4,7 @@ import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import { detailsOf, type PaymentSystem } from '../domain/card.ts';
-import { keepCard, keptForText, keptParameters, type KeptFor } from '../domain/card-retention.ts';
+import { retainCard, keptForText, keptParameters, type RetentionReason } from '../domain/card-retention.ts';
 import {
   sessionOf,
   tokenOf,
@@ -114,7 +114,7 @@ const keepCardAlone = statement({
   name: 'keep_card',
   parameters: { ...keptParameters, party_id: 'text' },
   row: { card_id: 'text' },
-  text: `with asked as (select) ${keepCard('asked')}`,
+  text: `with asked as (select) ${retainCard('asked')}`,
 });
 
 /** The sealed card, and the code that waits for it, which is gone with this. */
@@ -218,11 +218,11 @@ export async function findCardNamed(
   return row && resourceFromRow(row);
 }
 
-export async function markKept(
+export async function markRetained(
   db: Database,
   partyId: string,
   cardId: string,
-  reason: KeptFor,
+  reason: RetentionReason,
 ): Promise<boolean> {
   const kept = { kept_card: cardId, kept_for: keptForText(reason) };
   const rows = await db.run(keepCardAlone, { ...kept, party_id: partyId });
@@ -285,6 +285,6 @@ export function resourceFromRow(row: CardRow): PaymentResource {
     clientInfo: row.client_info as ClientInfo,
     validUntil: row.valid_until,
     fingerprint: { generation: row.fingerprint_generation, hash: row.fingerprint },
-    identityHash: row.identity_hash,
+    cardMatchHash: row.identity_hash,
   };
 }

@@ -66,7 +66,7 @@ export async function readUnderOlderKeys(
 }
 
 /** Answers how many were exchanged. */
-export async function exchangeSealed(
+export async function swapCiphertext(
   db: Database,
   generation: number,
   cards: readonly { cardId: string; was: Buffer; sealed: Buffer }[],

@@ -12,7 +12,7 @@ const readKept = statement({
 });
 
 /** Not when somebody asked for a look while this one was under way: that is taken next. */
-const reschedule = statement({
+const rescheduleCard = statement({
   name: 'reschedule_kept_card',
   parameters: { card_id: 'text', wake_at: 'timestamptz' },
   row: {},
@@ -43,14 +43,18 @@ export async function findKept(
   return row && { keptFor: (row.kept_for ?? []) as string[], validUntil: row.valid_until };
 }
 
-export async function lookAgainAt(db: Database, cardId: string, at: Instant): Promise<void> {
-  await db.run(reschedule, { card_id: cardId, wake_at: at });
+export async function reschedule(db: Database, cardId: string, at: Instant): Promise<void> {
+  await db.run(rescheduleCard, { card_id: cardId, wake_at: at });
 }
 
-export async function hastenLook(db: Database, cardId: string, now: Instant): Promise<void> {
+export async function expedite(db: Database, cardId: string, now: Instant): Promise<void> {
   await db.run(hasten, { card_id: cardId, now });
 }
 
-export async function removeKept(db: Database, cardId: string, keptFor: readonly string[]): Promise<void> {
+export async function removeRetained(
+  db: Database,
+  cardId: string,
+  keptFor: readonly string[],
+): Promise<void> {
   await db.run(deleteKept, { card_id: cardId, kept_for: keptFor });
 }

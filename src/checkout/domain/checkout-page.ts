@@ -1,12 +1,13 @@
 // The checkout as it is sent: what is paid, to whom and how much stands in it before any script runs. Its script and its
 // style come with it, named by their hashes in its policy, so that one answer is the whole page and nothing else can run.
-import type { Words } from './translations.en.ts';
+import type { Translations } from './translations.en.ts';
 import { fill, wordsIn } from './translations.ts';
 import { consentTextOf, type ConsentText } from './consent-text.ts';
 import type { CheckoutRequest, TaskKind } from './checkout-request.ts';
 import { escapeHtml as escape } from './html.ts';
 import { networkSigns } from './network-logos.ts';
 import { printMoney, sizeOfPrinted } from './format-money.ts';
+import { defined } from '../../defined.ts';
 
 export const views = [
   'loading',
@@ -38,7 +39,7 @@ export type CheckoutView = {
   /** What is seen first. */
   readonly view: View;
   /** Whether the receipts of recurring payments go to payers by mail. */
-  readonly writesLetters: boolean;
+  readonly sendsEmail: boolean;
   readonly returnTo?: string;
   /** The page of the shop that is told what happens. */
   readonly shopOrigin?: string;
@@ -56,7 +57,7 @@ export type CheckoutFacts = Omit<
   readonly returnTo?: string;
   readonly shopOrigin?: string;
   readonly consent?: ConsentText;
-  readonly words: Pick<Words, 'problems' | 'notices' | 'waiting' | 'page' | 'done' | 'challenge'>;
+  readonly words: Pick<Translations, 'problems' | 'notices' | 'waiting' | 'page' | 'done' | 'challenge'>;
 };
 
 export function checkoutPage(shown: CheckoutView, assets: { script: string; style: string }): string {
@@ -103,7 +104,7 @@ ${section('heard', view, `${head(words.ended.heardHead)}<p>${escape(words.ended.
 `;
 }
 
-function summary({ request, shop, order }: CheckoutView, words: Words, shopName: string): string {
+function summary({ request, shop, order }: CheckoutView, words: Translations, shopName: string): string {
   const amount = order && shop ? printMoney({ ...shop, ...order }, request.locale) : '';
   const heading =
     request.kind === 'customer'
@@ -122,14 +123,14 @@ ${shop?.isTest ? `<p class="test"><span>${escape(words.page.testMode)}</span></p
 }
 
 function cardForm(
-  { request, shop, order, writesLetters }: CheckoutView,
-  words: Words,
+  { request, shop, order, sendsEmail }: CheckoutView,
+  words: Translations,
   shopName: string,
 ): string {
   const { page } = words;
   const consent = consentTextOf(request, shopName);
   const isEmailNeeded = request.recurring;
-  const emailLabel = isEmailNeeded ? (writesLetters ? page.email : page.emailForShop) : page.emailOptional;
+  const emailLabel = isEmailNeeded ? (sendsEmail ? page.email : page.emailForShop) : page.emailOptional;
   return `<form id="card-form" novalidate autocomplete="on">
 ${field('number', page.number, `<input id="number" inputmode="numeric" autocomplete="cc-number" placeholder="0000 0000 0000 0000" maxlength="30" required aria-describedby="number-network number-problem"><svg class="network" aria-hidden="true"><use id="network-sign" href="#sign-card"/></svg><span id="number-network" class="off-screen"></span>`)}
 <div class="pair">
@@ -147,7 +148,7 @@ ${request.hold ? `<p class="hint">${escape(page.holdNote)}</p>` : ''}
 
 function payLabel(
   { request, shop, order }: Pick<CheckoutView, 'request' | 'shop' | 'order'>,
-  { page }: Words,
+  { page }: Translations,
 ): string {
   if (request.payButtonLabel !== undefined) return request.payButtonLabel;
   if (request.kind === 'customer') return page.bind;
@@ -174,23 +175,23 @@ function field(id: string, label: string, input: string): string {
 </div>`;
 }
 
-function challenge({ challenge }: Words): string {
+function challenge({ challenge }: Translations): string {
   return `${head(challenge.head)}<p>${escape(challenge.lead)}</p>
 <div id="challenge-place" class="challenge-place"></div>
 <p class="row"><button id="elsewhere" class="quiet" type="button">${escape(challenge.elsewhere)}</button><button id="leave" class="quiet" type="button">${escape(challenge.leave)}</button></p>`;
 }
 
-function left(kind: TaskKind, { challenge }: Words): string {
+function left(kind: TaskKind, { challenge }: Translations): string {
   return kind === 'invoice'
     ? `${head(challenge.leftHead)}<p>${escape(challenge.leftLead)}</p>`
     : `${head(challenge.bindLeftHead)}<p>${escape(challenge.bindLeftLead)}</p>`;
 }
 
-function waitingOf(kind: TaskKind, { waiting, waitingToBind }: Words): Words['waiting'] {
+function waitingOf(kind: TaskKind, { waiting, waitingToBind }: Translations): Translations['waiting'] {
   return kind === 'invoice' ? waiting : waitingToBind;
 }
 
-function done({ done }: Words): string {
+function done({ done }: Translations): string {
   return `${mark('tick')}${head(done.paid, 'done-head')}<p id="done-lead">${escape(done.paidLead)}</p>
 <dl id="receipt" class="receipt"></dl>
 <a id="back" class="main" hidden>${escape(done.back)}</a>
@@ -212,7 +213,7 @@ function mark(kind: 'tick' | 'stop'): string {
 
 function factsOf(
   { request, shop, view, ...rest }: CheckoutView,
-  words: Words,
+  words: Translations,
   shopName: string,
 ): CheckoutFacts {
   const {
@@ -232,9 +233,7 @@ function factsOf(
     currency: shop?.currency ?? '',
     minorDigits: shop?.minorDigits ?? 0,
     words: { problems, notices, waiting: waitingOf(request.kind, words), page, done, challenge },
-    ...(rest.returnTo === undefined ? {} : { returnTo: rest.returnTo }),
-    ...(rest.shopOrigin === undefined ? {} : { shopOrigin: rest.shopOrigin }),
-    ...(consent === undefined ? {} : { consent }),
+    ...defined({ returnTo: rest.returnTo, shopOrigin: rest.shopOrigin, consent }),
   };
 }
 

@@ -201,10 +201,10 @@ describe('the sentence beside the box', () => {
 });
 
 describe('the field for an e-mail', () => {
-  const labelOf = (query: Record<string, string>, writesLetters: boolean) => {
+  const labelOf = (query: Record<string, string>, sendsEmail: boolean) => {
     const request = readCheckoutRequest({ invoiceID: 'I1', ...query });
     if (!request) throw new Error('it asks for nothing');
-    const page = checkoutPage({ request, view: 'form', writesLetters }, { script: '', style: '' });
+    const page = checkoutPage({ request, view: 'form', sendsEmail }, { script: '', style: '' });
     return /<label for="email">(.*?)<\/label>/.exec(page)?.[1];
   };
 
@@ -216,7 +216,7 @@ describe('the field for an e-mail', () => {
     [{ locale: 'ru', recurring: 'true' }, true, 'E-mail для чека'],
     [{ locale: 'ru', recurring: 'true' }, false, 'E-mail для магазина'],
     [{ locale: 'ru' }, true, 'E-mail для магазина, если хотите'],
-  ])('of %j promises a receipt only where one is sent: %s', (query, writesLetters, label) => {
-    expect(labelOf(query, writesLetters)).toBe(label);
+  ])('of %j promises a receipt only where one is sent: %s', (query, sendsEmail, label) => {
+    expect(labelOf(query, sendsEmail)).toBe(label);
   });
 });

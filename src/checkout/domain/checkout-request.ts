@@ -35,18 +35,18 @@ export type CheckoutRequest = {
 
 type Query = Readonly<Record<string, unknown>>;
 
-const idMost = 40;
-const textMost = 200;
+const maxId = 40;
+const maxText = 200;
 
 /** Undefined when it names neither an invoice nor a customer. */
 export function readCheckoutRequest(query: Query, acceptLanguage = ''): CheckoutRequest | undefined {
-  const text = (name: string, most = textMost): string | undefined => {
+  const text = (name: string, most = maxText): string | undefined => {
     const value = query[name];
     return typeof value === 'string' && value.trim() !== '' && value.length <= most ? value : undefined;
   };
   const isOn = (name: string) => text(name) === 'true';
-  const kind = text('invoiceID', idMost) ? 'invoice' : 'customer';
-  const id = text(`${kind}ID`, idMost);
+  const kind = text('invoiceID', maxId) ? 'invoice' : 'customer';
+  const id = text(`${kind}ID`, maxId);
   if (id === undefined || !/^[\x21-\x7e]+$/.test(id)) return undefined;
   const address = text('redirectUrl', 2_000);
   const shopOrigin = originOf(text('shopOrigin') ?? '');

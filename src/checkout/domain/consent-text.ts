@@ -4,6 +4,7 @@ import type { MandateTerms } from '../../receipts/domain/terms.ts';
 import { scheduleInWords } from '../../receipts/domain/receipt.ts';
 import type { CheckoutRequest } from './checkout-request.ts';
 import { fill, wordsIn } from './translations.ts';
+import { defined } from '../../defined.ts';
 
 export type ConsentText = {
   readonly text: string;
@@ -24,8 +25,7 @@ export function withShopTerms(request: CheckoutRequest, terms: MandateTerms = {}
   const { schedule, validUntil: until } = terms;
   return {
     ...request,
-    ...(schedule === undefined ? {} : { schedule }),
-    ...(until === undefined ? {} : { until }),
+    ...defined({ schedule, until }),
   };
 }
 

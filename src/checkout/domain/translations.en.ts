@@ -148,6 +148,6 @@ export const english = {
 } as const;
 
 /** The same in any language. */
-export type Words = {
+export type Translations = {
   readonly [Part in keyof typeof english]: Readonly<Record<keyof (typeof english)[Part], string>>;
 };

@@ -1,7 +1,7 @@
 // The checkout in Russian.
-import type { Words } from './translations.en.ts';
+import type { Translations } from './translations.en.ts';
 
-export const russian: Words = {
+export const russian: Translations = {
   page: {
     payTitle: 'Оплата',
     bindTitle: 'Привязка карты',

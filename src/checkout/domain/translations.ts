@@ -1,12 +1,12 @@
 // Everything the checkout says, in its languages. Pure. What the page's script says is handed to it with the page, in the one
 // language of the payer; the rest is written into the page.
 import type { Locale } from './checkout-request.ts';
-import { english, type Words } from './translations.en.ts';
+import { english, type Translations } from './translations.en.ts';
 import { russian } from './translations.ru.ts';
 
-const byLocale: Readonly<Record<Locale, Words>> = { en: english, ru: russian };
+const byLocale: Readonly<Record<Locale, Translations>> = { en: english, ru: russian };
 
-export function wordsIn(locale: Locale): Words {
+export function wordsIn(locale: Locale): Translations {
   return byLocale[locale];
 }
 

@@ -7,7 +7,7 @@ import type { Clock } from '../../clock.ts';
 import type { Config } from '../../app/config.ts';
 import type { Book } from '../../acquiring/reconciliation/reconcile.ts';
 
-export type BankBook = Book & {
+export type TransactionReport = Book & {
   readonly bankId: string;
   /** Where it is, for people. */
   readonly name: string;
@@ -25,7 +25,7 @@ type Tools = {
 export async function openBankBook(
   { banks, all, config, clock }: Tools,
   { bank: wanted, of }: { readonly bank?: string; readonly of?: string },
-): Promise<BankBook> {
+): Promise<TransactionReport> {
   const ids = all.map(({ id }) => id).join(', ') || 'none at all';
   const only = all.length === 1 ? all[0]?.id : undefined;
   const bank = wanted ?? only;
@@ -39,7 +39,7 @@ export async function openBankBook(
     return id;
   }
 
-  function overHttp(bankId: string, { url, secret }: Omit<BankSettings, 'id'>): BankBook {
+  function overHttp(bankId: string, { url, secret }: Omit<BankSettings, 'id'>): TransactionReport {
     const plain = config.mode === 'sandbox' ? { allowPlainHttp: true as const } : {};
     return { bankId, name: url, grows: true, ...openBookReader({ url, secret, clock, ...plain }) };
   }

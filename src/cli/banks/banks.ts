@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { deleteBank, listBanks } from '../../acquiring/store/banks.ts';
 import type { Banks } from '../../acquiring/banks.ts';
-import type { BankAnswer } from '../../acquiring/domain/bank-port.ts';
+import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { bankAddress } from '../../acquiring/adapters/http/http-bank.ts';
 import { buildService, type Foundation } from '../../app/compose.ts';
 import type { Config } from '../../app/config.ts';
@@ -112,7 +112,7 @@ export async function checkBank(id: string, options: { json?: true }): Promise<v
   else throw new Error(`${id} at ${report.url}: ${report.problem}`);
 }
 
-function problemOf(answer: BankAnswer): string | undefined {
+function problemOf(answer: BankResponse): string | undefined {
   if (answer.outcome === 'notFound') return undefined;
   if (answer.outcome !== 'unknown') return `it answered ${answer.outcome} about an operation that never was`;
   const { why } = answer;

@@ -2,13 +2,13 @@
 import { styleText } from 'node:util';
 import { listBanks } from '../../acquiring/store/banks.ts';
 import { parseInstant, type Instant } from '../../clock.ts';
-import { bankComparison } from '../../app/reconciliation-sources.ts';
+import { reconciliationSources } from '../../app/reconciliation-sources.ts';
 import { buildService } from '../../app/compose.ts';
-import { apartByRestore, lostWork } from '../../acquiring/reconciliation/domain/after-restore.ts';
+import { splitByRestore, lostOperations } from '../../acquiring/reconciliation/domain/after-restore.ts';
 import { differenceClasses, type Difference } from '../../acquiring/reconciliation/domain/difference.ts';
 import { reconcile, type Progress, type Reconciliation } from '../../acquiring/reconciliation/reconcile.ts';
 import type { Sum } from '../../acquiring/reconciliation/domain/totals.ts';
-import { openBankBook, type BankBook } from './bank-report.ts';
+import { openBankBook, type TransactionReport } from './bank-report.ts';
 import { printTable, withFoundation } from '../foundation.ts';
 
 export type ReconcileCommand = {
@@ -23,7 +23,7 @@ export type ReconcileCommand = {
 };
 
 /** Of a restored database everything is listed that was lost, or nobody could put it right. */
-const listedAfterRestoreMost = 1_000_000;
+const maxListedAfterRestore = 1_000_000;
 
 export async function reconcileWithBank(options: ReconcileCommand): Promise<void> {
   // Whatever breaks from here on has found nothing out.
@@ -35,7 +35,7 @@ export async function reconcileWithBank(options: ReconcileCommand): Promise<void
   const openHours = wholeNumber('--open-hours', options.openHours);
   const restoredTo =
     options.restoredTo === undefined ? undefined : moment('--restored-to', options.restoredTo);
-  const listMost = restoredTo ? listedAfterRestoreMost : wholeNumber('--list', options.list);
+  const maxList = restoredTo ? maxListedAfterRestore : wholeNumber('--list', options.list);
   const progress = progressOn(process.stderr);
 
   const { book, result } = await withFoundation(async (foundation) => {
@@ -47,12 +47,12 @@ export async function reconcileWithBank(options: ReconcileCommand): Promise<void
       const result = await reconcile({
         db,
         clock: ports.clock,
-        comparison: bankComparison,
+        comparison: reconciliationSources,
         book,
         bankId: book.bankId,
         period,
         openHours,
-        listMost,
+        maxList,
         report: progress.show,
       });
       return { book, result };
@@ -66,7 +66,11 @@ export async function reconcileWithBank(options: ReconcileCommand): Promise<void
   process.exitCode = result.sums.length > 0 ? 1 : 0;
 }
 
-function print({ bankId, name }: BankBook, result: Reconciliation, restoredTo: Instant | undefined): void {
+function print(
+  { bankId, name }: TransactionReport,
+  result: Reconciliation,
+  restoredTo: Instant | undefined,
+): void {
   const { period, lines, linesOutside, equal, open, edge, sums } = result;
   const { from, to } = period;
   const between = [...(from ? [` from ${from}`] : []), ...(to ? [` to ${to}`] : [])].join('');
@@ -91,9 +95,9 @@ function print({ bankId, name }: BankBook, result: Reconciliation, restoredTo: I
 
 /** What was lost with the restoring comes first; answers the other differences. */
 function printLost({ differences }: Reconciliation, restoredTo: Instant): readonly Difference[] {
-  const { lost, others } = apartByRestore(differences, restoredTo);
+  const { lost, others } = splitByRestore(differences, restoredTo);
   for (const [work, found] of lost) {
-    const { means, advice } = lostWork[work];
+    const { means, advice } = lostOperations[work];
     const name = `${work} since ${restoredTo.slice(0, 19)}, ${found.length}`;
     console.log(`\n${process.stdout.isTTY ? styleText('bold', name) : name}: ${means}\n${advice}\n`);
     for (const difference of found)
@@ -137,11 +141,11 @@ function amountText(minor: bigint, currency: string): string {
 
 /** Amounts are far below 2^53; sums may in theory not be, and are text. */
 function toJson(
-  { bankId, name }: BankBook,
+  { bankId, name }: TransactionReport,
   { sums, differences, ...counts }: Reconciliation,
   restoredTo: Instant | undefined,
 ) {
-  const lost = restoredTo ? apartByRestore(differences, restoredTo).lost : [];
+  const lost = restoredTo ? splitByRestore(differences, restoredTo).lost : [];
   const lostAs = new Map([...lost].flatMap(([work, found]) => found.map((one) => [one, work] as const)));
   return {
     bankID: bankId,
@@ -155,7 +159,7 @@ function toJson(
         ...named,
         atStakeMinor: Number(atStakeMinor),
         ...(lostWith
-          ? { sinceRestore: lostWith, ...lostWork[lostWith] }
+          ? { sinceRestore: lostWith, ...lostOperations[lostWith] }
           : differenceClasses[difference.class]),
         ...(ours ? { ours: { ...ours, minor: Number(ours.minor) } } : {}),
         ...(line ? { line: { ...line, minor: Number(line.minor) } } : {}),

@@ -9,6 +9,7 @@ import { readParty, readShop } from '../../merchants/store/parties.ts';
 import type { Foundation } from '../../app/compose.ts';
 import { withBanks } from './banks.ts';
 import { printTable, withFoundation } from '../foundation.ts';
+import { defined } from '../../defined.ts';
 
 /** A shop's, or with `payouts` the merchant's own. */
 type Owner = { readonly party: string; readonly shop?: string; readonly payouts?: true };
@@ -76,7 +77,7 @@ export async function listAllTerminals(options: { party: string; json?: true }):
     merchantId: row.merchant_id,
     descriptor: row.descriptor,
     priority: row.priority,
-    ...(row.retired_at === null ? {} : { retiredAt: row.retired_at }),
+    ...defined({ retiredAt: row.retired_at }),
   }));
   if (options.json) return console.log(JSON.stringify(terminals, null, 2));
   if (terminals.length === 0)

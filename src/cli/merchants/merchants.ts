@@ -13,8 +13,8 @@ import {
   shopFromRow,
   setShopFlags,
 } from '../../merchants/store/parties.ts';
-import { originOf, originsMost } from '../../merchants/domain/party.ts';
-import { realmOf } from '../../merchants/livemode.ts';
+import { originOf, maxOrigins } from '../../merchants/domain/party.ts';
+import { livemodeOf } from '../../merchants/livemode.ts';
 import { printTable, withFoundation } from '../foundation.ts';
 
 export async function createParty(options: { name: string; id?: string }): Promise<void> {
@@ -76,7 +76,7 @@ export async function createShop(options: {
     const rows = await database.run(insertShop, {
       party_id: options.party,
       shop_id,
-      realm: realmOf(config.mode),
+      realm: livemodeOf(config.mode),
       name: options.name,
       url: options.url,
       category_id: Number(options.category),
@@ -91,7 +91,7 @@ export async function createShop(options: {
 export async function listShops(options: { party: string }): Promise<void> {
   const { rows, realm } = await withFoundation(async ({ config, database }) => ({
     rows: await database.run(listShopsOf, { party_id: options.party }),
-    realm: realmOf(config.mode),
+    realm: livemodeOf(config.mode),
   }));
   printTable(
     ['shop', 'name', 'currency', 'realm', 'state'],
@@ -134,7 +134,7 @@ export async function shopOrigins(
     const removed = (options.remove ?? []).map((text) => originOf(text) ?? text);
     const added = (options.add ?? []).map((text) => checkedOrigin(text, config.mode));
     const changed = [...new Set([...origins, ...added])].filter((origin) => !removed.includes(origin));
-    if (changed.length > originsMost) throw new Error(`a shop has at most ${originsMost} origins`);
+    if (changed.length > maxOrigins) throw new Error(`a shop has at most ${maxOrigins} origins`);
     await database.run(setShopOrigins, { ...name, origins: changed.join(' ') });
     console.log(changed.length === 0 ? 'none' : changed.join('\n'));
   });

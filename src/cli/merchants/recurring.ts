@@ -4,6 +4,7 @@ import { scheduleProblem } from '../../recurring/domain/mandate.ts';
 import { findSettings, storeSettings, type RecurringSettings } from '../../recurring/store/settings.ts';
 import { readShop } from '../../merchants/store/parties.ts';
 import { withFoundation } from '../foundation.ts';
+import { defined } from '../../defined.ts';
 
 type Options = {
   party: string;
@@ -30,14 +31,12 @@ export async function setRecurring(shopId: string, options: Options): Promise<vo
     const before = await findSettings(database, name);
     const terms = {
       ...before.terms,
-      ...(schedule === undefined ? {} : { schedule }),
-      ...(validUntil === undefined ? {} : { validUntil }),
+      ...defined({ schedule, validUntil }),
     };
     const settings: RecurringSettings = {
       ...before,
       ...(Object.keys(terms).length === 0 ? {} : { terms }),
-      ...(contact === undefined ? {} : { contact }),
-      ...(language === undefined ? {} : { language }),
+      ...defined({ contact, language }),
       ...flag('enforceMaxGap', options.enforceMaxGap),
       ...flag('requireConsentEvidence', options.requireConsentEvidence),
       ...flag('needsApiKey', options.needsApiKey),

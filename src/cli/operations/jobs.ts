@@ -3,7 +3,7 @@ import { buildService } from '../../app/compose.ts';
 import { printTable, withFoundation } from '../foundation.ts';
 
 export async function listStuck(options: { json?: true }): Promise<void> {
-  const list = await withFoundation((foundation) => buildService(foundation).engine.stuck());
+  const list = await withFoundation((foundation) => buildService(foundation).jobs.stuck());
   if (options.json) return console.log(JSON.stringify(list, null, 2));
   if (list.length === 0) return console.log('Nothing is stuck.');
   printTable(
@@ -13,7 +13,7 @@ export async function listStuck(options: { json?: true }): Promise<void> {
 }
 
 export async function retryStuck(kind: string, id: string): Promise<void> {
-  const found = await withFoundation((foundation) => buildService(foundation).engine.retry(kind, id));
+  const found = await withFoundation((foundation) => buildService(foundation).jobs.retry(kind, id));
   if (!found) throw new Error(`nothing is stuck as ${kind} ${id}; mandate stuck list shows what is`);
   console.log(`${kind} ${id} is due again; a running node takes it up within a second.`);
 }

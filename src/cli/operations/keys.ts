@@ -1,13 +1,13 @@
 // mandate keys: API keys made, listed, rotated and ended; the signing key of access tokens rotated.
 import { systemClock } from '../../clock.ts';
-import { everyScope, scopes } from '../../platform/http/access.ts';
+import { allScopes, scopes } from '../../platform/http/access.ts';
 import { apiKeysOf, endApiKey } from '../../merchants/api-keys.ts';
 import { readParty } from '../../merchants/store/parties.ts';
 import { printTable, withDatabase, withFoundation } from '../foundation.ts';
 
 export async function createKey(options: { party: string; name: string; scopes?: string }): Promise<void> {
-  const wanted = options.scopes?.split(',').map((scope) => scope.trim()) ?? [everyScope];
-  const unknown = wanted.filter((scope) => ![everyScope, ...scopes].includes(scope));
+  const wanted = options.scopes?.split(',').map((scope) => scope.trim()) ?? [allScopes];
+  const unknown = wanted.filter((scope) => ![allScopes, ...scopes].includes(scope));
   if (unknown.length > 0) {
     throw new Error(`there is no scope ${unknown.join(', ')}; there are ${scopes.join(', ')}`);
   }

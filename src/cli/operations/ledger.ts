@@ -5,7 +5,7 @@ import { spreadAccount } from '../../platform/ledger/store/journals.ts';
 import { findAccounts, viewAccount, type AccountView } from '../../platform/ledger/store/account-details.ts';
 import { printTable, withFoundation } from '../foundation.ts';
 
-export async function checkBooks(options: { recent?: true; json?: true }): Promise<void> {
+export async function runLedgerCheck(options: { recent?: true; json?: true }): Promise<void> {
   // Whatever breaks from here on has not looked.
   process.exitCode = 2;
   const findings = await withFoundation(({ database }) =>

@@ -6,7 +6,7 @@ import { printTable, withFoundation } from '../foundation.ts';
 
 const dayMs = 24 * 3_600_000;
 /** The longest any rule looks back is a month. */
-const daysLeast = 90;
+const minDays = 90;
 const mebibyte = 2 ** 20;
 
 export async function showRetention(options: { json?: true }): Promise<void> {
@@ -26,8 +26,8 @@ export async function showRetention(options: { json?: true }): Promise<void> {
 
 export async function sweepOldRows(options: { olderThan: string; dryRun?: true }): Promise<void> {
   const days = Number(options.olderThan);
-  if (!/^\d{1,5}$/.test(options.olderThan) || days < daysLeast)
-    throw new Error(`--older-than must be a number of days, ${daysLeast} at least`);
+  if (!/^\d{1,5}$/.test(options.olderThan) || days < minDays)
+    throw new Error(`--older-than must be a number of days, ${minDays} at least`);
   const isDry = options.dryRun === true;
   await withFoundation(async ({ database, ports }) => {
     const before = laterBy(ports.clock.now(), -days * dayMs);

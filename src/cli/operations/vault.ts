@@ -1,5 +1,5 @@
 // mandate vault: the keys of the cards, beside running nodes.
-import { rewrapCards, type Progress } from '../../cards/reencrypt.ts';
+import { reencryptCards, type Progress } from '../../cards/reencrypt.ts';
 import { withFoundation } from '../foundation.ts';
 
 export async function rotateVault(options: { wait: string }): Promise<void> {
@@ -9,7 +9,7 @@ export async function rotateVault(options: { wait: string }): Promise<void> {
   const { isTTY } = process.stderr;
   const show = isTTY ? barOn(process.stderr) : linesOn(process.stderr, () => performance.now());
   const result = await withFoundation(({ database: db, keyring }) =>
-    rewrapCards({ db, keyring, report: show, nodesLearnWithinMs: waitSeconds * 1_000 }),
+    reencryptCards({ db, keyring, report: show, nodesLearnWithinMs: waitSeconds * 1_000 }),
   );
   if (isTTY) process.stderr.write('\n');
   const { generation, done, resumed, unreadable } = result;
@@ -32,7 +32,7 @@ export function barOn(terminal: Terminal): (progress: Progress) => void {
     const { done, left } = progress;
     const filled = left === 0 ? barCharacters : Math.floor((done / (done + left)) * barCharacters);
     const bar = '█'.repeat(filled).padEnd(barCharacters, '░');
-    terminal.write(`\r\x1b[K${bar} ${sentenceOf(progress)}`);
+    terminal.write(`\r\x1b[K${bar} ${validationMessageOf(progress)}`);
   };
 }
 
@@ -44,11 +44,11 @@ export function linesOn(terminal: Terminal, nowMs: () => number): (progress: Pro
   return (progress) => {
     if (nowMs() - saidAtMs < linesAtMostEveryMs) return;
     saidAtMs = nowMs();
-    terminal.write(`${sentenceOf(progress)}\n`);
+    terminal.write(`${validationMessageOf(progress)}\n`);
   };
 }
 
-function sentenceOf({ done, left, waitMs }: Progress): string {
+function validationMessageOf({ done, left, waitMs }: Progress): string {
   if (left > 0) return `${done} of ${done + left} cards`;
   const wait = waitMs > 0 ? `, waiting ${Math.ceil(waitMs / 1000)} s until every node knows the new key` : '';
   return `${done} cards${wait}`;

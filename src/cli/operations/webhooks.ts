@@ -2,7 +2,7 @@
 import { epochMsOf, instantAt, parseInstant, type Instant } from '../../clock.ts';
 import { topics, type Foundation } from '../../app/compose.ts';
 import { openMerchants } from '../../merchants/merchants.ts';
-import { realmOf } from '../../merchants/livemode.ts';
+import { livemodeOf } from '../../merchants/livemode.ts';
 import { addressOf, listen as listenTo } from '../../webhooks/listen.ts';
 import { queuesOf, resume } from '../../webhooks/inspection/inspection.store.ts';
 import { rebaseLog } from '../../webhooks/feed/reset-cursor.store.ts';
@@ -11,7 +11,7 @@ import { findWebhooks, loadWebhook, type StoredWebhook } from '../../webhooks/re
 import { firstSignal } from '../signals.ts';
 import { printTable, withFoundation } from '../foundation.ts';
 
-const shownMost = 1_000;
+const maxShown = 1_000;
 
 export async function listWebhooks(options: { party: string; json?: true }): Promise<void> {
   const found = await withFoundation(({ database }) => findWebhooks(database, [options.party]));
@@ -33,7 +33,7 @@ export async function listWebhooks(options: { party: string; json?: true }): Pro
 export async function listParked(webhookId: string, options: { json?: true }): Promise<void> {
   const rows = await withFoundation(async (foundation) => {
     await webhookNamed(foundation, webhookId);
-    return queuesOf(foundation.database, webhookId, { state: 'parked', most: shownMost });
+    return queuesOf(foundation.database, webhookId, { state: 'parked', most: maxShown });
   });
   if (options.json) return console.log(JSON.stringify(rows, null, 2));
   if (rows.length === 0) return console.log('Nothing is parked.');
@@ -65,7 +65,7 @@ export async function replay(webhookId: string, options: { since: string; until?
     if (!topic) throw new Error(`this version has no ${webhook.topic}`);
     const now = ports.clock.now();
     // The log has the time of the party, which a test clock may have moved.
-    const merchants = openMerchants(database.lookups, ports.clock, realmOf(config.mode));
+    const merchants = openMerchants(database.lookups, ports.clock, livemodeOf(config.mode));
     const party = await merchants.party(webhook.partyId);
     const theirNow = party ? merchants.timeOf(party) : now;
     const since = moment('--since', options.since, theirNow);

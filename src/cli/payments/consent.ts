@@ -31,14 +31,14 @@ export async function verifyConsent(file: string, { sealedBy, sealedHere }: Veri
   }
 }
 
-const shownMost = 1_000;
+const maxShown = 1_000;
 
 export async function listMissingConsents(options: {
   party: string;
   shop?: string;
   json?: true;
 }): Promise<void> {
-  const asked = { partyId: options.party, shopId: options.shop, most: shownMost };
+  const asked = { partyId: options.party, shopId: options.shop, most: maxShown };
   const found = await withFoundation(({ database }) => findWithoutEvidence(database, asked));
   if (options.json) return console.log(JSON.stringify(found, null, 2));
   if (found.length === 0)

@@ -5,7 +5,7 @@ import { everyInvariant } from '../../app/compose.ts';
 import { checkLedger } from '../../platform/ledger/check-ledger.ts';
 import { startPaymentWorld, type PaymentWorld } from '../../../test/support/payment-world.ts';
 import { mandate } from '../../../test/support/program.ts';
-import { waylay, type WaywardBank } from '../../../test/support/faulty-bank.ts';
+import { waylay, type FaultyBank } from '../../../test/support/faulty-bank.ts';
 
 const card = '4242424242424242';
 const hold = { flow: { type: 'PaymentFlowHold' } };
@@ -14,7 +14,7 @@ const because = ['--reason', 'the clearing file of 3 May'];
 const captureDeclined = 99_914;
 
 let world: PaymentWorld;
-let wayward: WaywardBank;
+let wayward: FaultyBank;
 beforeAll(async () => {
   world = await startPaymentWorld();
   // The program has no other clock than the machine's.
@@ -33,7 +33,7 @@ async function post(invoice: CreatedInvoice, path: string, body: object): Promis
   const url = `${invoicesUrl}/${invoice.id}/payments/1/${path}`;
   const { status, text } = await world.service.call('POST', url, { token: world.merchant.apiKey, body });
   expect(status, text).toBeLessThan(300);
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
 }
 
 /** As the engine leaves a payment whose step has failed for the last time. */
@@ -49,8 +49,8 @@ async function getStuck({ id }: CreatedInvoice): Promise<void> {
 }
 
 async function settled(): Promise<void> {
-  world.service.engine.wake();
-  await world.service.engine.settled();
+  world.service.jobs.wake();
+  await world.service.jobs.whenIdle();
 }
 
 async function held(amount = 6_000): Promise<CreatedInvoice> {
@@ -66,7 +66,7 @@ async function differencesOf({ id }: CreatedInvoice): Promise<string[]> {
 async function isClean(): Promise<void> {
   const findings = await checkLedger(world.service.database, 'all', everyInvariant);
   expect(findings.filter(({ broken }) => broken > 0n)).toEqual([]);
-  expect(await world.service.engine.stuck()).toEqual([]);
+  expect(await world.service.jobs.stuck()).toEqual([]);
 }
 
 describe('a capture the bank refuses for good', () => {

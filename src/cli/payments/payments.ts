@@ -1,7 +1,7 @@
 // mandate payments: what an operator does about payments that wait for him.
 import { buildService, type Foundation } from '../../app/compose.ts';
 import { publicStatus } from '../../payments/domain/payment.ts';
-import { releaseHold, settlePayment, type SettlingTools } from '../../payments/resolve-payment.ts';
+import { releaseHold, settlePayment, type ResolutionDeps } from '../../payments/resolve-payment.ts';
 import { requireReason, withFoundation } from '../foundation.ts';
 
 const endings = ['captured', 'cancelled', 'failed', 'succeeded'] as const;
@@ -12,7 +12,7 @@ export async function release(
   { reason }: { reason: string },
 ): Promise<void> {
   requireReason(reason);
-  await withTools((tools) => releaseHold(tools, { invoiceId, paymentId }, reason));
+  await withTools((deps) => releaseHold(deps, { invoiceId, paymentId }, reason));
   console.log(
     `${invoiceId}/${paymentId} is being cancelled: a running node has the bank let the hold go within a second.`,
   );
@@ -26,13 +26,11 @@ export async function settle(
   requireReason(reason);
   const ending = endings.find((known) => known === as);
   if (!ending) throw new Error(`it ends --as ${endings.join(', ')}; which of them, depends on what is open`);
-  const { state } = await withTools((tools) =>
-    settlePayment(tools, { invoiceId, paymentId }, ending, reason),
-  );
+  const { state } = await withTools((deps) => settlePayment(deps, { invoiceId, paymentId }, ending, reason));
   console.log(`${invoiceId}/${paymentId} is settled: the payment is ${publicStatus[state.name]}.`);
 }
 
-function withTools<T>(work: (tools: SettlingTools) => Promise<T>): Promise<T> {
+function withTools<T>(work: (deps: ResolutionDeps) => Promise<T>): Promise<T> {
   return withFoundation(async (foundation: Foundation) => {
     const { database: db, ports } = foundation;
     const { banks, recurring } = buildService(foundation);

@@ -118,5 +118,5 @@ export function addPayoutCommands(program: Command): void {
     .command('end-grant')
     .description('end a grant of a wallet, so that nothing is paid out by it any more')
     .argument('<grantID>', 'as mandate payout restore tells it; in a token it stands between the dots')
-    .action(async (id: string) => (await import('./recover-payout.ts')).endGrant(id));
+    .action(async (id: string) => (await import('./recover-payout.ts')).revokeGrant(id));
 }

@@ -93,7 +93,7 @@ test('limits and fees are agreed with a merchant', { timeout: 120_000 }, async (
   const { id } = await world.destinationFor('4242424242424242');
   expect((await world.withdraw(701, id)).body.code).toBe('payoutLimitPerPayout');
   expect((await world.withdraw(700, id)).body.fee).toEqual({ amount: 20, currency: 'RUB' });
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
 
   const stranger = ['--party', `${world.merchant.partyId}X`, '--currency', 'RUB'];
   const wrong = [
@@ -127,13 +127,13 @@ test.each([
   const { id: destination } = await world.destinationFor('4242424242424242');
   world.bank.faults.order({ kind: 'reset-before-booking', next: 1, operationKind: 'payout' });
   const { id } = (await world.withdraw(600, destination)).body;
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
   await getStuck(id);
   const before = await world.account();
   expect((await settle(id, as, ' ')).errors).toContain('say why');
   expect(await settle(id, as)).toMatchObject({ code: 0, errors: '' });
   expect(await statusOf(id)).toBe(status);
-  expect(await world.service.engine.stuck()).toEqual([]);
+  expect(await world.service.jobs.stuck()).toEqual([]);
   expect((await settle(id, as)).errors).toContain(`no withdrawal ${id} is stuck`);
   const after = await world.account();
   expect(after.available - before.available).toBe(as === 'failed' ? 620 : 0);
@@ -142,24 +142,24 @@ test.each([
 });
 
 test('a withdrawal that a node is at is not settled', { timeout: 120_000 }, async () => {
-  const { engine, clock } = world.service;
+  const { jobs, clock } = world.service;
   const { id: destination } = await world.destinationFor('4242424242424242');
   const before = await world.account();
   world.bank.faults.order({ kind: 'reset-before-booking', next: 1, operationKind: 'payout' });
   const { id } = (await world.withdraw(600, destination)).body;
-  await engine.settled();
+  await jobs.whenIdle();
   const refused = { code: 1, errors: expect.stringContaining(`no withdrawal ${id} is stuck`) };
   expect(await settle(id, 'failed')).toMatchObject(refused);
   // Tried again by an operator, it is off the list and may be sent, whoever else asks at the bank meanwhile.
   await getStuck(id);
   world.bank.faults.order({ kind: 'error-before-booking', next: 1, operationKind: 'inquire' });
-  expect(await engine.retry('withdrawal', id)).toBe(true);
-  engine.wake();
-  await engine.settled();
+  expect(await jobs.retry('withdrawal', id)).toBe(true);
+  jobs.wake();
+  await jobs.whenIdle();
   expect(await settle(id, 'failed')).toMatchObject(refused);
   clock.advance(1_000);
-  engine.wake();
-  await engine.settled();
+  jobs.wake();
+  await jobs.whenIdle();
   expect(await statusOf(id)).toBe('Succeeded');
   expect((await world.account()).own).toBe(before.own - 620);
   expect((await world.book()).filter(({ operationId }) => operationId === `${id}.p`)).toHaveLength(1);

@@ -15,12 +15,13 @@ import { operatorDecided } from '../../payouts/domain/payout-failure.ts';
 import { storePayoutFee, storePayoutLimits } from '../../payouts/store/payout-terms.ts';
 import { levels, type Level } from '../../identities/domain/provider.ts';
 import { findWallet } from '../../wallets/store/wallets.ts';
-import { storeEnd, takeStuck } from '../../payouts/store/withdrawals.ts';
+import { storeEnd, claimStuckJob } from '../../payouts/store/withdrawals.ts';
 import { printTable, requireReason, withFoundation } from '../foundation.ts';
+import { defined } from '../../defined.ts';
 
 type Transaction = Parameters<Parameters<Foundation['database']['transaction']>[0]>[0];
 
-const realmOf = ({ config }: Foundation) => (config.mode === 'live' ? 'live' : 'test');
+const livemodeOf = ({ config }: Foundation) => (config.mode === 'live' ? 'live' : 'test');
 
 export async function listIdentities(options: { party: string }): Promise<void> {
   const all = { provider: null, class: null, level: null, most: 1_000, before_at: null, before_id: null };
@@ -108,10 +109,10 @@ export async function deposit(
     if (!wallet) throw new Error(`there is no wallet ${walletId}`);
     const given = {
       id: name === undefined ? ports.ids.next() : depositIdOf(wallet.id, name),
-      realm: realmOf(foundation),
+      realm: livemodeOf(foundation),
       minor,
       now: ports.clock.now(),
-      ...(description === undefined ? {} : { description }),
+      ...defined({ description }),
     } as const;
     if (fromBank !== undefined)
       return depositFromBank(database, wallet, { ...given, bankAccountId: fromBank });
@@ -193,10 +194,10 @@ export async function settleWithdrawal(id: string, options: { as: string; reason
   await withFoundation(async (foundation) => {
     const { database, ports } = foundation;
     await database.transaction(async (tx) => {
-      const stored = await takeStuck(tx, id);
+      const stored = await claimStuckJob(tx, id);
       if (!stored) throw new Error(`no withdrawal ${id} is stuck; mandate stuck list shows what is`);
       const now = ports.clock.now();
-      if (!(await storeEnd(tx, stored, fact, { realm: realmOf(foundation), now })))
+      if (!(await storeEnd(tx, stored, fact, { realm: livemodeOf(foundation), now })))
         throw new Error(`withdrawal ${id} was changed by somebody else; look again`);
     });
   });

@@ -108,7 +108,7 @@ test(
     expect(await differences()).toEqual([]);
     expect(await brokenInvariants(world.service.database)).toEqual([]);
     // Nothing is due of it: the bank is asked for nothing.
-    await world.service.engine.settled();
+    await world.service.jobs.whenIdle();
     expect((await world.book()).filter(({ operationId }) => operationId.startsWith('LOST1'))).toHaveLength(1);
   },
 );
@@ -297,7 +297,7 @@ test('is not written down with another card than the bank’s', { timeout: 120_0
 test('is left alone while it is under way here', { timeout: 120_000 }, async () => {
   world.bank.faults.order({ kind: 'reset-after-booking', next: 1, operationKind: 'payout' });
   const { id } = (await world.withdraw(600, destination)).body;
-  await world.service.engine.settled();
+  await world.service.jobs.whenIdle();
   writeFileSync(bookFile, JSON.stringify({ entries: await world.book() }));
   const refused = await restore(`${id}.p`);
   expect(refused.errors).toContain(`withdrawal ${id} is known, and under way: a node asks the bank about it`);

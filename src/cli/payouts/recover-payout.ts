@@ -10,8 +10,9 @@ import { restoreWithdrawal } from '../../payouts/recover-withdrawal.ts';
 import { findWallet } from '../../wallets/store/wallets.ts';
 import type { Wallet } from '../../wallets/domain/wallet.ts';
 import type { Route } from '../../payouts/domain/withdrawal.ts';
-import { openBankBook, type BankBook } from '../banks/bank-report.ts';
+import { openBankBook, type TransactionReport } from '../banks/bank-report.ts';
 import { withFoundation } from '../foundation.ts';
+import { defined } from '../../defined.ts';
 
 export type RestorePayout = {
   readonly wallet: string;
@@ -61,11 +62,11 @@ export async function restorePayout(operationId: string, options: RestorePayout)
         wallet,
         destination,
         ...(walletGrant ? { walletGrant } : {}),
-        ...(options.destinationParty === undefined ? {} : { destinationPartyId: options.destinationParty }),
+        ...defined({ destinationPartyId: options.destinationParty }),
         route: await routeOf(foundation, wallet.partyId, book.bankId),
         limits: agreed.limitsOf(wallet.level, currency),
         feeMinor: agreed.feeMinorOf({ minor, currency }),
-        ...(options.externalId === undefined ? {} : { externalId: options.externalId }),
+        ...defined({ externalId: options.externalId }),
       };
       const { realm } = payouts;
       const { reason } = options;
@@ -74,7 +75,7 @@ export async function restorePayout(operationId: string, options: RestorePayout)
         realm,
         reason,
         now,
-        ...(options.walletGrant === undefined ? {} : { walletGrant: options.walletGrant }),
+        ...defined({ walletGrant: options.walletGrant }),
       });
       if (typeof restored === 'object' && !restored.isKnown)
         throw new Error(`${restored.problem}. Nothing was done`);
@@ -102,7 +103,7 @@ function grantsText(grants: readonly { readonly id: string; readonly validUntil:
 }
 
 /** Ends a grant that would pay for something else than what it was given for, or that got into the wrong hands. */
-export async function endGrant(id: string): Promise<void> {
+export async function revokeGrant(id: string): Promise<void> {
   const isEnded = await withFoundation(({ database }) => useGrant(database, id, 'operator'));
   if (!isEnded) throw new Error(`there is no grant ${id}, or it was used already`);
   console.log('Nothing can be paid out by it any more.');
@@ -122,7 +123,7 @@ function requireGrant(partyId: string, wallet: Wallet, token: string | undefined
     throw new Error(`the owner of wallet ${wallet.id} needs no grant; say with --party who had it`);
 }
 
-async function linesOf(book: BankBook, operationId: string): Promise<PaidLine[]> {
+async function linesOf(book: TransactionReport, operationId: string): Promise<PaidLine[]> {
   const lines: PaidLine[] = [];
   for await (const entries of book.entriesAfter(0)) {
     for (const entry of entries) {

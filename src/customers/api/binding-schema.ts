@@ -9,6 +9,7 @@ import { RecurrentTerms } from '../../recurring/api/schema.ts';
 import { SessionInfo, UserInteraction, userInteractionBody } from '../../payments/api/schema.ts';
 import { bindingStatus, type Binding, type BindingFact, type BindingStatus } from '../domain/binding.ts';
 import { activeBindingOf, type Customer } from '../domain/customer.ts';
+import { defined } from '../../defined.ts';
 
 export const BindingParams = Type.Object(
   {
@@ -131,7 +132,7 @@ export function bindingBody(
     },
     status: bindingStatus[state.name],
     isActive: activeBindingOf(customer) === binding.id,
-    ...(binding.externalId === undefined ? {} : { externalID: binding.externalId }),
+    ...defined({ externalID: binding.externalId }),
     ...(state.name === 'withdrawn' ? { withdrawnAt: state.at } : {}),
     ...(state.name === 'failed' ? { error: bindingError(state.failure, caller) } : {}),
   };

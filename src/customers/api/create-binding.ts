@@ -3,22 +3,40 @@
 import { createHash } from 'node:crypto';
 import type { PaymentResource } from '../../cards/domain/payment-resource.ts';
 import { isNameTaken, type Database } from '../../platform/database/database.ts';
-import { bornClaimed } from '../../platform/jobs/job-runner.ts';
+import { initialClaim, type JobRunner } from '../../platform/jobs/job-runner.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { isStopped } from '../../merchants/domain/party.ts';
 import { mandateGiven, recurrentTermsProblem } from '../../recurring/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { decideStart } from '../domain/commands.ts';
+import { decideStart, type BindingRules } from '../domain/commands.ts';
 import { findBinding, findBindingNamed, findEarlierBindings, storeNewBinding } from '../store/bindings.ts';
 import { bindingBody, bindingExample, BindingParams, BindingSchema } from './binding-schema.ts';
 import { findCustomer } from '../store/customers.ts';
 import { CustomerPath } from './schema.ts';
+import { defined } from '../../defined.ts';
+import type { Ids } from '../../ids.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { Cards } from '../../cards/vault.ts';
+import type { Banks } from '../../acquiring/banks.ts';
+import type { Recurring } from '../../recurring/port.ts';
+
+type Deps = {
+  readonly db: Database;
+  readonly ids: Ids;
+  readonly merchants: Merchants;
+  readonly cards: Cards;
+  readonly banks: Banks;
+  readonly jobs: JobRunner;
+  readonly bindingRules: BindingRules;
+  readonly recurring: Recurring;
+};
 
 /** Each that fails is a change of somebody else's that succeeded. */
 const tries = 100;
 
 export const createBinding = endpoint({
   operation: 'createBinding',
+  access: { scope: 'customers:write', tokens: ['customer'], entity: 'customerID' },
   method: 'POST',
   path: '/v2/processing/customers/{customerID}/bindings',
   tag: 'Customers',
@@ -30,10 +48,10 @@ export const createBinding = endpoint({
   params: CustomerPath,
   body: BindingParams,
   bodyExample: bindingExample,
-  bodyProblem: ({ recurrentTerms }) => recurrentTerms && recurrentTermsProblem(recurrentTerms),
+  validateBody: ({ recurrentTerms }) => recurrentTerms && recurrentTermsProblem(recurrentTerms),
   status: 201,
-  answer: BindingSchema,
-  refusals: [
+  response: BindingSchema,
+  errors: [
     'customerNotFound',
     'invalidPaymentToolToken',
     'invalidPaymentSession',
@@ -44,15 +62,15 @@ export const createBinding = endpoint({
     'operationNotPermitted',
     'tooManyBindings',
   ],
-  handle: async ({ caller, params, body, now }, service) => {
-    const { db, merchants, cards, banks, engine, bindingRules } = service;
+  handle: async ({ caller, params, body, now }, deps: Deps) => {
+    const { db, merchants, cards, banks, jobs, bindingRules } = deps;
     const { customerID: customerId } = params;
     const { paymentToolToken: token, paymentSession: session } = body.paymentResource;
     const resource = await cards.use(db, caller, { token, session }, now);
     if (!resource.ok) return resource;
     const card = resource.value;
     const fingerprint = fingerprintOf(customerId, card);
-    const id = service.ids.next();
+    const id = deps.ids.next();
 
     for (let attempt = 0; attempt < tries; attempt++) {
       const started = await start();
@@ -73,7 +91,7 @@ export const createBinding = endpoint({
       if (earlier) return earlier;
       if (!body.recurrentTerms?.consent) {
         const { partyId, id: shopId } = shop.value;
-        const { requireConsentEvidence } = await service.recurring.settings(db, { partyId, shopId });
+        const { requireConsentEvidence } = await deps.recurring.settings(db, { partyId, shopId });
         const message = 'The shop stores no card without the consent in recurrentTerms';
         if (requireConsentEvidence) return refuse('operationNotPermitted', { message });
       }
@@ -90,7 +108,7 @@ export const createBinding = endpoint({
           details: card.card,
           clientInfo: card.clientInfo,
         },
-        ...(body.externalID === undefined ? {} : { externalId: body.externalID }),
+        ...defined({ externalId: body.externalID }),
         ...(body.sessionInfo?.redirectUrl === undefined ? {} : { redirectUrl: body.sessionInfo.redirectUrl }),
         ...(body.recurrentTerms === undefined
           ? {}
@@ -103,7 +121,7 @@ export const createBinding = endpoint({
         storeNewBinding(tx, stored, decision.value, {
           cardFingerprint,
           fingerprint: body.externalID === undefined ? null : fingerprint,
-          claim: bornClaimed(now),
+          claim: initialClaim(now),
         });
       // A name that is taken breaks its statement, and must not break more than that.
       const isOneStatement = body.externalID === undefined;
@@ -113,7 +131,7 @@ export const createBinding = endpoint({
       });
       if (written === 'card is gone') return refuse('invalidPaymentToolToken');
       if (written === 'customer has moved') return written;
-      db.afterCommit(() => engine.run('binding', [customerId, id], now, written));
+      db.afterCommit(() => jobs.run('binding', [customerId, id], now, written));
       return accept(bindingBody(written.binding, stored.customer, caller));
     }
 
@@ -136,7 +154,7 @@ function sha256(text: string): string {
 }
 
 /** What makes two requests the same request: this customer, this card, entered on this occasion. */
-function fingerprintOf(customerId: string, { identityHash, session }: PaymentResource): Buffer {
-  const significant = [customerId, identityHash.toString('hex'), session];
+function fingerprintOf(customerId: string, { cardMatchHash, session }: PaymentResource): Buffer {
+  const significant = [customerId, cardMatchHash.toString('hex'), session];
   return createHash('sha256').update(JSON.stringify(significant)).digest();
 }

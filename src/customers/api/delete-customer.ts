@@ -2,15 +2,20 @@
 // that was being bound to him is not: its test charge is given back.
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { boundSeries } from '../card-consents.ts';
+import { seriesOfBindings } from '../card-consents.ts';
 import { findCustomer, storeDeletion } from '../store/customers.ts';
 import { CustomerPath } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { Recurring } from '../../recurring/port.ts';
+import type { JobRunner } from '../../platform/jobs/job-runner.ts';
 
 /** Each that fails is a change of somebody else's that succeeded. */
 const tries = 100;
 
 export const deleteCustomer = endpoint({
   operation: 'deleteCustomer',
+  access: { scope: 'customers:write' },
   method: 'DELETE',
   path: '/v2/processing/customers/{customerID}',
   tag: 'Customers',
@@ -19,8 +24,21 @@ export const deleteCustomer = endpoint({
     'Afterwards every operation on the customer answers 404, and he cannot be charged. Payments made before stay as they are.',
   params: CustomerPath,
   status: 204,
-  refusals: ['customerNotFound', 'invalidShopID', 'invalidPartyStatus', 'invalidShopStatus'],
-  handle: async ({ caller, params, now }, { db, merchants, recurring, engine }) => {
+  errors: ['customerNotFound', 'invalidShopID', 'invalidPartyStatus', 'invalidShopStatus'],
+  handle: async (
+    { caller, params, now },
+    {
+      db,
+      merchants,
+      recurring,
+      jobs,
+    }: {
+      readonly db: Database;
+      readonly merchants: Merchants;
+      readonly recurring: Recurring;
+      readonly jobs: JobRunner;
+    },
+  ) => {
     for (let attempt = 0; attempt < tries; attempt++) {
       const stored = await findCustomer(db, caller.partyId, params.customerID);
       if (!stored) return refuse('customerNotFound');
@@ -28,7 +46,7 @@ export const deleteCustomer = endpoint({
       if (!trading.ok) return trading;
       const isDone = await db.transaction(async (tx) => {
         const name = { partyId: caller.partyId, customerId: stored.customer.id };
-        const ended = await boundSeries(tx, recurring, name);
+        const ended = await seriesOfBindings(tx, recurring, name);
         if (!(await storeDeletion(tx, stored, now))) return false;
         for (const seriesId of [...ended].sort()) {
           await recurring.withdraw(tx, seriesId, { by: 'merchant' }, now);
@@ -36,7 +54,7 @@ export const deleteCustomer = endpoint({
         return true;
       });
       if (!isDone) continue;
-      db.afterCommit(() => engine.wake());
+      db.afterCommit(() => jobs.wake());
       return accept(undefined);
     }
     throw new Error(`customer ${params.customerID} was changed by others ${tries} times in a row`);

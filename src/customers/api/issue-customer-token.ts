@@ -4,18 +4,24 @@ import { AccessToken } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { findCustomer } from '../store/customers.ts';
 import { CustomerPath } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { AccessTokens } from '../../platform/keys/access-token.ts';
 
 export const issueCustomerToken = endpoint({
   operation: 'issueCustomerToken',
+  access: { scope: 'customers:write' },
   method: 'POST',
   path: '/v2/processing/customers/{customerID}/access-tokens',
   tag: 'Customers',
   summary: 'Issue an access token for a customer',
   params: CustomerPath,
   status: 201,
-  answer: AccessToken,
-  refusals: ['customerNotFound'],
-  handle: async ({ caller, params }, { db, tokens }) => {
+  response: AccessToken,
+  errors: ['customerNotFound'],
+  handle: async (
+    { caller, params },
+    { db, tokens }: { readonly db: Database; readonly tokens: AccessTokens },
+  ) => {
     const stored = await findCustomer(db, caller.partyId, params.customerID);
     if (!stored) return refuse('customerNotFound');
     const { id, partyId } = stored.customer;

@@ -9,6 +9,7 @@ import { accept, refuse } from '../../refusal.ts';
 import { bindingChangeBody, CustomerEvent, type CustomerChange } from './binding-schema.ts';
 import { customerFactFromJson } from '../store/codec.ts';
 import { CustomerPath } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
 
 type EventBody = Static<typeof CustomerEvent>;
 
@@ -16,6 +17,12 @@ const readLog = logReader('customer', `status <> 'deleted'`);
 
 export const listCustomerEvents = endpoint({
   operation: 'listCustomerEvents',
+  access: {
+    scope: 'customers:read',
+    tokens: ['customer'],
+    entity: 'customerID',
+    maskedAs: 'customerNotFound',
+  },
   method: 'GET',
   path: '/v2/processing/customers/{customerID}/events',
   tag: 'Customers',
@@ -26,9 +33,9 @@ export const listCustomerEvents = endpoint({
   params: CustomerPath,
   query: EventPage,
   status: 200,
-  answer: Type.Array(CustomerEvent),
-  refusals: ['customerNotFound'],
-  handle: async ({ caller, params, query }, { db }) => {
+  response: Type.Array(CustomerEvent),
+  errors: ['customerNotFound'],
+  handle: async ({ caller, params, query }, { db }: { readonly db: Database }) => {
     const name = { partyId: caller.partyId, id: params.customerID };
     const events = await readVisible(
       (page) => readLog(db, name, page),

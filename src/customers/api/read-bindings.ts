@@ -5,11 +5,18 @@ import { accept, refuse } from '../../refusal.ts';
 import { findBinding, findBindings } from '../store/bindings.ts';
 import { bindingBody, BindingPage, BindingPath, BindingSchema } from './binding-schema.ts';
 import { CustomerPath } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
 
 const all = 2_147_483_647;
 
 export const listBindings = endpoint({
   operation: 'listBindings',
+  access: {
+    scope: 'customers:read',
+    tokens: ['customer'],
+    entity: 'customerID',
+    maskedAs: 'customerNotFound',
+  },
   method: 'GET',
   path: '/v2/processing/customers/{customerID}/bindings',
   tag: 'Customers',
@@ -19,9 +26,9 @@ export const listBindings = endpoint({
   params: CustomerPath,
   query: BindingPage,
   status: 200,
-  answer: Type.Array(BindingSchema),
-  refusals: ['customerNotFound', 'bindingNotFound'],
-  handle: async ({ caller, params, query }, { db }) => {
+  response: Type.Array(BindingSchema),
+  errors: ['customerNotFound', 'bindingNotFound'],
+  handle: async ({ caller, params, query }, { db }: { readonly db: Database }) => {
     const name = { partyId: caller.partyId, customerId: params.customerID };
     let after = 0;
     if (query.bindingID !== undefined) {
@@ -38,15 +45,21 @@ export const listBindings = endpoint({
 
 export const getBinding = endpoint({
   operation: 'getBinding',
+  access: {
+    scope: 'customers:read',
+    tokens: ['customer'],
+    entity: 'customerID',
+    maskedAs: 'customerNotFound',
+  },
   method: 'GET',
   path: '/v2/processing/customers/{customerID}/bindings/{customerBindingID}',
   tag: 'Customers',
   summary: 'Get a binding',
   params: BindingPath,
   status: 200,
-  answer: BindingSchema,
-  refusals: ['customerNotFound', 'bindingNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  response: BindingSchema,
+  errors: ['customerNotFound', 'bindingNotFound'],
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const found = await findBinding(db, {
       partyId: caller.partyId,
       customerId: params.customerID,

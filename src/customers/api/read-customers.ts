@@ -6,18 +6,28 @@ import { ExternalID } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { findCustomer, findCustomerNamed } from '../store/customers.ts';
 import { customerBody, CustomerPath, CustomerSchema } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { Banks } from '../../acquiring/banks.ts';
+import type { BindingRules } from '../domain/commands.ts';
 
 export const getCustomer = endpoint({
   operation: 'getCustomer',
+  access: {
+    scope: 'customers:read',
+    tokens: ['customer'],
+    entity: 'customerID',
+    maskedAs: 'customerNotFound',
+  },
   method: 'GET',
   path: '/v2/processing/customers/{customerID}',
   tag: 'Customers',
   summary: 'Get a customer',
   params: CustomerPath,
   status: 200,
-  answer: CustomerSchema,
-  refusals: ['customerNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  response: CustomerSchema,
+  errors: ['customerNotFound'],
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const stored = await findCustomer(db, caller.partyId, params.customerID);
     return stored ? accept(customerBody(stored.customer)) : refuse('customerNotFound');
   },
@@ -25,15 +35,16 @@ export const getCustomer = endpoint({
 
 export const findCustomerByExternalId = endpoint({
   operation: 'findCustomer',
+  access: { scope: 'customers:read', maskedAs: 'customerNotFound' },
   method: 'GET',
   path: '/v2/processing/customers',
   tag: 'Customers',
   summary: 'Find a customer by his externalID',
   query: Type.Object({ externalID: ExternalID }),
   status: 200,
-  answer: CustomerSchema,
-  refusals: ['customerNotFound'],
-  handle: async ({ caller, query }, { db }) => {
+  response: CustomerSchema,
+  errors: ['customerNotFound'],
+  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
     const found = await findCustomerNamed(db, caller.partyId, query.externalID);
     if (!found || found.customer.state.name === 'deleted') return refuse('customerNotFound');
     return accept(customerBody(found.customer));
@@ -42,6 +53,12 @@ export const findCustomerByExternalId = endpoint({
 
 export const listCustomerPaymentMethods = endpoint({
   operation: 'listCustomerPaymentMethods',
+  access: {
+    scope: 'customers:read',
+    tokens: ['customer'],
+    entity: 'customerID',
+    maskedAs: 'customerNotFound',
+  },
   method: 'GET',
   path: '/v2/processing/customers/{customerID}/payment-methods',
   tag: 'Customers',
@@ -49,13 +66,27 @@ export const listCustomerPaymentMethods = endpoint({
   description: 'Empty when no bank takes cards for the shop, or its currency has no test charge.',
   params: CustomerPath,
   status: 200,
-  answer: Type.Array(PaymentMethod),
-  refusals: ['customerNotFound'],
-  handle: async ({ caller, params }, { db, merchants, banks, bindingRules }) => {
+  response: Type.Array(PaymentMethod),
+  errors: ['customerNotFound'],
+  handle: async (
+    { caller, params },
+    {
+      db,
+      merchants,
+      banks,
+      bindingRules,
+    }: {
+      readonly db: Database;
+      readonly merchants: Merchants;
+      readonly banks: Banks;
+      readonly bindingRules: BindingRules;
+    },
+  ) => {
     const stored = await findCustomer(db, caller.partyId, params.customerID);
     if (!stored) return refuse('customerNotFound');
     const shop = await merchants.shop(caller.partyId, stored.customer.shopId);
-    const canBind = shop && bindingRules.testChargeMinor.has(shop.currency) && (await banks.terminalOf(shop));
+    const canBind =
+      shop && bindingRules.verificationChargeMinor.has(shop.currency) && (await banks.terminalOf(shop));
     return accept(canBind ? [byBankCard] : []);
   },
 });

@@ -8,9 +8,14 @@ import { accept, refuse } from '../../refusal.ts';
 import { findBinding, seriesOfBinding } from '../store/bindings.ts';
 import { BindingPath } from './binding-schema.ts';
 import { CustomerPath } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Customers } from '../port.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { Recurring } from '../../recurring/port.ts';
 
 export const getCustomerRecurring = endpoint({
   operation: 'getCustomerRecurring',
+  access: { scope: 'customers:read', maskedAs: 'customerNotFound' },
   method: 'GET',
   path: '/v2/processing/customers/{customerID}/recurring',
   tag: 'Recurring',
@@ -21,9 +26,22 @@ export const getCustomerRecurring = endpoint({
   params: CustomerPath,
   query: Type.Object({ amount: Type.Optional(Amount) }),
   status: 200,
-  answer: RecurringSchema,
-  refusals: ['customerNotFound', 'customerNotReady'],
-  handle: async ({ caller, params, query, now }, { db, customers, merchants, recurring }) => {
+  response: RecurringSchema,
+  errors: ['customerNotFound', 'customerNotReady'],
+  handle: async (
+    { caller, params, query, now },
+    {
+      db,
+      customers,
+      merchants,
+      recurring,
+    }: {
+      readonly db: Database;
+      readonly customers: Customers;
+      readonly merchants: Merchants;
+      readonly recurring: Recurring;
+    },
+  ) => {
     const { partyId } = caller;
     const customer = await customers.chargeable(db, partyId, params.customerID);
     if (!customer) return refuse('customerNotFound');
@@ -45,6 +63,7 @@ export const getCustomerRecurring = endpoint({
 
 export const getBindingConsent = endpoint({
   operation: 'getBindingConsent',
+  access: { scope: 'customers:read', maskedAs: 'customerNotFound' },
   method: 'GET',
   path: '/v2/processing/customers/{customerID}/bindings/{customerBindingID}/consent',
   tag: 'Recurring',
@@ -54,9 +73,12 @@ export const getBindingConsent = endpoint({
     'sealed. A card that was bound twice has one. For bindings that succeeded, also after they were withdrawn.',
   params: BindingPath,
   status: 200,
-  answer: ConsentBundle,
-  refusals: ['customerNotFound', 'bindingNotFound', 'recurringNotFound'],
-  handle: async ({ caller, params, now }, { db, recurring }) => {
+  response: ConsentBundle,
+  errors: ['customerNotFound', 'bindingNotFound', 'recurringNotFound'],
+  handle: async (
+    { caller, params, now },
+    { db, recurring }: { readonly db: Database; readonly recurring: Recurring },
+  ) => {
     const { partyId } = caller;
     const { customerID: customerId, customerBindingID: bindingId } = params;
     const found = await findBinding(db, { partyId, customerId, bindingId });

@@ -3,17 +3,21 @@
 // card ends the consent to charge it.
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { decideWithdraw } from '../domain/commands.ts';
+import { decideRevoke } from '../domain/commands.ts';
 import { findBinding } from '../store/bindings.ts';
 import { BindingPath } from './binding-schema.ts';
-import { endConsentOf } from '../card-consents.ts';
+import { revokeConsentOf } from '../card-consents.ts';
 import { storeBindingFacts } from '../store/binding-changes.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Cards } from '../../cards/vault.ts';
+import type { Recurring } from '../../recurring/port.ts';
 
 /** Each that fails is a change of somebody else's that succeeded. */
 const tries = 100;
 
 export const withdrawBinding = endpoint({
   operation: 'withdrawBinding',
+  access: { scope: 'customers:write', tokens: ['customer'], entity: 'customerID' },
   method: 'DELETE',
   path: '/v2/processing/customers/{customerID}/bindings/{customerBindingID}',
   tag: 'Customers',
@@ -23,8 +27,11 @@ export const withdrawBinding = endpoint({
     'one bound last is charged; when none is left the customer is `unready`. A second time it changes nothing.',
   params: BindingPath,
   status: 204,
-  refusals: ['customerNotFound', 'bindingNotFound', 'invalidBindingStatus'],
-  handle: async ({ caller, params, now }, { db, cards, recurring }) => {
+  errors: ['customerNotFound', 'bindingNotFound', 'invalidBindingStatus'],
+  handle: async (
+    { caller, params, now },
+    { db, cards, recurring }: { readonly db: Database; readonly cards: Cards; readonly recurring: Recurring },
+  ) => {
     const how = { by: caller.kind === 'apiKey' ? 'merchant' : 'payer' } as const;
     const { customerID: customerId, customerBindingID: bindingId } = params;
     for (let attempt = 0; attempt < tries; attempt++) {
@@ -32,12 +39,12 @@ export const withdrawBinding = endpoint({
       if (!found) return refuse('customerNotFound');
       const { stored, boundBefore } = found;
       if (!stored) return refuse('bindingNotFound');
-      const decision = decideWithdraw(stored.customer, stored.binding, boundBefore, now);
+      const decision = decideRevoke(stored.customer, stored.binding, boundBefore, now);
       if (!decision.ok) return decision;
       if (decision.value.length === 0) return accept(undefined);
       const isDone = await db.transaction(async (tx) => {
         if (!(await storeBindingFacts(tx, stored, decision.value, now))) return false;
-        await endConsentOf(tx, recurring, stored.binding, how, now);
+        await revokeConsentOf(tx, recurring, stored.binding, how, now);
         // Its card should not wait for its turn to be deleted.
         await cards.lookAt(tx, stored.binding.card.token, now);
         return true;

@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox';
 import { AccessToken, EntityID, ExternalID, Metadata } from '../../platform/http/schemas.ts';
 import { ContactInfo } from '../../payments/api/schema.ts';
 import type { CustomerState, CustomerTerms } from '../domain/customer.ts';
+import { defined } from '../../defined.ts';
 
 export const CustomerParams = Type.Object(
   {
@@ -52,6 +53,6 @@ export function customerBody(customer: CustomerTerms & { readonly state: Custome
     contactInfo: customer.contactInfo,
     metadata: customer.metadata as CustomerBody['metadata'],
     status: customer.state.name === 'ready' ? 'ready' : 'unready',
-    ...(customer.externalId === undefined ? {} : { externalID: customer.externalId }),
+    ...defined({ externalID: customer.externalId }),
   };
 }

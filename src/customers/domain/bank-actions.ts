@@ -1,15 +1,15 @@
 // What the bank is asked about a binding, and what its answers mean. Both follow from the state and the time alone, so that a
 // crash between two steps loses nothing. An answer that proves nothing changes nothing; nothing is sent under a second name.
-import type { BankAnswer } from '../../acquiring/domain/bank-port.ts';
+import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
-import { approvalOf, unfinished } from '../../payments/domain/bank-actions.ts';
+import { approvalOf, notFinal } from '../../payments/domain/bank-actions.ts';
 import {
   failureOfDecline,
   threeDsNotFinished,
   type PaymentFailure,
 } from '../../payments/domain/payment-failure.ts';
-import { askAgainMs, earliest } from '../../payments/domain/payment.ts';
+import { pollIntervalMs, earliest } from '../../payments/domain/payment.ts';
 import type { Binding, BindingFact } from './binding.ts';
 import { afterBound, type Customer, type CustomerFact } from './customer.ts';
 
@@ -24,7 +24,7 @@ const customerDeleted: PaymentFailure = ['customer_deleted'];
 type Fact = BindingFact | CustomerFact;
 
 /** What to do about a binding now. */
-export type NextStep =
+export type NextAction =
   | { readonly do: 'nothing' }
   | { readonly do: 'charge' }
   | { readonly do: 'inquire' }
@@ -32,7 +32,7 @@ export type NextStep =
   | { readonly do: 'refund'; readonly amount: Money }
   | { readonly do: 'write'; readonly fact: BindingFact };
 
-export function nextOf(binding: Binding, customer: Pick<Customer, 'state'>, now: Instant): NextStep {
+export function nextAction(binding: Binding, customer: Pick<Customer, 'state'>, now: Instant): NextAction {
   const { state } = binding;
   switch (state.name) {
     case 'authorising':
@@ -52,19 +52,19 @@ export function nextOf(binding: Binding, customer: Pick<Customer, 'state'>, now:
   }
 }
 
-export type Meaning =
+export type Interpretation =
   /** Of one event; none when there is nothing to learn any more. */
   | { readonly facts: readonly Fact[] }
   | { readonly again: Instant }
   /** Nobody knows: an operating fault, tried again with growing delays and shown to an operator in the end. */
   | { readonly unknown: string };
 
-export function meaningOf(
+export function interpret(
   binding: Binding,
   customer: Pick<Customer, 'state'>,
-  answer: BankAnswer,
+  answer: BankResponse,
   now: Instant,
-): Meaning {
+): Interpretation {
   const { state } = binding;
   switch (state.name) {
     case 'authorising':
@@ -73,16 +73,16 @@ export function meaningOf(
     case 'reversing':
       return answer.outcome === 'approved'
         ? one({ type: 'binding_failed', failure: state.failure })
-        : unfinished(answer, now);
+        : notFinal(answer, now);
     case 'returning':
       if (answer.outcome === 'approved') return { facts: afterReturn(binding, customer) };
       // The bank has settled the charge already, or for whatever reason does not undo it: then it pays it back.
       if (answer.outcome === 'declined') return one({ type: 'binding_refund_started', why: answer.code });
-      return unfinished(answer, now);
+      return notFinal(answer, now);
     case 'refunding':
       return answer.outcome === 'approved'
         ? { facts: afterReturn(binding, customer) }
-        : unfinished(answer, now);
+        : notFinal(answer, now);
     default:
       return { facts: [] };
   }
@@ -94,7 +94,7 @@ function afterReturn(binding: Binding, customer: Pick<Customer, 'state'>): Fact[
   return [{ type: 'binding_succeeded' }, afterBound(customer, binding.id)];
 }
 
-function meaningForCharge({ state, deadline }: Binding, answer: BankAnswer, now: Instant): Meaning {
+function meaningForCharge({ state, deadline }: Binding, answer: BankResponse, now: Instant): Interpretation {
   if (answer.outcome === 'approved') {
     return one({
       type: 'binding_charged',
@@ -107,8 +107,8 @@ function meaningForCharge({ state, deadline }: Binding, answer: BankAnswer, now:
 
   const until = state.name === 'challenged' ? state.until : deadline;
   if (now >= until) return one(takenBack(state.name === 'challenged' ? threeDsNotFinished : timeIsUp, now));
-  if (answer.outcome !== 'payerNeeded') return unfinished(answer, now);
-  if (state.name === 'challenged') return { again: laterBy(now, askAgainMs) };
+  if (answer.outcome !== 'payerNeeded') return notFinal(answer, now);
+  if (state.name === 'challenged') return { again: laterBy(now, pollIntervalMs) };
   return one({
     type: 'binding_interaction_requested',
     interaction: answer.interaction,
@@ -120,6 +120,6 @@ function takenBack(failure: PaymentFailure, now: Instant): BindingFact {
   return { type: 'binding_reversal_started', failure, returnBy: laterBy(now, returnMs) };
 }
 
-function one(fact: Fact): Meaning {
+function one(fact: Fact): Interpretation {
   return { facts: [fact] };
 }

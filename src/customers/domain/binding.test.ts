@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { BankAnswer } from '../../acquiring/domain/bank-port.ts';
+import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { laterBy, parseInstant, type Instant } from '../../clock.ts';
 import type { Shop } from '../../merchants/domain/party.ts';
 import type { Currency } from '../../money.ts';
-import { meaningOf, nextOf } from './bank-actions.ts';
-import { decideClose, decideStart, decideWithdraw, type BindingRules } from './commands.ts';
+import { interpret, nextAction } from './bank-actions.ts';
+import { decideClose, decideStart, decideRevoke, type BindingRules } from './commands.ts';
 import { journalOf } from './postings.ts';
 import {
   bindingOfOperation,
@@ -46,7 +46,7 @@ const customer: Customer = {
   state: { name: 'unready' },
   bindingsMade: 2,
 };
-const rules: BindingRules = { testChargeMinor: new Map([['RUB', 1_000n]]) };
+const rules: BindingRules = { verificationChargeMinor: new Map([['RUB', 1_000n]]) };
 const command = {
   id: 'B',
   terminal: { id: 'T', bankId: 'BANK', merchantId: 'M', descriptor: 'SHOP' },
@@ -58,13 +58,13 @@ const command = {
   },
 } as const;
 
-const approved: BankAnswer = { outcome: 'approved', reference: '900000000001', networkTransactionId: 'N1' };
+const approved: BankResponse = { outcome: 'approved', reference: '900000000001', networkTransactionId: 'N1' };
 const approval = { reference: '900000000001', networkTransactionId: 'N1' };
-const declined: BankAnswer = { outcome: 'declined', network: 'visa', code: '51' };
+const declined: BankResponse = { outcome: 'declined', network: 'visa', code: '51' };
 const interaction = { method: 'GET', url: 'https://issuer.example/' } as const;
-const payerNeeded: BankAnswer = { outcome: 'payerNeeded', interaction };
-const pending: BankAnswer = { outcome: 'pending' };
-const silence: BankAnswer[] = [
+const payerNeeded: BankResponse = { outcome: 'payerNeeded', interaction };
+const pending: BankResponse = { outcome: 'pending' };
+const silence: BankResponse[] = [
   { outcome: 'unknown', why: 'timeout' },
   { outcome: 'notSent', why: 'closed' },
   { outcome: 'notFound' },
@@ -231,13 +231,13 @@ describe('what is asked of the bank', () => {
     ['withdrawn', { do: 'nothing' }],
     ['failed', { do: 'nothing' }],
   ])('of one that is %s', (name, next) => {
-    expect(nextOf(inState(name), { state: unready }, now)).toEqual(next);
+    expect(nextAction(inState(name), { state: unready }, now)).toEqual(next);
   });
 
   test.each(['authorising', 'challenged'] as const)(
     'of one that is %s for a customer who was deleted: that it is taken back',
     (name) => {
-      expect(nextOf(inState(name), { state: deleted }, now)).toEqual({
+      expect(nextAction(inState(name), { state: deleted }, now)).toEqual({
         do: 'write',
         fact: { type: 'binding_reversal_started', failure: ['customer_deleted'], returnBy },
       });
@@ -246,8 +246,8 @@ describe('what is asked of the bank', () => {
 
   test('what is owed is asked for as before when the customer was deleted', () => {
     for (const name of ['reversing', 'returning', 'refunding'] as const)
-      expect(nextOf(inState(name), { state: deleted }, now)).toEqual(
-        nextOf(inState(name), { state: unready }, now),
+      expect(nextAction(inState(name), { state: deleted }, now)).toEqual(
+        nextAction(inState(name), { state: unready }, now),
       );
   });
 
@@ -263,8 +263,12 @@ describe('what is asked of the bank', () => {
 });
 
 describe('what an answer means', () => {
-  const meaning = (name: BindingStateName, answer: BankAnswer, state: CustomerState = unready, when = now) =>
-    meaningOf(inState(name), { state }, answer, when);
+  const meaning = (
+    name: BindingStateName,
+    answer: BankResponse,
+    state: CustomerState = unready,
+    when = now,
+  ) => interpret(inState(name), { state }, answer, when);
   const inDay = laterBy(now, 24 * hour);
 
   test.each(['authorising', 'challenged'] as const)('to the charge of one that is %s', (name) => {
@@ -297,7 +301,7 @@ describe('what an answer means', () => {
 
   test('what was taken back on suspicion has failed for its own reason', () => {
     for (const code of ['21', '25', '79'])
-      expect(meaning('reversing', { ...declined, code } as BankAnswer)).toEqual({
+      expect(meaning('reversing', { ...declined, code } as BankResponse)).toEqual({
         unknown: `the bank refused with ${code}`,
       });
     expect(meaning('reversing', approved)).toEqual({ facts: [facts.binding_failed] });
@@ -338,7 +342,7 @@ describe('what an answer means', () => {
 
 describe('withdrawing', () => {
   const withdraw = (name: BindingStateName, state: CustomerState, boundBefore?: string) =>
-    decideWithdraw({ state }, inState(name), boundBefore, now);
+    decideRevoke({ state }, inState(name), boundBefore, now);
   const active: CustomerState = { name: 'ready', activeBindingId: 'B' };
 
   test('the active one makes the one before active, and the last one the customer unready', () => {

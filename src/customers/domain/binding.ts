@@ -9,7 +9,7 @@ import type { Realm } from '../../merchants/domain/party.ts';
 import type { Money } from '../../money.ts';
 import type { MandateGiven } from '../../recurring/domain/mandate.ts';
 import type { PaymentFailure } from '../../payments/domain/payment-failure.ts';
-import { askAgainMs, earliest, type Approval } from '../../payments/domain/payment.ts';
+import { pollIntervalMs, earliest, type Approval } from '../../payments/domain/payment.ts';
 
 /** What is fixed when the binding is made. */
 export type BindingTerms = {
@@ -153,7 +153,7 @@ export function wakeOf({ state }: Binding, now: Instant): Instant | null {
     case 'refunding':
       return now;
     case 'challenged':
-      return earliest(laterBy(now, askAgainMs), state.until);
+      return earliest(laterBy(now, pollIntervalMs), state.until);
     case 'succeeded':
     case 'withdrawn':
     case 'failed':

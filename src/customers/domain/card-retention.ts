@@ -6,7 +6,10 @@ import type { Customer } from './customer.ts';
 /** `while it is charged`: no new charge comes, and one that is under way is finished. */
 export type CardNeed = 'no' | 'yes' | 'while its series is charged' | 'while it is charged';
 
-export function needOfCard({ state }: Pick<Binding, 'state'>, customer: Pick<Customer, 'state'>): CardNeed {
+export function retentionNeed(
+  { state }: Pick<Binding, 'state'>,
+  customer: Pick<Customer, 'state'>,
+): CardNeed {
   switch (state.name) {
     case 'authorising':
     case 'challenged':

@@ -4,23 +4,24 @@ import type { Shop } from '../../merchants/domain/party.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import type { Binding, BindingFact, BindingTerms } from './binding.ts';
 import { afterWithdrawn, type Customer, type CustomerFact } from './customer.ts';
+import { defined } from '../../defined.ts';
 
 /** What the operator has set. */
 export type BindingRules = {
   /** What is charged and given back to try a card, by currency. In others no card is bound. */
-  readonly testChargeMinor: ReadonlyMap<string, bigint>;
+  readonly verificationChargeMinor: ReadonlyMap<string, bigint>;
   /** Within a day, failed ones with the others; none where it is not limited. */
-  readonly perCustomerMost?: number;
-  readonly perCardMost?: number;
+  readonly maxPerCustomer?: number;
+  readonly maxPerCard?: number;
 };
 
 /**
  * When the latest bindings were started which, with one more, would be too many: of the customer, and with the card by
  * whatever customer. Undefined where there are not that many.
  */
-export type EarlierBindings = { readonly ofCustomer?: Instant; readonly withCard?: Instant };
+export type RecentBindings = { readonly ofCustomer?: Instant; readonly withCard?: Instant };
 
-export const bindingsCountedMs = 24 * 3_600_000;
+export const velocityWindowMs = 24 * 3_600_000;
 const authorisationMs = 30 * 60_000;
 
 export type StartBinding = Pick<
@@ -33,10 +34,10 @@ export function decideStart(
   shop: Shop,
   command: StartBinding,
   rules: BindingRules,
-  earlier: EarlierBindings,
+  earlier: RecentBindings,
   now: Instant,
 ): Outcome<BindingFact & { type: 'binding_started' }, 'operationNotPermitted' | 'tooManyBindings'> {
-  const minor = rules.testChargeMinor.get(shop.currency);
+  const minor = rules.verificationChargeMinor.get(shop.currency);
   if (minor === undefined) {
     return refuse('operationNotPermitted', {
       message: `No card is bound in ${shop.currency}: no test charge is agreed for it`,
@@ -57,7 +58,7 @@ export function decideStart(
       shopId: customer.shopId,
       createdAt: now,
       amount: { minor, currency: shop.currency },
-      ...(email === undefined ? {} : { email }),
+      ...defined({ email }),
       deadline: laterBy(now, authorisationMs),
       realm: shop.realm,
     },
@@ -66,7 +67,7 @@ export function decideStart(
 
 function tooSoon(oldestCounted: Instant | undefined, now: Instant, what: string) {
   if (oldestCounted === undefined) return undefined;
-  const waitSeconds = Math.ceil((epochMsOf(oldestCounted) + bindingsCountedMs - epochMsOf(now)) / 1_000);
+  const waitSeconds = Math.ceil((epochMsOf(oldestCounted) + velocityWindowMs - epochMsOf(now)) / 1_000);
   if (waitSeconds <= 0) return undefined;
   return refuse('tooManyBindings', { message: `${what}; try again in ${waitSeconds} seconds`, waitSeconds });
 }
@@ -75,7 +76,7 @@ function tooSoon(oldestCounted: Instant | undefined, now: Instant, what: string)
  * `boundBefore` is the one that would be charged without this one. Withdrawing a second time changes nothing. It is asked of
  * no party and no shop whether they may trade: who takes his card back is not refused.
  */
-export function decideWithdraw(
+export function decideRevoke(
   customer: Pick<Customer, 'state'>,
   binding: Binding,
   boundBefore: string | undefined,

@@ -1,15 +1,8 @@
 // A customer: a payer a shop knows, and the cards he has bound. He can be charged without being there while one of them is
 // active: the one bound last and not withdrawn. What happens to each binding stands in the customer's log, under his
 // version; the rules of a binding are in binding.ts.
-import type { CardDetails } from '../../cards/domain/card.ts';
 import type { Instant } from '../../clock.ts';
-import {
-  requireTrading,
-  type Party,
-  type Realm,
-  type Shop,
-  type TradingRefusal,
-} from '../../merchants/domain/party.ts';
+import { requireTrading, type Party, type Shop, type TradingRefusal } from '../../merchants/domain/party.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 
 export type ContactInfo = Readonly<Record<string, string>>;
@@ -36,24 +29,6 @@ export type Customer = CustomerTerms & {
   readonly state: CustomerState;
   /** With those that failed. */
   readonly bindingsMade: number;
-};
-
-/** As whoever charges him is given him. */
-export type ChargeableCustomer = {
-  readonly id: string;
-  readonly shopId: string;
-  readonly contactInfo: ContactInfo;
-  /** None: he is not ready. */
-  readonly card?: {
-    readonly bindingId: string;
-    readonly token: string;
-    readonly details: CardDetails;
-    readonly realm: Realm;
-    /** By which it is charged. */
-    readonly seriesId?: string;
-    /** Of the test charge, with which the payer was authenticated. */
-    readonly networkTransactionId?: string;
-  };
 };
 
 export type CustomerFact =

@@ -1,6 +1,7 @@
 // What a change of a binding means for charges without the payer: a bound card begins a series of them, or renews the consent
 // to it; a decline counts at the networks like any other. Pure: series-writes.ts writes it.
-import type { BankAnswer } from '../../acquiring/domain/bank-port.ts';
+import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
+import { defined } from '../../defined.ts';
 import { evolveBinding, type Binding, type BindingFact } from './binding.ts';
 
 /** What the payer has consented to by the binding; undefined when it has not succeeded. */
@@ -20,15 +21,15 @@ export function consentAfter(before: Binding, facts: readonly BindingFact[]) {
     customerId,
     card: { ...card.details, token: card.token },
     evidence: {
-      payer: { ip, fingerprint, ...(url === undefined ? {} : { page: url }), contactInfo },
+      payer: { ip, fingerprint, ...defined({ page: url }), contactInfo },
       payment: { createdAt, amountMinor: Number(amount.minor), currency: amount.currency, ...state.approval },
     },
-    ...(recurrentTerms === undefined ? {} : { given: recurrentTerms }),
+    ...defined({ given: recurrentTerms }),
   };
 }
 
 /** Not by the bank alone, and not for the authentication before. */
-export function isNetworksDecline({ state }: Binding, answer: BankAnswer | undefined): boolean {
+export function isNetworksDecline({ state }: Binding, answer: BankResponse | undefined): boolean {
   const isCharge = state.name === 'authorising' || state.name === 'challenged';
   if (!isCharge || answer?.outcome !== 'declined') return false;
   return answer.network !== 'bank' && !answer.code.startsWith('3ds');

@@ -3,7 +3,7 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
-import { bornClaimed } from '../../platform/jobs/job-runner.ts';
+import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import { appendEvent, appendParameters } from '../../platform/events/log.ts';
 import {
   journalParameters,
@@ -89,9 +89,9 @@ export async function storeBindingFacts(
   stored: StoredBinding,
   facts: readonly (BindingFact | CustomerFact)[],
   now: Instant,
-  beside?: (tx: Database) => Promise<void>,
+  alsoWrite?: (tx: Database) => Promise<void>,
   /** Who writes this gives back at once what was charged, so that nobody else should begin with it. */
-  goesOn = false,
+  keepClaim = false,
 ): Promise<StoredBinding | undefined> {
   const { binding, customer } = facts.reduce(after, stored);
   const journal = journalOf(stored.binding, facts);
@@ -102,7 +102,9 @@ export async function storeBindingFacts(
     customer_status: customer.state.name,
     active_binding_id: activeBindingOf(customer) ?? null,
     ...stateColumns(binding.state),
-    ...(goesOn && isReturning(binding) ? bornClaimed(now) : { wake_at: wakeOf(binding, now), attempts: 0 }),
+    ...(keepClaim && isReturning(binding)
+      ? initialClaim(now)
+      : { wake_at: wakeOf(binding, now), attempts: 0 }),
     happened_at: now,
     facts: facts.map((fact) =>
       isBindingFact(fact) ? bindingFactToJson(fact, binding.id) : customerFactToJson(fact),
@@ -110,12 +112,12 @@ export async function storeBindingFacts(
     ...journalValues(journal),
   };
   const writeBeside = async (tx: Database) => {
-    await beside?.(tx);
+    await alsoWrite?.(tx);
     const written = await tx.run(changeBinding, values);
     if (written.length === 0) throw new CustomerHasMoved();
     return written;
   };
-  const write = () => (beside ? db.transaction(writeBeside) : db.run(changeBinding, values));
+  const write = () => (alsoWrite ? db.transaction(writeBeside) : db.run(changeBinding, values));
   const rows = await recording(db, journal, write).catch((error: unknown) => {
     if (error instanceof CustomerHasMoved) return [];
     throw error;
@@ -133,7 +135,7 @@ function after({ binding, customer }: Both, fact: BindingFact | CustomerFact): B
     : { binding, customer: { state: customerStateAfter(customer.state, fact) } };
 }
 
-export async function lookAgainAt(db: Database, stored: StoredBinding, at: Instant | null): Promise<void> {
+export async function reschedule(db: Database, stored: StoredBinding, at: Instant | null): Promise<void> {
   const { binding, version } = stored;
   await db.run(rescheduleBinding, {
     customer_id: binding.customerId,

@@ -1,17 +1,18 @@
 // Bindings in SQL: a new one, and the reads. A binding is a part of its customer: every change of one moves the customer's
 // version on, and its facts stand in the customer's log. How one changes is in change-binding.store.ts.
-import { keepCard, keptForText, keptParameters } from '../../cards/domain/card-retention.ts';
+import { retainCard, keptForText, keptParameters } from '../../cards/domain/card-retention.ts';
 import { cardIdOf } from '../../cards/domain/payment-resource.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { optional, statement, type Values } from '../../platform/database/statement.ts';
 import { appendEvent, appendParameters } from '../../platform/events/log.ts';
-import { bindingsCountedMs, type BindingRules, type EarlierBindings } from '../domain/commands.ts';
+import { velocityWindowMs, type BindingRules, type RecentBindings } from '../domain/commands.ts';
 import { bindingColumns, bindingFromRow, rowOf } from './rows.ts';
 import { evolveBinding, type Binding, type BindingFact } from '../domain/binding.ts';
 import { bindingFactToJson } from './codec.ts';
 import { customerStateFromRow, type StoredCustomer } from './customers.ts';
 import type { Customer } from '../domain/customer.ts';
+import { defined } from '../../defined.ts';
 
 export type StoredBinding = {
   readonly binding: Binding;
@@ -52,7 +53,7 @@ const insertBinding = statement({
   text: `
     with unmoved as (
       select customer_id from customer where customer_id = :customer_id and version = :version - 1 for update
-    ), kept as (${keepCard('unmoved')}
+    ), kept as (${retainCard('unmoved')}
     ), changed as (
       update customer set version = version + 1, bindings_made = :number
       from unmoved where customer.customer_id = unmoved.customer_id and exists (select from kept)
@@ -261,7 +262,7 @@ export async function findBinding(
   if (!row.found) return {};
   return {
     stored: storedBindingFromRow(row as StoredRow),
-    ...(row.bound_before === null ? {} : { boundBefore: row.bound_before }),
+    ...defined({ boundBefore: row.bound_before }),
   };
 }
 
@@ -279,15 +280,15 @@ export async function findEarlierBindings(
   of: { customerId: string; cardFingerprint: Buffer },
   rules: BindingRules,
   now: Instant,
-): Promise<EarlierBindings> {
-  const { perCustomerMost, perCardMost } = rules;
-  if (perCustomerMost === undefined && perCardMost === undefined) return {};
+): Promise<RecentBindings> {
+  const { maxPerCustomer, maxPerCard } = rules;
+  if (maxPerCustomer === undefined && maxPerCard === undefined) return {};
   const [row] = await db.run(readEarlierBindings, {
     customer_id: of.customerId,
     card_fingerprint: of.cardFingerprint,
-    since: laterBy(now, -bindingsCountedMs),
-    of_customer: perCustomerMost ?? null,
-    with_card: perCardMost ?? null,
+    since: laterBy(now, -velocityWindowMs),
+    of_customer: maxPerCustomer ?? null,
+    with_card: maxPerCard ?? null,
   });
   return {
     ...(row?.of_customer ? { ofCustomer: row.of_customer } : {}),

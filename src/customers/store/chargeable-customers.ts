@@ -3,7 +3,9 @@ import type { Database } from '../../platform/database/database.ts';
 import { optional, statement, type Values } from '../../platform/database/statement.ts';
 import { bindingColumns, bindingFromRow } from './rows.ts';
 import { bindingList } from './bindings.ts';
-import type { ChargeableCustomer, ContactInfo } from '../domain/customer.ts';
+import type { ChargeableCustomer } from '../../payments/domain/chargeable-customer.ts';
+import type { ContactInfo } from '../domain/customer.ts';
+import { defined } from '../../defined.ts';
 
 const holdChargeable = statement({
   name: 'hold_chargeable_customer',
@@ -24,7 +26,7 @@ const holdChargeable = statement({
          for share of customer`,
 });
 
-export async function holdCustomer(
+export async function lockCustomer(
   tx: Database,
   partyId: string,
   customerId: string,
@@ -46,8 +48,7 @@ export async function holdCustomer(
       token: card.token,
       details: card.details,
       realm,
-      ...(row.series_id === null ? {} : { seriesId: row.series_id }),
-      ...(networkTransactionId === undefined ? {} : { networkTransactionId }),
+      ...defined({ seriesId: row.series_id, networkTransactionId }),
     },
   };
 }

@@ -14,6 +14,7 @@ import {
   type CustomerFact,
   type CustomerState,
 } from '../domain/customer.ts';
+import { defined } from '../../defined.ts';
 
 export type StoredCustomer = { readonly customer: Customer; readonly version: number };
 
@@ -184,7 +185,7 @@ function storedFromRow(row: Values<typeof customerColumns>): StoredCustomer {
       createdAt: row.created_at,
       contactInfo: row.contact_info as ContactInfo,
       metadata: row.metadata,
-      ...(row.external_id === null ? {} : { externalId: row.external_id }),
+      ...defined({ externalId: row.external_id }),
       state: customerStateFromRow(row),
       bindingsMade: row.bindings_made,
     },

@@ -1,12 +1,12 @@
 // What the test charges of bindings expect in a bank's book, for the reconciliation with it.
-import type { ExpectedAtBank } from '../../acquiring/reconciliation/domain/reconciliation-source.ts';
+import type { ReconciliationSource } from '../../acquiring/reconciliation/domain/reconciliation-source.ts';
 
 /**
  * With the ids of bindingOperationId. How it was given back, by a reversal or by a refund, is in the customer's log, which is
  * read once for all bindings of a page: a customer may have very many. What an operator has closed was settled with the
  * payer in some other way, so the bank may have given it back or not.
  */
-export const bindingsAtBank: ExpectedAtBank = {
+export const bindingEntries: ReconciliationSource = {
   table: 'binding',
   key: 'customer_id',
   operations: `

@@ -3,9 +3,9 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
-import { bornClaimed } from '../../platform/jobs/job-runner.ts';
+import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import { appendEvent, appendParameters } from '../../platform/events/log.ts';
-import { isFirstAttempt, termsElsewhere } from '../../acquiring/domain/reroute.ts';
+import { isFirstAttempt, reroutedTerms } from '../../acquiring/domain/reroute.ts';
 import { loadBinding, type StoredBinding } from './bindings.ts';
 import type { BindingFact } from '../domain/binding.ts';
 import { bindingFactToJson } from './codec.ts';
@@ -26,7 +26,7 @@ const rerouteBinding = statement({
     with held as (
       select version from customer where customer_id = :customer_id for update
     ), moved as (
-      update binding set version = held.version + 1, wake_at = :wake_at, terms = ${termsElsewhere}
+      update binding set version = held.version + 1, wake_at = :wake_at, terms = ${reroutedTerms}
       from held
       where customer_id = :customer_id and binding_id = :binding_id and binding.version = :version and ${isFirstAttempt}
       returning customer_id, binding.version
@@ -40,7 +40,7 @@ const rerouteBinding = statement({
 });
 
 /** The binding at its new terminal, and the customer as he is by now; undefined when somebody else has it. */
-export async function storeMove(
+export async function storeReroute(
   db: Database,
   stored: StoredBinding,
   fact: BindingFact & { type: 'binding_rerouted' },
@@ -52,7 +52,7 @@ export async function storeMove(
     binding_id: binding.id,
     version: stored.version,
     terminal: fact.terminal,
-    wake_at: bornClaimed(now).wake_at,
+    wake_at: initialClaim(now).wake_at,
     happened_at: now,
     facts: [bindingFactToJson(fact, binding.id)],
   });

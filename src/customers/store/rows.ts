@@ -3,6 +3,7 @@
 import type { Values } from '../../platform/database/statement.ts';
 import type { Currency } from '../../money.ts';
 import type { Binding, BindingState } from '../domain/binding.ts';
+import { defined } from '../../defined.ts';
 
 export const bindingColumns = {
   customer_id: 'text',
@@ -33,9 +34,7 @@ export function rowOf(binding: Binding, version: number): Values<typeof bindingC
     deadline,
     terminal,
     realm,
-    ...(email === undefined ? {} : { email }),
-    ...(recurrentTerms === undefined ? {} : { recurrentTerms }),
-    ...(redirectUrl === undefined ? {} : { redirectUrl }),
+    ...defined({ email, recurrentTerms, redirectUrl }),
   };
   return {
     customer_id: binding.customerId,
@@ -69,11 +68,11 @@ export function bindingFromRow(row: Values<typeof bindingColumns>): Binding {
     shopId: row.shop_id,
     createdAt: row.created_at,
     amount: { minor: row.amount_minor, currency: row.currency as Currency },
-    ...(row.external_id === null ? {} : { externalId: row.external_id }),
+    ...defined({ externalId: row.external_id }),
     state: {
       name: row.status,
       ...(row.state as object),
-      ...(row.return_by === null ? {} : { returnBy: row.return_by }),
+      ...defined({ returnBy: row.return_by }),
     } as BindingState,
   };
 }

@@ -51,7 +51,7 @@ const resumeOwed = statement({
 });
 
 /** How many returns the bank has not confirmed, and of how many the date is past. */
-export async function countOwedReturns(
+export async function countPendingVerificationRefunds(
   db: Database,
   now: Instant,
 ): Promise<{ owed: number; overdue: number }> {
@@ -59,7 +59,7 @@ export async function countOwedReturns(
   return { owed: Number(row?.owed ?? 0n), overdue: Number(row?.overdue ?? 0n) };
 }
 
-export type OwedReturn = {
+export type PendingVerificationRefund = {
   readonly customerId: string;
   readonly bindingId: string;
   readonly partyId: string;
@@ -71,7 +71,7 @@ export type OwedReturn = {
   readonly stuckReason: string | null;
 };
 
-export async function listOwedReturns(db: Database, now: Instant): Promise<OwedReturn[]> {
+export async function listOwedReturns(db: Database, now: Instant): Promise<PendingVerificationRefund[]> {
   return (await db.run(listOwed, { now })).map((row) => ({
     customerId: row.customer_id,
     bindingId: row.binding_id,

@@ -4,11 +4,16 @@ import { accept, refuse } from '../../refusal.ts';
 import { identityBody, identityExample, IdentityParams, IdentitySchema } from './schema.ts';
 import { decideCreate, evolve, type Identity } from '../domain/identity.ts';
 import { findIdentityNamed, storeNewIdentity } from '../store/identities.ts';
-import { fingerprintOf, madeOnce } from './idempotent-create.ts';
+import type { Provider } from '../domain/provider.ts';
+import { fingerprintOf, createIdempotently } from './idempotent-create.ts';
 import { givenIn, shapeProblem } from './shared-schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { Ids } from '../../ids.ts';
 
 export const createIdentity = endpoint({
   operation: 'createIdentity',
+  access: { scope: 'identities:write' },
   method: 'POST',
   path: '/wallet/v0/identities',
   tag: 'Identities',
@@ -17,16 +22,32 @@ export const createIdentity = endpoint({
     'In whose name wallets and destinations are held. It begins as `anonymous`; how much may be paid out depends on how well it ' +
     'is known.',
   body: IdentityParams,
-  bodyProblem: shapeProblem,
+  validateBody: shapeProblem,
   bodyExample: identityExample,
   status: 201,
-  answer: IdentitySchema,
-  mayAsk: ({ caller, body }) => body.partyID === undefined || body.partyID === caller.partyId,
+  response: IdentitySchema,
+  isOwnParty: ({ caller, body }) => body.partyID === undefined || body.partyID === caller.partyId,
   location: ({ id }) => `/wallet/v0/identities/${id}`,
-  refusals: ['partyInaccessible', 'noSuchProvider', 'noSuchIdentityClass', 'externalIDConflict'],
-  handle: async ({ caller, body, now }, { db, merchants, payouts, ids }) => {
+  errors: ['partyInaccessible', 'noSuchProvider', 'noSuchIdentityClass', 'externalIDConflict'],
+  handle: async (
+    { caller, body, now },
+    {
+      db,
+      merchants,
+      payouts,
+      ids,
+    }: {
+      readonly db: Database;
+      readonly merchants: Merchants;
+      readonly payouts: { readonly providers: readonly Provider[] };
+      readonly ids: Ids;
+    },
+  ) => {
     const fingerprint = fingerprintOf([body.name, body.provider, body.class, body.metadata, body.externalID]);
-    const made = await madeOnce<Identity, 'partyInaccessible' | 'noSuchProvider' | 'noSuchIdentityClass'>({
+    const made = await createIdempotently<
+      Identity,
+      'partyInaccessible' | 'noSuchProvider' | 'noSuchIdentityClass'
+    >({
       externalId: body.externalID,
       fingerprint,
       find: (name) => findIdentityNamed(db, caller.partyId, name),

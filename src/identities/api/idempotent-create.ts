@@ -6,7 +6,7 @@ import { accept, refuse, type Outcome } from '../../refusal.ts';
 
 export type Named<Value> = { readonly value: Value; readonly fingerprint: Buffer };
 
-export type OneCreate<Value, Code extends string> = {
+export type IdempotentCreate<Value, Code extends string> = {
   readonly externalId: string | undefined;
   readonly fingerprint: Buffer;
   readonly find: (externalId: string) => Promise<Named<Value & { readonly id: string }> | undefined>;
@@ -14,8 +14,8 @@ export type OneCreate<Value, Code extends string> = {
   readonly make: () => Promise<Outcome<Value, Code> | 'nameTaken'>;
 };
 
-export async function madeOnce<Value, Code extends string>(
-  create: OneCreate<Value, Code>,
+export async function createIdempotently<Value, Code extends string>(
+  create: IdempotentCreate<Value, Code>,
 ): Promise<Outcome<Value, Code | 'externalIDConflict'>> {
   const { externalId } = create;
   const earlier = externalId === undefined ? undefined : await create.find(externalId);
@@ -30,7 +30,7 @@ export async function madeOnce<Value, Code extends string>(
 }
 
 function answerToRepeat<Value, Code extends string>(
-  { externalId, fingerprint }: OneCreate<Value, Code>,
+  { externalId, fingerprint }: IdempotentCreate<Value, Code>,
   earlier: Named<Value & { readonly id: string }>,
 ): Outcome<Value, 'externalIDConflict'> {
   if (earlier.fingerprint.equals(fingerprint)) return accept(earlier.value);

@@ -5,16 +5,19 @@ import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { challengeBody, ChallengeParams, ChallengeSchema } from './schema.ts';
-import { completed, decideChallenge, type Challenge } from '../domain/identity.ts';
+import { completed, decideChallenge, type Identification } from '../domain/identity.ts';
 import { findChallenges, findIdentity, storeIdentityFacts, storeNewChallenge } from '../store/identities.ts';
 import { IdentityPath } from './read-identities.ts';
 import { AnyID } from './shared-schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Ids } from '../../ids.ts';
 
 /** Each that fails is a change of somebody else's that succeeded. */
 const tries = 100;
 
 export const startChallenge = endpoint({
   operation: 'startChallenge',
+  access: { scope: 'identities:write' },
   method: 'POST',
   path: '/wallet/v0/identities/{identityID}/challenges',
   tag: 'Identities',
@@ -26,8 +29,8 @@ export const startChallenge = endpoint({
   body: ChallengeParams,
   bodyExample: { type: 'esia', proofs: [{ type: 'RUSDomesticPassport', token: 'any' }] },
   status: 202,
-  answer: ChallengeSchema,
-  refusals: [
+  response: ChallengeSchema,
+  errors: [
     'identityNotFound',
     'challengeUnderWay',
     'noSuchChallengeType',
@@ -35,11 +38,18 @@ export const startChallenge = endpoint({
     'insufficientProof',
     'illegalChallengeType',
   ],
-  handle: async ({ caller, params, body, now }, { db, ids, payouts }) => {
+  handle: async (
+    { caller, params, body, now },
+    {
+      db,
+      ids,
+      payouts,
+    }: { readonly db: Database; readonly ids: Ids; readonly payouts: { readonly realm: 'test' | 'live' } },
+  ) => {
     for (let attempt = 0; attempt < tries; attempt++) {
       const stored = await findIdentity(db, caller.partyId, params.identityID);
       if (!stored) return refuse('identityNotFound');
-      const challenge: Challenge = {
+      const challenge: Identification = {
         id: ids.next(),
         identityId: params.identityID,
         type: body.type,
@@ -67,15 +77,16 @@ export const startChallenge = endpoint({
 
 export const listChallenges = endpoint({
   operation: 'listChallenges',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/identities/{identityID}/challenges',
   tag: 'Identities',
   summary: 'List the identifications of an identity, oldest first',
   params: IdentityPath,
   status: 200,
-  answer: Type.Array(ChallengeSchema),
-  refusals: ['identityNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  response: Type.Array(ChallengeSchema),
+  errors: ['identityNotFound'],
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     if (!(await findIdentity(db, caller.partyId, params.identityID))) return refuse('identityNotFound');
     return accept((await findChallenges(db, params.identityID)).map(challengeBody));
   },
@@ -83,15 +94,16 @@ export const listChallenges = endpoint({
 
 export const getChallenge = endpoint({
   operation: 'getChallenge',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/identities/{identityID}/challenges/{challengeID}',
   tag: 'Identities',
   summary: 'Get an identification',
   params: Type.Object({ identityID: AnyID, challengeID: AnyID }),
   status: 200,
-  answer: ChallengeSchema,
-  refusals: ['identityNotFound', 'challengeNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  response: ChallengeSchema,
+  errors: ['identityNotFound', 'challengeNotFound'],
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     if (!(await findIdentity(db, caller.partyId, params.identityID))) return refuse('identityNotFound');
     const [found] = await findChallenges(db, params.identityID, { id: params.challengeID });
     return found ? accept(challengeBody(found)) : refuse('challengeNotFound');

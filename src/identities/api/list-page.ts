@@ -6,6 +6,7 @@ import { parseInstant, type Instant } from '../../clock.ts';
 import { CurrencyCode } from '../../platform/http/schemas.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { AnyID } from './shared-schema.ts';
+import { defined } from '../../defined.ts';
 
 const Limit = Type.Integer({ minimum: 1, maximum: 1_000 });
 const ContinuationToken = Type.String({
@@ -75,7 +76,7 @@ function pageBody<R extends Row, Body>(
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const token = rows.length > limit && last ? tokenOf(query, last) : undefined;
-  return { result: shown.map(body), ...(token === undefined ? {} : { continuationToken: token }) };
+  return { result: shown.map(body), ...defined({ continuationToken: token }) };
 }
 
 function tokenOf(query: Query, { createdAt, id }: Row): string {

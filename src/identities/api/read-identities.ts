@@ -6,20 +6,22 @@ import { identityBody, IdentitySchema } from './schema.ts';
 import { findIdentity, listIdentities as readList } from '../store/identities.ts';
 import { listed, OptionalPageQuery, pageSchema } from './list-page.ts';
 import { AnyID } from './shared-schema.ts';
+import type { Database } from '../../platform/database/database.ts';
 
 export const IdentityPath = Type.Object({ identityID: AnyID });
 
 export const getIdentity = endpoint({
   operation: 'getIdentity',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/identities/{identityID}',
   tag: 'Identities',
   summary: 'Get an identity',
   params: IdentityPath,
   status: 200,
-  answer: IdentitySchema,
-  refusals: ['identityNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  response: IdentitySchema,
+  errors: ['identityNotFound'],
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const stored = await findIdentity(db, caller.partyId, params.identityID);
     return stored ? accept(identityBody(stored.identity)) : refuse('identityNotFound');
   },
@@ -27,6 +29,7 @@ export const getIdentity = endpoint({
 
 export const listIdentities = endpoint({
   operation: 'listIdentities',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/identities',
   tag: 'Identities',
@@ -38,9 +41,9 @@ export const listIdentities = endpoint({
     level: Type.Optional(AnyID),
   }),
   status: 200,
-  answer: pageSchema('IdentityPage', IdentitySchema),
-  refusals: ['invalidContinuationToken'],
-  handle: ({ caller, query }, { db }) => {
+  response: pageSchema('IdentityPage', IdentitySchema),
+  errors: ['invalidContinuationToken'],
+  handle: ({ caller, query }, { db }: { readonly db: Database }) => {
     const filter = {
       party_id: caller.partyId,
       provider: query.providerID ?? null,

@@ -5,6 +5,7 @@ import { decimalsOf, isKnownCurrency } from '../../money.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { residences, type Provider } from '../domain/provider.ts';
 import { AnyID } from './shared-schema.ts';
+import { defined } from '../../defined.ts';
 
 const ProviderSchema = Type.Object(
   { id: Type.String(), name: Type.String(), residences: Type.Array(Type.String()) },
@@ -27,17 +28,20 @@ const CurrencySchema = Type.Object(
 const ThreeLetters = Type.String({ pattern: '^[A-Za-z]{3}$' });
 const ProviderPath = Type.Object({ providerID: AnyID });
 
+type Deps = { readonly payouts: { readonly providers: readonly Provider[] } };
+
 export const listProviders = endpoint({
   operation: 'listProviders',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/providers',
   tag: 'Identities',
   summary: 'List the providers of identities',
   query: Type.Object({ residence: Type.Optional(ThreeLetters) }),
   status: 200,
-  answer: Type.Array(ProviderSchema),
-  refusals: [],
-  handle: ({ query }, { payouts }) => {
+  response: Type.Array(ProviderSchema),
+  errors: [],
+  handle: ({ query }, { payouts }: Deps) => {
     const residence = query.residence?.toUpperCase();
     const found = payouts.providers.filter(
       (provider) => residence === undefined || provider.residences.includes(residence),
@@ -48,15 +52,16 @@ export const listProviders = endpoint({
 
 export const getProvider = endpoint({
   operation: 'getProvider',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/providers/{providerID}',
   tag: 'Identities',
   summary: 'Get a provider',
   params: ProviderPath,
   status: 200,
-  answer: ProviderSchema,
-  refusals: ['providerNotFound'],
-  handle: ({ params }, { payouts }) => {
+  response: ProviderSchema,
+  errors: ['providerNotFound'],
+  handle: ({ params }, { payouts }: Deps) => {
     const found = payouts.providers.find(({ id }) => id === params.providerID);
     return Promise.resolve(found ? accept(providerBody(found)) : refuse('providerNotFound'));
   },
@@ -64,15 +69,16 @@ export const getProvider = endpoint({
 
 export const listIdentityClasses = endpoint({
   operation: 'listIdentityClasses',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/providers/{providerID}/identity-classes',
   tag: 'Identities',
   summary: 'List the classes of identities a provider has',
   params: ProviderPath,
   status: 200,
-  answer: Type.Array(IdentityClass),
-  refusals: ['providerNotFound'],
-  handle: ({ params }, { payouts }) => {
+  response: Type.Array(IdentityClass),
+  errors: ['providerNotFound'],
+  handle: ({ params }, { payouts }: Deps) => {
     const found = payouts.providers.find(({ id }) => id === params.providerID);
     return Promise.resolve(found ? accept([...found.classes]) : refuse('providerNotFound'));
   },
@@ -80,15 +86,16 @@ export const listIdentityClasses = endpoint({
 
 export const getIdentityClass = endpoint({
   operation: 'getIdentityClass',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/providers/{providerID}/identity-classes/{identityClassID}',
   tag: 'Identities',
   summary: 'Get a class of identities',
   params: Type.Object({ providerID: AnyID, identityClassID: AnyID }),
   status: 200,
-  answer: IdentityClass,
-  refusals: ['providerNotFound'],
-  handle: ({ params }, { payouts }) => {
+  response: IdentityClass,
+  errors: ['providerNotFound'],
+  handle: ({ params }, { payouts }: Deps) => {
     const provider = payouts.providers.find(({ id }) => id === params.providerID);
     const found = provider?.classes.find(({ id }) => id === params.identityClassID);
     return Promise.resolve(found ? accept(found) : refuse('providerNotFound'));
@@ -97,14 +104,15 @@ export const getIdentityClass = endpoint({
 
 export const getResidence = endpoint({
   operation: 'getResidence',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/residences/{residence}',
   tag: 'Identities',
   summary: 'Get a residence',
   params: Type.Object({ residence: ThreeLetters }),
   status: 200,
-  answer: Residence,
-  refusals: ['residenceNotFound'],
+  response: Residence,
+  errors: ['residenceNotFound'],
   handle: ({ params }) => {
     const found = residences.find(({ id }) => id === params.residence.toUpperCase());
     return Promise.resolve(found ? accept(found) : refuse('residenceNotFound'));
@@ -113,14 +121,15 @@ export const getResidence = endpoint({
 
 export const getCurrency = endpoint({
   operation: 'getCurrency',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/currencies/{currencyID}',
   tag: 'Wallets',
   summary: 'Get a currency',
   params: Type.Object({ currencyID: ThreeLetters }),
   status: 200,
-  answer: CurrencySchema,
-  refusals: ['currencyNotFound'],
+  response: CurrencySchema,
+  errors: ['currencyNotFound'],
   handle: ({ params }) => {
     const id = params.currencyID.toUpperCase();
     return Promise.resolve(isKnownCurrency(id) ? accept(currencyBody(id)) : refuse('currencyNotFound'));
@@ -134,7 +143,7 @@ function currencyBody(id: Parameters<typeof decimalsOf>[0]): Static<typeof Curre
   const numericCode = numericCodes[id];
   return {
     id,
-    ...(numericCode === undefined ? {} : { numericCode }),
+    ...defined({ numericCode }),
     name: names.of(id) ?? id,
     exponent: decimalsOf(id),
   };

@@ -1,8 +1,9 @@
 // Identities and identifications as the API shows them.
 import { Type, type Static } from 'typebox';
 import { DateTime } from '../../platform/http/schemas.ts';
-import type { Challenge, Identity } from '../domain/identity.ts';
+import type { Identification, Identity } from '../domain/identity.ts';
 import { AnyID, EntityName, FreeMetadata, givenBody, Named } from './shared-schema.ts';
+import { defined } from '../../defined.ts';
 
 export const IdentityParams = Type.Object(
   {
@@ -53,7 +54,7 @@ export function identityBody(identity: Identity): Static<typeof IdentitySchema> 
     level,
     isBlocked,
     createdAt,
-    ...(effectiveChallenge === undefined ? {} : { effectiveChallenge }),
+    ...defined({ effectiveChallenge }),
     ...givenBody(identity),
   };
 }
@@ -88,7 +89,7 @@ export const ChallengeSchema = Type.Object(
 
 const statuses = { pending: 'Pending', completed: 'Completed', failed: 'Failed' } as const;
 
-export function challengeBody(challenge: Challenge): Static<typeof ChallengeSchema> {
+export function challengeBody(challenge: Identification): Static<typeof ChallengeSchema> {
   const { id, createdAt, type, proofs, status, failureReason } = challenge;
   return {
     id,
@@ -96,6 +97,6 @@ export function challengeBody(challenge: Challenge): Static<typeof ChallengeSche
     type,
     proofs: [...proofs],
     status: statuses[status],
-    ...(failureReason === undefined ? {} : { failureReason }),
+    ...defined({ failureReason }),
   };
 }

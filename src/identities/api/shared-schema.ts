@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox';
 import { parseInstant, type Instant } from '../../clock.ts';
 import { CurrencyCode } from '../../platform/http/schemas.ts';
 import type { Money } from '../../money.ts';
+import { defined } from '../../defined.ts';
 
 /** Of what is named in an address or a body. */
 export const AnyID = Type.String({ minLength: 1, maxLength: 40 });
@@ -37,13 +38,13 @@ export const AssetParams = Type.Object(
   { title: 'AssetParams' },
 );
 
-const metadataBytesMost = 16 * 1_024;
+const maxMetadataBytes = 16 * 1_024;
 
 /** What a schema cannot say. */
 export function shapeProblem(body: { name?: string; metadata?: unknown }): string | undefined {
   if (body.name !== undefined && body.name.trim() === '') return 'name: must not be blank';
-  const isTooLong = Buffer.byteLength(JSON.stringify(body.metadata ?? {})) > metadataBytesMost;
-  return isTooLong ? `metadata: must be at most ${metadataBytesMost} bytes as JSON` : undefined;
+  const isTooLong = Buffer.byteLength(JSON.stringify(body.metadata ?? {})) > maxMetadataBytes;
+  return isTooLong ? `metadata: must be at most ${maxMetadataBytes} bytes as JSON` : undefined;
 }
 
 export function assetBody({ minor, currency }: Money): Static<typeof Asset> {
@@ -57,7 +58,7 @@ export function givenBody({ metadata, externalId }: { metadata?: unknown; extern
 } {
   return {
     ...(metadata === undefined ? {} : { metadata: metadata as object }),
-    ...(externalId === undefined ? {} : { externalID: externalId }),
+    ...defined({ externalID: externalId }),
   };
 }
 
@@ -66,8 +67,7 @@ export function givenIn(body: { metadata?: unknown; externalID?: string }): {
   externalId?: string;
 } {
   return {
-    ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
-    ...(body.externalID === undefined ? {} : { externalId: body.externalID }),
+    ...defined({ metadata: body.metadata, externalId: body.externalID }),
   };
 }
 

@@ -22,7 +22,7 @@ export type Identity = IdentityTerms & {
 };
 
 export type Proof = { readonly type: string; readonly token: string };
-export type Challenge = {
+export type Identification = {
   readonly id: string;
   readonly identityId: string;
   readonly type: string;
@@ -85,7 +85,7 @@ export function decideCreate(
 
 export function decideChallenge(
   identity: Identity,
-  challenge: Pick<Challenge, 'id' | 'type' | 'proofs'>,
+  challenge: Pick<Identification, 'id' | 'type' | 'proofs'>,
 ): Outcome<
   IdentityFact & { type: 'challenge_started' },
   'noSuchChallengeType' | 'proofNotFound' | 'insufficientProof' | 'illegalChallengeType'
@@ -102,7 +102,7 @@ export function decideChallenge(
   return accept({ type: 'challenge_started', challengeId: challenge.id, challengeType: challenge.type });
 }
 
-export function completed(challenge: Pick<Challenge, 'id' | 'type'>): IdentityFact {
+export function completed(challenge: Pick<Identification, 'id' | 'type'>): IdentityFact {
   const type = challengeTypes[challenge.type];
   if (!type) throw new Error(`there is no identification of the type ${challenge.type} any more`);
   return { type: 'challenge_completed', challengeId: challenge.id, level: type.to };

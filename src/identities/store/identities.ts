@@ -3,10 +3,17 @@ import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import { appendEvent, appendParameters } from '../../platform/events/log.ts';
-import { evolve, type Challenge, type Identity, type IdentityFact, type Proof } from '../domain/identity.ts';
+import {
+  evolve,
+  type Identification,
+  type Identity,
+  type IdentityFact,
+  type Proof,
+} from '../domain/identity.ts';
 import type { Named } from '../api/idempotent-create.ts';
 import type { Level } from '../domain/provider.ts';
-import { claimName, listOf, listStatement, placesOf } from './sql-fragments.ts';
+import { claimExternalId, columnList, listStatement, parameterList } from './sql-fragments.ts';
+import { defined } from '../../defined.ts';
 
 export type StoredIdentity = { readonly identity: Identity; readonly version: number };
 
@@ -24,7 +31,7 @@ const columns = {
   external_id: 'text?',
   effective_challenge: 'text?',
 } as const;
-const columnList = listOf(columns);
+const selectedColumns = columnList(columns);
 
 const challengeColumns = {
   identity_id: 'text',
@@ -41,8 +48,8 @@ const insertIdentity = statement({
   parameters: { ...columns, ...appendParameters, fingerprint: 'bytea' },
   row: { identity_id: 'text' },
   text: `
-    with ${claimName('createIdentity', 'identity_id')}, changed as (
-      insert into identity (${columnList}) select ${placesOf(columns)} from named
+    with ${claimExternalId('createIdentity', 'identity_id')}, changed as (
+      insert into identity (${selectedColumns}) select ${parameterList(columns)} from named
       returning identity_id, party_id, version
     ), logged as (${appendEvent('identity', 'identity_id')})
     select identity_id from changed`,
@@ -73,7 +80,7 @@ const readIdentity = statement({
   name: 'read_identity',
   parameters: { identity_id: 'text', party_id: 'text?' },
   row: columns,
-  text: `select ${columnList} from identity
+  text: `select ${selectedColumns} from identity
          where identity_id = :identity_id and (:party_id is null or party_id = :party_id)`,
 });
 
@@ -81,7 +88,7 @@ const readIdentityNamed = statement({
   name: 'read_identity_named',
   parameters: { party_id: 'text', external_id: 'text' },
   row: { ...columns, fingerprint: 'bytea' },
-  text: `select ${listOf(columns, 'identity')}, claimed.fingerprint
+  text: `select ${columnList(columns, 'identity')}, claimed.fingerprint
          from external_id as claimed join identity on identity_id = entity_id
          where claimed.party_id = :party_id and operation = 'createIdentity' and claimed.external_id = :external_id`,
 });
@@ -98,7 +105,7 @@ const insertChallenge = statement({
   name: 'insert_identity_challenge',
   parameters: challengeColumns,
   row: {},
-  text: `insert into identity_challenge (${listOf(challengeColumns)}) values (${placesOf(challengeColumns)})`,
+  text: `insert into identity_challenge (${columnList(challengeColumns)}) values (${parameterList(challengeColumns)})`,
 });
 
 const endChallengeRow = statement({
@@ -114,7 +121,7 @@ const readChallenges = statement({
   name: 'read_identity_challenges',
   parameters: { identity_id: 'text', challenge_id: 'text?', status: 'text?' },
   row: challengeColumns,
-  text: `select ${listOf(challengeColumns)} from identity_challenge
+  text: `select ${columnList(challengeColumns)} from identity_challenge
          where identity_id = :identity_id and (:challenge_id is null or challenge_id = :challenge_id)
            and (:status is null or status = :status)
          order by created_at, challenge_id limit 1000`,
@@ -195,7 +202,7 @@ export async function storeIdentityFacts(
 }
 
 /** Of one identity one is under way at most: whoever starts it has made sure that none is, and changes the identity with it. */
-export async function storeNewChallenge(db: Database, challenge: Challenge): Promise<void> {
+export async function storeNewChallenge(db: Database, challenge: Identification): Promise<void> {
   await db.run(insertChallenge, {
     identity_id: challenge.identityId,
     challenge_id: challenge.id,
@@ -210,7 +217,7 @@ export async function storeNewChallenge(db: Database, challenge: Challenge): Pro
 /** False when it has ended already. */
 export async function endChallenge(
   db: Database,
-  challenge: Pick<Challenge, 'id' | 'identityId'>,
+  challenge: Pick<Identification, 'id' | 'identityId'>,
   ending: { status: 'completed' } | { status: 'failed'; reason: string },
 ): Promise<boolean> {
   const rows = await db.run(endChallengeRow, {
@@ -225,8 +232,8 @@ export async function endChallenge(
 export async function findChallenges(
   db: Database,
   identityId: string,
-  filter: { id?: string; status?: Challenge['status'] } = {},
-): Promise<Challenge[]> {
+  filter: { id?: string; status?: Identification['status'] } = {},
+): Promise<Identification[]> {
   const rows = await db.run(readChallenges, {
     identity_id: identityId,
     challenge_id: filter.id ?? null,
@@ -238,8 +245,8 @@ export async function findChallenges(
     type: row.type,
     proofs: row.proofs as Proof[],
     createdAt: row.created_at,
-    status: row.status as Challenge['status'],
-    ...(row.failure_reason === null ? {} : { failureReason: row.failure_reason }),
+    status: row.status as Identification['status'],
+    ...defined({ failureReason: row.failure_reason }),
   }));
 }
 
@@ -255,9 +262,11 @@ function storedFromRow(row: Values<typeof columns>): StoredIdentity {
       level: row.level as Level,
       isBlocked: row.is_blocked,
       createdAt: row.created_at,
-      ...(row.metadata === null ? {} : { metadata: row.metadata }),
-      ...(row.external_id === null ? {} : { externalId: row.external_id }),
-      ...(row.effective_challenge === null ? {} : { effectiveChallenge: row.effective_challenge }),
+      ...defined({
+        metadata: row.metadata,
+        externalId: row.external_id,
+        effectiveChallenge: row.effective_challenge,
+      }),
     },
   };
 }

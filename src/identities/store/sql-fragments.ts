@@ -5,7 +5,7 @@ import { statement, type Columns } from '../../platform/database/statement.ts';
  * The first common table expressions of a create: the merchant's own name for it is claimed, if there is one, and `named` has a
  * row only if nobody else has that name. Uses :party_id, :external_id, :fingerprint and the given id.
  */
-export function claimName(operation: string, idParameter: string): string {
+export function claimExternalId(operation: string, idParameter: string): string {
   return `claimed as (
       insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
       select :party_id, '${operation}', :external_id, :${idParameter}, :fingerprint where :external_id is not null
@@ -16,10 +16,10 @@ export function claimName(operation: string, idParameter: string): string {
 }
 
 /** Whose identity is blocked, or who may not trade, neither pays out nor is paid: `isBlocked` of a wallet and of a destination. */
-export const isBlockedNow = 'identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked';
+export const isBlockedSql = 'identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked';
 
 /** With its identity and its party, by key. */
-export function joinOwner(table: string): string {
+export function joinIdentity(table: string): string {
   return `join identity using (identity_id) join party on party.party_id = ${table}.party_id`;
 }
 
@@ -51,7 +51,7 @@ export function listStatement<const Filters extends Columns, const Row extends C
   readonly select?: string;
   readonly source?: string;
 }) {
-  const { name, table, idColumn, filters, row, select = listOf(row), source = table } = list;
+  const { name, table, idColumn, filters, row, select = columnList(row), source = table } = list;
   const conditions = Object.keys(filters).map((filter) => {
     const compared = searches[filter] ?? `${filter} =`;
     return `and (:${filter} is null or ${table}.${compared} :${filter})`;
@@ -66,13 +66,13 @@ export function listStatement<const Filters extends Columns, const Row extends C
   });
 }
 
-export function listOf(columns: Columns, table?: string): string {
+export function columnList(columns: Columns, table?: string): string {
   return Object.keys(columns)
     .map((name) => (table === undefined ? name : `${table}.${name}`))
     .join(', ');
 }
 
-export function placesOf(columns: Columns): string {
+export function parameterList(columns: Columns): string {
   return Object.keys(columns)
     .map((name) => `:${name}`)
     .join(', ');

@@ -6,13 +6,27 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { metadataProblem } from '../../platform/http/schemas.ts';
 import { isStopped } from '../../merchants/domain/party.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
-import type { Service } from '../../app/app-context.ts';
 import { decideCreate, type CreateInvoice, type Invoice } from '../domain/invoice.ts';
 import { findInvoiceNamed, storeNewInvoice } from '../store/invoices.ts';
 import { cartOf, InvoiceAndToken, invoiceBody, invoiceExample, InvoiceParams } from './schema.ts';
+import { defined } from '../../defined.ts';
+import type { AccessTokens } from '../../platform/keys/access-token.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Ids } from '../../ids.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { JobRunner } from '../../platform/jobs/job-runner.ts';
+
+type Deps = {
+  readonly db: Database;
+  readonly ids: Ids;
+  readonly merchants: Merchants;
+  readonly tokens: AccessTokens;
+  readonly jobs: JobRunner;
+};
 
 export const createInvoice = endpoint({
   operation: 'createInvoice',
+  access: { scope: 'invoices:write' },
   method: 'POST',
   path: '/v2/processing/invoices',
   tag: 'Invoices',
@@ -21,11 +35,11 @@ export const createInvoice = endpoint({
     'An invoice says what is to be paid, to which shop and until when. The answer carries an access token for it, ' +
     'good for three days, which may be given to a browser. Unpaid at its due date it is cancelled by itself.',
   body: InvoiceParams,
-  bodyProblem: ({ metadata }) => metadataProblem(metadata ?? {}),
+  validateBody: ({ metadata }) => metadataProblem(metadata ?? {}),
   bodyExample: invoiceExample,
   status: 201,
-  answer: InvoiceAndToken,
-  refusals: [
+  response: InvoiceAndToken,
+  errors: [
     'invalidPartyID',
     'invalidShopID',
     'invalidPartyStatus',
@@ -35,25 +49,23 @@ export const createInvoice = endpoint({
     'allocationNotPermitted',
     'externalIDConflict',
   ],
-  handle: async ({ caller, body, now }, service) => {
-    const { db, merchants } = service;
+  handle: async ({ caller, body, now }, deps: Deps) => {
+    const { db, merchants } = deps;
     const party = await merchants.party(caller.partyId);
     if (!party) return refuse('invalidPartyID');
     const shop = await merchants.shop(party.id, body.shopID);
-    const command = commandOf(body, service.ids.next());
+    const command = commandOf(body, deps.ids.next());
     const fingerprint = fingerprintOf(body);
 
     const decision = decideCreate(party, shop, command, now);
     if (decision.ok && decision.value.type === 'invoice_created') {
       if (await storeNewInvoice(db, decision.value, fingerprint)) {
-        if (command.dueDate <= now) db.afterCommit(() => service.engine.wake());
-        return accept(
-          bodyOf({ ...decision.value.terms, status: 'unpaid', paymentInProgress: false }, service),
-        );
+        if (command.dueDate <= now) db.afterCommit(() => deps.jobs.wake());
+        return accept(bodyOf({ ...decision.value.terms, status: 'unpaid', paymentInProgress: false }, deps));
       }
     }
     // Only whether they may trade at all comes before the answer to a repeated request: what it asked for was done.
-    const repeated = await answerToRepeat(body, fingerprint, party.id, service);
+    const repeated = await answerToRepeat(body, fingerprint, party.id, deps);
     if (repeated && !(repeated.ok && isStopped(decision))) return repeated;
     if (!decision.ok) return decision;
     throw new Error('an invoice was neither made nor found by its externalID');
@@ -64,19 +76,22 @@ async function answerToRepeat(
   body: InvoiceParams,
   fingerprint: Buffer,
   partyId: string,
-  service: Service,
+  deps: Deps,
 ): Promise<Outcome<Static<typeof InvoiceAndToken>, 'externalIDConflict'> | undefined> {
   if (body.externalID === undefined) return undefined;
-  const earlier = await findInvoiceNamed(service.db, partyId, body.externalID);
+  const earlier = await findInvoiceNamed(deps.db, partyId, body.externalID);
   if (!earlier) return undefined;
   if (!earlier.fingerprint.equals(fingerprint)) {
     const details = { externalID: body.externalID, id: earlier.invoice.id };
     return refuse('externalIDConflict', { details });
   }
-  return accept(bodyOf(earlier.invoice, service));
+  return accept(bodyOf(earlier.invoice, deps));
 }
 
-function bodyOf(invoice: Invoice, { tokens }: Service): Static<typeof InvoiceAndToken> {
+function bodyOf(
+  invoice: Invoice,
+  { tokens }: { readonly tokens: AccessTokens },
+): Static<typeof InvoiceAndToken> {
   const payload = tokens.issue({ kind: 'invoice', entityId: invoice.id, partyId: invoice.partyId });
   return { invoice: invoiceBody(invoice), invoiceAccessToken: { payload } };
 }
@@ -88,8 +103,7 @@ function commandOf(body: InvoiceParams, id: string): CreateInvoice {
     id,
     metadata,
     dueDate: instantOf(dueDate),
-    ...(partyID === undefined ? {} : { partyId: partyID }),
-    ...(externalID === undefined ? {} : { externalId: externalID }),
+    ...defined({ partyId: partyID, externalId: externalID }),
     ...(amount === undefined ? {} : { amountMinor: BigInt(amount) }),
     ...(cart === undefined ? {} : { cart: cartOf(cart) }),
   };

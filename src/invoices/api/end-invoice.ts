@@ -3,13 +3,20 @@ import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts'
 import { Reason } from '../../platform/http/schemas.ts';
 import { requireTrading, type TradingRefusal } from '../../merchants/domain/party.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
-import type { Service } from '../../app/app-context.ts';
 import { decideFulfill, decideRescind, type Invoice, type InvoiceFact } from '../domain/invoice.ts';
 import { changeInvoice } from '../store/invoices.ts';
 import { InvoicePath } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+
+type Deps = {
+  readonly db: Database;
+  readonly merchants: Merchants;
+};
 
 export const fulfillInvoice = endpoint({
   operation: 'fulfillInvoice',
+  access: { scope: 'invoices:write' },
   method: 'POST',
   path: '/v2/processing/invoices/{invoiceID}/fulfill',
   tag: 'Invoices',
@@ -18,18 +25,19 @@ export const fulfillInvoice = endpoint({
   body: Reason,
   bodyExample: { reason: 'Delivered' },
   status: 204,
-  refusals: [
+  errors: [
     'invoiceNotFound',
     'invalidShopID',
     'invalidPartyStatus',
     'invalidShopStatus',
     'invalidInvoiceStatus',
   ],
-  handle: (request, service) => end(request, service, decideFulfill),
+  handle: (request, deps: Deps) => end(request, deps, decideFulfill),
 });
 
 export const rescindInvoice = endpoint({
   operation: 'rescindInvoice',
+  access: { scope: 'invoices:write' },
   method: 'POST',
   path: '/v2/processing/invoices/{invoiceID}/rescind',
   tag: 'Invoices',
@@ -38,7 +46,7 @@ export const rescindInvoice = endpoint({
   body: Reason,
   bodyExample: { reason: 'Out of stock' },
   status: 204,
-  refusals: [
+  errors: [
     'invoiceNotFound',
     'invalidShopID',
     'invalidPartyStatus',
@@ -46,7 +54,7 @@ export const rescindInvoice = endpoint({
     'invalidInvoiceStatus',
     'invoicePaymentPending',
   ],
-  handle: (request, service) => end(request, service, decideRescind),
+  handle: (request, deps: Deps) => end(request, deps, decideRescind),
 });
 
 type EndRequest = EndpointRequest<{ invoiceID: string }, unknown, { reason: string }>;
@@ -54,7 +62,7 @@ type StatusRefusal = 'invalidInvoiceStatus' | 'invoicePaymentPending';
 
 async function end<Code extends StatusRefusal>(
   { caller, params, body, now }: EndRequest,
-  { db, merchants }: Service,
+  { db, merchants }: Deps,
   decide: (invoice: Invoice, reason: string) => Outcome<InvoiceFact, Code>,
 ): Promise<Outcome<undefined, Code | TradingRefusal | 'invoiceNotFound'>> {
   const party = await merchants.party(caller.partyId);

@@ -5,9 +5,12 @@ import { AccessToken } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { findInvoice } from '../store/invoices.ts';
 import { InvoicePath } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { AccessTokens } from '../../platform/keys/access-token.ts';
 
 export const issueInvoiceToken = endpoint({
   operation: 'issueInvoiceToken',
+  access: { scope: 'invoices:write' },
   method: 'POST',
   path: '/v2/processing/invoices/{invoiceID}/access-tokens',
   tag: 'Invoices',
@@ -18,9 +21,12 @@ export const issueInvoiceToken = endpoint({
   params: InvoicePath,
   query: Type.Object({ for: Type.Optional(Type.Enum(['checkout'])) }),
   status: 201,
-  answer: AccessToken,
-  refusals: ['invoiceNotFound'],
-  handle: async ({ caller, params, query }, { db, tokens }) => {
+  response: AccessToken,
+  errors: ['invoiceNotFound'],
+  handle: async (
+    { caller, params, query },
+    { db, tokens }: { readonly db: Database; readonly tokens: AccessTokens },
+  ) => {
     const stored = await findInvoice(db, caller.partyId, params.invoiceID);
     if (!stored) return refuse('invoiceNotFound');
     const { id, partyId } = stored.invoice;

@@ -5,18 +5,20 @@ import { Type } from 'typebox';
 import { accept, refuse } from '../../refusal.ts';
 import { findInvoice, findInvoiceNamed } from '../store/invoices.ts';
 import { invoiceBody, InvoicePath, InvoiceSchema } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
 
 export const getInvoice = endpoint({
   operation: 'getInvoice',
+  access: { scope: 'invoices:read', tokens: ['invoice'], entity: 'invoiceID', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path: '/v2/processing/invoices/{invoiceID}',
   tag: 'Invoices',
   summary: 'Get an invoice',
   params: InvoicePath,
   status: 200,
-  answer: InvoiceSchema,
-  refusals: ['invoiceNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  response: InvoiceSchema,
+  errors: ['invoiceNotFound'],
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const stored = await findInvoice(db, caller.partyId, params.invoiceID);
     return stored ? accept(invoiceBody(stored.invoice)) : refuse('invoiceNotFound');
   },
@@ -24,15 +26,16 @@ export const getInvoice = endpoint({
 
 export const findInvoiceByExternalId = endpoint({
   operation: 'findInvoice',
+  access: { scope: 'invoices:read', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path: '/v2/processing/invoices',
   tag: 'Invoices',
   summary: 'Find an invoice by its externalID',
   query: Type.Object({ externalID: ExternalID }),
   status: 200,
-  answer: InvoiceSchema,
-  refusals: ['invoiceNotFound'],
-  handle: async ({ caller, query }, { db }) => {
+  response: InvoiceSchema,
+  errors: ['invoiceNotFound'],
+  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
     const found = await findInvoiceNamed(db, caller.partyId, query.externalID);
     return found ? accept(invoiceBody(found.invoice)) : refuse('invoiceNotFound');
   },

@@ -16,6 +16,7 @@ import {
   type InvoiceState,
   type InvoiceTerms,
 } from '../domain/invoice.ts';
+import { defined } from '../../defined.ts';
 
 const TaxMode = Type.Object(
   {
@@ -167,8 +168,7 @@ export function invoiceBody(invoice: InvoiceTerms & InvoiceState): InvoiceBody {
     product: invoice.product,
     metadata: invoice.metadata as InvoiceBody['metadata'],
     status: invoice.status,
-    ...(invoice.externalId === undefined ? {} : { externalID: invoice.externalId }),
-    ...(invoice.description === undefined ? {} : { description: invoice.description }),
+    ...defined({ externalID: invoice.externalId, description: invoice.description }),
     ...(invoice.cart === undefined ? {} : { cart: cartBody(invoice.cart) }),
     ...(invoice.bankAccount === undefined
       ? {}

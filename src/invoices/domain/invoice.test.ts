@@ -8,7 +8,7 @@ import {
   decideRescind,
   evolve,
   invoiceLifecycle,
-  nextOf,
+  nextAction,
   type CartLine,
   type CreateInvoice,
   type Invoice,
@@ -169,7 +169,7 @@ describe('creating an invoice', () => {
   test('accepts a due date that is past: the invoice is overdue at once', () => {
     const created = decideCreate(party, shop, { ...command, dueDate: at('2020-01-01T00:00:00Z') }, now);
     if (!created.ok) throw new Error('it was refused');
-    expect(nextOf(evolve(undefined, created.value))!.at < now).toBe(true);
+    expect(nextAction(evolve(undefined, created.value))!.at < now).toBe(true);
   });
 });
 
@@ -241,7 +241,7 @@ describe('every cell of the lifecycle', () => {
 
   test('while a payment may take its money it neither ends nor is rescinded', () => {
     const paying = { ...after(histories.unpaid)!, paymentInProgress: true };
-    expect(nextOf(paying)).toBeUndefined();
+    expect(nextAction(paying)).toBeUndefined();
     expect(decideRescind(paying, 'because')).toEqual({
       ok: false,
       refusal: { code: 'invoicePaymentPending' },
@@ -249,12 +249,12 @@ describe('every cell of the lifecycle', () => {
   });
 
   test('only an unpaid invoice has something ahead: its cancellation as overdue, at its due date', () => {
-    expect(nextOf(after(histories.unpaid)!)).toEqual({
+    expect(nextAction(after(histories.unpaid)!)).toEqual({
       at: command.dueDate,
       fact: { type: 'invoice_cancelled', reason: 'overdue' },
     });
     for (const status of ['paid', 'fulfilled', 'cancelled'] as const) {
-      expect(nextOf(after(histories[status])!)).toBeUndefined();
+      expect(nextAction(after(histories[status])!)).toBeUndefined();
     }
   });
 });

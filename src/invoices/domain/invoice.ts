@@ -52,7 +52,7 @@ export const invoiceLifecycle = {
   cancelled: {},
 } as const satisfies Record<InvoiceStatus | 'absent', Partial<Record<InvoiceFact['type'], InvoiceStatus>>>;
 
-export const cartLinesMost = 100;
+export const maxCartLines = 100;
 const overdueReason = 'overdue';
 
 export type CreateInvoice = {
@@ -118,7 +118,7 @@ export function decideCreate(
 function costOf(command: CreateInvoice): Outcome<bigint, 'invalidInvoiceCart' | 'invalidInvoiceCost'> {
   const { amountMinor, cart } = command;
   if (!cart) return amountMinor === undefined ? refuse('invalidInvoiceCost') : accept(amountMinor);
-  if (cart.length === 0 || cart.length > cartLinesMost) return refuse('invalidInvoiceCart');
+  if (cart.length === 0 || cart.length > maxCartLines) return refuse('invalidInvoiceCart');
   const total = cart.reduce((sum, line) => sum + lineCostMinor(line), 0n);
   if (total > largestAmountMinor) return refuse('invalidInvoiceCost');
   if (amountMinor !== undefined && amountMinor !== total) return refuse('invalidInvoiceCost');
@@ -147,7 +147,9 @@ export function decideRescind(
 }
 
 /** What is next, and when: an unpaid invoice is cancelled at its due date by itself. */
-export function nextOf(invoice: Invoice): { readonly at: Instant; readonly fact: InvoiceFact } | undefined {
+export function nextAction(
+  invoice: Invoice,
+): { readonly at: Instant; readonly fact: InvoiceFact } | undefined {
   if (invoice.status !== 'unpaid' || invoice.paymentInProgress) return undefined;
   return { at: invoice.dueDate, fact: { type: 'invoice_cancelled', reason: overdueReason } };
 }

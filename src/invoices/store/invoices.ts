@@ -9,12 +9,13 @@ import { invoiceFactToJson, lineFromJson, lineToJson, type LineJson } from './co
 import type { Outcome } from '../../refusal.ts';
 import {
   evolve,
-  nextOf,
+  nextAction,
   type Invoice,
   type InvoiceFact,
   type InvoiceState,
   type InvoiceTerms,
 } from '../domain/invoice.ts';
+import { defined } from '../../defined.ts';
 
 export type StoredInvoice = { readonly invoice: Invoice; readonly version: number };
 
@@ -133,7 +134,7 @@ export async function storeNewInvoice(
   const rows = await db.run(insertInvoice, {
     ...rowOf(invoice, 1),
     fingerprint,
-    wake_at: nextOf(invoice)?.at ?? null,
+    wake_at: nextAction(invoice)?.at ?? null,
     happened_at: invoice.createdAt,
     facts: [invoiceFactToJson(created)],
   });
@@ -190,11 +191,11 @@ export async function changeInvoice<Code extends string>(
 }
 
 /** The step of due work: does what is next if its time has come, else notes again when that will be. */
-export async function takeNextStep(db: Database, invoiceId: string, now: Instant): Promise<void> {
+export async function runInvoiceJob(db: Database, invoiceId: string, now: Instant): Promise<void> {
   const [row] = await db.run(readInvoice, { invoice_id: invoiceId });
   if (!row) return;
   const stored = storedFromRow(row);
-  const next = nextOf(stored.invoice);
+  const next = nextAction(stored.invoice);
   if (next && next.at <= now) {
     // When somebody else was quicker, his write has set what is due next.
     await storeFact(db, stored, next.fact, now);
@@ -219,7 +220,7 @@ async function storeFact(
     version: stored.version,
     status: invoice.status,
     reason: 'reason' in invoice ? invoice.reason : null,
-    wake_at: nextOf(invoice)?.at ?? null,
+    wake_at: nextAction(invoice)?.at ?? null,
     happened_at: now,
     facts: [invoiceFactToJson(fact)],
   });
@@ -258,11 +259,9 @@ function storedFromRow(row: Values<typeof readColumns>): StoredInvoice {
     amount: { minor: row.amount_minor, currency: row.currency as Currency },
     product: row.product,
     metadata: row.metadata,
-    ...(row.description === null ? {} : { description: row.description }),
+    ...defined({ description: row.description }),
     ...(row.cart === null ? {} : { cart: (row.cart as LineJson[]).map(lineFromJson) }),
-    ...(row.bank_account === null ? {} : { bankAccount: row.bank_account }),
-    ...(row.client_info === null ? {} : { clientInfo: row.client_info }),
-    ...(row.external_id === null ? {} : { externalId: row.external_id }),
+    ...defined({ bankAccount: row.bank_account, clientInfo: row.client_info, externalId: row.external_id }),
   };
   const { payment_in_progress: paymentInProgress } = row;
   return { invoice: { ...terms, ...stateFromRow(row), paymentInProgress }, version: row.version };

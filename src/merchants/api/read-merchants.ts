@@ -5,6 +5,9 @@ import { CurrencyCode, DateTime, EntityID } from '../../platform/http/schemas.ts
 import { accept, refuse } from '../../refusal.ts';
 import { readCategories } from '../store/parties.ts';
 import type { Shop } from '../domain/party.ts';
+import { defined } from '../../defined.ts';
+import type { Merchants } from '../merchants.ts';
+import type { Database } from '../../platform/database/database.ts';
 
 const Me = Type.Object(
   { id: EntityID, isBlocked: Type.Boolean(), isSuspended: Type.Boolean() },
@@ -34,14 +37,15 @@ const Category = Type.Object(
 
 export const getMe = endpoint({
   operation: 'getMe',
+  access: { scope: 'shops:read' },
   method: 'GET',
   path: '/v2/processing/me',
   tag: 'Merchant',
   summary: 'Get the party the API key belongs to',
   status: 200,
-  answer: Me,
-  refusals: [],
-  handle: async ({ caller }, { merchants }) => {
+  response: Me,
+  errors: [],
+  handle: async ({ caller }, { merchants }: { readonly merchants: Merchants }) => {
     const party = await merchants.party(caller.partyId);
     if (!party) throw new Error(`party ${caller.partyId} vanished while it was asked for`);
     return accept({ id: party.id, isBlocked: party.isBlocked, isSuspended: party.isSuspended });
@@ -50,27 +54,30 @@ export const getMe = endpoint({
 
 export const listShops = endpoint({
   operation: 'listShops',
+  access: { scope: 'shops:read' },
   method: 'GET',
   path: '/v2/processing/shops',
   tag: 'Merchant',
   summary: 'List your shops',
   status: 200,
-  answer: Type.Array(ShopSchema),
-  refusals: [],
-  handle: async ({ caller }, { merchants }) => accept((await merchants.shops(caller.partyId)).map(shopBody)),
+  response: Type.Array(ShopSchema),
+  errors: [],
+  handle: async ({ caller }, { merchants }: { readonly merchants: Merchants }) =>
+    accept((await merchants.shops(caller.partyId)).map(shopBody)),
 });
 
 export const getShop = endpoint({
   operation: 'getShop',
+  access: { scope: 'shops:read' },
   method: 'GET',
   path: '/v2/processing/shops/{shopID}',
   tag: 'Merchant',
   summary: 'Get a shop',
   params: Type.Object({ shopID: EntityID }),
   status: 200,
-  answer: ShopSchema,
-  refusals: ['shopNotFound'],
-  handle: async ({ caller, params }, { merchants }) => {
+  response: ShopSchema,
+  errors: ['shopNotFound'],
+  handle: async ({ caller, params }, { merchants }: { readonly merchants: Merchants }) => {
     const shop = await merchants.shop(caller.partyId, params.shopID);
     return shop ? accept(shopBody(shop)) : refuse('shopNotFound');
   },
@@ -78,27 +85,30 @@ export const getShop = endpoint({
 
 export const listCategories = endpoint({
   operation: 'listCategories',
+  access: { scope: 'shops:read' },
   method: 'GET',
   path: '/v2/processing/categories',
   tag: 'Merchant',
   summary: 'List the categories of shops',
   status: 200,
-  answer: Type.Array(Category),
-  refusals: [],
-  handle: async (_request, { db }) => accept((await db.run(readCategories, {})).map(categoryBody)),
+  response: Type.Array(Category),
+  errors: [],
+  handle: async (_request, { db }: { readonly db: Database }) =>
+    accept((await db.run(readCategories, {})).map(categoryBody)),
 });
 
 export const getCategory = endpoint({
   operation: 'getCategory',
+  access: { scope: 'shops:read' },
   method: 'GET',
   path: '/v2/processing/categories/{categoryID}',
   tag: 'Merchant',
   summary: 'Get a category',
   params: Type.Object({ categoryID: EntityID }),
   status: 200,
-  answer: Category,
-  refusals: ['categoryNotFound'],
-  handle: async ({ params }, { db }) => {
+  response: Category,
+  errors: ['categoryNotFound'],
+  handle: async ({ params }, { db }: { readonly db: Database }) => {
     const rows = await db.run(readCategories, {});
     const row = rows.find(({ category_id }) => String(category_id) === params.categoryID);
     return row ? accept(categoryBody(row)) : refuse('categoryNotFound');
@@ -115,7 +125,7 @@ function shopBody(shop: Shop): Static<typeof ShopSchema> {
     location: { locationType: 'ShopLocationUrl', url: shop.url },
     details: {
       name: shop.name,
-      ...(shop.description === undefined ? {} : { description: shop.description }),
+      ...defined({ description: shop.description }),
     },
     // There is one contract for each party, and it has no other name.
     contractID: shop.partyId,
@@ -132,6 +142,6 @@ function categoryBody(row: {
   return {
     categoryID: row.category_id,
     name: row.name,
-    ...(row.description === null ? {} : { description: row.description }),
+    ...defined({ description: row.description }),
   };
 }

@@ -5,6 +5,8 @@ import { laterBy, parseInstant } from '../../clock.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
+import type { JobRunner } from '../../platform/jobs/job-runner.ts';
+import type { Merchants } from '../merchants.ts';
 
 const TestClock = Type.Object(
   { now: { ...DateTime, description: 'What time it is for your party.' } },
@@ -16,18 +18,20 @@ const endOfTestTime = '9000-01-01T00:00:00.000000Z';
 
 export const getTestClock = endpoint({
   operation: 'getTestClock',
+  access: { scope: 'sandbox' },
   method: 'GET',
   path: '/sandbox/clock',
   tag: 'Sandbox',
   summary: 'What time it is for your party',
   status: 200,
-  answer: TestClock,
-  refusals: [],
+  response: TestClock,
+  errors: [],
   handle: ({ now }) => Promise.resolve(accept({ now })),
 });
 
 export const advanceTestClock = endpoint({
   operation: 'advanceTestClock',
+  access: { scope: 'sandbox' },
   method: 'POST',
   path: '/sandbox/clock',
   tag: 'Sandbox',
@@ -38,15 +42,18 @@ export const advanceTestClock = endpoint({
   body: Type.Object({ now: DateTime }, { title: 'TestClockParams' }),
   bodyExample: { now: '2030-01-20T10:00:00Z' },
   status: 200,
-  answer: TestClock,
-  refusals: ['invalidTestClock'],
+  response: TestClock,
+  errors: ['invalidTestClock'],
   // It runs many transactions, and asking twice for the same time changes nothing anyway.
   ignoresIdempotencyKey: true,
-  handle: async ({ caller, body, now }, { engine, merchants }) => {
+  handle: async (
+    { caller, body, now },
+    { jobs, merchants }: { readonly jobs: JobRunner; readonly merchants: Merchants },
+  ) => {
     const to = parseInstant(body.now);
     if (!to || to < now || to >= endOfTestTime || to > laterBy(now, longestStepMs))
       return refuse('invalidTestClock');
-    await engine.advance(caller.partyId, to);
+    await jobs.advance(caller.partyId, to);
     merchants.forget(caller.partyId);
     return accept({ now: to });
   },

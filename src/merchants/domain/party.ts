@@ -34,7 +34,7 @@ export type Shop = {
 };
 
 /** The most one shop may have: they stand in a header of every answer. */
-export const originsMost = 20;
+export const maxOrigins = 20;
 
 export type TradingRefusal = 'invalidPartyStatus' | 'invalidShopID' | 'invalidShopStatus';
 

@@ -3,6 +3,7 @@ import { statement, type Values } from '../../platform/database/statement.ts';
 import { feesFromJson, type FeesJson } from '../../platform/ledger/domain/fee.ts';
 import type { Currency } from '../../money.ts';
 import type { Party, Realm, Shop } from '../domain/party.ts';
+import { defined } from '../../defined.ts';
 
 const partyColumns = {
   party_id: 'text',
@@ -141,7 +142,7 @@ export function shopFromRow(row: Values<typeof shopColumns>): Shop {
     partyId: row.party_id,
     realm: row.realm as Realm,
     name: row.name,
-    ...(row.description === null ? {} : { description: row.description }),
+    ...defined({ description: row.description }),
     url: row.url,
     categoryId: row.category_id,
     currency: row.currency as Currency,

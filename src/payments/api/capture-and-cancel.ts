@@ -3,16 +3,25 @@
 import { Type, type Static } from 'typebox';
 import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
 import { Amount, CurrencyCode, Reason } from '../../platform/http/schemas.ts';
-import { cartLinesMost, lineCostMinor } from '../../invoices/domain/invoice.ts';
+import { maxCartLines, lineCostMinor } from '../../invoices/domain/invoice.ts';
 import { CartParams, cartOf } from '../../invoices/api/schema.ts';
 import type { TradingRefusal } from '../../merchants/domain/party.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
-import type { Service } from '../../app/app-context.ts';
 import { decideCancel, decideCapture } from '../domain/commands.ts';
 import type { Payment, PaymentFact } from '../domain/payment.ts';
 import { storeEvents } from '../store/payment-changes.ts';
 import { findPayment } from '../store/payments.ts';
 import { PaymentPath } from './schema.ts';
+import { defined } from '../../defined.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { JobRunner } from '../../platform/jobs/job-runner.ts';
+
+type Deps = {
+  readonly db: Database;
+  readonly merchants: Merchants;
+  readonly jobs: JobRunner;
+};
 
 const CaptureParams = Type.Object(
   {
@@ -30,6 +39,7 @@ const CaptureParams = Type.Object(
 
 export const capturePayment = endpoint({
   operation: 'capturePayment',
+  access: { scope: 'payments:write' },
   method: 'POST',
   path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/capture',
   tag: 'Payments',
@@ -38,7 +48,7 @@ export const capturePayment = endpoint({
   body: CaptureParams,
   bodyExample: { reason: 'Shipped' },
   status: 202,
-  refusals: [
+  errors: [
     'invoiceNotFound',
     'paymentNotFound',
     'invalidShopID',
@@ -51,17 +61,17 @@ export const capturePayment = endpoint({
     'operationNotPermitted',
     'amountExceededCaptureBalance',
   ],
-  handle: async (request, service) => {
+  handle: async (request, deps: Deps) => {
     const { body } = request;
     const { reason, amount, currency } = body;
     if (body.allocation !== undefined) return refuse('allocationNotPermitted');
     const cart = body.cart && cartOf(body.cart);
-    if (cart && (cart.length === 0 || cart.length > cartLinesMost)) return refuse('invalidInvoiceCart');
-    return change(request, service, (payment) =>
+    if (cart && (cart.length === 0 || cart.length > maxCartLines)) return refuse('invalidInvoiceCart');
+    return change(request, deps, (payment) =>
       decideCapture(payment, {
         reason,
         ...(amount === undefined ? {} : { amountMinor: BigInt(amount) }),
-        ...(currency === undefined ? {} : { currency }),
+        ...defined({ currency }),
         ...(cart === undefined
           ? {}
           : { cart: body.cart, cartTotalMinor: cart.reduce((sum, line) => sum + lineCostMinor(line), 0n) }),
@@ -72,6 +82,7 @@ export const capturePayment = endpoint({
 
 export const cancelPayment = endpoint({
   operation: 'cancelPayment',
+  access: { scope: 'payments:write' },
   method: 'POST',
   path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/cancel',
   tag: 'Payments',
@@ -80,7 +91,7 @@ export const cancelPayment = endpoint({
   body: Reason,
   bodyExample: { reason: 'Out of stock' },
   status: 202,
-  refusals: [
+  errors: [
     'invoiceNotFound',
     'paymentNotFound',
     'invalidShopID',
@@ -89,8 +100,8 @@ export const cancelPayment = endpoint({
     'invalidPaymentStatus',
     'operationNotPermitted',
   ],
-  handle: (request, service) =>
-    change(request, service, (payment) => decideCancel(payment, request.body.reason)),
+  handle: (request, deps: Deps) =>
+    change(request, deps, (payment) => decideCancel(payment, request.body.reason)),
 });
 
 type ChangeRequest = EndpointRequest<Static<typeof PaymentPath>>;
@@ -100,7 +111,7 @@ const tries = 10;
 
 async function change<Code extends string>(
   { caller, params, now }: ChangeRequest,
-  { db, merchants, engine }: Service,
+  { db, merchants, jobs }: Deps,
   decide: (payment: Payment) => Outcome<PaymentFact, Code>,
 ): Promise<Outcome<undefined, Code | ChangeRefusal>> {
   const name = { partyId: caller.partyId, invoiceId: params.invoiceID, paymentId: params.paymentID };
@@ -113,7 +124,7 @@ async function change<Code extends string>(
     const decision = decide(stored.payment);
     if (!decision.ok) return decision;
     if (await storeEvents(db, stored, [[decision.value]], now)) {
-      db.afterCommit(() => engine.wake());
+      db.afterCommit(() => jobs.wake());
       return accept(undefined);
     }
   }

@@ -2,25 +2,35 @@
 // afterwards, and what comes of it is read from the payment or from the invoice's events.
 import { hash } from 'node:crypto';
 import { epochMsOf, lastInstant, laterBy, parseInstant, type Instant } from '../../clock.ts';
-import { bornClaimed } from '../../platform/jobs/job-runner.ts';
-import { hasMoved, isNameTaken, type Database } from '../../platform/database/database.ts';
+import { initialClaim, type JobRunner } from '../../platform/jobs/job-runner.ts';
+import { isVersionConflict, isNameTaken, type Database } from '../../platform/database/database.ts';
 import { durationMsOf } from '../../platform/http/request-deadline.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { metadataProblem } from '../../platform/http/schemas.ts';
-import { complaint } from '../../platform/http/errors/validate.ts';
+import { validationMessage } from '../../platform/http/errors/validate.ts';
 import { InvoicePath } from '../../invoices/api/schema.ts';
 import type { Shop } from '../../merchants/domain/party.ts';
 import { mandateGiven, recurrentTermsProblem } from '../../recurring/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { sourceOf, type PayerSource } from '../card-source.ts';
+import { sourceOf, type CardSource, type CardSourceDeps } from '../card-source.ts';
 import { decideStart, requirePayable, type StartPayment } from '../domain/commands.ts';
 import { findPayableInvoice, findPaymentNamed, storeNewPayment } from '../store/payments.ts';
 import { paymentBody, paymentExample, PaymentParams, PaymentSchema } from './schema.ts';
+import { defined } from '../../defined.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { Banks } from '../../acquiring/banks.ts';
+
+type Deps = CardSourceDeps & {
+  readonly merchants: Merchants;
+  readonly banks: Banks;
+  readonly jobs: JobRunner;
+};
 
 const tries = 10;
 
 export const createPayment = endpoint({
   operation: 'createPayment',
+  access: { scope: 'payments:write', tokens: ['invoice'], entity: 'invoiceID' },
   method: 'POST',
   path: '/v2/processing/invoices/{invoiceID}/payments',
   tag: 'Payments',
@@ -32,16 +42,16 @@ export const createPayment = endpoint({
   params: InvoicePath,
   body: PaymentParams,
   bodyExample: paymentExample,
-  bodyProblem: ({ metadata, recurrentTerms, makeRecurrent, payer }) =>
+  validateBody: ({ metadata, recurrentTerms, makeRecurrent, payer }) =>
     metadataProblem(metadata ?? {}) ??
     (makeRecurrent && payer.payerType === 'CustomerPayer' ? 'Invalid payer' : undefined) ??
     (recurrentTerms && recurrentTermsProblem(recurrentTerms)) ??
     (recurrentTerms && !(makeRecurrent && payer.payerType === 'PaymentResourcePayer')
-      ? complaint('recurrentTerms', 'no_match', 'goes with makeRecurrent and a payer who is present')
+      ? validationMessage('recurrentTerms', 'no_match', 'goes with makeRecurrent and a payer who is present')
       : undefined),
   status: 201,
-  answer: PaymentSchema,
-  refusals: [
+  response: PaymentSchema,
+  errors: [
     'invoiceNotFound',
     'invalidPaymentToolToken',
     'invalidPaymentSession',
@@ -64,15 +74,15 @@ export const createPayment = endpoint({
     'recurrentRetryLimitReached',
     'recurrentParentStale',
   ],
-  handle: async ({ caller, params, body, now }, service) => {
+  handle: async ({ caller, params, body, now }, deps: Deps) => {
     const deadline = deadlineOf(body.processingDeadline, now);
     if (deadline === 'unreadable') return refuse('invalidProcessingDeadline');
     // Before anything is looked for: it is not to learn which cards were kept either.
     if ('isFor' in caller && body.payer.payerType !== 'PaymentResourcePayer')
       return refuse('operationNotPermitted', { message: 'This token is for a payer who is present' });
 
-    const { db, merchants, banks, recurring, engine } = service;
-    const source = await sourceOf({ caller, payer: body.payer, now }, service);
+    const { db, merchants, banks, recurring, jobs } = deps;
+    const source = await sourceOf({ caller, payer: body.payer, now }, deps);
     if (!source.ok) return source;
     const payerSource = source.value;
     const fingerprint = fingerprintOf(params.invoiceID, body, payerSource);
@@ -83,13 +93,11 @@ export const createPayment = endpoint({
       ...(body.recurrentTerms === undefined
         ? {}
         : { recurrentTerms: mandateGiven(body.recurrentTerms, sha256) }),
-      ...(deadline === undefined ? {} : { deadline }),
-      ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
-      ...(body.externalID === undefined ? {} : { externalId: body.externalID }),
+      ...defined({ deadline, metadata: body.metadata, externalId: body.externalID }),
     };
     for (let attempt = 0; attempt < tries; attempt++) {
       // Who has found once that others are at it holds what it is about, so that it is his turn in the end.
-      const started = await start(payerSource.mustHold ?? attempt > 0);
+      const started = await start(payerSource.needsLock ?? attempt > 0);
       if (started === 'invoice has moved') continue;
       if (started.ok) return started;
       // A repeated request is answered before the rules of payments: the invoice may be busy, or paid, by that very one.
@@ -98,7 +106,7 @@ export const createPayment = endpoint({
     }
     throw new Error(`invoice ${params.invoiceID} was changed by others ${tries} times in a row`);
 
-    async function start(isHeld: boolean) {
+    async function start(isLocked: boolean) {
       const earlier = await answerToRepeat();
       if (earlier) return earlier;
       const payable = await findPayableInvoice(db, caller.partyId, params.invoiceID);
@@ -115,7 +123,7 @@ export const createPayment = endpoint({
       if (!terminal) return refuse('operationNotPermitted', { message: 'No bank takes cards for this shop' });
       // From here on the payment is made, if its card may be charged, unless the invoice has moved or the name was taken.
       const make = async (on: Database) => {
-        const taken = await payerSource.take(on, invoice, isHeld);
+        const taken = await payerSource.take(on, invoice, isLocked);
         if (!taken.ok) return taken;
         const { payer, withPayment } = taken.value;
         const decision = decideStart(invoice, { ...command, payer, terminal, realm, fees }, now);
@@ -123,19 +131,21 @@ export const createPayment = endpoint({
         const stored = await storeNewPayment(on, decision.value, {
           invoiceVersion,
           fingerprint: body.externalID === undefined ? null : fingerprint,
-          claim: bornClaimed(now),
+          claim: initialClaim(now),
           withPayment: withPayment(decision.value.terms),
         });
         if (stored === 'moved') return 'invoice has moved';
         return stored === 'card gone' ? refuse('invalidPaymentToolToken') : accept(stored);
       };
-      const made = await (isHeld ? db.transaction(make) : db.contained(make)).catch((error: unknown) => {
-        if (isNameTaken(error) || hasMoved(error)) return 'invoice has moved' as const;
-        throw error;
-      });
+      const made = await (isLocked ? db.transaction(make) : db.withSavepoint(make)).catch(
+        (error: unknown) => {
+          if (isNameTaken(error) || isVersionConflict(error)) return 'invoice has moved' as const;
+          throw error;
+        },
+      );
       if (made === 'invoice has moved' || !made.ok) return made;
       const { payment } = made.value.stored;
-      db.afterCommit(() => engine.run('payment', [payment.invoiceId, payment.id], now, made.value));
+      db.afterCommit(() => jobs.run('payment', [payment.invoiceId, payment.id], now, made.value));
       return accept(paymentBody(payment, caller));
     }
 
@@ -188,7 +198,7 @@ function flowOf(flow: PaymentParams['flow']): StartPayment['flow'] {
 }
 
 /** What makes two requests the same request: the same card in another token is still the same card. */
-function fingerprintOf(invoiceId: string, body: PaymentParams, { identity }: PayerSource): Buffer {
+function fingerprintOf(invoiceId: string, body: PaymentParams, { identity }: CardSource): Buffer {
   const flow = flowOf(body.flow);
   const significant = [
     invoiceId,

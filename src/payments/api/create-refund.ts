@@ -2,7 +2,7 @@
 // write, so that what is promised here can be kept; the bank is asked afterwards.
 import { createHash } from 'node:crypto';
 import type { Static } from 'typebox';
-import { isNameTaken } from '../../platform/database/database.ts';
+import { isNameTaken, type Database } from '../../platform/database/database.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { cartOf } from '../../invoices/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
@@ -12,11 +12,15 @@ import { PaymentPath } from './schema.ts';
 import { decideRefund, type StartRefund } from '../domain/refund.ts';
 import { findRefundNamed } from '../store/refunds.ts';
 import { refundBody, RefundParams, RefundSchema } from './refund-schema.ts';
+import { defined } from '../../defined.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { JobRunner } from '../../platform/jobs/job-runner.ts';
 
 const tries = 10;
 
 export const createRefund = endpoint({
   operation: 'createRefund',
+  access: { scope: 'payments:write' },
   method: 'POST',
   path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/refunds',
   tag: 'Refunds',
@@ -29,8 +33,8 @@ export const createRefund = endpoint({
   body: RefundParams,
   bodyExample: { amount: 1000, currency: 'RUB', reason: 'One of two was returned' },
   status: 201,
-  answer: RefundSchema,
-  refusals: [
+  response: RefundSchema,
+  errors: [
     'invoiceNotFound',
     'paymentNotFound',
     'externalIDConflict',
@@ -46,7 +50,14 @@ export const createRefund = endpoint({
     'invalidInvoiceCart',
     'insufficentAccountBalance',
   ],
-  handle: async ({ caller, params, body, now }, { db, merchants, engine }) => {
+  handle: async (
+    { caller, params, body, now },
+    {
+      db,
+      merchants,
+      jobs,
+    }: { readonly db: Database; readonly merchants: Merchants; readonly jobs: JobRunner },
+  ) => {
     const { externalID } = body;
     const name = { partyId: caller.partyId, invoiceId: params.invoiceID, paymentId: params.paymentID };
     const fingerprint = fingerprintOf(name, body);
@@ -81,7 +92,7 @@ export const createRefund = endpoint({
       });
       if (written === 'moved') return 'payment has moved';
       if (written === 'insufficient') return refuse('insufficentAccountBalance');
-      db.afterCommit(() => engine.wake());
+      db.afterCommit(() => jobs.wake());
       return accept(refundBody({ ...refund.refund, status: 'pending' }));
     }
 
@@ -106,10 +117,9 @@ type RefundRequest = Static<typeof RefundParams>;
 function commandOf({ amount, currency, reason, cart, externalID }: RefundRequest): StartRefund {
   return {
     ...(amount === undefined ? {} : { amountMinor: BigInt(amount) }),
-    ...(currency === undefined ? {} : { currency }),
-    ...(reason === undefined ? {} : { reason }),
+    ...defined({ currency, reason }),
     ...(cart === undefined ? {} : { cart: cartOf(cart) }),
-    ...(externalID === undefined ? {} : { externalId: externalID }),
+    ...defined({ externalId: externalID }),
   };
 }
 

@@ -2,13 +2,16 @@
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime } from '../../platform/http/schemas.ts';
-import type { Letter } from '../../receipts/domain/payer-email.ts';
+import type { PayerEmail } from '../../receipts/domain/payer-email.ts';
 import { receiptLanguages } from '../../receipts/domain/receipt.ts';
 import { seriesIdOf } from '../../recurring/domain/series.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { paidOf } from '../domain/series-effects.ts';
 import { findPayment } from '../store/payments.ts';
 import { PaymentPath } from './schema.ts';
+import { defined } from '../../defined.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Recurring } from '../../recurring/port.ts';
 
 const Receipt = Type.Object(
   {
@@ -37,6 +40,8 @@ const Receipt = Type.Object(
 
 export const getReceipt = endpoint({
   operation: 'getReceipt',
+  // The link in it ends the consent: whoever may read it may as well call the operation below.
+  access: { scope: 'payments:write', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/receipt',
   tag: 'Recurring',
@@ -54,9 +59,12 @@ export const getReceipt = endpoint({
     ),
   }),
   status: 200,
-  answer: Receipt,
-  refusals: ['invoiceNotFound', 'paymentNotFound', 'recurringNotFound'],
-  handle: async ({ caller, params, query }, { db, recurring }) => {
+  response: Receipt,
+  errors: ['invoiceNotFound', 'paymentNotFound', 'recurringNotFound'],
+  handle: async (
+    { caller, params, query },
+    { db, recurring }: { readonly db: Database; readonly recurring: Recurring },
+  ) => {
     const name = { invoiceId: params.invoiceID, paymentId: params.paymentID };
     const found = await findPayment(db, { partyId: caller.partyId, ...name });
     if (!found.ok) return found;
@@ -74,6 +82,6 @@ export const getReceipt = endpoint({
   },
 });
 
-function mailBody({ recipient: to, status, endedAt }: Letter) {
-  return { to, status, ...(endedAt === undefined ? {} : { endedAt }) };
+function mailBody({ recipient: to, status, endedAt }: PayerEmail) {
+  return { to, status, ...defined({ endedAt }) };
 }

@@ -11,6 +11,7 @@ import { accept, refuse } from '../../refusal.ts';
 import { paymentFactFromJson } from '../store/codec.ts';
 import { paymentChangeBody, paymentChanges } from './schema.ts';
 import { refundChangeBody, refundChanges } from './refund-schema.ts';
+import type { Database } from '../../platform/database/database.ts';
 
 const InvoiceChange = Type.Union([...invoiceChanges, ...paymentChanges, ...refundChanges], {
   title: 'InvoiceChange',
@@ -24,6 +25,7 @@ const readLog = logReader('invoice');
 
 export const listInvoiceEvents = endpoint({
   operation: 'listInvoiceEvents',
+  access: { scope: 'invoices:read', tokens: ['invoice'], entity: 'invoiceID', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path: '/v2/processing/invoices/{invoiceID}/events',
   tag: 'Invoices',
@@ -34,9 +36,9 @@ export const listInvoiceEvents = endpoint({
   params: InvoicePath,
   query: EventPage,
   status: 200,
-  answer: Type.Array(InvoiceEvent),
-  refusals: ['invoiceNotFound'],
-  handle: async ({ caller, params, query }, { db }) => {
+  response: Type.Array(InvoiceEvent),
+  errors: ['invoiceNotFound'],
+  handle: async ({ caller, params, query }, { db }: { readonly db: Database }) => {
     const name = { partyId: caller.partyId, id: params.invoiceID };
     const events = await readVisible(
       (page) => readLog(db, name, page),

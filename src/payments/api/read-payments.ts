@@ -6,18 +6,20 @@ import { InvoicePath } from '../../invoices/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { findPayment, findPaymentNamed, findPayments } from '../store/payments.ts';
 import { paymentBody, PaymentPath, PaymentSchema } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
 
 export const listPayments = endpoint({
   operation: 'listPayments',
+  access: { scope: 'payments:read', tokens: ['invoice'], entity: 'invoiceID', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path: '/v2/processing/invoices/{invoiceID}/payments',
   tag: 'Payments',
   summary: 'List the payments of an invoice',
   params: InvoicePath,
   status: 200,
-  answer: Type.Array(PaymentSchema),
-  refusals: ['invoiceNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  response: Type.Array(PaymentSchema),
+  errors: ['invoiceNotFound'],
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const found = await findPayments(db, { partyId: caller.partyId, invoiceId: params.invoiceID });
     return found
       ? accept(found.map(({ payment }) => paymentBody(payment, caller)))
@@ -27,15 +29,16 @@ export const listPayments = endpoint({
 
 export const getPayment = endpoint({
   operation: 'getPayment',
+  access: { scope: 'payments:read', tokens: ['invoice'], entity: 'invoiceID', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}',
   tag: 'Payments',
   summary: 'Get a payment',
   params: PaymentPath,
   status: 200,
-  answer: PaymentSchema,
-  refusals: ['invoiceNotFound', 'paymentNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  response: PaymentSchema,
+  errors: ['invoiceNotFound', 'paymentNotFound'],
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const name = { partyId: caller.partyId, invoiceId: params.invoiceID, paymentId: params.paymentID };
     const found = await findPayment(db, name);
     return found.ok ? accept(paymentBody(found.value.payment, caller)) : found;
@@ -44,15 +47,16 @@ export const getPayment = endpoint({
 
 export const findPaymentByExternalId = endpoint({
   operation: 'findPayment',
+  access: { scope: 'payments:read', maskedAs: 'paymentNotFound' },
   method: 'GET',
   path: '/v2/processing/payments',
   tag: 'Payments',
   summary: 'Find a payment by its externalID',
   query: Type.Object({ externalID: ExternalID }),
   status: 200,
-  answer: PaymentSchema,
-  refusals: ['paymentNotFound'],
-  handle: async ({ caller, query }, { db }) => {
+  response: PaymentSchema,
+  errors: ['paymentNotFound'],
+  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
     const found = await findPaymentNamed(db, caller.partyId, query.externalID);
     return found ? accept(paymentBody(found.payment, caller)) : refuse('paymentNotFound');
   },

@@ -12,15 +12,16 @@ import { refundBody, RefundPath, RefundSchema, RefundSearchResult } from './refu
 
 export const listRefunds = endpoint({
   operation: 'listRefunds',
+  access: { scope: 'payments:read', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/refunds',
   tag: 'Refunds',
   summary: 'List the refunds of a payment',
   params: PaymentPath,
   status: 200,
-  answer: Type.Array(RefundSchema),
-  refusals: ['invoiceNotFound', 'paymentNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  response: Type.Array(RefundSchema),
+  errors: ['invoiceNotFound', 'paymentNotFound'],
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const name = await requirePayment(db, caller.partyId, params);
     return name.ok ? accept((await findRefunds(db, name.value)).map(refundBody)) : name;
   },
@@ -28,15 +29,16 @@ export const listRefunds = endpoint({
 
 export const getRefund = endpoint({
   operation: 'getRefund',
+  access: { scope: 'payments:read', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/refunds/{refundID}',
   tag: 'Refunds',
   summary: 'Get a refund',
   params: RefundPath,
   status: 200,
-  answer: RefundSchema,
-  refusals: ['invoiceNotFound', 'paymentNotFound', 'refundNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  response: RefundSchema,
+  errors: ['invoiceNotFound', 'paymentNotFound', 'refundNotFound'],
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const name = await requirePayment(db, caller.partyId, params);
     if (!name.ok) return name;
     const [refund] = await findRefunds(db, { ...name.value, refundId: params.refundID });
@@ -47,15 +49,16 @@ export const getRefund = endpoint({
 
 export const findRefundByExternalId = endpoint({
   operation: 'findRefund',
+  access: { scope: 'payments:read', maskedAs: 'refundNotFound' },
   method: 'GET',
   path: '/v2/processing/refunds',
   tag: 'Refunds',
   summary: 'Find a refund by its externalID',
   query: Type.Object({ externalID: ExternalID }),
   status: 200,
-  answer: RefundSearchResult,
-  refusals: ['refundNotFound'],
-  handle: async ({ caller, query }, { db }) => {
+  response: RefundSearchResult,
+  errors: ['refundNotFound'],
+  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
     const found = await findRefundNamed(db, caller.partyId, query.externalID);
     if (!found) return refuse('refundNotFound');
     return accept({ ...refundBody(found.refund), invoiceID: found.invoiceId, paymentID: found.paymentId });
@@ -78,6 +81,7 @@ const Chargeback = Type.Object(
 
 export const listChargebacks = endpoint({
   operation: 'listChargebacks',
+  access: { scope: 'payments:read' },
   method: 'GET',
   path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/chargebacks',
   tag: 'Refunds',
@@ -85,9 +89,9 @@ export const listChargebacks = endpoint({
   description: 'No bank reports chargebacks over the open bank protocol yet, so the list is empty.',
   params: PaymentPath,
   status: 200,
-  answer: Type.Array(Chargeback),
-  refusals: ['invoiceNotFound', 'paymentNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  response: Type.Array(Chargeback),
+  errors: ['invoiceNotFound', 'paymentNotFound'],
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const name = await requirePayment(db, caller.partyId, params);
     return name.ok ? accept([]) : name;
   },
@@ -95,15 +99,16 @@ export const listChargebacks = endpoint({
 
 export const getChargeback = endpoint({
   operation: 'getChargeback',
+  access: { scope: 'payments:read' },
   method: 'GET',
   path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/chargebacks/{chargebackID}',
   tag: 'Refunds',
   summary: 'Get a chargeback',
   params: Type.Object({ ...PaymentPath.properties, chargebackID: EntityID }),
   status: 200,
-  answer: Chargeback,
-  refusals: ['invoiceNotFound', 'paymentNotFound', 'chargebackNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  response: Chargeback,
+  errors: ['invoiceNotFound', 'paymentNotFound', 'chargebackNotFound'],
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const name = await requirePayment(db, caller.partyId, params);
     return name.ok ? refuse('chargebackNotFound') : name;
   },

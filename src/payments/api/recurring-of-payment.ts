@@ -1,7 +1,7 @@
 // What a merchant asks about the series of a payment: may it be charged now, what has happened to it, what is there to show
 // for the payer's consent; and how he ends it.
 import { Type } from 'typebox';
-import { eventsMost } from '../../platform/events/log.ts';
+import { maxEvents } from '../../platform/events/log.ts';
 import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
 import { Amount, EventPage, Reason } from '../../platform/http/schemas.ts';
 import type { Money } from '../../money.ts';
@@ -16,17 +16,25 @@ import {
   RecurringSchema,
 } from '../../recurring/api/schema.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
-import type { Service } from '../../app/app-context.ts';
 import type { Payment } from '../domain/payment.ts';
 import { findPayment } from '../store/payments.ts';
 import { PaymentPath } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { ConsentFollowers, Recurring } from '../../recurring/port.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+
+type Deps = {
+  readonly db: Database;
+  readonly recurring: Recurring;
+};
 
 const path = '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring';
 const tag = 'Recurring';
-const refusals = ['invoiceNotFound', 'paymentNotFound', 'recurringNotFound'] as const;
+const errors = ['invoiceNotFound', 'paymentNotFound', 'recurringNotFound'] as const;
 
 export const getRecurring = endpoint({
   operation: 'getRecurring',
+  access: { scope: 'payments:read', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path,
   tag,
@@ -37,10 +45,10 @@ export const getRecurring = endpoint({
   params: PaymentPath,
   query: Type.Object({ amount: Type.Optional(Amount) }),
   status: 200,
-  answer: RecurringSchema,
-  refusals,
-  handle: async (request, service) => {
-    const found = await seriesOf(request, service);
+  response: RecurringSchema,
+  errors,
+  handle: async (request, deps: Deps) => {
+    const found = await seriesOf(request, deps);
     if (!found.ok) return found;
     const { seriesId, payment } = found.value;
     const { amount } = request.query;
@@ -49,7 +57,7 @@ export const getRecurring = endpoint({
       currency: payment.amount.currency,
     };
     const asked = { invoiceCreatedAt: 'then', amount: money } as const;
-    const admission = await service.recurring.ask(service.db, seriesId, asked, request.now);
+    const admission = await deps.recurring.ask(deps.db, seriesId, asked, request.now);
     if (!admission) return refuse('recurringNotFound');
     return accept(recurringBody(admission.series, admission.verdict));
   },
@@ -57,6 +65,7 @@ export const getRecurring = endpoint({
 
 export const listRecurringEvents = endpoint({
   operation: 'listRecurringEvents',
+  access: { scope: 'payments:read', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path: `${path}/events`,
   tag,
@@ -66,21 +75,22 @@ export const listRecurringEvents = endpoint({
   params: PaymentPath,
   query: EventPage,
   status: 200,
-  answer: Type.Array(RecurringEvent),
-  refusals,
-  handle: async (request, service) => {
-    const found = await seriesOf(request, service);
+  response: Type.Array(RecurringEvent),
+  errors,
+  handle: async (request, deps: Deps) => {
+    const found = await seriesOf(request, deps);
     if (!found.ok) return found;
     const { limit, eventID = 0 } = request.query;
-    const most = Math.min(limit, eventsMost);
+    const most = Math.min(limit, maxEvents);
     const after = Math.min(eventID, 2_147_483_647);
-    const events = await service.recurring.events(service.db, found.value.seriesId, after, most);
+    const events = await deps.recurring.events(deps.db, found.value.seriesId, after, most);
     return accept(events.map(recurringEventBody));
   },
 });
 
 export const getConsentBundle = endpoint({
   operation: 'getConsentBundle',
+  access: { scope: 'payments:read', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path: `${path}/consent`,
   tag,
@@ -90,12 +100,12 @@ export const getConsentBundle = endpoint({
     'body as it is: `mandate consent verify FILE` finds any change to it.',
   params: PaymentPath,
   status: 200,
-  answer: ConsentBundle,
-  refusals,
-  handle: async (request, service) => {
-    const found = await seriesOf(request, service);
+  response: ConsentBundle,
+  errors,
+  handle: async (request, deps: Deps) => {
+    const found = await seriesOf(request, deps);
     if (!found.ok) return found;
-    const bundle = await service.recurring.bundle(service.db, found.value.seriesId, request.now);
+    const bundle = await deps.recurring.bundle(deps.db, found.value.seriesId, request.now);
     if (!bundle) return refuse('recurringNotFound');
     return accept(bundleBody(bundle));
   },
@@ -103,6 +113,7 @@ export const getConsentBundle = endpoint({
 
 export const getConsentSheet = endpoint({
   operation: 'getConsentSheet',
+  access: { scope: 'payments:read', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path: `${path}/consent/sheet`,
   tag,
@@ -112,21 +123,22 @@ export const getConsentSheet = endpoint({
     '`mandate consent print FILE` makes the same page of a bundle.',
   params: PaymentPath,
   status: 200,
-  answer: Type.Object({ html: Type.String() }, { title: 'ConsentSheet' }),
-  refusals,
-  handle: async (request, service) => {
-    const found = await seriesOf(request, service);
+  response: Type.Object({ html: Type.String() }, { title: 'ConsentSheet' }),
+  errors,
+  handle: async (request, deps: Deps & { readonly merchants: Merchants }) => {
+    const found = await seriesOf(request, deps);
     if (!found.ok) return found;
     const { seriesId, payment } = found.value;
-    const bundle = await service.recurring.bundle(service.db, seriesId, request.now);
+    const bundle = await deps.recurring.bundle(deps.db, seriesId, request.now);
     if (!bundle) return refuse('recurringNotFound');
-    const shop = await service.merchants.shop(payment.partyId, payment.shopId);
+    const shop = await deps.merchants.shop(payment.partyId, payment.shopId);
     return accept({ html: consentSheet(bundle, shop && { name: shop.name, site: shop.url }) });
   },
 });
 
 export const withdrawConsent = endpoint({
   operation: 'withdrawConsent',
+  access: { scope: 'payments:write' },
   method: 'POST',
   path: `${path}/withdraw`,
   tag,
@@ -136,15 +148,15 @@ export const withdrawConsent = endpoint({
   body: Reason,
   bodyExample: { reason: 'Cancelled in the account' },
   status: 204,
-  refusals,
-  handle: async (request, service) => {
-    const found = await seriesOf(request, service);
+  errors,
+  handle: async (request, deps: Deps & { readonly customers: ConsentFollowers }) => {
+    const found = await seriesOf(request, deps);
     if (!found.ok) return found;
     const how = { by: 'merchant', reason: request.body.reason } as const;
-    const { db, recurring, customers } = service;
+    const { db, recurring, customers } = deps;
     const withdrawn = await db.transaction(async (tx) => {
       const series = await recurring.withdraw(tx, found.value.seriesId, how, request.now);
-      if (series) await customers.consentWithdrawn(tx, series, recurring, request.now);
+      if (series) await customers.onConsentRevoked(tx, series, recurring, request.now);
       return series;
     });
     return withdrawn ? accept(undefined) : refuse('recurringNotFound');
@@ -158,8 +170,8 @@ type Asked = Pick<
 
 async function seriesOf(
   { caller, params }: Asked,
-  { db }: Service,
-): Promise<Outcome<{ seriesId: string; payment: Payment }, (typeof refusals)[number]>> {
+  { db }: { readonly db: Database },
+): Promise<Outcome<{ seriesId: string; payment: Payment }, (typeof errors)[number]>> {
   const name = { invoiceId: params.invoiceID, paymentId: params.paymentID };
   const found = await findPayment(db, { partyId: caller.partyId, ...name });
   if (!found.ok) return found;

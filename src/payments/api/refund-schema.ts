@@ -6,6 +6,7 @@ import type { PaymentFailure } from '../domain/payment-failure.ts';
 import type { PaymentFact } from '../domain/payment.ts';
 import { PaymentPath } from './schema.ts';
 import type { Refund } from '../domain/refund.ts';
+import { defined } from '../../defined.ts';
 
 const RefundStatusSchema = Type.Enum(['pending', 'succeeded', 'failed']);
 
@@ -72,8 +73,7 @@ export function refundBody(refund: Refund): RefundBody {
     amount: Number(amount.minor),
     currency: amount.currency,
     status,
-    ...(externalId === undefined ? {} : { externalID: externalId }),
-    ...(reason === undefined ? {} : { reason }),
+    ...defined({ externalID: externalId, reason }),
     ...(cart === undefined ? {} : { cart: cartBody(cart) }),
     ...(status === 'failed' ? { error: errorBody(refund.failure) } : {}),
   };

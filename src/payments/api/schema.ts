@@ -15,6 +15,7 @@ import {
 import { RecurrentTerms } from '../../recurring/api/schema.ts';
 import { publicStatus, type Payment, type PaymentFact, type PaymentState } from '../domain/payment.ts';
 import { merchantError, payerError, type PaymentFailure } from '../domain/payment-failure.ts';
+import { defined } from '../../defined.ts';
 
 const optionalText = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
 
@@ -295,7 +296,7 @@ export function paymentBody(payment: Payment, caller: Caller): PaymentBody {
     ...('warnings' in payer && payer.warnings.length > 0
       ? { warnings: payer.warnings as NonNullable<PaymentBody['warnings']> }
       : {}),
-    ...(payment.externalId === undefined ? {} : { externalID: payment.externalId }),
+    ...defined({ externalID: payment.externalId }),
     ...(payment.metadata === undefined
       ? {}
       : { metadata: payment.metadata as NonNullable<PaymentBody['metadata']> }),
@@ -329,7 +330,7 @@ function payerBody(payer: Payment['payer']): PaymentBody['payer'] {
 function transactionInfo(state: PaymentState): Pick<PaymentBody, 'transactionInfo'> {
   if (!('approval' in state)) return {};
   const { reference, approvalCode } = state.approval;
-  return { transactionInfo: { rrn: reference, ...(approvalCode === undefined ? {} : { approvalCode }) } };
+  return { transactionInfo: { rrn: reference, ...defined({ approvalCode }) } };
 }
 
 function errorBody(failure: PaymentFailure, caller: Caller): Static<typeof PaymentError> {
@@ -361,7 +362,7 @@ export function paymentChangeBody(fact: PaymentFact, paymentId: string, caller: 
       return changed('captured');
     case 'payment_cancelled': {
       const reason = caller.kind === 'apiKey' ? fact.reason : undefined;
-      return { ...changed('cancelled'), ...(reason === undefined ? {} : { reason }) };
+      return { ...changed('cancelled'), ...defined({ reason }) };
     }
     case 'payment_refunded':
       return changed('refunded');

@@ -1,10 +1,10 @@
 // What the bank is asked about a payment, and what its answers mean. Both follow from the payment's state and the time
 // alone, so that a crash between two steps loses nothing. An answer that proves nothing changes nothing.
-import type { BankAnswer } from '../../acquiring/domain/bank-port.ts';
+import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
 import {
-  askAgainMs,
+  pollIntervalMs,
   earliest,
   type Approval,
   type Payment,
@@ -12,12 +12,13 @@ import {
   type PaymentState,
 } from './payment.ts';
 import { deadlineReached, failureOfDecline, threeDsNotFinished } from './payment-failure.ts';
+import { defined } from '../../defined.ts';
 
 /** How long a payer has for a challenge. */
 const challengeMs = 10 * 60_000;
 
 /** What to do about a payment now. */
-export type NextStep =
+export type NextAction =
   | { readonly do: 'authorise' }
   | { readonly do: 'inquire' }
   | { readonly do: 'reverse' }
@@ -27,7 +28,7 @@ export type NextStep =
   | { readonly do: 'write'; readonly fact: PaymentFact }
   | { readonly do: 'wait'; readonly until: Instant };
 
-export function nextOf(payment: Payment, now: Instant): NextStep {
+export function nextAction(payment: Payment, now: Instant): NextAction {
   const { state, flow } = payment;
   switch (state.name) {
     case 'authorising':
@@ -62,14 +63,14 @@ function endOfHold(payment: Payment, onExpiration: 'cancel' | 'capture'): Paymen
     : { type: 'payment_capture_started', amount: payment.amount, reason };
 }
 
-export type Meaning =
+export type Interpretation =
   /** Each list of facts is one event; none when there is nothing to learn any more. */
   | { readonly events: readonly (readonly PaymentFact[])[] }
   | { readonly again: Instant }
   /** Nobody knows: an operating fault, tried again with growing delays and shown to an operator in the end. */
   | { readonly unknown: string };
 
-export function meaningOf(payment: Payment, answer: BankAnswer, now: Instant): Meaning {
+export function interpret(payment: Payment, answer: BankResponse, now: Instant): Interpretation {
   const { state } = payment;
   switch (state.name) {
     case 'authorising':
@@ -78,13 +79,13 @@ export function meaningOf(payment: Payment, answer: BankAnswer, now: Instant): M
     case 'reversing':
       return answer.outcome === 'approved'
         ? one({ type: 'payment_failed', failure: state.failure })
-        : unfinished(answer, now);
+        : notFinal(answer, now);
     case 'cancelling':
-      return answer.outcome === 'approved' ? one(cancelled(state)) : unfinished(answer, now);
+      return answer.outcome === 'approved' ? one(cancelled(state)) : notFinal(answer, now);
     case 'capturing':
       return answer.outcome === 'approved'
         ? one({ type: 'payment_captured', amount: state.amount })
-        : unfinished(answer, now);
+        : notFinal(answer, now);
     case 'refunding':
       return meaningForRefund(state, answer, now);
     default:
@@ -100,19 +101,19 @@ export function cancelled(state: PaymentState & { name: 'cancelling' }): Payment
 
 function meaningForRefund(
   { amount, refundedMinor, refund }: PaymentState & { name: 'refunding' },
-  answer: BankAnswer,
+  answer: BankResponse,
   now: Instant,
-): Meaning {
+): Interpretation {
   const refundId = refund.id;
   if (answer.outcome === 'declined')
     return one({ type: 'refund_failed', refundId, failure: failureOfDecline(answer) });
-  if (answer.outcome !== 'approved') return unfinished(answer, now);
+  if (answer.outcome !== 'approved') return notFinal(answer, now);
   const succeeded: PaymentFact = { type: 'refund_succeeded', refundId };
   const isAll = refundedMinor + refund.minor === amount.minor;
   return { events: [isAll ? [succeeded, { type: 'payment_refunded' }] : [succeeded]] };
 }
 
-function meaningForAuthorisation(payment: Payment, answer: BankAnswer, now: Instant): Meaning {
+function meaningForAuthorisation(payment: Payment, answer: BankResponse, now: Instant): Interpretation {
   const { state, flow, amount, deadline } = payment;
   if (answer.outcome === 'approved') {
     const processed: PaymentFact = { type: 'payment_processed', approval: approvalOf(answer) };
@@ -136,14 +137,17 @@ function meaningForAuthorisation(payment: Payment, answer: BankAnswer, now: Inst
       until: earliest(laterBy(now, challengeMs), deadline),
     });
   }
-  return answer.outcome === 'payerNeeded' ? { again: laterBy(now, askAgainMs) } : unfinished(answer, now);
+  return answer.outcome === 'payerNeeded' ? { again: laterBy(now, pollIntervalMs) } : notFinal(answer, now);
 }
 
 /** What was refused is not done, by whatever code: an operator finds out what the bank has. */
-export function unfinished(answer: BankAnswer, now: Instant): Exclude<Meaning, { readonly events: unknown }> {
+export function notFinal(
+  answer: BankResponse,
+  now: Instant,
+): Exclude<Interpretation, { readonly events: unknown }> {
   switch (answer.outcome) {
     case 'pending':
-      return { again: laterBy(now, askAgainMs) };
+      return { again: laterBy(now, pollIntervalMs) };
     case 'unknown':
     case 'notSent':
       return { unknown: answer.why };
@@ -154,16 +158,14 @@ export function unfinished(answer: BankAnswer, now: Instant): Exclude<Meaning, {
   }
 }
 
-function one(fact: PaymentFact): Meaning {
+function one(fact: PaymentFact): Interpretation {
   return { events: [[fact]] };
 }
 
-export function approvalOf(answer: BankAnswer & { outcome: 'approved' }): Approval {
+export function approvalOf(answer: BankResponse & { outcome: 'approved' }): Approval {
   const { reference, approvalCode, networkTransactionId, eci } = answer;
   return {
     reference,
-    ...(approvalCode === undefined ? {} : { approvalCode }),
-    ...(networkTransactionId === undefined ? {} : { networkTransactionId }),
-    ...(eci === undefined ? {} : { eci }),
+    ...defined({ approvalCode, networkTransactionId, eci }),
   };
 }

@@ -4,7 +4,7 @@ import type { Payment } from './payment.ts';
 
 export type CardNeed = 'no' | 'yes' | 'while its series is charged';
 
-export function needOfCard({ state, makeRecurrent }: Pick<Payment, 'state' | 'makeRecurrent'>): CardNeed {
+export function retentionNeed({ state, makeRecurrent }: Pick<Payment, 'state' | 'makeRecurrent'>): CardNeed {
   switch (state.name) {
     case 'authorising':
     case 'challenged':

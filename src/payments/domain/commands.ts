@@ -3,6 +3,7 @@ import { laterBy, type Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import type { Payment, PaymentFact, PaymentTerms } from './payment.ts';
+import { defined } from '../../defined.ts';
 
 const holdMs = 72 * 3_600_000;
 const authorisationMs = 30 * 60_000;
@@ -104,7 +105,7 @@ export function decideCapture(
     type: 'payment_capture_started',
     amount: { minor, currency: held.currency },
     reason: command.reason,
-    ...(command.cart === undefined ? {} : { cart: command.cart }),
+    ...defined({ cart: command.cart }),
   });
 }
 

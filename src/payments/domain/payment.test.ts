@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { BankAnswer } from '../../acquiring/domain/bank-port.ts';
+import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { laterBy, parseInstant, type Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
-import { meaningOf, nextOf } from './bank-actions.ts';
+import { interpret, nextAction } from './bank-actions.ts';
 import {
   decideCancel,
   decideCapture,
@@ -52,12 +52,12 @@ const command: StartPayment = {
   realm: 'test',
   fees: {},
 };
-const approved: BankAnswer = { outcome: 'approved', reference: '900000000001', approvalCode: '000001' };
-const declined: BankAnswer = { outcome: 'declined', network: 'visa', code: '51' };
+const approved: BankResponse = { outcome: 'approved', reference: '900000000001', approvalCode: '000001' };
+const declined: BankResponse = { outcome: 'declined', network: 'visa', code: '51' };
 const interaction = { method: 'GET', url: 'https://issuer.example/' } as const;
-const payerNeeded: BankAnswer = { outcome: 'payerNeeded', interaction };
-const unknown: BankAnswer = { outcome: 'unknown', why: 'timeout' };
-const nothingKnown: BankAnswer[] = [
+const payerNeeded: BankResponse = { outcome: 'payerNeeded', interaction };
+const unknown: BankResponse = { outcome: 'unknown', why: 'timeout' };
+const nothingKnown: BankResponse[] = [
   unknown,
   { outcome: 'notFound' },
   { outcome: 'notSent', why: 'closed' },
@@ -257,11 +257,11 @@ describe('ending a hold', () => {
 });
 
 describe('what the bank says', () => {
-  const meaning = (state: PaymentStateName, answer: BankAnswer, when: Instant = now) =>
-    meaningOf(inState(state), answer, when);
+  const meaning = (state: PaymentStateName, answer: BankResponse, when: Instant = now) =>
+    interpret(inState(state), answer, when);
 
   test('an approval captures an instant payment, in two events, and holds a hold', () => {
-    expect(meaningOf(after([started()]), approved, now)).toEqual({ events: [[processed], [captured]] });
+    expect(interpret(after([started()]), approved, now)).toEqual({ events: [[processed], [captured]] });
     expect(meaning('authorising', approved)).toEqual({ events: [[processed]] });
     expect(meaning('challenged', approved, laterBy(now, 60 * minute))).toEqual({ events: [[processed]] });
   });
@@ -327,10 +327,10 @@ describe('what the bank says', () => {
 
 test('at its end a hold is cancelled or captured by itself, and not before', () => {
   const until = at('2026-01-22T10:00:00Z');
-  expect(nextOf(inState('held'), laterBy(until, -1))).toEqual({ do: 'wait', until });
-  expect(nextOf(inState('held'), until)).toMatchObject({ fact: { type: 'payment_cancel_started' } });
+  expect(nextAction(inState('held'), laterBy(until, -1))).toEqual({ do: 'wait', until });
+  expect(nextAction(inState('held'), until)).toMatchObject({ fact: { type: 'payment_cancel_started' } });
   const capturing = after([started({ type: 'hold', onExpiration: 'capture' }), processed]);
-  expect(nextOf(capturing, until)).toMatchObject({
+  expect(nextAction(capturing, until)).toMatchObject({
     fact: { type: 'payment_capture_started', amount: rub(6_000n) },
   });
 });

@@ -248,7 +248,7 @@ export function paymentOfOperation(
 }
 
 /** How often a bank that has not finished is asked again, where no callback and no returning payer comes first. */
-export const askAgainMs = 15_000;
+export const pollIntervalMs = 15_000;
 
 /** When somebody must look at the payment next; null when never. */
 export function wakeOf(payment: Payment, now: Instant): Instant | null {
@@ -261,7 +261,7 @@ export function wakeOf(payment: Payment, now: Instant): Instant | null {
     case 'refunding':
       return now;
     case 'challenged':
-      return earliest(laterBy(now, askAgainMs), state.until);
+      return earliest(laterBy(now, pollIntervalMs), state.until);
     case 'held':
       return flow.type === 'hold' ? flow.heldUntil : now;
     case 'captured':

@@ -1,7 +1,7 @@
 // What the facts of a payment mean for the books. Written by the statement that writes the facts, so that neither is ever
 // without the other.
 import { feeOf, noFee } from '../../platform/ledger/domain/fee.ts';
-import type { DrawingJournal, Journal } from '../../platform/ledger/domain/ledger.ts';
+import type { FundsCheckedJournal, Journal } from '../../platform/ledger/domain/ledger.ts';
 import {
   holdApproved,
   holdCaptured,
@@ -18,7 +18,7 @@ import type { Payment, PaymentFact } from './payment.ts';
 export function journalOf(
   before: Payment,
   facts: readonly PaymentFact[],
-): Journal | DrawingJournal | undefined {
+): Journal | FundsCheckedJournal | undefined {
   const payment = ledgerPayment(before);
   const wasHeld = before.state.name !== 'authorising' && before.state.name !== 'challenged';
   const captured = facts.find(({ type }) => type === 'payment_captured');

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseInstant, type Instant } from '../../clock.ts';
 import type { CartLine } from '../../invoices/domain/invoice.ts';
 import type { Currency } from '../../money.ts';
-import { meaningOf, nextOf } from './bank-actions.ts';
+import { interpret, nextAction } from './bank-actions.ts';
 import { journalOf } from './postings.ts';
 import {
   evolve,
@@ -107,7 +107,7 @@ describe('a refund under way', () => {
   const command = { amountMinor: 2_000n };
   const busy = after(captured, started(captured, command));
   test('is asked of the bank at once, under a name of its own that leads back to the payment', () => {
-    expect(nextOf(busy, now)).toEqual({ do: 'refund', id: '100', amount: rub(2_000n) });
+    expect(nextAction(busy, now)).toEqual({ do: 'refund', id: '100', amount: rub(2_000n) });
     expect(wakeOf(busy, now)).toBe(now);
     expect(wakeOf(captured, now)).toBe(null);
     expect(operationIdOf(busy, { refund: '100' })).toBe('I.1.100');
@@ -116,22 +116,22 @@ describe('a refund under way', () => {
   test('that is approved has succeeded; with the last of it the payment is refunded, in the same event', () => {
     const approved = { outcome: 'approved', reference: '900000000002' } as const;
     const succeeded = { type: 'refund_succeeded', refundId: '100' };
-    expect(meaningOf(busy, approved, now)).toEqual({ events: [[succeeded]] });
+    expect(interpret(busy, approved, now)).toEqual({ events: [[succeeded]] });
     const whole = after(captured, started(captured));
-    expect(meaningOf(whole, approved, now)).toEqual({ events: [[succeeded, { type: 'payment_refunded' }]] });
+    expect(interpret(whole, approved, now)).toEqual({ events: [[succeeded, { type: 'payment_refunded' }]] });
   });
   test('that is declined has failed, with the meaning of the code', () => {
-    expect(meaningOf(busy, { outcome: 'declined', network: 'visa', code: '57' }, now)).toEqual({
+    expect(interpret(busy, { outcome: 'declined', network: 'visa', code: '57' }, now)).toEqual({
       events: [
         [{ type: 'refund_failed', refundId: '100', failure: ['authorization_failed', 'operation_blocked'] }],
       ],
     });
   });
   test.each(['unknown', 'notSent'] as const)('of which the bank says %s is not over', (outcome) => {
-    expect(meaningOf(busy, { outcome, why: 'silence' }, now)).toEqual({ unknown: 'silence' });
+    expect(interpret(busy, { outcome, why: 'silence' }, now)).toEqual({ unknown: 'silence' });
   });
   test('of which the bank has never heard is not over either', () => {
-    expect(meaningOf(busy, { outcome: 'notFound' }, now)).toMatchObject({ unknown: expect.any(String) });
+    expect(interpret(busy, { outcome: 'notFound' }, now)).toMatchObject({ unknown: expect.any(String) });
   });
   test('is the only one', () => {
     const second = { id: '101', createdAt: now, amount: rub(1n), feeMinor: 0n };
@@ -216,19 +216,19 @@ describe('the books', () => {
 });
 
 test('what is refused says why', () => {
-  const refusalOf = (payment: Payment, command: StartRefund = {}) => {
+  const validationRefusal = (payment: Payment, command: StartRefund = {}) => {
     const decision = decideRefund(payment, command, now);
     return decision.ok ? undefined : decision.refusal;
   };
-  expect(refusalOf(after(captured, started(captured)))).toEqual({
+  expect(validationRefusal(after(captured, started(captured)))).toEqual({
     code: 'operationNotPermitted',
     message: 'Refund 100 of the payment is pending',
   });
-  expect(refusalOf({ ...captured, state: { name: 'cancelled' } })).toEqual({
+  expect(validationRefusal({ ...captured, state: { name: 'cancelled' } })).toEqual({
     code: 'invalidPaymentStatus',
     message: 'Invalid invoice payment status',
   });
-  expect(refusalOf(captured, { cart: [line(4_000n)] })).toEqual({
+  expect(validationRefusal(captured, { cart: [line(4_000n)] })).toEqual({
     code: 'invalidRequest',
     message: 'A cart needs an amount',
   });

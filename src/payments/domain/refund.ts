@@ -1,7 +1,7 @@
 // A refund: a part of a captured payment, or all of it, given back. It is under way from the moment the shop's money is set
 // aside for it until the bank has answered; then it has succeeded, or failed and the money is the shop's again.
 import type { Instant } from '../../clock.ts';
-import { cartLinesMost, lineCostMinor, type CartLine } from '../../invoices/domain/invoice.ts';
+import { maxCartLines, lineCostMinor, type CartLine } from '../../invoices/domain/invoice.ts';
 import { feeOf, noFee } from '../../platform/ledger/domain/fee.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import type { PaymentFailure } from './payment-failure.ts';
@@ -51,7 +51,7 @@ export function decideRefund(
   const minor = amountMinor ?? leftMinor;
   if (minor > leftMinor) return refuse('invoicePaymentAmountExceeded');
   if (cart) {
-    if (cart.length === 0 || cart.length > cartLinesMost) return refuse('invalidInvoiceCart');
+    if (cart.length === 0 || cart.length > maxCartLines) return refuse('invalidInvoiceCart');
     const remainsMinor = cart.reduce((sum, line) => sum + lineCostMinor(line), 0n);
     if (amountMinor === undefined) return refuse('invalidRequest', { message: 'A cart needs an amount' });
     if (remainsMinor !== leftMinor - minor) {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { BankAnswer } from '../../acquiring/domain/bank-port.ts';
+import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import type { Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
-import { meaningOf } from './bank-actions.ts';
-import { endingsOf, releaseOf, settledBy, type SettledAs } from './resolution.ts';
+import { interpret } from './bank-actions.ts';
+import { possibleOutcomes, releaseOf, resolutionFacts, type ManualOutcome } from './resolution.ts';
 import { evolve, type Payment, type PaymentFact, type PaymentState } from './payment.ts';
 
 const rub = (minor: bigint) => ({ minor, currency: 'RUB' as Currency });
@@ -32,10 +32,10 @@ const states: Record<PaymentState['name'], PaymentState> = {
   failed: { name: 'failed', failure },
 };
 const inState = (state: PaymentState) => ({ invoiceId: 'I', id: '1', state }) as unknown as Payment;
-const endings: readonly SettledAs[] = ['captured', 'cancelled', 'failed', 'succeeded'];
+const endings: readonly ManualOutcome[] = ['captured', 'cancelled', 'failed', 'succeeded'];
 
 test('what is open can end as it could by itself, and nothing else ends', () => {
-  const expected: Partial<Record<PaymentState['name'], readonly SettledAs[]>> = {
+  const expected: Partial<Record<PaymentState['name'], readonly ManualOutcome[]>> = {
     authorising: ['failed'],
     challenged: ['failed'],
     reversing: ['failed'],
@@ -44,9 +44,9 @@ test('what is open can end as it could by itself, and nothing else ends', () => 
     refunding: ['succeeded', 'failed'],
   };
   for (const state of Object.values(states)) {
-    expect(endingsOf(inState(state)), state.name).toEqual(expected[state.name] ?? []);
+    expect(possibleOutcomes(inState(state)), state.name).toEqual(expected[state.name] ?? []);
     for (const as of endings) {
-      const events = settledBy(inState(state), as, 'the clearing file');
+      const events = resolutionFacts(inState(state), as, 'the clearing file');
       expect(events !== undefined, `${state.name} as ${as}`).toBe(
         expected[state.name]?.includes(as) ?? false,
       );
@@ -54,7 +54,7 @@ test('what is open can end as it could by itself, and nothing else ends', () => 
   }
 });
 
-test.each<[string, PaymentState, SettledAs, PaymentState]>([
+test.each<[string, PaymentState, ManualOutcome, PaymentState]>([
   [
     'a charge nobody knows of',
     states.authorising,
@@ -74,7 +74,7 @@ test.each<[string, PaymentState, SettledAs, PaymentState]>([
   ['a part', refunding(10n), 'succeeded', { name: 'captured', ...taken, refundedMinor: 10n }],
   ['a refund that was none', refunding(10n), 'failed', { name: 'captured', ...taken }],
 ])('%s ends by the moves of the lifecycle, with the reason in the log', (_what, state, as, ended) => {
-  const facts = settledBy(inState(state), as, 'the clearing file')?.flat() ?? [];
+  const facts = resolutionFacts(inState(state), as, 'the clearing file')?.flat() ?? [];
   expect(facts.reduce<Payment>((before, fact) => evolve(before, fact), inState(state)).state).toEqual(ended);
   expect(facts.filter((fact) => 'settledBecause' in fact)).toEqual([
     expect.objectContaining({ settledBecause: 'the clearing file' }),
@@ -83,7 +83,7 @@ test.each<[string, PaymentState, SettledAs, PaymentState]>([
 
 const told = (fact: PaymentFact | undefined) =>
   fact && (fact.type === 'payment_cancelled' ? fact.reason : fact);
-const approved: BankAnswer = { outcome: 'approved', reference: '900000000001' };
+const approved: BankResponse = { outcome: 'approved', reference: '900000000001' };
 
 test('a merchant is told why a hold was let go that he had asked for, and no reason of his own', () => {
   const release = releaseOf(inState(capturing), { outcome: 'notFound' }, 'the bank refused');
@@ -91,16 +91,20 @@ test('a merchant is told why a hold was let go that he had asked for, and no rea
   const cancelling = evolve(inState(capturing), release.fact);
   const now = '2026-01-19T10:00:00.000000Z' as Instant;
   const last = (payment: Payment) => {
-    const meaning = meaningOf(payment, approved, now);
+    const meaning = interpret(payment, approved, now);
     return 'events' in meaning ? meaning.events.flat().at(-1) : undefined;
   };
   expect(told(last(cancelling))).toBe('the bank refused');
   expect(told(last(inState(states.cancelling)))).toBeUndefined();
-  expect(told(settledBy(cancelling, 'cancelled', 'it told us')?.flat().at(-1))).toBe('the bank refused');
-  expect(told(settledBy(inState(capturing), 'cancelled', 'it told us')?.flat().at(-1))).toBe('it told us');
+  expect(told(resolutionFacts(cancelling, 'cancelled', 'it told us')?.flat().at(-1))).toBe(
+    'the bank refused',
+  );
+  expect(told(resolutionFacts(inState(capturing), 'cancelled', 'it told us')?.flat().at(-1))).toBe(
+    'it told us',
+  );
 });
 
-test.each<[string, BankAnswer, object]>([
+test.each<[string, BankResponse, object]>([
   [
     'declined it',
     { outcome: 'declined', network: 'bank', code: '12' },

@@ -1,17 +1,17 @@
 // What an operator may do about a payment the engine has given up. Pure. Where the bank can still be asked for something, that
 // is asked; what it will never say, the operator says, who has found it out in another way.
-import type { BankAnswer } from '../../acquiring/domain/bank-port.ts';
+import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { cancelled } from './bank-actions.ts';
 import { deadlineReached, threeDsNotFinished, type PaymentFailure } from './payment-failure.ts';
 import { evolve, type Payment, type PaymentFact } from './payment.ts';
 
-export type SettledAs = 'captured' | 'cancelled' | 'failed' | 'succeeded';
+export type ManualOutcome = 'captured' | 'cancelled' | 'failed' | 'succeeded';
 
 /** What became of the refund under way is all an operator can say of it. */
 const refundUnconfirmed: PaymentFailure = ['timeout'];
 
 /** How a payment can end, or the refund that is under way, by what an operator says; empty when nothing is open. */
-export function endingsOf({ state }: Payment): readonly SettledAs[] {
+export function possibleOutcomes({ state }: Payment): readonly ManualOutcome[] {
   switch (state.name) {
     case 'authorising':
     case 'challenged':
@@ -29,8 +29,12 @@ export function endingsOf({ state }: Payment): readonly SettledAs[] {
 }
 
 /** The facts of the one event, or of two, with which it ends; undefined when it cannot end so. */
-export function settledBy(payment: Payment, as: SettledAs, why: string): PaymentFact[][] | undefined {
-  if (!endingsOf(payment).includes(as)) return undefined;
+export function resolutionFacts(
+  payment: Payment,
+  as: ManualOutcome,
+  why: string,
+): PaymentFact[][] | undefined {
+  if (!possibleOutcomes(payment).includes(as)) return undefined;
   const { state } = payment;
   const settledBecause = why;
   switch (state.name) {
@@ -65,7 +69,7 @@ export type Release =
   | { readonly not: 'it is not being captured' | 'the bank has captured it' | 'the bank does not say' };
 
 /** Lets a hold go that the bank will not capture. `answer` is what it says now of the capture. */
-export function releaseOf({ state }: Payment, answer: BankAnswer, reason: string): Release {
+export function releaseOf({ state }: Payment, answer: BankResponse, reason: string): Release {
   if (state.name !== 'capturing') return { not: 'it is not being captured' };
   switch (answer.outcome) {
     case 'declined':

@@ -1,8 +1,9 @@
 // What a change of a payment means for the series it begins or belongs to. Pure: series-writes.ts writes it.
-import type { BankAnswer } from '../../acquiring/domain/bank-port.ts';
+import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
+import { defined } from '../../defined.ts';
 import type { Money } from '../../money.ts';
 import type { Paid } from '../../receipts/domain/payer-email.ts';
-import type { Ending } from '../../recurring/domain/series.ts';
+import type { ChargeOutcome } from '../../recurring/domain/series.ts';
 import type { Approval, Payer, Payment, PaymentFact } from './payment.ts';
 
 /** Undefined: that of the consent. */
@@ -13,8 +14,8 @@ export function receiptAddressOf(payer: Payer): string | undefined {
 export function endingOf(
   payment: Payment,
   fact: PaymentFact,
-  answer: BankAnswer | undefined,
-): Ending | undefined {
+  answer: BankResponse | undefined,
+): ChargeOutcome | undefined {
   switch (fact.type) {
     case 'payment_processed':
       return {
@@ -34,7 +35,7 @@ export function endingOf(
 }
 
 /** Not by the bank alone, and not for the authentication before. */
-export function isNetworksDecline(ending: Ending): boolean {
+export function isNetworksDecline(ending: ChargeOutcome): boolean {
   return ending.outcome === 'declined' && ending.network !== 'bank' && !ending.code.startsWith('3ds');
 }
 
@@ -50,7 +51,7 @@ export function paidOf(
     at,
     amount,
     reference,
-    ...(approvalCode === undefined ? {} : { approvalCode }),
+    ...defined({ approvalCode }),
   };
 }
 

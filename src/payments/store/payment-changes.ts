@@ -1,8 +1,8 @@
 // What happens to a payment, in SQL: one statement over the payment, guarded by its version, its invoice, the events, the
 // refund it is about and the journal of the ledger. So all of it is written, or nothing, in one round trip.
 import type { Instant } from '../../clock.ts';
-import { hasMoved, type Database } from '../../platform/database/database.ts';
-import { bornClaimed } from '../../platform/jobs/job-runner.ts';
+import { isVersionConflict, type Database } from '../../platform/database/database.ts';
+import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import { statement } from '../../platform/database/statement.ts';
 import { lineToJson } from '../../invoices/store/codec.ts';
 import type { Journal } from '../../platform/ledger/domain/ledger.ts';
@@ -12,7 +12,7 @@ import {
   recording,
   recordJournal,
 } from '../../platform/ledger/store/journals.ts';
-import { succeededCharge, type SucceededCharge } from '../../recurring/store/charge-fragments.ts';
+import { succeededCharge, type ApprovedCharge } from '../../recurring/store/charge-fragments.ts';
 import { evolve, isInProgress, wakeOf, type Payment, type PaymentFact } from '../domain/payment.ts';
 import { factToJson } from './codec.ts';
 import { journalOf } from '../domain/postings.ts';
@@ -121,7 +121,7 @@ const endRefund = statement({
 });
 
 /** Somebody else changed the payment since it was read: what was to be written beside the change is taken back. */
-class PaymentHasMoved extends Error {}
+class VersionConflict extends Error {}
 
 /**
  * Undefined when somebody else changed the payment since it was read. What is written beside it is written first, in a
@@ -132,11 +132,11 @@ export async function storeEvents(
   stored: StoredPayment,
   events: readonly (readonly PaymentFact[])[],
   now: Instant,
-  beside?: (tx: Database) => Promise<void>,
+  alsoWrite?: (tx: Database) => Promise<void>,
   /** Who writes this does at once what is due now, so that nobody else should begin with it. */
-  goesOn = false,
+  keepClaim = false,
 ): Promise<Payment | undefined> {
-  const { payment, values, journal } = changeOf(stored, events, now, goesOn);
+  const { payment, values, journal } = changeOf(stored, events, now, keepClaim);
   const ended = events.flat().find(({ type }) => type === 'refund_succeeded' || type === 'refund_failed');
   const writeOn = (on: Database) =>
     ended && 'refundId' in ended
@@ -148,14 +148,14 @@ export async function storeEvents(
         })
       : on.run(changePayment, values);
   const writeBeside = async (tx: Database) => {
-    await beside?.(tx);
+    await alsoWrite?.(tx);
     const written = await writeOn(tx);
-    if (written.length === 0) throw new PaymentHasMoved();
+    if (written.length === 0) throw new VersionConflict();
     return written;
   };
-  const write = () => (beside ? db.transaction(writeBeside) : writeOn(db));
+  const write = () => (alsoWrite ? db.transaction(writeBeside) : writeOn(db));
   const rows = await recording(db, journal, write).catch((error: unknown) => {
-    if (error instanceof PaymentHasMoved) return [];
+    if (error instanceof VersionConflict) return [];
     throw error;
   });
   if (rows === 'insufficient') throw new Error('what is no refund was refused for lack of money');
@@ -166,18 +166,18 @@ export async function storeEvents(
  * A charge of a series that was approved, with the series, in one statement. Undefined when one of them has been changed
  * since it was read, and nothing was written.
  */
-export async function storeSuccess(
+export async function storeApprovedCharge(
   db: Database,
   stored: StoredPayment,
   events: readonly (readonly PaymentFact[])[],
-  success: SucceededCharge['written'],
+  success: ApprovedCharge['written'],
   now: Instant,
 ): Promise<Payment | undefined> {
   const { payment, values, journal } = changeOf(stored, events, now, true);
   const rows = await recording(db, journal, () =>
     db.run(changeChargedPayment, { ...values, ...success }),
   ).catch((error: unknown) => {
-    if (hasMoved(error)) return [];
+    if (isVersionConflict(error)) return [];
     throw error;
   });
   return rows !== 'insufficient' && rows.length > 0 ? payment : undefined;
@@ -216,7 +216,7 @@ function changeOf(
   stored: StoredPayment,
   events: readonly (readonly PaymentFact[])[],
   now: Instant,
-  goesOn = false,
+  keepClaim = false,
 ) {
   const facts = events.flat();
   const payment = facts.reduce<Payment>((before, fact) => evolve(before, fact), stored.payment);
@@ -224,7 +224,7 @@ function changeOf(
   const { status, captured_minor, refunded_minor, state } = rowOf(payment, stored.version);
   const wakeAt = wakeOf(payment, now);
   const { wake_at, attempts } =
-    goesOn && wakeAt === now ? bornClaimed(now) : { wake_at: wakeAt, attempts: 0 };
+    keepClaim && wakeAt === now ? initialClaim(now) : { wake_at: wakeAt, attempts: 0 };
   const values = {
     invoice_id: payment.invoiceId,
     payment_id: payment.id,

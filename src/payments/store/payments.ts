@@ -1,7 +1,7 @@
 // Payments in SQL: a new one, and the reads. A payment is a part of its invoice: its facts stand in the invoice's log, and while
 // it is in progress the invoice neither falls overdue nor takes another. How one changes is in change-payment.store.ts.
 import type { Instant } from '../../clock.ts';
-import { keepCard, keptForText, keptParameters } from '../../cards/domain/card-retention.ts';
+import { retainCard, keptForText, keptParameters } from '../../cards/domain/card-retention.ts';
 import { cardIdOf } from '../../cards/domain/payment-resource.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { optional, statement, type Values } from '../../platform/database/statement.ts';
@@ -66,7 +66,7 @@ const insertPayment = statement({
   text: insertText(
     `payable as (
       select invoice_id from invoice where invoice_id = :invoice_id and version = :invoice_version for update
-    ), kept as (${keepCard('payable')}
+    ), kept as (${retainCard('payable')}
     )`,
     'kept',
     'select exists (select from payable) as is_payable, exists (select from changed) as is_made',
@@ -243,7 +243,7 @@ export async function findPaymentNamed(
   return row && { payment: storedFromRow(row).payment, fingerprint: row.fingerprint };
 }
 
-export async function lookAgainAt(db: Database, stored: StoredPayment, at: Instant | null): Promise<void> {
+export async function reschedule(db: Database, stored: StoredPayment, at: Instant | null): Promise<void> {
   const { payment, version } = stored;
   await db.run(reschedulePayment, {
     invoice_id: payment.invoiceId,

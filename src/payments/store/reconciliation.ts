@@ -1,12 +1,12 @@
 // What payments and refunds expect in a bank's book, for the reconciliation with it. Of each payment all three operations it
 // can have are told of, also those it never asked for: what the bank did by itself then shows as just that.
-import type { ExpectedAtBank } from '../../acquiring/reconciliation/domain/reconciliation-source.ts';
+import type { ReconciliationSource } from '../../acquiring/reconciliation/domain/reconciliation-source.ts';
 
 /**
  * With the ids of operationIdOf. The times are those of the invoice's log; of a refund, those of the ledger. Where an operator
  * has said that the payer has his money, the bank may have given it back or not; that it took none, it has to say itself.
  */
-export const paymentsAtBank: ExpectedAtBank = {
+export const paymentEntries: ReconciliationSource = {
   table: 'payment',
   key: 'invoice_id',
   operations: `
@@ -48,7 +48,7 @@ export const paymentsAtBank: ExpectedAtBank = {
     where invoice_id between :first and :last`,
 };
 
-export const refundsAtBank: ExpectedAtBank = {
+export const refundEntries: ReconciliationSource = {
   table: 'refund',
   key: 'invoice_id',
   operations: `

@@ -5,6 +5,7 @@ import { lineFromJson, type LineJson } from '../../invoices/store/codec.ts';
 import type { PaymentFailure } from '../domain/payment-failure.ts';
 import { money } from './rows.ts';
 import type { Refund } from '../domain/refund.ts';
+import { defined } from '../../defined.ts';
 
 const columns = {
   invoice_id: 'text',
@@ -85,9 +86,9 @@ function refundFromRow(row: Values<typeof columns>): Refund {
     createdAt: row.created_at,
     amount: money(row.amount_minor, row.currency),
     feeMinor: row.fee_minor,
-    ...(row.reason === null ? {} : { reason: row.reason }),
+    ...defined({ reason: row.reason }),
     ...(row.cart === null ? {} : { cart: (row.cart as LineJson[]).map(lineFromJson) }),
-    ...(row.external_id === null ? {} : { externalId: row.external_id }),
+    ...defined({ externalId: row.external_id }),
   };
   return row.status === 'failed'
     ? { ...terms, status: 'failed', failure: row.failure as PaymentFailure }

@@ -3,10 +3,10 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
-import { bornClaimed } from '../../platform/jobs/job-runner.ts';
+import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import { factToJson } from './codec.ts';
 import type { StoredPayment } from './rows.ts';
-import { isFirstAttempt, termsElsewhere } from '../../acquiring/domain/reroute.ts';
+import { isFirstAttempt, reroutedTerms } from '../../acquiring/domain/reroute.ts';
 import { evolve, type PaymentFact } from '../domain/payment.ts';
 
 const reroutePayment = statement({
@@ -26,7 +26,7 @@ const reroutePayment = statement({
     with moved as (
       update payment
       set version = version + 1, wake_at = :wake_at,
-          terms = ${termsElsewhere}
+          terms = ${reroutedTerms}
       where invoice_id = :invoice_id and payment_id = :payment_id and version = :version and ${isFirstAttempt}
       returning invoice_id
     ), changed as (
@@ -41,7 +41,7 @@ const reroutePayment = statement({
 });
 
 /** The payment at its new terminal, or undefined when somebody else has it. */
-export async function storeMove(
+export async function storeReroute(
   db: Database,
   { payment, version }: StoredPayment,
   fact: PaymentFact & { type: 'payment_rerouted' },
@@ -52,7 +52,7 @@ export async function storeMove(
     payment_id: payment.id,
     version,
     terminal: fact.terminal,
-    wake_at: bornClaimed(now).wake_at,
+    wake_at: initialClaim(now).wake_at,
     facts: [factToJson(fact, payment.id)],
     happened_at: now,
   });

@@ -3,6 +3,7 @@ import type { Values } from '../../platform/database/statement.ts';
 import { feesFromJson, feesToJson, type FeesJson } from '../../platform/ledger/domain/fee.ts';
 import type { Currency, Money } from '../../money.ts';
 import type { Payment, PaymentState } from '../domain/payment.ts';
+import { defined } from '../../defined.ts';
 
 export type StoredPayment = { readonly payment: Payment; readonly version: number };
 
@@ -39,8 +40,7 @@ export function rowOf(payment: Payment, version: number): Values<typeof paymentC
     terminal,
     realm,
     fees: feesToJson(payment.fees),
-    ...(metadata === undefined ? {} : { metadata }),
-    ...(payment.recurrentTerms === undefined ? {} : { recurrentTerms: payment.recurrentTerms }),
+    ...defined({ metadata, recurrentTerms: payment.recurrentTerms }),
   };
   return {
     invoice_id: payment.invoiceId,
@@ -99,9 +99,7 @@ export function storedFromRow(row: Values<typeof paymentColumns>): StoredPayment
     payment: hasMore
       ? {
           ...payment,
-          ...(metadata === undefined ? {} : { metadata }),
-          ...(recurrentTerms === undefined ? {} : { recurrentTerms }),
-          ...(row.external_id === null ? {} : { externalId: row.external_id }),
+          ...defined({ metadata, recurrentTerms, externalId: row.external_id }),
         }
       : payment,
   };

@@ -3,7 +3,7 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
-import { bornClaimed } from '../../platform/jobs/job-runner.ts';
+import { initialClaim } from '../../platform/jobs/job-runner.ts';
 
 const takeStuckPayment = statement({
   name: 'take_stuck_payment',
@@ -23,12 +23,12 @@ const takeStuckPayment = statement({
 });
 
 /** What time it is for its party; undefined when it is not on the list. */
-export async function takeStuck(
+export async function claimStuckJob(
   db: Database,
   name: { invoiceId: string; paymentId: string },
   now: Instant,
 ): Promise<Instant | undefined> {
-  const { wake_at: until } = bornClaimed(now);
+  const { wake_at: until } = initialClaim(now);
   const [row] = await db.run(takeStuckPayment, {
     invoice_id: name.invoiceId,
     payment_id: name.paymentId,

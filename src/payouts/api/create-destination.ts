@@ -1,7 +1,7 @@
 // POST /wallet/v0/destinations: a stored card becomes one that may be paid out to. It is answered as `Unauthorized`; then the bank
 // is asked about the card.
 import type { PaymentResource } from '../../cards/domain/payment-resource.ts';
-import { bornClaimed } from '../../platform/jobs/job-runner.ts';
+import { initialClaim, type JobRunner } from '../../platform/jobs/job-runner.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
 import type { Destination, DestinationTerms } from '../domain/destination.ts';
@@ -13,12 +13,25 @@ import {
   DestinationSchema,
 } from './destination-schema.ts';
 import { findIdentity } from '../../identities/store/identities.ts';
-import { fingerprintOf, madeOnce } from '../../identities/api/idempotent-create.ts';
+import { fingerprintOf, createIdempotently } from '../../identities/api/idempotent-create.ts';
 import { givenIn } from '../../identities/api/shared-schema.ts';
 import { requireOwner, type OwnedRefusal } from '../../wallets/domain/wallet.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Ids } from '../../ids.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { Cards } from '../../cards/vault.ts';
+
+type Deps = {
+  readonly db: Database;
+  readonly ids: Ids;
+  readonly merchants: Merchants;
+  readonly cards: Cards;
+  readonly jobs: JobRunner;
+};
 
 export const createDestination = endpoint({
   operation: 'createDestination',
+  access: { scope: 'payouts:write' },
   method: 'POST',
   path: '/wallet/v0/destinations',
   tag: 'Destinations',
@@ -27,7 +40,7 @@ export const createDestination = endpoint({
     'A card that payouts go to. The answer is `Unauthorized`; within a second the bank has been asked and the destination is ' +
     '`Authorized`, or has a `failure` that says why not. Poll it, or its events.',
   body: DestinationParams,
-  bodyProblem: destinationProblem,
+  validateBody: destinationProblem,
   bodyExample: {
     name: 'My card',
     identity: 'the id of your identity',
@@ -35,9 +48,9 @@ export const createDestination = endpoint({
     resource: { type: 'BankCardDestinationResource', token: 'the token of a stored card' },
   },
   status: 201,
-  answer: DestinationSchema,
+  response: DestinationSchema,
   location: ({ id }) => `/wallet/v0/destinations/${id}`,
-  refusals: [
+  errors: [
     'invalidResourceToken',
     'partyInaccessible',
     'noSuchIdentity',
@@ -45,14 +58,14 @@ export const createDestination = endpoint({
     'identityInaccessible',
     'externalIDConflict',
   ],
-  handle: async ({ caller, body, now }, service) => {
-    const { db, merchants, cards, engine, ids } = service;
+  handle: async ({ caller, body, now }, deps: Deps) => {
+    const { db, merchants, cards, jobs, ids } = deps;
     const { token, type } = body.resource;
     const invalidToken = () => refuse('invalidResourceToken', { details: { name: type } });
     const card = await cards.findForPayout(db, caller.partyId, token);
     if (!card) return invalidToken();
     const fingerprint = fingerprintOfDestination(body, card);
-    const made = await madeOnce<Destination, OwnedRefusal | 'invalidResourceToken'>({
+    const made = await createIdempotently<Destination, OwnedRefusal | 'invalidResourceToken'>({
       externalId: body.externalID,
       fingerprint,
       find: (named) => findDestinationNamed(db, caller.partyId, named),
@@ -79,11 +92,11 @@ export const createDestination = endpoint({
         const outcome = await db.transaction(async (tx) => {
           if (!(await cards.keep(tx, caller.partyId, token, ['destination', terms.id]))) return 'expired';
           const created = { type: 'destination_created', terms } as const;
-          return storeNewDestination(tx, created, fingerprint, bornClaimed(now));
+          return storeNewDestination(tx, created, fingerprint, initialClaim(now));
         });
         if (outcome === 'expired') return invalidToken();
         if (!outcome) return 'nameTaken';
-        db.afterCommit(() => engine.run('destination', [terms.id], now));
+        db.afterCommit(() => jobs.run('destination', [terms.id], now));
         const { provider } = of.identity;
         return accept({ ...terms, state: { status: 'checking' }, isBlocked: false, provider });
       },
@@ -95,6 +108,6 @@ export const createDestination = endpoint({
 /** The same card in another token is the same request. */
 function fingerprintOfDestination(body: DestinationParams, card: PaymentResource): Buffer {
   const { name, identity, currency, metadata, externalID, resource } = body;
-  const cardIdentity = card.identityHash.toString('hex');
+  const cardIdentity = card.cardMatchHash.toString('hex');
   return fingerprintOf([name, identity, currency, resource.type, cardIdentity, metadata, externalID]);
 }

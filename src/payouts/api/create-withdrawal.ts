@@ -1,23 +1,37 @@
 // POST /wallet/v0/withdrawals: money from a wallet to a card. What it takes is set aside in the transaction that makes it, and
 // only then is it answered and the bank asked.
-import { bornClaimed } from '../../platform/jobs/job-runner.ts';
+import { initialClaim, type JobRunner } from '../../platform/jobs/job-runner.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
-import type { Service } from '../../app/app-context.ts';
 import { findDestination } from '../store/destinations.ts';
 import { findGrant } from '../store/grants.ts';
-import { fingerprintOf, madeOnce } from '../../identities/api/idempotent-create.ts';
+import { fingerprintOf, createIdempotently } from '../../identities/api/idempotent-create.ts';
 import type { TurnoverRefusal } from '../domain/payout-limits.ts';
 import { givenIn, shapeProblem } from '../../identities/api/shared-schema.ts';
 import { storeNewWithdrawal } from '../store/new-withdrawal.ts';
 import { findWallet } from '../../wallets/store/wallets.ts';
-import { decideWithdrawal, type Around, type WithdrawalRefusal } from '../domain/commands.ts';
+import { decideWithdrawal, type WithdrawalContext, type WithdrawalRefusal } from '../domain/commands.ts';
 import { findWithdrawalNamed } from '../store/withdrawals.ts';
 import type { Withdrawal } from '../domain/withdrawal.ts';
 import { withdrawalBody, WithdrawalParams, WithdrawalSchema } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { PayoutRules } from '../payout-rules.ts';
+import type { Ids } from '../../ids.ts';
+import type { Banks } from '../../acquiring/banks.ts';
+
+type Deps = {
+  readonly db: Database;
+  readonly ids: Ids;
+  readonly payouts: PayoutRules;
+  readonly jobs: JobRunner;
+  readonly banks: Banks;
+  readonly merchants: Merchants;
+};
 
 export const createWithdrawal = endpoint({
   operation: 'createWithdrawal',
+  access: { scope: 'payouts:write' },
   method: 'POST',
   path: '/wallet/v0/withdrawals',
   tag: 'Withdrawals',
@@ -26,16 +40,16 @@ export const createWithdrawal = endpoint({
     'The answer is `Pending`; poll the withdrawal, or its events, until it is `Succeeded` or `Failed`. A payout is final. One beyond ' +
     'what is on the wallet is accepted too, and fails. Give each an `externalID`: then no repeat pays twice.',
   body: WithdrawalParams,
-  bodyProblem: ({ metadata }) => shapeProblem({ metadata }),
+  validateBody: ({ metadata }) => shapeProblem({ metadata }),
   bodyExample: {
     wallet: 'the id of your wallet',
     destination: 'the id of your destination',
     body: { amount: 10_000, currency: 'RUB' },
   },
   status: 202,
-  answer: WithdrawalSchema,
+  response: WithdrawalSchema,
   location: ({ id }) => `/wallet/v0/withdrawals/${id}`,
-  refusals: [
+  errors: [
     'partyInaccessible',
     'noSuchWallet',
     'walletInaccessible',
@@ -50,8 +64,8 @@ export const createWithdrawal = endpoint({
     'differentProviders',
     'externalIDConflict',
   ],
-  handle: async ({ caller, body, now }, service) => {
-    const { db, ids, payouts, engine, banks } = service;
+  handle: async ({ caller, body, now }, deps: Deps) => {
+    const { db, ids, payouts, jobs, banks } = deps;
     const fingerprint = fingerprintOf([
       body.wallet,
       body.destination,
@@ -62,19 +76,19 @@ export const createWithdrawal = endpoint({
       body.walletGrant,
       body.destinationGrant,
     ]);
-    const made = await madeOnce<Withdrawal, WithdrawalRefusal | TurnoverRefusal>({
+    const made = await createIdempotently<Withdrawal, WithdrawalRefusal | TurnoverRefusal>({
       externalId: body.externalID,
       fingerprint,
       find: (named) => findWithdrawalNamed(db, caller.partyId, named),
       make: async () => {
-        const around = await whatIsAround(body, caller.partyId, service);
-        if (!around) return refuse('partyInaccessible');
+        const context = await whatIsAround(body, caller.partyId, deps);
+        if (!context) return refuse('partyInaccessible');
         const command = {
           id: ids.next(),
           body: { minor: BigInt(body.body.amount), currency: body.body.currency },
           ...givenIn(body),
         };
-        const decision = decideWithdrawal(around, command, now);
+        const decision = decideWithdrawal(context, command, now);
         if (!decision.ok) return decision;
         // Asked last: who is told a bank that was away is to try it. Whose wallet it is pays out through his own.
         const route = await banks.payoutRouteOf(decision.value.terms.walletPartyId);
@@ -85,17 +99,17 @@ export const createWithdrawal = endpoint({
           { type: 'withdrawal_started', terms },
           {
             realm: payouts.realm,
-            limits: around.limits,
+            limits: context.limits,
             fingerprint,
-            claim: bornClaimed(now),
-            ...(isOthers && around.walletGrant ? { grantId: around.walletGrant.id } : {}),
+            claim: initialClaim(now),
+            ...(isOthers && context.walletGrant ? { grantId: context.walletGrant.id } : {}),
           },
         );
         if ('notMade' in stored) {
           return stored.notMade === 'nameTaken' ? 'nameTaken' : { ok: false, refusal: stored.notMade };
         }
         if (stored.withdrawal.state.status === 'sending') {
-          db.afterCommit(() => engine.run('withdrawal', [terms.id], now, stored));
+          db.afterCommit(() => jobs.run('withdrawal', [terms.id], now, stored));
         }
         // One that has failed for lack of money was accepted all the same: its second event says what became of it.
         return accept({ ...terms, state: { status: 'sending' } });
@@ -105,12 +119,16 @@ export const createWithdrawal = endpoint({
   },
 });
 
-type AroundWithGrant = Around & { readonly walletGrant?: { readonly id: string } };
+type AroundWithGrant = WithdrawalContext & { readonly walletGrant?: { readonly id: string } };
 
 async function whatIsAround(
   body: WithdrawalParams,
   partyId: string,
-  { db, merchants, payouts }: Service,
+  {
+    db,
+    merchants,
+    payouts,
+  }: { readonly db: Database; readonly merchants: Merchants; readonly payouts: PayoutRules },
 ): Promise<AroundWithGrant | undefined> {
   const party = await merchants.party(partyId);
   if (!party) return undefined;

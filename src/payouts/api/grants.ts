@@ -12,9 +12,13 @@ import { Asset, AssetParams, instantOf } from '../../identities/api/shared-schem
 import { findWallet } from '../../wallets/store/wallets.ts';
 import { WalletPath } from '../../wallets/api/schema.ts';
 import { isKnownCurrency } from '../../money.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { Ids } from '../../ids.ts';
 
 export const grantWallet = endpoint({
   operation: 'grantWallet',
+  access: { scope: 'payouts:write' },
   method: 'POST',
   path: '/wallet/v0/wallets/{walletID}/grants',
   tag: 'Wallets',
@@ -23,9 +27,15 @@ export const grantWallet = endpoint({
   body: Type.Object({ asset: AssetParams, validUntil: DateTime }, { title: 'WalletGrantRequest' }),
   bodyExample: { asset: { amount: 10_000, currency: 'RUB' }, validUntil: '2030-01-01T00:00:00Z' },
   status: 201,
-  answer: Type.Object({ token: Type.String(), validUntil: DateTime, asset: Asset }, { title: 'WalletGrant' }),
-  refusals: ['walletNotFound', 'partyInaccessible', 'expiredGrant', 'currencyNotSupported'],
-  handle: async ({ caller, params, body, now }, { db, merchants, ids }) => {
+  response: Type.Object(
+    { token: Type.String(), validUntil: DateTime, asset: Asset },
+    { title: 'WalletGrant' },
+  ),
+  errors: ['walletNotFound', 'partyInaccessible', 'expiredGrant', 'currencyNotSupported'],
+  handle: async (
+    { caller, params, body, now },
+    { db, merchants, ids }: { readonly db: Database; readonly merchants: Merchants; readonly ids: Ids },
+  ) => {
     const wallet = await findWallet(db, caller.partyId, params.walletID);
     if (!wallet) return refuse('walletNotFound');
     const party = await merchants.party(caller.partyId);
@@ -47,6 +57,7 @@ export const grantWallet = endpoint({
 
 export const grantDestination = endpoint({
   operation: 'grantDestination',
+  access: { scope: 'payouts:write' },
   method: 'POST',
   path: '/wallet/v0/destinations/{destinationID}/grants',
   tag: 'Destinations',
@@ -55,9 +66,12 @@ export const grantDestination = endpoint({
   body: Type.Object({ validUntil: DateTime }, { title: 'DestinationGrantRequest' }),
   bodyExample: { validUntil: '2030-01-01T00:00:00Z' },
   status: 201,
-  answer: Type.Object({ token: Type.String(), validUntil: DateTime }, { title: 'DestinationGrant' }),
-  refusals: ['destinationNotFound', 'partyInaccessible', 'expiredGrant'],
-  handle: async ({ caller, params, body, now }, { db, merchants, ids }) => {
+  response: Type.Object({ token: Type.String(), validUntil: DateTime }, { title: 'DestinationGrant' }),
+  errors: ['destinationNotFound', 'partyInaccessible', 'expiredGrant'],
+  handle: async (
+    { caller, params, body, now },
+    { db, merchants, ids }: { readonly db: Database; readonly merchants: Merchants; readonly ids: Ids },
+  ) => {
     const stored = await findDestination(db, caller.partyId, params.destinationID);
     if (!stored) return refuse('destinationNotFound');
     const party = await merchants.party(caller.partyId);

@@ -11,6 +11,7 @@ import { Failure, failureBody } from '../../wallets/api/failure-schema.ts';
 import { AnyID } from '../../identities/api/shared-schema.ts';
 import type { WithdrawalFact } from '../domain/withdrawal.ts';
 import { WithdrawalPath } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
 
 const readWithdrawalLog = logReader('withdrawal');
 const readDestinationLog = logReader('destination');
@@ -54,6 +55,7 @@ const DestinationEvent = eventSchema('DestinationEvent', 'DestinationStatusChang
 
 export const listWithdrawalEvents = endpoint({
   operation: 'listWithdrawalEvents',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/withdrawals/{withdrawalID}/events',
   tag: 'Withdrawals',
@@ -61,9 +63,9 @@ export const listWithdrawalEvents = endpoint({
   params: WithdrawalPath,
   query: EventQuery,
   status: 200,
-  answer: Type.Array(WithdrawalEvent),
-  refusals: ['withdrawalNotFound'],
-  handle: async ({ caller, params, query }, { db }) => {
+  response: Type.Array(WithdrawalEvent),
+  errors: ['withdrawalNotFound'],
+  handle: async ({ caller, params, query }, { db }: { readonly db: Database }) => {
     const name = { partyId: caller.partyId, id: params.withdrawalID };
     const page = { after: query.eventCursor ?? 0, most: query.limit };
     const events = await readWithdrawalLog(db, name, page);
@@ -73,15 +75,16 @@ export const listWithdrawalEvents = endpoint({
 
 export const getWithdrawalEvent = endpoint({
   operation: 'getWithdrawalEvent',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/withdrawals/{withdrawalID}/events/{eventID}',
   tag: 'Withdrawals',
   summary: 'One event of a withdrawal',
   params: Type.Object({ withdrawalID: AnyID, eventID: AnyID }),
   status: 200,
-  answer: WithdrawalEvent,
-  refusals: ['withdrawalNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  response: WithdrawalEvent,
+  errors: ['withdrawalNotFound'],
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const eventId = /^[1-9]\d{0,8}$/.test(params.eventID) ? Number(params.eventID) : undefined;
     if (eventId === undefined) return refuse('withdrawalNotFound');
     const name = { partyId: caller.partyId, id: params.withdrawalID };
@@ -92,6 +95,7 @@ export const getWithdrawalEvent = endpoint({
 
 export const listDestinationEvents = endpoint({
   operation: 'listDestinationEvents',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/destinations/{destinationID}/events',
   tag: 'Destinations',
@@ -102,9 +106,9 @@ export const listDestinationEvents = endpoint({
   params: DestinationPath,
   query: EventQuery,
   status: 200,
-  answer: Type.Array(DestinationEvent),
-  refusals: ['destinationNotFound'],
-  handle: async ({ caller, params, query }, { db }) => {
+  response: Type.Array(DestinationEvent),
+  errors: ['destinationNotFound'],
+  handle: async ({ caller, params, query }, { db }: { readonly db: Database }) => {
     const name = { partyId: caller.partyId, id: params.destinationID };
     const page = { after: query.eventCursor ?? 0, most: query.limit };
     const events = await readDestinationLog(db, name, page);

@@ -10,18 +10,20 @@ import {
 import { destinationBody, DestinationPath, DestinationSchema } from './destination-schema.ts';
 import { HoldingsQuery, listed, pageSchema } from '../../identities/api/list-page.ts';
 import { Named } from '../../identities/api/shared-schema.ts';
+import type { Database } from '../../platform/database/database.ts';
 
 export const getDestination = endpoint({
   operation: 'getDestination',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/destinations/{destinationID}',
   tag: 'Destinations',
   summary: 'Get a destination',
   params: DestinationPath,
   status: 200,
-  answer: DestinationSchema,
-  refusals: ['destinationNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  response: DestinationSchema,
+  errors: ['destinationNotFound'],
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const stored = await readOne(db, caller.partyId, params.destinationID);
     return stored ? accept(destinationBody(stored.destination)) : refuse('destinationNotFound');
   },
@@ -29,15 +31,16 @@ export const getDestination = endpoint({
 
 export const findDestination = endpoint({
   operation: 'findDestination',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/external-ids/destinations/{externalID}',
   tag: 'Destinations',
   summary: 'Find a destination by its externalID',
   params: Type.Object({ externalID: Named }),
   status: 200,
-  answer: DestinationSchema,
-  refusals: ['destinationNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  response: DestinationSchema,
+  errors: ['destinationNotFound'],
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const found = await findDestinationNamed(db, caller.partyId, params.externalID);
     return found ? accept(destinationBody(found.value)) : refuse('destinationNotFound');
   },
@@ -45,15 +48,16 @@ export const findDestination = endpoint({
 
 export const listDestinations = endpoint({
   operation: 'listDestinations',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/destinations',
   tag: 'Destinations',
   summary: 'List your destinations, newest first',
   query: HoldingsQuery,
   status: 200,
-  answer: pageSchema('DestinationPage', DestinationSchema),
-  refusals: ['invalidContinuationToken'],
-  handle: ({ caller, query }, { db }) => {
+  response: pageSchema('DestinationPage', DestinationSchema),
+  errors: ['invalidContinuationToken'],
+  handle: ({ caller, query }, { db }: { readonly db: Database }) => {
     const filter = {
       party_id: caller.partyId,
       identity_id: query.identityID ?? null,

@@ -9,18 +9,20 @@ import { AnyID, AssetParams, Named } from '../../identities/api/shared-schema.ts
 import { findWithdrawal as readOne, findWithdrawalNamed } from '../store/withdrawals.ts';
 import { listWithdrawals as readList } from '../store/withdrawal-search.ts';
 import { withdrawalBody, WithdrawalPath, WithdrawalSchema, WithdrawalStatus } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
 
 export const getWithdrawal = endpoint({
   operation: 'getWithdrawal',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/withdrawals/{withdrawalID}',
   tag: 'Withdrawals',
   summary: 'Get a withdrawal',
   params: WithdrawalPath,
   status: 200,
-  answer: WithdrawalSchema,
-  refusals: ['withdrawalNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  response: WithdrawalSchema,
+  errors: ['withdrawalNotFound'],
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const stored = await readOne(db, caller.partyId, params.withdrawalID);
     return stored ? accept(withdrawalBody(stored.withdrawal)) : refuse('withdrawalNotFound');
   },
@@ -28,15 +30,16 @@ export const getWithdrawal = endpoint({
 
 export const findWithdrawal = endpoint({
   operation: 'findWithdrawal',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/external-ids/withdrawals/{externalID}',
   tag: 'Withdrawals',
   summary: 'Find a withdrawal by its externalID',
   params: Type.Object({ externalID: Named }),
   status: 200,
-  answer: WithdrawalSchema,
-  refusals: ['withdrawalNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  response: WithdrawalSchema,
+  errors: ['withdrawalNotFound'],
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const found = await findWithdrawalNamed(db, caller.partyId, params.externalID);
     return found ? accept(withdrawalBody(found.value)) : refuse('withdrawalNotFound');
   },
@@ -46,6 +49,7 @@ const storedAs = { Pending: 'sending', Succeeded: 'succeeded', Failed: 'failed' 
 
 export const listWithdrawals = endpoint({
   operation: 'listWithdrawals',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/withdrawals',
   tag: 'Withdrawals',
@@ -61,9 +65,9 @@ export const listWithdrawals = endpoint({
     currencyID: Type.Optional(CurrencyCode),
   }),
   status: 200,
-  answer: pageSchema('WithdrawalPage', WithdrawalSchema),
-  refusals: ['invalidContinuationToken', 'invalidSearchRange'],
-  handle: async ({ caller, query }, { db }) => {
+  response: pageSchema('WithdrawalPage', WithdrawalSchema),
+  errors: ['invalidContinuationToken', 'invalidSearchRange'],
+  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
     const range = rangeOf(query);
     if (!range.ok) return range;
     const filter = {
@@ -82,6 +86,7 @@ export const listWithdrawals = endpoint({
 
 export const createQuote = endpoint({
   operation: 'createQuote',
+  access: { scope: 'payouts:read' },
   method: 'POST',
   path: '/wallet/v0/withdrawal-quotes',
   tag: 'Withdrawals',
@@ -98,6 +103,6 @@ export const createQuote = endpoint({
     { title: 'WithdrawalQuoteParams' },
   ),
   status: 202,
-  refusals: ['quotesNotOffered'],
+  errors: ['quotesNotOffered'],
   handle: () => Promise.resolve(refuse('quotesNotOffered')),
 });

@@ -1,20 +1,20 @@
 // What the bank is asked about a withdrawal, and what its answers mean. A payout cannot be taken back: an answer that proves
 // nothing leaves the money set aside and the withdrawal pending, however long it takes. It is sent again only when the
 // bank has said that it never saw it, and then as the same operation.
-import type { BankAnswer } from '../../acquiring/domain/bank-port.ts';
+import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { epochMsOf, laterBy, type Instant } from '../../clock.ts';
 import { failureOfDecline } from './payout-failure.ts';
 import type { Withdrawal, WithdrawalEnd } from './withdrawal.ts';
 
-export type NextStep = { readonly do: 'send' } | { readonly do: 'inquire' } | { readonly do: 'nothing' };
+export type NextAction = { readonly do: 'send' } | { readonly do: 'inquire' } | { readonly do: 'nothing' };
 
 /** The first attempt is the only one before which nobody can have sent it. */
-export function nextOf(withdrawal: Withdrawal, attempt: number): NextStep {
+export function nextAction(withdrawal: Withdrawal, attempt: number): NextAction {
   if (withdrawal.state.status !== 'sending') return { do: 'nothing' };
   return { do: attempt === 1 ? 'send' : 'inquire' };
 }
 
-export type Meaning =
+export type Interpretation =
   | { readonly fact: WithdrawalEnd }
   /** The bank has proved that it never had it. */
   | { readonly send: true }
@@ -22,7 +22,7 @@ export type Meaning =
   /** Nobody knows, and it has been asked for long enough: an operator has to find out. */
   | { readonly unknown: string };
 
-export function meaningOf(withdrawal: Withdrawal, answer: BankAnswer, now: Instant): Meaning {
+export function interpret(withdrawal: Withdrawal, answer: BankResponse, now: Instant): Interpretation {
   switch (answer.outcome) {
     case 'approved':
       return { fact: { type: 'withdrawal_succeeded', reference: answer.reference } };
@@ -43,17 +43,17 @@ export function meaningOf(withdrawal: Withdrawal, answer: BankAnswer, now: Insta
  * May not be sent any more since somebody was blocked. That ends nothing: what a bank has not seen by now may be on its way there,
  * and would be paid. An operator ends it, or has it sent when nobody is blocked any more.
  */
-export function heldBack(withdrawal: Withdrawal, now: Instant): Meaning {
+export function blockedOutcome(withdrawal: Withdrawal, now: Instant): Interpretation {
   return notYet(withdrawal, now, 'its wallet or its destination is blocked, and the bank has not seen it');
 }
 
 const firstPauseMs = 1_000;
 const longestPauseMs = 60 * 60_000;
-const patienceMs = 24 * 60 * 60_000;
+const timeoutMs = 24 * 60 * 60_000;
 
 /** Asked again after as long as it has taken so far, at most an hour, for a day. */
-function notYet({ createdAt }: Withdrawal, now: Instant, why: string): Meaning {
+function notYet({ createdAt }: Withdrawal, now: Instant, why: string): Interpretation {
   const elapsedMs = epochMsOf(now) - epochMsOf(createdAt);
-  if (elapsedMs >= patienceMs) return { unknown: why };
+  if (elapsedMs >= timeoutMs) return { unknown: why };
   return { again: laterBy(now, Math.min(Math.max(elapsedMs, firstPauseMs), longestPauseMs)), why };
 }

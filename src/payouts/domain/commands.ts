@@ -8,6 +8,7 @@ import { requireActive } from '../../identities/domain/identity.ts';
 import { countsTurnover, requirePerPayout, type PayoutLimits } from './payout-limits.ts';
 import type { Wallet } from '../../wallets/domain/wallet.ts';
 import type { WithdrawalFact } from './withdrawal.ts';
+import { defined } from '../../defined.ts';
 
 export type Grant = {
   readonly kind: 'wallet' | 'destination';
@@ -25,7 +26,7 @@ export type CreateWithdrawal = {
 };
 
 /** What it is about, as it is now; a grant where one was sent and is known. */
-export type Around = {
+export type WithdrawalContext = {
   readonly party: Party;
   readonly wallet?: Wallet;
   readonly destination?: Destination;
@@ -48,20 +49,20 @@ export type WithdrawalRefusal =
 
 /** By which bank it goes is asked when it may. */
 export function decideWithdrawal(
-  around: Around,
+  context: WithdrawalContext,
   command: CreateWithdrawal,
   now: Instant,
 ): Outcome<WithdrawalFact & { type: 'withdrawal_started' }, WithdrawalRefusal> {
-  const { party, wallet, destination, limits } = around;
+  const { party, wallet, destination, limits } = context;
   const { body } = command;
   const active = requireActive(party);
   if (!active.ok) return active;
-  if (!wallet || !mayUse(party, wallet, around.walletGrant, now)) return refuse('noSuchWallet');
-  const { walletGrant } = around;
+  if (!wallet || !mayUse(party, wallet, context.walletGrant, now)) return refuse('noSuchWallet');
+  const { walletGrant } = context;
   if (wallet.partyId !== party.id && walletGrant && !isCovered(walletGrant, body))
     return refuse('noSuchWallet');
   if (wallet.isBlocked) return refuse('walletInaccessible');
-  if (!destination || !mayUse(party, destination, around.destinationGrant, now) || destination.isBlocked) {
+  if (!destination || !mayUse(party, destination, context.destinationGrant, now) || destination.isBlocked) {
     return refuse('noSuchDestination');
   }
   const amount = requirePerPayout(limits, body.minor);
@@ -77,18 +78,17 @@ export function decideWithdrawal(
       partyId: party.id,
       createdAt: now,
       amount: { minor: body.minor, currency },
-      ...termsBetween(wallet, destination, around),
-      ...(command.metadata === undefined ? {} : { metadata: command.metadata }),
-      ...(command.externalId === undefined ? {} : { externalId: command.externalId }),
+      ...termsFor(wallet, destination, context),
+      ...defined({ metadata: command.metadata, externalId: command.externalId }),
     },
   });
 }
 
 /** What of a withdrawal follows from whose wallet it leaves, where it goes, and what was agreed with its owner. */
-export function termsBetween(
+export function termsFor(
   wallet: Wallet,
   destination: Destination,
-  { limits, feeMinor }: Pick<Around, 'limits' | 'feeMinor'>,
+  { limits, feeMinor }: Pick<WithdrawalContext, 'limits' | 'feeMinor'>,
 ) {
   const isOthers = destination.identityId !== wallet.identityId;
   return {

@@ -4,7 +4,7 @@ import type { Currency } from '../../money.ts';
 import {
   checkIdOf,
   destinationOfOperation,
-  meaningOf,
+  interpret,
   publicStatus,
   stateAfter,
   type DestinationFact,
@@ -84,19 +84,19 @@ describe('the lifecycle', () => {
 });
 
 test('what the bank says about a card', () => {
-  expect(meaningOf({ outcome: 'approved', reference: '1' })).toEqual({
+  expect(interpret({ outcome: 'approved', reference: '1' })).toEqual({
     fact: { type: 'destination_authorized' },
   });
-  expect(meaningOf({ outcome: 'declined', network: 'visa', code: '57' })).toEqual({
+  expect(interpret({ outcome: 'declined', network: 'visa', code: '57' })).toEqual({
     fact: { type: 'destination_refused', failure },
   });
   // The issuer could not be asked: nobody has looked at the card yet.
-  expect(meaningOf({ outcome: 'declined', network: 'visa', code: '91' })).toEqual({
+  expect(interpret({ outcome: 'declined', network: 'visa', code: '91' })).toEqual({
     fact: { type: 'destination_check_failed', code: '91' },
   });
-  expect(meaningOf({ outcome: 'unknown', why: 'silence' })).toEqual({ unknown: 'silence' });
-  expect(meaningOf({ outcome: 'notSent', why: 'silence' })).toEqual({ unknown: 'silence' });
-  expect(meaningOf({ outcome: 'pending' })).toEqual({ unknown: 'the bank answered pending' });
+  expect(interpret({ outcome: 'unknown', why: 'silence' })).toEqual({ unknown: 'silence' });
+  expect(interpret({ outcome: 'notSent', why: 'silence' })).toEqual({ unknown: 'silence' });
+  expect(interpret({ outcome: 'pending' })).toEqual({ unknown: 'the bank answered pending' });
 });
 
 test('a check is known by the destination and its version, and found by that', () => {

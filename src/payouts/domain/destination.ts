@@ -1,5 +1,5 @@
 // A destination: a card that may be paid out to, once the bank has been asked whether it can be. Pure.
-import type { BankAnswer } from '../../acquiring/domain/bank-port.ts';
+import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
 import type { Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
@@ -93,9 +93,9 @@ export function destinationOfOperation(operationId: string): readonly [destinati
   return destinationId && /^check\d+$/.test(check) && rest.length === 0 ? [destinationId] : undefined;
 }
 
-export type Meaning = { readonly fact: DestinationFact } | { readonly unknown: string };
+export type Interpretation = { readonly fact: DestinationFact } | { readonly unknown: string };
 
-export function meaningOf(answer: BankAnswer): Meaning {
+export function interpret(answer: BankResponse): Interpretation {
   switch (answer.outcome) {
     case 'approved':
       return { fact: { type: 'destination_authorized' } };

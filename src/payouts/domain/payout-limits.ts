@@ -4,6 +4,7 @@ import { instantAt, type Instant } from '../../clock.ts';
 import { decimalsOf, largestAmountMinor, type Currency } from '../../money.ts';
 import { refuse, accept, type Outcome } from '../../refusal.ts';
 import type { Level } from '../../identities/domain/provider.ts';
+import { defined } from '../../defined.ts';
 
 /** In minor units; undefined where there is no limit. */
 export type PayoutLimits = {
@@ -44,7 +45,7 @@ export function usualLimitsOf(realm: 'test' | 'live', level: Level, currency: Cu
     perPayoutMinor: perPayout * unitMinor,
     ...(perDay === undefined ? {} : { perDayMinor: perDay * unitMinor }),
     ...(perMonth === undefined ? {} : { perMonthMinor: perMonth * unitMinor }),
-    ...(payoutsPerDay === undefined ? {} : { payoutsPerDay }),
+    ...defined({ payoutsPerDay }),
   };
 }
 

@@ -5,8 +5,9 @@ import { isKnownCurrency } from '../../money.ts';
 import type { Destination } from './destination.ts';
 import type { PayoutLimits } from './payout-limits.ts';
 import type { Wallet } from '../../wallets/domain/wallet.ts';
-import { isCovered, termsBetween, type Grant } from './commands.ts';
+import { isCovered, termsFor, type Grant } from './commands.ts';
 import { withdrawalOfOperation, type Route, type WithdrawalFact } from './withdrawal.ts';
+import { defined } from '../../defined.ts';
 
 /** A line of the bank's book. */
 export type PaidLine = {
@@ -23,7 +24,7 @@ export type PaidLine = {
 export type Paid = { readonly withdrawalId: string; readonly line: PaidLine };
 
 /** What an operator found out of it, and what was agreed with the merchant whose wallet it is. */
-export type AroundLost = {
+export type RecoveryContext = {
   /** Who asked for it: the wallet's owner, or somebody with a grant of his. */
   readonly partyId: string;
   readonly wallet: Wallet;
@@ -74,11 +75,11 @@ function mayHavePaid(grant: Grant, wallet: Wallet, { minor, currency }: PaidLine
   return grant.entityId === wallet.id && isCovered(grant, { minor, currency });
 }
 
-export function decideLost(
+export function decideRecovery(
   { line, withdrawalId }: Paid,
-  around: AroundLost,
+  context: RecoveryContext,
 ): { readonly started: Started } | { readonly problem: string } {
-  const { partyId, wallet, destination, route, externalId } = around;
+  const { partyId, wallet, destination, route, externalId } = context;
   const { minor, currency, at: createdAt, cardMask } = line;
   const theirs = `the bank has paid out ${minor} ${currency} to ${cardMask ?? 'a card'}`;
   if (!isKnownCurrency(currency) || wallet.currency !== currency)
@@ -86,7 +87,7 @@ export function decideLost(
   if (destination.currency !== currency)
     return { problem: `${theirs}, and destination ${destination.id} takes ${destination.currency}` };
   const { partyId: at } = destination;
-  if (at !== (around.destinationPartyId ?? partyId)) {
+  if (at !== (context.destinationPartyId ?? partyId)) {
     return {
       problem:
         `destination ${destination.id} is one of party ${at}. If that party asked for the payout, say --party ${at}` +
@@ -94,7 +95,7 @@ export function decideLost(
         `if it let party ${partyId} pay out to it, --destination-party ${at}`,
     };
   }
-  const { walletGrant } = around;
+  const { walletGrant } = context;
   if (walletGrant && !mayHavePaid(walletGrant, wallet, line))
     return { problem: `${theirs}, and that grant is for another wallet, or for less` };
   const { bin, lastDigits, mask } = destination.card;
@@ -108,9 +109,9 @@ export function decideLost(
         partyId,
         createdAt,
         amount: { minor, currency },
-        ...termsBetween(wallet, destination, around),
+        ...termsFor(wallet, destination, context),
         route,
-        ...(externalId === undefined ? {} : { externalId }),
+        ...defined({ externalId }),
       },
     },
   };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { BankAnswer } from '../../acquiring/domain/bank-port.ts';
+import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { laterBy, parseInstant, type Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
-import { meaningOf, nextOf } from './bank-actions.ts';
+import { interpret, nextAction } from './bank-actions.ts';
 import {
   evolve,
   operationIdOf,
@@ -67,11 +67,11 @@ describe('the lifecycle', () => {
 
 describe('what is next', () => {
   test('is sent by its maker alone; whoever comes later asks first', () => {
-    expect(nextOf(withdrawal('sending'), 1)).toEqual({ do: 'send' });
-    expect(nextOf(withdrawal('sending'), 2)).toEqual({ do: 'inquire' });
-    expect(nextOf(withdrawal('sending'), 14)).toEqual({ do: 'inquire' });
-    expect(nextOf(withdrawal('succeeded'), 1)).toEqual({ do: 'nothing' });
-    expect(nextOf(withdrawal('failed'), 1)).toEqual({ do: 'nothing' });
+    expect(nextAction(withdrawal('sending'), 1)).toEqual({ do: 'send' });
+    expect(nextAction(withdrawal('sending'), 2)).toEqual({ do: 'inquire' });
+    expect(nextAction(withdrawal('sending'), 14)).toEqual({ do: 'inquire' });
+    expect(nextAction(withdrawal('succeeded'), 1)).toEqual({ do: 'nothing' });
+    expect(nextAction(withdrawal('failed'), 1)).toEqual({ do: 'nothing' });
   });
 
   test('has one name with the bank, that follows from its own', () => {
@@ -83,8 +83,8 @@ describe('what is next', () => {
 });
 
 describe('what an answer means', () => {
-  const mean = (answer: BankAnswer, afterMs = 0) =>
-    meaningOf(withdrawal('sending'), answer, laterBy(createdAt, afterMs));
+  const mean = (answer: BankResponse, afterMs = 0) =>
+    interpret(withdrawal('sending'), answer, laterBy(createdAt, afterMs));
 
   test('approved and declined end it', () => {
     expect(mean({ outcome: 'approved', reference: '900000000001' })).toEqual({
@@ -133,7 +133,7 @@ describe('what an answer means', () => {
   test('by then it was asked so often that the engine gives it up at once', () => {
     let asked = 1;
     for (let now = createdAt; ; asked++) {
-      const meaning = meaningOf(withdrawal('sending'), { outcome: 'pending' }, now);
+      const meaning = interpret(withdrawal('sending'), { outcome: 'pending' }, now);
       if (!('again' in meaning)) break;
       now = meaning.again;
     }

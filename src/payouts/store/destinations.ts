@@ -15,13 +15,14 @@ import {
 import type { Named } from '../../identities/api/idempotent-create.ts';
 import type { PayoutFailure } from '../../wallets/domain/failure-path.ts';
 import {
-  claimName,
-  isBlockedNow,
-  joinOwner,
-  listOf,
+  claimExternalId,
+  isBlockedSql,
+  joinIdentity,
+  columnList,
   listStatement,
-  placesOf,
+  parameterList,
 } from '../../identities/store/sql-fragments.ts';
+import { defined } from '../../defined.ts';
 
 export type StoredDestination = { readonly destination: Destination; readonly version: number };
 
@@ -43,8 +44,8 @@ const columns = {
 
 /** With what a destination has of its identity and its party. */
 const readColumns = { ...columns, is_blocked: 'bool', provider: 'text' } as const;
-const readList = `${listOf(columns, 'destination')}, ${isBlockedNow}, provider`;
-const source = `destination ${joinOwner('destination')}`;
+const readList = `${columnList(columns, 'destination')}, ${isBlockedSql}, provider`;
+const source = `destination ${joinIdentity('destination')}`;
 
 const insertDestination = statement({
   name: 'insert_destination',
@@ -57,9 +58,9 @@ const insertDestination = statement({
   },
   row: { destination_id: 'text' },
   text: `
-    with ${claimName('createDestination', 'destination_id')}, changed as (
-      insert into destination (${listOf(columns)}, wake_at, attempts)
-      select ${placesOf(columns)}, :wake_at, :attempts from named
+    with ${claimExternalId('createDestination', 'destination_id')}, changed as (
+      insert into destination (${columnList(columns)}, wake_at, attempts)
+      select ${parameterList(columns)}, :wake_at, :attempts from named
       returning destination_id, party_id, version
     ), logged as (${appendEvent('destination', 'destination_id')})
     select destination_id from changed`,
@@ -102,7 +103,7 @@ const readDestinationNamed = statement({
   row: { ...readColumns, fingerprint: 'bytea' },
   text: `select ${readList}, claimed.fingerprint
          from external_id as claimed join destination on destination_id = entity_id
-         ${joinOwner('destination')}
+         ${joinIdentity('destination')}
          where claimed.party_id = :party_id and operation = 'createDestination'
            and claimed.external_id = :external_id`,
 });
@@ -219,8 +220,7 @@ function storedFromRow(row: Values<typeof readColumns>): StoredDestination {
       createdAt: row.created_at,
       cardToken: row.card_token,
       card: row.card as CardDetails,
-      ...(row.metadata === null ? {} : { metadata: row.metadata }),
-      ...(row.external_id === null ? {} : { externalId: row.external_id }),
+      ...defined({ metadata: row.metadata, externalId: row.external_id }),
       state: stateFromRow(row),
       isBlocked: row.is_blocked,
       provider: row.provider,

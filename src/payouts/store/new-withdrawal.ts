@@ -5,7 +5,7 @@ import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
 import { appendEvents, appendEventsParameters } from '../../platform/events/log.ts';
-import type { DrawingJournal } from '../../platform/ledger/domain/ledger.ts';
+import type { FundsCheckedJournal } from '../../platform/ledger/domain/ledger.ts';
 import {
   journalParameters,
   journalValues,
@@ -23,7 +23,7 @@ import {
   type PayoutLimits,
   type TurnoverRefusal,
 } from '../domain/payout-limits.ts';
-import { claimName, listOf, placesOf } from '../../identities/store/sql-fragments.ts';
+import { claimExternalId, columnList, parameterList } from '../../identities/store/sql-fragments.ts';
 import {
   ledgerOf,
   rowOf,
@@ -52,9 +52,9 @@ const insertWithdrawal = statement({
   },
   row: { journal: 'text?' },
   text: `
-    with ${claimName('createWithdrawal', 'withdrawal_id')}, changed as (
-      insert into withdrawal (${listOf(columns)}, wake_at, attempts)
-      select ${placesOf(columns)}, :wake_at, :attempts from named
+    with ${claimExternalId('createWithdrawal', 'withdrawal_id')}, changed as (
+      insert into withdrawal (${columnList(columns)}, wake_at, attempts)
+      select ${parameterList(columns)}, :wake_at, :attempts from named
       returning withdrawal_id, party_id, version
     ), logged as (
       ${appendEvents('withdrawal', 'withdrawal_id')}
@@ -145,7 +145,7 @@ type NewRow = {
   readonly facts: readonly unknown[];
   readonly wake_at: Instant | null;
   readonly attempts: number;
-  readonly journal?: DrawingJournal;
+  readonly journal?: FundsCheckedJournal;
   readonly isCounted: boolean;
 };
 
@@ -153,7 +153,7 @@ async function insert(db: Database, row: NewRow, options: NewWithdrawal): Promis
   const { withdrawal, facts, wake_at, attempts, journal, isCounted } = row;
   const { fingerprint, limits, grantId } = options;
   const write = async (on: Database) => {
-    const rows = await on.contained((part) =>
+    const rows = await on.withSavepoint((part) =>
       part.run(insertWithdrawal, {
         ...rowOf(withdrawal, facts.length),
         ...journalValues(journal),

@@ -1,7 +1,7 @@
 // Grants nobody can use any more, used or not.
-import { oldRows } from '../../platform/database/purge.ts';
+import { purgeOf } from '../../platform/database/purge.ts';
 
-export const oldGrants = oldRows({
+export const oldGrants = purgeOf({
   table: 'payout_grant',
   keys: ['grant_id'],
   isOver: 'old.valid_until < :before',

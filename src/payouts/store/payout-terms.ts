@@ -4,6 +4,7 @@ import { statement } from '../../platform/database/statement.ts';
 import { noFee, type FeeSchedule } from '../../platform/ledger/domain/fee.ts';
 import type { PayoutLimits } from '../domain/payout-limits.ts';
 import type { Level } from '../../identities/domain/provider.ts';
+import { defined } from '../../defined.ts';
 
 const limitColumns = {
   level: 'text',
@@ -69,10 +70,12 @@ export async function readPayoutTerms(db: Pick<Database, 'run'>, partyId: string
       level: row.level as Level,
       currency: row.currency,
       limits: {
-        ...(row.per_payout_minor === null ? {} : { perPayoutMinor: row.per_payout_minor }),
-        ...(row.per_day_minor === null ? {} : { perDayMinor: row.per_day_minor }),
-        ...(row.per_month_minor === null ? {} : { perMonthMinor: row.per_month_minor }),
-        ...(row.payouts_per_day === null ? {} : { payoutsPerDay: row.payouts_per_day }),
+        ...defined({
+          perPayoutMinor: row.per_payout_minor,
+          perDayMinor: row.per_day_minor,
+          perMonthMinor: row.per_month_minor,
+          payoutsPerDay: row.payouts_per_day,
+        }),
       },
     })),
     fees: new Map(

@@ -1,8 +1,8 @@
 // What withdrawals expect in a bank's book, for the reconciliation with it.
-import type { ExpectedAtBank } from '../../acquiring/reconciliation/domain/reconciliation-source.ts';
+import type { ReconciliationSource } from '../../acquiring/reconciliation/domain/reconciliation-source.ts';
 
 /** With the id of operationIdOf. The bank is known to have paid when the ledger has posted it. */
-export const payoutsAtBank: ExpectedAtBank = {
+export const payoutEntries: ReconciliationSource = {
   table: 'withdrawal',
   key: 'withdrawal_id',
   operations: `

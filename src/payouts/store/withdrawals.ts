@@ -18,7 +18,7 @@ import {
 import type { Currency } from '../../money.ts';
 import type { Named } from '../../identities/api/idempotent-create.ts';
 import { periodsOf } from '../domain/payout-limits.ts';
-import { listOf } from '../../identities/store/sql-fragments.ts';
+import { columnList } from '../../identities/store/sql-fragments.ts';
 import {
   evolve,
   type Withdrawal,
@@ -26,6 +26,7 @@ import {
   type WithdrawalState,
   type WithdrawalTerms,
 } from '../domain/withdrawal.ts';
+import { defined } from '../../defined.ts';
 
 export type StoredWithdrawal = { readonly withdrawal: Withdrawal; readonly version: number };
 export type Realm = 'test' | 'live';
@@ -47,7 +48,7 @@ export const withdrawalColumns = {
   external_id: 'text?',
 } as const;
 const columns = withdrawalColumns;
-const columnList = listOf(columns);
+const selectedColumns = columnList(columns);
 
 /** One that failed gives back its place in the limits of the day it was made. */
 const endWithdrawalRow = statement({
@@ -90,7 +91,7 @@ const readWithdrawal = statement({
   name: 'read_withdrawal',
   parameters: { withdrawal_id: 'text', party_id: 'text?' },
   row: columns,
-  text: `select ${columnList} from withdrawal
+  text: `select ${selectedColumns} from withdrawal
          where withdrawal_id = :withdrawal_id and (:party_id is null or party_id = :party_id)`,
 });
 
@@ -98,7 +99,7 @@ const readWithdrawalNamed = statement({
   name: 'read_withdrawal_named',
   parameters: { party_id: 'text', external_id: 'text' },
   row: { ...columns, fingerprint: 'bytea' },
-  text: `select ${listOf(columns, 'withdrawal')}, claimed.fingerprint
+  text: `select ${columnList(columns, 'withdrawal')}, claimed.fingerprint
          from external_id as claimed join withdrawal on withdrawal_id = entity_id
          where claimed.party_id = :party_id and operation = 'createWithdrawal' and claimed.external_id = :external_id`,
 });
@@ -117,7 +118,7 @@ const takeStuckWithdrawal = statement({
   row: columns,
   text: `update withdrawal set stuck_at = null, stuck_reason = null
          where withdrawal_id = :withdrawal_id and stuck_at is not null
-         returning ${columnList}`,
+         returning ${selectedColumns}`,
 });
 
 /** With what it means for the money. Undefined when somebody else ended it since it was read. */
@@ -134,7 +135,7 @@ export async function storeEnd(
   const settle = fact.type === 'withdrawal_succeeded' ? withdrawalSucceeded : withdrawalFailed;
   const journal = settle(hold, withdrawal.feeMinor);
   const rows = await recording(db, journal, () =>
-    db.contained((part) =>
+    db.withSavepoint((part) =>
       part.run(endWithdrawalRow, {
         withdrawal_id: withdrawal.id,
         version,
@@ -174,12 +175,12 @@ export async function findWithdrawalNamed(
  * Off the operator's list, in the transaction in which he ends it: meanwhile nobody else takes it up. Undefined when it is not on
  * the list, as one that a node is at.
  */
-export async function takeStuck(tx: Database, id: string): Promise<StoredWithdrawal | undefined> {
+export async function claimStuckJob(tx: Database, id: string): Promise<StoredWithdrawal | undefined> {
   const [row] = await tx.run(takeStuckWithdrawal, { withdrawal_id: id });
   return row && storedFromRow(row);
 }
 
-export async function lookAgainAt(
+export async function reschedule(
   db: Database,
   { withdrawal, version }: StoredWithdrawal,
   at: Instant | null,
@@ -200,11 +201,10 @@ export function rowOf(withdrawal: Withdrawal, version: number): Values<typeof co
   const { walletPartyId, destinationIdentityId, cardToken, isCounted, route, metadata } = withdrawal;
   const terms: TermsJson = {
     walletPartyId,
-    ...(destinationIdentityId === undefined ? {} : { destinationIdentityId }),
+    ...defined({ destinationIdentityId }),
     cardToken,
     isCounted,
-    ...(route === undefined ? {} : { route }),
-    ...(metadata === undefined ? {} : { metadata }),
+    ...defined({ route, metadata }),
   };
   const { status, ...result } = withdrawal.state;
   return {
@@ -239,7 +239,7 @@ export function storedFromRow(row: Values<typeof columns>): StoredWithdrawal {
       createdAt: row.created_at,
       amount: { minor: row.amount_minor, currency: row.currency as Currency },
       feeMinor: row.fee_minor,
-      ...(row.external_id === null ? {} : { externalId: row.external_id }),
+      ...defined({ externalId: row.external_id }),
       state: { status: row.status, ...(row.result as object | null) } as WithdrawalState,
     },
   };

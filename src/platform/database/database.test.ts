@@ -45,7 +45,7 @@ afterAll(() => db.drop());
 const notes = async () => (await db.database.run(readNotes, {})).map(({ text }) => text);
 
 test.each([true, false])('a forgotten parameter is an error, prepared: %s', async (prepares) => {
-  const database = openDatabase({ connection: { url: db.url }, connectionsMost: 3, prepares });
+  const database = openDatabase({ connection: { url: db.url }, maxConnections: 3, prepares });
   try {
     const forgotten = database.run(addNote, { text: undefined as unknown as string });
     await expect(forgotten).rejects.toThrow('the statement test_add_note was run without :text');
@@ -59,7 +59,7 @@ test.each([
   ['prepared once for a connection', true, 1],
   ['not prepared where a pooler would not keep it', false, 0],
 ])('a statement is %s', async (_, prepares, count) => {
-  const database = openDatabase({ connection: { url: db.url }, connectionsMost: 3, prepares });
+  const database = openDatabase({ connection: { url: db.url }, maxConnections: 3, prepares });
   try {
     await database.transaction(async (tx) => {
       for (let times = 0; times < 2; times++) await tx.run(readNotes, {});
@@ -101,19 +101,19 @@ describe('a transaction', () => {
 
   test('goes on when a part of it that was contained has failed', async () => {
     const read = await db.database.transaction(async (tx) => {
-      await expect(tx.contained((part) => part.run(failNow, { state: '22000' }))).rejects.toMatchObject({
+      await expect(tx.withSavepoint((part) => part.run(failNow, { state: '22000' }))).rejects.toMatchObject({
         code: '22000',
       });
-      return tx.contained((part) => part.run(readNotes, {}));
+      return tx.withSavepoint((part) => part.run(readNotes, {}));
     });
     expect(read).toEqual([{ text: 'kept' }]);
   });
 
   test('takes back all of a part, also what came before a part of that which had failed', async () => {
     await db.database.transaction(async (tx) => {
-      const part = tx.contained(async (outer) => {
+      const part = tx.withSavepoint(async (outer) => {
         await outer.run(addNote, { text: 'of the part' });
-        await outer.contained((inner) => inner.run(failNow, { state: '22000' })).catch(() => undefined);
+        await outer.withSavepoint((inner) => inner.run(failNow, { state: '22000' })).catch(() => undefined);
         throw new Error('the part fails');
       });
       await expect(part).rejects.toThrow('the part fails');
@@ -192,7 +192,7 @@ test('a connection that has gone silent is given up, and the next statement runs
   await once(proxy, 'listening');
   const through = openDatabase({
     connection: { ...login, host: '127.0.0.1', port: (proxy.address() as AddressInfo).port },
-    connectionsMost: 3,
+    maxConnections: 3,
     silenceTimeoutMs: 300,
   });
   await through.run(ownProcess, {});
@@ -208,7 +208,7 @@ test('options in the address are heard, but our settings stay', async () => {
   const asked = encodeURIComponent('-c search_path=other -c TimeZone=Asia/Tokyo -c statement_timeout=0');
   const optioned = openDatabase({
     connection: { url: `${db.url}&options=${asked}` },
-    connectionsMost: 3,
+    maxConnections: 3,
   });
   const settings = await optioned.withClient((client) =>
     client.query(
@@ -234,7 +234,7 @@ test('an address with options is otherwise taken letter for letter', async () =>
   const options = 'options=-c TimeZone=Asia/Tokyo&application_name=who?&options=-c search_path=other';
   const optioned = openDatabase({
     connection: { url: `postgresql://me:50%-50@127.0.0.1:${port}/db?${options}` },
-    connectionsMost: 3,
+    maxConnections: 3,
   });
   await expect(optioned.withClient(() => Promise.resolve())).rejects.toThrow(DatabaseUnavailable);
   expect(heard[0]).toMatch(
@@ -248,7 +248,7 @@ test('an address with options is otherwise taken letter for letter', async () =>
 
 const sleepLong = statement({
   name: 'test_sleep_long',
-  patienceMs: 60_000,
+  timeoutMs: 60_000,
   parameters: { seconds: 'int4' },
   row: { ended: 'bool' },
   text: 'select pg_sleep(:seconds / 2.0) is not null as ended',
@@ -263,7 +263,7 @@ const sleepAsUsual = statement({
 test('a statement that says so is waited for longer than usual', async () => {
   const impatient = openDatabase({
     connection: { url: db.url },
-    connectionsMost: 3,
+    maxConnections: 3,
     silenceTimeoutMs: 100,
   });
   await expect(impatient.run(sleepAsUsual, { seconds: 1 })).rejects.toThrow('Query read timeout');
@@ -274,7 +274,7 @@ test('a statement that says so is waited for longer than usual', async () => {
 test('a server that is not there is told apart: nothing was sent', async () => {
   const nowhere = openDatabase({
     connection: { url: 'postgresql://nobody@127.0.0.1:1/none' },
-    connectionsMost: 1,
+    maxConnections: 1,
   });
   await expect(nowhere.run(readNotes, {})).rejects.toThrow(DatabaseUnavailable);
   await nowhere.end();

@@ -17,7 +17,7 @@ export type Database = {
    */
   transaction<T>(work: (tx: Database) => Promise<T>): Promise<T>;
   /** For work of a single write: tried again as a transaction is; inside another a part of that, which it may not spoil. */
-  contained<T>(work: (db: Database) => Promise<T>): Promise<T>;
+  withSavepoint<T>(work: (db: Database) => Promise<T>): Promise<T>;
   /** Runs the effect once what was written is durable: at once outside a transaction, after the commit inside one. */
   afterCommit(effect: () => void): void;
 };
@@ -60,7 +60,7 @@ const lookupConnections = 2;
 
 export function openDatabase(options: {
   connection: Connection;
-  connectionsMost: number;
+  maxConnections: number;
   /** Called when the server is gone, before one more try: starts the private server again. */
   revive?: () => Promise<void>;
   onConnectionError?: (error: Error) => void;
@@ -70,7 +70,7 @@ export function openDatabase(options: {
 }): DatabasePool {
   return databaseOn({
     prepares: options.prepares ?? true,
-    pool: poolOf(options, Math.max(1, options.connectionsMost - lookupConnections)),
+    pool: poolOf(options, Math.max(1, options.maxConnections - lookupConnections)),
     lookupPool: poolOf(options, lookupConnections),
     ...(options.revive ? { revive: options.revive } : {}),
   });
@@ -135,7 +135,7 @@ export function databaseOn(options: {
   const alone: Database = {
     run: (statement, parameters) => withClient((client) => runOn(client, statement, parameters)),
     transaction,
-    contained: (work) => retried(() => work(alone)),
+    withSavepoint: (work) => retried(() => work(alone)),
     afterCommit: (effect) => effect(),
   };
   return {
@@ -160,7 +160,7 @@ function poolOf(
     onConnectionError?: (error: Error) => void;
     silenceTimeoutMs?: number;
   },
-  connectionsMost: number,
+  maxConnections: number,
 ): ConnectionPool {
   const { connection, onConnectionError, silenceTimeoutMs = usualSilenceTimeoutMs } = options;
   const settings = [
@@ -171,7 +171,7 @@ function poolOf(
   const pool = new pg.Pool({
     ...('url' in connection ? { connectionString: withSettings(connection.url, settings) } : connection),
     Client: StatementClient,
-    max: connectionsMost,
+    max: maxConnections,
     connectionTimeoutMillis: waitForConnectionMs,
     types: typeParsers,
     application_name: 'mandate',
@@ -213,7 +213,7 @@ async function inTransaction<T>(
   const tx: Database = {
     run: (statement, parameters) => runOn(client, statement, parameters),
     transaction: (inner) => withinSavepoint(client, () => inner(tx)),
-    contained: (inner) => withinSavepoint(client, () => inner(tx)),
+    withSavepoint: (inner) => withinSavepoint(client, () => inner(tx)),
     afterCommit: (effect) => effects.push(effect),
   };
   await client.query('begin');
@@ -260,7 +260,7 @@ async function runStatement<P extends Columns, R extends Columns>(
     text: statement.text,
     values: valuesOf(statement, parameters),
     // The driver gives up by its own clock, whatever the server was told.
-    query_timeout: statement.patienceMs,
+    query_timeout: statement.timeoutMs,
   };
   try {
     return (await client.query<Values<R>>(question)).rows;
@@ -298,7 +298,7 @@ export function isReadOnly(database: DatabasePool): Promise<boolean> {
 }
 
 /** Past the limit that ends the waiting on a silent connection. */
-export function patiently(text: string, values?: unknown[]): pg.QueryConfig & { query_timeout: number } {
+export function withoutTimeout(text: string, values?: unknown[]): pg.QueryConfig & { query_timeout: number } {
   return { text, query_timeout: longestSilenceTimeoutMs, ...(values ? { values } : {}) };
 }
 
@@ -322,7 +322,7 @@ export function isNameTaken(error: unknown): boolean {
 }
 
 /** A statement over several aggregates found that one of them was changed since it was read. Nothing was written. */
-export function hasMoved(error: unknown): boolean {
+export function isVersionConflict(error: unknown): boolean {
   return codeOf(error) === 'MV001';
 }
 

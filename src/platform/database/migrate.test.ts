@@ -22,7 +22,7 @@ test('an empty database is brought up to date once, and then there is nothing to
 
 test('nodes that start together on an empty database apply every file once between them', async () => {
   const nodes = Array.from({ length: 4 }, () =>
-    openDatabase({ connection: { url: db.url }, connectionsMost: 1 }),
+    openDatabase({ connection: { url: db.url }, maxConnections: 1 }),
   );
   const applied = (await Promise.all(nodes.map((node) => migrate(node)))).flat();
   await Promise.all(nodes.map((node) => node.end()));

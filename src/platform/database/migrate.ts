@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
-import { ownFile } from '../../asset-paths.ts';
-import { patiently, type DatabasePool } from './database.ts';
+import { assetPath } from '../../asset-paths.ts';
+import { withoutTimeout, type DatabasePool } from './database.ts';
 
 type Migration = {
   readonly number: number;
@@ -13,7 +13,7 @@ type Migration = {
   readonly sha256: string;
 };
 
-const folder = ownFile('platform/database/migrations/');
+const folder = assetPath('platform/database/migrations/');
 const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/;
 /** Any number that is ours alone. The program takes no other advisory lock. */
 const lockNumber = 7_305_226_013;
@@ -89,7 +89,7 @@ async function applyNext(
   try {
     // Waiting for another node's migrations, and a migration itself, may take longer than a statement usually may.
     await client.query('set local statement_timeout = 0');
-    await client.query(patiently('select pg_advisory_xact_lock($1)', [lockNumber]));
+    await client.query(withoutTimeout('select pg_advisory_xact_lock($1)', [lockNumber]));
     await client.query(`set local lock_timeout = ${lockWaitMs}; savepoint untouched`);
     const name = await applyUnderLock(client, migrations).catch(async (error: unknown) => {
       // The pause is that of all nodes: they wait for our lock, and for nothing else, until it is over.
@@ -111,7 +111,7 @@ async function applyUnderLock(
 ): Promise<string | undefined> {
   const next = firstMissing(migrations, await appliedMigrations(client));
   if (!next) return undefined;
-  await client.query(patiently(next.text));
+  await client.query(withoutTimeout(next.text));
   await client.query('insert into migration (number, name, sha256) values ($1, $2, $3)', [
     next.number,
     next.name,

@@ -21,7 +21,7 @@ export type OldRows = {
   ) => Promise<{ readonly found: bigint; readonly last: KeyOfRow | null }>;
 };
 
-export function oldRows({
+export function purgeOf({
   table,
   keys,
   isOver,

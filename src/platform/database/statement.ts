@@ -32,7 +32,7 @@ export type Statement<Parameters extends Columns = Columns, Row extends Columns 
   readonly parameters: Parameters;
   readonly row: Row;
   /** How long its answer is waited for, where that is not as long as usual. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 };
 
 type Optional<C> = {
@@ -58,7 +58,7 @@ export function statement<const Parameters extends Columns, const Row extends Co
   parameters: Parameters;
   row: Row;
   text: string;
-  patienceMs?: number;
+  timeoutMs?: number;
 }): Statement<Parameters, Row> {
   const parameterNames: string[] = [];
   const text = definition.text.replace(/(?<![:\w]):([a-z]\w*)/g, (_, name: string) => {
@@ -70,8 +70,8 @@ export function statement<const Parameters extends Columns, const Row extends Co
   const unused = Object.keys(definition.parameters).filter((name) => !parameterNames.includes(name));
   if (unused.length > 0) throw new Error(`statement ${definition.name} does not use :${unused.join(', :')}`);
   if (statements.has(definition.name)) throw new Error(`there are two statements named ${definition.name}`);
-  const { name, parameters, row, patienceMs } = definition;
-  const patience = patienceMs === undefined ? {} : { patienceMs };
+  const { name, parameters, row, timeoutMs } = definition;
+  const patience = timeoutMs === undefined ? {} : { timeoutMs };
   const made: Statement<Parameters, Row> = { name, text, parameterNames, parameters, row, ...patience };
   statements.set(name, made);
   return made;

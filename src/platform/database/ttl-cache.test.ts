@@ -1,6 +1,6 @@
 // What may be a moment old is read once for all who ask, and never remembered too long, too much or wrongly.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { recentReads } from './ttl-cache.ts';
+import { ttlCache } from './ttl-cache.ts';
 
 const maxAgeMs = 1_000;
 
@@ -15,10 +15,10 @@ beforeEach(() => {
 afterEach(() => void vi.restoreAllMocks());
 
 /** Answers each key with how many loads there were until then. */
-function reads(entriesMost = 10) {
-  return recentReads({
+function reads(maxEntries = 10) {
+  return ttlCache({
     maxAgeMs,
-    entriesMost,
+    maxEntries,
     load: (key: string) => {
       loaded.push(key);
       return Promise.resolve(`${key} ${loaded.length}`);
@@ -47,7 +47,7 @@ test('asking again and again does not keep it young', async () => {
 test('those who ask at the same moment share one load', async () => {
   let answer = (_: string) => {};
   const load = vi.fn<() => Promise<string>>(() => new Promise((resolve) => (answer = resolve)));
-  const { get } = recentReads({ maxAgeMs, entriesMost: 10, load });
+  const { get } = ttlCache({ maxAgeMs, maxEntries: 10, load });
   const asked = Array.from({ length: 50 }, () => get('a'));
   answer('the one');
   expect(new Set(await Promise.all(asked))).toEqual(new Set(['the one']));
@@ -59,7 +59,7 @@ test('a load that failed fails for those who shared it and is not remembered', a
     .fn<() => Promise<string>>()
     .mockRejectedValueOnce(new Error('gone'))
     .mockResolvedValue('back');
-  const { get } = recentReads({ maxAgeMs, entriesMost: 10, load });
+  const { get } = ttlCache({ maxAgeMs, maxEntries: 10, load });
   const outcomes = await Promise.allSettled([get('a'), get('a')]);
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   expect(load).toHaveBeenCalledTimes(1);
@@ -74,7 +74,7 @@ test('an old load that fails late does not take the younger one with it', async 
     .fn<() => Promise<string>>()
     .mockReturnValueOnce(new Promise((_, reject) => (fail = reject)))
     .mockResolvedValue('young');
-  const { get } = recentReads({ maxAgeMs, entriesMost: 10, load });
+  const { get } = ttlCache({ maxAgeMs, maxEntries: 10, load });
   const old = get('a');
   monotonicMs += maxAgeMs;
   expect(await get('a')).toBe('young');

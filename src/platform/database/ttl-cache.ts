@@ -6,9 +6,9 @@ export type RecentReads<Key, Value> = {
   forget(key: Key): void;
 };
 
-export function recentReads<Key, Value>(options: {
+export function ttlCache<Key, Value>(options: {
   maxAgeMs: number;
-  entriesMost: number;
+  maxEntries: number;
   load: (key: Key) => Promise<Value>;
 }): RecentReads<Key, Value> {
   const entries = new Map<Key, { value: Promise<Value>; readAtMs: number }>();
@@ -27,7 +27,7 @@ export function recentReads<Key, Value>(options: {
         if (entries.get(key) === fresh) entries.delete(key);
       });
       // A Map keeps the order of insertion: the first entry is the one read longest ago.
-      if (entries.size > options.entriesMost) {
+      if (entries.size > options.maxEntries) {
         for (const oldest of entries.keys()) {
           entries.delete(oldest);
           break;

@@ -23,4 +23,4 @@ export const appendEventsParameters = { happened_at: 'timestamptz', events: 'jso
 export const appendParameters = { happened_at: 'timestamptz', facts: 'json' } as const;
 
 /** Pages of the polling endpoints; a larger limit is lowered to this. */
-export const eventsMost = 1_000;
+export const maxEvents = 1_000;

@@ -3,7 +3,7 @@
 import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
 import type { LoggedEvent } from './domain/topic.ts';
-import { eventsMost } from './log.ts';
+import { maxEvents } from './log.ts';
 
 type Name = { readonly partyId: string; readonly id: string };
 /** The events after a cursor, oldest first; undefined when there is nothing of that name of that party. */
@@ -49,7 +49,7 @@ export async function readVisible<Body extends { readonly changes: readonly unkn
   query: { readonly eventID?: number; readonly limit: number },
   show: (event: LoggedEvent<unknown>) => Body,
 ): Promise<Body[] | undefined> {
-  const most = Math.min(query.limit, eventsMost);
+  const most = Math.min(query.limit, maxEvents);
   const visible: Body[] = [];
   for (let after = query.eventID ?? 0; ;) {
     const events = await read({ after, most });

@@ -3,10 +3,9 @@
 import type { Static, TSchema } from 'typebox';
 import type { Instant } from '../../clock.ts';
 import type { Busy, Outcome } from '../../refusal.ts';
-import type { Service, SlowService } from '../../app/app-context.ts';
-import type { Operation } from './access.ts';
+import type { Access } from './access.ts';
 import type { Caller } from '../../caller.ts';
-import type { RefusalCode, refusalsOfEveryOperation } from './errors/error-codes.ts';
+import type { ErrorCode, refusalsOfEveryOperation } from './errors/error-codes.ts';
 
 /** A refusal every operation shares needs no mention; any other must stand in the endpoint's own list. */
 type AlwaysPossible = (typeof refusalsOfEveryOperation)[number];
@@ -29,10 +28,14 @@ export type Endpoint<
   Query extends TSchema | undefined = TSchema | undefined,
   Body extends TSchema | undefined = TSchema | undefined,
   Answer extends TSchema | undefined = TSchema | undefined,
-  Code extends RefusalCode = RefusalCode,
+  Code extends ErrorCode = ErrorCode,
+  Deps = never,
+  PrepareDeps = never,
   Made = unknown,
 > = {
-  readonly operation: Operation;
+  /** The operation's name in OpenAPI and in metrics. */
+  readonly operation: string;
+  readonly access: Access<Code>;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** With `{name}` for path parameters. What begins with /v2/processing also answers under /v1/processing. */
   readonly path: string;
@@ -43,65 +46,76 @@ export type Endpoint<
   readonly query?: Query;
   readonly body?: Body;
   /** What a schema cannot say: the complaint about a body that fits it, as part of the same check. */
-  readonly bodyProblem?: (body: Declared<Body>) => string | undefined;
+  readonly validateBody?: (body: Declared<Body>) => string | undefined;
   /** A body worth showing to a newcomer: it works in the sandbox as it stands. */
   readonly bodyExample?: unknown;
   readonly status: 200 | 201 | 202 | 204;
-  readonly answer?: Answer;
+  readonly response?: Answer;
   /** The path of what was made, for the header Location. */
-  readonly location?: (answer: Declared<Answer>) => string;
-  readonly refusals: readonly Code[];
+  readonly location?: (response: Declared<Answer>) => string;
+  readonly errors: readonly Code[];
   /** For the rare write that is no single transaction; it must be harmless when repeated. */
   readonly ignoresIdempotencyKey?: true;
   /**
    * Members of the body that leave no trace under an Idempotency-Key, not even in its hash, as `paymentTool.cvv`. A request
    * that differs in nothing else is the same request.
    */
-  readonly notRemembered?: readonly string[];
+  readonly excludeFromHash?: readonly string[];
   /** False where the body asks for something in the name of another: it is answered with 401. */
-  readonly mayAsk?: (request: EndpointRequest<Declared<Params>, Declared<Query>, Declared<Body>>) => boolean;
+  readonly isOwnParty?: (
+    request: EndpointRequest<Declared<Params>, Declared<Query>, Declared<Body>>,
+  ) => boolean;
   /** The seconds this caller has to wait, if any. Asked before everything that is kept: it is answered with 429. */
   readonly limit?: (
     request: EndpointRequest<Declared<Params>, Declared<Query>, Declared<Body>>,
-    service: Service,
+    deps: Deps,
   ) => number | undefined;
   /**
    * What takes long is made here, before there is a transaction, and handed to `handle`, which makes nothing that takes long. When it
    * is busy the answer is 429.
    */
-  readonly beforehand?: <T>(slow: SlowService, work: (made: Made) => Promise<T>) => Promise<T | Busy>;
+  readonly prepare?: <T>(deps: PrepareDeps, work: (prepared: Made) => Promise<T>) => Promise<T | Busy>;
   readonly handle: (
     request: EndpointRequest<Declared<Params>, Declared<Query>, Declared<Body>>,
-    service: Service,
-    made: Made,
+    deps: Deps,
+    prepared: Made,
   ) => Promise<Outcome<Declared<Answer>, Code | AlwaysPossible>>;
 };
 
-/** An endpoint among others, its own types forgotten: the door has checked what it hands over. */
-export type AnyEndpoint = Omit<Endpoint, 'handle' | 'limit' | 'mayAsk' | 'bodyProblem' | 'location'> & {
-  readonly location?: (answer: unknown) => string;
-  readonly mayAsk?: (request: EndpointRequest) => boolean;
-  readonly limit?: (request: EndpointRequest, service: Service) => number | undefined;
-  readonly bodyProblem?: (body: unknown) => string | undefined;
+/** An endpoint among others, its own types forgotten: the pipeline has checked what it hands over. */
+export type AnyEndpoint<Deps = never, PrepareDeps = never> = Omit<
+  Endpoint,
+  'handle' | 'limit' | 'isOwnParty' | 'validateBody' | 'location' | 'prepare'
+> & {
+  readonly location?: (response: unknown) => string;
+  readonly isOwnParty?: (request: EndpointRequest) => boolean;
+  readonly limit?: (request: EndpointRequest, deps: Deps) => number | undefined;
+  readonly validateBody?: (body: unknown) => string | undefined;
+  readonly prepare?: <T>(deps: PrepareDeps, work: (prepared: unknown) => Promise<T>) => Promise<T | Busy>;
   readonly handle: (
     request: EndpointRequest,
-    service: Service,
-    made: unknown,
-  ) => Promise<Outcome<unknown, RefusalCode>>;
+    deps: Deps,
+    prepared: unknown,
+  ) => Promise<Outcome<unknown, ErrorCode>>;
 };
 
 export function takesIdempotencyKey(endpoint: AnyEndpoint): boolean {
   return endpoint.method !== 'GET' && !endpoint.ignoresIdempotencyKey;
 }
 
+/** What an endpoint takes from the service is what its `handle` and `limit` name, and nothing else. */
 export function endpoint<
   Params extends TSchema | undefined = undefined,
   Query extends TSchema | undefined = undefined,
   Body extends TSchema | undefined = undefined,
   Answer extends TSchema | undefined = undefined,
-  const Code extends RefusalCode = never,
+  const Code extends ErrorCode = never,
+  Deps = unknown,
+  PrepareDeps = unknown,
   Made = undefined,
->(declaration: Endpoint<Params, Query, Body, Answer, Code, Made>): AnyEndpoint {
-  // The one place where the types meet: the door validates params, query and body by these very schemas.
-  return declaration as unknown as AnyEndpoint;
+>(
+  declaration: Endpoint<Params, Query, Body, Answer, Code, Deps, PrepareDeps, Made>,
+): AnyEndpoint<Deps, PrepareDeps> {
+  // The one place where the types meet: the pipeline validates params, query and body by these very schemas.
+  return declaration as unknown as AnyEndpoint<Deps, PrepareDeps>;
 }

@@ -8,10 +8,10 @@ import { statement } from '../database/statement.ts';
 import { open, seal } from '../keys/master-key.ts';
 import type { Keyring } from '../keys/keyring.ts';
 
-export type StoredAnswer = { readonly status: number; readonly body: string };
+export type StoredResponse = { readonly status: number; readonly body: string };
 
 /** One for now says that it is too early, or that there is no room. It is kept under no key: asked again, the request may be done. */
-export type Answered = StoredAnswer & { readonly isForNow?: true };
+export type EndpointResponse = StoredResponse & { readonly isRetryable?: true };
 
 export type RepeatableRequest = {
   /** Whose key it is: the party, or the one entity an access token is for. */
@@ -23,12 +23,16 @@ export type RepeatableRequest = {
   readonly now: Instant;
 };
 
-export type Repeated =
-  { readonly kind: 'first' | 'replay'; readonly answer: StoredAnswer } | { readonly kind: 'other-request' };
+export type IdempotentResult =
+  | { readonly kind: 'first' | 'replay'; readonly response: StoredResponse }
+  | { readonly kind: 'other-request' };
 
 export type Idempotency = {
-  once(request: RepeatableRequest, work: (tx: Database) => Promise<Answered>): Promise<Repeated>;
-  forgetOld(before: Instant): Promise<number>;
+  once(
+    request: RepeatableRequest,
+    work: (tx: Database) => Promise<EndpointResponse>,
+  ): Promise<IdempotentResult>;
+  purgeExpired(before: Instant): Promise<number>;
 };
 
 export const idempotencyKeyPattern = /^[A-Za-z0-9._-]{1,64}$/;
@@ -78,11 +82,11 @@ const forgetAnswers = statement({
 });
 
 /** Takes the claim of the key back with whatever else there is in the transaction. */
-class NothingDone extends Error {
-  readonly answer: StoredAnswer;
-  constructor(answer: StoredAnswer) {
+class RollBack extends Error {
+  readonly response: StoredResponse;
+  constructor(response: StoredResponse) {
     super('nothing was done');
-    this.answer = answer;
+    this.response = response;
   }
 }
 
@@ -97,7 +101,7 @@ export function idempotency(db: Database, keyring: Keyring): Idempotency {
       if (!hashKey) throw new Error('the first idempotency key is missing');
       const request_hash = hashOf(request, hashKey.secret);
 
-      const once = async (tx: Database): Promise<Repeated> => {
+      const once = async (tx: Database): Promise<IdempotentResult> => {
         const claimed = await tx.run(claimKey, { ...name, request_hash, created_at: request.now });
         if (claimed.length === 0) {
           const [earlier] = await tx.run(readAnswer, name);
@@ -107,25 +111,25 @@ export function idempotency(db: Database, keyring: Keyring): Idempotency {
             throw new Error(`the answer to Idempotency-Key ${request.key} cannot be opened`);
           }
           const body = open(key.secret, earlier.sealed_body, context).toString();
-          return { kind: 'replay', answer: { status: earlier.status, body } };
+          return { kind: 'replay', response: { status: earlier.status, body } };
         }
-        const answer = await work(tx);
-        if (answer.isForNow) throw new NothingDone(answer);
+        const response = await work(tx);
+        if (response.isRetryable) throw new RollBack(response);
         await tx.run(storeAnswer, {
           ...name,
-          status: answer.status,
-          sealed_body: seal(sealKey.secret, Buffer.from(answer.body), context),
+          status: response.status,
+          sealed_body: seal(sealKey.secret, Buffer.from(response.body), context),
           seal_generation: sealKey.generation,
         });
-        return { kind: 'first', answer };
+        return { kind: 'first', response };
       };
-      return db.transaction(once).catch((error: unknown): Repeated => {
-        if (error instanceof NothingDone) return { kind: 'first', answer: error.answer };
+      return db.transaction(once).catch((error: unknown): IdempotentResult => {
+        if (error instanceof RollBack) return { kind: 'first', response: error.response };
         throw error;
       });
     },
 
-    async forgetOld(before) {
+    async purgeExpired(before) {
       for (let forgotten = 0; ;) {
         const rows = await db.run(forgetAnswers, { before, most: forgottenAtOnce });
         forgotten += rows.length;

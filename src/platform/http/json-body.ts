@@ -4,7 +4,7 @@
 export type JsonProblem = { readonly where: string; readonly what: string };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
-const depthMost = 32;
+const maxDepth = 32;
 
 export function parseJson(bytes: Buffer): { value: unknown } | { problem: JsonProblem } {
   let value: unknown;
@@ -13,23 +13,25 @@ export function parseJson(bytes: Buffer): { value: unknown } | { problem: JsonPr
   } catch {
     return { problem: { where: 'body', what: 'is not JSON in UTF-8' } };
   }
-  const problem = findUnkeepable(value, 'body', depthMost);
+  const problem = findUnkeepable(value, 'body', maxDepth);
   return problem ? { problem } : { value };
 }
 
 function findUnkeepable(value: unknown, where: string, depthLeft: number): JsonProblem | undefined {
   if (typeof value === 'string') {
-    return isKeepable(value) ? undefined : { where, what: 'has a NUL character or half a surrogate pair' };
+    return isStorableText(value)
+      ? undefined
+      : { where, what: 'has a NUL character or half a surrogate pair' };
   }
   if (typeof value === 'number') {
     const exact = Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value);
     return exact ? undefined : { where, what: 'is a number beyond 2^53; send it as a string' };
   }
   if (typeof value !== 'object' || value === null) return undefined;
-  if (depthLeft === 0) return { where, what: `is nested deeper than ${depthMost} levels` };
+  if (depthLeft === 0) return { where, what: `is nested deeper than ${maxDepth} levels` };
   const isArray = Array.isArray(value);
   for (const [name, member] of Object.entries(value)) {
-    if (!isArray && (name === '__proto__' || !isKeepable(name))) {
+    if (!isArray && (name === '__proto__' || !isStorableText(name))) {
       return { where, what: 'has a member whose name cannot be kept' };
     }
     const problem = findUnkeepable(member, isArray ? `${where}[${name}]` : `${where}.${name}`, depthLeft - 1);
@@ -38,6 +40,6 @@ function findUnkeepable(value: unknown, where: string, depthLeft: number): JsonP
   return undefined;
 }
 
-export function isKeepable(text: string): boolean {
+export function isStorableText(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }

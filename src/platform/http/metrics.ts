@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 
 export type Metrics = {
   observeRequest(operation: string, status: number, seconds: number): void;
-  countStep(work: string, outcome: 'done' | 'failed' | 'stuck'): void;
+  countJobRun(work: string, outcome: 'done' | 'failed' | 'stuck'): void;
   observeBank(bank: string, operation: string, outcome: string, seconds: number): void;
   countDelivery(outcome: 'delivered' | 'failed' | 'parked'): void;
   /** A value asked for when somebody looks. */
@@ -71,7 +71,7 @@ export function openMetrics(): Metrics {
       bankDurations.labels(bank, operation).observe(seconds);
     },
     observeRequest: (operation, status, seconds) => requestsOf(operation, status).observe(seconds),
-    countStep: (work, outcome) => steps.labels(work, outcome).inc(),
+    countJobRun: (work, outcome) => steps.labels(work, outcome).inc(),
     countDelivery: (outcome) => deliveries.labels(outcome).inc(),
     gauge(name, help, read) {
       const gauge: Gauge = new Gauge({

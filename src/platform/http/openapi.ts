@@ -1,15 +1,15 @@
 // The OpenAPI 3.1 document, printed from the same declarations that validate requests and shape answers: routes, access
 // table and catalogue of refusals. A schema with a title becomes a component and is referred to by it.
 import type { TSchema } from 'typebox';
-import { access, type AccessRow } from './access.ts';
 import { takesIdempotencyKey, type AnyEndpoint } from './endpoint.ts';
-import { requestIdCharactersMost, sideOf, type Side } from './errors/error-response.ts';
+import { maxRequestIdCharacters, apiFamilyOf, type ApiFamily } from './errors/error-response.ts';
 import {
-  refusals,
+  errorCatalogue,
   refusalsOfEveryBody,
   refusalsOfEveryOperation,
-  type RefusalCode,
+  type ErrorCode,
 } from './errors/error-codes.ts';
+import { defined } from '../../defined.ts';
 
 type Json = Record<string, unknown>;
 
@@ -104,10 +104,10 @@ const headerParameters = {
 };
 
 /** The wallets' side takes longer ones. */
-function requestIdParameter(side: Side): Json {
+function requestIdParameter(side: ApiFamily): Json {
   const shared = headerParameters['X-Request-ID'];
   if (side === 'processing') return { $ref: '#/components/parameters/X-Request-ID' };
-  return { ...shared, schema: { ...shared.schema, maxLength: requestIdCharactersMost[side] } };
+  return { ...shared, schema: { ...shared.schema, maxLength: maxRequestIdCharacters[side] } };
 }
 
 const errorSchemas = {
@@ -179,18 +179,18 @@ const errorSchemas = {
 };
 
 function operationOf(endpoint: AnyEndpoint, components: Json): Json {
-  const row: AccessRow = access[endpoint.operation];
+  const { scope, tokens = [] } = endpoint.access;
   return {
     operationId: endpoint.operation,
     tags: [endpoint.tag],
     summary: endpoint.summary,
     ...(endpoint.description ? { description: endpoint.description } : {}),
-    security: [{ apiKey: [] }, ...(row.tokens.length > 0 ? [{ accessToken: [] }] : [])],
-    'x-scope': row.apiKey,
+    security: [{ apiKey: [] }, ...(tokens.length > 0 ? [{ accessToken: [] }] : [])],
+    'x-scope': scope,
     parameters: [
       ...parametersOf(endpoint.params, 'path'),
       ...parametersOf(endpoint.query, 'query'),
-      requestIdParameter(sideOf(endpoint.path)),
+      requestIdParameter(apiFamilyOf(endpoint.path)),
       { $ref: '#/components/parameters/X-Request-Deadline' },
       ...(takesIdempotencyKey(endpoint) ? [{ $ref: '#/components/parameters/Idempotency-Key' }] : []),
     ],
@@ -214,9 +214,9 @@ function operationOf(endpoint: AnyEndpoint, components: Json): Json {
 function responsesOf(endpoint: AnyEndpoint, components: Json): Json {
   const responses: Json = {
     [endpoint.status]: {
-      description: endpoint.answer ? 'Done' : 'Done, without content',
-      ...(endpoint.answer
-        ? { content: { 'application/json': { schema: referTo(endpoint.answer, components) } } }
+      description: endpoint.response ? 'Done' : 'Done, without content',
+      ...(endpoint.response
+        ? { content: { 'application/json': { schema: referTo(endpoint.response, components) } } }
         : {}),
     },
     401: { description: 'No token, a bad or expired one, or one that may not do this. Empty.' },
@@ -227,36 +227,36 @@ function responsesOf(endpoint: AnyEndpoint, components: Json): Json {
   };
   for (const [status, codes] of refusalsByStatus(refusalsOf(endpoint))) {
     responses[status] = {
-      description: codes.map((code) => `\`${code}\`: ${refusals[code].message}.`).join('\n\n'),
-      ...schemaOfError(sideOf(endpoint.path), status, codes),
+      description: codes.map((code) => `\`${code}\`: ${errorCatalogue[code].message}.`).join('\n\n'),
+      ...schemaOfError(apiFamilyOf(endpoint.path), status, codes),
     };
   }
   return responses;
 }
 
 /** Every refusal an operation can answer with, its own and those all share. */
-export function refusalsOf(endpoint: AnyEndpoint): RefusalCode[] {
+export function refusalsOf(endpoint: AnyEndpoint): ErrorCode[] {
   const ofBody = endpoint.method === 'GET' ? [] : refusalsOfEveryBody;
   const possible = ofBody.filter((code) => code !== 'idempotencyKeyReused' || takesIdempotencyKey(endpoint));
-  return [...new Set([...refusalsOfEveryOperation, ...possible, ...endpoint.refusals])];
+  return [...new Set([...refusalsOfEveryOperation, ...possible, ...endpoint.errors])];
 }
 
-function refusalsByStatus(codes: readonly RefusalCode[]): Map<number, RefusalCode[]> {
-  const byStatus = new Map<number, RefusalCode[]>();
+function refusalsByStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]> {
+  const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) {
-    const { status } = refusals[code];
+    const { status } = errorCatalogue[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   return byStatus;
 }
 
 /** Undefined where the answer has no body. */
-function schemaOfError(side: Side, status: number, codes: readonly RefusalCode[]): Json | undefined {
+function schemaOfError(side: ApiFamily, status: number, codes: readonly ErrorCode[]): Json | undefined {
   if (side === 'wallets' && status === 404) return undefined;
   return { content: { 'application/json': { schema: errorSchemaOf(side, status, codes) } } };
 }
 
-function errorSchemaOf(side: Side, status: number, codes: readonly RefusalCode[]): Json {
+function errorSchemaOf(side: ApiFamily, status: number, codes: readonly ErrorCode[]): Json {
   const named = (schema: string) => ({
     allOf: [
       { $ref: `#/components/schemas/${schema}` },
@@ -278,7 +278,7 @@ function parametersOf(schema: TSchema | undefined, place: 'path' | 'query'): Jso
     name,
     in: place,
     required: required.includes(name),
-    ...(description === undefined ? {} : { description }),
+    ...defined({ description }),
     schema: property,
   }));
 }

@@ -8,7 +8,7 @@ export type RateLimit = {
   giveBack(name: string): void;
 };
 
-const bucketsMost = 100_000;
+const maxBuckets = 100_000;
 
 export function rateLimit(perSecond: number, burst: number, nowMs: () => number): RateLimit {
   const buckets = new Map<string, { tokens: number; atMs: number }>();
@@ -26,7 +26,7 @@ export function rateLimit(perSecond: number, burst: number, nowMs: () => number)
       const passes = tokens >= 1;
       buckets.delete(name);
       buckets.set(name, { tokens: passes ? tokens - 1 : tokens, atMs: at });
-      if (buckets.size > bucketsMost) forgetLongestUnused(buckets);
+      if (buckets.size > maxBuckets) forgetLongestUnused(buckets);
       return passes ? undefined : Math.ceil((1 - tokens) / perSecond);
     },
   };

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { parseInstant } from '../../clock.ts';
-import { Patience, waitMsOf } from './request-deadline.ts';
+import { RequestDeadline, timeoutMsOf } from './request-deadline.ts';
 
 const now = parseInstant('2026-01-19T10:00:00Z')!;
 
@@ -15,7 +15,7 @@ test.each([
   ['2026-01-19T10:00:10Z', 10_000],
   ['2026-01-19T13:00:10+03:00', 10_000],
   ['2036-01-19T10:00:00Z', 60_000],
-])('%s allows %d ms', (header, waitMs) => expect(waitMsOf(header, now)).toBe(waitMs));
+])('%s allows %d ms', (header, waitMs) => expect(timeoutMsOf(header, now)).toBe(waitMs));
 
 test.each([
   '',
@@ -33,14 +33,14 @@ test.each([
   'soon',
   '2026-01-19T10:00:00Z',
   '2020-01-01T00:00:00Z',
-])('%j is no deadline', (header) => expect(waitMsOf(header, now)).toBeUndefined());
+])('%j is no deadline', (header) => expect(timeoutMsOf(header, now)).toBeUndefined());
 
 test('a caller is answered once when his patience is over, and not when he has his answer', () => {
   vi.useFakeTimers();
   try {
     const answered: string[] = [];
-    const late = new Patience(100, () => answered.push('late'));
-    const served = new Patience(100, () => answered.push('served'));
+    const late = new RequestDeadline(100, () => answered.push('late'));
+    const served = new RequestDeadline(100, () => answered.push('served'));
     vi.advanceTimersByTime(99);
     expect([late.isOver, served.isOver, answered]).toEqual([false, false, []]);
     served.end();

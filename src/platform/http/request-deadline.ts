@@ -2,18 +2,18 @@
 // is 504, and what was begun may still be done.
 import { epochMsOf, parseInstant, type Instant } from '../../clock.ts';
 
-export const longestWaitMs = 60_000;
+export const maxTimeoutMs = 60_000;
 
-const charactersMost = 40;
+const maxCharacters = 40;
 const unitsMs = { ms: 1, s: 1_000, m: 60_000 } as const;
 
 /** How long this call may take; undefined for a deadline that cannot be read or has passed. */
-export function waitMsOf(header: string | undefined, now: Instant): number | undefined {
-  if (header === undefined) return longestWaitMs;
-  if (header.length > charactersMost) return undefined;
+export function timeoutMsOf(header: string | undefined, now: Instant): number | undefined {
+  if (header === undefined) return maxTimeoutMs;
+  if (header.length > maxCharacters) return undefined;
   const instant = parseInstant(header);
   const waitMs = durationMsOf(header) ?? (instant && epochMsOf(instant) - epochMsOf(now));
-  return waitMs !== undefined && waitMs > 0 ? Math.min(waitMs, longestWaitMs) : undefined;
+  return waitMs !== undefined && waitMs > 0 ? Math.min(waitMs, maxTimeoutMs) : undefined;
 }
 
 /** Of `500ms`, `2.5s` or `30m`; undefined when it is none of them. */
@@ -26,7 +26,7 @@ export function durationMsOf(text: string): number | undefined {
  * How long a caller waits, from the head of his request on: one timer, whatever is waited for on the way. When it runs out he is
  * answered, and what is still under way goes on for nobody.
  */
-export class Patience {
+export class RequestDeadline {
   isOver = false;
   readonly #timer: NodeJS.Timeout;
 

@@ -4,35 +4,34 @@
 // Everything here is about the wire; what a request means is the rooms' business.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
-import type { Clock } from '../../clock.ts';
-import { DatabaseUnavailable } from '../database/database.ts';
+import type { Clock, Instant } from '../../clock.ts';
+import { DatabaseUnavailable, type Database } from '../database/database.ts';
 import type { AccessTokens } from '../keys/access-token.ts';
 import type { Refusal } from '../../refusal.ts';
-import type { Service, SlowService } from '../../app/app-context.ts';
-import { access, everyScope, type AccessRow } from './access.ts';
+import { allScopes, type Access } from './access.ts';
 import { clientAddress, networkOf } from './client-address.ts';
 import type { Caller } from '../../caller.ts';
-import { longestWaitMs, Patience, waitMsOf } from './request-deadline.ts';
+import { maxTimeoutMs, RequestDeadline, timeoutMsOf } from './request-deadline.ts';
 import { takesIdempotencyKey, type AnyEndpoint, type EndpointRequest } from './endpoint.ts';
 import {
   idempotencyKeyPattern,
   withoutMembers,
-  type Answered,
+  type EndpointResponse,
   type Idempotency,
-  type Repeated,
+  type IdempotentResult,
 } from './idempotency.ts';
-import { isKeepable, parseJson } from './json-body.ts';
+import { isStorableText, parseJson } from './json-body.ts';
 import type { RateLimit } from './rate-limit.ts';
-import type { RefusalCode } from './errors/error-codes.ts';
+import type { ErrorCode } from './errors/error-codes.ts';
 import {
-  refusalAnswer,
-  refusalOf,
-  requestIdCharactersMost,
-  sideOf,
+  errorResponse,
+  validationRefusal,
+  maxRequestIdCharacters,
+  apiFamilyOf,
   waitSecondsOf,
-  type Side,
+  type ApiFamily,
 } from './errors/error-response.ts';
-import { compileCheck, type Check, type Complaint } from './errors/validate.ts';
+import { compileCheck, type Check, type ValidationError } from './errors/validate.ts';
 
 /** What is asked of API keys. */
 export type ApiKeyCheck = {
@@ -41,9 +40,13 @@ export type ApiKeyCheck = {
   hasWorked(text: string): boolean;
 };
 
-export type Door = {
-  readonly service: Service;
-  readonly slow: SlowService;
+export type PipelineDeps<Deps extends { readonly db: Database }, PrepareDeps> = {
+  /** What endpoints take. A request with an Idempotency-Key gets its transaction as `db`. */
+  readonly endpointDeps: Deps;
+  /** What takes long and needs no database: for `prepare` alone, because a transaction may be open in `handle`. */
+  readonly prepareDeps: PrepareDeps;
+  /** The party's time, which its test clock may have moved; undefined when there is no such party. */
+  readonly timeOf: (partyId: string) => Promise<Instant | undefined>;
   readonly clock: Clock;
   readonly apiKeys: ApiKeyCheck;
   readonly tokens: AccessTokens;
@@ -54,37 +57,46 @@ export type Door = {
   readonly publicUrl: () => string;
 };
 
+/** What the first half takes. */
+type AuthenticationDeps = Pick<
+  PipelineDeps<{ readonly db: Database }, unknown>,
+  'clock' | 'apiKeys' | 'tokens' | 'keyRate' | 'failedAuthenticationRate'
+>;
+
 /** What the first half of the way, before the body is read, found out for the second. */
-export type Admitted = { readonly caller: Caller; readonly patience: Patience };
+export type RequestContext = { readonly caller: Caller; readonly patience: RequestDeadline };
 
 /** The first half: everything that can be known from the head of the request. Undefined when it was answered. */
-export async function admit(
-  door: Door,
+export async function openRequest(
+  deps: AuthenticationDeps,
   endpoint: AnyEndpoint,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<Admitted | undefined> {
-  const waitMs = waitMsOf(headerText(request, 'x-request-deadline'), door.clock.now());
+): Promise<RequestContext | undefined> {
+  const waitMs = timeoutMsOf(headerText(request, 'x-request-deadline'), deps.clock.now());
   // A deadline that cannot be read is refused below, once it is known who calls.
-  const patience = new Patience(waitMs ?? longestWaitMs, () => sendTooLate(reply));
+  const patience = new RequestDeadline(waitMs ?? maxTimeoutMs, () => sendTooLate(reply));
   // Answered, or hung up before that.
   reply.raw.once('close', () => patience.end());
-  const caller = await authenticate(door, request.headers.authorization, request.ip);
+  const caller = await authenticate(deps, request.headers.authorization, request.ip);
   if (patience.isOver) return undefined;
   if (!caller) return void sendUnauthorized(reply);
   if ('waitSeconds' in caller) return void sendTooMany(reply, caller.waitSeconds);
-  const row: AccessRow = access[endpoint.operation];
-  const refused = refusalOfAccess(row, caller, request.params as Record<string, string>);
+  const refused = refusalOfAccess(endpoint.access, caller, request.params as Record<string, string>);
   if (refused === 'unauthorized') return void sendUnauthorized(reply);
-  const side = sideOf(endpoint.path);
+  const side = apiFamilyOf(endpoint.path);
   if (refused) return void sendRefusal(side, reply, { code: refused });
 
   const requestId = request.headers['x-request-id'];
-  const most = requestIdCharactersMost[side];
+  const most = maxRequestIdCharacters[side];
   if (typeof requestId !== 'string' || requestId.length > most || requestId.length === 0) {
     const keyword = requestId === undefined ? 'required' : 'maxLength';
     const description = `send a header of 1 to ${most} characters`;
-    return void sendRefusal(side, reply, refusalOf(side, { where: 'X-Request-ID', keyword, description }));
+    return void sendRefusal(
+      side,
+      reply,
+      validationRefusal(side, { where: 'X-Request-ID', keyword, description }),
+    );
   }
   if (waitMs === undefined) {
     const details = side === 'wallets' ? { details: { name: 'X-Request-Deadline' } } : {};
@@ -92,20 +104,20 @@ export async function admit(
   }
 
   const rateName = caller.kind === 'apiKey' ? caller.keyId : caller.entityId;
-  const waitSeconds = door.keyRate.take(rateName);
+  const waitSeconds = deps.keyRate.take(rateName);
   if (waitSeconds !== undefined) return void sendTooMany(reply, waitSeconds);
   return { caller, patience };
 }
 
 /** The second half, for one endpoint: body, schema, the room, the answer. It may fail when the caller has gone. */
-export function answerer(
-  door: Door,
-  endpoint: AnyEndpoint,
-): (admitted: Admitted, request: FastifyRequest, reply: FastifyReply) => Promise<void> {
+export function requestHandler<Deps extends { readonly db: Database }, PrepareDeps>(
+  deps: PipelineDeps<Deps, PrepareDeps>,
+  endpoint: AnyEndpoint<Deps, PrepareDeps>,
+): (admitted: RequestContext, request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   const read = requestReader(endpoint);
   const write = answerWriter(endpoint);
   const takesKey = takesIdempotencyKey(endpoint);
-  const side = sideOf(endpoint.path);
+  const side = apiFamilyOf(endpoint.path);
 
   return async (admitted, request, reply) => {
     const input = read(request);
@@ -115,96 +127,98 @@ export function answerer(
     const key = takesKey ? headerText(request, 'idempotency-key') : undefined;
     if (key !== undefined && !idempotencyKeyPattern.test(key)) {
       const description = 'send 1 to 64 of A-Z a-z 0-9 . _ -';
-      const complaint = { where: 'Idempotency-Key', keyword: 'pattern', description };
-      return sendRefusal(side, reply, refusalOf(side, complaint));
+      const validationMessage = { where: 'Idempotency-Key', keyword: 'pattern', description };
+      return sendRefusal(side, reply, validationRefusal(side, validationMessage));
     }
 
     const { caller, patience } = admitted;
-    const party = await door.service.merchants.party(caller.partyId);
+    const now = await deps.timeOf(caller.partyId);
     if (patience.isOver) return;
-    if (!party) return sendUnauthorized(reply);
+    if (now === undefined) return sendUnauthorized(reply);
     const endpointRequest: EndpointRequest = {
       params: input.params,
       query: input.query,
       body: input.body,
       caller,
-      now: door.service.merchants.timeOf(party),
+      now,
       address: clientAddress(request),
     };
-    if (endpoint.mayAsk?.(endpointRequest) === false) return sendUnauthorized(reply);
-    const waitSeconds = endpoint.limit?.(endpointRequest, door.service);
+    if (endpoint.isOwnParty?.(endpointRequest) === false) return sendUnauthorized(reply);
+    const waitSeconds = endpoint.limit?.(endpointRequest, deps.endpointDeps);
     if (waitSeconds !== undefined) return sendTooMany(reply, waitSeconds);
 
-    const work = async (made?: unknown): Promise<Repeated> => {
-      const act = (service: Service) => perform(endpoint, endpointRequest, service, made, reply, write);
-      if (key === undefined) return { kind: 'first', answer: await act(door.service) };
-      return performOnce(door, endpoint, endpointRequest, request, key, act);
+    const work = async (prepared?: unknown): Promise<IdempotentResult> => {
+      const act = (taken: Deps) => perform(endpoint, endpointRequest, taken, prepared, reply, write);
+      if (key === undefined) return { kind: 'first', response: await act(deps.endpointDeps) };
+      return performOnce(deps, endpoint, endpointRequest, request, key, act);
     };
-    const result = endpoint.beforehand ? await endpoint.beforehand(door.slow, work) : await work();
+    const result = endpoint.prepare ? await endpoint.prepare(deps.prepareDeps, work) : await work();
     // It was done all the same: its outcome is unknown to this caller.
     if (patience.isOver) return;
     if (result.kind === 'busy') return sendTooMany(reply, result.waitSeconds);
     if (result.kind === 'other-request') return sendRefusal(side, reply, { code: 'idempotencyKeyReused' });
     if (result.kind === 'replay') reply.header('Idempotent-Replayed', 'true');
-    const { answer } = result;
-    reply.code(answer.status);
-    if (endpoint.location && answer.status < 300) {
-      reply.header('Location', door.publicUrl() + endpoint.location(JSON.parse(answer.body)));
+    const { response } = result;
+    reply.code(response.status);
+    if (endpoint.location && response.status < 300) {
+      reply.header('Location', deps.publicUrl() + endpoint.location(JSON.parse(response.body)));
     }
-    if (answer.body === '') return void reply.send();
-    return void reply.type('application/json; charset=utf-8').send(answer.body);
+    if (response.body === '') return void reply.send();
+    return void reply.type('application/json; charset=utf-8').send(response.body);
   };
 }
 
-async function perform(
-  endpoint: AnyEndpoint,
+async function perform<Deps>(
+  endpoint: AnyEndpoint<Deps>,
   request: EndpointRequest,
-  service: Service,
-  made: unknown,
+  deps: Deps,
+  prepared: unknown,
   reply: FastifyReply,
   write: AnswerWriter,
-): Promise<Answered> {
-  const outcome = await endpoint.handle(request, service, made);
+): Promise<EndpointResponse> {
+  const outcome = await endpoint.handle(request, deps, prepared);
   if (!outcome.ok) {
     const waitSeconds = waitSecondsOf(outcome.refusal, request.now);
     if (waitSeconds !== undefined) reply.header('Retry-After', String(waitSeconds));
-    const answer = refusalAnswer(sideOf(endpoint.path), outcome.refusal);
-    return waitSeconds !== undefined || answer.status === 429 ? { ...answer, isForNow: true } : answer;
+    const response = errorResponse(apiFamilyOf(endpoint.path), outcome.refusal);
+    return waitSeconds !== undefined || response.status === 429
+      ? { ...response, isRetryable: true }
+      : response;
   }
-  if (!endpoint.answer) return { status: endpoint.status, body: '' };
+  if (!endpoint.response) return { status: endpoint.status, body: '' };
   return { status: endpoint.status, body: write(outcome.value, reply) };
 }
 
 type AnswerWriter = (value: unknown, reply: FastifyReply) => string;
 
 /** Writes the declared fields and drops all others. Compiled for the first answer: for all operations it held up the start. */
-function answerWriter({ answer }: AnyEndpoint): AnswerWriter {
+function answerWriter({ response }: AnyEndpoint): AnswerWriter {
   let serialize: ReturnType<FastifyReply['compileSerializationSchema']> | undefined;
   return (value, reply) => {
-    serialize ??= reply.compileSerializationSchema(answer as Record<string, unknown>);
+    serialize ??= reply.compileSerializationSchema(response as Record<string, unknown>);
     return serialize(value as Record<string, unknown>);
   };
 }
 
-async function performOnce(
-  door: Door,
+async function performOnce<Deps extends { readonly db: Database }>(
+  deps: PipelineDeps<Deps, unknown>,
   endpoint: AnyEndpoint,
   endpointRequest: EndpointRequest,
   request: FastifyRequest,
   key: string,
-  act: (service: Service) => Promise<Answered>,
-): Promise<Repeated> {
+  act: (deps: Deps) => Promise<EndpointResponse>,
+): Promise<IdempotentResult> {
   const { caller } = endpointRequest;
-  return door.idempotency.once(
+  return deps.idempotency.once(
     {
       ownerId: caller.kind === 'apiKey' ? caller.partyId : caller.entityId,
       key,
       method: endpoint.method,
       path: request.url,
-      body: withoutMembers(endpointRequest.body ?? null, endpoint.notRemembered ?? []),
-      now: door.clock.now(),
+      body: withoutMembers(endpointRequest.body ?? null, endpoint.excludeFromHash ?? []),
+      now: deps.clock.now(),
     },
-    (tx) => act({ ...door.service, db: tx }),
+    (tx) => act({ ...deps.endpointDeps, db: tx }),
   );
 }
 
@@ -213,7 +227,7 @@ async function performOnce(
  * start, until it has worked: a flood of made-up keys does not reach the database.
  */
 async function authenticate(
-  { apiKeys, tokens, failedAuthenticationRate: failures }: Door,
+  { apiKeys, tokens, failedAuthenticationRate: failures }: AuthenticationDeps,
   header: string | undefined,
   address: string,
 ): Promise<Caller | { readonly waitSeconds: number } | undefined> {
@@ -240,30 +254,30 @@ async function authenticate(
 }
 
 function refusalOfAccess(
-  row: AccessRow,
+  { scope, tokens = [], entity, anyEntity, maskedAs }: Access,
   caller: Caller,
   params: Record<string, string>,
-): RefusalCode | 'unauthorized' | undefined {
+): ErrorCode | 'unauthorized' | undefined {
   if (caller.kind === 'apiKey') {
     const { scopes } = caller;
-    return scopes.includes(everyScope) || scopes.includes(row.apiKey) ? undefined : 'unauthorized';
+    return scopes.includes(allScopes) || scopes.includes(scope) ? undefined : 'unauthorized';
   }
-  const mayCall = row.tokens.includes(caller.kind);
-  const isOwn = row.anyEntity ?? (row.entity !== undefined && params[row.entity] === caller.entityId);
-  return mayCall && isOwn ? undefined : (row.hiddenBehind ?? 'unauthorized');
+  const mayCall = tokens.includes(caller.kind);
+  const isOwn = anyEntity ?? (entity !== undefined && params[entity] === caller.entityId);
+  return mayCall && isOwn ? undefined : (maskedAs ?? 'unauthorized');
 }
 
 /** JSON is UTF-8; a client that names another encoding means something else. */
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i;
 
 type Input = { params: unknown; query: unknown; body: unknown };
-type Unreadable = { unsupported: true } | { refusal: Refusal<RefusalCode> };
+type Unreadable = { unsupported: true } | { refusal: Refusal<ErrorCode> };
 
 function requestReader(endpoint: AnyEndpoint): (request: FastifyRequest) => Input | Unreadable {
   const checks = (['params', 'query'] as const).map((part) => [part, checkOf(endpoint[part])] as const);
   const checkBody = checkOf(endpoint.body);
   const queryNumbers = integersOf(endpoint.query);
-  const side = sideOf(endpoint.path);
+  const side = apiFamilyOf(endpoint.path);
   const title = (endpoint.body as { title?: string } | undefined)?.title ?? 'Body';
 
   return (request) => {
@@ -273,8 +287,8 @@ function requestReader(endpoint: AnyEndpoint): (request: FastifyRequest) => Inpu
       body: undefined as unknown,
     };
     for (const [part, check] of checks) {
-      const problem = check?.(input[part]) ?? unkeepableText(input[part]);
-      if (problem) return { refusal: refusalOf(side, problem) };
+      const problem = check?.(input[part]) ?? unstorableText(input[part]);
+      if (problem) return { refusal: validationRefusal(side, problem) };
     }
     if (!checkBody) return input;
     if (!jsonType.test(request.contentType)) return { unsupported: true };
@@ -283,11 +297,11 @@ function requestReader(endpoint: AnyEndpoint): (request: FastifyRequest) => Inpu
     if ('problem' in parsed) {
       const { where, what: description } = parsed.problem;
       const keyword = bytes.length === 0 ? 'absent' : 'unreadable';
-      return { refusal: refusalOf(side, { where, keyword, description }, { title }) };
+      return { refusal: validationRefusal(side, { where, keyword, description }, { title }) };
     }
     const problem = checkBody(parsed.value);
-    if (problem) return { refusal: refusalOf(side, problem, { title }) };
-    const message = endpoint.bodyProblem?.(parsed.value);
+    if (problem) return { refusal: validationRefusal(side, problem, { title }) };
+    const message = endpoint.validateBody?.(parsed.value);
     const details = side === 'wallets' ? { details: { errorType: 'SchemaViolated', name: title } } : {};
     if (message !== undefined) return { refusal: { code: 'invalidRequest', message, ...details } };
     input.body = parsed.value;
@@ -303,9 +317,9 @@ function checkOf(schema: TSchema | undefined): Check | undefined {
 }
 
 /** Text of the address reaches the database too. */
-function unkeepableText(values: unknown): Complaint | undefined {
+function unstorableText(values: unknown): ValidationError | undefined {
   for (const [name, text] of Object.entries(values as Record<string, unknown>)) {
-    if (typeof text === 'string' && !isKeepable(text))
+    if (typeof text === 'string' && !isStorableText(text))
       return { where: name, keyword: 'pattern', description: 'has a NUL character' };
   }
   return undefined;
@@ -333,11 +347,11 @@ function clamped(number: number): number {
   return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, number));
 }
 
-export function sendRefusal(side: Side, reply: FastifyReply, refusal: Refusal<RefusalCode>): void {
-  const answer = refusalAnswer(side, refusal);
-  reply.code(answer.status);
-  if (answer.body === '') return void reply.send();
-  void reply.type('application/json; charset=utf-8').send(answer.body);
+export function sendRefusal(side: ApiFamily, reply: FastifyReply, refusal: Refusal<ErrorCode>): void {
+  const response = errorResponse(side, refusal);
+  reply.code(response.status);
+  if (response.body === '') return void reply.send();
+  void reply.type('application/json; charset=utf-8').send(response.body);
 }
 
 function sendTooMany(reply: FastifyReply, waitSeconds: number): void {

@@ -40,10 +40,10 @@ export const EventPage = Type.Object({
   ),
 });
 
-const metadataBytesMost = 4_096;
+const maxMetadataBytes = 4_096;
 
 /** Lengths a schema cannot say. */
 export function metadataProblem(metadata: unknown): string | undefined {
-  if (Buffer.byteLength(JSON.stringify(metadata)) <= metadataBytesMost) return undefined;
-  return `Request parameter: metadata, error type: wrong_length, description: must be at most ${metadataBytesMost} bytes as JSON`;
+  if (Buffer.byteLength(JSON.stringify(metadata)) <= maxMetadataBytes) return undefined;
+  return `Request parameter: metadata, error type: wrong_length, description: must be at most ${maxMetadataBytes} bytes as JSON`;
 }

@@ -1,13 +1,21 @@
 // The HTTP server: routes from the endpoints, fixed headers, CORS, 404 and 405, one log line and one metric a request.
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
-import { admit, answerer, sendRefusal, statusOfFault, type Admitted, type Door } from './request-pipeline.ts';
+import {
+  openRequest,
+  requestHandler,
+  sendRefusal,
+  statusOfFault,
+  type RequestContext,
+  type PipelineDeps,
+} from './request-pipeline.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import type { Metrics } from './metrics.ts';
-import { requestIdCharactersMost, sideOf } from './errors/error-response.ts';
+import { maxRequestIdCharacters, apiFamilyOf } from './errors/error-response.ts';
 
-const bodyBytesMost = 256 * 1024;
+const maxBodyBytes = 256 * 1024;
 const requestTimeoutMs = 30_000;
 const keepAliveMs = 65_000; // longer than the usual 60 s of a load balancer, which must be the one to hang up
 
@@ -30,26 +38,26 @@ declare module 'fastify' {
   interface FastifyRequest {
     operation: string;
     contentType: string;
-    admitted: Admitted | undefined;
+    admitted: RequestContext | undefined;
     startedAtMs: number;
   }
 }
 
-export function buildServer(options: {
-  door: Door;
-  endpoints: readonly AnyEndpoint[];
+export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>(options: {
+  pipeline: PipelineDeps<Deps, PrepareDeps>;
+  endpoints: readonly AnyEndpoint<Deps, PrepareDeps>[];
   log: Logger;
   metrics: Metrics;
   trustedProxies: readonly string[];
 }): FastifyInstance {
-  const { door, endpoints, log, metrics } = options;
+  const { pipeline, endpoints, log, metrics } = options;
   // Its fields are listed below, each a word or a number of ours: nobody looks for secrets by their names among them, which takes
   // more time than all else of the line. Card numbers are masked all the same.
   const requestLog = log.child({}, { redact: [] });
   const app = Fastify({
     logger: false,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
-    bodyLimit: bodyBytesMost,
+    bodyLimit: maxBodyBytes,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveMs,
     // Whoever still has a connection when the service stops is answered as usual.
@@ -103,7 +111,7 @@ export function buildServer(options: {
     done();
   });
 
-  // Bodies are read as bytes and parsed by the door, after it knows who calls; operations without a body ignore it.
+  // Bodies are read as bytes and parsed by the pipeline, after it knows who calls; operations without a body ignore it.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
@@ -114,7 +122,7 @@ export function buildServer(options: {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     // The framework's own complaints about the request, or a caller who hung up in the middle of it; everything else
     // is ours.
-    const side = sideOf(request.url);
+    const side = apiFamilyOf(request.url);
     if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return sendRefusal(side, reply, { code: 'requestTooLarge' });
     const isCutOff = request.raw.destroyed && !request.raw.complete;
     if (isCutOff || /^FST_ERR_(BAD_URL|MAX_PARAM_LENGTH|CTP_|ROUTE_MISSING|.*INVALID)/.test(code)) {
@@ -130,21 +138,21 @@ export function buildServer(options: {
   }
 
   for (const endpoint of endpoints) {
-    const answer = answerer(door, endpoint);
+    const answer = requestHandler(pipeline, endpoint);
     app.route({
       method: endpoint.method,
       url: endpoint.path.replace(/\{(\w+)\}/g, ':$1'),
       onRequest: async (request, reply) => {
         request.operation = endpoint.operation;
         reply.headers(apiHeaders);
-        // The framework would refuse some types before the door can, also where the body is ignored.
+        // The framework would refuse some types before the pipeline can, also where the body is ignored.
         request.contentType = request.raw.headers['content-type'] ?? '';
         delete request.raw.headers['content-type'];
-        request.admitted = await admit(door, endpoint, request, reply);
+        request.admitted = await openRequest(pipeline, endpoint, request, reply);
         return request.admitted ? undefined : reply;
       },
       handler: async (request, reply) => {
-        if (!request.admitted) throw new Error('a request came past the door');
+        if (!request.admitted) throw new Error('a request came past the pipeline');
         try {
           await answer(request.admitted, request, reply);
         } catch (error) {
@@ -215,7 +223,7 @@ function addFixedHeaders(request: FastifyRequest, reply: FastifyReply): void {
   if (
     typeof requestId === 'string' &&
     /^[\x20-\x7e]+$/.test(requestId) &&
-    requestId.length <= requestIdCharactersMost[sideOf(request.url)]
+    requestId.length <= maxRequestIdCharacters[apiFamilyOf(request.url)]
   ) {
     reply.header('X-Request-ID', requestId);
   }

@@ -115,7 +115,7 @@ function statementsFor(table: string, keys: readonly string[]) {
     }),
     // Something may have happened outside: look sooner than planned. What is not due at all stays so. Such a look uses up none
     // of the attempts after which an operator has to look, and is never the first.
-    hasten: statement({
+    expedite: statement({
       name: `hasten_${table}`,
       parameters: { key: 'json', now: 'timestamptz' },
       row: { key: 'json' },
@@ -130,7 +130,7 @@ function statementsFor(table: string, keys: readonly string[]) {
       text: `update ${table} set wake_at = :wake_at
              where ${isTheRow} and attempts = :attempts and wake_at is not null`,
     }),
-    giveUp: statement({
+    markStuck: statement({
       name: `give_up_${table}`,
       parameters: { key: 'json', attempts: 'int4', now: 'timestamptz', reason: 'text' },
       row: {},

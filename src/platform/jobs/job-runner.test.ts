@@ -4,14 +4,14 @@ import { createTestDatabase, type TestDatabase } from '../../../test/support/tes
 import { instantAt, epochMsOf, laterBy, type Instant } from '../../clock.ts';
 import { openLog } from '../log.ts';
 import { dueStatements } from './job-claims.ts';
-import { bornClaimed, openEngine, type Engine } from './job-runner.ts';
+import { initialClaim, openJobRunner, type JobRunner } from './job-runner.ts';
 
 const minute = 60_000;
 const leaseMs = 60_000;
 
 let db: TestDatabase;
 let clock: TestClock;
-let engines: Engine[];
+let engines: JobRunner[];
 
 beforeEach(async () => {
   db = await createTestDatabase();
@@ -21,7 +21,7 @@ beforeEach(async () => {
     attempts int not null default 0, stuck_at timestamptz, stuck_reason text, done int not null default 0)`);
 });
 afterEach(async () => {
-  await Promise.all(engines.map((engine) => engine.stop()));
+  await Promise.all(engines.map((jobs) => jobs.stop()));
   await db.drop();
 });
 
@@ -40,18 +40,18 @@ async function finish(id: string): Promise<void> {
 
 function node(
   step: (id: string, now: Instant) => Promise<void> = finish,
-  limit: { slotsMost?: number } = {},
-): Engine {
-  const engine = openEngine({
+  limit: { maxConcurrency?: number } = {},
+): JobRunner {
+  const jobs = openJobRunner({
     db: db.database,
     clock,
     log: openLog({ level: 'silent', human: false }),
     works: [{ table: 'task', keys: ['task_id'], step: ([id = ''], now) => step(id, now), ...limit }],
-    chores: [],
-    countStep: () => {},
+    periodicTasks: [],
+    countJobRun: () => {},
   });
-  engines.push(engine);
-  return engine;
+  engines.push(jobs);
+  return jobs;
 }
 
 /** Something to wait at until it is opened; `reached` is when the first one waits there. */
@@ -86,9 +86,9 @@ async function claimImpatiently(): Promise<string[]> {
 }
 
 /** One sweep, seen to its end. */
-async function sweep(engine: Engine): Promise<void> {
-  engine.wake();
-  await engine.settled();
+async function sweep(jobs: JobRunner): Promise<void> {
+  jobs.wake();
+  await jobs.whenIdle();
 }
 
 describe('due work', () => {
@@ -143,9 +143,9 @@ describe('due work', () => {
     await addTask('broken', clock.now());
     const delaysMs: number[] = [];
     let broken = true;
-    const engine = node((id) => (broken ? Promise.reject(new Error('the bank is closed')) : finish(id)));
+    const jobs = node((id) => (broken ? Promise.reject(new Error('the bank is closed')) : finish(id)));
     for (let tries = 0; tries < 50; tries++) {
-      await sweep(engine);
+      await sweep(jobs);
       const [row] = await sql('select wake_at from task');
       if (row.wake_at === null) break;
       delaysMs.push(Date.parse(row.wake_at) - epochMsOf(clock.now()));
@@ -154,29 +154,29 @@ describe('due work', () => {
     expect(delaysMs.slice(0, 4)).toEqual([1_000, 2_000, 4_000, 8_000]);
     expect(Math.max(...delaysMs)).toBe(600_000);
     expect(delaysMs).toHaveLength(14);
-    expect(await engine.stuck()).toEqual([
+    expect(await jobs.stuck()).toEqual([
       { table: 'task', id: 'broken', partyId: 'P', since: clock.now(), reason: 'Error: the bank is closed' },
     ]);
 
     broken = false;
     clock.advance(24 * 60 * minute);
-    await sweep(engine);
+    await sweep(jobs);
     expect(await sql('select done from task')).toEqual([{ done: 0 }]);
-    expect(await engine.retry('task', 'broken')).toBe(true);
-    await sweep(engine);
+    expect(await jobs.retry('task', 'broken')).toBe(true);
+    await sweep(jobs);
     expect(await sql('select done from task')).toEqual([{ done: 1 }]);
-    expect(await engine.stuck()).toEqual([]);
-    expect(await engine.retry('task', 'broken')).toBe(false);
-    expect(await engine.retry('nothing', 'broken')).toBe(false);
+    expect(await jobs.stuck()).toEqual([]);
+    expect(await jobs.retry('task', 'broken')).toBe(false);
+    expect(await jobs.retry('nothing', 'broken')).toBe(false);
   });
 
   test('that is tried again is only made due: the process that asks may end before a step would', async () => {
     await addTask('stuck', null);
     await sql('update task set attempts = 15, stuck_at = $1, stuck_reason = $2', [clock.now(), 'no']);
     await addTask('other', clock.now());
-    const engine = node();
-    expect(await engine.retry('task', 'stuck')).toBe(true);
-    await engine.settled();
+    const jobs = node();
+    expect(await jobs.retry('task', 'stuck')).toBe(true);
+    await jobs.whenIdle();
     const tasks = () => sql('select task_id, wake_at, done from task order by task_id');
     const unclaimed = { wake_at: clock.now(), done: 0 };
     expect(await tasks()).toEqual([
@@ -202,14 +202,14 @@ describe('due work', () => {
     const gate = new Promise<void>((resolve) => (letGo = resolve));
     let started = () => {};
     const running = new Promise<void>((resolve) => (started = resolve));
-    const engine = node(async (id) => {
+    const jobs = node(async (id) => {
       started();
       await gate;
       await finish(id);
     });
-    engine.wake();
+    jobs.wake();
     await running;
-    const stopped = engine.stop();
+    const stopped = jobs.stop();
     await addTask('left', clock.now());
     letGo();
     await stopped;
@@ -222,17 +222,17 @@ describe('due work', () => {
   test('keeps the engine from having stopped also when it was being claimed at that moment', async () => {
     const seen: string[] = [];
     const bank = gate();
-    const engine = node(async (id) => {
+    const jobs = node(async (id) => {
       await bank.pass();
       await finish(id);
       seen.push('the step ended');
     });
     // Its connection is warm, so that the rest of a sweep is quicker than the round trips below.
-    engine.wake();
-    await engine.settled();
+    jobs.wake();
+    await jobs.whenIdle();
     await addTask('just claimed', clock.now());
-    engine.wake();
-    const stopped = engine.stop().then(() => seen.push('the engine stopped'));
+    jobs.wake();
+    const stopped = jobs.stop().then(() => seen.push('the engine stopped'));
     await bank.reached;
     // Round trips, so that a stop that does not wait has all the time it needs to be over.
     for (let trip = 0; trip < 50; trip++) await sql('select 1');
@@ -245,14 +245,14 @@ describe('due work', () => {
     await addTask('running', clock.now());
     const { reached, open, pass } = gate();
     const seen: string[] = [];
-    const engine = node(async (id) => {
+    const jobs = node(async (id) => {
       await pass();
       await finish(id);
       seen.push('the step ended');
     });
-    engine.wake();
+    jobs.wake();
     await reached;
-    const stopped = engine.stop().then(() => seen.push('the engine stopped'));
+    const stopped = jobs.stop().then(() => seen.push('the engine stopped'));
     // Round trips, so that a stop that does not wait has all the time it needs to be over.
     for (let trips = 0; trips < 3; trips++) await sql('select 1');
     open();
@@ -307,17 +307,17 @@ describe('a step that fails after its lease ran out', () => {
     await addTask('slow', clock.now());
     await sql('update task set attempts = $1', [attempts]);
     const { reached, open, pass } = gate();
-    const engine = node(async () => {
+    const jobs = node(async () => {
       await pass();
       throw new Error('too late');
     });
-    engine.wake();
+    jobs.wake();
     await reached;
     clock.advance(leaseMs);
     await sql(`update task set ${change}`);
     const left = await sql('select * from task');
     open();
-    await engine.settled();
+    await jobs.whenIdle();
     expect(await sql('select * from task')).toEqual(left);
   });
 });
@@ -330,12 +330,12 @@ describe("moving a party's clock", () => {
     await addTask('beyond', laterBy(start, 10 * minute));
     await addTask('another', laterBy(start, 2 * minute), 'Q');
     const seen: [string, Instant][] = [];
-    const engine = node(async (id, now) => {
+    const jobs = node(async (id, now) => {
       seen.push([id, now]);
       if (id === 'first') await addTask('second', laterBy(now, minute));
       await finish(id);
     });
-    await engine.advance('P', laterBy(start, 5 * minute));
+    await jobs.advance('P', laterBy(start, 5 * minute));
     expect(seen).toEqual([
       ['first', laterBy(start, minute)],
       ['second', laterBy(start, 2 * minute)],
@@ -360,7 +360,7 @@ describe("moving a party's clock", () => {
         await sql(`update ${table} set wake_at = null where task_id = $1`, [id]);
       },
     });
-    const engine = openEngine({
+    const jobs = openJobRunner({
       db: {
         ...db.database,
         run(...asked) {
@@ -371,11 +371,11 @@ describe("moving a party's clock", () => {
       clock,
       log: openLog({ level: 'silent', human: false }),
       works: [work('chore'), work('task')],
-      chores: [],
-      countStep: () => {},
+      periodicTasks: [],
+      countJobRun: () => {},
     });
-    engines.push(engine);
-    await engine.advance('P', laterBy(start, 60 * minute));
+    engines.push(jobs);
+    await jobs.advance('P', laterBy(start, 60 * minute));
     expect(seen).toEqual(['1', 'chore', '2', '3']);
     // Where is the next stop, move there, claim what is due; twice at the second stop, and one look and move to the end.
     expect(statements).toBe(3 * 3 + 1 + 2);
@@ -415,15 +415,15 @@ describe("moving a party's clock", () => {
     await addTask('first', laterBy(start, minute));
     const { reached, open, pass } = gate();
     const seen: string[] = [];
-    const engine = node(async (id) => {
+    const jobs = node(async (id) => {
       if (id === 'first') await pass();
       await finish(id);
       seen.push(id);
     });
-    const moved = engine.advance('P', laterBy(start, 5 * minute));
+    const moved = jobs.advance('P', laterBy(start, 5 * minute));
     await reached;
     await addTask('second', laterBy(start, minute));
-    await sweep(engine);
+    await sweep(jobs);
     expect(seen).toEqual([]);
     open();
     await moved;
@@ -444,18 +444,18 @@ describe("moving a party's clock", () => {
 test("a party's clock waits for what a step goes on with", async () => {
   const start = clock.now();
   const begun: string[] = [];
-  const engine = node(async (id, now) => {
+  const jobs = node(async (id, now) => {
     begun.push(id);
     if (id === 'charge') {
-      await addTask('letter', bornClaimed(now).wake_at);
-      engine.run('task', ['letter'], now);
+      await addTask('letter', initialClaim(now).wake_at);
+      jobs.run('task', ['letter'], now);
     } else {
       await sql('select pg_sleep(0.1)');
     }
     await finish(id);
   });
   await addTask('charge', laterBy(start, minute));
-  await engine.advance('P', laterBy(start, 60 * minute));
+  await jobs.advance('P', laterBy(start, 60 * minute));
   expect(begun).toEqual(['charge', 'letter']);
 });
 
@@ -463,33 +463,33 @@ test('a step that waits for a slow bank does not hold up what falls due meanwhil
   for (let number = 0; number < 8; number++) await addTask(`slow ${number}`, clock.now());
   const bank = gate();
   const done = gate();
-  const engine = node(async (id) => {
+  const jobs = node(async (id) => {
     if (id.startsWith('slow')) await bank.pass();
     await finish(id);
     if (id === 'quick') void done.pass();
   });
-  engine.start();
+  jobs.start();
   await bank.reached;
   await addTask('quick', clock.now());
-  engine.wake();
+  jobs.wake();
   await done.reached;
   bank.open();
   done.open();
-  await engine.settled();
+  await jobs.whenIdle();
   const rows = await sql('select count(*)::int as left from task where done = 0');
   expect(rows).toEqual([{ left: 0 }]);
 });
 
 describe('where few may be done at once', () => {
   const claimed = async (ids: readonly string[]) => {
-    for (const id of ids) await addTask(id, bornClaimed(clock.now()).wake_at);
+    for (const id of ids) await addTask(id, initialClaim(clock.now()).wake_at);
   };
   /** Which steps stand at the gate, and how many there were at once. */
-  function countingNode(slotsMost: number) {
+  function countingNode(maxConcurrency: number) {
     const server = gate();
     const begun: string[] = [];
     const now = { atOnce: 0, most: 0 };
-    const engine = node(
+    const jobs = node(
       async (id) => {
         begun.push(id);
         now.most = Math.max(now.most, ++now.atOnce);
@@ -497,19 +497,19 @@ describe('where few may be done at once', () => {
         now.atOnce--;
         await finish(id);
       },
-      { slotsMost },
+      { maxConcurrency },
     );
-    return { engine, server, begun, now };
+    return { jobs, server, begun, now };
   }
 
   test('a maker goes on with no more than may be; the rest is done when there is room', async () => {
     await claimed(['first', 'second']);
-    const { engine, server, begun } = countingNode(1);
-    for (const id of ['first', 'second']) engine.run('task', [id], clock.now());
+    const { jobs, server, begun } = countingNode(1);
+    for (const id of ['first', 'second']) jobs.run('task', [id], clock.now());
     expect(begun).toEqual(['first']);
     server.open();
-    await sweep(engine);
-    await sweep(engine);
+    await sweep(jobs);
+    await sweep(jobs);
     expect(begun).toEqual(['first', 'second']);
     expect(await sql('select sum(done)::int as done from task')).toEqual([{ done: 2 }]);
   });
@@ -517,13 +517,13 @@ describe('where few may be done at once', () => {
   test('what a sweep claims and what makers go on with are no more together', async () => {
     for (const id of ['a', 'b', 'c', 'd']) await addTask(id, clock.now());
     await claimed(['e', 'f', 'g', 'h']);
-    const { engine, server, begun, now } = countingNode(4);
-    engine.wake();
-    for (const id of ['e', 'f', 'g', 'h']) engine.run('task', [id], clock.now());
+    const { jobs, server, begun, now } = countingNode(4);
+    jobs.wake();
+    for (const id of ['e', 'f', 'g', 'h']) jobs.run('task', [id], clock.now());
     await expect.poll(() => begun).toContain('d');
     server.open();
-    await sweep(engine);
-    await sweep(engine);
+    await sweep(jobs);
+    await sweep(jobs);
     expect(now.most).toBeLessThanOrEqual(4);
     expect(await sql('select count(*)::int as done from task where done = 1')).toEqual([{ done: 8 }]);
   });
@@ -532,19 +532,19 @@ describe('where few may be done at once', () => {
 test('a wish to look for work is heard at every moment, also when a sweep is just ending', async () => {
   for (let turns = 0; turns < 20; turns++) {
     let sweeps = 0;
-    const engine = openEngine({
+    const jobs = openJobRunner({
       db: { ...db.database, run: () => Promise.resolve((sweeps++, [])) },
       clock,
       log: openLog({ level: 'silent', human: false }),
       works: [{ table: 'task', keys: ['task_id'], step: () => Promise.resolve() }],
-      chores: [],
-      countStep: () => {},
+      periodicTasks: [],
+      countJobRun: () => {},
     });
-    engine.wake();
+    jobs.wake();
     for (let turn = 0; turn < turns; turn++) await Promise.resolve();
     const before = sweeps;
-    engine.wake();
-    await engine.settled();
+    jobs.wake();
+    await jobs.whenIdle();
     expect(sweeps, `${turns} turns later`).toBeGreaterThan(before);
   }
 });
@@ -554,12 +554,12 @@ test('a chore that is still at it is not begun again beside itself', async () =>
   const often = gate();
   let begun = 0;
   let turns = 0;
-  const engine = openEngine({
+  const jobs = openJobRunner({
     db: db.database,
     clock,
     log: openLog({ level: 'silent', human: false }),
     works: [{ table: 'task', keys: ['task_id'], step: () => Promise.resolve() }],
-    chores: [
+    periodicTasks: [
       {
         name: 'slow',
         everyMs: 1,
@@ -577,12 +577,12 @@ test('a chore that is still at it is not begun again beside itself', async () =>
         },
       },
     ],
-    countStep: () => {},
+    countJobRun: () => {},
   });
-  engine.start();
+  jobs.start();
   await often.reached;
   expect(begun).toBe(1);
   slow.open();
   often.open();
-  await engine.stop();
+  await jobs.stop();
 });

@@ -14,40 +14,49 @@ import {
   type DueStatements,
 } from './job-claims.ts';
 
-export type DueWork = {
+export type JobHandler = {
   /** The table whose rows fall due; it has party_id, wake_at, attempts, stuck_at and stuck_reason. */
   readonly table: string;
   /** The columns of its primary key. */
   readonly keys: readonly string[];
   /** How many of its rows a node works on at once, where that is fewer than usual. */
-  readonly slotsMost?: number;
+  readonly maxConcurrency?: number;
   /**
    * Writes the row's next wake_at, or null, with its change of state. The first attempt is 1. `known`: what its maker knows, who
    * began this at once, of the row he wrote.
    */
-  readonly step: (key: readonly string[], now: Instant, attempt: number, known?: unknown) => Promise<void>;
+  readonly step: (
+    key: readonly string[],
+    now: Instant,
+    attempt: number,
+    preloaded?: unknown,
+  ) => Promise<void>;
 };
 
 /** Something small to do every now and then, on every node, harmless when done twice. */
-export type Chore = { readonly name: string; readonly everyMs: number; readonly run: () => Promise<unknown> };
+export type PeriodicTask = {
+  readonly name: string;
+  readonly everyMs: number;
+  readonly run: () => Promise<unknown>;
+};
 
-export type Engine = {
+export type JobRunner = {
   start(): void;
   /** Looks for due work now instead of at the next sweep. */
   wake(): void;
   /**
-   * Does work that was written as claimed already (`bornClaimed`), by the node that made it: no other node looks at it
+   * Does work that was written as claimed already (`initialClaim`), by the node that made it: no other node looks at it
    * before the lease is over, and it costs no claim. Answers at once; the work goes on. `known` is handed to the step. Where
    * fewer than usual may be worked on at once and no slot is free, it is made due for whoever has one.
    */
-  run(table: string, key: readonly string[], now: Instant, known?: unknown): void;
+  run(table: string, key: readonly string[], now: Instant, preloaded?: unknown): void;
   /** Looks at one row now, whenever it is due: something outside may have changed. */
-  hasten(table: string, key: readonly string[]): Promise<void>;
+  expedite(table: string, key: readonly string[]): Promise<void>;
   /** When nothing runs and no sweep is wanted. */
-  settled(): Promise<void>;
+  whenIdle(): Promise<void>;
   /** Moves a party's time to an instant, running everything that falls due on the way, in order. */
   advance(partyId: string, to: Instant): Promise<void>;
-  stuck(): Promise<StuckWork[]>;
+  stuck(): Promise<StuckJob[]>;
   /** It is due again, for the next sweep: whoever asks may be a command that ends at once, and must claim nothing. */
   retry(table: string, id: string): Promise<boolean>;
   /** Waits for the steps that run; what is left stays due for others. */
@@ -56,7 +65,7 @@ export type Engine = {
 
 type Claimed = { readonly key: readonly string[]; readonly attempts: number };
 
-export type StuckWork = {
+export type StuckJob = {
   readonly table: string;
   /** The parts of its key, with a slash between them. */
   readonly id: string;
@@ -73,19 +82,19 @@ const stepsAtOnce = 8;
 /** Of each table: steps wait for banks most of the time, and one slow bank must not hold up the others. */
 const slotsOfTable = 32;
 /** After this many failures in a row (about an hour: the delays below add up to 57 minutes) an operator has to look. */
-const attemptsMost = 15;
+const maxAttempts = 15;
 const firstRetryMs = 1_000;
 const longestRetryMs = 600_000;
-const reasonCharactersMost = 500;
+const maxReasonCharacters = 500;
 
-export function openEngine(options: {
+export function openJobRunner(options: {
   db: Database;
   clock: Clock;
   log: Logger;
-  works: readonly DueWork[];
-  chores: readonly Chore[];
-  countStep: (table: string, outcome: 'done' | 'failed' | 'stuck') => void;
-}): Engine {
+  works: readonly JobHandler[];
+  periodicTasks: readonly PeriodicTask[];
+  countJobRun: (table: string, outcome: 'done' | 'failed' | 'stuck') => void;
+}): JobRunner {
   const { db, clock, log } = options;
   const works = options.works.map((work) => ({ work, sql: dueStatements(work.table, work.keys) }));
   const earliestDue = earliestDueIn(options.works.map(({ table }) => table));
@@ -94,7 +103,7 @@ export function openEngine(options: {
   const running = new Set<Promise<void>>();
   const busySlots = new Map<string, number>();
   /** Tables of which more was due than there were slots for. */
-  const hungry = new Set<string>();
+  const backlogged = new Set<string>();
   let stopping = false;
   let wanted = false;
   /** In which tables. */
@@ -139,7 +148,12 @@ export function openEngine(options: {
   }
 
   /** Claims no more than it begins at once, so that no lease runs out while a row waits for its turn. */
-  async function startDue(work: DueWork, sql: DueStatements, now: Instant, partyId?: string): Promise<void> {
+  async function startDue(
+    work: JobHandler,
+    sql: DueStatements,
+    now: Instant,
+    partyId?: string,
+  ): Promise<void> {
     const { table } = work;
     for (const { most, claim } of sql.claims) {
       while (freeSlots(work) >= most) {
@@ -156,17 +170,18 @@ export function openEngine(options: {
         if (rows.length < most) return;
       }
     }
-    hungry.add(table);
+    backlogged.add(table);
   }
 
   const busyIn = (table: string): number => busySlots.get(table) ?? 0;
-  const freeSlots = ({ table, slotsMost = slotsOfTable }: DueWork): number => slotsMost - busyIn(table);
+  const freeSlots = ({ table, maxConcurrency = slotsOfTable }: JobHandler): number =>
+    maxConcurrency - busyIn(table);
 
-  function inSlot({ table }: DueWork, work: Promise<void>): void {
+  function inSlot({ table }: JobHandler, work: Promise<void>): void {
     busySlots.set(table, busyIn(table) + 1);
     track(work, () => {
       busySlots.set(table, busyIn(table) - 1);
-      if (hungry.delete(table)) lookAt([table]);
+      if (backlogged.delete(table)) lookAt([table]);
     });
   }
 
@@ -179,7 +194,12 @@ export function openEngine(options: {
   }
 
   /** For a party's clock: what is due at one moment is over before it moves on. */
-  async function runAllDue(work: DueWork, sql: DueStatements, now: Instant, partyId: string): Promise<void> {
+  async function runAllDue(
+    work: JobHandler,
+    sql: DueStatements,
+    now: Instant,
+    partyId: string,
+  ): Promise<void> {
     for (;;) {
       const wish = { now, lease_ms: BigInt(leaseMs), most: claimedAtOnce, party_id: partyId };
       const rows = await db.run(sql.claimOfParty, wish);
@@ -188,44 +208,44 @@ export function openEngine(options: {
     }
   }
 
-  function runClaimed(work: DueWork, sql: DueStatements, row: ClaimedRow): Promise<void> {
+  function runClaimed(work: JobHandler, sql: DueStatements, row: ClaimedRow): Promise<void> {
     // Never before the moment it was due for: another node's clock may be ahead of ours.
     const now = latest(laterBy(clock.now(), Number(row.offset_ms)), row.due_at);
     return runStep(work, sql, { key: keyOf(row.key), attempts: row.attempts }, now);
   }
 
   async function runStep(
-    work: DueWork,
+    work: JobHandler,
     sql: DueStatements,
     claimed: Claimed,
     now: Instant,
-    known?: unknown,
+    preloaded?: unknown,
   ): Promise<void> {
     try {
-      await work.step(claimed.key, now, claimed.attempts, known);
-      options.countStep(work.table, 'done');
+      await work.step(claimed.key, now, claimed.attempts, preloaded);
+      options.countJobRun(work.table, 'done');
     } catch (error) {
       await postpone(work, sql, claimed, now, error);
     }
   }
 
   async function postpone(
-    work: DueWork,
+    work: JobHandler,
     sql: DueStatements,
     claimed: Claimed,
     now: Instant,
     error: unknown,
   ): Promise<void> {
     const { key, attempts } = claimed;
-    const isStuck = attempts >= attemptsMost;
+    const isStuck = attempts >= maxAttempts;
     const fields = { err: error, work: work.table, id: nameOf(key), attempts };
     if (isStuck) log.error(fields, 'a step failed too often and waits for an operator');
     else log.warn(fields, 'a step failed and will be tried again');
-    options.countStep(work.table, isStuck ? 'stuck' : 'failed');
-    const reason = String(error).slice(0, reasonCharactersMost);
+    options.countJobRun(work.table, isStuck ? 'stuck' : 'failed');
+    const reason = String(error).slice(0, maxReasonCharacters);
     const name = { key, attempts };
     try {
-      if (isStuck) await db.run(sql.giveUp, { ...name, now, reason });
+      if (isStuck) await db.run(sql.markStuck, { ...name, now, reason });
       else await db.run(sql.postpone, { ...name, wake_at: laterBy(now, retryDelayMs(attempts)) });
     } catch (failure) {
       log.warn(
@@ -237,14 +257,14 @@ export function openEngine(options: {
 
   /** Due at once instead of when its lease is over, for the next slot that is free here or elsewhere. */
   async function leave(
-    work: DueWork,
+    work: JobHandler,
     sql: DueStatements,
     key: readonly string[],
     now: Instant,
   ): Promise<void> {
     try {
-      await db.run(sql.hasten, { key, now });
-      hungry.add(work.table);
+      await db.run(sql.expedite, { key, now });
+      backlogged.add(work.table);
     } catch (error) {
       log.warn({ err: error, work: work.table, id: nameOf(key) }, 'it is left until its lease is over');
     }
@@ -289,29 +309,29 @@ export function openEngine(options: {
   return {
     start() {
       timers.push(setInterval(wake, sweepEveryMs));
-      for (const chore of options.chores) {
+      for (const chore of options.periodicTasks) {
         const turn = turnsOf(chore, log);
         timers.push(setInterval(() => void turn(), chore.everyMs));
       }
       wake();
     },
     wake,
-    run(table, key, now, known) {
+    run(table, key, now, preloaded) {
       const found = works.find(({ work }) => work.table === table);
       if (!found) throw new Error(`there is no due work in ${table}`);
       if (stopping) return; // another node takes it up when the lease is over
       const { work, sql } = found;
-      const run = () => runStep(work, sql, { key, attempts: 1 }, now, known);
-      if (work.slotsMost === undefined) track(run());
+      const run = () => runStep(work, sql, { key, attempts: 1 }, now, preloaded);
+      if (work.maxConcurrency === undefined) track(run());
       else if (freeSlots(work) > 0) inSlot(work, run());
       else track(leave(work, sql, key, now));
     },
-    async hasten(table, key) {
+    async expedite(table, key) {
       const found = works.find(({ work }) => work.table === table);
-      const rows = found ? await db.run(found.sql.hasten, { key, now: clock.now() }) : [];
+      const rows = found ? await db.run(found.sql.expedite, { key, now: clock.now() }) : [];
       if (rows.length > 0) wake();
     },
-    async settled() {
+    async whenIdle() {
       while (sweeping || running.size > 0) await Promise.all([sweeping, ...running]);
     },
     advance,
@@ -345,7 +365,7 @@ export function openEngine(options: {
 }
 
 /** Not again while it is still at it: what takes longer than its turn would pile up, each holding a connection. */
-function turnsOf(chore: Chore, log: Logger): () => Promise<void> {
+function turnsOf(chore: PeriodicTask, log: Logger): () => Promise<void> {
   let isRunning = false;
   return async () => {
     if (isRunning) return;
@@ -361,7 +381,7 @@ function turnsOf(chore: Chore, log: Logger): () => Promise<void> {
 }
 
 /** The wake_at and attempts of a row that its maker works on at once. */
-export function bornClaimed(now: Instant): { wake_at: Instant; attempts: number } {
+export function initialClaim(now: Instant): { wake_at: Instant; attempts: number } {
   return { wake_at: laterBy(now, leaseMs), attempts: 1 };
 }
 

@@ -7,6 +7,7 @@ import { epochMsOf } from '../../clock.ts';
 import { randomText } from '../../ids.ts';
 import { tokenKinds, type TokenKind, type TokenSubject } from '../../caller.ts';
 import type { Keyring } from './keyring.ts';
+import { defined } from '../../defined.ts';
 
 export type AccessTokens = {
   issue(subject: TokenSubject): string;
@@ -31,7 +32,7 @@ export function accessTokens(keyring: Keyring, clock: Clock): AccessTokens {
           aud: audience,
           sub: subject.entityId,
           party: subject.partyId,
-          ...(subject.isFor === undefined ? {} : { for: subject.isFor }),
+          ...defined({ for: subject.isFor }),
           iat: issuedAt,
           ...(lifetime === undefined ? {} : { exp: issuedAt + lifetime }),
           jti: randomText(17),
@@ -70,7 +71,7 @@ function subjectOf(
   if (expires && !(typeof exp === 'number' && nowSeconds < exp)) return undefined;
   // Narrowed to what a newer version knows: nobody may do more with it than was meant.
   if (isFor !== undefined && isFor !== 'checkout') return undefined;
-  return { kind, entityId: sub, partyId: party, ...(isFor === undefined ? {} : { isFor }) };
+  return { kind, entityId: sub, partyId: party, ...defined({ isFor }) };
 }
 
 function signatureOf(text: string, secret: Buffer): Buffer {

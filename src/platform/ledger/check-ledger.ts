@@ -16,7 +16,7 @@ export type Finding = Pick<Invariant, 'id' | 'says'> & {
  * How long one statement of it may take. All of large books takes minutes. What is new takes moments, and is looked at again a minute
  * later: a connection that has gone silent must not hold that up for long.
  */
-const patienceMs = { all: 3_600_000, recent: 600_000 } as const;
+const timeoutMs = { all: 3_600_000, recent: 600_000 } as const;
 /** By how much the server ends it sooner than we stop waiting. */
 const serverIsSoonerMs = 2_000;
 
@@ -38,7 +38,7 @@ const readWatermark = statement({
  * A moment before which nothing can be written any more: transfers bear the start of their transaction, and all that are
  * running began later. PostgreSQL hides when the sessions of other roles began: one role writes the ledger.
  */
-const findSettledTime = statement({
+const findSafeTime = statement({
   name: 'find_settled_time',
   parameters: { margin_ms: 'int8' },
   row: { until: 'timestamptz' },
@@ -132,7 +132,7 @@ export async function checkLedger(
   for (const invariant of invariants) {
     const finding = await ask(db, invariant, scope, since);
     findings.push(finding);
-    if (finding.broken > 0n && !invariant.isLateness) areBooksRight = false;
+    if (finding.broken > 0n && !invariant.isAgeLimit) areBooksRight = false;
   }
   if (areBooksRight) await moveWatermark(db, { from: scope === 'all' ? 'start' : 'checkpoint', marginMs });
   return findings;
@@ -145,7 +145,7 @@ export async function moveWatermark(
   db: Database,
   options: { from: 'start' | 'checkpoint'; marginMs: number },
 ): Promise<void> {
-  const patient = options.from === 'start' ? patienceMs.all : patienceMs.recent;
+  const patient = options.from === 'start' ? timeoutMs.all : timeoutMs.recent;
   await db.transaction(async (tx) => {
     await tx.run(takeTime, { ms: String(patient - serverIsSoonerMs) });
     if (options.from === 'start') {
@@ -153,8 +153,8 @@ export async function moveWatermark(
       await tx.run(forgetCheckpoint, {});
     }
     // Apart from the sums, whose statement so sees all that was committed when the time was found.
-    const [settled] = await tx.run(findSettledTime, { margin_ms: BigInt(options.marginMs) });
-    if (settled) await tx.run({ ...advanceWatermark, patienceMs: patient }, settled);
+    const [settled] = await tx.run(findSafeTime, { margin_ms: BigInt(options.marginMs) });
+    if (settled) await tx.run({ ...advanceWatermark, timeoutMs: patient }, settled);
   });
 }
 
@@ -171,8 +171,8 @@ async function ask(
   since: Instant,
 ): Promise<Finding> {
   const [row] = await db.transaction(async (tx) => {
-    await tx.run(takeTime, { ms: String(patienceMs[scope] - serverIsSoonerMs) });
-    return tx.run({ ...find, patienceMs: patienceMs[scope] }, { recent: scope === 'recent', since });
+    await tx.run(takeTime, { ms: String(timeoutMs[scope] - serverIsSoonerMs) });
+    return tx.run({ ...find, timeoutMs: timeoutMs[scope] }, { recent: scope === 'recent', since });
   });
   if (!row) throw new Error('a check of the ledger answered nothing');
   return { id, says, checked: row.checked, broken: row.broken, examples: row.examples as unknown[] };

@@ -32,8 +32,8 @@ export type MailServer = {
 export type OpenMailServer = (settings: MailServerSettings) => MailServer;
 
 /** Nobody knows whether the server has the letter, or it has not: it is sent again. */
-class LetterNotTaken extends Error {
-  override readonly name = 'LetterNotTaken';
+class EmailNotAccepted extends Error {
+  override readonly name = 'EmailNotAccepted';
 }
 
 export function openMailServer(settings: MailServerSettings): MailServer {
@@ -84,7 +84,7 @@ export function openMailServer(settings: MailServerSettings): MailServer {
         const failure = error as SmtpFailure;
         const said = saidOf(failure);
         if (isRefusalOfAddress(failure)) return { refused: said };
-        throw new LetterNotTaken(`the mail server did not take the letter: ${said}`);
+        throw new EmailNotAccepted(`the mail server did not take the letter: ${said}`);
       }
     },
   };

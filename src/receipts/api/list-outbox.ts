@@ -3,10 +3,12 @@ import { Type, type Static } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime, EntityID } from '../../platform/http/schemas.ts';
 import { accept } from '../../refusal.ts';
-import type { Letter } from '../domain/payer-email.ts';
+import type { PayerEmail } from '../domain/payer-email.ts';
 import { findOutbox } from '../store/payer-emails.ts';
+import { defined } from '../../defined.ts';
+import type { Database } from '../../platform/database/database.ts';
 
-const lettersMost = 1_000;
+const maxEmails = 1_000;
 
 const LetterSchema = Type.Object(
   {
@@ -30,6 +32,7 @@ const LetterSchema = Type.Object(
 
 export const listOutbox = endpoint({
   operation: 'listOutbox',
+  access: { scope: 'sandbox' },
   method: 'GET',
   path: '/sandbox/outbox',
   tag: 'Sandbox',
@@ -42,10 +45,10 @@ export const listOutbox = endpoint({
     limit: Type.Optional(Type.Integer({ minimum: 1, default: 100, description: 'At most 1000.' })),
   }),
   status: 200,
-  answer: Type.Array(LetterSchema),
-  refusals: [],
-  handle: async ({ caller, query }, { db }) => {
-    const most = Math.min(query.limit ?? 100, lettersMost);
+  response: Type.Array(LetterSchema),
+  errors: [],
+  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
+    const most = Math.min(query.limit ?? 100, maxEmails);
     const letters = await findOutbox(db, { partyId: caller.partyId, invoiceId: query.invoiceID, most });
     return accept(letters.map(letterBody));
   },
@@ -59,15 +62,14 @@ function letterBody({
   endedAt,
   refusal,
   written,
-}: Letter): Static<typeof LetterSchema> {
+}: PayerEmail): Static<typeof LetterSchema> {
   return {
     invoiceID: paid.invoiceId,
     paymentID: paid.paymentId,
     createdAt,
     to: recipient,
     status,
-    ...(endedAt === undefined ? {} : { endedAt }),
-    ...(refusal === undefined ? {} : { refusal }),
+    ...defined({ endedAt, refusal }),
     ...written,
   };
 }

@@ -14,9 +14,9 @@ export type Paid = {
 };
 
 /** The payment it is the receipt of. */
-export type PaymentOfLetter = Pick<Paid, 'invoiceId' | 'paymentId'>;
+export type PaymentOfEmail = Pick<Paid, 'invoiceId' | 'paymentId'>;
 
-export type Letter = {
+export type PayerEmail = {
   readonly partyId: string;
   readonly seriesId: string;
   readonly paid: Paid;
@@ -31,7 +31,7 @@ export type Letter = {
 };
 
 /** By what a mail server and a mail program know it, at every attempt. */
-export function letterIdOf({ invoiceId, paymentId }: PaymentOfLetter): string {
+export function letterIdOf({ invoiceId, paymentId }: PaymentOfEmail): string {
   return `receipt.${invoiceId}.${paymentId}`;
 }
 

@@ -6,6 +6,7 @@ import type { Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
 import { scheduleProblem } from '../../recurring/domain/mandate.ts';
 import { escaped, receiptLanguages, receiptOf, receiptProblems, type ReceiptFacts } from './receipt.ts';
+import { defined } from '../../defined.ts';
 import type { AmountRule } from './terms.ts';
 
 const facts: ReceiptFacts = {
@@ -33,8 +34,7 @@ describe.each(receiptLanguages)('a receipt in %s', (language) => {
     [undefined, '2030-12-31'].flatMap((validUntil) =>
       rules.map((amountRule) => ({
         schedule,
-        ...(validUntil === undefined ? {} : { validUntil }),
-        ...(amountRule === undefined ? {} : { amountRule }),
+        ...defined({ validUntil, amountRule }),
       })),
     ),
   );

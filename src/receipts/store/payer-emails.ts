@@ -3,7 +3,8 @@ import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import type { Currency } from '../../money.ts';
-import type { Letter, Paid, PaymentOfLetter } from '../domain/payer-email.ts';
+import type { Paid, PayerEmail, PaymentOfEmail } from '../domain/payer-email.ts';
+import { defined } from '../../defined.ts';
 
 /** What a receipt says, and where it goes. */
 export type NewLetter = { readonly paid: Paid; readonly recipient: string | undefined };
@@ -140,8 +141,8 @@ export async function storeLetter(
 
 export async function findLetter(
   db: Database,
-  { invoiceId, paymentId }: PaymentOfLetter,
-): Promise<Letter | undefined> {
+  { invoiceId, paymentId }: PaymentOfEmail,
+): Promise<PayerEmail | undefined> {
   const [row] = await db.run(readLetter, { invoice_id: invoiceId, payment_id: paymentId });
   return row && letterFromRow(row);
 }
@@ -150,15 +151,15 @@ export async function findLetter(
 export async function findOutbox(
   db: Database,
   { partyId, invoiceId, most }: { partyId: string; invoiceId: string | undefined; most: number },
-): Promise<Letter[]> {
+): Promise<PayerEmail[]> {
   const rows = await db.run(readOutbox, { party_id: partyId, invoice_id: invoiceId ?? null, most });
   return rows.map(letterFromRow);
 }
 
 export async function endLetter(
   db: Database,
-  { invoiceId, paymentId }: PaymentOfLetter,
-  ended: Required<Pick<Letter, 'status' | 'written'>> & Pick<Letter, 'refusal'>,
+  { invoiceId, paymentId }: PaymentOfEmail,
+  ended: Required<Pick<PayerEmail, 'status' | 'written'>> & Pick<PayerEmail, 'refusal'>,
   now: Instant,
 ): Promise<void> {
   const { status, written, refusal } = ended;
@@ -174,24 +175,23 @@ export async function endLetter(
   });
 }
 
-function letterFromRow(row: Values<typeof columns>): Letter {
+function letterFromRow(row: Values<typeof columns>): PayerEmail {
   const { subject, text_body: text, html_body: html, approval_code: approvalCode } = row;
   return {
     partyId: row.party_id,
     seriesId: row.series_id,
     recipient: row.recipient,
     createdAt: row.created_at,
-    status: row.status as Letter['status'],
+    status: row.status as PayerEmail['status'],
     paid: {
       invoiceId: row.invoice_id,
       paymentId: row.payment_id,
       at: row.paid_at,
       amount: { minor: row.amount_minor, currency: row.currency as Currency },
       reference: row.reference,
-      ...(approvalCode === null ? {} : { approvalCode }),
+      ...defined({ approvalCode }),
     },
     ...(subject === null || text === null || html === null ? {} : { written: { subject, text, html } }),
-    ...(row.ended_at === null ? {} : { endedAt: row.ended_at }),
-    ...(row.refusal === null ? {} : { refusal: row.refusal }),
+    ...defined({ endedAt: row.ended_at, refusal: row.refusal }),
   };
 }

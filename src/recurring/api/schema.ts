@@ -6,10 +6,11 @@ import { givesAnyNumberAway } from '../../cards/domain/card.ts';
 import { isDate } from '../../retry-rules/domain/calendar.ts';
 import type { Bundle } from '../consent-bundle.ts';
 import { scheduleProblem, type MandateGiven } from '../domain/mandate.ts';
-import type { Verdict } from '../../retry-rules/domain/may-charge.ts';
-import { seriesChangeOf, seriesChangeTypes } from '../webhook-events.ts';
+import type { ChargeDecision } from '../../retry-rules/domain/may-charge.ts';
+import { seriesWriteOf, seriesChangeTypes } from '../webhook-events.ts';
 import type { Series, SeriesFact } from '../domain/series.ts';
 import { parseInstant, type Instant } from '../../clock.ts';
+import { defined } from '../../defined.ts';
 
 const LocalDate = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: 'A day, `2030-12-31`.' });
 
@@ -98,10 +99,7 @@ export function recurrentTermsProblem(terms: RecurrentTerms): string | undefined
 export function mandateGiven(terms: RecurrentTerms, hashOf: (text: string) => string): MandateGiven {
   const { schedule, validUntil, amountRule, trialEnd, amountAfterTrial, consent } = terms;
   return {
-    ...(trialEnd === undefined ? {} : { trialEnd }),
-    ...(amountAfterTrial === undefined ? {} : { amountAfterTrialMinor: amountAfterTrial }),
-    ...(schedule === undefined ? {} : { schedule }),
-    ...(validUntil === undefined ? {} : { validUntil }),
+    ...defined({ trialEnd, amountAfterTrialMinor: amountAfterTrial, schedule, validUntil }),
     ...(amountRule === undefined
       ? {}
       : {
@@ -175,7 +173,7 @@ export const RecurringSchema = Type.Object(
   { title: 'Recurring' },
 );
 
-export function recurringBody(series: Series, verdict: Verdict): Static<typeof RecurringSchema> {
+export function recurringBody(series: Series, verdict: ChargeDecision): Static<typeof RecurringSchema> {
   const { root, latest, card, mandate, failingSince } = series;
   const { schedule, validUntil, amountRule, trialEnd, amountAfterTrialMinor } = mandate;
   return {
@@ -187,7 +185,7 @@ export function recurringBody(series: Series, verdict: Verdict): Static<typeof R
             code: verdict.code,
             rule: verdict.rule,
             rulePack: verdict.pack,
-            ...(verdict.retryAfter === undefined ? {} : { retryAfter: verdict.retryAfter }),
+            ...defined({ retryAfter: verdict.retryAfter }),
           },
         }),
     warnings: verdict.may ? [...verdict.warnings] : [],
@@ -201,7 +199,7 @@ export function recurringBody(series: Series, verdict: Verdict): Static<typeof R
     card: { paymentSystem: card.paymentSystem, lastDigits: card.lastDigits, goodUntil: card.endsAt },
     terms: {
       schedule,
-      ...(validUntil === undefined ? {} : { validUntil }),
+      ...defined({ validUntil }),
       ...(amountRule === undefined
         ? {}
         : {
@@ -210,13 +208,12 @@ export function recurringBody(series: Series, verdict: Verdict): Static<typeof R
                 ? amountRule
                 : { kind: amountRule.kind, amount: amountRule.amountMinor },
           }),
-      ...(trialEnd === undefined ? {} : { trialEnd }),
-      ...(amountAfterTrialMinor === undefined ? {} : { amountAfterTrial: amountAfterTrialMinor }),
+      ...defined({ trialEnd, amountAfterTrial: amountAfterTrialMinor }),
     },
     consentEvidence: mandate.evidence,
     consentedAt: series.consentedAt,
     lastSuccessAt: series.lastSuccessAt,
-    ...(failingSince === undefined ? {} : { failingSince }),
+    ...defined({ failingSince }),
     chargesMade: series.chargesMade,
   };
 }
@@ -246,7 +243,7 @@ export const RecurringEvent = Type.Object(
   { title: 'RecurringEvent' },
 );
 export function recurringEventBody(event: LoggedEvent<SeriesFact>): Static<typeof RecurringEvent> {
-  return { id: event.sequence, createdAt: event.createdAt, changes: event.facts.map(seriesChangeOf) };
+  return { id: event.sequence, createdAt: event.createdAt, changes: event.facts.map(seriesWriteOf) };
 }
 
 const Unknown = Type.Unknown();

@@ -2,14 +2,14 @@
 // charges grows too long, a charge comes that comes seldom, a trial ends, the consent ends. Each is said once, at its time. Pure.
 import { laterBy, type Instant } from '../../clock.ts';
 import { endOfDay, monthsAfter } from '../../retry-rules/domain/calendar.ts';
-import { gapMonthsMost } from '../../retry-rules/domain/may-charge.ts';
+import { maxGapMonths } from '../../retry-rules/domain/may-charge.ts';
 import type { Notice, Series } from './series.ts';
 
 const dayMs = 24 * 3_600_000;
 const rareAfterDays = 180;
 
 /** The next one after those that were said; undefined when nothing is left to say. */
-export function nextNotice(series: Series): Notice | undefined {
+export function nextAdvanceNotice(series: Series): Notice | undefined {
   if (series.state.name !== 'active') return undefined;
   return noticesOf(series)
     .filter(({ at }) => at > series.noticedUntil)
@@ -19,7 +19,7 @@ export function nextNotice(series: Series): Notice | undefined {
 function noticesOf({ card, endsAt, lastSuccessAt, mandate }: Series): Notice[] {
   const { schedule, trialEnd } = mandate;
   const rareChargeAt = nextRareCharge(schedule, lastSuccessAt);
-  const gapEndsAt = monthsAfter(lastSuccessAt, gapMonthsMost);
+  const gapEndsAt = monthsAfter(lastSuccessAt, maxGapMonths);
   return [
     ...daysBefore('cardExpiring', card.endsAt, [60, 30, 7]),
     ...daysBefore('gapNearing', gapEndsAt, [14]),

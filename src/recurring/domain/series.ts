@@ -7,6 +7,7 @@ import type { Money } from '../../money.ts';
 import type { Mandate } from './mandate.ts';
 import { seriesAt } from '../../retry-rules/domain/failures.ts';
 import { effectsOf, packsInForce, strictest, type StopScope } from '../../retry-rules/domain/rule-packs.ts';
+import { defined } from '../../defined.ts';
 
 /** A payment, by its invoice and its number there. */
 export type Member = { readonly invoiceId: string; readonly paymentId: string };
@@ -30,7 +31,7 @@ export type SeriesCard = {
 };
 
 /** What is in no fact and shown to nobody: where the card is, and what is the same for every token of its number. */
-export type CardHandles = { readonly token: string; readonly key: Buffer };
+export type CardRef = { readonly token: string; readonly key: Buffer };
 
 export type SeriesTerms = {
   readonly id: string;
@@ -72,7 +73,7 @@ export type Series = SeriesTerms & {
 };
 
 /** How the bank answered a charge, as far as the series is concerned. */
-export type Ending =
+export type ChargeOutcome =
   | { readonly outcome: 'approved'; readonly advice?: string }
   | {
       readonly outcome: 'declined';
@@ -133,10 +134,10 @@ export type SeriesFact =
   | { readonly type: 'notice_due'; readonly notice: Notice };
 
 /** What a charge's ending means: the facts, and how far a stop reaches beyond the series. */
-export function decideEnding(
+export function applyOutcome(
   series: Series,
   attempt: Attempt,
-  ending: Ending,
+  ending: ChargeOutcome,
   now: Instant,
 ): { readonly facts: SeriesFact[]; readonly stop?: Stopped } {
   const { invoiceId, paymentId, isRetry, createdAt } = attempt;
@@ -169,7 +170,7 @@ export function decideEnding(
 }
 
 /** What the bank says by itself, without having asked the network, is no rule of a network. */
-function answerOfNetwork(ending: Ending): { code?: string; advice?: string } {
+function answerOfNetwork(ending: ChargeOutcome): { code?: string; advice?: string } {
   switch (ending.outcome) {
     case 'approved':
       return ending.advice === undefined ? {} : { advice: ending.advice };
@@ -181,7 +182,7 @@ function answerOfNetwork(ending: Ending): { code?: string; advice?: string } {
 }
 
 /** Whether an ending counts as a decline at the network. */
-export function countsAsDecline(ending: Ending): boolean {
+export function countsAsDecline(ending: ChargeOutcome): boolean {
   return ending.outcome === 'declined' && ending.network !== 'bank';
 }
 
@@ -231,7 +232,7 @@ export function evolve(before: Series | undefined, fact: SeriesFact, now: Instan
         ...rest,
         card,
         ...(mandate ? { mandate } : {}),
-        ...(endsAt === undefined ? {} : { endsAt }),
+        ...defined({ endsAt }),
         consentedAt: now,
         state: { name: 'active' },
       };
@@ -248,5 +249,5 @@ function afterFailure(
   const failingSince = series.failingSince ?? (isRetry ? undefined : now);
   const later =
     notBefore && (series.notBefore === undefined || notBefore.at > series.notBefore.at) ? { notBefore } : {};
-  return { ...series, ...(failingSince === undefined ? {} : { failingSince }), ...later };
+  return { ...series, ...defined({ failingSince }), ...later };
 }

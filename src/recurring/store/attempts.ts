@@ -4,11 +4,17 @@ import { instantFromDatabase, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import type { Money } from '../../money.ts';
-import type { PendingCharge } from './charge-fragments.ts';
+import type { PendingCharge } from '../../recurring/store/charge-fragments.ts';
 import type { CardStop, Standing } from '../../retry-rules/domain/may-charge.ts';
-import type { Attempt, Ending, Member, Stopped } from '../domain/series.ts';
-import { seriesColumns, seriesFromRow, settingsOfSeries, type StoredSeries } from './series.ts';
-import type { RecurringSettings } from './settings.ts';
+import type { Attempt, ChargeOutcome, Member, Stopped } from '../../recurring/domain/series.ts';
+import {
+  seriesColumns,
+  seriesFromRow,
+  settingsOfSeries,
+  type StoredSeries,
+} from '../../recurring/store/series.ts';
+import type { RecurringSettings } from '../../recurring/store/settings.ts';
+import { defined } from '../../defined.ts';
 
 const stopColumns = { stopped_at: 'timestamptz?', stop_rule: 'text?', stop_pack: 'text?' } as const;
 
@@ -170,7 +176,7 @@ export async function readStanding(
     series: stored.series,
     isAttemptPending: row.is_pending,
     declines: declines.map(([at, isOfCharge]) => ({ at: instantFromDatabase(at), isOfCharge })),
-    ...(row.last_attempt_at === null ? {} : { lastAttemptAt: row.last_attempt_at }),
+    ...defined({ lastAttemptAt: row.last_attempt_at }),
     ...(cardStop ? { cardStop } : {}),
     ...(chargeStop ? { chargeStop } : {}),
   };
@@ -235,11 +241,11 @@ function attemptFrom(member: Member, row: Values<typeof readPendingAttempt.row>)
   };
 }
 
-export async function storeEnding(
+export async function storeOutcome(
   db: Database,
   seriesId: string,
   attempt: Attempt,
-  ending: Ending,
+  ending: ChargeOutcome,
   decided: { readonly effect?: string; readonly rule?: string; readonly pack?: string },
   now: Instant,
 ): Promise<void> {

@@ -2,9 +2,9 @@
 // one round trip. The statement fails as a whole when the series has moved since it was read.
 import type { Instant } from '../../clock.ts';
 import type { Values } from '../../platform/database/statement.ts';
-import { bornClaimed } from '../../platform/jobs/job-runner.ts';
+import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import type { Money } from '../../money.ts';
-import type { Letter } from '../../receipts/domain/payer-email.ts';
+import type { PayerEmail } from '../../receipts/domain/payer-email.ts';
 import type { Attempt, SeriesFact } from '../domain/series.ts';
 import {
   letterOf,
@@ -73,12 +73,12 @@ export type PendingCharge = Charged & { readonly attempt: Attempt };
 
 export type StartedCharge = Values<typeof startedCharge.parameters>;
 /** A receipt as whoever took the charge has just written it, with what he knew of its series. */
-export type KnownLetter = Letter & { readonly series: SeriesWithSettings };
+export type PreloadedEmail = PayerEmail & { readonly series: SeriesWithSettings };
 
 /** With the letter that goes with it, which whoever writes it sends at once: nobody else does before the lease is over. */
-export type SucceededCharge = {
+export type ApprovedCharge = {
   readonly written: Values<typeof succeededCharge.parameters>;
-  readonly letter: KnownLetter | undefined;
+  readonly letter: PreloadedEmail | undefined;
 };
 
 export function startedChargeOf(
@@ -106,14 +106,14 @@ export function succeededChargeOf(
     readonly letter: (NewLetter & { readonly recipient: string }) | undefined;
   },
   now: Instant,
-): SucceededCharge {
+): ApprovedCharge {
   const { series } = stored;
   const { id: seriesId, partyId } = series;
   return {
     written: {
       ...changed(stored, facts, now).values,
       ...letterValues(letter),
-      letter_claimed_until: bornClaimed(now).wake_at,
+      letter_claimed_until: initialClaim(now).wake_at,
       series_advice: advice ?? null,
     },
     letter: letter && {

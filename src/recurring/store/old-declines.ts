@@ -1,7 +1,7 @@
 // Declines the card networks have stopped counting: their rules look back a month.
-import { oldRows } from '../../platform/database/purge.ts';
+import { purgeOf } from '../../platform/database/purge.ts';
 
-export const oldDeclines = oldRows({
+export const oldDeclines = purgeOf({
   table: 'card_decline',
   keys: ['card_key', 'invoice_id', 'payment_id'],
   isBytes: true,

@@ -5,14 +5,15 @@ import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
 import { linkOf } from '../consent-bundle.ts';
-import { nextNotice } from '../domain/advance-notices.ts';
-import { evolve, type CardHandles, type Series, type SeriesFact } from '../domain/series.ts';
+import { nextAdvanceNotice } from '../domain/advance-notices.ts';
+import { evolve, type CardRef, type Series, type SeriesFact } from '../domain/series.ts';
 import type { RecurringSettings } from './settings.ts';
+import { defined } from '../../defined.ts';
 
 export type StoredSeries = {
   readonly series: Series;
   readonly version: number;
-  readonly handles: CardHandles;
+  readonly handles: CardRef;
   /** Of all that happened to it: the next entry is bound to it. */
   readonly chain: string;
 };
@@ -120,7 +121,7 @@ const rescheduleSeries = statement({
 export async function storeNewSeries(
   db: Database,
   started: SeriesFact & { type: 'series_started' },
-  handles: CardHandles,
+  handles: CardRef,
   now: Instant,
 ): Promise<boolean> {
   const series = evolve(undefined, started, now);
@@ -175,12 +176,12 @@ export async function lockSeries(db: Database, seriesId: string): Promise<Stored
   return row && seriesFromRow(row);
 }
 
-export async function lookAgainAt(db: Database, stored: StoredSeries, at: Instant | null): Promise<void> {
+export async function reschedule(db: Database, stored: StoredSeries, at: Instant | null): Promise<void> {
   await db.run(rescheduleSeries, { series_id: stored.series.id, version: stored.version, wake_at: at });
 }
 
 function wakeOf(series: Series): Instant | null {
-  return nextNotice(series)?.at ?? null;
+  return nextAdvanceNotice(series)?.at ?? null;
 }
 
 type Fixed = 'kind' | 'root' | 'rootNetworkTransactionId' | 'card' | 'mandate' | 'consentedAt' | 'endsAt';
@@ -207,8 +208,7 @@ function rowOf({ series, version, handles, chain }: StoredSeries): Values<typeof
     card,
     mandate,
     consentedAt,
-    ...(rootNetworkTransactionId === undefined ? {} : { rootNetworkTransactionId }),
-    ...(endsAt === undefined ? {} : { endsAt }),
+    ...defined({ rootNetworkTransactionId, endsAt }),
   };
   const standing: StandingJson = rest;
   return {

@@ -6,17 +6,17 @@ import { endOfCard, endOfDay, isDate, monthsAfter } from './calendar.ts';
 import { mayCharge, type Decline, type Standing } from './may-charge.ts';
 import { effectsOf, packsInForce, strictest } from './rule-packs.ts';
 import {
-  decideEnding,
+  applyOutcome,
   evolve,
   type Attempt,
-  type Ending,
+  type ChargeOutcome,
   type Series,
 } from '../../recurring/domain/series.ts';
 
 const hour = 3_600_000;
 const start = instantAt(Date.UTC(2026, 0, 19));
 const at = (hours: number) => laterBy(start, hours * hour);
-const declined: Ending = { outcome: 'declined', network: 'mastercard', code: '51' };
+const declined: ChargeOutcome = { outcome: 'declined', network: 'mastercard', code: '51' };
 
 function startSeries(): Series {
   return evolve(
@@ -58,8 +58,8 @@ const standingOf = (series: Series, lastAttemptAt?: Instant): Standing => ({
 });
 const then = { invoiceCreatedAt: 'then' } as const;
 
-function ended(series: Series, ending: Ending, when: Instant, isRetry = false): Series {
-  const { facts } = decideEnding(series, attemptAt(when, isRetry), ending, when);
+function ended(series: Series, ending: ChargeOutcome, when: Instant, isRetry = false): Series {
+  const { facts } = applyOutcome(series, attemptAt(when, isRetry), ending, when);
   return facts.reduce((before, fact) => evolve(before, fact, when), series);
 }
 

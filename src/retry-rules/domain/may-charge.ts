@@ -48,7 +48,7 @@ export type Charge = {
   readonly enforceMaxGap?: boolean;
 };
 
-export type RefusalToCharge = {
+export type ChargeRefusal = {
   readonly code:
     | 'recurrentStopped'
     | 'recurrentConsentRevoked'
@@ -66,44 +66,47 @@ export type RefusalToCharge = {
 
 export type ChargeWarning = 'recurrentGapExceeded' | 'recurrentParentNotLatest';
 
-export type Verdict =
+export type ChargeDecision =
   | {
       readonly may: true;
       readonly isRetry: boolean;
       readonly packs: readonly string[];
       readonly warnings: readonly ChargeWarning[];
     }
-  | ({ readonly may: false } & RefusalToCharge);
+  | ({ readonly may: false } & ChargeRefusal);
 
 /** How many months may lie between two charges, by the guidance of the networks. */
-export const gapMonthsMost = 6;
+export const maxGapMonths = 6;
 const anInstantMs = 1;
 
-export function mayCharge(standing: Standing, charge: Charge, now: Instant): Verdict {
+export function mayCharge(standing: Standing, charge: Charge, now: Instant): ChargeDecision {
   const verdict = verdictAt(standing, charge, now);
   if (verdict.may) return verdict;
-  const { lookAgainAt, ...refusal } = verdict;
-  const retryAfter = lookAgainAt && firstAccepted(standing, charge, lookAgainAt);
+  const { recheckAt, ...refusal } = verdict;
+  const retryAfter = recheckAt && firstAccepted(standing, charge, recheckAt);
   return { ...refusal, ...(retryAfter ? { retryAfter } : {}) };
 }
 
-type Refused = { readonly may: false; readonly lookAgainAt?: Instant } & RefusalToCharge;
+type Refused = { readonly may: false; readonly recheckAt?: Instant } & ChargeRefusal;
 
 /** Undefined when it never will be, unless something happens. */
 function firstAccepted(standing: Standing, charge: Charge, from: Instant): Instant | undefined {
   for (let at = from; ;) {
     const verdict = verdictAt(standing, charge, at);
     if (verdict.may) return at;
-    const { lookAgainAt } = verdict;
-    if (lookAgainAt === undefined) return undefined;
-    if (lookAgainAt <= at)
-      throw new Error(`the rule ${verdict.rule} of ${verdict.pack} ends before it holds`);
-    at = lookAgainAt;
+    const { recheckAt } = verdict;
+    if (recheckAt === undefined) return undefined;
+    if (recheckAt <= at) throw new Error(`the rule ${verdict.rule} of ${verdict.pack} ends before it holds`);
+    at = recheckAt;
   }
 }
 
 /** The verdict at one moment, and when the next one may be another: nothing changes in between. */
-function verdictAt(standing: Standing, charge: Charge, now: Instant): (Verdict & { may: true }) | Refused {
+function verdictAt(
+  standing: Standing,
+  charge: Charge,
+  now: Instant,
+): (ChargeDecision & { may: true }) | Refused {
   const series = seriesAt(standing.series, now);
   const packs = packsInForce(series.card.paymentSystem, now);
   const final = finalRefusal({ ...standing, series }, charge, packs, now);
@@ -126,7 +129,7 @@ function verdictAt(standing: Standing, charge: Charge, now: Instant): (Verdict &
   const latest = latestOf(waits(standing, series, packs, now));
   if (latest) {
     const { until, ...refusal } = latest;
-    return { may: false, ...refusal, lookAgainAt: earliestOf([until, ...changes]) as Instant };
+    return { may: false, ...refusal, recheckAt: earliestOf([until, ...changes]) as Instant };
   }
   return {
     may: true,
@@ -142,7 +145,7 @@ function finalRefusal(
   charge: Charge,
   packs: readonly RulePack[],
   now: Instant,
-): RefusalToCharge | undefined {
+): ChargeRefusal | undefined {
   const house = packIdOf(packs[0] as RulePack);
   const { state, endsAt, card, deadUntil, lastSuccessAt } = series;
   if (state.name === 'withdrawn') return { code: 'recurrentConsentRevoked', rule: 'consent', pack: house };
@@ -164,7 +167,7 @@ function finalRefusal(
 }
 
 /** No charge of the series comes any more, whatever the invoice; at most the payer consents anew, with his card. */
-export function isOver(series: ChargedSeries, now: Instant): boolean {
+export function canNeverCharge(series: ChargedSeries, now: Instant): boolean {
   const packs = packsInForce(series.card.paymentSystem, now);
   const standing = { series, isAttemptPending: false, declines: [] };
   return finalRefusal(standing, { invoiceCreatedAt: 'then' }, packs, now) !== undefined;
@@ -201,13 +204,13 @@ function waits(standing: Standing, series: ChargedSeries, packs: readonly RulePa
 
 /** When the window of a counter has room again; undefined when it has room now. */
 function fullUntil(
-  { declinesMost, withinMs, of }: Counter,
+  { maxDeclines, withinMs, of }: Counter,
   declines: readonly Decline[],
   now: Instant,
 ): Instant | undefined {
   const opened = laterBy(now, -withinMs);
   const inside = declines.filter(({ at, isOfCharge }) => at > opened && (of === 'card' || isOfCharge));
-  const first = inside[inside.length - declinesMost];
+  const first = inside[inside.length - maxDeclines];
   return first && laterBy(first.at, withinMs);
 }
 
@@ -222,7 +225,7 @@ function warningsOf(series: ChargedSeries, { parent }: Charge, now: Instant): Ch
 }
 
 function isGapExceeded(lastSuccessAt: Instant, now: Instant): boolean {
-  return now > monthsAfter(lastSuccessAt, gapMonthsMost);
+  return now > monthsAfter(lastSuccessAt, maxGapMonths);
 }
 
 /** The strictest; among equals the first. */

@@ -14,7 +14,7 @@ export type Effect =
 /** So many declines in a rolling window, and no more attempts until the oldest has left it. */
 export type Counter = {
   readonly rule: string;
-  readonly declinesMost: number;
+  readonly maxDeclines: number;
   readonly withinMs: number;
   /** `charge`: on the same card, in the same shop, for the same amount. `card`: on the card, wherever and whoever. */
   readonly of: 'charge' | 'card';
@@ -55,7 +55,7 @@ const stoppedByPayer: Record<string, Effect> = {
 /** We stop earlier than the network fines: attempts made elsewhere count too, and we cannot see them. */
 const visaCounter: Counter = {
   rule: 'declinesIn30Days',
-  declinesMost: 15, // the network's own number is 20
+  maxDeclines: 15, // the network's own number is 20
   withinMs: 30 * dayMs,
   of: 'charge',
 };
@@ -72,7 +72,7 @@ const rulePacks: readonly RulePack[] = [
     name: 'house',
     from: '2026-01-01T00:00:00.000000Z' as Instant,
     retries: { onceWithinMs: dayMs, untilMs: 31 * dayMs },
-    counters: [{ rule: 'declinesOfCardIn24Hours', declinesMost: 9, withinMs: dayMs, of: 'card' }],
+    counters: [{ rule: 'declinesOfCardIn24Hours', maxDeclines: 9, withinMs: dayMs, of: 'card' }],
     codes: {},
     advice: {},
   },
@@ -95,7 +95,7 @@ const rulePacks: readonly RulePack[] = [
     name: 'mastercard',
     from: '2025-01-01T00:00:00.000000Z' as Instant,
     // The network's own number is 35.
-    counters: [{ rule: 'declinesIn30Days', declinesMost: 30, withinMs: 30 * dayMs, of: 'charge' }],
+    counters: [{ rule: 'declinesIn30Days', maxDeclines: 30, withinMs: 30 * dayMs, of: 'charge' }],
     codes: { ...hopeless, ...uselessSoon, ...stoppedByPayer, '57': stopCard, ...each('78 79 83', stopCard) },
     advice: {},
   },

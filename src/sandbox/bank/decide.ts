@@ -7,12 +7,13 @@ import type {
   PayoutMessage,
   VerifyMessage,
 } from '../../acquiring/adapters/http/messages.ts';
-import type { Book, BookedOperation, Operation, Verdict, Waiting } from './state.ts';
+import type { Book, BookedOperation, Operation, ChargeDecision, Waiting } from './state.ts';
 import { specialAmount } from './special-amounts.ts';
 import { cardForPayment, cardForPayout, type TestCard } from './test-cards.ts';
+import { defined } from '../../defined.ts';
 
 export type Decision = {
-  readonly verdict: Verdict;
+  readonly verdict: ChargeDecision;
   readonly waiting?: Waiting;
   readonly bookedTwice?: true;
 };
@@ -80,7 +81,7 @@ function decideAuthorisation(book: Book, question: Question, message: AuthoriseM
     until: laterBy(now, challengeMs),
     challenge: card.authentication,
     ticket: question.ticket(),
-    ...(returnUrl === undefined ? {} : { returnUrl }),
+    ...defined({ returnUrl }),
   };
   return { ...decision, waiting };
 }
@@ -117,12 +118,12 @@ function decidePayout({ now }: Question, message: PayoutMessage): Decision {
 }
 
 /** Whether it can be paid out to at all; what then becomes of a payout is another matter. */
-function decideVerification({ card: { number } }: VerifyMessage): Verdict {
+function decideVerification({ card: { number } }: VerifyMessage): ChargeDecision {
   const card = cardForPayout(number);
   return card.takesNoPayouts ? declined(card, transactionNotPermitted) : approved();
 }
 
-function decideFollowUp(book: Book, { message, now, holdMs }: Question): Verdict {
+function decideFollowUp(book: Book, { message, now, holdMs }: Question): ChargeDecision {
   if (message.kind === 'authorise' || message.kind === 'payout' || message.kind === 'verify') {
     throw new Error('it follows nothing');
   }
@@ -147,12 +148,12 @@ function decideFollowUp(book: Book, { message, now, holdMs }: Question): Verdict
   return verdict.outcome === 'approved' && special?.declined !== undefined ? no(special.declined) : verdict;
 }
 
-function decideCapture(original: BookedOperation, amount: number, isExpired: boolean): Verdict {
+function decideCapture(original: BookedOperation, amount: number, isExpired: boolean): ChargeDecision {
   if (original.capturedMinor !== undefined || isExpired) return no(invalidTransaction);
   return amount <= (original.operation.amount ?? 0) ? approved() : no(invalidAmount);
 }
 
-function decideRefund(original: BookedOperation, amount: number): Verdict {
+function decideRefund(original: BookedOperation, amount: number): ChargeDecision {
   if (original.capturedMinor === undefined) return no(invalidTransaction);
   return amount <= original.capturedMinor - original.refundedMinor ? approved() : no(invalidAmount);
 }
@@ -164,7 +165,7 @@ function decideReversal({
   refundedMinor,
   verdict,
   isReversed,
-}: BookedOperation): Verdict {
+}: BookedOperation): ChargeDecision {
   if (verdict.outcome === 'declined' || isReversed) return approved();
   const wasCapturedLater = !operation.capture && capturedMinor !== undefined;
   return wasCapturedLater || refundedMinor > 0 ? no(invalidTransaction) : approved();
@@ -179,18 +180,17 @@ function eciOf({ network }: TestCard): string {
   return network === 'mastercard' || network === 'maestro' ? '02' : '05';
 }
 
-function approved(eci?: string, advice?: string): Verdict {
+function approved(eci?: string, advice?: string): ChargeDecision {
   return {
     outcome: 'approved',
-    ...(eci === undefined ? {} : { eci }),
-    ...(advice === undefined ? {} : { advice }),
+    ...defined({ eci, advice }),
   };
 }
 
-function declined({ network }: TestCard, code: string, advice?: string): Verdict {
-  return { outcome: 'declined', network, code, ...(advice === undefined ? {} : { advice }) };
+function declined({ network }: TestCard, code: string, advice?: string): ChargeDecision {
+  return { outcome: 'declined', network, code, ...defined({ advice }) };
 }
 
-function no(code: string): Verdict {
+function no(code: string): ChargeDecision {
   return { outcome: 'declined', network: 'bank', code };
 }

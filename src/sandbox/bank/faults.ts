@@ -3,6 +3,7 @@
 import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { seededRandom } from './random.ts';
+import { defined } from '../../defined.ts';
 
 const beforeBooking = ['no-answer-before-booking', 'reset-before-booking', 'error-before-booking'] as const;
 const certainlyNotDone = ['not-done', 'too-many-requests'] as const;
@@ -115,7 +116,7 @@ export function openFaults(seed: number): Faults {
           kind,
           ...(rate === undefined ? { left: next ?? 1 } : { rate }),
           ...(rate === undefined || next === undefined ? {} : { left: next }),
-          ...(operationKind === undefined ? {} : { operationKind }),
+          ...defined({ operationKind }),
         });
       }
       return true;

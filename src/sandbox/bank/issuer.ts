@@ -3,9 +3,9 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { BookedOperation, Waiting } from './state.ts';
 import { challengePage, closingPage, oneTimePassword, returnPage, type Page } from './issuer-pages.ts';
-import type { Ending, Interaction, Teller } from './operation-processor.ts';
+import type { Ending, Interaction, OperationProcessor } from './operation-processor.ts';
 
-const triesMost = 3;
+const maxTries = 3;
 const ticketPattern = /^[0-9a-f-]{36}$/;
 
 /** What the browser brings: which challenge, and what it wants to have back. */
@@ -26,7 +26,7 @@ type Challenged = Waiting & { for: 'payer' };
 
 const challengeRequest = { messageType: 'CReq', messageVersion: '2.2.0', challengeWindowSize: '05' };
 
-export function addIssuerPages(app: FastifyInstance, teller: () => Teller): void {
+export function addIssuerPages(app: FastifyInstance, teller: () => OperationProcessor): void {
   // Wrong codes since the start of the bank; a restart gives new tries, which harms nobody here.
   const wrongCodes = new Map<string, number>();
 
@@ -52,7 +52,7 @@ export function addIssuerPages(app: FastifyInstance, teller: () => Teller): void
     if (ending === 'confirm' && fields['otp']?.trim() !== oneTimePassword) {
       const wrong = (wrongCodes.get(given.ticket) ?? 0) + 1;
       wrongCodes.set(given.ticket, wrong);
-      if (wrong >= triesMost) await teller().endChallenge(given.ticket, 'refuse');
+      if (wrong >= maxTries) await teller().endChallenge(given.ticket, 'refuse');
     } else {
       await teller().endChallenge(given.ticket, ending);
     }
@@ -81,7 +81,7 @@ export function addIssuerPages(app: FastifyInstance, teller: () => Teller): void
         amount: printedAmount(booked),
         cardMask: booked.operation.card?.mask ?? '',
         hidden: { ticket, returnTo, echoed },
-        triesLeft: triesMost - (wrongCodes.get(ticket) ?? 0),
+        triesLeft: maxTries - (wrongCodes.get(ticket) ?? 0),
         returnUrl: challenge.returnUrl,
       }),
     );

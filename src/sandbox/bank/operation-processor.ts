@@ -15,7 +15,7 @@ import {
   type BookedOperation,
   type Fact,
   type Operation,
-  type Verdict,
+  type ChargeDecision,
   type Waiting,
 } from './state.ts';
 import { decide } from './decide.ts';
@@ -27,7 +27,7 @@ type NotFound = { readonly operationId: string; readonly outcome: 'notFound' };
 
 export type Ending = 'confirm' | 'refuse' | 'cancel';
 
-export type Teller = {
+export type OperationProcessor = {
   perform(operationId: string, read: Read): Promise<Reply>;
   inquire(operationId: string): Promise<Reply>;
   /** The amount a message is about; of a reversal, that of its original. */
@@ -58,7 +58,7 @@ export type Interaction = (OperationAnswer & { outcome: 'payerNeeded' })['intera
 
 const operationId = new RegExp(operationIdPattern);
 
-export function openTeller(options: TellerOptions): Teller {
+export function openTeller(options: TellerOptions): OperationProcessor {
   const { clock, journal, key, holdMs, interactionOf, onChanged } = options;
   const book = emptyBook();
   for (const fact of options.facts) applyFact(book, fact);
@@ -70,7 +70,7 @@ export function openTeller(options: TellerOptions): Teller {
     return applyFact(book, fact);
   }
 
-  function finish({ operation }: BookedOperation, verdict: Verdict): void {
+  function finish({ operation }: BookedOperation, verdict: ChargeDecision): void {
     record({ type: 'finished', at: clock.now(), operationId: operation.operationId, verdict });
     journal.settled().then(
       () => onChanged(operation),
@@ -174,6 +174,6 @@ export function openTeller(options: TellerOptions): Teller {
   };
 }
 
-function authenticationFailed({ operation }: BookedOperation, code: string): Verdict {
+function authenticationFailed({ operation }: BookedOperation, code: string): ChargeDecision {
   return { outcome: 'declined', network: operation.card?.network ?? 'bank', code };
 }

@@ -9,6 +9,7 @@ import {
 } from '../../acquiring/adapters/http/messages.ts';
 import type { Operation } from './state.ts';
 import { cardForPayment } from './test-cards.ts';
+import { defined } from '../../defined.ts';
 
 const checks = {
   authorise: Compile(operationSchemas.authorise),
@@ -48,7 +49,7 @@ export function operationOf(operationId: string, message: OperationMessage, key:
     merchantId: merchant.id,
     descriptor: merchant.descriptor,
     digest: keyed(key, `message|${JSON.stringify(significant(message))}`),
-    ...(callbackUrl === undefined ? {} : { callbackUrl }),
+    ...defined({ callbackUrl }),
     ...(number === undefined || fingerprint === undefined
       ? {}
       : { card: { mask: maskOf(number), fingerprint, network: cardForPayment(number).network } }),

@@ -17,15 +17,15 @@ import { addIssuerPages } from './issuer.ts';
 import { breakOff, playAfter, playBefore, sendNotDone, sendReply } from './inject-fault.ts';
 import { readMessage } from './read-message.ts';
 import { specialAmount } from './special-amounts.ts';
-import type { Teller } from './operation-processor.ts';
+import type { OperationProcessor } from './operation-processor.ts';
 
-const bodyBytesMost = 64 * 1024;
+const maxBodyBytes = 64 * 1024;
 const keepAliveMs = 65_000;
-const pageMost = 100;
+const maxPage = 100;
 
 export type BankServerOptions = {
   /** Undefined until its book has been read. */
-  readonly teller: () => Teller | undefined;
+  readonly teller: () => OperationProcessor | undefined;
   readonly faults: Faults;
   readonly clock: Clock;
   readonly isSigned: (message: SignedMessage, header: string | undefined, nowSeconds: number) => boolean;
@@ -37,7 +37,7 @@ export function buildBankServer(options: BankServerOptions): FastifyInstance {
   const { faults, clock, isSigned, bankId } = options;
   const app = Fastify({
     logger: false,
-    bodyLimit: bodyBytesMost,
+    bodyLimit: maxBodyBytes,
     keepAliveTimeout: keepAliveMs,
     forceCloseConnections: true,
     exposeHeadRoutes: false,
@@ -56,7 +56,7 @@ export function buildBankServer(options: BankServerOptions): FastifyInstance {
   );
 
   const faultOfAmount = specialFaults();
-  const ready = (): Teller => {
+  const ready = (): OperationProcessor => {
     const teller = options.teller();
     if (!teller) throw new Error('the book is not read yet');
     return teller;
@@ -100,9 +100,9 @@ export function buildBankServer(options: BankServerOptions): FastifyInstance {
   app.get('/book', async (request, reply) => {
     if (!isAdmitted(request, reply)) return reply;
     if (!speaksOurVersion(request)) return refuseField(reply, 'Mandate-Bank-Version');
-    const { after = '0', limit = String(pageMost) } = request.query as { after?: string; limit?: string };
+    const { after = '0', limit = String(maxPage) } = request.query as { after?: string; limit?: string };
     if (!/^\d{1,15}$/.test(after)) return refuseField(reply, 'after');
-    if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > pageMost) {
+    if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > maxPage) {
       return refuseField(reply, 'limit');
     }
     return { entries: await ready().entries(Number(after), Number(limit)) };

@@ -16,7 +16,7 @@ import { interactionOf } from './issuer.ts';
 import { memoryJournal, openFileJournal, type Journal } from './journal.ts';
 import { buildBankServer } from './server.ts';
 import { specialAmount } from './special-amounts.ts';
-import { openTeller, type Teller } from './operation-processor.ts';
+import { openTeller, type OperationProcessor } from './operation-processor.ts';
 
 export type SimulatedBank = {
   readonly url: string;
@@ -40,7 +40,7 @@ export type SimulatedBankOptions = {
   readonly seed?: number;
   readonly holdMs?: number;
   /** Both replaced by tests that want a bank that is wrong. */
-  readonly employ?: (teller: Teller) => Teller;
+  readonly employ?: (teller: OperationProcessor) => OperationProcessor;
   readonly admit?: typeof isSigned;
 };
 
@@ -74,7 +74,7 @@ export async function openSimulatedBank(options: SimulatedBankOptions): Promise<
   const callbacks = openCallbacks(secret, clock);
   let app: FastifyInstance | undefined;
   let journal: Journal | undefined;
-  let teller: Teller | undefined;
+  let teller: OperationProcessor | undefined;
 
   const addressOf = (listening: number) => `http://${reachable(host)}:${listening}`;
 

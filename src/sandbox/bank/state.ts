@@ -3,8 +3,9 @@
 import type { Instant } from '../../clock.ts';
 import type { BookEntry, OperationKind } from '../../acquiring/adapters/http/messages.ts';
 import type { Challenge } from './test-cards.ts';
+import { defined } from '../../defined.ts';
 
-export type Verdict =
+export type ChargeDecision =
   | { readonly outcome: 'approved'; readonly eci?: string; readonly advice?: string }
   | {
       readonly outcome: 'declined';
@@ -49,7 +50,7 @@ export type Fact =
       readonly type: 'received';
       readonly at: Instant;
       readonly operation: Operation;
-      readonly verdict: Verdict;
+      readonly verdict: ChargeDecision;
       readonly waiting?: Waiting;
       readonly bookedTwice?: true;
     }
@@ -57,14 +58,14 @@ export type Fact =
       readonly type: 'finished';
       readonly at: Instant;
       readonly operationId: string;
-      readonly verdict: Verdict;
+      readonly verdict: ChargeDecision;
     };
 
 export type BookedOperation = {
   readonly operation: Operation;
   readonly sequence: number;
   readonly receivedAt: Instant;
-  verdict: Verdict;
+  verdict: ChargeDecision;
   waiting?: Waiting | undefined;
   /** Stays after the payer has ended it, for a page that is opened again. */
   readonly challenge?: Waiting & { for: 'payer' };
@@ -178,7 +179,7 @@ function write(
       sequence: book.entries.length + 1,
       operationId,
       kind,
-      ...(originalOperationId === undefined ? {} : { originalOperationId }),
+      ...defined({ originalOperationId }),
       amount: amount ?? original.operation.amount ?? 0,
       currency,
       sign,

@@ -2,14 +2,14 @@
 // those it knows the orders of, so that nobody reads what somebody else was sent.
 import type { FastifyInstance } from 'fastify';
 
-type Letter = {
+type PayerEmail = {
   readonly invoiceID: string;
   readonly paymentID: string;
   readonly html?: string;
 };
 
 /** As many as a browser remembers. */
-const ordersMost = 20;
+const maxOrders = 20;
 /** A letter is shown as a mail program shows it: with an origin of its own, no script, nothing loaded, and links that open beside it. */
 const letterPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; frame-ancestors 'self'; " +
@@ -23,15 +23,15 @@ export function addDemoLetters(
     readonly ask: (path: string) => Promise<{ readonly status: number; readonly answer: unknown }>;
   },
 ): void {
-  async function lettersOf(orderId: string): Promise<readonly Letter[]> {
+  async function lettersOf(orderId: string): Promise<readonly PayerEmail[]> {
     if (!shop.knows(orderId)) return [];
     const { status, answer } = await shop.ask(`/sandbox/outbox?invoiceID=${orderId}`);
-    return status === 200 ? (answer as Letter[]) : [];
+    return status === 200 ? (answer as PayerEmail[]) : [];
   }
 
   app.get<{ Querystring: { orders?: string | string[] } }>('/demo/letters', async (request, reply) => {
     request.operation = 'demo';
-    const orders = String(request.query.orders ?? '').split(',', ordersMost);
+    const orders = String(request.query.orders ?? '').split(',', maxOrders);
     const letters = await Promise.all([...new Set(orders)].map(lettersOf));
     return reply.send(letters.flat().map(({ html: _, ...letter }) => letter));
   });

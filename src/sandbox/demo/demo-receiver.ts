@@ -18,7 +18,7 @@ export type Heard = {
 };
 
 const shownHeaders = ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'content-signature'];
-const ageSecondsMost = 300;
+const maxAgeSeconds = 300;
 /** What stands before the 32 bytes of an Ed25519 key in the form Node reads. */
 const ed25519Prefix = Buffer.from('302a300506032b6570032100', 'hex');
 
@@ -38,7 +38,7 @@ function isSignedInContent(delivered: Delivered, publicKey: string): boolean {
 /** `v1a,…`, over id, second and body. */
 function isSignedByStandard(delivered: Delivered, signingPublicKey: string, nowSeconds: number): boolean {
   const [id, second] = ['webhook-id', 'webhook-timestamp'].map((name) => header(delivered, name));
-  if (!/^\d+$/.test(second ?? '') || Math.abs(nowSeconds - Number(second)) > ageSecondsMost) return false;
+  if (!/^\d+$/.test(second ?? '') || Math.abs(nowSeconds - Number(second)) > maxAgeSeconds) return false;
   const raw = Buffer.from(signingPublicKey.replace(/^whpk_/, ''), 'base64');
   const key = createPublicKey({ key: Buffer.concat([ed25519Prefix, raw]), format: 'der', type: 'spki' });
   const signed = Buffer.concat([Buffer.from(`${id}.${second}.`), delivered.raw]);
@@ -57,8 +57,8 @@ export class Hearing {
   readonly #heard = new Map<string, Heard[]>();
   readonly #rememberedMost: number;
 
-  constructor(rememberedMost: number) {
-    this.#rememberedMost = rememberedMost;
+  constructor(maxRemembered: number) {
+    this.#rememberedMost = maxRemembered;
   }
 
   /** From now on what is told of it is kept. */

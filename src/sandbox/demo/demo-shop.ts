@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { addDemoLetters } from './demo-mailbox.ts';
 import { Hearing, isGenuine, type WebhookKeys } from './demo-receiver.ts';
+import { defined } from '../../defined.ts';
 
 /** One request of the shop's server and its answer, as they are shown. */
 type Exchange = {
@@ -25,7 +26,7 @@ const nextOrder: Offer = { product: 'Coffee beans, ordered again', amount: 149_0
 const nextMonth: Offer = { product: 'Coffee for the next month', amount: 99_000 };
 const payableForMs = 24 * 60 * 60_000;
 /** Orders, and customers, of which it remembers that they are its own. */
-const rememberedMost = 1_000;
+const maxRemembered = 1_000;
 const invoices = '/v2/processing/invoices';
 const customers = '/v2/processing/customers';
 const webhooks = '/v2/processing/webhooks';
@@ -63,8 +64,8 @@ export function addDemoShop(
     readonly nowMs: () => number;
   },
 ): void {
-  const orders = new Hearing(rememberedMost);
-  const savers = new Hearing(rememberedMost);
+  const orders = new Hearing(maxRemembered);
+  const savers = new Hearing(maxRemembered);
   /** What verifies the notices of a topic, once it has asked to be told. */
   const keys = new Map<string, WebhookKeys>();
   let subscribing: Promise<Exchange[]> | undefined;
@@ -84,7 +85,7 @@ export function addDemoShop(
     return {
       method,
       path,
-      ...(body === undefined ? {} : { body }),
+      ...defined({ body }),
       status: answer.statusCode,
       answer: answer.body === '' ? undefined : answer.json<unknown>(),
     };

@@ -51,7 +51,7 @@ type Start = Arrival & { readonly startedHere: boolean };
 const readyTimeoutMs = 60_000;
 const pollIntervalMs = 15;
 /** How often the server may end by itself before we believe that it cannot start. */
-const failedLaunchesMost = 3;
+const maxFailedLaunches = 3;
 const launchPauseMs = 100;
 
 /** Uses the server of this folder, or starts it. Whoever loses it later calls this again. */
@@ -144,7 +144,7 @@ async function launchUntilReady(
 ): Promise<Start> {
   const deadline = Date.now() + readyTimeoutMs;
   let lastWords = '';
-  for (let failed = 0; failed < failedLaunchesMost && Date.now() < deadline; await sleep(launchPauseMs)) {
+  for (let failed = 0; failed < maxFailedLaunches && Date.now() < deadline; await sleep(launchPauseMs)) {
     removeStaleLocks(cluster);
     const attempt = launch(cluster, binaries, await chooseAddress(cluster), options.settings ?? {});
     try {

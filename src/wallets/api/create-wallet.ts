@@ -4,15 +4,19 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { depositFromBank } from '../deposit.ts';
 import { findIdentity } from '../../identities/store/identities.ts';
-import { fingerprintOf, madeOnce } from '../../identities/api/idempotent-create.ts';
+import { fingerprintOf, createIdempotently } from '../../identities/api/idempotent-create.ts';
 import { testProviderId } from '../../identities/domain/provider.ts';
 import { givenIn, shapeProblem } from '../../identities/api/shared-schema.ts';
 import { requireOwner, type OwnedRefusal, type Wallet, type WalletFact } from '../domain/wallet.ts';
 import { findWalletNamed, storeNewWallet } from '../store/wallets.ts';
 import { walletBody, WalletParams, WalletSchema } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { Ids } from '../../ids.ts';
 
 export const createWallet = endpoint({
   operation: 'createWallet',
+  access: { scope: 'wallets:write' },
   method: 'POST',
   path: '/wallet/v0/wallets',
   tag: 'Wallets',
@@ -21,22 +25,35 @@ export const createWallet = endpoint({
     'Money of one currency, from which payouts are made. In the sandbox it opens with a deposit; in live mode the operator ' +
     'deposits.',
   body: WalletParams,
-  bodyProblem: shapeProblem,
+  validateBody: shapeProblem,
   bodyExample: { name: 'Payouts', identity: 'the id of your identity', currency: 'RUB' },
   status: 201,
-  answer: WalletSchema,
+  response: WalletSchema,
   location: ({ id }) => `/wallet/v0/wallets/${id}`,
-  refusals: [
+  errors: [
     'partyInaccessible',
     'noSuchIdentity',
     'currencyNotSupported',
     'identityInaccessible',
     'externalIDConflict',
   ],
-  handle: async ({ caller, body, now }, { db, merchants, payouts, ids }) => {
+  handle: async (
+    { caller, body, now },
+    {
+      db,
+      merchants,
+      payouts,
+      ids,
+    }: {
+      readonly db: Database;
+      readonly merchants: Merchants;
+      readonly payouts: { readonly realm: 'test' | 'live'; readonly openingDepositMinor: bigint };
+      readonly ids: Ids;
+    },
+  ) => {
     const { name, identity, currency, metadata, externalID } = body;
     const fingerprint = fingerprintOf([name, identity, currency, metadata, externalID]);
-    const made = await madeOnce<Wallet, OwnedRefusal>({
+    const made = await createIdempotently<Wallet, OwnedRefusal>({
       externalId: externalID,
       fingerprint,
       find: (named) => findWalletNamed(db, caller.partyId, named),

@@ -10,11 +10,14 @@ import { Moments, rangeOf } from '../../identities/api/list-filters.ts';
 import { AnyID, AssetParams } from '../../identities/api/shared-schema.ts';
 import { findWallet, listDeposits as readList } from '../store/wallets.ts';
 import { depositBody, DepositSchema } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Ids } from '../../ids.ts';
 
 const TestDeposit = Type.Object({ wallet: AnyID, body: AssetParams }, { title: 'TestDeposit' });
 
 export const makeTestDeposit = endpoint({
   operation: 'makeTestDeposit',
+  access: { scope: 'sandbox' },
   method: 'POST',
   path: '/wallet/v0/test/deposits',
   tag: 'Wallets',
@@ -23,9 +26,16 @@ export const makeTestDeposit = endpoint({
   body: TestDeposit,
   bodyExample: { wallet: 'the id of your wallet', body: { amount: 100_000, currency: 'RUB' } },
   status: 202,
-  answer: DepositSchema,
-  refusals: ['noSuchWallet', 'differentCurrencies', 'invalidCashAmount'],
-  handle: async ({ caller, body, now }, { db, ids, payouts }) => {
+  response: DepositSchema,
+  errors: ['noSuchWallet', 'differentCurrencies', 'invalidCashAmount'],
+  handle: async (
+    { caller, body, now },
+    {
+      db,
+      ids,
+      payouts,
+    }: { readonly db: Database; readonly ids: Ids; readonly payouts: { readonly realm: 'test' | 'live' } },
+  ) => {
     const wallet = await findWallet(db, caller.partyId, body.wallet);
     if (!wallet) return refuse('noSuchWallet');
     if (wallet.currency !== body.body.currency) return refuse('differentCurrencies');
@@ -40,6 +50,7 @@ export const makeTestDeposit = endpoint({
 
 export const listDeposits = endpoint({
   operation: 'listDeposits',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/deposits',
   tag: 'Wallets',
@@ -56,9 +67,9 @@ export const listDeposits = endpoint({
     currencyID: Type.Optional(CurrencyCode),
   }),
   status: 200,
-  answer: pageSchema('DepositPage', DepositSchema),
-  refusals: ['invalidContinuationToken', 'invalidSearchRange'],
-  handle: async ({ caller, query }, { db }) => {
+  response: pageSchema('DepositPage', DepositSchema),
+  errors: ['invalidContinuationToken', 'invalidSearchRange'],
+  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
     const range = rangeOf(query);
     if (!range.ok) return range;
     const { status = 'Succeeded', revertStatus = 'None' } = query;

@@ -8,18 +8,20 @@ import { HoldingsQuery, listed, pageSchema } from '../../identities/api/list-pag
 import { assetBody, Named } from '../../identities/api/shared-schema.ts';
 import { findWallet as readOne, findWalletNamed, listWallets as readList } from '../store/wallets.ts';
 import { WalletAccount, walletBody, WalletPath, WalletSchema } from './schema.ts';
+import type { Database } from '../../platform/database/database.ts';
 
 export const getWallet = endpoint({
   operation: 'getWallet',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/wallets/{walletID}',
   tag: 'Wallets',
   summary: 'Get a wallet',
   params: WalletPath,
   status: 200,
-  answer: WalletSchema,
-  refusals: ['walletNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  response: WalletSchema,
+  errors: ['walletNotFound'],
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const wallet = await readOne(db, caller.partyId, params.walletID);
     return wallet ? accept(walletBody(wallet)) : refuse('walletNotFound');
   },
@@ -27,15 +29,19 @@ export const getWallet = endpoint({
 
 export const getWalletAccount = endpoint({
   operation: 'getWalletAccount',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/wallets/{walletID}/account',
   tag: 'Wallets',
   summary: 'What is on a wallet',
   params: WalletPath,
   status: 200,
-  answer: WalletAccount,
-  refusals: ['walletNotFound'],
-  handle: async ({ caller, params }, { db, payouts }) => {
+  response: WalletAccount,
+  errors: ['walletNotFound'],
+  handle: async (
+    { caller, params },
+    { db, payouts }: { readonly db: Database; readonly payouts: { readonly realm: 'test' | 'live' } },
+  ) => {
     const wallet = await readOne(db, caller.partyId, params.walletID);
     if (!wallet) return refuse('walletNotFound');
     const { currency } = wallet;
@@ -50,15 +56,16 @@ export const getWalletAccount = endpoint({
 
 export const findWallet = endpoint({
   operation: 'findWallet',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/external/wallets',
   tag: 'Wallets',
   summary: 'Find a wallet by its externalID',
   query: Type.Object({ externalID: Named }),
   status: 200,
-  answer: WalletSchema,
-  refusals: ['walletNotFound'],
-  handle: async ({ caller, query }, { db }) => {
+  response: WalletSchema,
+  errors: ['walletNotFound'],
+  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
     const found = await findWalletNamed(db, caller.partyId, query.externalID);
     return found ? accept(walletBody(found.value)) : refuse('walletNotFound');
   },
@@ -66,15 +73,16 @@ export const findWallet = endpoint({
 
 export const listWallets = endpoint({
   operation: 'listWallets',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/wallets',
   tag: 'Wallets',
   summary: 'List your wallets, newest first',
   query: HoldingsQuery,
   status: 200,
-  answer: pageSchema('WalletPage', WalletSchema),
-  refusals: ['invalidContinuationToken'],
-  handle: ({ caller, query }, { db }) => {
+  response: pageSchema('WalletPage', WalletSchema),
+  errors: ['invalidContinuationToken'],
+  handle: ({ caller, query }, { db }: { readonly db: Database }) => {
     const filter = {
       party_id: caller.partyId,
       identity_id: query.identityID ?? null,

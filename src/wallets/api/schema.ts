@@ -14,6 +14,7 @@ import {
 } from '../../identities/api/shared-schema.ts';
 import { insufficientFunds, nestedFailure } from '../domain/failure-path.ts';
 import type { Deposit, Transfer, Wallet } from '../domain/wallet.ts';
+import { defined } from '../../defined.ts';
 
 export const WalletPath = Type.Object({ walletID: AnyID });
 
@@ -97,7 +98,7 @@ export function depositBody(deposit: Deposit): Static<typeof DepositSchema> {
     body: assetBody(amount),
     status: 'Succeeded',
     revertStatus: 'None',
-    ...(description === undefined ? {} : { desc: description }),
+    ...defined({ desc: description }),
   };
 }
 

@@ -3,15 +3,20 @@ import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { largestAmountMinor } from '../../money.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { fingerprintOf, madeOnce } from '../../identities/api/idempotent-create.ts';
+import { fingerprintOf, createIdempotently } from '../../identities/api/idempotent-create.ts';
 import { AnyID } from '../../identities/api/shared-schema.ts';
 import { findTransfer, findTransferNamed, storeTransfer } from '../store/transfers.ts';
 import { decideTransfer, type Transfer, type TransferRefusal } from '../domain/wallet.ts';
 import { findWallet } from '../store/wallets.ts';
 import { transferBody, TransferParams, TransferSchema } from './schema.ts';
+import { defined } from '../../defined.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { Ids } from '../../ids.ts';
 
 export const createTransfer = endpoint({
   operation: 'createTransfer',
+  access: { scope: 'payouts:write' },
   method: 'POST',
   path: '/wallet/v0/w2w/transfers',
   tag: 'Wallets',
@@ -24,9 +29,9 @@ export const createTransfer = endpoint({
     body: { amount: 10_000, currency: 'RUB' },
   },
   status: 202,
-  answer: TransferSchema,
+  response: TransferSchema,
   location: ({ id }) => `/wallet/v0/w2w/transfers/${id}`,
-  refusals: [
+  errors: [
     'partyInaccessible',
     'noSuchSender',
     'noSuchReceiver',
@@ -36,11 +41,24 @@ export const createTransfer = endpoint({
     'transferNotAllowed',
     'externalIDConflict',
   ],
-  handle: async ({ caller, body, now }, { db, merchants, payouts, ids }) => {
+  handle: async (
+    { caller, body, now },
+    {
+      db,
+      merchants,
+      payouts,
+      ids,
+    }: {
+      readonly db: Database;
+      readonly merchants: Merchants;
+      readonly payouts: { readonly realm: 'test' | 'live' };
+      readonly ids: Ids;
+    },
+  ) => {
     const { sender, receiver, externalID } = body;
     const { amount, currency } = body.body;
     const fingerprint = fingerprintOf([sender, receiver, amount, currency, externalID]);
-    const made = await madeOnce<Transfer, TransferRefusal>({
+    const made = await createIdempotently<Transfer, TransferRefusal>({
       externalId: externalID,
       fingerprint,
       find: (named) => findTransferNamed(db, caller.partyId, named),
@@ -62,7 +80,7 @@ export const createTransfer = endpoint({
           receiverId: receiver,
           createdAt: now,
           amount: decision.value.amount,
-          ...(externalID === undefined ? {} : { externalId: externalID }),
+          ...defined({ externalId: externalID }),
         };
         const isStored = await storeTransfer(db, terms, { realm: payouts.realm, fingerprint });
         // It is over by now; its reads say how.
@@ -75,15 +93,16 @@ export const createTransfer = endpoint({
 
 export const getTransfer = endpoint({
   operation: 'getTransfer',
+  access: { scope: 'payouts:read' },
   method: 'GET',
   path: '/wallet/v0/w2w/transfers/{w2wTransferID}',
   tag: 'Wallets',
   summary: 'Get a transfer between wallets',
   params: Type.Object({ w2wTransferID: AnyID }),
   status: 200,
-  answer: TransferSchema,
-  refusals: ['transferNotFound'],
-  handle: async ({ caller, params }, { db }) => {
+  response: TransferSchema,
+  errors: ['transferNotFound'],
+  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
     const transfer = await findTransfer(db, caller.partyId, params.w2wTransferID);
     return transfer ? accept(transferBody(transfer)) : refuse('transferNotFound');
   },

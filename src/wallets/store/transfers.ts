@@ -3,7 +3,7 @@
 import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import { appendEvents, appendEventsParameters } from '../../platform/events/log.ts';
-import type { DrawingJournal } from '../../platform/ledger/domain/ledger.ts';
+import type { FundsCheckedJournal } from '../../platform/ledger/domain/ledger.ts';
 import {
   journalParameters,
   journalValues,
@@ -14,8 +14,9 @@ import { walletTransferred } from '../../platform/ledger/domain/postings.ts';
 import type { Realm } from '../../merchants/domain/party.ts';
 import type { Currency } from '../../money.ts';
 import type { Named } from '../../identities/api/idempotent-create.ts';
-import { claimName, listOf, placesOf } from '../../identities/store/sql-fragments.ts';
+import { claimExternalId, columnList, parameterList } from '../../identities/store/sql-fragments.ts';
 import type { Transfer, TransferTerms } from '../domain/wallet.ts';
+import { defined } from '../../defined.ts';
 
 const columns = {
   transfer_id: 'text',
@@ -35,8 +36,8 @@ const insertTransfer = statement({
   parameters: { ...columns, ...appendEventsParameters, ...journalParameters, fingerprint: 'bytea' },
   row: { journal: 'text?' },
   text: `
-    with ${claimName('createTransfer', 'transfer_id')}, changed as (
-      insert into wallet_transfer (${listOf(columns)}) select ${placesOf(columns)} from named
+    with ${claimExternalId('createTransfer', 'transfer_id')}, changed as (
+      insert into wallet_transfer (${columnList(columns)}) select ${parameterList(columns)} from named
       returning transfer_id, party_id, json_array_length(:events) as version
     ), logged as (
       ${appendEvents('wallet_transfer', 'transfer_id')}
@@ -48,14 +49,14 @@ const readTransfer = statement({
   name: 'read_wallet_transfer',
   parameters: { transfer_id: 'text', party_id: 'text' },
   row: columns,
-  text: `select ${listOf(columns)} from wallet_transfer where transfer_id = :transfer_id and party_id = :party_id`,
+  text: `select ${columnList(columns)} from wallet_transfer where transfer_id = :transfer_id and party_id = :party_id`,
 });
 
 const readTransferNamed = statement({
   name: 'read_wallet_transfer_named',
   parameters: { party_id: 'text', external_id: 'text' },
   row: { ...columns, fingerprint: 'bytea' },
-  text: `select ${listOf(columns, 'wallet_transfer')}, claimed.fingerprint
+  text: `select ${columnList(columns, 'wallet_transfer')}, claimed.fingerprint
          from external_id as claimed join wallet_transfer on transfer_id = entity_id
          where claimed.party_id = :party_id and operation = 'createTransfer' and claimed.external_id = :external_id`,
 });
@@ -77,7 +78,7 @@ async function insert(
   db: Database,
   { id, partyId, senderId, receiverId, createdAt, amount, externalId }: TransferTerms,
   fingerprint: Buffer,
-  journal?: DrawingJournal,
+  journal?: FundsCheckedJournal,
 ): Promise<boolean> {
   const status = journal ? 'succeeded' : 'failed';
   const { minor, currency } = amount;
@@ -88,7 +89,7 @@ async function insert(
     amountMinor: Number(minor),
     currency,
   };
-  const rows = await db.contained((part) =>
+  const rows = await db.withSavepoint((part) =>
     part.run(insertTransfer, {
       transfer_id: id,
       party_id: partyId,
@@ -130,7 +131,7 @@ function transferFromRow(row: Values<typeof columns>): Transfer {
     receiverId: row.receiver_id,
     createdAt: row.created_at,
     amount: { minor: row.amount_minor, currency: row.currency as Currency },
-    ...(row.external_id === null ? {} : { externalId: row.external_id }),
+    ...defined({ externalId: row.external_id }),
     status: row.status as Transfer['status'],
   };
 }

@@ -3,7 +3,7 @@
 import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import { appendEvent, appendParameters } from '../../platform/events/log.ts';
-import type { DrawingJournal, Journal } from '../../platform/ledger/domain/ledger.ts';
+import type { FundsCheckedJournal, Journal } from '../../platform/ledger/domain/ledger.ts';
 import {
   journalParameters,
   journalValues,
@@ -14,15 +14,16 @@ import type { Currency } from '../../money.ts';
 import type { Named } from '../../identities/api/idempotent-create.ts';
 import type { Level } from '../../identities/domain/provider.ts';
 import {
-  claimName,
-  isBlockedNow,
-  joinOwner,
-  listOf,
+  claimExternalId,
+  isBlockedSql,
+  joinIdentity,
+  columnList,
   listStatement,
-  placesOf,
+  parameterList,
   searchFilters,
 } from '../../identities/store/sql-fragments.ts';
 import type { Deposit, Wallet, WalletFact } from '../domain/wallet.ts';
+import { defined } from '../../defined.ts';
 
 const columns = {
   wallet_id: 'text',
@@ -37,16 +38,16 @@ const columns = {
 
 /** With what a wallet has of its identity and its party. */
 const walletColumns = { ...columns, is_blocked: 'bool', provider: 'text', level: 'text' } as const;
-const walletList = `${listOf(columns, 'wallet')}, ${isBlockedNow}, provider, level`;
-const walletSource = `wallet ${joinOwner('wallet')}`;
+const walletList = `${columnList(columns, 'wallet')}, ${isBlockedSql}, provider, level`;
+const walletSource = `wallet ${joinIdentity('wallet')}`;
 
 const insertWallet = statement({
   name: 'insert_wallet',
   parameters: { ...columns, ...appendParameters, fingerprint: 'bytea' },
   row: { wallet_id: 'text' },
   text: `
-    with ${claimName('createWallet', 'wallet_id')}, changed as (
-      insert into wallet (${listOf(columns)}) select ${placesOf(columns)} from named
+    with ${claimExternalId('createWallet', 'wallet_id')}, changed as (
+      insert into wallet (${columnList(columns)}) select ${parameterList(columns)} from named
       returning wallet_id, party_id, 1 as version
     ), logged as (${appendEvent('wallet', 'wallet_id')})
     select wallet_id from changed`,
@@ -65,7 +66,7 @@ const readWalletNamed = statement({
   parameters: { party_id: 'text', external_id: 'text' },
   row: { ...walletColumns, fingerprint: 'bytea' },
   text: `select ${walletList}, claimed.fingerprint
-         from external_id as claimed join wallet on wallet_id = entity_id ${joinOwner('wallet')}
+         from external_id as claimed join wallet on wallet_id = entity_id ${joinIdentity('wallet')}
          where claimed.party_id = :party_id and operation = 'createWallet' and claimed.external_id = :external_id`,
 });
 
@@ -97,7 +98,7 @@ const insertDeposit = statement({
   row: { journal: 'text?' },
   text: `
     with changed as (
-      insert into deposit (${listOf(depositColumns)}) values (${placesOf(depositColumns)})
+      insert into deposit (${columnList(depositColumns)}) values (${parameterList(depositColumns)})
       on conflict do nothing returning deposit_id, party_id, 1 as version
     ), logged as (${appendEvent('deposit', 'deposit_id')})
     select ${recordJournal('deposit_id')} as journal from changed`,
@@ -107,7 +108,7 @@ const readDeposit = statement({
   name: 'read_deposit',
   parameters: { deposit_id: 'text' },
   row: { ...depositColumns, debit_account: 'text' },
-  text: `select ${listOf(depositColumns, 'deposit')}, debit_account
+  text: `select ${columnList(depositColumns, 'deposit')}, debit_account
          from deposit join ledger_transfer on aggregate_id = deposit_id and operation_id = 'deposit'
          where deposit_id = :deposit_id`,
 });
@@ -181,11 +182,11 @@ export async function listWallets(
 export async function storeDeposit(
   db: Database,
   deposit: Deposit,
-  journal: Journal | DrawingJournal,
+  journal: Journal | FundsCheckedJournal,
 ): Promise<'stored' | 'insufficient' | 'known'> {
   const { minor, currency } = deposit.amount;
   const stored = await recording(db, journal, () =>
-    db.contained((part) =>
+    db.withSavepoint((part) =>
       part.run(insertDeposit, {
         deposit_id: deposit.id,
         party_id: deposit.partyId,
@@ -232,7 +233,7 @@ function depositFromRow(row: Values<typeof depositColumns>): Deposit {
     sourceId: row.source_id,
     createdAt: row.created_at,
     amount: { minor: row.amount_minor, currency: row.currency as Currency },
-    ...(row.description === null ? {} : { description: row.description }),
+    ...defined({ description: row.description }),
   };
 }
 
@@ -244,8 +245,7 @@ function walletFromRow(row: Values<typeof walletColumns>): Wallet {
     name: row.name,
     currency: row.currency as Currency,
     createdAt: row.created_at,
-    ...(row.metadata === null ? {} : { metadata: row.metadata }),
-    ...(row.external_id === null ? {} : { externalId: row.external_id }),
+    ...defined({ metadata: row.metadata, externalId: row.external_id }),
     isBlocked: row.is_blocked,
     provider: row.provider,
     level: row.level as Level,

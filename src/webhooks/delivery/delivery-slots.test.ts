@@ -1,13 +1,13 @@
 // Whose turn it is when there are more who want to send than places.
 import { expect, test } from 'vitest';
-import { openHands, type Hands } from './delivery-slots.ts';
+import { openHands, type DeliverySlots } from './delivery-slots.ts';
 
-function fill(hands: Hands<string>, webhooks: readonly string[], each: number): void {
+function fill(hands: DeliverySlots<string>, webhooks: readonly string[], each: number): void {
   for (const id of webhooks) for (let item = 0; item < each; item++) hands.put(id, id);
 }
 
 /** Who got a place, until there are no more. */
-function take(hands: Hands<string>): string[] {
+function take(hands: DeliverySlots<string>): string[] {
   const taken: string[] = [];
   for (let next = hands.next(); next; next = hands.next()) taken.push(next.item);
   return taken;

@@ -2,7 +2,7 @@
 // never more than its share of all there are. Some places are kept for webhooks that have nothing under way, so that any
 // number of slow receivers leaves room for a quick one.
 
-export type Hands<Item> = {
+export type DeliverySlots<Item> = {
   /** Something to send, after what is waiting already. */
   put(webhookId: string, item: Item): void;
   /** Whose turn it is, with a place taken for it; undefined while nobody may send more. */
@@ -16,7 +16,7 @@ export type Hands<Item> = {
     readonly held: readonly { readonly webhook_id: string; readonly free: number }[];
   };
   /** Whether the webhook could send soon what it has not got. */
-  runsLow(webhookId: string): boolean;
+  isRunningLow(webhookId: string): boolean;
   /** All that is waiting, no longer in hand. */
   giveUp(): Item[];
 };
@@ -32,14 +32,14 @@ type Hand<Item> = {
 const placesPerWebhook = 10;
 /** For a receiver that has failed this often in a row, until it answers. */
 const placesWhenFailing = 2;
-const failuresInARowMost = 10;
-const underWayMost = 1_000;
+const maxFailuresInARow = 10;
+const maxUnderWay = 1_000;
 /** Beyond those, for webhooks with nothing under way. */
 const placesKept = 200;
-const handMost = 400;
+const maxInHand = 400;
 const wantedAtOnce = 400;
 
-export function openHands<Item>(): Hands<Item> {
+export function openHands<Item>(): DeliverySlots<Item> {
   const hands = new Map<string, Hand<Item>>();
   /** Who may have something to send and a place for it; the one who waits longest first. */
   const turns = new Set<string>();
@@ -56,10 +56,10 @@ export function openHands<Item>(): Hands<Item> {
   }
 
   function shareAmong(webhooks: number): number {
-    return Math.min(placesPerWebhook, Math.max(1, Math.floor(underWayMost / Math.max(1, webhooks))));
+    return Math.min(placesPerWebhook, Math.max(1, Math.floor(maxUnderWay / Math.max(1, webhooks))));
   }
 
-  function placesOf(hand: Hand<Item>): number {
+  function parameterList(hand: Hand<Item>): number {
     const share = shareAmong(busy);
     return isFailing(hand) ? Math.min(placesWhenFailing, share) : share;
   }
@@ -74,14 +74,14 @@ export function openHands<Item>(): Hands<Item> {
 
     next() {
       for (const webhookId of turns) {
-        if (underWay >= underWayMost + placesKept) return undefined;
+        if (underWay >= maxUnderWay + placesKept) return undefined;
         const hand = handOf(webhookId);
-        if (hand.waiting.length === 0 || hand.underWay >= placesOf(hand)) {
+        if (hand.waiting.length === 0 || hand.underWay >= parameterList(hand)) {
           // It is back when a place of its own is free, or when it has more.
           turns.delete(webhookId);
           continue;
         }
-        if (underWay >= underWayMost && hand.underWay > 0) continue;
+        if (underWay >= maxUnderWay && hand.underWay > 0) continue;
         const [item] = hand.waiting.splice(0, 1);
         if (item === undefined) continue;
         turns.delete(webhookId);
@@ -106,22 +106,22 @@ export function openHands<Item>(): Hands<Item> {
     },
 
     wanted() {
-      const isFull = underWay >= underWayMost;
+      const isFull = underWay >= maxUnderWay;
       const held = [...hands].flatMap(([webhook_id, hand]) => {
         if (loadOf(hand) === 0 && !isFailing(hand)) return [];
-        const most = Math.min(handMost, Math.max(2 * placesOf(hand), Math.floor(hand.recent.sent)));
+        const most = Math.min(maxInHand, Math.max(2 * parameterList(hand), Math.floor(hand.recent.sent)));
         return [{ webhook_id, free: isFull ? 0 : Math.max(0, most - loadOf(hand)) }];
       });
       return {
-        most: Math.max(0, Math.min(wantedAtOnce, underWayMost + placesKept - underWay)),
+        most: Math.max(0, Math.min(wantedAtOnce, maxUnderWay + placesKept - underWay)),
         mostEach: isFull ? 1 : 2 * shareAmong(busy),
         held: isFull ? held.filter(({ webhook_id }) => loadOf(handOf(webhook_id)) > 0) : held,
       };
     },
 
-    runsLow(webhookId) {
+    isRunningLow(webhookId) {
       const hand = hands.get(webhookId);
-      return hand === undefined || hand.waiting.length < placesOf(hand);
+      return hand === undefined || hand.waiting.length < parameterList(hand);
     },
 
     giveUp() {
@@ -137,7 +137,7 @@ function loadOf<Item>(hand: Hand<Item>): number {
 }
 
 function isFailing<Item>(hand: Hand<Item>): boolean {
-  return hand.failuresInARow >= failuresInARowMost;
+  return hand.failuresInARow >= maxFailuresInARow;
 }
 
 function count<Item>(hand: Hand<Item>, isDelivered: boolean): void {

@@ -27,10 +27,10 @@ test('a receiver that does not answer holds up its own, ten at a time, and nobod
   await write('slow', 300, 2, 4);
   await write('quick', 40, 2, 4);
   await world.route();
-  const { courier, arrivals } = world.node(({ shop, answer }) => {
+  const { deliveryWorker, arrivals } = world.node(({ shop, answer }) => {
     if (shop === 'quick') answer(delivered);
   });
-  courier.wake();
+  deliveryWorker.wake();
   await until(() => arrivals.filter(({ shop }) => shop === 'quick').length === 80);
   const slow = () => arrivals.filter(({ shop }) => shop === 'slow');
   const answerAll = (answer: Answer) => slow().forEach((arrival) => arrival.answer(answer));
@@ -45,7 +45,7 @@ test('a receiver that does not answer holds up its own, ten at a time, and nobod
   }
   answerAll(delivered);
   await until(() => slow().length >= 33);
-  const stopped = courier.stop();
+  const stopped = deliveryWorker.stop();
   for (const { answer } of arrivals) answer(delivered);
   await stopped;
   expect(world.logged.filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([]);
@@ -66,9 +66,9 @@ test('two nodes never send of one queue at once, and together send everything on
     });
   };
   const nodes = [world.node(reply), world.node(reply)];
-  for (const { courier } of nodes) courier.wake();
-  await Promise.all(nodes.map(({ courier }) => courier.settled()));
-  await Promise.all(nodes.map(({ courier }) => courier.stop()));
+  for (const { deliveryWorker } of nodes) deliveryWorker.wake();
+  await Promise.all(nodes.map(({ deliveryWorker }) => deliveryWorker.whenIdle()));
+  await Promise.all(nodes.map(({ deliveryWorker }) => deliveryWorker.stop()));
   expect(overlaps).toEqual([]);
   const all = nodes.flatMap(({ arrivals }) => arrivals);
   expect(all).toHaveLength(360);
@@ -80,17 +80,17 @@ test('a node that was too slow writes over nothing of the one that took the queu
   await world.addWebhook('1', 'shop');
   await write('shop', 1, 2, 1);
   await world.route();
-  const { courier, arrivals } = world.node();
-  courier.wake();
+  const { deliveryWorker, arrivals } = world.node();
+  deliveryWorker.wake();
   await until(() => arrivals.length === 1);
   const taken = `update webhook_queue set wake_at = '2030-01-01', attempts = 3, next_position = 8 returning *`;
   const before = await world.query(taken);
   for (const { answer } of arrivals) answer(delivered);
-  await courier.settled();
+  await deliveryWorker.whenIdle();
   const after = await world.query('select * from webhook_queue');
   expect(after.rows).toEqual(before.rows);
   expect(arrivals).toHaveLength(1);
-  await courier.stop();
+  await deliveryWorker.stop();
 });
 
 test('a node that stood still until another had taken its queue sends nothing of it', async () => {
@@ -108,16 +108,16 @@ test('a node that stood still until another had taken its queue sends nothing of
     stoodStillMs = 60_000;
     await world.query(`update webhook_queue set wake_at = '2030-01-01'`);
   };
-  const { courier, arrivals } = world.node(({ answer }) => answer(delivered), { whileLooking });
+  const { deliveryWorker, arrivals } = world.node(({ answer }) => answer(delivered), { whileLooking });
   try {
-    courier.wake();
-    await courier.settled();
+    deliveryWorker.wake();
+    await deliveryWorker.whenIdle();
   } finally {
     spy.mockRestore();
   }
   expect(looks).toBe(2);
   expect(arrivals).toEqual([]);
-  await courier.stop();
+  await deliveryWorker.stop();
 });
 
 test('what a node has in hand when it stops is due for others at once', async () => {
@@ -125,15 +125,15 @@ test('what a node has in hand when it stops is due for others at once', async ()
   await write('shop', 15, 2, 1);
   await world.route();
   const first = world.node();
-  first.courier.wake();
+  first.deliveryWorker.wake();
   await until(() => first.arrivals.length === 10);
-  const stopped = first.courier.stop();
+  const stopped = first.deliveryWorker.stop();
   for (const { answer } of first.arrivals) answer({ came: 'nothing', why: 'ECONNRESET' });
   await stopped;
   const second = world.node(({ answer }) => answer(delivered));
-  second.courier.wake();
-  await second.courier.settled();
-  await second.courier.stop();
+  second.deliveryWorker.wake();
+  await second.deliveryWorker.whenIdle();
+  await second.deliveryWorker.stop();
   // The ten that failed wait for their next attempt; the five that were in hand are sent with all they have.
   expect(second.arrivals).toHaveLength(10);
 });
@@ -150,10 +150,10 @@ test('a log that cannot be understood holds up itself alone, and says so', async
     );
     await client.query('alter table event enable trigger event_is_append_only');
   });
-  const { courier, arrivals } = world.node(({ answer }) => answer(delivered));
-  courier.wake();
-  await courier.settled();
-  await courier.stop();
+  const { deliveryWorker, arrivals } = world.node(({ answer }) => answer(delivered));
+  deliveryWorker.wake();
+  await deliveryWorker.whenIdle();
+  await deliveryWorker.stop();
   expect(arrivals).toHaveLength(2);
   expect(arrivals.some(({ invoice }) => invoice === broken)).toBe(false);
   expect(world.logged.join('')).toContain('cannot be told');
@@ -164,19 +164,19 @@ test('a hundred receivers that do not answer leave room for one that does', asyn
   await world.addWebhook('9999', 'quick');
   await write('slow', 12, 2);
   await world.route();
-  const { courier, arrivals } = world.node(({ shop, answer }) => {
+  const { deliveryWorker, arrivals } = world.node(({ shop, answer }) => {
     if (shop === 'quick') answer(delivered);
   });
-  courier.wake();
+  deliveryWorker.wake();
   await until(() => arrivals.length === 1_000);
   await write('quick', 5, 2);
   await world.route();
-  courier.wake();
+  deliveryWorker.wake();
   const quick = () => arrivals.filter(({ shop }) => shop === 'quick');
   await until(() => quick().length === 10);
   // Of the others nobody has answered.
   expect(arrivals.length - quick().length).toBe(1_000);
-  const stopped = courier.stop();
+  const stopped = deliveryWorker.stop();
   for (const { answer } of arrivals) answer(delivered);
   await stopped;
 });
@@ -187,9 +187,9 @@ test('a webhook that cannot be loaded holds up nobody claimed with it, and is gi
   await write('sealed', 1, 2);
   await write('shop', 3, 2);
   await world.route();
-  const { courier, arrivals } = world.node(({ answer }) => answer(delivered), { unloadable: '1' });
-  courier.wake();
-  await courier.settled();
+  const { deliveryWorker, arrivals } = world.node(({ answer }) => answer(delivered), { unloadable: '1' });
+  deliveryWorker.wake();
+  await deliveryWorker.whenIdle();
   expect(arrivals).toHaveLength(6);
   const queue = async () =>
     (
@@ -200,10 +200,10 @@ test('a webhook that cannot be loaded holds up nobody claimed with it, and is gi
   expect(await queue()).toEqual([{ attempts: 1, last_failure, is_parked: false }]);
   for (let attempt = 2; attempt <= 29; attempt++) {
     world.clock.advance(75 * 60_000);
-    courier.wake();
-    await courier.settled();
+    deliveryWorker.wake();
+    await deliveryWorker.whenIdle();
   }
-  await courier.stop();
+  await deliveryWorker.stop();
   expect(await queue()).toEqual([{ attempts: 29, last_failure, is_parked: true }]);
 });
 
@@ -211,10 +211,10 @@ test('an error of ours while a notice is sent is an attempt that failed', async 
   await world.addWebhook('1', 'shop');
   await write('shop', 1, 2);
   await world.route();
-  const { courier } = world.node(undefined, { unsendable: 'shop' });
-  courier.wake();
-  await courier.settled();
-  await courier.stop();
+  const { deliveryWorker } = world.node(undefined, { unsendable: 'shop' });
+  deliveryWorker.wake();
+  await deliveryWorker.whenIdle();
+  await deliveryWorker.stop();
   const { rows } = await world.query('select attempt, event_type, status, failure from webhook_attempt');
   expect(rows).toEqual([
     { attempt: 1, event_type: 'InvoiceCreated', status: null, failure: 'an error on our side' },

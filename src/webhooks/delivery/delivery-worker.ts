@@ -8,17 +8,24 @@ import type { Logger } from '../../platform/log.ts';
 import type { Topic } from '../../platform/events/domain/topic.ts';
 import { openHands } from './delivery-slots.ts';
 import { openOutcomeWriter } from './outcome-writer.ts';
-import { afterAcknowledged, afterFailure, toSend, type Failure, type Place } from '../domain/queue-rules.ts';
+import {
+  afterAcknowledged,
+  afterFailure,
+  deliverable,
+  type Failure,
+  type Place,
+} from '../domain/queue-rules.ts';
 import { messagesFor, type Message, type Selection } from '../feed/messages.store.ts';
 import { claim, write, type Attempt, type ClaimedQueue, type QueueWrite } from './queues.store.ts';
 import { postOf, type Destination } from './sign-message.ts';
 import type { Answer, Sender } from './http-sender.ts';
+import { defined } from '../../defined.ts';
 
-export type Courier = {
+export type DeliveryWorker = {
   /** Looks for what is due, now instead of at the next turn. */
   wake(): void;
   /** When nothing is under way and nothing more is due. */
-  settled(): Promise<void>;
+  whenIdle(): Promise<void>;
   /** Gives back what it has in hand. */
   stop(): Promise<void>;
 };
@@ -39,7 +46,7 @@ function leaseMsFor(timeoutMs: number): number {
   return 3 * timeoutMs;
 }
 
-export function openCourier(options: {
+export function openDeliveryWorker(options: {
   db: Database;
   clock: Clock;
   ids: Ids;
@@ -50,7 +57,7 @@ export function openCourier(options: {
   timeoutMs: number;
   destinationOf: (webhookId: string) => Promise<Destination | undefined>;
   countDelivery: (outcome: 'delivered' | 'failed' | 'parked') => void;
-}): Courier {
+}): DeliveryWorker {
   const { db, clock, log, topics, sender, destinationOf, delaysSeconds } = options;
   const leaseMs = leaseMsFor(options.timeoutMs);
   /** Of a lease, for what is done before and after the exchange, and for clocks that differ. */
@@ -182,7 +189,7 @@ export function openCourier(options: {
     // The place is another's while the outcome is written down.
     hands.free(webhookId, outcome);
     pump();
-    if (hands.runsLow(webhookId)) wakeSoon();
+    if (hands.isRunningLow(webhookId)) wakeSoon();
     if (!sent) return;
     try {
       if (await settle(item, sent.answer, sent.attempt)) hands.put(webhookId, item);
@@ -190,7 +197,7 @@ export function openCourier(options: {
       log.warn({ err: error, webhookId }, 'a delivery was not written down; it is made again');
     }
     pump();
-    if (hands.runsLow(webhookId)) wakeSoon();
+    if (hands.isRunningLow(webhookId)) wakeSoon();
   }
 
   /** Undefined when the webhook was deleted meanwhile, or the queue may be another node's by now. */
@@ -243,7 +250,7 @@ export function openCourier(options: {
       return isOurs;
     }
     const { retryAfterMs } = 'retryAfterMs' in answer ? answer : {};
-    const failure = { what: attempt.failure, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+    const failure = { what: attempt.failure, ...defined({ retryAfterMs }) };
     await record(failed(queue, failure, attempt));
     return false;
   }
@@ -263,7 +270,7 @@ export function openCourier(options: {
 
   return {
     wake,
-    async settled() {
+    async whenIdle() {
       while (claiming || waking || running.size > 0) {
         await Promise.all([claiming, ...running]);
         await new Promise((resolve) => setImmediate(resolve));
@@ -288,9 +295,9 @@ function selectionOf(
     aggregateId,
     topic,
     select: (notices) =>
-      toSend(
+      deliverable(
         place,
-        notices.filter(({ subscribedAs }) => eventTypes.includes(subscribedAs)),
+        notices.filter(({ registeredType }) => eventTypes.includes(registeredType)),
       ),
   };
 }
@@ -312,7 +319,7 @@ function attemptOf(
     attemptedAt,
     durationMs,
     ...(answer.came === 'status' ? { status: answer.status } : {}),
-    ...(failure === undefined ? {} : { failure }),
+    ...defined({ failure }),
   };
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
-import { systemResolve } from '../registration/address-guard.ts';
+import { systemDnsLookup } from '../registration/address-guard.ts';
 import { openSender, type Answer } from './http-sender.ts';
 
 const timeoutMs = 1_500;
@@ -23,7 +23,7 @@ async function sendTo(behave: (socket: Socket) => void): Promise<Answer & { took
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const sender = openSender({ rule: 'anywhere', resolve: systemResolve, timeoutMs });
+  const sender = openSender({ rule: 'anywhere', resolve: systemDnsLookup, timeoutMs });
   const startedMs = performance.now();
   const answer = await sender.post({
     url: new URL(`http://127.0.0.1:${port}/`),
@@ -51,7 +51,7 @@ test('what waited for its connection while the process stood still is not sent',
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const sender = openSender({ rule: 'anywhere', resolve: systemResolve, timeoutMs: 100 });
+  const sender = openSender({ rule: 'anywhere', resolve: systemDnsLookup, timeoutMs: 100 });
   const connected = once(server, 'connection');
   const post = { url: new URL(`http://127.0.0.1:${port}/`), headers: {}, body: Buffer.from('{}') };
   const { answered } = await new Promise<{ answered: Promise<Answer> }>((resolve) => {
@@ -119,7 +119,7 @@ test('one that hangs up has failed, and so has one that is not there', async () 
     came: 'nothing',
     why: 'UND_ERR_SOCKET',
   });
-  const sender = openSender({ rule: 'anywhere', resolve: systemResolve, timeoutMs });
+  const sender = openSender({ rule: 'anywhere', resolve: systemDnsLookup, timeoutMs });
   const nobody = { url: new URL('http://127.0.0.1:9/'), headers: {}, body: Buffer.alloc(0) };
   expect(await sender.post(nobody)).toEqual({ came: 'nothing', why: 'ECONNREFUSED' });
   await sender.stop();

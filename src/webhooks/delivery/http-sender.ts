@@ -9,6 +9,7 @@ import {
   type AddressRule,
   type Resolve,
 } from '../registration/address-guard.ts';
+import { defined } from '../../defined.ts';
 
 export type Answer =
   | { readonly came: 'status'; readonly status: number; readonly retryAfterMs?: number }
@@ -23,8 +24,8 @@ export type Post = {
 export type Sender = { post(post: Post): Promise<Answer>; stop(): Promise<void> };
 export type OpenSender = (options: Parameters<typeof openSender>[0]) => Sender;
 
-const answerBytesMost = 16 * 1024;
-const headerBytesMost = 16 * 1024;
+const maxAnswerBytes = 16 * 1024;
+const maxHeaderBytes = 16 * 1024;
 const keptOpenMs = 10_000;
 
 export function openSender(options: {
@@ -38,7 +39,7 @@ export function openSender(options: {
   const connect = buildConnector({
     timeout: timeoutMs,
     lookup: guardedLookup(rule, options.resolve) as never,
-    ...(options.ca === undefined ? {} : { ca: options.ca }),
+    ...defined({ ca: options.ca }),
   });
   const agent = new Agent({
     // As many connections as there are deliveries: how many those are is the courier's affair.
@@ -52,7 +53,7 @@ export function openSender(options: {
     bodyTimeout: 0,
     keepAliveTimeout: keptOpenMs,
     keepAliveMaxTimeout: keptOpenMs,
-    maxHeaderSize: headerBytesMost,
+    maxHeaderSize: maxHeaderBytes,
   });
   return {
     post: ({ url, headers, body }) =>
@@ -107,7 +108,7 @@ function receive(timeoutMs: number, settle: (answer: Answer) => void): Reception
     },
     onResponseData(_controller, chunk) {
       bytes += chunk.length;
-      if (bytes > answerBytesMost) end({ came: 'nothing', why: 'no answer' });
+      if (bytes > maxAnswerBytes) end({ came: 'nothing', why: 'no answer' });
     },
     onResponseEnd() {
       controller = undefined;

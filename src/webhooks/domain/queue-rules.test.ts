@@ -1,12 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { epochMsOf, instantAt } from '../../clock.ts';
-import { afterAcknowledged, afterFailure, toSend, usualDelaysSeconds, type Place } from './queue-rules.ts';
+import {
+  afterAcknowledged,
+  afterFailure,
+  deliverable,
+  usualDelaysSeconds,
+  type Place,
+} from './queue-rules.ts';
+import { defined } from '../../defined.ts';
 
 const now = instantAt(Date.UTC(2026, 0, 19, 10));
 const at = (chance: number, delaysSeconds = usualDelaysSeconds) => ({ now, chance, delaysSeconds });
 const delayMs = (attempt: number, chance = 0, retryAfterMs?: number) => {
-  const failure = { what: 'status 500', ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  const failure = { what: 'status 500', ...defined({ retryAfterMs }) };
   const next = afterFailure(failure, attempt, at(chance));
   return 'again' in next ? epochMsOf(next.again) - epochMsOf(now) : next.parked;
 };
@@ -40,7 +47,7 @@ describe('what is sent', () => {
     [{ next: 41, last: 40 }, []],
     [{ next: 16, last: 40, replay: { until: 24, resumeAt: 40 } }, [16, 24, 40]],
     [{ next: 16, last: 32, replay: { until: 24, resumeAt: 33 } }, [16, 24]],
-  ])('from %j is %j', (place, expected) => expect(positions(toSend(place, notices))).toEqual(expected));
+  ])('from %j is %j', (place, expected) => expect(positions(deliverable(place, notices))).toEqual(expected));
 
   test('is all there is, once and in order, however it is acknowledged one by one', () => {
     const place = fc
@@ -58,10 +65,14 @@ describe('what is sent', () => {
       );
     fc.assert(
       fc.property(place, (start) => {
-        const expected = positions(toSend(start, notices));
+        const expected = positions(deliverable(start, notices));
         const sent: number[] = [];
         let present = start;
-        for (let rest = toSend(present, notices); rest.length > 0; rest = toSend(present, notices)) {
+        for (
+          let rest = deliverable(present, notices);
+          rest.length > 0;
+          rest = deliverable(present, notices)
+        ) {
           sent.push(rest[0]!.position);
           present = afterAcknowledged(present, rest[0]!.position, rest[1]?.position);
           if (sent.length > 20) break;

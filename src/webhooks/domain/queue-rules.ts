@@ -46,7 +46,7 @@ export function afterFailure(
 }
 
 /** What is to be sent from here on, in order: what is sent again first, then what has not been sent. */
-export function toSend<Sendable extends { readonly position: number }>(
+export function deliverable<Sendable extends { readonly position: number }>(
   { next, last, replay }: Place,
   sendable: readonly Sendable[],
 ): Sendable[] {

@@ -30,7 +30,7 @@ export function isOfShop({ topic }: Pick<Webhook, 'topic'>): boolean {
   return (topicsOfShop as readonly string[]).includes(topic);
 }
 
-export const webhooksMost = 10;
+export const maxWebhooks = 10;
 
 export function decideCreate(
   webhook: Webhook,
@@ -47,7 +47,7 @@ export function decideCreate(
     return invalid(`scope.eventTypes: ${topic.name} has no ${unknown.slice(0, 60)}; it has ${known}`);
   }
   if (urlProblem !== undefined) return invalid(`url: ${urlProblem}`);
-  if (existing >= webhooksMost) return refuse('webhookLimitExceeded');
+  if (existing >= maxWebhooks) return refuse('webhookLimitExceeded');
   return accept({ ...webhook, eventTypes });
 }
 

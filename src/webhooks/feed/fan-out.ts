@@ -2,7 +2,7 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { positionOf, type Topic } from '../../platform/events/domain/topic.ts';
-import { lookOnce, type NewEvent, type QueueMove } from './feed.store.ts';
+import { pollOnce, type NewEvent, type QueueMove } from './feed.store.ts';
 import { shows } from '../domain/snapshot.ts';
 import { findWebhooks, type StoredWebhook } from '../registration/webhooks.store.ts';
 import { concerns } from '../domain/webhook.ts';
@@ -10,13 +10,13 @@ import { concerns } from '../domain/webhook.ts';
 /** Told of each aggregate whose log cannot be understood. */
 type Complain = (aggregateId: string, error: unknown) => void;
 
-export function routeOnce(
+export function fanOutOnce(
   db: Database,
   topics: readonly Topic[],
   now: Instant,
   complain: Complain,
 ): Promise<{ moved: number; more: boolean } | undefined> {
-  return lookOnce(db, now, async (events, tx) => {
+  return pollOnce(db, now, async (events, tx) => {
     const partyIds = [...new Set(events.map(({ partyId }) => partyId))];
     const webhooks = partyIds.length === 0 ? [] : await findWebhooks(tx, partyIds);
     return byAggregate(events).flatMap(([aggregateId, ofOne]) => {

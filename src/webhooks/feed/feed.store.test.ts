@@ -4,7 +4,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { instantAt } from '../../clock.ts';
 import { openDatabase } from '../../platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.ts';
-import { currentSnapshot, feedState, ForeignLog, lookOnce, newEvents, type NewEvent } from './feed.store.ts';
+import {
+  currentSnapshot,
+  feedState,
+  ClusterMismatch,
+  pollOnce,
+  newEvents,
+  type NewEvent,
+} from './feed.store.ts';
 import { rebaseLog } from './reset-cursor.store.ts';
 
 const now = instantAt(Date.UTC(2026, 0, 19));
@@ -79,7 +86,7 @@ const nameOf = ({ aggregateId, sequence }: NewEvent) => `${aggregateId.replace(/
 async function look(): Promise<string[]> {
   const found: string[] = [];
   for (let more = true; more;) {
-    const seen = await lookOnce(db.database, now, (events) => {
+    const seen = await pollOnce(db.database, now, (events) => {
       found.push(...events.map(nameOf));
       return Promise.resolve([]);
     });
@@ -124,15 +131,15 @@ describe('a look at the log', () => {
 
   test('that fails has found nothing: the next one finds it', async () => {
     await writeNow('a', 1);
-    await expect(lookOnce(db.database, now, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    await expect(pollOnce(db.database, now, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(await look()).toEqual(['a1']);
   });
 
   test('is left to the node that is looking already', async () => {
     await writeNow('a', 1);
     let second: unknown = 'not asked';
-    await lookOnce(db.database, now, async () => {
-      second = await lookOnce(db.database, now, () => Promise.resolve([]));
+    await pollOnce(db.database, now, async () => {
+      second = await pollOnce(db.database, now, () => Promise.resolve([]));
       return [];
     });
     expect(second).toBeUndefined();
@@ -220,7 +227,7 @@ test('a log that was written in another PostgreSQL is noticed, and can be made a
     await client.query('alter table event enable trigger event_is_append_only');
     await client.query(`update webhook_feed set seen = '1000000000:1000000001:'`);
   });
-  await expect(look()).rejects.toThrow(ForeignLog);
+  await expect(look()).rejects.toThrow(ClusterMismatch);
   expect(await rebaseLog(db.database)).toBeGreaterThan(0);
   expect((await feedState(db.database)).isForeign).toBe(false);
   expect(await look()).toEqual([]);
@@ -236,9 +243,9 @@ test('a foreign log stays one when the numbers of this server have passed those 
     );
   });
   await writeNow('missed', 1);
-  await expect(look()).rejects.toThrow(ForeignLog);
+  await expect(look()).rejects.toThrow(ClusterMismatch);
   for (let number = 0; number < 10; number++) await writeNow(`e${number}-`, 1);
-  await expect(look()).rejects.toThrow(ForeignLog);
+  await expect(look()).rejects.toThrow(ClusterMismatch);
   expect((await feedState(db.database)).isForeign).toBe(true);
   await rebaseLog(db.database);
   expect(await look()).toEqual([]);
@@ -252,7 +259,7 @@ test('making a large log at home may take longer than a statement usually may', 
   );
   const impatient = openDatabase({
     connection: { url: db.url },
-    connectionsMost: 3,
+    maxConnections: 3,
     silenceTimeoutMs: 1_000,
   });
   await expect(rebaseLog(impatient)).resolves.toEqual(expect.any(Number));

@@ -136,7 +136,7 @@ export type NewEvents = {
  * The log comes from another server, whose transactions had other numbers: nothing can be told from them. Once seen this is
  * remembered, since this server's numbers reach the other's some day, and what was missed until then would be lost unseen.
  */
-export class ForeignLog extends Error {
+export class ClusterMismatch extends Error {
   constructor() {
     super(
       'the log was restored into another PostgreSQL than it was written in; run `mandate webhooks rebase` once, ' +
@@ -155,7 +155,7 @@ export async function newEvents(
   const rows = await db.run(readNewEvents, { seen, most, party_id: partyId ?? null });
   const [first] = rows;
   if (!first) throw new Error('the feed has no row');
-  if (first.is_behind) throw new ForeignLog();
+  if (first.is_behind) throw new ClusterMismatch();
   const more = Number(first.found) >= most && first.found_until !== null;
   return {
     more,
@@ -195,14 +195,14 @@ export type QueueMove = {
  * While nothing happens the row is left alone, until the stretch to look through has become this long. Every look goes through
  * all of it: where nobody has webhooks, a long one cost as much as the charges that made it.
  */
-const transactionsUnseenMost = 300n;
+const maxTransactionsUnseen = 300n;
 const eventsAtOnce = 500;
 
 /**
  * One look at the log: what is new is handed to `route`, and the queues it answers are moved. Undefined when another node is
  * looking; else whether anything was found, and whether there is more.
  */
-export async function lookOnce(
+export async function pollOnce(
   db: Database,
   now: Instant,
   route: (events: readonly NewEvent[], tx: Database) => Promise<readonly QueueMove[]>,
@@ -210,16 +210,16 @@ export async function lookOnce(
   const looking = db.transaction(async (tx) => {
     const [feed] = await tx.run(lockFeed, {});
     if (!feed) return undefined;
-    if (feed.foreign_since !== null) throw new ForeignLog();
+    if (feed.foreign_since !== null) throw new ClusterMismatch();
     const { events, seen, more } = await newEvents(tx, feed.seen, eventsAtOnce);
     const queues = await route(events, tx);
     if (queues.length > 0) await tx.run(moveQueues, { queues, now });
-    const isWorthIt = events.length > 0 || transactionsBetween(feed.seen, seen) > transactionsUnseenMost;
+    const isWorthIt = events.length > 0 || transactionsBetween(feed.seen, seen) > maxTransactionsUnseen;
     if (isWorthIt) await tx.run(moveFeed, { seen });
     return { moved: queues.length, more };
   });
   return looking.catch(async (error: unknown) => {
-    if (error instanceof ForeignLog) await db.run(markForeign, { now });
+    if (error instanceof ClusterMismatch) await db.run(markForeign, { now });
     throw error;
   });
 }

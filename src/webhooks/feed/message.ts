@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Instant } from '../../clock.ts';
 import {
-  noticesOfEventMost,
+  maxWebhookEventsPerEvent,
   positionOf,
   type Notice,
   type Topic,
@@ -30,7 +30,7 @@ export function chunkOf(sequence: number): number {
 
 /** A number below 2^53, unlike any other, rising within its aggregate. */
 function eventNumber(base: bigint, position: number): number {
-  const room = eventsOfChunk * noticesOfEventMost;
+  const room = eventsOfChunk * maxWebhookEventsPerEvent;
   return Number(base) * room + (position % room);
 }
 
@@ -39,19 +39,19 @@ export function bodyOf(topic: Topic, notice: Notice, base: bigint): string {
   return JSON.stringify({
     eventID: eventIdOf(topic, notice, base),
     occuredAt: notice.happenedAt,
-    topic: topic.nameInNotices,
+    topic: topic.payloadTopic,
     eventType: notice.eventType,
     ...notice.members,
   });
 }
 
 /** The bytes of a test: the members every notice of its topic has. */
-export function testBodyOf({ eventId, nameInNotices }: Topic, occuredAt: Instant): string {
+export function testBodyOf({ eventId, payloadTopic }: Topic, occuredAt: Instant): string {
   const number = numberOfTest();
   return JSON.stringify({
     eventID: eventId === 'number' ? number : String(number),
     occuredAt,
-    topic: nameInNotices,
+    topic: payloadTopic,
     eventType: 'WebhookTest',
   });
 }

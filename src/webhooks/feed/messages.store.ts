@@ -9,7 +9,7 @@ import { bodyOf, chunkOf, messageIdOf } from './message.ts';
 export type Message = {
   readonly position: number;
   readonly id: string;
-  readonly subscribedAs: string;
+  readonly registeredType: string;
   readonly eventType: string;
   readonly happenedAt: Instant;
   readonly body: string;
@@ -159,7 +159,7 @@ type Chosen = {
 function chosenOf(selection: Selection, log: readonly Logged[], topics: readonly Topic[]): Chosen {
   const topic = topics.find(({ name }) => name === selection.topic);
   if (!topic) throw new Error(`there is no topic ${selection.topic}`);
-  const notices = topic.noticesOf(log).map((notice) => ({ ...notice, position: positionOf(notice) }));
+  const notices = topic.webhookEventsOf(log).map((notice) => ({ ...notice, position: positionOf(notice) }));
   return { aggregateId: selection.aggregateId, topic, log, notices: selection.select(notices) };
 }
 
@@ -206,6 +206,6 @@ async function basesFor(db: Database, chosen: readonly Chosen[]): Promise<Map<st
 }
 
 function messageOf(aggregateId: string, notice: Sendable, body: string): Message {
-  const { position, subscribedAs, eventType, happenedAt } = notice;
-  return { position, id: messageIdOf(aggregateId, position), subscribedAs, eventType, happenedAt, body };
+  const { position, registeredType, eventType, happenedAt } = notice;
+  return { position, id: messageIdOf(aggregateId, position), registeredType, eventType, happenedAt, body };
 }

@@ -41,8 +41,8 @@ test.each([
       { invoices: 1, eventsEach: 4, writers: 1 },
     );
     await world.route();
-    const { courier, arrivals } = world.node();
-    courier.wake();
+    const { deliveryWorker, arrivals } = world.node();
+    deliveryWorker.wake();
     await until(() => arrivals.length === 1);
     arrivals[0]?.answer(delivered);
     await until(() => arrivals.length === 2);
@@ -50,7 +50,7 @@ test.each([
     await until(() => arrivals.length === 3);
     expect(await replayAll(webhook)).toBe(1);
     arrivals[2]?.answer(answer);
-    await courier.stop();
+    await deliveryWorker.stop();
     const { rows } = await world.query('select attempts, stuck_at, last_failure from webhook_queue');
     expect(rows).toEqual([{ attempts: 0, stuck_at: null, last_failure: lastFailure }]);
     // The first two again; what was under way, which nobody had acknowledged by then; and the rest.

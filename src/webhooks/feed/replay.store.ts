@@ -3,7 +3,7 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
-import { noticesOfEventMost, type Topic } from '../../platform/events/domain/topic.ts';
+import { maxWebhookEventsPerEvent, type Topic } from '../../platform/events/domain/topic.ts';
 import { eventsOfChunk } from './message.ts';
 import { madeAfterOf } from '../registration/webhooks.store.ts';
 import { concerns, type Webhook } from '../domain/webhook.ts';
@@ -118,7 +118,7 @@ export async function rewind(
         complain(aggregate_id, error);
         return [];
       }
-      const first = first_sequence * noticesOfEventMost;
+      const first = first_sequence * maxWebhookEventsPerEvent;
       return [{ aggregate_id, first, last: endOf(last_sequence), newest: endOf(newest_sequence) }];
     });
     if (stretches.length > 0) {
@@ -137,13 +137,13 @@ export async function timeOfEvent(
   partyId: string,
   eventId: number,
 ): Promise<Instant | undefined> {
-  const room = eventsOfChunk * noticesOfEventMost;
+  const room = eventsOfChunk * maxWebhookEventsPerEvent;
   const base = BigInt(Math.floor(eventId / room));
-  const place = Math.floor((eventId % room) / noticesOfEventMost);
+  const place = Math.floor((eventId % room) / maxWebhookEventsPerEvent);
   const [row] = await db.run(readCursor, { party_id: partyId, base, place });
   return row?.created_at;
 }
 
 function endOf(sequence: number): number {
-  return sequence * noticesOfEventMost + noticesOfEventMost - 1;
+  return sequence * maxWebhookEventsPerEvent + maxWebhookEventsPerEvent - 1;
 }

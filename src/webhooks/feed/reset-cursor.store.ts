@@ -1,6 +1,6 @@
 // After a dump was restored into another PostgreSQL: the events say in which transactions they were written, and here those
 // numbers mean nothing. They are made to count as written before everything.
-import { patiently, type DatabasePool } from '../../platform/database/database.ts';
+import { withoutTimeout, type DatabasePool } from '../../platform/database/database.ts';
 
 /** How many events there were. No node may be running. */
 export function rebaseLog(db: DatabasePool): Promise<number> {
@@ -8,10 +8,10 @@ export function rebaseLog(db: DatabasePool): Promise<number> {
     await client.query('begin');
     try {
       await client.query('set local statement_timeout = 0');
-      await client.query(patiently('lock table event in access exclusive mode'));
+      await client.query(withoutTimeout('lock table event in access exclusive mode'));
       await client.query('alter table event disable trigger event_is_append_only');
       const { rowCount } = await client.query(
-        patiently(
+        withoutTimeout(
           `update event set written_in = '0' where written_in >= pg_snapshot_xmin(pg_current_snapshot())`,
         ),
       );

@@ -1,7 +1,7 @@
 // What becomes of what is told: how each queue stands, every attempt, and what its owner can do: try it out, take up what
 // was parked, send a stretch of time again, change the keys. For webhooks of shops and of identities alike.
 import { Type, type Static } from 'typebox';
-import { parseInstant } from '../../clock.ts';
+import { parseInstant, type Clock } from '../../clock.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime, EntityID } from '../../platform/http/schemas.ts';
 import { placeOf, type Topic } from '../../platform/events/domain/topic.ts';
@@ -22,8 +22,12 @@ import { rewind, timeOfEvent } from '../feed/replay.store.ts';
 import { findWebhook, storeNextKey } from '../registration/webhooks.store.ts';
 import { decideRotate, keysAt, longestNoticeHours } from '../domain/webhook.ts';
 import { keysBody, keyMembers, signingSecret, WebhookPath } from '../registration/schema.ts';
+import { defined } from '../../defined.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { WebhookOperations } from '../webhooks.ts';
+import type { Ids } from '../../ids.ts';
 
-const pageMost = 1_000;
+const maxPage = 1_000;
 const limit = Type.Integer({
   minimum: 1,
   maximum: 2_147_483_647,
@@ -86,6 +90,7 @@ const QueueCount = Type.Object(
 
 export const listWebhookQueues = endpoint({
   operation: 'listWebhookQueues',
+  access: { scope: 'webhooks:read' },
   method: 'GET',
   path: '/v2/processing/webhooks/{webhookID}/queues',
   tag: 'Webhooks',
@@ -100,15 +105,14 @@ export const listWebhookQueues = endpoint({
     state: Type.Optional(Type.Enum(['waiting', 'failing', 'parked', 'done'])),
   }),
   status: 200,
-  answer: Type.Array(QueueSchema),
-  refusals: ['webhookNotFound'],
-  handle: async ({ caller, params, query }, { db }) => {
+  response: Type.Array(QueueSchema),
+  errors: ['webhookNotFound'],
+  handle: async ({ caller, params, query }, { db }: { readonly db: Database }) => {
     if (!(await findWebhook(db, caller.partyId, params.webhookID))) return refuse('webhookNotFound');
     const { state, after } = query;
     const rows = await queuesOf(db, params.webhookID, {
-      most: Math.min(query.limit, pageMost),
-      ...(state === undefined ? {} : { state }),
-      ...(after === undefined ? {} : { after }),
+      most: Math.min(query.limit, maxPage),
+      ...defined({ state, after }),
     });
     return accept(rows.map(queueBody));
   },
@@ -116,6 +120,7 @@ export const listWebhookQueues = endpoint({
 
 export const listWebhookAttempts = endpoint({
   operation: 'listWebhookAttempts',
+  access: { scope: 'webhooks:read' },
   method: 'GET',
   path: '/v2/processing/webhooks/{webhookID}/attempts',
   tag: 'Webhooks',
@@ -130,9 +135,12 @@ export const listWebhookAttempts = endpoint({
     after: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   }),
   status: 200,
-  answer: Type.Array(AttemptSchema),
-  refusals: ['webhookNotFound'],
-  handle: async ({ caller, params, query }, { db, webhooks }) => {
+  response: Type.Array(AttemptSchema),
+  errors: ['webhookNotFound'],
+  handle: async (
+    { caller, params, query },
+    { db, webhooks }: { readonly db: Database; readonly webhooks: WebhookOperations },
+  ) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     const topic = webhooks.topics.find(({ name }) => name === stored?.webhook.topic);
     if (!topic) return refuse('webhookNotFound');
@@ -141,9 +149,8 @@ export const listWebhookAttempts = endpoint({
       return refuse('invalidRequest', { message: 'after: this is no id of an attempt' });
     const before = query.before === undefined ? undefined : parseInstant(query.before);
     const rows = await attemptsOf(db, params.webhookID, {
-      most: Math.min(query.limit, pageMost),
-      ...(query.objectID === undefined ? {} : { aggregateId: query.objectID }),
-      ...(before === undefined ? {} : { before }),
+      most: Math.min(query.limit, maxPage),
+      ...defined({ aggregateId: query.objectID, before }),
       ...(after ? { after } : {}),
     });
     return accept(rows.map((row) => attemptBody(row, topic)));
@@ -152,6 +159,7 @@ export const listWebhookAttempts = endpoint({
 
 export const testWebhook = endpoint({
   operation: 'testWebhook',
+  access: { scope: 'webhooks:write' },
   method: 'POST',
   path: '/v2/processing/webhooks/{webhookID}/test',
   tag: 'Webhooks',
@@ -161,33 +169,41 @@ export const testWebhook = endpoint({
     'the answer says how it went.',
   params: WebhookPath,
   status: 200,
-  answer: TestResult,
-  refusals: ['webhookNotFound'],
+  response: TestResult,
+  errors: ['webhookNotFound'],
   // Waits for the receiver, and must not hold a transaction meanwhile.
   ignoresIdempotencyKey: true,
-  handle: async ({ caller, params, now }, { clock, ids, webhooks }) => {
+  handle: async (
+    { caller, params, now },
+    {
+      clock,
+      ids,
+      webhooks,
+    }: { readonly clock: Clock; readonly ids: Ids; readonly webhooks: WebhookOperations },
+  ) => {
     const destination = await webhooks.destinationOf(params.webhookID);
     if (destination?.webhook.partyId !== caller.partyId) return refuse('webhookNotFound');
     const topic = webhooks.topics.find(({ name }) => name === destination.webhook.topic);
     if (!topic) return refuse('webhookNotFound');
     const startedMs = performance.now();
     const message = { id: `evt_test${ids.next()}`, body: testBodyOf(topic, now) };
-    const answer = await postTo(webhooks.sender, destination, message, {
+    const response = await postTo(webhooks.sender, destination, message, {
       now: clock.now(),
       requestId: ids.next(),
     });
-    const failure = failureOf(answer);
+    const failure = failureOf(response);
     return accept({
       delivered: failure === undefined,
       durationMs: Math.round(performance.now() - startedMs),
-      ...(answer.came === 'status' ? { status: answer.status } : {}),
-      ...(failure === undefined ? {} : { failure }),
+      ...(response.came === 'status' ? { status: response.status } : {}),
+      ...defined({ failure }),
     });
   },
 });
 
 export const resumeWebhook = endpoint({
   operation: 'resumeWebhook',
+  access: { scope: 'webhooks:write' },
   method: 'POST',
   path: '/v2/processing/webhooks/{webhookID}/resume',
   tag: 'Webhooks',
@@ -198,10 +214,17 @@ export const resumeWebhook = endpoint({
   body: Type.Object({ objectID: Type.Optional(objectID) }, { title: 'WebhookResumeParams' }),
   bodyExample: {},
   status: 200,
-  answer: QueueCount,
-  refusals: ['webhookNotFound'],
+  response: QueueCount,
+  errors: ['webhookNotFound'],
   ignoresIdempotencyKey: true,
-  handle: async ({ caller, params, body }, { db, clock, webhooks }) => {
+  handle: async (
+    { caller, params, body },
+    {
+      db,
+      clock,
+      webhooks,
+    }: { readonly db: Database; readonly clock: Clock; readonly webhooks: WebhookOperations },
+  ) => {
     if (!(await findWebhook(db, caller.partyId, params.webhookID))) return refuse('webhookNotFound');
     const queues = await resume(db, params.webhookID, clock.now(), body.objectID);
     webhooks.wake();
@@ -227,6 +250,7 @@ const ReplayParams = Type.Object(
 
 export const replayWebhook = endpoint({
   operation: 'replayWebhook',
+  access: { scope: 'webhooks:write' },
   method: 'POST',
   path: '/v2/processing/webhooks/{webhookID}/replay',
   tag: 'Webhooks',
@@ -236,14 +260,21 @@ export const replayWebhook = endpoint({
     'it had; also what happened before the webhook was made. Each queue then goes on where it was.',
   params: WebhookPath,
   body: ReplayParams,
-  bodyProblem: ({ since, fromEventID }) =>
+  validateBody: ({ since, fromEventID }) =>
     (since === undefined) === (fromEventID === undefined) ? 'give either since or fromEventID' : undefined,
   bodyExample: { since: '2030-01-01T00:00:00Z', until: '2030-01-02T00:00:00Z' },
   status: 200,
-  answer: QueueCount,
-  refusals: ['webhookNotFound', 'webhookEventNotFound'],
+  response: QueueCount,
+  errors: ['webhookNotFound', 'webhookEventNotFound'],
   ignoresIdempotencyKey: true,
-  handle: async ({ caller, params, body, now }, { db, clock, webhooks }) => {
+  handle: async (
+    { caller, params, body, now },
+    {
+      db,
+      clock,
+      webhooks,
+    }: { readonly db: Database; readonly clock: Clock; readonly webhooks: WebhookOperations },
+  ) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     const topic = webhooks.topics.find(({ name }) => name === stored?.webhook.topic);
     if (!stored || !topic) return refuse('webhookNotFound');
@@ -268,6 +299,7 @@ const RotatedKeys = Type.Object({ ...keyMembers, signingSecret }, { title: 'Webh
 
 export const rotateWebhookKeys = endpoint({
   operation: 'rotateWebhookKeys',
+  access: { scope: 'webhooks:write' },
   method: 'POST',
   path: '/v2/processing/webhooks/{webhookID}/rotate-keys',
   tag: 'Webhooks',
@@ -283,10 +315,18 @@ export const rotateWebhookKeys = endpoint({
   ),
   bodyExample: { afterHours: 24 },
   status: 200,
-  answer: RotatedKeys,
-  refusals: ['webhookNotFound', 'webhookRotationInProgress'],
-  beforehand: withKeyPairs,
-  handle: async ({ caller, params, body }, { db, clock, webhooks }, pairs) => {
+  response: RotatedKeys,
+  errors: ['webhookNotFound', 'webhookRotationInProgress'],
+  prepare: withKeyPairs,
+  handle: async (
+    { caller, params, body },
+    {
+      db,
+      clock,
+      webhooks,
+    }: { readonly db: Database; readonly clock: Clock; readonly webhooks: WebhookOperations },
+    pairs,
+  ) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     if (!stored) return refuse('webhookNotFound');
     const now = clock.now();
@@ -306,10 +346,12 @@ function queueBody(row: QueueRow): Static<typeof QueueSchema> {
     objectID: row.aggregate_id,
     state: row.state as Static<typeof QueueSchema>['state'],
     failures: row.attempts,
-    ...(row.last_failure === null ? {} : { lastFailure: row.last_failure }),
-    ...(row.waiting_since === null ? {} : { waitingSince: row.waiting_since }),
-    ...(row.wake_at === null ? {} : { nextAttemptAt: row.wake_at }),
-    ...(row.stuck_at === null ? {} : { parkedAt: row.stuck_at }),
+    ...defined({
+      lastFailure: row.last_failure,
+      waitingSince: row.waiting_since,
+      nextAttemptAt: row.wake_at,
+      parkedAt: row.stuck_at,
+    }),
   };
 }
 
@@ -320,14 +362,13 @@ function attemptBody(row: AttemptRow, topic: Topic): Static<typeof AttemptSchema
     id: attemptId(row),
     objectID: row.aggregate_id,
     webhookMessageID: messageIdOf(row.aggregate_id, position),
-    ...(eventID === undefined ? {} : { eventID }),
+    ...defined({ eventID }),
     eventType: row.event_type,
     attempt: row.attempt,
     attemptedAt: row.attempted_at,
     durationMs: row.duration_ms,
     delivered: row.failure === null,
-    ...(row.status === null ? {} : { status: row.status }),
-    ...(row.failure === null ? {} : { failure: row.failure }),
+    ...defined({ status: row.status, failure: row.failure }),
   };
 }
 

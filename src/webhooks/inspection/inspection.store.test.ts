@@ -22,21 +22,21 @@ test('what a node has in hand is not resumed, whatever its clock says', async ()
   world.clock.advance(1);
   const first = world.node();
   const second = world.node(({ answer }) => answer(delivered));
-  first.courier.wake();
+  first.deliveryWorker.wake();
   await until(() => first.arrivals.length === 1);
   expect(await resume(world.db.database, '1', beforeTheClaim)).toBe(0);
-  second.courier.wake();
-  await second.courier.settled();
+  second.deliveryWorker.wake();
+  await second.deliveryWorker.whenIdle();
   expect(second.arrivals).toEqual([]);
   for (const { answer } of first.arrivals) answer({ came: 'nothing', why: 'timeout' });
-  await first.courier.settled();
+  await first.deliveryWorker.whenIdle();
   // Once it waits for its next attempt it is nobody's.
   expect(await resume(world.db.database, '1', world.clock.now())).toBe(1);
-  second.courier.wake();
-  await second.courier.settled();
+  second.deliveryWorker.wake();
+  await second.deliveryWorker.whenIdle();
   expect(second.arrivals).toHaveLength(2);
-  await first.courier.stop();
-  await second.courier.stop();
+  await first.deliveryWorker.stop();
+  await second.deliveryWorker.stop();
 });
 
 test('the lag is that of what has waited longest, however much is due before it', async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { guardedLookup, isOutside, systemResolve, urlProblem, type Resolve } from './address-guard.ts';
+import { guardedLookup, isOutside, systemDnsLookup, urlProblem, type Resolve } from './address-guard.ts';
 import { openSender } from '../delivery/http-sender.ts';
 
 const hostile = [
@@ -182,15 +182,15 @@ describe('a connection in live mode', () => {
     ['8.8.8.8', '10.0.0.1'],
     ['2606:4700::1111', 'fd00::1'],
   ])('to a name that leads to %s is refused', async (...addresses) => {
-    const answer = await post(`https://shop.example:${port}/`, leadingTo(...addresses));
-    expect(answer).toEqual({ came: 'nothing', why: 'ADDRESS_REFUSED' });
+    const response = await post(`https://shop.example:${port}/`, leadingTo(...addresses));
+    expect(response).toEqual({ came: 'nothing', why: 'ADDRESS_REFUSED' });
   });
 
   test.each(['127.0.0.1', '127.1', '2130706433', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0', 'localhost'])(
     'to %s is refused',
     async (host) => {
-      const answer = await post(`https://${host}:${port}/`, systemResolve);
-      expect(answer).toEqual({ came: 'nothing', why: 'ADDRESS_REFUSED' });
+      const response = await post(`https://${host}:${port}/`, systemDnsLookup);
+      expect(response).toEqual({ came: 'nothing', why: 'ADDRESS_REFUSED' });
     },
   );
 
@@ -206,8 +206,8 @@ describe('a connection in live mode', () => {
   });
 
   test('is refused without https, wherever it leads', async () => {
-    const answer = await post(`http://shop.example:${port}/`, leadingTo('8.8.8.8'));
-    expect(answer).toEqual({ came: 'nothing', why: 'ADDRESS_REFUSED' });
+    const response = await post(`http://shop.example:${port}/`, leadingTo('8.8.8.8'));
+    expect(response).toEqual({ came: 'nothing', why: 'ADDRESS_REFUSED' });
   });
 
   test('goes to the very address that was checked, by one look at the name', async () => {

@@ -12,7 +12,7 @@ export type Resolve = (
   done: (error: Error | null, addresses: readonly LookupAddress[]) => void,
 ) => void;
 
-export const systemResolve: Resolve = (hostname, done) =>
+export const systemDnsLookup: Resolve = (hostname, done) =>
   systemLookup(hostname, { all: true, verbatim: true }, (error, addresses) => done(error, addresses ?? []));
 
 /** Everything that is not a global unicast address, by the registries of special addresses, and what clouds keep for themselves. */
@@ -57,12 +57,12 @@ export function isOutside(address: string): boolean {
 /** Names that never lead outside, whatever a resolver says. */
 const namesInside =
   /(^|\.)(localhost|local|localdomain|internal|intranet|home|lan|corp|arpa|test|invalid|onion)$/;
-const urlCharactersMost = 1_000;
+const maxUrlCharacters = 1_000;
 const portsBelow1024 = ['443'];
 
 /** The complaint about an address a merchant wants to be told at; undefined when it will do. */
 export function urlProblem(text: string, rule: AddressRule): string | undefined {
-  if (text.length > urlCharactersMost) return `at most ${urlCharactersMost} characters`;
+  if (text.length > maxUrlCharacters) return `at most ${maxUrlCharacters} characters`;
   // The parser would drop these in silence, and another parser might not.
   if (/[\s\\\p{Cc}]/u.test(text)) return 'no spaces, backslashes or control characters';
   let url: URL;

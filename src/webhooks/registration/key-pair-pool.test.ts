@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openKeyPairs, waitingMost, type KeyPairs, type LentKeyPairs } from './key-pair-pool.ts';
+import { openKeyPairs, maxWaiting, type KeyPairs, type PooledKeyPairs } from './key-pair-pool.ts';
 
 /** Each pair is made when the test says so. */
 function slowMaker() {
@@ -12,7 +12,7 @@ function slowMaker() {
   return { begun, make };
 }
 
-const take = (pairs: LentKeyPairs) => Promise.resolve(pairs.take());
+const take = (pairs: PooledKeyPairs) => Promise.resolve(pairs.take());
 const leave = () => Promise.resolve('refused');
 
 describe('key pairs', () => {
@@ -58,7 +58,7 @@ describe('key pairs', () => {
 
   test('are waited for by so many at once; whoever comes after is told to come again', async () => {
     const { lend } = openKeyPairs(() => Promise.resolve({} as KeyPairs));
-    const waiting = Array.from({ length: waitingMost }, () => lend(leave));
+    const waiting = Array.from({ length: maxWaiting }, () => lend(leave));
     expect(await lend(leave)).toEqual({ kind: 'busy', waitSeconds: 5 });
     expect(new Set(await Promise.all(waiting))).toEqual(new Set(['refused']));
     expect(await lend(leave)).toBe('refused');

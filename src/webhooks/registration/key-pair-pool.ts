@@ -9,26 +9,26 @@ type Pair = { readonly publicKey: KeyObject; readonly privateKey: KeyObject };
 /** Of one generation: RSA for Content-Signature, Ed25519 for the Standard Webhooks headers. */
 export type KeyPairs = { readonly rsa: Pair; readonly ed25519: Pair };
 
-export type LentKeyPairs = {
+export type PooledKeyPairs = {
   /** For good: nobody else gets them. */
   take(): KeyPairs;
 };
 
-export type KeyPairLender = {
-  lend<T>(work: (pairs: LentKeyPairs) => Promise<T>): Promise<T | Busy>;
+export type KeyPairPool = {
+  lend<T>(work: (pairs: PooledKeyPairs) => Promise<T>): Promise<T | Busy>;
 };
 
 const generate = promisify(generateKeyPair);
 
 /** Some seconds of work. */
-export const waitingMost = 20;
+export const maxWaiting = 20;
 const waitSeconds = 5;
 
 /**
  * One at a time: an RSA pair takes a tenth of a second and more of one of the few threads that connections to the database
  * need too.
  */
-export function openKeyPairs(make: () => Promise<KeyPairs> = makeKeyPairs): KeyPairLender {
+export function openKeyPairs(make: () => Promise<KeyPairs> = makeKeyPairs): KeyPairPool {
   const spare: KeyPairs[] = [];
   let before: Promise<unknown> = Promise.resolve();
   let waiting = 0;
@@ -42,7 +42,7 @@ export function openKeyPairs(make: () => Promise<KeyPairs> = makeKeyPairs): KeyP
 
   return {
     async lend(work) {
-      if (waiting >= waitingMost) return { kind: 'busy', waitSeconds };
+      if (waiting >= maxWaiting) return { kind: 'busy', waitSeconds };
       const pairs = await next();
       let isTaken = false;
       const take = () => {
@@ -60,8 +60,8 @@ export function openKeyPairs(make: () => Promise<KeyPairs> = makeKeyPairs): KeyP
 
 /** What an endpoint that makes keys does beforehand. */
 export function withKeyPairs<T>(
-  { keyPairs }: { readonly keyPairs: KeyPairLender },
-  work: (pairs: LentKeyPairs) => Promise<T>,
+  { keyPairs }: { readonly keyPairs: KeyPairPool },
+  work: (pairs: PooledKeyPairs) => Promise<T>,
 ): Promise<T | Busy> {
   return keyPairs.lend(work);
 }

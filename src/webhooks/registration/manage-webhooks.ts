@@ -14,9 +14,16 @@ import {
   WebhookPath,
   WebhookSchema,
 } from './schema.ts';
+import { defined } from '../../defined.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Clock } from '../../clock.ts';
+import type { Ids } from '../../ids.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { WebhookOperations } from '../webhooks.ts';
 
 export const createWebhook = endpoint({
   operation: 'createWebhook',
+  access: { scope: 'webhooks:write' },
   method: 'POST',
   path: '/v2/processing/webhooks',
   tag: 'Webhooks',
@@ -27,10 +34,26 @@ export const createWebhook = endpoint({
   body: WebhookParams,
   bodyExample: webhookExample,
   status: 201,
-  answer: NewWebhook,
-  refusals: ['invalidPartyID', 'invalidShopID', 'webhookLimitExceeded'],
-  beforehand: withKeyPairs,
-  handle: async ({ caller, body, now }, { db, clock, ids, merchants, webhooks }, pairs) => {
+  response: NewWebhook,
+  errors: ['invalidPartyID', 'invalidShopID', 'webhookLimitExceeded'],
+  prepare: withKeyPairs,
+  handle: async (
+    { caller, body, now },
+    {
+      db,
+      clock,
+      ids,
+      merchants,
+      webhooks,
+    }: {
+      readonly db: Database;
+      readonly clock: Clock;
+      readonly ids: Ids;
+      readonly merchants: Merchants;
+      readonly webhooks: WebhookOperations;
+    },
+    pairs,
+  ) => {
     const { partyId } = caller;
     if (body.partyID !== undefined && body.partyID !== partyId) return refuse('invalidPartyID');
     const { topic, shopID, eventTypes } = body.scope;
@@ -43,7 +66,7 @@ export const createWebhook = endpoint({
     const decision = decideCreate(wanted, {
       topic: webhooks.topics.find(({ name }) => name === topic),
       existing: existing.filter(({ webhook }) => isOfShop(webhook) && webhook.owner.id === shopID).length,
-      ...(problem === undefined ? {} : { urlProblem: problem }),
+      ...defined({ urlProblem: problem }),
     });
     if (!decision.ok) return decision;
     const signsFrom = clock.now();
@@ -56,14 +79,15 @@ export const createWebhook = endpoint({
 
 export const listWebhooks = endpoint({
   operation: 'listWebhooks',
+  access: { scope: 'webhooks:read' },
   method: 'GET',
   path: '/v2/processing/webhooks',
   tag: 'Webhooks',
   summary: 'List the webhooks of your shops',
   status: 200,
-  answer: Type.Array(WebhookSchema),
-  refusals: [],
-  handle: async ({ caller }, { db, clock }) => {
+  response: Type.Array(WebhookSchema),
+  errors: [],
+  handle: async ({ caller }, { db, clock }: { readonly db: Database; readonly clock: Clock }) => {
     const stored = await findWebhooks(db, [caller.partyId]);
     return accept(
       stored.filter(({ webhook }) => isOfShop(webhook)).map((one) => webhookBody(one, clock.now())),
@@ -73,15 +97,16 @@ export const listWebhooks = endpoint({
 
 export const getWebhook = endpoint({
   operation: 'getWebhook',
+  access: { scope: 'webhooks:read' },
   method: 'GET',
   path: '/v2/processing/webhooks/{webhookID}',
   tag: 'Webhooks',
   summary: 'Get a webhook',
   params: WebhookPath,
   status: 200,
-  answer: WebhookSchema,
-  refusals: ['webhookNotFound'],
-  handle: async ({ caller, params }, { db, clock }) => {
+  response: WebhookSchema,
+  errors: ['webhookNotFound'],
+  handle: async ({ caller, params }, { db, clock }: { readonly db: Database; readonly clock: Clock }) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     if (!stored || !isOfShop(stored.webhook)) return refuse('webhookNotFound');
     return accept(webhookBody(stored, clock.now()));
@@ -90,6 +115,7 @@ export const getWebhook = endpoint({
 
 export const deleteWebhook = endpoint({
   operation: 'deleteWebhook',
+  access: { scope: 'webhooks:write' },
   method: 'DELETE',
   path: '/v2/processing/webhooks/{webhookID}',
   tag: 'Webhooks',
@@ -97,8 +123,11 @@ export const deleteWebhook = endpoint({
   description: 'What still waits for it is dropped; what is just being sent may arrive.',
   params: WebhookPath,
   status: 204,
-  refusals: ['webhookNotFound'],
-  handle: async ({ caller, params }, { db, webhooks }) => {
+  errors: ['webhookNotFound'],
+  handle: async (
+    { caller, params },
+    { db, webhooks }: { readonly db: Database; readonly webhooks: WebhookOperations },
+  ) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     if (!stored || !isOfShop(stored.webhook)) return refuse('webhookNotFound');
     if (!(await removeWebhook(db, caller.partyId, params.webhookID))) return refuse('webhookNotFound');

@@ -1,7 +1,7 @@
 // Webhooks of identities: made, listed, read, deleted, with the manners of the wallets' side. What becomes of them is asked
 // where that of the others is.
 import { Type, type Static } from 'typebox';
-import type { Instant } from '../../clock.ts';
+import type { Instant, Clock } from '../../clock.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { EntityID } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
@@ -24,6 +24,10 @@ import {
   WebhookPath,
   type WebhookWithKeys,
 } from './schema.ts';
+import { defined } from '../../defined.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Ids } from '../../ids.ts';
+import type { WebhookOperations } from '../webhooks.ts';
 
 const Scope = Type.Object(
   {
@@ -60,6 +64,7 @@ const OfIdentity = Type.Object({ identityID: EntityID });
 
 export const createWalletWebhook = endpoint({
   operation: 'createWalletWebhook',
+  access: { scope: 'webhooks:write' },
   method: 'POST',
   path: '/wallet/v0/webhooks',
   tag: 'Webhooks',
@@ -72,16 +77,30 @@ export const createWalletWebhook = endpoint({
     url: 'https://shop.example/payouts',
   },
   status: 201,
-  answer: NewWalletWebhook,
-  refusals: ['noSuchIdentity', 'noSuchWallet', 'tooManyWalletWebhooks'],
-  beforehand: withKeyPairs,
-  handle: async ({ caller, body, now }, { db, clock, ids, webhooks }, pairs) => {
+  response: NewWalletWebhook,
+  errors: ['noSuchIdentity', 'noSuchWallet', 'tooManyWalletWebhooks'],
+  prepare: withKeyPairs,
+  handle: async (
+    { caller, body, now },
+    {
+      db,
+      clock,
+      ids,
+      webhooks,
+    }: {
+      readonly db: Database;
+      readonly clock: Clock;
+      readonly ids: Ids;
+      readonly webhooks: WebhookOperations;
+    },
+    pairs,
+  ) => {
     const { partyId } = caller;
     const { topic, walletID, eventTypes: wanted } = body.scope;
     if (walletID !== undefined && topic !== 'WithdrawalsTopic')
       return refuse('invalidRequest', { message: 'scope.walletID: only withdrawals have one' });
-    const owner = { id: body.identityID, ...(walletID === undefined ? {} : { part: walletID }) };
-    const missing = await webhooks.whatIsMissing(db, partyId, owner);
+    const owner = { id: body.identityID, ...defined({ part: walletID }) };
+    const missing = await webhooks.missingScope(db, partyId, owner);
     if (missing) return refuse(missing);
     const id = webhookIdOf(ids.next());
     const webhook: Webhook = { id, partyId, topic, owner, eventTypes: wanted, url: body.url, createdAt: now };
@@ -90,7 +109,7 @@ export const createWalletWebhook = endpoint({
     const decision = decideCreate(webhook, {
       topic: webhooks.topics.find(({ name }) => name === topic),
       existing: existing.filter((one) => isOf(one, body.identityID)).length,
-      ...(problem === undefined ? {} : { urlProblem: problem }),
+      ...defined({ urlProblem: problem }),
     });
     if (!decision.ok)
       return decision.refusal.code === 'webhookLimitExceeded'
@@ -106,16 +125,24 @@ export const createWalletWebhook = endpoint({
 
 export const listWalletWebhooks = endpoint({
   operation: 'listWalletWebhooks',
+  access: { scope: 'webhooks:read' },
   method: 'GET',
   path: '/wallet/v0/webhooks',
   tag: 'Webhooks',
   summary: 'List the webhooks of an identity',
   query: OfIdentity,
   status: 200,
-  answer: Type.Array(WalletWebhook),
-  refusals: ['noSuchIdentity'],
-  handle: async ({ caller, query }, { db, clock, webhooks }) => {
-    if (await webhooks.whatIsMissing(db, caller.partyId, { id: query.identityID }))
+  response: Type.Array(WalletWebhook),
+  errors: ['noSuchIdentity'],
+  handle: async (
+    { caller, query },
+    {
+      db,
+      clock,
+      webhooks,
+    }: { readonly db: Database; readonly clock: Clock; readonly webhooks: WebhookOperations },
+  ) => {
+    if (await webhooks.missingScope(db, caller.partyId, { id: query.identityID }))
       return refuse('noSuchIdentity');
     const stored = await findWebhooks(db, [caller.partyId]);
     const theirs = stored.filter((one) => isOf(one, query.identityID));
@@ -125,6 +152,7 @@ export const listWalletWebhooks = endpoint({
 
 export const getWalletWebhook = endpoint({
   operation: 'getWalletWebhook',
+  access: { scope: 'webhooks:read' },
   method: 'GET',
   path: '/wallet/v0/webhooks/{webhookID}',
   tag: 'Webhooks',
@@ -132,10 +160,17 @@ export const getWalletWebhook = endpoint({
   params: WebhookPath,
   query: OfIdentity,
   status: 200,
-  answer: WalletWebhook,
-  refusals: ['webhookNotFound', 'noSuchIdentity'],
-  handle: async ({ caller, params, query }, { db, clock, webhooks }) => {
-    if (await webhooks.whatIsMissing(db, caller.partyId, { id: query.identityID }))
+  response: WalletWebhook,
+  errors: ['webhookNotFound', 'noSuchIdentity'],
+  handle: async (
+    { caller, params, query },
+    {
+      db,
+      clock,
+      webhooks,
+    }: { readonly db: Database; readonly clock: Clock; readonly webhooks: WebhookOperations },
+  ) => {
+    if (await webhooks.missingScope(db, caller.partyId, { id: query.identityID }))
       return refuse('noSuchIdentity');
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     if (!stored || !isOf(stored, query.identityID)) return refuse('webhookNotFound');
@@ -145,6 +180,7 @@ export const getWalletWebhook = endpoint({
 
 export const deleteWalletWebhook = endpoint({
   operation: 'deleteWalletWebhook',
+  access: { scope: 'webhooks:write' },
   method: 'DELETE',
   path: '/wallet/v0/webhooks/{webhookID}',
   tag: 'Webhooks',
@@ -152,10 +188,13 @@ export const deleteWalletWebhook = endpoint({
   params: WebhookPath,
   query: OfIdentity,
   status: 204,
-  refusals: ['webhookNotFound', 'noSuchIdentity'],
-  handle: async ({ caller, params, query }, { db, webhooks }) => {
+  errors: ['webhookNotFound', 'noSuchIdentity'],
+  handle: async (
+    { caller, params, query },
+    { db, webhooks }: { readonly db: Database; readonly webhooks: WebhookOperations },
+  ) => {
     const { partyId } = caller;
-    if (await webhooks.whatIsMissing(db, partyId, { id: query.identityID })) return refuse('noSuchIdentity');
+    if (await webhooks.missingScope(db, partyId, { id: query.identityID })) return refuse('noSuchIdentity');
     const stored = await findWebhook(db, partyId, params.webhookID);
     if (!stored || !isOf(stored, query.identityID)) return refuse('webhookNotFound');
     if (!(await removeWebhook(db, partyId, params.webhookID))) return refuse('webhookNotFound');
@@ -176,7 +215,7 @@ function bodyOf({ webhook, keys }: WebhookWithKeys, now: Instant): Static<typeof
     active: true,
     scope: {
       topic: topic as 'WithdrawalsTopic' | 'DestinationsTopic',
-      ...(owner.part === undefined ? {} : { walletID: owner.part }),
+      ...defined({ walletID: owner.part }),
       eventTypes: [...webhook.eventTypes],
     },
     url: to,

@@ -2,7 +2,8 @@
 import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import type { SealedKeys } from './webhook-keys.ts';
-import { webhooksMost, type Webhook } from '../domain/webhook.ts';
+import { maxWebhooks, type Webhook } from '../domain/webhook.ts';
+import { defined } from '../../defined.ts';
 
 export type StoredWebhook = {
   readonly webhook: Webhook;
@@ -134,7 +135,7 @@ export async function storeNewWebhook(db: Database, webhook: Webhook, key: Seale
       url: webhook.url,
       created_at: webhook.createdAt,
       ...keyRow(key),
-      most: webhooksMost,
+      most: maxWebhooks,
     });
     return rows.length > 0;
   });
@@ -206,7 +207,7 @@ function storedFromRow(row: Values<typeof readColumns>): Omit<StoredWebhook, 'ke
       id: row.webhook_id,
       partyId: row.party_id,
       topic: row.topic as Webhook['topic'],
-      owner: { id: row.owner_id, ...(row.part_id === null ? {} : { part: row.part_id }) },
+      owner: { id: row.owner_id, ...defined({ part: row.part_id }) },
       eventTypes: row.event_types.split(' '),
       url: row.url,
       createdAt: row.created_at,

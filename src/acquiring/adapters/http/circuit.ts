@@ -7,7 +7,7 @@ export type Circuit = {
 };
 
 const windowSeconds = 30;
-const exchangesLeast = 20;
+const minExchanges = 20;
 const openMs = 15_000;
 
 export function openCircuit(nowMs: () => number): Circuit {
@@ -25,7 +25,7 @@ export function openCircuit(nowMs: () => number): Circuit {
     if (went === 'badly') current.bad += 1;
     const all = seconds.reduce((sum, counted) => sum + counted.all, 0);
     const bad = seconds.reduce((sum, counted) => sum + counted.bad, 0);
-    if (all >= exchangesLeast && bad * 2 >= all) open();
+    if (all >= minExchanges && bad * 2 >= all) open();
   }
 
   function open(): void {

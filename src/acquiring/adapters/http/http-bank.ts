@@ -6,7 +6,7 @@ import { epochMsOf, type Clock } from '../../../clock.ts';
 import type { Logger } from '../../../platform/log.ts';
 import type {
   Bank,
-  BankAnswer,
+  BankResponse,
   BankOperation,
   CardReference,
   Initiation,
@@ -19,20 +19,21 @@ import { complaintOf, readAnswer, type Asked } from './read-response.ts';
 import {
   isSigned,
   protocolVersion,
-  secretCharactersLeast,
+  minSecretCharacters,
   sign,
   signatureHeader,
   versionHeader,
 } from './signature.ts';
+import { defined } from '../../../defined.ts';
 
-export type RevealedCard = {
+export type ClearCard = {
   readonly number: string;
   /** `2030-12`. A card that is only paid out to may lack it. */
   readonly expiry?: string;
   readonly holder?: string;
   readonly securityCode?: string;
   /** Where there is one: it may be used again, because certainly not a byte of it has left. */
-  readonly giveBack?: () => Promise<void>;
+  readonly returnCode?: () => Promise<void>;
 };
 
 export type Timeouts = {
@@ -56,7 +57,7 @@ export type HttpBankOptions = {
   readonly secret: string;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn'>;
-  readonly revealCard: (card: CardReference) => Promise<RevealedCard>;
+  readonly detokeniseCard: (card: CardReference) => Promise<ClearCard>;
   /** Where the bank tells that something has changed. */
   readonly callbackUrl?: string;
   readonly timeouts?: Timeouts;
@@ -74,7 +75,7 @@ const operationId = new RegExp(operationIdPattern);
 const notAnId = { outcome: 'notSent', why: 'no bank takes such an operation id' } as const;
 
 export function openHttpBank(options: HttpBankOptions): HttpBank {
-  const { secret, clock, log, revealCard, callbackUrl, timeouts = usualTimeouts } = options;
+  const { secret, clock, log, detokeniseCard, callbackUrl, timeouts = usualTimeouts } = options;
   const url = bankAddress(options);
   const base = url.pathname.replace(/\/$/, '');
   const link = (options.openLink ?? openLink)(url.origin, timeouts.connectMs);
@@ -82,7 +83,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
   const circuit = openCircuit(nowMs);
   const plainPages = url.protocol === 'http:';
 
-  async function ask(request: Request, settle: Settle): Promise<BankAnswer> {
+  async function ask(request: Request, settle: Settle): Promise<BankResponse> {
     const { method, body, asked, answerMs } = request;
     const target = `${base}/operations/${asked.operationId}`;
     const exchange = await link.ask({
@@ -99,7 +100,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     if (exchange.came === 'nothing') {
       const { written, why } = exchange;
       settle('badly');
-      return written ? { outcome: 'unknown', why } : { outcome: 'notSent', why, nothingLeft: true };
+      return written ? { outcome: 'unknown', why } : { outcome: 'notSent', why, noBytesSent: true };
     }
     const { status } = exchange;
     if (status === 400 || status === 401 || status === 409) {
@@ -114,9 +115,9 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     return answer;
   }
 
-  async function giveBack(cards: readonly RevealedCard[], { operationId }: BankOperation): Promise<void> {
+  async function returnCode(cards: readonly ClearCard[], { operationId }: BankOperation): Promise<void> {
     try {
-      for (const card of cards) await card.giveBack?.();
+      for (const card of cards) await card.returnCode?.();
     } catch {
       // The next attempt goes without it. Not the error itself: it is about a card.
       log.warn({ operationId }, 'a security code that was not sent could not be given back');
@@ -127,12 +128,12 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     async send(operation) {
       if (!operationId.test(operation.operationId)) return notAnId;
       const settle = circuit.admit();
-      if (!settle) return { outcome: 'notSent', why: 'the circuit to the bank is open', nothingLeft: true };
+      if (!settle) return { outcome: 'notSent', why: 'the circuit to the bank is open', noBytesSent: true };
       let body: Buffer | undefined;
-      const revealed: RevealedCard[] = [];
+      const revealed: ClearCard[] = [];
       try {
         const reveal = async (reference: CardReference) => {
-          const card = await revealCard(reference);
+          const card = await detokeniseCard(reference);
           revealed.push(card);
           return card;
         };
@@ -148,7 +149,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
       const answer = await ask({ method: 'PUT', body, asked, answerMs }, settle);
       // The strings it was made of are beyond our reach; this copy, the largest, is not.
       body.fill(0);
-      if (answer.outcome === 'notSent' && answer.nothingLeft) await giveBack(revealed, operation);
+      if (answer.outcome === 'notSent' && answer.noBytesSent) await returnCode(revealed, operation);
       return answer;
     },
 
@@ -191,31 +192,29 @@ export function bankAddress(settings: Pick<HttpBankOptions, 'url' | 'secret' | '
   if (url.username !== '' || url.password !== '') {
     throw new Error('the address of a bank has no name and no password: messages are signed');
   }
-  if (secret.length < secretCharactersLeast) {
-    throw new Error(`the bank's secret must have ${secretCharactersLeast} characters or more`);
+  if (secret.length < minSecretCharacters) {
+    throw new Error(`the bank's secret must have ${minSecretCharacters} characters or more`);
   }
   return url;
 }
 
 async function messageOf(
   operation: BankOperation,
-  revealCard: HttpBankOptions['revealCard'],
+  detokeniseCard: HttpBankOptions['detokeniseCard'],
   callbackUrl: string | undefined,
 ): Promise<OperationMessage> {
   const { terminal } = operation;
   const common = {
     merchant: { id: terminal.merchantId, terminal: terminal.id, descriptor: terminal.descriptor },
-    ...(callbackUrl === undefined ? {} : { callbackUrl }),
+    ...defined({ callbackUrl }),
   };
   switch (operation.kind) {
     case 'authorise': {
       const { kind, capture, authentication, returnUrl } = operation;
-      const card = cardOf(await revealCard(operation.card), operation.initiation);
+      const card = cardOf(await detokeniseCard(operation.card), operation.initiation);
       const { ip, email, fingerprint } = operation.payer;
       const payer = {
-        ...(ip === undefined ? {} : { ip }),
-        ...(email === undefined ? {} : { email }),
-        ...(fingerprint === undefined ? {} : { fingerprint }),
+        ...defined({ ip, email, fingerprint }),
       };
       const initiation = { ...operation.initiation };
       return {
@@ -238,33 +237,32 @@ async function messageOf(
     case 'reverse':
       return { kind: 'reverse', ...common, originalOperationId: operation.originalOperationId };
     case 'payout': {
-      const card = receivingCardOf(await revealCard(operation.card));
+      const card = receivingCardOf(await detokeniseCard(operation.card));
       return { kind: 'payout', ...common, ...moneyOf(operation), card };
     }
     case 'verify': {
-      const card = receivingCardOf(await revealCard(operation.card));
+      const card = receivingCardOf(await detokeniseCard(operation.card));
       return { kind: 'verify', ...common, currency: operation.currency, card };
     }
   }
 }
 
 /** To be paid out to, its number is enough. */
-function receivingCardOf({ number, expiry, holder }: RevealedCard) {
+function receivingCardOf({ number, expiry, holder }: ClearCard) {
   return {
     number,
-    ...(expiry === undefined ? {} : { expiry }),
-    ...(holder === undefined ? {} : { holder }),
+    ...defined({ expiry, holder }),
   };
 }
 
 /** A merchant by himself never has a security code, whatever the vault says. */
-function cardOf(card: RevealedCard, initiation: Initiation): RevealedCard & { expiry: string } {
+function cardOf(card: ClearCard, initiation: Initiation): ClearCard & { expiry: string } {
   const { number, expiry, holder, securityCode } = card;
   if (expiry === undefined) throw new Error('a card without an expiry cannot be charged');
   return {
     number,
     expiry,
-    ...(holder === undefined ? {} : { holder }),
+    ...defined({ holder }),
     ...(securityCode === undefined || initiation.by === 'merchant' ? {} : { securityCode }),
   };
 }

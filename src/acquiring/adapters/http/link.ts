@@ -27,12 +27,12 @@ export type Link = { ask(question: Question): Promise<Exchange>; stop(): Promise
 export type OpenLink = (origin: string, connectMs: number) => Link;
 
 /** As many as an acquirer's host is usually willing to work on at once; more wait here, and count that as waiting. */
-const connectionsMost = 200;
-const answerBytesMost = 64 * 1024;
+const maxConnections = 200;
+const maxAnswerBytes = 64 * 1024;
 
 export function openLink(origin: string, connectMs: number): Link {
   const agent = new Agent({
-    connections: connectionsMost,
+    connections: maxConnections,
     pipelining: 1,
     connect: { timeout: connectMs },
     // One limit for the whole exchange, below, instead of one for each part of it.
@@ -92,7 +92,7 @@ function receive(answerMs: number, settle: (exchange: Exchange) => void): Recept
     },
     onResponseData(_controller, chunk) {
       bytes += chunk.length;
-      if (bytes > answerBytesMost) giveUp(`an answer of more than ${answerBytesMost} bytes`);
+      if (bytes > maxAnswerBytes) giveUp(`an answer of more than ${maxAnswerBytes} bytes`);
       else chunks.push(chunk);
     },
     onResponseEnd: () => finish({ came: 'answer', status, headers, body: Buffer.concat(chunks) }),

@@ -7,7 +7,7 @@ const text = (most: number) => Type.String({ minLength: 1, maxLength: most });
 /** What a payer typed or his browser said may be empty. */
 const anyText = (most: number) => Type.String({ maxLength: most });
 
-/** It is a step of a path, so it must not be `../bank`. */
+/** It is a step of a path, so it must not be `..`. */
 export const operationIdPattern = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$';
 const OperationId = Type.String({ pattern: operationIdPattern });
 const Address = Type.String({ pattern: '^https?://[\\x21-\\x7e]+$', maxLength: 2_048 });

@@ -8,7 +8,7 @@ import { openLink, type Exchange } from './link.ts';
 import { BookPage, parseMessage, type BookEntry } from './messages.ts';
 import { protocolVersion, sign, signatureHeader, versionHeader } from './signature.ts';
 
-export type BookReader = {
+export type ReportReader = {
   /** Each part is a page as the bank gave it; ends where the book ends for now. */
   entriesAfter(sequence: number): AsyncGenerator<readonly BookEntry[]>;
   stop(): Promise<void>;
@@ -29,7 +29,7 @@ const entriesOfPage = 100;
 const usualPausesMs = [500, 1_000, 2_000, 4_000];
 const bookPage = Compile(BookPage);
 
-export function openBookReader(options: BookReaderOptions): BookReader {
+export function openBookReader(options: BookReaderOptions): ReportReader {
   const { secret, clock, pausesMs = usualPausesMs } = options;
   const url = bankAddress(options);
   const base = url.pathname.replace(/\/$/, '');

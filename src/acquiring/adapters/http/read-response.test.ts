@@ -1,12 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import type { BankAnswer } from '../../domain/bank-port.ts';
+import type { BankResponse } from '../../domain/bank-port.ts';
 import { complaintOf, readAnswer, type Asked } from './read-response.ts';
 
 const operationId = 'inv1.1.a';
 const sent: Asked = { operationId, as: 'authorise', payerPresent: true, plainPages: false };
 const inquired: Asked = { ...sent, as: 'inquire' };
 
-function read(asked: Asked, status: number, body: unknown, headers: Record<string, string> = {}): BankAnswer {
+function read(
+  asked: Asked,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): BankResponse {
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   return readAnswer(asked, { status, headers, body: bytes });
 }
@@ -14,7 +19,7 @@ const approved = { operationId, outcome: 'approved', reference: '900000000001' }
 const form = [{ name: 'PaReq', value: 'abc' }];
 
 describe('what the protocol documents is taken at its word', () => {
-  test.each<[object, BankAnswer]>([
+  test.each<[object, BankResponse]>([
     [approved, { outcome: 'approved', reference: '900000000001' }],
     [
       { ...approved, approvalCode: 'A1', networkTransactionId: 'n-1_/', eci: '05', advice: '03' },

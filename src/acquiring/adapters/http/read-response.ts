@@ -1,9 +1,10 @@
 // What an HTTP answer of a bank means. Only what the protocol documents proves anything; all else is unknown, because a
 // gateway, a proxy or a half-dead server on the way can produce any status by itself.
 import { Compile } from 'typebox/compile';
-import type { BankAnswer, BankOperation, Interaction } from '../../domain/bank-port.ts';
+import type { BankResponse, BankOperation, Interaction } from '../../domain/bank-port.ts';
 import type { Headers } from './link.ts';
 import { ErrorAnswer, NeverSeen, OperationAnswer, parseMessage } from './messages.ts';
+import { defined } from '../../../defined.ts';
 
 export type Asked = {
   readonly operationId: string;
@@ -21,7 +22,7 @@ const operationAnswer = Compile(OperationAnswer);
 const neverSeen = Compile(NeverSeen);
 const errorAnswer = Compile(ErrorAnswer);
 
-export function readAnswer(asked: Asked, received: Received): BankAnswer {
+export function readAnswer(asked: Asked, received: Received): BankResponse {
   const { status } = received;
   const body = parseMessage(received.body);
   if (status === 200) return readOutcome(asked, body);
@@ -33,7 +34,7 @@ export function readAnswer(asked: Asked, received: Received): BankAnswer {
   return readError(status, body, received.headers);
 }
 
-function readError(status: number, { error }: ErrorAnswer, headers: Headers): BankAnswer {
+function readError(status: number, { error }: ErrorAnswer, headers: Headers): BankResponse {
   if (status === 400 && error === 'invalid') {
     // The bank looks at the id first: a message it cannot read under an id it knows is a 409. So this was never done, and
     // it never will be. 30 is the networks' format error, which is for us to mend.
@@ -47,7 +48,7 @@ function readError(status: number, { error }: ErrorAnswer, headers: Headers): Ba
   return unknown(`status ${status}, ${error}`);
 }
 
-function readOutcome(asked: Asked, body: unknown): BankAnswer {
+function readOutcome(asked: Asked, body: unknown): BankResponse {
   if (!operationAnswer.Check(body)) return unknown('an answer that does not fit the protocol');
   if (body.operationId !== asked.operationId) return anotherOperation;
   switch (body.outcome) {
@@ -56,19 +57,19 @@ function readOutcome(asked: Asked, body: unknown): BankAnswer {
       return {
         outcome: 'approved',
         reference: body.reference,
-        ...(body.approvalCode === undefined ? {} : { approvalCode: body.approvalCode }),
-        ...(body.networkTransactionId === undefined
-          ? {}
-          : { networkTransactionId: body.networkTransactionId }),
-        ...(body.eci === undefined ? {} : { eci: body.eci }),
-        ...(body.advice === undefined ? {} : { advice: body.advice }),
+        ...defined({
+          approvalCode: body.approvalCode,
+          networkTransactionId: body.networkTransactionId,
+          eci: body.eci,
+          advice: body.advice,
+        }),
       };
     case 'declined':
       return {
         outcome: 'declined',
         network: body.network,
         code: body.code,
-        ...(body.advice === undefined ? {} : { advice: body.advice }),
+        ...defined({ advice: body.advice }),
       };
     case 'payerNeeded':
       if (!asked.payerPresent) return unknown('a wish for the payer, who is not there');
@@ -102,10 +103,10 @@ export function complaintOf(received: Received): string | undefined {
 
 const anotherOperation = unknown('the answer of another operation');
 
-function unknown(why: string): BankAnswer {
+function unknown(why: string): BankResponse {
   return { outcome: 'unknown', why };
 }
 
-function notSent(why: string): BankAnswer {
+function notSent(why: string): BankResponse {
   return { outcome: 'notSent', why };
 }

@@ -17,7 +17,7 @@ export const protocolVersion = '1';
 export const replayWindowSeconds = 300;
 
 /** A secret a person made up is too short; `openssl rand -base64 32` gives 44 characters. */
-export const secretCharactersLeast = 32;
+export const minSecretCharacters = 32;
 
 export function sign(secret: string, message: SignedMessage, nowSeconds: number): string {
   return `t=${nowSeconds},v1=${macOf(secret, message, String(nowSeconds)).toString('hex')}`;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { instantAt } from '../../../clock.ts';
-import { apartByRestore } from './after-restore.ts';
+import { splitByRestore } from './after-restore.ts';
 import type { BankLine, Difference } from './difference.ts';
 
 const restoredTo = instantAt(Date.UTC(2026, 10, 20, 10));
@@ -28,7 +28,7 @@ test.each([
   ['reverse', 0, 'held'],
 ])('%s %i after the moment is %s', (kind, sign, work) => {
   const lost = difference(kind, sign, 0);
-  expect(apartByRestore([lost], restoredTo)).toEqual({ lost: new Map([[work, [lost]]]), others: [] });
+  expect(splitByRestore([lost], restoredTo)).toEqual({ lost: new Map([[work, [lost]]]), others: [] });
 });
 
 test.each([
@@ -36,19 +36,19 @@ test.each([
   ['what is known here and differs', difference('capture', 1, 5, { class: 'happened_though_failed' })],
   ['a second line', difference('refund', -1, 5, { class: 'duplicate' })],
 ])('%s is a difference as always', (_, other) => {
-  expect(apartByRestore([other], restoredTo)).toEqual({ lost: new Map(), others: [other] });
+  expect(splitByRestore([other], restoredTo)).toEqual({ lost: new Map(), others: [other] });
 });
 
 test('a clock that is behind by a little is no reason to pass it over', () => {
   const lost = difference('payout', -1, -299_000);
-  expect([...apartByRestore([lost], restoredTo).lost.keys()]).toEqual(['paidOut']);
+  expect([...splitByRestore([lost], restoredTo).lost.keys()]).toEqual(['paidOut']);
 });
 
 test('what was taken and given back is not made again, what stands beside it is', () => {
   const taken = difference('authorise', 1, 1, { operationId: 'I.1.a' });
   const back = difference('reverse', -1, 2, { operationId: 'I.1.r' });
   const other = difference('authorise', 1, 1, { operationId: 'I.2.a' });
-  expect(apartByRestore([taken, back, other], restoredTo).lost).toEqual(
+  expect(splitByRestore([taken, back, other], restoredTo).lost).toEqual(
     new Map([
       ['charged', [other]],
       ['undone', [taken, back]],
@@ -58,10 +58,10 @@ test('what was taken and given back is not made again, what stands beside it is'
 
 test('what the bank lacks is a difference as always', () => {
   const { line: _, ...missing } = difference('refund', -1, 5, { class: 'missing_at_bank' });
-  expect(apartByRestore([missing], restoredTo)).toEqual({ lost: new Map(), others: [missing] });
+  expect(splitByRestore([missing], restoredTo)).toEqual({ lost: new Map(), others: [missing] });
 });
 
 test('the most urgent comes first', () => {
   const all = [difference('authorise', 0, 1), difference('refund', -1, 1), difference('payout', -1, 1)];
-  expect([...apartByRestore(all, restoredTo).lost.keys()]).toEqual(['paidOut', 'givenBack', 'held']);
+  expect([...splitByRestore(all, restoredTo).lost.keys()]).toEqual(['paidOut', 'givenBack', 'held']);
 });

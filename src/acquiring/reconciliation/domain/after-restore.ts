@@ -4,7 +4,7 @@ import { laterBy, type Instant } from '../../../clock.ts';
 import { clocksApartMs, type Difference } from './difference.ts';
 
 /** The most urgent first. Only of what is not known here at all: what is known and differs says itself what to do. */
-export const lostWork = {
+export const lostOperations = {
   paidOut: {
     means: 'The card has the money, and here it is still in the wallet or set aside.',
     advice:
@@ -31,10 +31,10 @@ export const lostWork = {
     advice: 'As if it were charged. A hold nobody captures ends by itself.',
   },
 } as const;
-export type LostWork = keyof typeof lostWork;
+export type LostWork = keyof typeof lostOperations;
 
 /** What of the differences was lost with the restoring; the others are differences as they always were. */
-export function apartByRestore(
+export function splitByRestore(
   differences: readonly Difference[],
   restoredTo: Instant,
 ): { readonly lost: ReadonlyMap<LostWork, readonly Difference[]>; readonly others: readonly Difference[] } {
@@ -47,7 +47,7 @@ export function apartByRestore(
     if (work === undefined) others.push(difference);
     else lost.set(work, [...(lost.get(work) ?? []), difference]);
   }
-  const inOrder = (Object.keys(lostWork) as LostWork[]).flatMap((work) => {
+  const inOrder = (Object.keys(lostOperations) as LostWork[]).flatMap((work) => {
     const found = lost.get(work);
     return found ? [[work, found] as const] : [];
   });

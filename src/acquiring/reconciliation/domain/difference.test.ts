@@ -1,7 +1,7 @@
 // Every certainty beside every kind of line: what it is called, and how much is at stake.
 import { describe, expect, test } from 'vitest';
 import type { Instant } from '../../../clock.ts';
-import { judge, type BankLine, type Expected, type Judgement, type Scope } from './difference.ts';
+import { judge, type BankLine, type Expected, type Classification, type Scope } from './difference.ts';
 
 const time = (text: string) => `2026-01-${text}.000000Z` as Instant;
 const scope: Scope = { bankId: 'BANK', openSince: time('19T10:00:00') };
@@ -49,7 +49,7 @@ type Case = {
 };
 
 function told({ withCounterpart = false, scope: more, ...pair }: Case): string {
-  const found: Judgement = judge(
+  const found: Classification = judge(
     { operationId: 'I.1.x', isCounterpartBooked: withCounterpart, ...pair },
     { ...scope, ...more },
   );

@@ -126,9 +126,9 @@ export type Difference = {
 };
 
 /** `edge`: it happened about when the book begins or ends, so that it may as well be in the one before or after. */
-export type Judgement = Difference | 'equal' | 'open' | 'edge';
+export type Classification = Difference | 'equal' | 'open' | 'edge';
 
-export function judge(pair: Pair, scope: Scope): Judgement {
+export function judge(pair: Pair, scope: Scope): Classification {
   const { ours, line } = pair;
   if (!ours) return line ? difference('unknown_here', pair, worth(line), line) : 'equal';
   if (!line) return isElsewhere(ours, scope) ? 'equal' : judgeMissing(pair, ours, scope);
@@ -137,7 +137,7 @@ export function judge(pair: Pair, scope: Scope): Judgement {
   return judgeBooked(pair, ours, line, scope);
 }
 
-function judgeMissing(pair: Pair, ours: Expected, scope: Scope): Judgement {
+function judgeMissing(pair: Pair, ours: Expected, scope: Scope): Classification {
   switch (ours.certainty) {
     case 'never':
     case 'undone':
@@ -156,7 +156,7 @@ function judgeMissing(pair: Pair, ours: Expected, scope: Scope): Judgement {
   }
 }
 
-function judgeBooked(pair: Pair, ours: Expected, line: BankLine, scope: Scope): Judgement {
+function judgeBooked(pair: Pair, ours: Expected, line: BankLine, scope: Scope): Classification {
   const { isCounterpartBooked } = pair;
   switch (ours.certainty) {
     case 'never':
@@ -181,7 +181,7 @@ function judgeBooked(pair: Pair, ours: Expected, line: BankLine, scope: Scope): 
   }
 }
 
-function judgeContent(pair: Pair, ours: Expected, line: BankLine): Judgement {
+function judgeContent(pair: Pair, ours: Expected, line: BankLine): Classification {
   if (line.currency !== ours.currency) return difference('currency', pair, -worth(ours), ours);
   if (line.kind !== ours.kind || line.sign !== ours.sign) {
     const moved = BigInt(line.sign) * line.minor - BigInt(ours.sign) * ours.minor;

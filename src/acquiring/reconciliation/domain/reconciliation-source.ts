@@ -23,7 +23,7 @@
  *
  * It runs for every page of a long walk: look things up by their primary keys.
  */
-export type ExpectedAtBank = {
+export type ReconciliationSource = {
   /** The table with the aggregates, and the first column of its primary key. */
   readonly table: string;
   readonly key: string;

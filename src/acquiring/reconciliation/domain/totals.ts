@@ -1,6 +1,11 @@
 // What a reconciliation has found, counted and added up; of each class the first differences are kept for the list, so that a
 // book that has nothing to do with ours does not fill the memory.
-import { differenceClasses, type Difference, type DifferenceClass, type Judgement } from './difference.ts';
+import {
+  differenceClasses,
+  type Difference,
+  type DifferenceClass,
+  type Classification,
+} from './difference.ts';
 
 export type Sum = {
   readonly class: DifferenceClass;
@@ -9,7 +14,7 @@ export type Sum = {
   readonly atStakeMinor: bigint;
 };
 
-export type Tally = {
+export type Totals = {
   readonly equal: number;
   /** Under way here, for no longer than it may be. */
   readonly open: number;
@@ -21,7 +26,7 @@ export type Tally = {
   readonly differences: readonly Difference[];
 };
 
-export function openTally(listMost: number) {
+export function openTally(maxList: number) {
   const counts = { equal: 0, open: 0, edge: 0 };
   const sums = new Map<string, Sum>();
   const listed = new Map<DifferenceClass, Difference[]>();
@@ -36,19 +41,19 @@ export function openTally(listMost: number) {
       atStakeMinor: before.atStakeMinor + atStakeMinor,
     });
     const list = listed.get(name) ?? [];
-    if (list.length < listMost) list.push(difference);
+    if (list.length < maxList) list.push(difference);
     listed.set(name, list);
   }
 
   return {
-    add(equal: number, judgements: readonly Judgement[]): void {
+    add(equal: number, judgements: readonly Classification[]): void {
       counts.equal += equal;
       for (const judgement of judgements) {
         if (typeof judgement === 'string') counts[judgement] += 1;
         else addDifference(judgement);
       }
     },
-    result(): Tally {
+    result(): Totals {
       const classes = Object.keys(differenceClasses) as DifferenceClass[];
       const place = (sum: Sum) => classes.indexOf(sum.class);
       return {

@@ -17,7 +17,7 @@ export type Notice = {
   /** Among the notices of that event, from 0. */
   readonly place: number;
   /** The name it is subscribed by. */
-  readonly subscribedAs: string;
+  readonly registeredType: string;
   /** The name it bears itself; usually the same. */
   readonly eventType: string;
   readonly happenedAt: Instant;
@@ -33,7 +33,7 @@ export type Topic = {
   readonly name:
     'InvoicesTopic' | 'CustomersTopic' | 'RecurringTopic' | 'WithdrawalsTopic' | 'DestinationsTopic';
   /** As it stands in the notices. */
-  readonly nameInNotices: string;
+  readonly payloadTopic: string;
   /** What the log calls the aggregate. */
   readonly aggregate: string;
   readonly eventTypes: readonly string[];
@@ -44,19 +44,23 @@ export type Topic = {
   /** From the facts of the first event. */
   readonly ownersOf: (firstFacts: readonly unknown[]) => readonly Owner[];
   /** All notices of a log that is given from its beginning, in order. */
-  readonly noticesOf: (log: readonly LoggedEvent<unknown>[]) => readonly Notice[];
+  readonly webhookEventsOf: (log: readonly LoggedEvent<unknown>[]) => readonly Notice[];
 };
 
-export const noticesOfEventMost = 8;
+export const maxWebhookEventsPerEvent = 8;
 
 /** Orders the notices of one aggregate. */
 export function positionOf({ sequence, place }: { sequence: number; place: number }): number {
-  if (place >= noticesOfEventMost) throw new Error(`an event has more than ${noticesOfEventMost} notices`);
-  return sequence * noticesOfEventMost + place;
+  if (place >= maxWebhookEventsPerEvent)
+    throw new Error(`an event has more than ${maxWebhookEventsPerEvent} notices`);
+  return sequence * maxWebhookEventsPerEvent + place;
 }
 
 export function placeOf(position: number): { sequence: number; place: number } {
-  return { sequence: Math.floor(position / noticesOfEventMost), place: position % noticesOfEventMost };
+  return {
+    sequence: Math.floor(position / maxWebhookEventsPerEvent),
+    place: position % maxWebhookEventsPerEvent,
+  };
 }
 
 /** Members without a value are left out: null, nothing, empty text, an empty list. */

@@ -3,7 +3,7 @@
 // the sentences are for people. docs/guide/errors.md is printed from this page and its second half.
 import { payoutRefusals } from './payout-error-codes.ts';
 
-export const refusals = {
+export const errorCatalogue = {
   invalidRequest: {
     status: 400,
     message: 'Invalid request',
@@ -347,17 +347,14 @@ export const refusals = {
   ...payoutRefusals,
 } as const satisfies Record<string, { status: number; message: string; advice: string; errorType?: string }>;
 
-export type RefusalCode = keyof typeof refusals;
+export type ErrorCode = keyof typeof errorCatalogue;
 
 /** Those any operation can answer with; the others are named by the operations that use them. */
 export const refusalsOfEveryOperation = [
   'invalidRequest',
   'invalidDeadline',
   'tooManyRequests',
-] as const satisfies RefusalCode[];
+] as const satisfies ErrorCode[];
 
 /** Those of every operation that may come with a body, also where nobody asked for one. */
-export const refusalsOfEveryBody = [
-  'requestTooLarge',
-  'idempotencyKeyReused',
-] as const satisfies RefusalCode[];
+export const refusalsOfEveryBody = ['requestTooLarge', 'idempotencyKeyReused'] as const satisfies ErrorCode[];

@@ -2,23 +2,23 @@
 // has a code and a message, under /wallet/v0 and /payres/v0 a bad request has an errorType and a name, and nothing has no body.
 import { epochMsOf, type Instant } from '../../../clock.ts';
 import type { Refusal } from '../../../refusal.ts';
-import type { StoredAnswer } from '../idempotency.ts';
-import { refusals, type RefusalCode } from './error-codes.ts';
-import { sentenceOf, type Complaint } from './validate.ts';
+import type { StoredResponse } from '../idempotency.ts';
+import { errorCatalogue, type ErrorCode } from './error-codes.ts';
+import { validationMessageOf, type ValidationError } from './validate.ts';
 
-export type Side = 'processing' | 'wallets';
+export type ApiFamily = 'processing' | 'wallets';
 
 /** By the address alone: what cannot be read has a side too. */
-export function sideOf(path: string): Side {
+export function apiFamilyOf(path: string): ApiFamily {
   return /^\/(wallet|payres)\/v0(\/|$)/.test(path) ? 'wallets' : 'processing';
 }
 
 /** How long an X-Request-ID may be. */
-export const requestIdCharactersMost: Readonly<Record<Side, number>> = { processing: 40, wallets: 128 };
+export const maxRequestIdCharacters: Readonly<Record<ApiFamily, number>> = { processing: 40, wallets: 128 };
 
-export function refusalAnswer(side: Side, refusal: Refusal<RefusalCode>): StoredAnswer {
+export function errorResponse(side: ApiFamily, refusal: Refusal<ErrorCode>): StoredResponse {
   const { code, details } = refusal;
-  const entry = refusals[code];
+  const entry = errorCatalogue[code];
   const { status } = entry;
   const message = refusal.message ?? entry.message;
   const named = status === 400 || status === 422 ? { code } : {};
@@ -34,7 +34,7 @@ export function refusalAnswer(side: Side, refusal: Refusal<RefusalCode>): Stored
  * the answer is another. Whole seconds, and never so few that it would still be too early.
  */
 export function waitSecondsOf(
-  { waitSeconds, details }: Refusal<RefusalCode>,
+  { waitSeconds, details }: Refusal<ErrorCode>,
   now: Instant,
 ): number | undefined {
   const until = details?.['retryAfter'];
@@ -43,15 +43,17 @@ export function waitSecondsOf(
 }
 
 /** About a parameter of the address, a header, or the body. */
-export function refusalOf(
-  side: Side,
-  complaint: Complaint,
+export function validationRefusal(
+  side: ApiFamily,
+  validationMessage: ValidationError,
   body?: { readonly title: string },
 ): Refusal<'invalidRequest'> {
-  const message = sentenceOf(complaint);
+  const message = validationMessageOf(validationMessage);
   if (side === 'processing') return { code: 'invalidRequest', message };
-  const errorType = body ? errorTypeOfBody(complaint) : (errorTypes[complaint.keyword] ?? 'SchemaViolated');
-  const name = body?.title ?? complaint.where;
+  const errorType = body
+    ? errorTypeOfBody(validationMessage)
+    : (errorTypes[validationMessage.keyword] ?? 'SchemaViolated');
+  const name = body?.title ?? validationMessage.where;
   return { code: 'invalidRequest', message, details: { errorType, name } };
 }
 
@@ -71,7 +73,7 @@ const errorTypes: Readonly<Record<string, string>> = {
 };
 
 /** Inside a body all is one error but a number out of its bounds; no body at all is another. */
-function errorTypeOfBody({ keyword }: Complaint): string {
+function errorTypeOfBody({ keyword }: ValidationError): string {
   if (keyword === 'minimum' || keyword === 'maximum') return 'WrongSize';
   return keyword === 'absent' ? 'NotFound' : 'SchemaViolated';
 }

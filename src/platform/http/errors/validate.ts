@@ -9,7 +9,7 @@ import { parseInstant } from '../../../clock.ts';
 Format.Set('date-time', (text) => parseInstant(text) !== undefined);
 
 /** What is wrong, and with what. */
-export type Complaint = {
+export type ValidationError = {
   readonly where: string;
   /** Of JSON Schema, or a word for what no schema says. */
   readonly keyword: string;
@@ -17,7 +17,7 @@ export type Complaint = {
 };
 
 /** The complaint about a value that does not fit, or undefined when it does. */
-export type Check = (value: unknown) => Complaint | undefined;
+export type Check = (value: unknown) => ValidationError | undefined;
 
 const errorTypes: Record<string, string> = {
   required: 'not_found',
@@ -48,16 +48,16 @@ export function compileCheck(schema: TSchema): Check {
   };
 }
 
-export function sentenceOf({ where, keyword, description }: Complaint): string {
-  return complaint(where, errorTypes[keyword] ?? 'schema_violated', description);
+export function validationMessageOf({ where, keyword, description }: ValidationError): string {
+  return validationMessage(where, errorTypes[keyword] ?? 'schema_violated', description);
 }
 
-const whereCharactersMost = 200;
+const maxWhereCharacters = 200;
 
-export function complaint(where: string, type: string, description: string): string {
+export function validationMessage(where: string, type: string, description: string): string {
   // Names of members come from the client and may be as long as a body.
   const shown =
-    where.length <= whereCharactersMost ? where : where.slice(0, whereCharactersMost).toWellFormed() + '…';
+    where.length <= maxWhereCharacters ? where : where.slice(0, maxWhereCharacters).toWellFormed() + '…';
   return `Request parameter: ${shown}, error type: ${type}, description: ${description}`;
 }
 

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ownFile } from '../../../asset-paths.ts';
+import { assetPath } from '../../../asset-paths.ts';
 
 type Page = {
   readonly name: string;
@@ -107,7 +107,7 @@ async function readPage(name: string): Promise<Map<string, ServedFile>> {
   const isSource = import.meta.url.endsWith('.ts');
   const contents = isSource
     ? await (await import('./bundle-page.ts')).bundlePage(name)
-    : await readFolder(ownFile(`pages/${name}/`));
+    : await readFolder(assetPath(`pages/${name}/`));
   return new Map([...contents].map(([file, content]) => [file, servedFile(file, content)]));
 }
 

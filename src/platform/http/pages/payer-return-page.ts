@@ -2,7 +2,7 @@
 // the one that opened it, and tries to close itself. It says the same to everybody, whatever came of it.
 import type { FastifyReply } from 'fastify';
 
-export function sendPayerOn(reply: FastifyReply, redirectUrl: string | undefined): FastifyReply {
+export function redirectPayer(reply: FastifyReply, redirectUrl: string | undefined): FastifyReply {
   const address = redirectAddress(redirectUrl);
   if (address !== undefined) return reply.redirect(address, 303);
   return reply.type('text/html; charset=utf-8').header('Content-Security-Policy', policy).send(page);

@@ -24,7 +24,7 @@ type Rules = {
   /** The side on which the account grows: what we have is a debit, what we owe or earned a credit. */
   readonly grows: 'debit' | 'credit';
   /** What is available on it never falls below zero. */
-  readonly hasFloor: boolean;
+  readonly forbidsOverdraft: boolean;
   /**
    * Over how many balance rows, beside the main one, an account of this code is spread when it is opened. Many for those
    * that every payment of the house goes through, some for those that every payment of a shop goes through.
@@ -34,21 +34,21 @@ type Rules = {
 
 export const chart = {
   /** Captured by us, not yet seen in the acquirer's file. */
-  'acq.uncleared': { grows: 'debit', hasFloor: false, lanes: 16 },
+  'acq.uncleared': { grows: 'debit', forbidsOverdraft: false, lanes: 16 },
   /** In the file, the money not yet in the bank. */
-  'acq.receivable': { grows: 'debit', hasFloor: false, lanes: 0 },
+  'acq.receivable': { grows: 'debit', forbidsOverdraft: false, lanes: 0 },
   /** What the acquirer will take from us. */
-  'acq.payable': { grows: 'credit', hasFloor: false, lanes: 0 },
-  'acquirer.fee': { grows: 'debit', hasFloor: false, lanes: 0 },
-  'bank.nostro': { grows: 'debit', hasFloor: false, lanes: 0 },
+  'acq.payable': { grows: 'credit', forbidsOverdraft: false, lanes: 0 },
+  'acquirer.fee': { grows: 'debit', forbidsOverdraft: false, lanes: 0 },
+  'bank.nostro': { grows: 'debit', forbidsOverdraft: false, lanes: 0 },
   /** What we owe the shop. */
-  'merchant.settlement': { grows: 'credit', hasFloor: true, lanes: 8 },
-  'wallet.own': { grows: 'credit', hasFloor: true, lanes: 0 },
+  'merchant.settlement': { grows: 'credit', forbidsOverdraft: true, lanes: 8 },
+  'wallet.own': { grows: 'credit', forbidsOverdraft: true, lanes: 0 },
   /** Paid out to cards, not yet in the acquirer's file. */
-  'payout.in_transit': { grows: 'credit', hasFloor: false, lanes: 16 },
+  'payout.in_transit': { grows: 'credit', forbidsOverdraft: false, lanes: 16 },
   /** Test charges on their way back to the payer. */
-  'binding.clearing': { grows: 'credit', hasFloor: false, lanes: 16 },
-  'fee.income': { grows: 'credit', hasFloor: false, lanes: 16 },
+  'binding.clearing': { grows: 'credit', forbidsOverdraft: false, lanes: 16 },
+  'fee.income': { grows: 'credit', forbidsOverdraft: false, lanes: 16 },
 } as const satisfies Record<string, Rules>;
 
 export type AccountCode = keyof typeof chart;

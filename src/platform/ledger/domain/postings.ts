@@ -12,7 +12,7 @@ import {
   walletAccount,
   type Realm,
 } from './account.ts';
-import type { DrawingJournal, Entry, Journal } from './ledger.ts';
+import type { FundsCheckedJournal, Entry, Journal } from './ledger.ts';
 
 export type LedgerPayment = {
   readonly realm: Realm;
@@ -60,7 +60,7 @@ export type LedgerRefund = LedgerPayment & { readonly refundId: string };
  * The shop's money is set aside before the bank is asked, its fee with it: once the bank has paid, nothing can be lacking
  * any more.
  */
-export function refundRequested(refund: LedgerRefund, amount: Money, feeMinor: bigint): DrawingJournal {
+export function refundRequested(refund: LedgerRefund, amount: Money, feeMinor: bigint): FundsCheckedJournal {
   const { uncleared, settlement, kind } = accountsOf(refund, amount);
   const fee = feeIncome({ ...kind, fee: 'refund' });
   return {
@@ -130,7 +130,7 @@ export function depositedFromBank(
 export function depositedFromShop(
   deposit: LedgerDeposit & { readonly partyId: string; readonly shopId: string },
   amount: Money,
-): DrawingJournal {
+): FundsCheckedJournal {
   const { partyId, shopId } = deposit;
   const kind = { realm: deposit.realm, currency: amount.currency };
   const settlement = settlementAccount({ ...kind, partyId, shopId });
@@ -152,7 +152,7 @@ export function walletTransferred(
     readonly receiverId: string;
   },
   amount: Money,
-): DrawingJournal {
+): FundsCheckedJournal {
   const kind = { realm: transfer.realm, currency: amount.currency };
   const sender = walletAccount({ ...kind, walletId: transfer.senderId });
   const receiver = walletAccount({ ...kind, walletId: transfer.receiverId });
@@ -176,7 +176,7 @@ export function withdrawalCreated(
   withdrawal: LedgerWithdrawal,
   amount: Money,
   feeMinor: bigint,
-): DrawingJournal {
+): FundsCheckedJournal {
   const kind = { realm: withdrawal.realm, currency: amount.currency };
   const wallet = walletAccount({ ...kind, walletId: withdrawal.walletId });
   const transit = payoutInTransit({ ...kind, acquirerId: withdrawal.acquirerId });

@@ -13,7 +13,7 @@ export type Invariant = {
   readonly id: string;
   readonly says: string;
   /** Not wrong but late: no reason to look at the same transfers again. */
-  readonly isLateness: boolean;
+  readonly isAgeLimit: boolean;
   readonly find: Statement<typeof scope, typeof found>;
 };
 
@@ -44,7 +44,7 @@ export function invariant(id: string, says: string, cases: string): Invariant {
           as examples
       from cases`,
   });
-  return { id, says, isLateness: false, find };
+  return { id, says, isAgeLimit: false, find };
 }
 
 /** Of each touched aggregate, what became of each step: open, posted, or neither, which is void. */
@@ -71,7 +71,7 @@ function ageLimit(id: string, says: string, ages: Readonly<Record<string, string
     where held.step = '${step}' and held.phase = 'pending' and held.created_at < now() - interval '${age}'
       and held.created_at >= :since - interval '${age}'`,
   );
-  return { ...invariant(id, says, cases.join(' union all ')), isLateness: true };
+  return { ...invariant(id, says, cases.join(' union all ')), isAgeLimit: true };
 }
 
 /** Those of the ledger by itself. Rooms that post to it have their own beside. */

@@ -17,7 +17,7 @@ import { randomIds } from '../../../ids.ts';
 import type { Currency } from '../../../money.ts';
 import { bankNostro, settlementAccount, walletAccount } from '../domain/account.ts';
 import { LedgerConflict, postJournal, readBalance } from './journals.ts';
-import type { DrawingJournal, Journal } from '../domain/ledger.ts';
+import type { FundsCheckedJournal, Journal } from '../domain/ledger.ts';
 import {
   depositedFromShop,
   holdApproved,
@@ -36,7 +36,7 @@ let testDatabase: TestDatabase;
 let db: DatabasePool;
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
-  db = openDatabase({ connection: { url: testDatabase.url }, connectionsMost: clients });
+  db = openDatabase({ connection: { url: testDatabase.url }, maxConnections: clients });
 });
 afterAll(async () => {
   await db.end();
@@ -47,7 +47,10 @@ const inParallel = <T>(times: number, work: (number: number) => Promise<T>) =>
   Promise.all(Array.from({ length: times }, (_, number) => work(number)));
 
 /** Takes from a shop's balance, into a wallet nobody looks at. */
-function takenFrom({ partyId, shopId }: { partyId: string; shopId: string }, minor: bigint): DrawingJournal {
+function takenFrom(
+  { partyId, shopId }: { partyId: string; shopId: string },
+  minor: bigint,
+): FundsCheckedJournal {
   const ids = { realm: 'test', depositId: randomIds.next(), walletId: randomIds.next() } as const;
   return depositedFromShop({ ...ids, partyId, shopId }, rubles(minor));
 }
@@ -151,7 +154,7 @@ test('journals in all directions over the same few accounts never wait for each 
   let tries = 0;
   let journals = 0;
   // A deadlock would be broken by the server and tried again by the transaction.
-  const write = async (journal: Journal | DrawingJournal) => {
+  const write = async (journal: Journal | FundsCheckedJournal) => {
     journals += 1;
     return db.transaction((tx) => {
       tries += 1;

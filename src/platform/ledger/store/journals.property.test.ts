@@ -16,7 +16,7 @@ import { statement } from '../../database/statement.ts';
 import { randomIds } from '../../../ids.ts';
 import { balanceOf, type Account, type Sums } from '../domain/account.ts';
 import { LedgerConflict, postJournal, readBalance } from './journals.ts';
-import type { DrawingJournal, Entry, Journal } from '../domain/ledger.ts';
+import type { FundsCheckedJournal, Entry, Journal } from '../domain/ledger.ts';
 import * as postings from '../domain/postings.ts';
 
 const workers = 6;
@@ -27,7 +27,7 @@ let testDatabase: TestDatabase;
 let db: DatabasePool;
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
-  db = openDatabase({ connection: { url: testDatabase.url }, connectionsMost: workers });
+  db = openDatabase({ connection: { url: testDatabase.url }, maxConnections: workers });
 });
 afterAll(async () => {
   await db.end();
@@ -131,14 +131,14 @@ function world() {
   }[] = [];
   const withdrawals: { withdrawal: postings.LedgerWithdrawal; feeMinor: bigint }[] = [];
   const bindings: postings.LedgerBinding[] = [];
-  const written: (Journal | DrawingJournal)[] = [];
+  const written: (Journal | FundsCheckedJournal)[] = [];
   const books = referenceLedger();
 
   const take = <T>(list: T[], pick: number): T | undefined => list.splice(pick % (list.length || 1), 1)[0];
   const smaller = (a: bigint, b: bigint) => (a < b ? a : b);
 
   async function write(
-    journal: Journal | DrawingJournal,
+    journal: Journal | FundsCheckedJournal,
     crash: Operation['crash'] = 'none',
   ): Promise<boolean> {
     const attempt = (tries: typeof crash) =>

@@ -6,7 +6,7 @@ import type { Instant } from '../../../clock.ts';
 import type { Database } from '../../database/database.ts';
 import { statement, type Values } from '../../database/statement.ts';
 import { balanceOf, chart, type Account, type Balance } from '../domain/account.ts';
-import { accountsIn, type DrawingJournal, type Entry, type Journal } from '../domain/ledger.ts';
+import { accountsIn, type FundsCheckedJournal, type Entry, type Journal } from '../domain/ledger.ts';
 
 /** A journal that contradicts what is written: a hold resolved twice, another amount under the same name. A bug. */
 export class LedgerConflict extends Error {}
@@ -72,7 +72,7 @@ const readSums = statement({
  */
 export async function postJournal(
   tx: Database,
-  journal: DrawingJournal,
+  journal: FundsCheckedJournal,
   happenedAt: Instant,
 ): Promise<'posted' | 'insufficient'>;
 export async function postJournal(
@@ -171,7 +171,7 @@ function entryToJson(entry: Entry) {
 }
 
 function accountToJson(account: Account) {
-  const { hasFloor, lanes } = chart[account.code];
+  const { forbidsOverdraft, lanes } = chart[account.code];
   return {
     account_id: account.id,
     realm: account.realm,
@@ -179,7 +179,7 @@ function accountToJson(account: Account) {
     code: account.code,
     party_id: account.partyId,
     owner_id: account.ownerId,
-    has_floor: hasFloor,
+    has_floor: forbidsOverdraft,
     lanes,
   };
 }

@@ -1,0 +1,12 @@
+// Members that may be missing. The compiler tells a member that is absent from one that is undefined (exactOptionalPropertyTypes),
+// and an empty column is null: neither may get into an object of the domain.
+type Defined<T> = { [Name in keyof T]?: Exclude<T[Name], undefined | null> };
+
+/** Only the members that have a value: `{ id, ...defined({ email, phone: row.phone }) }`. */
+export function defined<T extends object>(members: T): Defined<T> {
+  const kept: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(members)) {
+    if (value !== undefined && value !== null) kept[name] = value;
+  }
+  return kept as Defined<T>;
+}
