@@ -2,13 +2,14 @@
 // simulation that does not find them would not find ours either. Seeds that found one are then tried without any fault: what goes
 // wrong there too was no find.
 //
-//   npm run simulate:mutants                    all of simulation/faults
-//   npm run simulate:mutants -- told-backwards  only those
-//   npm run simulate:mutants -- --write         and their rows of the table in docs/reliability.md anew
+//   npm run simulate:mutants                          all of simulation/faults
+//   npm run simulate:mutants -- delivered-in-reverse  only those
+//   npm run simulate:mutants -- --write               and their rows of the table in docs/reliability.md anew
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { firstSeedOf, themes } from './clients/themes.ts';
-import { copySources, faultsThere, plant, type PlantedFault } from './faults/plant.ts';
+import { plantedFaults, type PlantedFault } from './faults/faults.ts';
+import { compilerErrors, copySources, plant } from './faults/plant.ts';
 import { search, type Found } from './faults/search.ts';
 import { tableOf, withTable, type Outcome } from './faults/table.ts';
 import { readOptions, wholeNumber } from '../tools/script-options.ts';
@@ -16,16 +17,16 @@ import { readOptions, wholeNumber } from '../tools/script-options.ts';
 const { options: values, words: positionals } = readOptions(
   `Plants faults in copies of the sources, and lets the simulation look for each.
 
-  npm run simulate:mutants                    all of simulation/faults
-  npm run simulate:mutants -- told-backwards  only those that are named
-  npm run simulate:mutants -- --write         and writes their rows of the table in docs/reliability.md
+  npm run simulate:mutants                          all of simulation/faults
+  npm run simulate:mutants -- delivered-in-reverse  only those that are named
+  npm run simulate:mutants -- --write               and writes their rows of the table in docs/reliability.md
 
   --seconds 50        for each, until the last world begins
   --steps 1500        of a world
   --seed 1            from which on
   --side-by-side N    so many at once
 
-It ends with 1 when one was not found, or does not apply any more. More: docs/reliability.md`,
+It ends with 1 when one was not found, cannot be planted, or does not compile. More: docs/reliability.md`,
   {
     /** For each fault, until the last world begins. */
     seconds: { type: 'string', default: '50' },
@@ -61,14 +62,10 @@ async function sideBySide<T, R>(things: readonly T[], work: (thing: T) => Promis
 
 async function look(fault: PlantedFault): Promise<Outcome> {
   const planted = plant(fault);
-  if ('problem' in planted) {
-    print(`${fault.name} does not apply any more: ${planted.problem}`);
-    return { fault };
-  }
   try {
     const firstSeed = firstSeedOf(fault.theme, fromSeed);
     const found = await search(planted.folder, { ...wish, firstSeed });
-    print(`${fault.name}: ${fault.says}\n  ${found ? textOf(found) : 'NOT FOUND'}`);
+    print(`${fault.name}: ${fault.does}\n  ${found ? textOf(found) : 'NOT FOUND'}`);
     return { fault, ...(found ? { found } : {}) };
   } catch (error) {
     print(`${fault.name}: ${String(error)}`);
@@ -99,13 +96,17 @@ async function wrongAnyway(seeds: readonly number[]): Promise<number[]> {
   }
 }
 
-const there = faultsThere();
-const unknown = positionals.filter((wanted) => !there.some(({ name }) => name === wanted));
+const unknown = positionals.filter((wanted) => !plantedFaults.some(({ name }) => name === wanted));
 if (unknown.length > 0) {
   print(`there is no planted fault ${unknown.join(', ')}; simulation/faults has those there are`);
   process.exit(2);
 }
-const faults = there.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+const faults = plantedFaults.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+const errors = compilerErrors(faults);
+if (errors) {
+  print(`with the faults planted the sources do not compile:\n${errors}`);
+  process.exit(1);
+}
 const looked = await sideBySide(faults, look);
 const seeds = [...new Set(looked.flatMap(({ found }) => (found ? [found.seed] : [])))].sort((a, b) => a - b);
 const wrong = await wrongAnyway(seeds);
@@ -121,7 +122,7 @@ if (seeds.length > 0)
     `without any fault ${seeds.length - wrong.length} of the ${seeds.length} worlds that found them are well`,
   );
 if (values.write) {
-  const names = there.map(({ name }) => name);
+  const names = plantedFaults.map(({ name }) => name);
   writeFileSync(document, withTable(readFileSync(document, 'utf8'), outcomes, names));
 }
 process.exitCode = missed.length === 0 && faults.length > 0 ? 0 : 1;

@@ -1,6 +1,6 @@
 // Small wrong versions of a source: an operator turned, a condition decided beforehand, an entry of a table gone. One at a time, by
 // place in the syntax tree; types are left alone, since they are gone when the program runs.
-import { parseAst } from 'vitest/node';
+import { childrenOf, treeOf, type Node } from './syntax-tree.ts';
 
 export type Mutant = {
   readonly line: number;
@@ -9,9 +9,6 @@ export type Mutant = {
   readonly code: string;
 };
 
-type Node = { readonly type: string; readonly start: number; readonly end: number } & Readonly<
-  Record<string, unknown>
->;
 type Change = { readonly start: number; readonly end: number; readonly into: string };
 
 const turned: Readonly<Record<string, string>> = {
@@ -31,9 +28,7 @@ const turned: Readonly<Record<string, string>> = {
 
 export function mutantsOf(source: string): Mutant[] {
   const changes: Change[] = [];
-  walk(parseAst(source, { lang: 'ts' }) as unknown as Node, (node) =>
-    changes.push(...changesOf(node, source)),
-  );
+  walk(treeOf(source), (node) => changes.push(...changesOf(node, source)));
   return changes.map(({ start, end, into }) => ({
     line: source.slice(0, start).split('\n').length,
     change: `${shortened(source.slice(start, end))} → ${shortened(into) || 'nothing'}`,
@@ -46,15 +41,10 @@ function walk(node: Node, visit: (node: Node) => void): void {
   const isOfTypes = node.type.startsWith('TS') && !('expression' in node);
   if (isOfTypes || node['importKind'] === 'type' || node.type === 'ImportDeclaration') return;
   visit(node);
-  for (const [name, child] of Object.entries(node)) {
-    if (name === 'typeAnnotation' || name === 'typeParameters' || name === 'typeArguments') continue;
-    for (const one of Array.isArray(child) ? (child as unknown[]) : [child])
-      if (isNode(one)) walk(one, visit);
+  for (const [member, child] of childrenOf(node)) {
+    if (member === 'typeAnnotation' || member === 'typeParameters' || member === 'typeArguments') continue;
+    walk(child, visit);
   }
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && 'type' in value && 'start' in value;
 }
 
 function changesOf(node: Node, source: string): Change[] {

@@ -29,7 +29,7 @@ const forPayouts: readonly Beginning[] = [
 ];
 const forPeople: readonly Beginning[] = [['create a customer', 'customers']];
 
-const holdsAndRefunds: Theme = {
+export const holdsAndRefunds: Theme = {
   name: 'holds and refunds',
   beginnings: [
     ...forPayments,
@@ -51,7 +51,7 @@ const holdsAndRefunds: Theme = {
   otherwise: 0.1,
 };
 
-const payouts: Theme = {
+export const payouts: Theme = {
   name: 'payouts',
   beginnings: forPayouts,
   likelier: {
@@ -66,7 +66,7 @@ const payouts: Theme = {
   otherwise: 0.05,
 };
 
-const recurring: Theme = {
+export const recurring: Theme = {
   name: 'charges without the payer',
   beginnings: [...forPayments, ['agree to more', 'parents'], ...forPeople, ['bind a card', 'bindings']],
   likelier: {
@@ -82,7 +82,7 @@ const recurring: Theme = {
   otherwise: 0.1,
 };
 
-const webhooks: Theme = {
+export const webhooks: Theme = {
   name: 'webhooks',
   beginnings: [['create a webhook', 'webhooks'], ...forPayments, ...forPeople],
   likelier: {

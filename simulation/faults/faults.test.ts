@@ -1,17 +1,26 @@
-// The planted faults stay plantable: whoever changes a line one of them changes is told, and not only when they are sought again.
+// The planted faults stay plantable: a change of what one of them changes shows here, and not only when they are sought again.
 import { expect, test } from 'vitest';
-import { faultsThere, problemWith } from './plant.ts';
+import { treeOf } from '../../tools/syntax-tree.ts';
+import { plantedFaults } from './faults.ts';
+import { plantedIn, readSources } from './plant.ts';
 import { foundIn } from './search.ts';
 import { withTable } from './table.ts';
 
-const faults = faultsThere();
+const sources = readSources();
 
-test('there are at least twenty', () => {
-  expect(faults.length).toBeGreaterThanOrEqual(20);
+test('there are at least thirty, each with a name of its own', () => {
+  expect(new Set(plantedFaults.map(({ name }) => name)).size).toBe(plantedFaults.length);
+  expect(plantedFaults.length).toBeGreaterThanOrEqual(30);
 });
 
-test.each(faults)('$name can be planted in the sources as they are', (fault) => {
-  expect(problemWith(fault)).toBeUndefined();
+test.each(plantedFaults)('$name can be planted in the sources as they are', (fault) => {
+  const changed = plantedIn(sources, [fault]);
+  expect(changed.length).toBeGreaterThan(0);
+  for (const { path, text } of changed) {
+    const before = sources.find((file) => file.path === path);
+    expect(text).not.toBe(before?.text);
+    if (path.endsWith('.ts')) expect(() => treeOf(text)).not.toThrow();
+  }
 });
 
 test('what a world that fails prints is understood', () => {
@@ -32,7 +41,7 @@ npm run simulate -- --seed 8 --steps 1200
 });
 
 test('the table stands between its marks, and one that was not found says so', () => {
-  const [fault, other] = faults;
+  const [fault, other] = plantedFaults;
   if (!fault || !other) throw new Error('there are no two faults');
   const found = { check: 'bank', problem: '', seed: 8, operations: 150, seconds: 1 };
   const document = 'before\n\n<!-- planted faults -->\nold\n<!-- end of planted faults -->\n\nafter\n';
@@ -43,7 +52,7 @@ test('the table stands between its marks, and one that was not found says so', (
   expect(written).toContain(`| nothing  |      |                  |`);
   expect(written).not.toContain('\nold\n');
   expect(() => withTable('nowhere', [], names)).toThrow(/no place/);
-  // Who is not sought keeps his row, and who is gone does not.
+  // A fault that is not sought keeps its row, and one that is gone does not.
   expect(withTable(written, [{ fault: other }], names)).toBe(written);
   expect(withTable(written, [], [other.name])).not.toContain(fault.name);
 });

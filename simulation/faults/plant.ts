@@ -1,24 +1,14 @@
-// The faults there are, and copies of the sources to plant one in. A fault is a patch; its first line says what it does, its
-// second what the worlds are about in which it is sought.
+// Copies of the sources, to plant faults in.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { themes, type Theme } from '../clients/themes.ts';
-
-export type PlantedFault = {
-  /** Its patch, without the ending. */
-  readonly name: string;
-  readonly says: string;
-  readonly theme: Theme;
-};
+import { isTest, readSourceFiles, repository, type SourceFile } from '../../tools/source-files.ts';
+import { edited, locate } from './edits.ts';
+import type { PlantedFault } from './faults.ts';
 
 type Sources = { readonly folder: string; remove(): void };
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const folder = join(root, 'simulation/faults');
-const ending = '.patch';
 /** What a world is made of. */
 const copied = [
   'src',
@@ -31,44 +21,51 @@ const copied = [
   'schema.sql',
 ];
 
-export function faultsThere(): PlantedFault[] {
-  return readdirSync(folder)
-    .filter((name) => name.endsWith(ending))
-    .sort()
-    .map((file) => {
-      const [says = '', where = ''] = readFileSync(join(folder, file), 'utf8').split('\n');
-      const theme = themes.find(({ name }) => where === `Sought in worlds of ${name}.`);
-      if (!theme) throw new Error(`${file} does not say in worlds of what it is sought`);
-      return { name: file.slice(0, -ending.length), says, theme };
-    });
+/** What a fault may change: the program and its SQL, without the tests. */
+export function readSources(): SourceFile[] {
+  return readSourceFiles().filter((file) => !isTest(file));
+}
+
+/** The files that the faults change, with all of the faults in them. Throws when one cannot be planted. */
+export function plantedIn(files: readonly SourceFile[], faults: readonly PlantedFault[]): SourceFile[] {
+  const located = faults.flatMap((fault) => {
+    try {
+      return locate(fault, files);
+    } catch (error) {
+      throw new Error(`${fault.name} cannot be planted. ${String(error)}`, { cause: error });
+    }
+  });
+  return files
+    .filter(({ path }) => located.some((edit) => edit.path === path))
+    .map((file) => ({ ...file, text: edited(file, located) }));
 }
 
 export function copySources(): Sources {
   const copy = mkdtempSync(join(tmpdir(), 'mandate-mutant-'));
-  for (const name of copied) cpSync(join(root, name), join(copy, name), { recursive: true });
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  for (const name of copied) cpSync(join(repository, name), join(copy, name), { recursive: true });
+  symlinkSync(join(repository, 'node_modules'), join(copy, 'node_modules'));
   return { folder: copy, remove: () => rmSync(copy, { recursive: true, force: true }) };
 }
 
-/** A copy with the fault in it. */
-export function plant(fault: PlantedFault): Sources | { readonly problem: string } {
+/** A copy with the faults in it. */
+export function plant(...faults: readonly PlantedFault[]): Sources {
+  const changed = plantedIn(readSources(), faults);
   const sources = copySources();
-  const problem = applying(fault, sources.folder);
-  if (problem === undefined) return sources;
-  sources.remove();
-  return { problem };
+  for (const { path, text } of changed) writeFileSync(join(sources.folder, path), text);
+  return sources;
 }
 
-/** Why the fault cannot be planted in the sources as they are; undefined when it can. */
-export function problemWith(fault: PlantedFault): string | undefined {
-  return applying(fault, root, '--check');
-}
-
-function applying({ name }: PlantedFault, where: string, ...how: string[]): string | undefined {
-  const patch = join(folder, name + ending);
-  const { status, stderr } = spawnSync('git', ['apply', '-p1', ...how, patch], {
-    cwd: where,
-    encoding: 'utf8',
-  });
-  return status === 0 ? undefined : stderr.trim();
+/**
+ * What the compiler says of the sources with all of these planted in one copy. A fault that does not compile would be found because
+ * it crashes, and not because it does harm.
+ */
+export function compilerErrors(faults: readonly PlantedFault[]): string {
+  const { folder, remove } = plant(...faults);
+  const config = join(folder, 'tsconfig.planted.json');
+  const settings = { extends: './tsconfig.json', include: ['src'], exclude: ['src/**/*.test.ts'] };
+  writeFileSync(config, JSON.stringify(settings));
+  const compiler = join(repository, 'node_modules/typescript/bin/tsc');
+  const { status, stdout } = spawnSync(process.execPath, [compiler, '-p', config], { encoding: 'utf8' });
+  remove();
+  return status === 0 ? '' : stdout.trim();
 }

@@ -1,5 +1,5 @@
 // What came of the search as a table, and the document it stands in.
-import type { PlantedFault } from './plant.ts';
+import type { PlantedFault } from './faults.ts';
 import type { Found } from './search.ts';
 
 export type Outcome = { readonly fault: PlantedFault; readonly found?: Found };
@@ -16,7 +16,7 @@ export function tableOf(outcomes: readonly Outcome[]): string {
 function rowOf({ fault, found }: Outcome): Row {
   return [
     `\`${fault.name}\``,
-    fault.says,
+    fault.does,
     found ? `\`${found.check}\`` : 'nothing',
     String(found?.seed ?? ''),
     String(found?.operations ?? ''),

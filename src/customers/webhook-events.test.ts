@@ -62,9 +62,9 @@ const binding = (status: string) => ({
 });
 
 test('a first binding is told in the order of the contract, each notice with the state right after its own fact', () => {
-  const notices = customersTopic.webhookEventsOf(log);
+  const webhookEvents = customersTopic.webhookEventsOf(log);
   expect(
-    notices.map(({ sequence, place, eventType, members }) => [sequence, place, eventType, members]),
+    webhookEvents.map(({ sequence, place, eventType, members }) => [sequence, place, eventType, members]),
   ).toEqual([
     [1, 0, 'CustomerCreated', { customer: customer('unready') }],
     [2, 0, 'CustomerBindingStarted', { customer: customer('unready'), binding: binding('pending') }],
@@ -73,7 +73,7 @@ test('a first binding is told in the order of the contract, each notice with the
     [6, 0, 'CustomerDeleted', { customer: customer('unready') }],
   ]);
   for (const { sequence, facts } of log) {
-    const told = notices.filter((notice) => notice.sequence === sequence);
+    const told = webhookEvents.filter((notice) => notice.sequence === sequence);
     expect(customersTopic.typesOf(facts)).toEqual(told.map(({ registeredType }) => registeredType));
   }
   expect(customersTopic.ownersOf(story[0]!)).toEqual([{ id: 'SHOP' }]);
@@ -81,11 +81,11 @@ test('a first binding is told in the order of the contract, each notice with the
 
 test('a failed binding says why, and nothing says how to charge the card', () => {
   const failed = { type: 'binding_failed', failure: ['authorization_failed', 'insufficient_funds'] } as const;
-  const notices = customersTopic.webhookEventsOf([
+  const webhookEvents = customersTopic.webhookEventsOf([
     ...log.slice(0, 2),
     { ...log[2]!, facts: [ofBinding(failed)] },
   ]);
-  expect(notices.at(-1)).toMatchObject({
+  expect(webhookEvents.at(-1)).toMatchObject({
     eventType: 'CustomerBindingFailed',
     members: {
       binding: {
@@ -94,5 +94,5 @@ test('a failed binding says why, and nothing says how to charge the card', () =>
       },
     },
   });
-  expect(JSON.stringify([customersTopic.webhookEventsOf(log), notices])).not.toContain('secret');
+  expect(JSON.stringify([customersTopic.webhookEventsOf(log), webhookEvents])).not.toContain('secret');
 });

@@ -1,6 +1,6 @@
 // What merchants are told about a customer and his bindings. They are one log, so they are one queue: its facts are followed
 // one by one, and each notice shows the state right after its own.
-import { filled, hasMembers, type Notice, type Topic } from '../platform/events/domain/topic.ts';
+import { filled, hasMembers, type WebhookEvent, type Topic } from '../platform/events/domain/topic.ts';
 import { cardInNotice, contactInNotice } from '../payments/webhook-events.ts';
 import { bindingStatus, evolveBinding, type Binding, type BindingFact } from './domain/binding.ts';
 import { customerFactFromJson, isBindingFact } from './store/codec.ts';
@@ -33,7 +33,7 @@ export const customersTopic: Topic = {
     return [{ id: fact.terms.shopId }];
   },
   webhookEventsOf(log) {
-    const notices: Notice[] = [];
+    const webhookEvents: WebhookEvent[] = [];
     let story: Story = { bindings: {} };
     for (const { sequence, createdAt: happenedAt, facts } of log) {
       let place = 0;
@@ -45,7 +45,7 @@ export const customersTopic: Topic = {
         // Of a deletion: as he was before.
         const customer = told === 'CustomerDeleted' ? before : story.customer;
         const members = membersOf({ ...story, ...(customer ? { customer } : {}) }, json);
-        notices.push({
+        webhookEvents.push({
           sequence,
           place: place++,
           registeredType: told,
@@ -55,7 +55,7 @@ export const customersTopic: Topic = {
         });
       }
     }
-    return notices;
+    return webhookEvents;
   },
 };
 

@@ -40,8 +40,8 @@ const logOf = (facts: unknown[][]) =>
   facts.map((each, index) => ({ sequence: index + 1, createdAt: at, facts: each }));
 
 test('a whole life is told with the state of each moment', () => {
-  const notices = invoicesTopic.webhookEventsOf(logOf(wholeLife()));
-  const told = notices.map(({ sequence, place, eventType, members }) => {
+  const webhookEvents = invoicesTopic.webhookEventsOf(logOf(wholeLife()));
+  const told = webhookEvents.map(({ sequence, place, eventType, members }) => {
     const { invoice, payment, refund } = members as Record<string, { status: string; amount: number }>;
     const state = [invoice?.status, payment?.status, payment?.amount, refund?.status, refund?.amount];
     return [`${sequence}.${place}`, eventType, ...state.filter((part) => part !== undefined)].join(' ');
@@ -64,8 +64,8 @@ test('a whole life is told with the state of each moment', () => {
 });
 
 test('why a refund failed is told as one code, which its message repeats', () => {
-  const notices = invoicesTopic.webhookEventsOf(logOf(wholeLife()));
-  const failed = notices.find(({ eventType }) => eventType === 'RefundFailed');
+  const webhookEvents = invoicesTopic.webhookEventsOf(logOf(wholeLife()));
+  const failed = webhookEvents.find(({ eventType }) => eventType === 'RefundFailed');
   expect(failed?.members).toMatchObject({
     refund: { error: { code: 'terms_violated', message: 'terms_violated' } },
   });
@@ -73,13 +73,13 @@ test('why a refund failed is told as one code, which its message repeats', () =>
 
 test('the types an event is routed by are those of the notices that are made of it, in order', () => {
   const facts = wholeLife();
-  const notices = invoicesTopic.webhookEventsOf(logOf(facts));
+  const webhookEvents = invoicesTopic.webhookEventsOf(logOf(facts));
   facts.forEach((each, index) => {
-    const ofEvent = notices.filter(({ sequence }) => sequence === index + 1);
+    const ofEvent = webhookEvents.filter(({ sequence }) => sequence === index + 1);
     expect(invoicesTopic.typesOf(each)).toEqual(ofEvent.map(({ registeredType }) => registeredType));
     expect(ofEvent.map(({ place }) => place)).toEqual(ofEvent.map((_, place) => place));
   });
-  for (const { registeredType } of notices) expect(invoicesTopic.eventTypes).toContain(registeredType);
+  for (const { registeredType } of webhookEvents) expect(invoicesTopic.eventTypes).toContain(registeredType);
   expect(invoicesTopic.ownersOf(facts[0]!)).toEqual([{ id: 'SHOP' }]);
 });
 

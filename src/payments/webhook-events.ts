@@ -1,7 +1,7 @@
 // What merchants are told about an invoice, its payments and their refunds. They are one log, so they are one queue: its
 // facts are followed one by one, and each notice shows the state right after its own.
 import type { CardDetails } from '../cards/domain/card.ts';
-import { filled, hasMembers, type Notice, type Topic } from '../platform/events/domain/topic.ts';
+import { filled, hasMembers, type WebhookEvent, type Topic } from '../platform/events/domain/topic.ts';
 import { evolve as evolveInvoice, type Invoice } from '../invoices/domain/invoice.ts';
 import { invoiceFactFromJson } from '../invoices/store/codec.ts';
 import {
@@ -62,7 +62,7 @@ export const invoicesTopic: Topic = {
     return [{ id: fact.terms.shopId }];
   },
   webhookEventsOf(log) {
-    const notices: Notice[] = [];
+    const webhookEvents: WebhookEvent[] = [];
     let story: Story = { payments: {}, refunds: {} };
     for (const event of log) {
       let place = 0;
@@ -73,10 +73,10 @@ export const invoicesTopic: Topic = {
         const { sequence, createdAt: happenedAt } = event;
         const { registeredType, eventType = registeredType } = told;
         const members = membersOf(story, json);
-        notices.push({ sequence, place: place++, registeredType, eventType, happenedAt, members });
+        webhookEvents.push({ sequence, place: place++, registeredType, eventType, happenedAt, members });
       }
     }
-    return notices;
+    return webhookEvents;
   },
 };
 

@@ -25,11 +25,11 @@ test('a payout that fails is told with what it was and why', () => {
     { type: 'withdrawal_started', terms: withdrawal },
     { type: 'withdrawal_failed', failure: ['authorization_failed', 'account_not_found'] },
   );
-  const notices = withdrawalsTopic.webhookEventsOf(log);
+  const webhookEvents = withdrawalsTopic.webhookEventsOf(log);
   const body = { amount: 100_000, currency: 'RUB' };
   const places = { wallet: '10068321', destination: '107498' };
   const externalID = 'payout-2024-03-01-7';
-  expect(notices.map(({ eventType, members }) => [eventType, members])).toEqual([
+  expect(webhookEvents.map(({ eventType, members }) => [eventType, members])).toEqual([
     ['WithdrawalStarted', { withdrawal: { id: 'tZ0jUmlsV0', createdAt, ...places, body, externalID } }],
     [
       'WithdrawalFailed',

@@ -4,7 +4,7 @@ import {
   filled,
   hasMembers,
   type LoggedEvent,
-  type Notice,
+  type WebhookEvent,
   type Topic,
 } from '../platform/events/domain/topic.ts';
 
@@ -81,7 +81,7 @@ function webhookEventsOf<Terms>(
   log: readonly LoggedEvent<unknown>[],
   types: Readonly<Record<string, readonly string[]>>,
   membersOf: (type: string, terms: Terms, fact: Fact<Terms>) => Record<string, unknown>,
-): Notice[] {
+): WebhookEvent[] {
   const [first] = log;
   if (!first) return [];
   const terms = termsIn(first.facts) as Terms;

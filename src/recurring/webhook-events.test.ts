@@ -72,9 +72,9 @@ const payment = { invoiceID: 'J', paymentID: '1' };
 const wait = { notBefore: later, rule: 'advice 02', rulePack: 'advice@2025-01-01' };
 
 test('each change is told with the series as it was right after it, and of the card no more than its last digits', () => {
-  const notices = recurringTopic.webhookEventsOf(log);
+  const webhookEvents = recurringTopic.webhookEventsOf(log);
   expect(
-    notices.map(({ sequence, place, eventType, members }) => [sequence, place, eventType, members]),
+    webhookEvents.map(({ sequence, place, eventType, members }) => [sequence, place, eventType, members]),
   ).toEqual([
     [1, 0, 'SeriesStarted', { series: series({}) }],
     [2, 0, 'RecurringChargeStarted', { series: series({}), payment, warnings: ['w'] }],
@@ -91,7 +91,7 @@ test('each change is told with the series as it was right after it, and of the c
     ],
     [4, 0, 'ConsentWithdrawn', { series: series({ status: 'withdrawn', failingSince: later }), by: 'payer' }],
   ]);
-  expect(JSON.stringify(notices)).not.toMatch(/secret|192\.0\.2\.1|payer@example/);
+  expect(JSON.stringify(webhookEvents)).not.toMatch(/secret|192\.0\.2\.1|payer@example/);
 });
 
 test('is what polling says, by the names it is subscribed by', () => {

@@ -1,6 +1,6 @@
 // What merchants are told about a series: the same changes whether they ask for its events or are sent them, and beside each the
 // series as it was right after it. Pure.
-import { filled, type Notice, type Topic } from '../platform/events/domain/topic.ts';
+import { filled, type WebhookEvent, type Topic } from '../platform/events/domain/topic.ts';
 import { evolve, type Member, type Series, type SeriesFact } from './domain/series.ts';
 import { defined } from '../defined.ts';
 
@@ -75,7 +75,7 @@ export const recurringTopic: Topic = {
   webhookEventsOf(log) {
     let series: Series | undefined;
     return log.flatMap(({ sequence, createdAt: happenedAt, facts }) =>
-      (facts as readonly SeriesFact[]).map((fact, place): Notice => {
+      (facts as readonly SeriesFact[]).map((fact, place): WebhookEvent => {
         series = evolve(series, fact, happenedAt);
         const { changeType, ...change } = seriesWriteOf(fact);
         const members = filled({ series: seriesInNotice(series), ...change });

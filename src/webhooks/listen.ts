@@ -11,10 +11,10 @@ import { systemDnsLookup, urlProblem } from './registration/address-guard.ts';
 import { failureOf } from './delivery/delivery-worker.ts';
 import { currentSnapshot, newEvents, type NewEvent } from './feed/feed.store.ts';
 import { messagesFor, type Message, type Selection } from './feed/messages.store.ts';
-import { postTo, type Destination } from './delivery/sign-message.ts';
+import { postTo, type WebhookTarget } from './delivery/sign-message.ts';
 import { signingPublicKeyOf } from './registration/webhook-keys.ts';
 import { openSender } from './delivery/http-sender.ts';
-import { concerns } from './domain/webhook.ts';
+import { matches } from './domain/webhook.ts';
 
 const lookEveryMs = 300;
 const eventsAtOnce = 200;
@@ -39,7 +39,7 @@ export async function listen(options: {
   isOver: () => boolean;
 }): Promise<void> {
   const { db, clock, ids, log, topics, partyId, print, forward } = options;
-  const { destination, explain } = temporaryKeys(options);
+  const { target, explain } = temporaryKeys(options);
   const sender = openSender({ rule: 'anywhere', resolve: systemDnsLookup, timeoutMs });
   for (const line of explain) print(line);
   let seen = await currentSnapshot(db);
@@ -66,7 +66,7 @@ export async function listen(options: {
     let outcome = '';
     if (forward !== undefined) {
       const attempt = { now: clock.now(), requestId: ids.next() };
-      const answer = await postTo(sender, destination, message, attempt);
+      const answer = await postTo(sender, target, message, attempt);
       outcome = `  → ${failureOf(answer) ?? (answer.came === 'status' ? answer.status : '')}`;
     }
     print(`${message.happenedAt.slice(0, 19)}  ${message.eventType}${outcome}  ${message.body}`);
@@ -83,7 +83,7 @@ function selectionsOf(
   const selections: Selection[] = [];
   for (const event of events) {
     const topic = topics.find(({ aggregate }) => aggregate === event.aggregate);
-    if (!topic || (owner && !concerns({ owner }, topic.ownersOf(event.firstFacts)))) continue;
+    if (!topic || (owner && !matches({ owner }, topic.ownersOf(event.firstFacts)))) continue;
     const known = sequences.get(event.aggregateId);
     if (known) {
       known.add(event.sequence);
@@ -94,14 +94,14 @@ function selectionsOf(
     selections.push({
       aggregateId: event.aggregateId,
       topic: topic.name,
-      select: (notices) => notices.filter(({ sequence }) => wanted.has(sequence)),
+      select: (webhookEvents) => webhookEvents.filter(({ sequence }) => wanted.has(sequence)),
     });
   }
   return selections;
 }
 
 function temporaryKeys({ clock, forward = 'http://localhost/' }: { clock: Clock; forward?: string }): {
-  destination: Destination;
+  target: WebhookTarget;
   explain: string[];
 } {
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -109,7 +109,7 @@ function temporaryKeys({ clock, forward = 'http://localhost/' }: { clock: Clock;
   const secret = randomBytes(32);
   const keys = { rsa: rsa.privateKey, ed25519: ed25519.privateKey, secret };
   return {
-    destination: {
+    target: {
       webhook: { url: forward, partyId: '', topic: 'InvoicesTopic', eventTypes: [] },
       keys: [{ generation: 1, signsFrom: clock.now(), ...keys }],
     },

@@ -6,11 +6,11 @@ import type { Owner, Topic } from '../platform/events/domain/topic.ts';
 import type { Ids } from '../ids.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import type { Logger } from '../platform/log.ts';
-import { systemDnsLookup, type AddressRule, type Resolve } from './registration/address-guard.ts';
+import { systemDnsLookup, type AddressRule, type DnsLookup } from './registration/address-guard.ts';
 import { openDeliveryWorker } from './delivery/delivery-worker.ts';
 import { ClusterMismatch } from './feed/feed.store.ts';
 import { openKeyPairs, type KeyPairPool } from './registration/key-pair-pool.ts';
-import type { Destination } from './delivery/sign-message.ts';
+import type { WebhookTarget } from './delivery/sign-message.ts';
 import { fanOutOnce } from './feed/fan-out.ts';
 import { openSender, type OpenSender, type Sender } from './delivery/http-sender.ts';
 import { openKeys, sealKeys, type SealKeys } from './registration/webhook-keys.ts';
@@ -22,17 +22,17 @@ export type Webhooks = {
   readonly keyPairs: KeyPairPool;
   readonly sealKeys: SealKeys;
   readonly sender: Sender;
-  readonly missingScope: WhatIsMissing;
+  readonly missingScope: FindMissingScope;
   start(): void;
   /** Something may be due now. */
   wake(): void;
   /** What there is now, looked through and sent as far as it goes. */
   whenIdle(): Promise<void>;
-  destinationOf(webhookId: string): Promise<Destination | undefined>;
+  targetOf(webhookId: string): Promise<WebhookTarget | undefined>;
   /** After a change this node made itself. */
   forget(webhookId: string): void;
   /** Says that the log of an aggregate cannot be understood, and is passed over. */
-  complain(aggregateId: string, error: unknown): void;
+  reportUnreadable(aggregateId: string, error: unknown): void;
   stop(): Promise<void>;
 };
 
@@ -40,7 +40,7 @@ export type Webhooks = {
 export type WebhookOperations = Omit<Webhooks, 'keyPairs'>;
 
 /** Whether a party has such an identity, and that such a wallet; the wallets' side knows. */
-export type WhatIsMissing = (
+export type FindMissingScope = (
   db: Database,
   partyId: string,
   owner: Owner,
@@ -61,8 +61,8 @@ export function openWebhooks(options: {
   rule: AddressRule;
   delaysSeconds: readonly number[];
   timeoutMs: number;
-  missingScope: WhatIsMissing;
-  resolve?: Resolve;
+  missingScope: FindMissingScope;
+  resolve?: DnsLookup;
   /** Replaced where nothing is to leave the program. */
   openSender?: OpenSender;
   countDelivery: (outcome: 'delivered' | 'failed' | 'parked') => void;
@@ -73,17 +73,17 @@ export function openWebhooks(options: {
   const deliveryWorker = openDeliveryWorker({
     ...options,
     sender,
-    destinationOf: (id) => destinations.get(id),
+    targetOf: (id) => destinations.get(id),
   });
   const timers: NodeJS.Timeout[] = [];
   let looking: Promise<void> | undefined;
   let stopping = false;
 
-  function complain(aggregateId: string, error: unknown): void {
+  function reportUnreadable(aggregateId: string, error: unknown): void {
     log.error({ err: error, aggregateId }, 'the log of an aggregate cannot be told, and was passed over');
   }
 
-  async function load(webhookId: string): Promise<Destination | undefined> {
+  async function load(webhookId: string): Promise<WebhookTarget | undefined> {
     const stored = await loadWebhook(db.lookups, webhookId);
     if (!stored) return undefined;
     const keys = await Promise.all(
@@ -93,7 +93,7 @@ export function openWebhooks(options: {
   }
 
   /** Looks until nothing is new, or another node is looking. */
-  function look(): Promise<void> {
+  function poll(): Promise<void> {
     looking ??= lookThrough().finally(() => (looking = undefined));
     return looking;
   }
@@ -101,7 +101,7 @@ export function openWebhooks(options: {
   async function lookThrough(): Promise<void> {
     try {
       for (let more = true; more && !stopping;) {
-        const seen = await fanOutOnce(db, topics, clock.now(), complain);
+        const seen = await fanOutOnce(db, topics, clock.now(), reportUnreadable);
         if (seen && seen.moved > 0) deliveryWorker.wake();
         more = seen?.more ?? false;
       }
@@ -120,21 +120,21 @@ export function openWebhooks(options: {
     missingScope: options.missingScope,
     start() {
       timers.push(
-        setInterval(() => void look(), lookEveryMs),
+        setInterval(() => void poll(), lookEveryMs),
         setInterval(() => deliveryWorker.wake(), claimEveryMs),
       );
-      void look();
+      void poll();
       deliveryWorker.wake();
     },
     wake: () => deliveryWorker.wake(),
     async whenIdle() {
-      await look();
+      await poll();
       deliveryWorker.wake();
       await deliveryWorker.whenIdle();
     },
-    destinationOf: (id) => destinations.get(id),
+    targetOf: (id) => destinations.get(id),
     forget: (id) => destinations.forget(id),
-    complain,
+    reportUnreadable,
     async stop() {
       stopping = true;
       timers.forEach(clearInterval);

@@ -417,7 +417,7 @@ describe('changing the keys', () => {
     const webhook = await subscribe(['InvoiceCreated']);
     const other = await startNode(service);
     // The other node knows the keys of before, for a second.
-    await other.webhooks.destinationOf(webhook.id);
+    await other.webhooks.targetOf(webhook.id);
     expect((await post(`${webhook.id}/rotate-keys`, { afterHours: 0 })).status).toBe(200);
     await makeInvoice(service, merchant);
     await other.webhooks.whenIdle();

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { instantAt } from '../../src/clock.ts';
-import { positionOf, type Notice } from '../../src/platform/events/domain/topic.ts';
+import { positionOf, type WebhookEvent } from '../../src/platform/events/domain/topic.ts';
 import { messageIdOf } from '../../src/webhooks/feed/message.ts';
 import { invoicesTopic } from '../../src/payments/webhook-events.ts';
 import { eventually, mandate, request, startServer, type Server } from '../support/program.ts';
@@ -132,7 +132,7 @@ test(
       const expected = invoicesTopic.webhookEventsOf(log);
       let known = 0;
       for (const arrival of arrivals) {
-        const isThe = (notice: Notice | undefined) =>
+        const isThe = (notice: WebhookEvent | undefined) =>
           notice !== undefined && arrival.id === messageIdOf(invoiceId, positionOf(notice));
         const isNext = isThe(expected[known]);
         // What was acknowledged but not written down before the kill comes once more, and nothing else does.

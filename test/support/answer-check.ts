@@ -41,29 +41,31 @@ export function answerChecker(
     const isOfWallets = /^\/(wallet|payres)\/v0(\/|\?|$)/.test(sent.url);
     const { name, responses } = promiseOf(find(sent.method, sent.url), isOfWallets);
     const problems: string[] = [];
-    const complain = (what: string) => void problems.push(`${name}: ${what}`);
+    const reportUnreadable = (what: string) => void problems.push(`${name}: ${what}`);
 
     // What is not offered says so; anything else of this kind is a fault.
-    if (status >= 500 && !(status === 501 && responses[501])) complain(`the status is ${status}`);
+    if (status >= 500 && !(status === 501 && responses[501])) reportUnreadable(`the status is ${status}`);
     const documented = responses[status];
     const schema = schemaOf(documented);
-    if (!documented) complain(`${status} is not documented`);
-    else if (schema) fits(schema, text).forEach((what) => complain(`${status} ${what}`));
-    else if (text !== '') complain(`${status} has a body but should be empty`);
+    if (!documented) reportUnreadable(`${status} is not documented`);
+    else if (schema) fits(schema, text).forEach((what) => reportUnreadable(`${status} ${what}`));
+    else if (text !== '') reportUnreadable(`${status} has a body but should be empty`);
 
     const type = text === '' ? undefined : json;
-    if (headers['content-type'] !== type) complain(`the content type is ${String(headers['content-type'])}`);
+    if (headers['content-type'] !== type)
+      reportUnreadable(`the content type is ${String(headers['content-type'])}`);
     for (const [header, value] of Object.entries(everywhere)) {
-      if (headers[header] !== value) complain(`${header} is ${String(headers[header])}`);
+      if (headers[header] !== value) reportUnreadable(`${header} is ${String(headers[header])}`);
     }
     const echoable = isOfWallets ? /^[\x20-\x7e]{1,128}$/ : /^[\x20-\x7e]{1,40}$/;
     const echo = echoable.test(sent.requestId ?? '') ? sent.requestId : undefined;
     const echoed = headers['x-request-id'];
-    if (echoed !== echo) complain(`the X-Request-ID is ${String(echoed)}`);
+    if (echoed !== echo) reportUnreadable(`the X-Request-ID is ${String(echoed)}`);
 
     const everything = text + JSON.stringify(headers);
-    for (const secret of options.secrets) if (everything.includes(secret)) complain(`it tells ${secret}`);
-    if (tookMs > options.slowestMs) complain(`it took ${Math.round(tookMs)} ms`);
+    for (const secret of options.secrets)
+      if (everything.includes(secret)) reportUnreadable(`it tells ${secret}`);
+    if (tookMs > options.slowestMs) reportUnreadable(`it took ${Math.round(tookMs)} ms`);
     return problems;
   };
 }

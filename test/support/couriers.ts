@@ -116,7 +116,7 @@ export async function startCourierWorld() {
       },
       delaysSeconds: usualDelaysSeconds,
       timeoutMs,
-      destinationOf: async (webhookId) => {
+      targetOf: async (webhookId) => {
         await faults.whileLooking?.();
         if (webhookId === faults.unloadable) throw new Error('its keys cannot be opened');
         const { rows } = await query('select url, event_types from webhook where webhook_id = $1', [
@@ -150,9 +150,9 @@ export async function startCourierWorld() {
     node,
     /** All that is new is looked at. */
     async route(): Promise<void> {
-      const complain = (aggregateId: string, error: unknown) =>
+      const reportUnreadable = (aggregateId: string, error: unknown) =>
         void logged.push(`${aggregateId}: ${String(error)}`);
-      while ((await fanOutOnce(db.database, [invoicesTopic], clock.now(), complain))?.more);
+      while ((await fanOutOnce(db.database, [invoicesTopic], clock.now(), reportUnreadable))?.more);
     },
     /** Everything that is due is sent by a node of its own. */
     async sendAll(): Promise<Arrival[]> {

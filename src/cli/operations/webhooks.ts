@@ -70,9 +70,9 @@ export async function replay(webhookId: string, options: { since: string; until?
     const theirNow = party ? merchants.timeOf(party) : now;
     const since = moment('--since', options.since, theirNow);
     const until = options.until === undefined ? theirNow : moment('--until', options.until, theirNow);
-    const complain = (aggregateId: string, error: unknown) =>
+    const reportUnreadable = (aggregateId: string, error: unknown) =>
       log.error({ err: error, aggregateId }, 'the log of an aggregate cannot be told, and was passed over');
-    return rewind(database, webhook, topic, { since, until, now }, complain);
+    return rewind(database, webhook, topic, { since, until, now }, reportUnreadable);
   });
   console.log(`${queues} queues go back; a running node begins within a second.`);
 }

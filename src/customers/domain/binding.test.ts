@@ -262,6 +262,11 @@ describe('what is asked of the bank', () => {
   });
 });
 
+test('a rerouted binding continues at the other terminal', () => {
+  const rerouted = evolveBinding(inState('authorising'), facts.binding_rerouted);
+  expect(rerouted).toMatchObject({ terminal: { id: 'T2', bankId: 'BANK2' }, state: { name: 'authorising' } });
+});
+
 describe('what an answer means', () => {
   const meaning = (
     name: BindingStateName,

@@ -3,20 +3,20 @@
 import { laterBy, type Instant } from '../../clock.ts';
 import { endOfDay, monthsAfter } from '../../retry-rules/domain/calendar.ts';
 import { maxGapMonths } from '../../retry-rules/domain/may-charge.ts';
-import type { Notice, Series } from './series.ts';
+import type { AdvanceNotice, Series } from './series.ts';
 
 const dayMs = 24 * 3_600_000;
 const rareAfterDays = 180;
 
 /** The next one after those that were said; undefined when nothing is left to say. */
-export function nextAdvanceNotice(series: Series): Notice | undefined {
+export function nextAdvanceNotice(series: Series): AdvanceNotice | undefined {
   if (series.state.name !== 'active') return undefined;
   return noticesOf(series)
     .filter(({ at }) => at > series.noticedUntil)
     .sort((a, b) => (a.at < b.at ? -1 : 1))[0];
 }
 
-function noticesOf({ card, endsAt, lastSuccessAt, mandate }: Series): Notice[] {
+function noticesOf({ card, endsAt, lastSuccessAt, mandate }: Series): AdvanceNotice[] {
   const { schedule, trialEnd } = mandate;
   const rareChargeAt = nextRareCharge(schedule, lastSuccessAt);
   const gapEndsAt = monthsAfter(lastSuccessAt, maxGapMonths);
@@ -42,6 +42,6 @@ function nextRareCharge(schedule: string, lastSuccessAt: Instant): Instant | und
   return next > laterBy(lastSuccessAt, rareAfterDays * dayMs) ? next : undefined;
 }
 
-function daysBefore(kind: Notice['kind'], about: Instant, days: readonly number[]): Notice[] {
+function daysBefore(kind: AdvanceNotice['kind'], about: Instant, days: readonly number[]): AdvanceNotice[] {
   return days.map((before) => ({ kind, at: laterBy(about, -before * dayMs), about }));
 }

@@ -95,7 +95,7 @@ export type Attempt = Member & {
 };
 
 /** What a merchant hears of a series before it happens. */
-export type Notice = {
+export type AdvanceNotice = {
   readonly kind:
     'cardExpiring' | 'gapNearing' | 'rareChargeNearing' | 'trialEnding' | 'consentEnding' | 'consentEnded';
   /** When it is said, and of which moment it speaks. */
@@ -131,7 +131,7 @@ export type SeriesFact =
       readonly endsAt?: Instant;
       readonly mandate?: Mandate;
     }
-  | { readonly type: 'notice_due'; readonly notice: Notice };
+  | { readonly type: 'notice_due'; readonly notice: AdvanceNotice };
 
 /** What a charge's ending means: the facts, and how far a stop reaches beyond the series. */
 export function applyOutcome(

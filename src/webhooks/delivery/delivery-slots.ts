@@ -4,13 +4,13 @@
 
 export type DeliverySlots<Item> = {
   /** Something to send, after what is waiting already. */
-  put(webhookId: string, item: Item): void;
+  enqueue(webhookId: string, item: Item): void;
   /** Whose turn it is, with a place taken for it; undefined while nobody may send more. */
   next(): { readonly webhookId: string; readonly item: Item } | undefined;
   /** The place is free again. What was not sent at all says nothing about the receiver. */
   free(webhookId: string, outcome: 'delivered' | 'failed' | 'notSent'): void;
   /** How much more is wanted: in all, of a webhook that has nothing in hand, and of those that have. */
-  wanted(): {
+  demand(): {
     readonly most: number;
     readonly mostEach: number;
     readonly held: readonly { readonly webhook_id: string; readonly free: number }[];
@@ -40,7 +40,7 @@ const maxInHand = 400;
 const wantedAtOnce = 400;
 
 export function openHands<Item>(): DeliverySlots<Item> {
-  const hands = new Map<string, Hand<Item>>();
+  const slots = new Map<string, Hand<Item>>();
   /** Who may have something to send and a place for it; the one who waits longest first. */
   const turns = new Set<string>();
   let underWay = 0;
@@ -48,10 +48,10 @@ export function openHands<Item>(): DeliverySlots<Item> {
   let busy = 0;
 
   function handOf(webhookId: string): Hand<Item> {
-    const known = hands.get(webhookId);
+    const known = slots.get(webhookId);
     if (known) return known;
     const fresh = { waiting: [], underWay: 0, failuresInARow: 0, recent: { second: 0, sent: 0 } };
-    hands.set(webhookId, fresh);
+    slots.set(webhookId, fresh);
     return fresh;
   }
 
@@ -65,7 +65,7 @@ export function openHands<Item>(): DeliverySlots<Item> {
   }
 
   return {
-    put(webhookId, item) {
+    enqueue(webhookId, item) {
       const hand = handOf(webhookId);
       if (loadOf(hand) === 0) busy += 1;
       hand.waiting.push(item);
@@ -101,13 +101,13 @@ export function openHands<Item>(): DeliverySlots<Item> {
       turns.add(webhookId);
       if (loadOf(hand) > 0) return;
       busy -= 1;
-      if (hand.failuresInARow === 0) hands.delete(webhookId);
+      if (hand.failuresInARow === 0) slots.delete(webhookId);
       turns.delete(webhookId);
     },
 
-    wanted() {
+    demand() {
       const isFull = underWay >= maxUnderWay;
-      const held = [...hands].flatMap(([webhook_id, hand]) => {
+      const held = [...slots].flatMap(([webhook_id, hand]) => {
         if (loadOf(hand) === 0 && !isFailing(hand)) return [];
         const most = Math.min(maxInHand, Math.max(2 * parameterList(hand), Math.floor(hand.recent.sent)));
         return [{ webhook_id, free: isFull ? 0 : Math.max(0, most - loadOf(hand)) }];
@@ -120,12 +120,12 @@ export function openHands<Item>(): DeliverySlots<Item> {
     },
 
     isRunningLow(webhookId) {
-      const hand = hands.get(webhookId);
+      const hand = slots.get(webhookId);
       return hand === undefined || hand.waiting.length < parameterList(hand);
     },
 
     giveUp() {
-      const left = [...hands.values()].flatMap((hand) => hand.waiting.splice(0));
+      const left = [...slots.values()].flatMap((hand) => hand.waiting.splice(0));
       turns.clear();
       return left;
     },

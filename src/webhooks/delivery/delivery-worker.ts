@@ -13,11 +13,11 @@ import {
   afterFailure,
   deliverable,
   type Failure,
-  type Place,
+  type QueueCursor,
 } from '../domain/queue-rules.ts';
 import { messagesFor, type Message, type Selection } from '../feed/messages.store.ts';
 import { claim, write, type Attempt, type ClaimedQueue, type QueueWrite } from './queues.store.ts';
-import { postOf, type Destination } from './sign-message.ts';
+import { postOf, type WebhookTarget } from './sign-message.ts';
 import type { Answer, Sender } from './http-sender.ts';
 import { defined } from '../../defined.ts';
 
@@ -55,36 +55,36 @@ export function openDeliveryWorker(options: {
   sender: Sender;
   delaysSeconds: readonly number[];
   timeoutMs: number;
-  destinationOf: (webhookId: string) => Promise<Destination | undefined>;
+  targetOf: (webhookId: string) => Promise<WebhookTarget | undefined>;
   countDelivery: (outcome: 'delivered' | 'failed' | 'parked') => void;
 }): DeliveryWorker {
-  const { db, clock, log, topics, sender, destinationOf, delaysSeconds } = options;
+  const { db, clock, log, topics, sender, targetOf, delaysSeconds } = options;
   const leaseMs = leaseMsFor(options.timeoutMs);
   /** Of a lease, for what is done before and after the exchange, and for clocks that differ. */
   const spareMs = leaseMs / 6;
   const isHeldFor = (item: Item, ms: number): boolean => item.leaseUntilMs - performance.now() >= ms;
-  const hands = openHands<Item>();
+  const slots = openHands<Item>();
   const record = openOutcomeWriter((writes) => write(db, writes, clock.now()));
   const running = new Set<Promise<unknown>>();
   let stopping = false;
   /** Of looks for what is due. */
   let turn = 0;
-  let wanted = false;
+  let demand = false;
   let claiming: Promise<void> | undefined;
 
   function wake(): void {
-    wanted = true;
+    demand = true;
     if (stopping) return;
     claiming ??= claimWhileWanted().finally(() => {
       claiming = undefined;
       // Whoever asked in the moment between the last look and now is heard too.
-      if (wanted) wake();
+      if (demand) wake();
     });
   }
 
   async function claimWhileWanted(): Promise<void> {
-    while (wanted && !stopping) {
-      wanted = false;
+    while (demand && !stopping) {
+      demand = false;
       try {
         await takeWhatIsDue();
       } catch (error) {
@@ -94,16 +94,16 @@ export function openDeliveryWorker(options: {
   }
 
   async function takeWhatIsDue(): Promise<void> {
-    const bounds = hands.wanted();
+    const bounds = slots.demand();
     if (bounds.most === 0) return;
     const takenAtMs = performance.now();
     turn = (turn + 1) % 1_000_000;
     const queues = await claim(db, clock.now(), { ...bounds, leaseMs, turn });
     if (queues.length === 0) return;
     const items = await itemsOf(queues, takenAtMs + leaseMs);
-    for (const item of items) hands.put(item.queue.webhookId, item);
+    for (const item of items) slots.enqueue(item.queue.webhookId, item);
     pump();
-    wanted ||= queues.length === bounds.most;
+    demand ||= queues.length === bounds.most;
   }
 
   /** The queues with what is to be sent of each. Those with nothing to send are written on at once. */
@@ -113,12 +113,12 @@ export function openDeliveryWorker(options: {
       await Promise.all(webhookIds.map(async (id) => [id, await loaded(id)] as const)),
     );
     const queues = claimed.flatMap((queue) => {
-      const destination = destinations.get(queue.webhookId);
+      const target = destinations.get(queue.webhookId);
       // A webhook that cannot be loaded holds up nobody who was claimed with it.
-      if (destination === 'unloadable') note(failed(queue, { what: ownFault }));
+      if (target === 'unloadable') note(failed(queue, { what: ownFault }));
       // The queues of a webhook that is gone are swept away.
-      if (destination === 'unloadable' || destination === undefined) return [];
-      return [{ queue, ...selectionOf(queue, destination.webhook) }];
+      if (target === 'unloadable' || target === undefined) return [];
+      return [{ queue, ...selectionOf(queue, target.webhook) }];
     });
     const lists = await messagesFor(db, topics, queues, clock.now(), (aggregateId, error) =>
       log.error({ err: error, aggregateId }, 'the log of an aggregate cannot be told; it is tried again'),
@@ -139,9 +139,9 @@ export function openDeliveryWorker(options: {
     });
   }
 
-  async function loaded(webhookId: string): Promise<Destination | 'unloadable' | undefined> {
+  async function loaded(webhookId: string): Promise<WebhookTarget | 'unloadable' | undefined> {
     try {
-      return await destinationOf(webhookId);
+      return await targetOf(webhookId);
     } catch (error) {
       log.error({ err: error, webhookId }, 'a webhook could not be loaded; its queues are tried again');
       return 'unloadable';
@@ -151,12 +151,12 @@ export function openDeliveryWorker(options: {
   /** Sends from what is in hand as long as there are places. */
   function pump(): void {
     while (!stopping) {
-      const next = hands.next();
+      const next = slots.next();
       if (!next) return;
       const { webhookId, item } = next;
       // What has waited too long in hand may be another node's by the time the receiver answers.
       if (!isHeldFor(item, options.timeoutMs + spareMs)) {
-        hands.free(webhookId, 'notSent');
+        slots.free(webhookId, 'notSent');
         note({ queue: item.queue, place: item.queue.place, outcome: 'release', at: clock.now() });
         continue;
       }
@@ -187,17 +187,17 @@ export function openDeliveryWorker(options: {
     const sent = await exchange(item);
     const outcome = !sent ? 'notSent' : sent.attempt.failure === undefined ? 'delivered' : 'failed';
     // The place is another's while the outcome is written down.
-    hands.free(webhookId, outcome);
+    slots.free(webhookId, outcome);
     pump();
-    if (hands.isRunningLow(webhookId)) wakeSoon();
+    if (slots.isRunningLow(webhookId)) wakeSoon();
     if (!sent) return;
     try {
-      if (await settle(item, sent.answer, sent.attempt)) hands.put(webhookId, item);
+      if (await settle(item, sent.answer, sent.attempt)) slots.enqueue(webhookId, item);
     } catch (error) {
       log.warn({ err: error, webhookId }, 'a delivery was not written down; it is made again');
     }
     pump();
-    if (hands.isRunningLow(webhookId)) wakeSoon();
+    if (slots.isRunningLow(webhookId)) wakeSoon();
   }
 
   /** Undefined when the webhook was deleted meanwhile, or the queue may be another node's by now. */
@@ -217,9 +217,9 @@ export function openDeliveryWorker(options: {
   async function answerTo(item: Item, message: Message, now: Instant): Promise<Answer | undefined> {
     const { webhookId } = item.queue;
     try {
-      const destination = await destinationOf(webhookId);
-      if (!destination) return undefined;
-      const post = await postOf(destination, message, { now, requestId: options.ids.next() });
+      const target = await targetOf(webhookId);
+      if (!target) return undefined;
+      const post = await postOf(target, message, { now, requestId: options.ids.next() });
       // Whoever stood still until now may have lost what he was about to send. How long it may take from here on, the sender sees to.
       if (isHeldFor(item, options.timeoutMs + spareMs / 2)) return await sender.post(post);
       note({ queue: item.queue, place: item.queue.place, outcome: 'release', at: clock.now() });
@@ -236,7 +236,7 @@ export function openDeliveryWorker(options: {
     if (attempt.failure === undefined) {
       const [sent, following] = item.messages;
       item.messages.shift();
-      const place: Place = afterAcknowledged(queue.place, sent?.position ?? 0, following?.position);
+      const place: QueueCursor = afterAcknowledged(queue.place, sent?.position ?? 0, following?.position);
       options.countDelivery('delivered');
       if (!following) {
         await record({ queue, place, attempt, outcome: 'rest' });
@@ -259,9 +259,9 @@ export function openDeliveryWorker(options: {
     const at = { now: clock.now(), chance: Math.random(), delaysSeconds };
     const next = afterFailure(failure, queue.failures + 1, at);
     const entry = { queue, place: queue.place, failure: failure.what, ...(attempt ? { attempt } : {}) };
-    if ('again' in next) {
+    if ('retry' in next) {
       options.countDelivery('failed');
-      return { ...entry, outcome: 'again', at: next.again };
+      return { ...entry, outcome: 'again', at: next.retry };
     }
     options.countDelivery('parked');
     log.warn({ webhookId: queue.webhookId, aggregateId: queue.aggregateId }, 'a webhook’s queue is parked');
@@ -279,7 +279,7 @@ export function openDeliveryWorker(options: {
     async stop() {
       stopping = true;
       await Promise.allSettled([claiming, ...running]);
-      for (const { queue } of hands.giveUp())
+      for (const { queue } of slots.giveUp())
         note({ queue, place: queue.place, outcome: 'release', at: clock.now() });
       await Promise.allSettled(running);
     },
@@ -289,15 +289,15 @@ export function openDeliveryWorker(options: {
 /** Of an aggregate's notices those the webhook wants, as far as the queue has come and reaches. */
 function selectionOf(
   { aggregateId, place }: ClaimedQueue,
-  { topic, eventTypes }: Destination['webhook'],
+  { topic, eventTypes }: WebhookTarget['webhook'],
 ): Selection {
   return {
     aggregateId,
     topic,
-    select: (notices) =>
+    select: (webhookEvents) =>
       deliverable(
         place,
-        notices.filter(({ registeredType }) => eventTypes.includes(registeredType)),
+        webhookEvents.filter(({ registeredType }) => eventTypes.includes(registeredType)),
       ),
   };
 }

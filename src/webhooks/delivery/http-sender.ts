@@ -7,7 +7,7 @@ import {
   guardedLookup,
   mayConnectTo,
   type AddressRule,
-  type Resolve,
+  type DnsLookup,
 } from '../registration/address-guard.ts';
 import { defined } from '../../defined.ts';
 
@@ -30,7 +30,7 @@ const keptOpenMs = 10_000;
 
 export function openSender(options: {
   rule: AddressRule;
-  resolve: Resolve;
+  resolve: DnsLookup;
   timeoutMs: number;
   /** For receivers of tests that have a certificate of their own. */
   ca?: string;

@@ -4,12 +4,12 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
-import type { Place } from '../domain/queue-rules.ts';
+import type { QueueCursor } from '../domain/queue-rules.ts';
 
 export type ClaimedQueue = {
   readonly aggregateId: string;
   readonly webhookId: string;
-  readonly place: Place;
+  readonly place: QueueCursor;
   /** Failures in a row of what is at its head. */
   readonly failures: number;
   readonly leaseEnd: Instant;
@@ -30,7 +30,7 @@ export type Attempt = {
 /** What became of a claimed queue. */
 export type QueueWrite = {
   readonly queue: ClaimedQueue;
-  readonly place: Place;
+  readonly place: QueueCursor;
   readonly attempt?: Attempt;
 } & (
   | { readonly outcome: 'goOn'; readonly leaseEnd: Instant }

@@ -5,7 +5,7 @@ import { contentSignature, standardSignatures, type SigningKeys } from './signat
 import { keysAt, type PublishedKey, type Webhook } from '../domain/webhook.ts';
 
 /** A webhook with its keys opened. */
-export type Destination = {
+export type WebhookTarget = {
   readonly webhook: Pick<Webhook, 'url' | 'partyId' | 'topic' | 'eventTypes'>;
   readonly keys: readonly (Pick<PublishedKey, 'generation' | 'signsFrom'> & SigningKeys)[];
 };
@@ -16,7 +16,7 @@ export async function postTo(sender: Sender, ...what: Parameters<typeof postOf>)
 
 /** What is sent, ready to be. */
 export async function postOf(
-  { webhook, keys }: Destination,
+  { webhook, keys }: WebhookTarget,
   message: { readonly id: string; readonly body: string },
   attempt: { readonly now: Instant; readonly requestId: string },
 ): Promise<Post> {

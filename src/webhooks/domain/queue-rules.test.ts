@@ -6,7 +6,7 @@ import {
   afterFailure,
   deliverable,
   usualDelaysSeconds,
-  type Place,
+  type QueueCursor,
 } from './queue-rules.ts';
 import { defined } from '../../defined.ts';
 
@@ -15,7 +15,7 @@ const at = (chance: number, delaysSeconds = usualDelaysSeconds) => ({ now, chanc
 const delayMs = (attempt: number, chance = 0, retryAfterMs?: number) => {
   const failure = { what: 'status 500', ...defined({ retryAfterMs }) };
   const next = afterFailure(failure, attempt, at(chance));
-  return 'again' in next ? epochMsOf(next.again) - epochMsOf(now) : next.parked;
+  return 'retry' in next ? epochMsOf(next.retry) - epochMsOf(now) : next.parked;
 };
 
 describe('after a failure', () => {
@@ -38,16 +38,18 @@ describe('after a failure', () => {
 });
 
 const positions = (list: readonly { position: number }[]) => list.map(({ position }) => position);
-const notices = [8, 16, 24, 25, 32, 40].map((position) => ({ position }));
+const webhookEvents = [8, 16, 24, 25, 32, 40].map((position) => ({ position }));
 
 describe('what is sent', () => {
-  test.each<[Place, number[]]>([
+  test.each<[QueueCursor, number[]]>([
     [{ next: 8, last: 40 }, [8, 16, 24, 25, 32, 40]],
     [{ next: 24, last: 32 }, [24, 25, 32]],
     [{ next: 41, last: 40 }, []],
     [{ next: 16, last: 40, replay: { until: 24, resumeAt: 40 } }, [16, 24, 40]],
     [{ next: 16, last: 32, replay: { until: 24, resumeAt: 33 } }, [16, 24]],
-  ])('from %j is %j', (place, expected) => expect(positions(deliverable(place, notices))).toEqual(expected));
+  ])('from %j is %j', (place, expected) =>
+    expect(positions(deliverable(place, webhookEvents))).toEqual(expected),
+  );
 
   test('is all there is, once and in order, however it is acknowledged one by one', () => {
     const place = fc
@@ -58,20 +60,20 @@ describe('what is sent', () => {
         until: fc.nat(45),
         replays: fc.boolean(),
       })
-      .map(({ next, last, from, until, replays }): Place =>
+      .map(({ next, last, from, until, replays }): QueueCursor =>
         replays && from < next
           ? { next: from, last, replay: { until: Math.min(until, next - 1), resumeAt: next } }
           : { next, last },
       );
     fc.assert(
       fc.property(place, (start) => {
-        const expected = positions(deliverable(start, notices));
+        const expected = positions(deliverable(start, webhookEvents));
         const sent: number[] = [];
         let present = start;
         for (
-          let rest = deliverable(present, notices);
+          let rest = deliverable(present, webhookEvents);
           rest.length > 0;
-          rest = deliverable(present, notices)
+          rest = deliverable(present, webhookEvents)
         ) {
           sent.push(rest[0]!.position);
           present = afterAcknowledged(present, rest[0]!.position, rest[1]?.position);

@@ -3,7 +3,7 @@
 import { laterBy, type Instant } from '../../clock.ts';
 
 /** Where a queue stands. Positions order the notices of its aggregate. */
-export type Place = {
+export type QueueCursor = {
   /** Of the first notice that is not acknowledged. */
   readonly next: number;
   /** Of the last one there is. */
@@ -34,7 +34,7 @@ export function afterFailure(
   failure: Failure,
   attempt: number,
   at: { readonly now: Instant; readonly chance: number; readonly delaysSeconds: readonly number[] },
-): { readonly again: Instant } | { readonly parked: string } {
+): { readonly retry: Instant } | { readonly parked: string } {
   const delaySeconds = at.delaysSeconds[attempt - 1];
   if (delaySeconds === undefined) {
     return { parked: `${attempt} attempts failed, the last one with ${failure.what}` };
@@ -42,12 +42,12 @@ export function afterFailure(
   // Never before its time, at most a fifth later.
   const delayMs = delaySeconds * 1_000 * (1 + jitterShare * at.chance);
   const askedMs = Math.min(failure.retryAfterMs ?? 0, retryAfterMostMs);
-  return { again: laterBy(at.now, Math.ceil(Math.max(delayMs, askedMs))) };
+  return { retry: laterBy(at.now, Math.ceil(Math.max(delayMs, askedMs))) };
 }
 
 /** What is to be sent from here on, in order: what is sent again first, then what has not been sent. */
 export function deliverable<Sendable extends { readonly position: number }>(
-  { next, last, replay }: Place,
+  { next, last, replay }: QueueCursor,
   sendable: readonly Sendable[],
 ): Sendable[] {
   const between = (from: number, to: number) =>
@@ -57,7 +57,11 @@ export function deliverable<Sendable extends { readonly position: number }>(
 }
 
 /** The queue when what was at `sent` is acknowledged, or, with nothing sendable left, when all of it is passed over. */
-export function afterAcknowledged(place: Place, sent: number, following: number | undefined): Place {
+export function afterAcknowledged(
+  place: QueueCursor,
+  sent: number,
+  following: number | undefined,
+): QueueCursor {
   const { last, replay } = place;
   const isReplay = replay !== undefined && sent < replay.resumeAt;
   if (following === undefined) {

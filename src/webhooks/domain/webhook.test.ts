@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { instantAt } from '../../clock.ts';
 import { randomIds } from '../../ids.ts';
-import { concerns, decideRotate, keysAt, webhookIdOf, type PublishedKey } from './webhook.ts';
+import { matches, decideRotate, keysAt, webhookIdOf, type PublishedKey } from './webhook.ts';
 
 const hourMs = 3_600_000;
 const at = (hours: number) => instantAt(Date.UTC(2026, 0, 19) + hours * hourMs);
@@ -55,7 +55,7 @@ test.each([
   [{ id: 'I', part: 'V' }, [{ id: 'I' }], false],
   [{ id: 'I' }, [{ id: 'J' }, { id: 'I' }], true],
 ])('a webhook of %j is concerned by an aggregate of %j: %s', (owner, owners, expected) => {
-  expect(concerns({ owner }, owners)).toBe(expected);
+  expect(matches({ owner }, owners)).toBe(expected);
 });
 
 test('ids are decimal, longer than a card number, and in the order of time', () => {

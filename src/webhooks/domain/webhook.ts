@@ -52,7 +52,7 @@ export function decideCreate(
 }
 
 /** Whether an aggregate with these owners is a webhook's affair. */
-export function concerns({ owner }: Pick<Webhook, 'owner'>, owners: readonly Owner[]): boolean {
+export function matches({ owner }: Pick<Webhook, 'owner'>, owners: readonly Owner[]): boolean {
   return owners.some(({ id, part }) => id === owner.id && (owner.part === undefined || owner.part === part));
 }
 

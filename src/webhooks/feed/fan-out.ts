@@ -5,7 +5,7 @@ import { positionOf, type Topic } from '../../platform/events/domain/topic.ts';
 import { pollOnce, type NewEvent, type QueueMove } from './feed.store.ts';
 import { shows } from '../domain/snapshot.ts';
 import { findWebhooks, type StoredWebhook } from '../registration/webhooks.store.ts';
-import { concerns } from '../domain/webhook.ts';
+import { matches } from '../domain/webhook.ts';
 
 /** Told of each aggregate whose log cannot be understood. */
 type Complain = (aggregateId: string, error: unknown) => void;
@@ -14,7 +14,7 @@ export function fanOutOnce(
   db: Database,
   topics: readonly Topic[],
   now: Instant,
-  complain: Complain,
+  reportUnreadable: Complain,
 ): Promise<{ moved: number; more: boolean } | undefined> {
   return pollOnce(db, now, async (events, tx) => {
     const partyIds = [...new Set(events.map(({ partyId }) => partyId))];
@@ -24,7 +24,7 @@ export function fanOutOnce(
       try {
         return movesOf(ofOne, webhooks, topics);
       } catch (error) {
-        complain(aggregateId, error);
+        reportUnreadable(aggregateId, error);
         return [];
       }
     });
@@ -53,9 +53,9 @@ function movesOf(
       const types = topic.typesOf(event.facts);
       if (types.length === 0) continue;
       const owners = topic.ownersOf(event.firstFacts);
-      for (const { webhook, madeAfter } of webhooks) {
+      for (const { webhook, createdSnapshot } of webhooks) {
         if (webhook.partyId !== event.partyId || webhook.topic !== topic.name) continue;
-        if (shows(madeAfter, event.writtenIn) || !concerns(webhook, owners)) continue;
+        if (shows(createdSnapshot, event.writtenIn) || !matches(webhook, owners)) continue;
         types.forEach((type, place) => {
           if (!webhook.eventTypes.includes(type)) return;
           const position = positionOf({ sequence: event.sequence, place });

@@ -4,7 +4,7 @@ import type { Instant } from '../../clock.ts';
 import {
   maxWebhookEventsPerEvent,
   positionOf,
-  type Notice,
+  type WebhookEvent,
   type Topic,
 } from '../../platform/events/domain/topic.ts';
 
@@ -35,7 +35,7 @@ function eventNumber(base: bigint, position: number): number {
 }
 
 /** The very bytes that are sent. */
-export function bodyOf(topic: Topic, notice: Notice, base: bigint): string {
+export function bodyOf(topic: Topic, notice: WebhookEvent, base: bigint): string {
   return JSON.stringify({
     eventID: eventIdOf(topic, notice, base),
     occuredAt: notice.happenedAt,
@@ -67,7 +67,7 @@ function numberOfTest(): number {
 /** By the number it has among all, or as text by its place in its aggregate. */
 export function eventIdOf(
   { eventId }: Pick<Topic, 'eventId'>,
-  notice: Pick<Notice, 'sequence' | 'place'>,
+  notice: Pick<WebhookEvent, 'sequence' | 'place'>,
   base: bigint,
 ): number | string {
   switch (eventId) {

@@ -23,7 +23,9 @@ test('nodes that tell of the same invoice at once both have its messages, the sa
     { invoices: 40, eventsEach: 2, writers: 2 },
   );
   for (const aggregateId of ids) {
-    const all: Selection[] = [{ topic: 'InvoicesTopic', aggregateId, select: (notices) => notices }];
+    const all: Selection[] = [
+      { topic: 'InvoicesTopic', aggregateId, select: (webhookEvents) => webhookEvents },
+    ];
     const ask = () => messagesFor(world.db.database, [invoicesTopic], all, world.clock.now(), refuse);
     const [[first], [second]] = await Promise.all([ask(), ask()]);
     expect(first).toHaveLength(2);

@@ -3,7 +3,12 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
-import { positionOf, type LoggedEvent, type Notice, type Topic } from '../../platform/events/domain/topic.ts';
+import {
+  positionOf,
+  type LoggedEvent,
+  type WebhookEvent,
+  type Topic,
+} from '../../platform/events/domain/topic.ts';
 import { bodyOf, chunkOf, messageIdOf } from './message.ts';
 
 export type Message = {
@@ -95,8 +100,10 @@ type Logged = LoggedEvent<unknown> & {
 type Wanted = { readonly topic: Topic['name']; readonly aggregateId: string };
 
 /** Which of an aggregate's notices somebody wants to send now. */
-export type Selection = Wanted & { readonly select: (notices: readonly Sendable[]) => readonly Sendable[] };
-export type Sendable = Notice & { readonly position: number };
+export type Selection = Wanted & {
+  readonly select: (webhookEvents: readonly Sendable[]) => readonly Sendable[];
+};
+export type Sendable = WebhookEvent & { readonly position: number };
 
 /**
  * The messages of each selection, in its order. Undefined where the log cannot be understood; the others are not kept back
@@ -107,14 +114,14 @@ export async function messagesFor(
   topics: readonly Topic[],
   selections: readonly Selection[],
   now: Instant,
-  complain: (aggregateId: string, error: unknown) => void,
+  reportUnreadable: (aggregateId: string, error: unknown) => void,
 ): Promise<(Message[] | undefined)[]> {
   const logs = await logsOf(db, [...new Set(selections.map(({ aggregateId }) => aggregateId))]);
   const chosen = selections.map((selection) => {
     try {
       return chosenOf(selection, logs.get(selection.aggregateId) ?? [], topics);
     } catch (error) {
-      complain(selection.aggregateId, error);
+      reportUnreadable(selection.aggregateId, error);
       return undefined;
     }
   });
@@ -125,7 +132,7 @@ export async function messagesFor(
   const bodies = new Map<string, string>();
   const missing = new Map<string, { aggregate_id: string; position: number; body: string }>();
   for (const one of chosen) {
-    for (const notice of one?.notices ?? []) {
+    for (const notice of one?.webhookEvents ?? []) {
       const name = `${one?.aggregateId} ${notice.position}`;
       const known = one?.log.find(({ sequence }) => sequence === notice.sequence)?.bodies[notice.position];
       const base = bases.get(`${one?.aggregateId} ${chunkOf(notice.sequence)}`);
@@ -141,11 +148,11 @@ export async function messagesFor(
     for (const { aggregate_id, position, body } of fixed) bodies.set(`${aggregate_id} ${position}`, body);
   }
   return chosen.map((one) => {
-    const messages = one?.notices.flatMap((notice) => {
+    const messages = one?.webhookEvents.flatMap((notice) => {
       const body = bodies.get(`${one.aggregateId} ${notice.position}`);
       return body === undefined ? [] : [messageOf(one.aggregateId, notice, body)];
     });
-    return messages?.length === one?.notices.length ? messages : undefined;
+    return messages?.length === one?.webhookEvents.length ? messages : undefined;
   });
 }
 
@@ -153,14 +160,16 @@ type Chosen = {
   readonly aggregateId: string;
   readonly topic: Topic;
   readonly log: readonly Logged[];
-  readonly notices: readonly Sendable[];
+  readonly webhookEvents: readonly Sendable[];
 };
 
 function chosenOf(selection: Selection, log: readonly Logged[], topics: readonly Topic[]): Chosen {
   const topic = topics.find(({ name }) => name === selection.topic);
   if (!topic) throw new Error(`there is no topic ${selection.topic}`);
-  const notices = topic.webhookEventsOf(log).map((notice) => ({ ...notice, position: positionOf(notice) }));
-  return { aggregateId: selection.aggregateId, topic, log, notices: selection.select(notices) };
+  const webhookEvents = topic
+    .webhookEventsOf(log)
+    .map((notice) => ({ ...notice, position: positionOf(notice) }));
+  return { aggregateId: selection.aggregateId, topic, log, webhookEvents: selection.select(webhookEvents) };
 }
 
 async function logsOf(db: Database, ids: readonly string[]): Promise<Map<string, Logged[]>> {
@@ -183,8 +192,8 @@ async function logsOf(db: Database, ids: readonly string[]): Promise<Map<string,
 async function basesFor(db: Database, chosen: readonly Chosen[]): Promise<Map<string, bigint>> {
   const bases = new Map<string, bigint>();
   const missing = new Map<string, { aggregate_id: string; chunk: number }>();
-  for (const { aggregateId, log, notices } of chosen) {
-    const lastChunk = chunkOf(Math.max(-1, ...notices.map(({ sequence }) => sequence)));
+  for (const { aggregateId, log, webhookEvents } of chosen) {
+    const lastChunk = chunkOf(Math.max(-1, ...webhookEvents.map(({ sequence }) => sequence)));
     for (const { sequence, base } of log) {
       const chunk = chunkOf(sequence);
       const name = `${aggregateId} ${chunk}`;

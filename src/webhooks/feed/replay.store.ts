@@ -6,7 +6,7 @@ import { statement } from '../../platform/database/statement.ts';
 import { maxWebhookEventsPerEvent, type Topic } from '../../platform/events/domain/topic.ts';
 import { eventsOfChunk } from './message.ts';
 import { madeAfterOf } from '../registration/webhooks.store.ts';
-import { concerns, type Webhook } from '../domain/webhook.ts';
+import { matches, type Webhook } from '../domain/webhook.ts';
 
 const readStretch = statement({
   name: 'read_replayed_stretch',
@@ -93,7 +93,7 @@ export async function rewind(
   webhook: Webhook,
   topic: Topic,
   stretch: { readonly since: Instant; readonly until: Instant; readonly now: Instant },
-  complain: (aggregateId: string, error: unknown) => void,
+  reportUnreadable: (aggregateId: string, error: unknown) => void,
 ): Promise<number> {
   const { since, until, now } = stretch;
   let queues = 0;
@@ -111,11 +111,11 @@ export async function rewind(
       const { aggregate_id, first_sequence, last_sequence, newest_sequence } = row;
       if (newest_sequence === null || newest_sequence < first_sequence) return [];
       try {
-        if (!concerns(webhook, topic.ownersOf(row.first_facts as unknown[]))) return [];
+        if (!matches(webhook, topic.ownersOf(row.first_facts as unknown[]))) return [];
         const types = (row.facts as unknown[][]).flatMap((facts) => topic.typesOf(facts));
         if (!types.some((type) => webhook.eventTypes.includes(type))) return [];
       } catch (error) {
-        complain(aggregate_id, error);
+        reportUnreadable(aggregate_id, error);
         return [];
       }
       const first = first_sequence * maxWebhookEventsPerEvent;

@@ -181,13 +181,13 @@ export const testWebhook = endpoint({
       webhooks,
     }: { readonly clock: Clock; readonly ids: Ids; readonly webhooks: WebhookOperations },
   ) => {
-    const destination = await webhooks.destinationOf(params.webhookID);
-    if (destination?.webhook.partyId !== caller.partyId) return refuse('webhookNotFound');
-    const topic = webhooks.topics.find(({ name }) => name === destination.webhook.topic);
+    const target = await webhooks.targetOf(params.webhookID);
+    if (target?.webhook.partyId !== caller.partyId) return refuse('webhookNotFound');
+    const topic = webhooks.topics.find(({ name }) => name === target.webhook.topic);
     if (!topic) return refuse('webhookNotFound');
     const startedMs = performance.now();
     const message = { id: `evt_test${ids.next()}`, body: testBodyOf(topic, now) };
-    const response = await postTo(webhooks.sender, destination, message, {
+    const response = await postTo(webhooks.sender, target, message, {
       now: clock.now(),
       requestId: ids.next(),
     });
@@ -289,7 +289,7 @@ export const replayWebhook = endpoint({
     if (since === undefined) return refuse('webhookEventNotFound');
     const until = body.until === undefined ? undefined : parseInstant(body.until);
     const stretch = { since, until: until ?? now, now: clock.now() };
-    const queues = await rewind(db, stored.webhook, topic, stretch, webhooks.complain);
+    const queues = await rewind(db, stored.webhook, topic, stretch, webhooks.reportUnreadable);
     webhooks.wake();
     return accept({ queues });
   },

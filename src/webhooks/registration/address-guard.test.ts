@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { guardedLookup, isOutside, systemDnsLookup, urlProblem, type Resolve } from './address-guard.ts';
+import { guardedLookup, isOutside, systemDnsLookup, urlProblem, type DnsLookup } from './address-guard.ts';
 import { openSender } from '../delivery/http-sender.ts';
 
 const hostile = [
@@ -155,7 +155,7 @@ describe('a connection in live mode', () => {
   });
   afterAll(() => new Promise((resolve) => inside.close(resolve)));
 
-  async function post(url: string, resolve: Resolve, rule: 'outside' | 'anywhere' = 'outside') {
+  async function post(url: string, resolve: DnsLookup, rule: 'outside' | 'anywhere' = 'outside') {
     const sender = openSender({ rule, resolve, timeoutMs: 2_000 });
     try {
       return await sender.post({ url: new URL(url), headers: {}, body: Buffer.from('{}') });
@@ -164,7 +164,7 @@ describe('a connection in live mode', () => {
     }
   }
   const leadingTo =
-    (...addresses: string[]): Resolve =>
+    (...addresses: string[]): DnsLookup =>
     (_hostname, done) =>
       done(
         null,
@@ -212,7 +212,7 @@ describe('a connection in live mode', () => {
 
   test('goes to the very address that was checked, by one look at the name', async () => {
     let looks = 0;
-    const resolve: Resolve = (hostname, done) => {
+    const resolve: DnsLookup = (hostname, done) => {
       looks += 1;
       leadingTo('127.0.0.1')(hostname, done);
     };

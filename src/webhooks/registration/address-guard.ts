@@ -7,12 +7,12 @@ import { BlockList, isIP } from 'node:net';
 /** Whether addresses inside may be reached: in a sandbox, where the receiver runs beside it. */
 export type AddressRule = 'anywhere' | 'outside';
 
-export type Resolve = (
+export type DnsLookup = (
   hostname: string,
   done: (error: Error | null, addresses: readonly LookupAddress[]) => void,
 ) => void;
 
-export const systemDnsLookup: Resolve = (hostname, done) =>
+export const systemDnsLookup: DnsLookup = (hostname, done) =>
   systemLookup(hostname, { all: true, verbatim: true }, (error, addresses) => done(error, addresses ?? []));
 
 /** Everything that is not a global unicast address, by the registries of special addresses, and what clouds keep for themselves. */
@@ -102,7 +102,7 @@ export class AddressRefused extends Error {
 type LookupDone = (error: Error | null, address?: string | LookupAddress[], family?: number) => void;
 
 /** For a connection: resolves a name, and fails unless each of its addresses is outside. */
-export function guardedLookup(rule: AddressRule, resolve: Resolve) {
+export function guardedLookup(rule: AddressRule, resolve: DnsLookup) {
   return (hostname: string, options: { all?: boolean }, done: LookupDone): void => {
     resolve(hostname, (error, addresses) => {
       if (error) return done(error);

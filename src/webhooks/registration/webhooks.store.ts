@@ -8,7 +8,7 @@ import { defined } from '../../defined.ts';
 export type StoredWebhook = {
   readonly webhook: Webhook;
   /** A snapshot: what it shows had happened when the webhook was made. The rest is told. */
-  readonly madeAfter: string;
+  readonly createdSnapshot: string;
   /** Oldest first. */
   readonly keys: readonly SealedKeys[];
 };
@@ -202,7 +202,7 @@ function storedFromRows(rows: readonly Values<typeof readColumns>[]): StoredWebh
 
 function storedFromRow(row: Values<typeof readColumns>): Omit<StoredWebhook, 'keys'> {
   return {
-    madeAfter: row.made_after,
+    createdSnapshot: row.made_after,
     webhook: {
       id: row.webhook_id,
       partyId: row.party_id,

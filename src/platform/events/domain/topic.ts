@@ -11,7 +11,7 @@ export type LoggedEvent<Fact> = {
 };
 
 /** One thing a merchant is told. An event may have several; they are told in order. */
-export type Notice = {
+export type WebhookEvent = {
   /** Of the event. */
   readonly sequence: number;
   /** Among the notices of that event, from 0. */
@@ -44,7 +44,7 @@ export type Topic = {
   /** From the facts of the first event. */
   readonly ownersOf: (firstFacts: readonly unknown[]) => readonly Owner[];
   /** All notices of a log that is given from its beginning, in order. */
-  readonly webhookEventsOf: (log: readonly LoggedEvent<unknown>[]) => readonly Notice[];
+  readonly webhookEventsOf: (log: readonly LoggedEvent<unknown>[]) => readonly WebhookEvent[];
 };
 
 export const maxWebhookEventsPerEvent = 8;

@@ -1,0 +1,11 @@
+import type { Edit } from './edits.ts';
+
+export type Fault = {
+  /** A sentence for the table in docs/reliability.md. */
+  readonly does: string;
+  readonly edits: readonly Edit[];
+  /** Names the replacements introduce. Every other word of them has to be in the sources. */
+  readonly newNames?: readonly string[];
+};
+
+export type Faults = Readonly<Record<string, Fault>>;

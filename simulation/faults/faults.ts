@@ -1,0 +1,20 @@
+// All planted faults, each with the theme of the worlds in which it is sought.
+import { holdsAndRefunds, payouts, recurring, webhooks, type Theme } from '../clients/themes.ts';
+import type { Fault, Faults } from './fault.ts';
+import { faultsOfHoldsAndRefunds } from './holds-and-refunds.ts';
+import { faultsOfPayouts } from './payouts.ts';
+import { faultsOfRecurringCharges } from './recurring-charges.ts';
+import { faultsOfWebhooks } from './webhooks.ts';
+
+export type PlantedFault = Fault & { readonly name: string; readonly theme: Theme };
+
+export const plantedFaults: readonly PlantedFault[] = [
+  ...soughtIn(holdsAndRefunds, faultsOfHoldsAndRefunds),
+  ...soughtIn(payouts, faultsOfPayouts),
+  ...soughtIn(recurring, faultsOfRecurringCharges),
+  ...soughtIn(webhooks, faultsOfWebhooks),
+].sort((a, b) => (a.name < b.name ? -1 : 1));
+
+function soughtIn(theme: Theme, faults: Faults): PlantedFault[] {
+  return Object.entries(faults).map(([name, fault]) => ({ ...fault, name, theme }));
+}

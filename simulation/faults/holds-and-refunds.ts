@@ -1,0 +1,194 @@
+import type { Faults } from './fault.ts';
+
+export const faultsOfHoldsAndRefunds: Faults = {
+  'cancelled-hold-not-voided': {
+    does: 'The hold of a cancelled payment is not voided in the ledger.',
+    edits: [{ within: 'journalOf', replace: 'return holdReleased(payment);', by: 'return undefined;' }],
+  },
+  'challenge-forgotten': {
+    does: 'A payment is never polled if its payer does not return from 3-D Secure.',
+    edits: [
+      {
+        within: 'wakeOf',
+        replace: "return earliest(laterBy(now, pollIntervalMs), state.until); case 'held':",
+        by: "return null; case 'held':",
+      },
+    ],
+  },
+  'charge-before-the-commit': {
+    does: 'A card is charged before the payment is committed.',
+    edits: [
+      {
+        within: 'createPayment',
+        replace:
+          "db.afterCommit(() => jobs.run('payment', [payment.invoiceId, payment.id], now, made.value));",
+        by: "jobs.run('payment', [payment.invoiceId, payment.id], now, made.value);",
+      },
+    ],
+  },
+  'charge-unknown-is-failed': {
+    does: 'A charge with an unknown outcome counts as failed.',
+    edits: [
+      {
+        within: 'meaningForAuthorisation',
+        replace: "const until = state.name === 'challenged'",
+        by: `if (answer.outcome === 'unknown')
+    return one({ type: 'payment_failed', failure: deadlineReached });
+  const until = state.name === 'challenged'`,
+      },
+    ],
+  },
+  'deadline-without-reversal': {
+    does: 'A payment fails at its deadline without a reversal at the bank.',
+    edits: [
+      {
+        within: 'meaningForAuthorisation',
+        replace: "return one({ type: 'payment_reversal_started', failure });",
+        by: "return one({ type: 'payment_failed', failure });",
+      },
+    ],
+  },
+  'event-after-its-invoice': {
+    does: 'An invoice is created in one statement and its event in a later one.',
+    newNames: ['appendLater', 'append_later'],
+    edits: [
+      {
+        within: 'insertInvoice',
+        replace: "${appendEvent('invoice', 'invoice_id')}",
+        by: 'select :happened_at::timestamptz, :facts::json',
+      },
+      {
+        within: 'changeInvoiceRow',
+        replace: 'const changeInvoiceRow =',
+        by: `const appendLater = statement({
+  name: 'append_later',
+  parameters: { ...appendParameters, invoice_id: 'text' },
+  row: {},
+  text: \`with changed as (select invoice_id, party_id, version from invoice where invoice_id = :invoice_id)
+    \${appendEvent('invoice', 'invoice_id')}\`,
+});
+
+const changeInvoiceRow =`,
+      },
+      {
+        within: 'storeNewInvoice',
+        replace: 'return rows.length > 0;',
+        by: `const facts = [invoiceFactToJson(created)];
+  if (rows.length > 0) await db.run(appendLater, { invoice_id: invoice.id, happened_at: invoice.createdAt, facts });
+  return rows.length > 0;`,
+      },
+    ],
+  },
+  'event-beside-the-transaction': {
+    does: 'The statements of a transaction are run and committed one by one.',
+    edits: [
+      {
+        within: 'transaction',
+        replace: 'await withClient((client) => inTransaction(client, effects, work, runOn))',
+        by: 'await work({ ...alone, afterCommit: (effect) => effects.push(effect) })',
+      },
+    ],
+  },
+  'hold-forgotten': {
+    does: 'A hold is not handled when it expires.',
+    edits: [
+      {
+        within: 'wakeOf',
+        replace: "return flow.type === 'hold' ? flow.heldUntil : now;",
+        by: "return flow.type === 'hold' ? null : now;",
+      },
+    ],
+  },
+  'invoice-without-version': {
+    does: 'An invoice is changed without a check of its version.',
+    edits: [
+      {
+        within: 'changeInvoiceRow',
+        replace: 'where invoice_id = :invoice_id and version = :version',
+        by: 'where invoice_id = :invoice_id and :version > 0',
+      },
+    ],
+  },
+  'key-answers-anew': {
+    does: 'A repeated request is executed again.',
+    edits: [
+      {
+        within: 'idempotency',
+        replace: "return { kind: 'replay', response: { status: earlier.status, body } };",
+        by: "return { kind: 'first', response: await work(tx) };",
+      },
+    ],
+  },
+  'lost-commit-is-done': {
+    does: 'A failed commit counts as committed.',
+    edits: [
+      {
+        within: 'inTransaction',
+        replace: "await client.query('commit')",
+        by: "await client.query('commit').catch(() => ({ command: 'COMMIT' }))",
+      },
+    ],
+  },
+  'number-beside-the-vault': {
+    does: 'The card number is stored with the client information.',
+    edits: [
+      {
+        within: 'openVault',
+        replace: 'client_info: given.clientInfo,',
+        by: 'client_info: { ...given.clientInfo, fingerprint: card.number },',
+      },
+    ],
+  },
+  'payment-without-version': {
+    does: 'A payment is changed without a check of its version.',
+    edits: [
+      {
+        within: 'changeText',
+        replace: 'payment.payment_id = :payment_id and payment.version = :version',
+        by: 'payment.payment_id = :payment_id and :version > 0',
+      },
+    ],
+  },
+  'refused-refund-not-voided': {
+    does: 'The reserved money of a failed refund is not released in the ledger.',
+    edits: [
+      {
+        within: 'journalOf',
+        replace: 'return refundFailed({ ...payment, refundId: fact.refundId }, refundFeeMinor(before));',
+        by: 'return undefined;',
+      },
+    ],
+  },
+  'sale-posted-twice': {
+    does: 'A one-step payment is posted twice.',
+    newNames: ['sale_again'],
+    edits: [
+      {
+        within: 'saleApproved',
+        replace: '...processingFee(payment, amount, feeMinor)',
+        by: `{ phase: 'single', step: 'sale_again', debit: uncleared, credit: settlement, minor: amount.minor },
+    ...processingFee(payment, amount, feeMinor)`,
+      },
+    ],
+  },
+  'two-payments-at-once': {
+    does: 'An invoice does not know that a payment is in progress.',
+    edits: [
+      {
+        within: 'insertText',
+        replace: 'payment_in_progress = true',
+        by: 'payment_in_progress = false',
+      },
+    ],
+  },
+  'whole-hold-posted': {
+    does: 'A partial capture posts the whole hold.',
+    edits: [
+      {
+        within: 'holdCaptured',
+        replace: "{ phase: 'post', step: 'hold', minor: amount.minor }",
+        by: "{ phase: 'post', step: 'hold' }",
+      },
+    ],
+  },
+};

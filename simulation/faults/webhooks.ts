@@ -1,0 +1,43 @@
+import type { Faults } from './fault.ts';
+
+export const faultsOfWebhooks: Faults = {
+  'delivered-in-reverse': {
+    does: 'Waiting webhook events are sent in reverse order.',
+    edits: [{ within: 'openDeliveryWorker', replace: '[...messages]', by: '[...messages].reverse()' }],
+  },
+  'failure-counts-as-told': {
+    does: 'A failed webhook delivery counts as delivered.',
+    edits: [
+      {
+        within: 'failureOf',
+        replace:
+          'return answer.status >= 200 && answer.status < 300 ? undefined : `status ${answer.status}`;',
+        by: 'return undefined;',
+      },
+    ],
+  },
+  'feed-forgets-one': {
+    does: 'The last event of each poll of the feed is not delivered.',
+    edits: [
+      {
+        within: 'movesOf',
+        replace: 'for (const event of events)',
+        by: 'for (const event of events.length > 1 ? events.slice(0, -1) : events)',
+      },
+    ],
+  },
+  'notice-passed-over': {
+    does: 'After each delivered webhook event the next one is skipped.',
+    edits: [{ within: 'settle', replace: 'item.messages.shift();', by: 'item.messages.splice(0, 2);' }],
+  },
+  'queue-of-another-node': {
+    does: 'A node writes to a queue whose lease it has lost.',
+    edits: [
+      {
+        within: 'writeQueues',
+        replace: 'where queue.wake_at = written.lease_end and queue.leased_until = written.lease_end',
+        by: 'where written.lease_end is not null',
+      },
+    ],
+  },
+};
