@@ -67,15 +67,7 @@ export const storeBankCard = endpoint({
   errors: ['unsupportedCard', 'invalidCardData'],
   handle: async (
     { caller, body, now },
-    {
-      db,
-      cards,
-      payouts,
-    }: {
-      readonly db: Database;
-      readonly cards: Cards;
-      readonly payouts: { readonly realm: 'test' | 'live' };
-    },
+    { db, cards, payouts }: { db: Database; cards: Cards; payouts: { realm: 'test' | 'live' } },
   ) => {
     const { cardNumber: number, expDate, cardHolder, cvv } = body;
     const entered = {
@@ -111,10 +103,7 @@ export const getBankCard = endpoint({
   status: 200,
   response: BankCardToken,
   errors: ['bankCardNotFound'],
-  handle: async (
-    { caller, params, now },
-    { db, cards }: { readonly db: Database; readonly cards: Cards },
-  ) => {
+  handle: async ({ caller, params, now }, { db, cards }: { db: Database; cards: Cards }) => {
     const found = await cards.findForPayout(db, caller.partyId, params.token);
     return found && now < found.validUntil ? accept(bankCardBody(found)) : refuse('bankCardNotFound');
   },

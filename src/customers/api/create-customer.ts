@@ -86,10 +86,7 @@ async function answerToRepeat(
   return refuse('externalIDConflict', { details });
 }
 
-function bodyOf(
-  customer: Customer,
-  { tokens }: { readonly tokens: AccessTokens },
-): Static<typeof CustomerAndToken> {
+function bodyOf(customer: Customer, { tokens }: { tokens: AccessTokens }): Static<typeof CustomerAndToken> {
   const payload = tokens.issue({ kind: 'customer', entityId: customer.id, partyId: customer.partyId });
   return { customer: customerBody(customer), customerAccessToken: { payload } };
 }

@@ -32,12 +32,7 @@ export const deleteCustomer = endpoint({
       merchants,
       recurring,
       jobs,
-    }: {
-      readonly db: Database;
-      readonly merchants: Merchants;
-      readonly recurring: Recurring;
-      readonly jobs: JobRunner;
-    },
+    }: { db: Database; merchants: Merchants; recurring: Recurring; jobs: JobRunner },
   ) => {
     for (let attempt = 0; attempt < tries; attempt++) {
       const stored = await findCustomer(db, caller.partyId, params.customerID);

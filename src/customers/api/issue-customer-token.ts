@@ -18,10 +18,7 @@ export const issueCustomerToken = endpoint({
   status: 201,
   response: AccessToken,
   errors: ['customerNotFound'],
-  handle: async (
-    { caller, params },
-    { db, tokens }: { readonly db: Database; readonly tokens: AccessTokens },
-  ) => {
+  handle: async ({ caller, params }, { db, tokens }: { db: Database; tokens: AccessTokens }) => {
     const stored = await findCustomer(db, caller.partyId, params.customerID);
     if (!stored) return refuse('customerNotFound');
     const { id, partyId } = stored.customer;

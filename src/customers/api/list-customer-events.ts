@@ -35,7 +35,7 @@ export const listCustomerEvents = endpoint({
   status: 200,
   response: Type.Array(CustomerEvent),
   errors: ['customerNotFound'],
-  handle: async ({ caller, params, query }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params, query }, { db }: { db: Database }) => {
     const name = { partyId: caller.partyId, id: params.customerID };
     const events = await readVisible(
       (page) => readLog(db, name, page),

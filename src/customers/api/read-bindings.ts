@@ -28,7 +28,7 @@ export const listBindings = endpoint({
   status: 200,
   response: Type.Array(BindingSchema),
   errors: ['customerNotFound', 'bindingNotFound'],
-  handle: async ({ caller, params, query }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params, query }, { db }: { db: Database }) => {
     const name = { partyId: caller.partyId, customerId: params.customerID };
     let after = 0;
     if (query.bindingID !== undefined) {
@@ -59,7 +59,7 @@ export const getBinding = endpoint({
   status: 200,
   response: BindingSchema,
   errors: ['customerNotFound', 'bindingNotFound'],
-  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params }, { db }: { db: Database }) => {
     const found = await findBinding(db, {
       partyId: caller.partyId,
       customerId: params.customerID,

@@ -27,7 +27,7 @@ export const getCustomer = endpoint({
   status: 200,
   response: CustomerSchema,
   errors: ['customerNotFound'],
-  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params }, { db }: { db: Database }) => {
     const stored = await findCustomer(db, caller.partyId, params.customerID);
     return stored ? accept(customerBody(stored.customer)) : refuse('customerNotFound');
   },
@@ -44,7 +44,7 @@ export const findCustomerByExternalId = endpoint({
   status: 200,
   response: CustomerSchema,
   errors: ['customerNotFound'],
-  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, query }, { db }: { db: Database }) => {
     const found = await findCustomerNamed(db, caller.partyId, query.externalID);
     if (!found || found.customer.state.name === 'deleted') return refuse('customerNotFound');
     return accept(customerBody(found.customer));
@@ -75,12 +75,7 @@ export const listCustomerPaymentMethods = endpoint({
       merchants,
       banks,
       bindingRules,
-    }: {
-      readonly db: Database;
-      readonly merchants: Merchants;
-      readonly banks: Banks;
-      readonly bindingRules: BindingRules;
-    },
+    }: { db: Database; merchants: Merchants; banks: Banks; bindingRules: BindingRules },
   ) => {
     const stored = await findCustomer(db, caller.partyId, params.customerID);
     if (!stored) return refuse('customerNotFound');

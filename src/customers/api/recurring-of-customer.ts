@@ -35,12 +35,7 @@ export const getCustomerRecurring = endpoint({
       customers,
       merchants,
       recurring,
-    }: {
-      readonly db: Database;
-      readonly customers: Customers;
-      readonly merchants: Merchants;
-      readonly recurring: Recurring;
-    },
+    }: { db: Database; customers: Customers; merchants: Merchants; recurring: Recurring },
   ) => {
     const { partyId } = caller;
     const customer = await customers.chargeable(db, partyId, params.customerID);
@@ -75,10 +70,7 @@ export const getBindingConsent = endpoint({
   status: 200,
   response: ConsentBundle,
   errors: ['customerNotFound', 'bindingNotFound', 'recurringNotFound'],
-  handle: async (
-    { caller, params, now },
-    { db, recurring }: { readonly db: Database; readonly recurring: Recurring },
-  ) => {
+  handle: async ({ caller, params, now }, { db, recurring }: { db: Database; recurring: Recurring }) => {
     const { partyId } = caller;
     const { customerID: customerId, customerBindingID: bindingId } = params;
     const found = await findBinding(db, { partyId, customerId, bindingId });

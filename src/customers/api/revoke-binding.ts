@@ -30,7 +30,7 @@ export const withdrawBinding = endpoint({
   errors: ['customerNotFound', 'bindingNotFound', 'invalidBindingStatus'],
   handle: async (
     { caller, params, now },
-    { db, cards, recurring }: { readonly db: Database; readonly cards: Cards; readonly recurring: Recurring },
+    { db, cards, recurring }: { db: Database; cards: Cards; recurring: Recurring },
   ) => {
     const how = { by: caller.kind === 'apiKey' ? 'merchant' : 'payer' } as const;
     const { customerID: customerId, customerBindingID: bindingId } = params;

@@ -36,12 +36,7 @@ export const createIdentity = endpoint({
       merchants,
       payouts,
       ids,
-    }: {
-      readonly db: Database;
-      readonly merchants: Merchants;
-      readonly payouts: { readonly providers: readonly Provider[] };
-      readonly ids: Ids;
-    },
+    }: { db: Database; merchants: Merchants; payouts: { providers: readonly Provider[] }; ids: Ids },
   ) => {
     const fingerprint = fingerprintOf([body.name, body.provider, body.class, body.metadata, body.externalID]);
     const made = await createIdempotently<

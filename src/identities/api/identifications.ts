@@ -40,11 +40,7 @@ export const startChallenge = endpoint({
   ],
   handle: async (
     { caller, params, body, now },
-    {
-      db,
-      ids,
-      payouts,
-    }: { readonly db: Database; readonly ids: Ids; readonly payouts: { readonly realm: 'test' | 'live' } },
+    { db, ids, payouts }: { db: Database; ids: Ids; payouts: { realm: 'test' | 'live' } },
   ) => {
     for (let attempt = 0; attempt < tries; attempt++) {
       const stored = await findIdentity(db, caller.partyId, params.identityID);
@@ -86,7 +82,7 @@ export const listChallenges = endpoint({
   status: 200,
   response: Type.Array(ChallengeSchema),
   errors: ['identityNotFound'],
-  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params }, { db }: { db: Database }) => {
     if (!(await findIdentity(db, caller.partyId, params.identityID))) return refuse('identityNotFound');
     return accept((await findChallenges(db, params.identityID)).map(challengeBody));
   },
@@ -103,7 +99,7 @@ export const getChallenge = endpoint({
   status: 200,
   response: ChallengeSchema,
   errors: ['identityNotFound', 'challengeNotFound'],
-  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params }, { db }: { db: Database }) => {
     if (!(await findIdentity(db, caller.partyId, params.identityID))) return refuse('identityNotFound');
     const [found] = await findChallenges(db, params.identityID, { id: params.challengeID });
     return found ? accept(challengeBody(found)) : refuse('challengeNotFound');

@@ -21,7 +21,7 @@ export const getIdentity = endpoint({
   status: 200,
   response: IdentitySchema,
   errors: ['identityNotFound'],
-  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params }, { db }: { db: Database }) => {
     const stored = await findIdentity(db, caller.partyId, params.identityID);
     return stored ? accept(identityBody(stored.identity)) : refuse('identityNotFound');
   },
@@ -43,7 +43,7 @@ export const listIdentities = endpoint({
   status: 200,
   response: pageSchema('IdentityPage', IdentitySchema),
   errors: ['invalidContinuationToken'],
-  handle: ({ caller, query }, { db }: { readonly db: Database }) => {
+  handle: ({ caller, query }, { db }: { db: Database }) => {
     const filter = {
       party_id: caller.partyId,
       provider: query.providerID ?? null,

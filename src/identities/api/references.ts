@@ -28,7 +28,7 @@ const CurrencySchema = Type.Object(
 const ThreeLetters = Type.String({ pattern: '^[A-Za-z]{3}$' });
 const ProviderPath = Type.Object({ providerID: AnyID });
 
-type Deps = { readonly payouts: { readonly providers: readonly Provider[] } };
+type Deps = { payouts: { providers: readonly Provider[] } };
 
 export const listProviders = endpoint({
   operation: 'listProviders',

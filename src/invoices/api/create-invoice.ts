@@ -88,10 +88,7 @@ async function answerToRepeat(
   return accept(bodyOf(earlier.invoice, deps));
 }
 
-function bodyOf(
-  invoice: Invoice,
-  { tokens }: { readonly tokens: AccessTokens },
-): Static<typeof InvoiceAndToken> {
+function bodyOf(invoice: Invoice, { tokens }: { tokens: AccessTokens }): Static<typeof InvoiceAndToken> {
   const payload = tokens.issue({ kind: 'invoice', entityId: invoice.id, partyId: invoice.partyId });
   return { invoice: invoiceBody(invoice), invoiceAccessToken: { payload } };
 }

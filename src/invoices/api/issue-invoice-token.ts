@@ -23,10 +23,7 @@ export const issueInvoiceToken = endpoint({
   status: 201,
   response: AccessToken,
   errors: ['invoiceNotFound'],
-  handle: async (
-    { caller, params, query },
-    { db, tokens }: { readonly db: Database; readonly tokens: AccessTokens },
-  ) => {
+  handle: async ({ caller, params, query }, { db, tokens }: { db: Database; tokens: AccessTokens }) => {
     const stored = await findInvoice(db, caller.partyId, params.invoiceID);
     if (!stored) return refuse('invoiceNotFound');
     const { id, partyId } = stored.invoice;

@@ -18,7 +18,7 @@ export const getInvoice = endpoint({
   status: 200,
   response: InvoiceSchema,
   errors: ['invoiceNotFound'],
-  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params }, { db }: { db: Database }) => {
     const stored = await findInvoice(db, caller.partyId, params.invoiceID);
     return stored ? accept(invoiceBody(stored.invoice)) : refuse('invoiceNotFound');
   },
@@ -35,7 +35,7 @@ export const findInvoiceByExternalId = endpoint({
   status: 200,
   response: InvoiceSchema,
   errors: ['invoiceNotFound'],
-  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, query }, { db }: { db: Database }) => {
     const found = await findInvoiceNamed(db, caller.partyId, query.externalID);
     return found ? accept(invoiceBody(found.invoice)) : refuse('invoiceNotFound');
   },

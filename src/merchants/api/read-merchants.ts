@@ -45,7 +45,7 @@ export const getMe = endpoint({
   status: 200,
   response: Me,
   errors: [],
-  handle: async ({ caller }, { merchants }: { readonly merchants: Merchants }) => {
+  handle: async ({ caller }, { merchants }: { merchants: Merchants }) => {
     const party = await merchants.party(caller.partyId);
     if (!party) throw new Error(`party ${caller.partyId} vanished while it was asked for`);
     return accept({ id: party.id, isBlocked: party.isBlocked, isSuspended: party.isSuspended });
@@ -62,7 +62,7 @@ export const listShops = endpoint({
   status: 200,
   response: Type.Array(ShopSchema),
   errors: [],
-  handle: async ({ caller }, { merchants }: { readonly merchants: Merchants }) =>
+  handle: async ({ caller }, { merchants }: { merchants: Merchants }) =>
     accept((await merchants.shops(caller.partyId)).map(shopBody)),
 });
 
@@ -77,7 +77,7 @@ export const getShop = endpoint({
   status: 200,
   response: ShopSchema,
   errors: ['shopNotFound'],
-  handle: async ({ caller, params }, { merchants }: { readonly merchants: Merchants }) => {
+  handle: async ({ caller, params }, { merchants }: { merchants: Merchants }) => {
     const shop = await merchants.shop(caller.partyId, params.shopID);
     return shop ? accept(shopBody(shop)) : refuse('shopNotFound');
   },
@@ -93,7 +93,7 @@ export const listCategories = endpoint({
   status: 200,
   response: Type.Array(Category),
   errors: [],
-  handle: async (_request, { db }: { readonly db: Database }) =>
+  handle: async (_request, { db }: { db: Database }) =>
     accept((await db.run(readCategories, {})).map(categoryBody)),
 });
 
@@ -108,7 +108,7 @@ export const getCategory = endpoint({
   status: 200,
   response: Category,
   errors: ['categoryNotFound'],
-  handle: async ({ params }, { db }: { readonly db: Database }) => {
+  handle: async ({ params }, { db }: { db: Database }) => {
     const rows = await db.run(readCategories, {});
     const row = rows.find(({ category_id }) => String(category_id) === params.categoryID);
     return row ? accept(categoryBody(row)) : refuse('categoryNotFound');

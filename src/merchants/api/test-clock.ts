@@ -46,10 +46,7 @@ export const advanceTestClock = endpoint({
   errors: ['invalidTestClock'],
   // It runs many transactions, and asking twice for the same time changes nothing anyway.
   ignoresIdempotencyKey: true,
-  handle: async (
-    { caller, body, now },
-    { jobs, merchants }: { readonly jobs: JobRunner; readonly merchants: Merchants },
-  ) => {
+  handle: async ({ caller, body, now }, { jobs, merchants }: { jobs: JobRunner; merchants: Merchants }) => {
     const to = parseInstant(body.now);
     if (!to || to < now || to >= endOfTestTime || to > laterBy(now, longestStepMs))
       return refuse('invalidTestClock');

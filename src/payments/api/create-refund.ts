@@ -52,11 +52,7 @@ export const createRefund = endpoint({
   ],
   handle: async (
     { caller, params, body, now },
-    {
-      db,
-      merchants,
-      jobs,
-    }: { readonly db: Database; readonly merchants: Merchants; readonly jobs: JobRunner },
+    { db, merchants, jobs }: { db: Database; merchants: Merchants; jobs: JobRunner },
   ) => {
     const { externalID } = body;
     const name = { partyId: caller.partyId, invoiceId: params.invoiceID, paymentId: params.paymentID };

@@ -61,10 +61,7 @@ export const getReceipt = endpoint({
   status: 200,
   response: Receipt,
   errors: ['invoiceNotFound', 'paymentNotFound', 'recurringNotFound'],
-  handle: async (
-    { caller, params, query },
-    { db, recurring }: { readonly db: Database; readonly recurring: Recurring },
-  ) => {
+  handle: async ({ caller, params, query }, { db, recurring }: { db: Database; recurring: Recurring }) => {
     const name = { invoiceId: params.invoiceID, paymentId: params.paymentID };
     const found = await findPayment(db, { partyId: caller.partyId, ...name });
     if (!found.ok) return found;

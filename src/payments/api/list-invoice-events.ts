@@ -38,7 +38,7 @@ export const listInvoiceEvents = endpoint({
   status: 200,
   response: Type.Array(InvoiceEvent),
   errors: ['invoiceNotFound'],
-  handle: async ({ caller, params, query }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params, query }, { db }: { db: Database }) => {
     const name = { partyId: caller.partyId, id: params.invoiceID };
     const events = await readVisible(
       (page) => readLog(db, name, page),

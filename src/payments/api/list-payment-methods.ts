@@ -19,7 +19,7 @@ export const listInvoicePaymentMethods = endpoint({
   status: 200,
   response: Type.Array(PaymentMethod),
   errors: ['invoiceNotFound'],
-  handle: async ({ caller, params }, { db, banks }: { readonly db: Database; readonly banks: Banks }) => {
+  handle: async ({ caller, params }, { db, banks }: { db: Database; banks: Banks }) => {
     const payable = await findPayableInvoice(db, caller.partyId, params.invoiceID);
     if (!payable) return refuse('invoiceNotFound');
     const terminal = await banks.terminalOf({ partyId: caller.partyId, id: payable.invoice.shopId });

@@ -19,7 +19,7 @@ export const listPayments = endpoint({
   status: 200,
   response: Type.Array(PaymentSchema),
   errors: ['invoiceNotFound'],
-  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params }, { db }: { db: Database }) => {
     const found = await findPayments(db, { partyId: caller.partyId, invoiceId: params.invoiceID });
     return found
       ? accept(found.map(({ payment }) => paymentBody(payment, caller)))
@@ -38,7 +38,7 @@ export const getPayment = endpoint({
   status: 200,
   response: PaymentSchema,
   errors: ['invoiceNotFound', 'paymentNotFound'],
-  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params }, { db }: { db: Database }) => {
     const name = { partyId: caller.partyId, invoiceId: params.invoiceID, paymentId: params.paymentID };
     const found = await findPayment(db, name);
     return found.ok ? accept(paymentBody(found.value.payment, caller)) : found;
@@ -56,7 +56,7 @@ export const findPaymentByExternalId = endpoint({
   status: 200,
   response: PaymentSchema,
   errors: ['paymentNotFound'],
-  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, query }, { db }: { db: Database }) => {
     const found = await findPaymentNamed(db, caller.partyId, query.externalID);
     return found ? accept(paymentBody(found.payment, caller)) : refuse('paymentNotFound');
   },

@@ -21,7 +21,7 @@ export const listRefunds = endpoint({
   status: 200,
   response: Type.Array(RefundSchema),
   errors: ['invoiceNotFound', 'paymentNotFound'],
-  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params }, { db }: { db: Database }) => {
     const name = await requirePayment(db, caller.partyId, params);
     return name.ok ? accept((await findRefunds(db, name.value)).map(refundBody)) : name;
   },
@@ -38,7 +38,7 @@ export const getRefund = endpoint({
   status: 200,
   response: RefundSchema,
   errors: ['invoiceNotFound', 'paymentNotFound', 'refundNotFound'],
-  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params }, { db }: { db: Database }) => {
     const name = await requirePayment(db, caller.partyId, params);
     if (!name.ok) return name;
     const [refund] = await findRefunds(db, { ...name.value, refundId: params.refundID });
@@ -58,7 +58,7 @@ export const findRefundByExternalId = endpoint({
   status: 200,
   response: RefundSearchResult,
   errors: ['refundNotFound'],
-  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, query }, { db }: { db: Database }) => {
     const found = await findRefundNamed(db, caller.partyId, query.externalID);
     if (!found) return refuse('refundNotFound');
     return accept({ ...refundBody(found.refund), invoiceID: found.invoiceId, paymentID: found.paymentId });
@@ -91,7 +91,7 @@ export const listChargebacks = endpoint({
   status: 200,
   response: Type.Array(Chargeback),
   errors: ['invoiceNotFound', 'paymentNotFound'],
-  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params }, { db }: { db: Database }) => {
     const name = await requirePayment(db, caller.partyId, params);
     return name.ok ? accept([]) : name;
   },
@@ -108,7 +108,7 @@ export const getChargeback = endpoint({
   status: 200,
   response: Chargeback,
   errors: ['invoiceNotFound', 'paymentNotFound', 'chargebackNotFound'],
-  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params }, { db }: { db: Database }) => {
     const name = await requirePayment(db, caller.partyId, params);
     return name.ok ? refuse('chargebackNotFound') : name;
   },

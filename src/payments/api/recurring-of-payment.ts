@@ -170,7 +170,7 @@ type Asked = Pick<
 
 async function seriesOf(
   { caller, params }: Asked,
-  { db }: { readonly db: Database },
+  { db }: { db: Database },
 ): Promise<Outcome<{ seriesId: string; payment: Payment }, (typeof errors)[number]>> {
   const name = { invoiceId: params.invoiceID, paymentId: params.paymentID };
   const found = await findPayment(db, { partyId: caller.partyId, ...name });

@@ -124,11 +124,7 @@ type AroundWithGrant = WithdrawalContext & { readonly walletGrant?: { readonly i
 async function whatIsAround(
   body: WithdrawalParams,
   partyId: string,
-  {
-    db,
-    merchants,
-    payouts,
-  }: { readonly db: Database; readonly merchants: Merchants; readonly payouts: PayoutRules },
+  { db, merchants, payouts }: { db: Database; merchants: Merchants; payouts: PayoutRules },
 ): Promise<AroundWithGrant | undefined> {
   const party = await merchants.party(partyId);
   if (!party) return undefined;

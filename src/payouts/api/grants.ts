@@ -34,7 +34,7 @@ export const grantWallet = endpoint({
   errors: ['walletNotFound', 'partyInaccessible', 'expiredGrant', 'currencyNotSupported'],
   handle: async (
     { caller, params, body, now },
-    { db, merchants, ids }: { readonly db: Database; readonly merchants: Merchants; readonly ids: Ids },
+    { db, merchants, ids }: { db: Database; merchants: Merchants; ids: Ids },
   ) => {
     const wallet = await findWallet(db, caller.partyId, params.walletID);
     if (!wallet) return refuse('walletNotFound');
@@ -70,7 +70,7 @@ export const grantDestination = endpoint({
   errors: ['destinationNotFound', 'partyInaccessible', 'expiredGrant'],
   handle: async (
     { caller, params, body, now },
-    { db, merchants, ids }: { readonly db: Database; readonly merchants: Merchants; readonly ids: Ids },
+    { db, merchants, ids }: { db: Database; merchants: Merchants; ids: Ids },
   ) => {
     const stored = await findDestination(db, caller.partyId, params.destinationID);
     if (!stored) return refuse('destinationNotFound');

@@ -65,7 +65,7 @@ export const listWithdrawalEvents = endpoint({
   status: 200,
   response: Type.Array(WithdrawalEvent),
   errors: ['withdrawalNotFound'],
-  handle: async ({ caller, params, query }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params, query }, { db }: { db: Database }) => {
     const name = { partyId: caller.partyId, id: params.withdrawalID };
     const page = { after: query.eventCursor ?? 0, most: query.limit };
     const events = await readWithdrawalLog(db, name, page);
@@ -84,7 +84,7 @@ export const getWithdrawalEvent = endpoint({
   status: 200,
   response: WithdrawalEvent,
   errors: ['withdrawalNotFound'],
-  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params }, { db }: { db: Database }) => {
     const eventId = /^[1-9]\d{0,8}$/.test(params.eventID) ? Number(params.eventID) : undefined;
     if (eventId === undefined) return refuse('withdrawalNotFound');
     const name = { partyId: caller.partyId, id: params.withdrawalID };
@@ -108,7 +108,7 @@ export const listDestinationEvents = endpoint({
   status: 200,
   response: Type.Array(DestinationEvent),
   errors: ['destinationNotFound'],
-  handle: async ({ caller, params, query }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params, query }, { db }: { db: Database }) => {
     const name = { partyId: caller.partyId, id: params.destinationID };
     const page = { after: query.eventCursor ?? 0, most: query.limit };
     const events = await readDestinationLog(db, name, page);

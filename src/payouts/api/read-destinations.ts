@@ -23,7 +23,7 @@ export const getDestination = endpoint({
   status: 200,
   response: DestinationSchema,
   errors: ['destinationNotFound'],
-  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params }, { db }: { db: Database }) => {
     const stored = await readOne(db, caller.partyId, params.destinationID);
     return stored ? accept(destinationBody(stored.destination)) : refuse('destinationNotFound');
   },
@@ -40,7 +40,7 @@ export const findDestination = endpoint({
   status: 200,
   response: DestinationSchema,
   errors: ['destinationNotFound'],
-  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params }, { db }: { db: Database }) => {
     const found = await findDestinationNamed(db, caller.partyId, params.externalID);
     return found ? accept(destinationBody(found.value)) : refuse('destinationNotFound');
   },
@@ -57,7 +57,7 @@ export const listDestinations = endpoint({
   status: 200,
   response: pageSchema('DestinationPage', DestinationSchema),
   errors: ['invalidContinuationToken'],
-  handle: ({ caller, query }, { db }: { readonly db: Database }) => {
+  handle: ({ caller, query }, { db }: { db: Database }) => {
     const filter = {
       party_id: caller.partyId,
       identity_id: query.identityID ?? null,

@@ -22,7 +22,7 @@ export const getWithdrawal = endpoint({
   status: 200,
   response: WithdrawalSchema,
   errors: ['withdrawalNotFound'],
-  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params }, { db }: { db: Database }) => {
     const stored = await readOne(db, caller.partyId, params.withdrawalID);
     return stored ? accept(withdrawalBody(stored.withdrawal)) : refuse('withdrawalNotFound');
   },
@@ -39,7 +39,7 @@ export const findWithdrawal = endpoint({
   status: 200,
   response: WithdrawalSchema,
   errors: ['withdrawalNotFound'],
-  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params }, { db }: { db: Database }) => {
     const found = await findWithdrawalNamed(db, caller.partyId, params.externalID);
     return found ? accept(withdrawalBody(found.value)) : refuse('withdrawalNotFound');
   },
@@ -67,7 +67,7 @@ export const listWithdrawals = endpoint({
   status: 200,
   response: pageSchema('WithdrawalPage', WithdrawalSchema),
   errors: ['invalidContinuationToken', 'invalidSearchRange'],
-  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, query }, { db }: { db: Database }) => {
     const range = rangeOf(query);
     if (!range.ok) return range;
     const filter = {

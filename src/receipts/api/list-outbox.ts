@@ -47,7 +47,7 @@ export const listOutbox = endpoint({
   status: 200,
   response: Type.Array(LetterSchema),
   errors: [],
-  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, query }, { db }: { db: Database }) => {
     const most = Math.min(query.limit ?? 100, maxEmails);
     const letters = await findOutbox(db, { partyId: caller.partyId, invoiceId: query.invoiceID, most });
     return accept(letters.map(letterBody));

@@ -45,10 +45,10 @@ export const createWallet = endpoint({
       payouts,
       ids,
     }: {
-      readonly db: Database;
-      readonly merchants: Merchants;
-      readonly payouts: { readonly realm: 'test' | 'live'; readonly openingDepositMinor: bigint };
-      readonly ids: Ids;
+      db: Database;
+      merchants: Merchants;
+      payouts: { realm: 'test' | 'live'; openingDepositMinor: bigint };
+      ids: Ids;
     },
   ) => {
     const { name, identity, currency, metadata, externalID } = body;

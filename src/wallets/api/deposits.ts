@@ -30,11 +30,7 @@ export const makeTestDeposit = endpoint({
   errors: ['noSuchWallet', 'differentCurrencies', 'invalidCashAmount'],
   handle: async (
     { caller, body, now },
-    {
-      db,
-      ids,
-      payouts,
-    }: { readonly db: Database; readonly ids: Ids; readonly payouts: { readonly realm: 'test' | 'live' } },
+    { db, ids, payouts }: { db: Database; ids: Ids; payouts: { realm: 'test' | 'live' } },
   ) => {
     const wallet = await findWallet(db, caller.partyId, body.wallet);
     if (!wallet) return refuse('noSuchWallet');
@@ -69,7 +65,7 @@ export const listDeposits = endpoint({
   status: 200,
   response: pageSchema('DepositPage', DepositSchema),
   errors: ['invalidContinuationToken', 'invalidSearchRange'],
-  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, query }, { db }: { db: Database }) => {
     const range = rangeOf(query);
     if (!range.ok) return range;
     const { status = 'Succeeded', revertStatus = 'None' } = query;

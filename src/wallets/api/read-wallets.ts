@@ -21,7 +21,7 @@ export const getWallet = endpoint({
   status: 200,
   response: WalletSchema,
   errors: ['walletNotFound'],
-  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params }, { db }: { db: Database }) => {
     const wallet = await readOne(db, caller.partyId, params.walletID);
     return wallet ? accept(walletBody(wallet)) : refuse('walletNotFound');
   },
@@ -40,7 +40,7 @@ export const getWalletAccount = endpoint({
   errors: ['walletNotFound'],
   handle: async (
     { caller, params },
-    { db, payouts }: { readonly db: Database; readonly payouts: { readonly realm: 'test' | 'live' } },
+    { db, payouts }: { db: Database; payouts: { realm: 'test' | 'live' } },
   ) => {
     const wallet = await readOne(db, caller.partyId, params.walletID);
     if (!wallet) return refuse('walletNotFound');
@@ -65,7 +65,7 @@ export const findWallet = endpoint({
   status: 200,
   response: WalletSchema,
   errors: ['walletNotFound'],
-  handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, query }, { db }: { db: Database }) => {
     const found = await findWalletNamed(db, caller.partyId, query.externalID);
     return found ? accept(walletBody(found.value)) : refuse('walletNotFound');
   },
@@ -82,7 +82,7 @@ export const listWallets = endpoint({
   status: 200,
   response: pageSchema('WalletPage', WalletSchema),
   errors: ['invalidContinuationToken'],
-  handle: ({ caller, query }, { db }: { readonly db: Database }) => {
+  handle: ({ caller, query }, { db }: { db: Database }) => {
     const filter = {
       party_id: caller.partyId,
       identity_id: query.identityID ?? null,

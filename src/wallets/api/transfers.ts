@@ -48,12 +48,7 @@ export const createTransfer = endpoint({
       merchants,
       payouts,
       ids,
-    }: {
-      readonly db: Database;
-      readonly merchants: Merchants;
-      readonly payouts: { readonly realm: 'test' | 'live' };
-      readonly ids: Ids;
-    },
+    }: { db: Database; merchants: Merchants; payouts: { realm: 'test' | 'live' }; ids: Ids },
   ) => {
     const { sender, receiver, externalID } = body;
     const { amount, currency } = body.body;
@@ -102,7 +97,7 @@ export const getTransfer = endpoint({
   status: 200,
   response: TransferSchema,
   errors: ['transferNotFound'],
-  handle: async ({ caller, params }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params }, { db }: { db: Database }) => {
     const transfer = await findTransfer(db, caller.partyId, params.w2wTransferID);
     return transfer ? accept(transferBody(transfer)) : refuse('transferNotFound');
   },

@@ -107,7 +107,7 @@ export const listWebhookQueues = endpoint({
   status: 200,
   response: Type.Array(QueueSchema),
   errors: ['webhookNotFound'],
-  handle: async ({ caller, params, query }, { db }: { readonly db: Database }) => {
+  handle: async ({ caller, params, query }, { db }: { db: Database }) => {
     if (!(await findWebhook(db, caller.partyId, params.webhookID))) return refuse('webhookNotFound');
     const { state, after } = query;
     const rows = await queuesOf(db, params.webhookID, {
@@ -139,7 +139,7 @@ export const listWebhookAttempts = endpoint({
   errors: ['webhookNotFound'],
   handle: async (
     { caller, params, query },
-    { db, webhooks }: { readonly db: Database; readonly webhooks: WebhookOperations },
+    { db, webhooks }: { db: Database; webhooks: WebhookOperations },
   ) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     const topic = webhooks.topics.find(({ name }) => name === stored?.webhook.topic);
@@ -175,11 +175,7 @@ export const testWebhook = endpoint({
   ignoresIdempotencyKey: true,
   handle: async (
     { caller, params, now },
-    {
-      clock,
-      ids,
-      webhooks,
-    }: { readonly clock: Clock; readonly ids: Ids; readonly webhooks: WebhookOperations },
+    { clock, ids, webhooks }: { clock: Clock; ids: Ids; webhooks: WebhookOperations },
   ) => {
     const target = await webhooks.targetOf(params.webhookID);
     if (target?.webhook.partyId !== caller.partyId) return refuse('webhookNotFound');
@@ -219,11 +215,7 @@ export const resumeWebhook = endpoint({
   ignoresIdempotencyKey: true,
   handle: async (
     { caller, params, body },
-    {
-      db,
-      clock,
-      webhooks,
-    }: { readonly db: Database; readonly clock: Clock; readonly webhooks: WebhookOperations },
+    { db, clock, webhooks }: { db: Database; clock: Clock; webhooks: WebhookOperations },
   ) => {
     if (!(await findWebhook(db, caller.partyId, params.webhookID))) return refuse('webhookNotFound');
     const queues = await resume(db, params.webhookID, clock.now(), body.objectID);
@@ -269,11 +261,7 @@ export const replayWebhook = endpoint({
   ignoresIdempotencyKey: true,
   handle: async (
     { caller, params, body, now },
-    {
-      db,
-      clock,
-      webhooks,
-    }: { readonly db: Database; readonly clock: Clock; readonly webhooks: WebhookOperations },
+    { db, clock, webhooks }: { db: Database; clock: Clock; webhooks: WebhookOperations },
   ) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     const topic = webhooks.topics.find(({ name }) => name === stored?.webhook.topic);
@@ -320,11 +308,7 @@ export const rotateWebhookKeys = endpoint({
   prepare: withKeyPairs,
   handle: async (
     { caller, params, body },
-    {
-      db,
-      clock,
-      webhooks,
-    }: { readonly db: Database; readonly clock: Clock; readonly webhooks: WebhookOperations },
+    { db, clock, webhooks }: { db: Database; clock: Clock; webhooks: WebhookOperations },
     pairs,
   ) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);

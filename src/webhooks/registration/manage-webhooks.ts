@@ -45,13 +45,7 @@ export const createWebhook = endpoint({
       ids,
       merchants,
       webhooks,
-    }: {
-      readonly db: Database;
-      readonly clock: Clock;
-      readonly ids: Ids;
-      readonly merchants: Merchants;
-      readonly webhooks: WebhookOperations;
-    },
+    }: { db: Database; clock: Clock; ids: Ids; merchants: Merchants; webhooks: WebhookOperations },
     pairs,
   ) => {
     const { partyId } = caller;
@@ -87,7 +81,7 @@ export const listWebhooks = endpoint({
   status: 200,
   response: Type.Array(WebhookSchema),
   errors: [],
-  handle: async ({ caller }, { db, clock }: { readonly db: Database; readonly clock: Clock }) => {
+  handle: async ({ caller }, { db, clock }: { db: Database; clock: Clock }) => {
     const stored = await findWebhooks(db, [caller.partyId]);
     return accept(
       stored.filter(({ webhook }) => isOfShop(webhook)).map((one) => webhookBody(one, clock.now())),
@@ -106,7 +100,7 @@ export const getWebhook = endpoint({
   status: 200,
   response: WebhookSchema,
   errors: ['webhookNotFound'],
-  handle: async ({ caller, params }, { db, clock }: { readonly db: Database; readonly clock: Clock }) => {
+  handle: async ({ caller, params }, { db, clock }: { db: Database; clock: Clock }) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     if (!stored || !isOfShop(stored.webhook)) return refuse('webhookNotFound');
     return accept(webhookBody(stored, clock.now()));
@@ -124,10 +118,7 @@ export const deleteWebhook = endpoint({
   params: WebhookPath,
   status: 204,
   errors: ['webhookNotFound'],
-  handle: async (
-    { caller, params },
-    { db, webhooks }: { readonly db: Database; readonly webhooks: WebhookOperations },
-  ) => {
+  handle: async ({ caller, params }, { db, webhooks }: { db: Database; webhooks: WebhookOperations }) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     if (!stored || !isOfShop(stored.webhook)) return refuse('webhookNotFound');
     if (!(await removeWebhook(db, caller.partyId, params.webhookID))) return refuse('webhookNotFound');

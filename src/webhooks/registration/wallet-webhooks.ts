@@ -82,17 +82,7 @@ export const createWalletWebhook = endpoint({
   prepare: withKeyPairs,
   handle: async (
     { caller, body, now },
-    {
-      db,
-      clock,
-      ids,
-      webhooks,
-    }: {
-      readonly db: Database;
-      readonly clock: Clock;
-      readonly ids: Ids;
-      readonly webhooks: WebhookOperations;
-    },
+    { db, clock, ids, webhooks }: { db: Database; clock: Clock; ids: Ids; webhooks: WebhookOperations },
     pairs,
   ) => {
     const { partyId } = caller;
@@ -136,11 +126,7 @@ export const listWalletWebhooks = endpoint({
   errors: ['noSuchIdentity'],
   handle: async (
     { caller, query },
-    {
-      db,
-      clock,
-      webhooks,
-    }: { readonly db: Database; readonly clock: Clock; readonly webhooks: WebhookOperations },
+    { db, clock, webhooks }: { db: Database; clock: Clock; webhooks: WebhookOperations },
   ) => {
     if (await webhooks.missingScope(db, caller.partyId, { id: query.identityID }))
       return refuse('noSuchIdentity');
@@ -164,11 +150,7 @@ export const getWalletWebhook = endpoint({
   errors: ['webhookNotFound', 'noSuchIdentity'],
   handle: async (
     { caller, params, query },
-    {
-      db,
-      clock,
-      webhooks,
-    }: { readonly db: Database; readonly clock: Clock; readonly webhooks: WebhookOperations },
+    { db, clock, webhooks }: { db: Database; clock: Clock; webhooks: WebhookOperations },
   ) => {
     if (await webhooks.missingScope(db, caller.partyId, { id: query.identityID }))
       return refuse('noSuchIdentity');
@@ -191,7 +173,7 @@ export const deleteWalletWebhook = endpoint({
   errors: ['webhookNotFound', 'noSuchIdentity'],
   handle: async (
     { caller, params, query },
-    { db, webhooks }: { readonly db: Database; readonly webhooks: WebhookOperations },
+    { db, webhooks }: { db: Database; webhooks: WebhookOperations },
   ) => {
     const { partyId } = caller;
     if (await webhooks.missingScope(db, partyId, { id: query.identityID })) return refuse('noSuchIdentity');
