@@ -11,7 +11,8 @@ type Outcome = { readonly script: string; readonly isGood: boolean; readonly out
 /** Scripts of package.json, the longest first, with what each is about. */
 const quickChecks: Record<string, string> = {
   types: 'the compiler accepts program, tests, tools and pages',
-  architecture: 'imports, schema dump, statements and printed documents are as they should be',
+  architecture: 'schema dump, statements and printed documents are as they should be',
+  arrows: 'imports point one way',
   'format:check': 'the form is right; npm run format makes it so',
   lint: 'no careless code',
   'dead-code': 'nothing is exported, installed or kept that nobody uses',

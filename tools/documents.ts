@@ -11,11 +11,8 @@ import {
   payerError,
 } from '../src/payments/domain/payment-failure.ts';
 import { routes, sandboxRoutes } from '../src/app/routes.ts';
-import {
-  failureOfDecline as payoutFailure,
-  insufficientFunds,
-  noRoute,
-} from '../src/payouts/domain/payout-failure.ts';
+import { insufficientFunds } from '../src/wallets/domain/failure-path.ts';
+import { failureOfDecline as payoutFailure, noRoute } from '../src/payouts/domain/payout-failure.ts';
 import { capturedPartMinor, cardResultRows, heldMinor, refundedPartMinor } from './card-results.ts';
 
 const endpoints = [...routes, ...sandboxRoutes];

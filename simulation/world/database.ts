@@ -1,7 +1,7 @@
 // The database as nodes see it: PostgreSQL itself, but each statement waits until the scheduler lets it go. One runs at a time.
 // A statement that has to wait for a lock stays where it is until the other transaction ends; the others go on meanwhile.
 import type pg from 'pg';
-import type { ConnectionPool } from '../../src/platform/database/database.ts';
+import type { ConnectionPool } from '../../src/platform/database/idle-connections.ts';
 import { openBackends, type Backend, type Outcome, type Question, type Stopped } from './backends.ts';
 import type { Place } from './cluster.ts';
 import type { Faults } from './faults.ts';

@@ -21,7 +21,7 @@ import { isReadOnly, type DatabasePool } from '../platform/database/database.ts'
 import { hasMigrations, isMigrated, migrate } from '../platform/database/migrate.ts';
 import { jobHandlers, jobOfOperation } from './job-handlers.ts';
 import { openJobRunner, type JobRunner } from '../platform/jobs/job-runner.ts';
-import type { Topic } from '../platform/events/topic.ts';
+import type { Topic } from '../platform/events/domain/topic.ts';
 import { idempotency, idempotencyKeyLifetimeMs } from '../platform/http/idempotency.ts';
 import { addGauges, monitorLedger } from './gauges.ts';
 import { openMetrics } from '../platform/http/metrics.ts';
@@ -60,7 +60,7 @@ import { feedState } from '../webhooks/feed/feed.store.ts';
 import { openWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
 import { payoutInvariants } from '../payouts/store/invariants.ts';
 import { openPayoutRules, type PayoutRules } from '../payouts/payout-rules.ts';
-import { missingScope } from '../identities/webhook-scope.ts';
+import { missingScope } from '../wallets/webhook-scope.ts';
 
 /** What comes from outside the program and is replaced in tests and simulations. */
 export type Ports = { readonly clock: Clock; readonly ids: Ids; readonly network?: Network };

@@ -17,7 +17,7 @@ import { returnUrlOf } from '../payments/bank-callbacks.ts';
 import type { Logger } from '../platform/log.ts';
 import type { MailServer } from '../platform/mail/mail-server.ts';
 import type { PreloadedEmail } from '../recurring/store/charge-fragments.ts';
-import { runPayerEmailJob } from '../receipts/worker.ts';
+import { runPayerEmailJob } from '../recurring/receipt-worker.ts';
 import type { Recurring } from '../recurring/port.ts';
 import { destinationOfOperation } from '../payouts/domain/destination.ts';
 import { runDestinationJob } from '../payouts/destination-worker.ts';

@@ -4,8 +4,8 @@ import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { KeyOfRow, OldRows } from '../platform/database/purge.ts';
 import { statement, type Values } from '../platform/database/statement.ts';
-import { oldDeclines } from '../retry-rules/store/old-declines.ts';
-import { oldGrants } from '../wallets/store/old-grants.ts';
+import { oldDeclines } from '../recurring/store/old-declines.ts';
+import { oldGrants } from '../payouts/store/old-grants.ts';
 import { restingQueues } from '../webhooks/inspection/idle-queues.store.ts';
 
 const portionRows = 1_000;

@@ -71,7 +71,7 @@ import { createIdentity } from '../identities/api/create-identity.ts';
 import { createWallet } from '../wallets/api/create-wallet.ts';
 import { createWithdrawal } from '../payouts/api/create-withdrawal.ts';
 import { listDeposits, makeTestDeposit } from '../wallets/api/deposits.ts';
-import { grantDestination, grantWallet } from '../wallets/api/grants.ts';
+import { grantDestination, grantWallet } from '../payouts/api/grants.ts';
 import {
   getWithdrawalEvent,
   listDestinationEvents,

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../../test/support/test-d
 import { testClock, type TestClock } from '../../test/support/test-service.ts';
 import { laterBy } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { Caller } from '../platform/http/caller.ts';
+import type { Caller } from '../caller.ts';
 import { randomIds } from '../ids.ts';
 import { openKeyring, type Keyring } from '../platform/keys/keyring.ts';
 import { localMasterKey } from '../platform/keys/master-key.ts';

@@ -3,7 +3,7 @@
 // way to list cards. Why it is made like this is in docs/decisions/0011-card-vault.md.
 import { laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { Caller } from '../platform/http/caller.ts';
+import type { Caller } from '../caller.ts';
 import type { Ids } from '../ids.ts';
 import type { DataKey, Keyring } from '../platform/keys/keyring.ts';
 import type { MasterKey } from '../platform/keys/master-key.ts';

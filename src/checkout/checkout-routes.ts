@@ -12,7 +12,7 @@ import type { Customer } from '../customers/domain/customer.ts';
 import type { Invoice } from '../invoices/domain/invoice.ts';
 import { originOf } from '../merchants/domain/party.ts';
 import { decimalsOf } from '../money.ts';
-import type { MandateTerms } from '../recurring/domain/mandate.ts';
+import type { MandateTerms } from '../receipts/domain/terms.ts';
 import { awayPage, tryAgainAfterSeconds } from './unavailable-page.ts';
 import { challengePages, type SmallPage } from './challenge-pages.ts';
 import { checkoutPage, type CheckoutView, type Order, type View } from './domain/checkout-page.ts';

@@ -1,6 +1,6 @@
 // What merchants are told about a customer and his bindings. They are one log, so they are one queue: its facts are followed
 // one by one, and each notice shows the state right after its own.
-import { filled, hasMembers, type WebhookEvent, type Topic } from '../platform/events/topic.ts';
+import { filled, hasMembers, type WebhookEvent, type Topic } from '../platform/events/domain/topic.ts';
 import { cardInNotice, contactInNotice } from '../payments/webhook-events.ts';
 import { bindingStatus, evolveBinding, type Binding, type BindingFact } from './domain/binding.ts';
 import { customerFactFromJson, isBindingFact } from './store/codec.ts';

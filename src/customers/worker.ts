@@ -4,7 +4,7 @@ import type { Bank, BankResponse, Terminal } from '../acquiring/domain/bank-port
 import { runningFrom, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { interpret, nextAction, type NextAction } from './domain/bank-actions.ts';
-import { seriesWriteOf } from './domain/series-effects.ts';
+import { seriesWriteOf } from './series-writes.ts';
 import { bindingOperationId, isReturning, type Binding } from './domain/binding.ts';
 import { mayReroute, rerouted } from '../acquiring/domain/reroute.ts';
 import { storeReroute } from './store/reroute.ts';

@@ -1,5 +1,5 @@
 // What merchants are told about invoices, and an invoice as it stands in what they are told.
-import { filled, hasMembers } from '../platform/events/topic.ts';
+import { filled, hasMembers } from '../platform/events/domain/topic.ts';
 import { lineCostMinor, type CartLine, type Invoice, type InvoiceFact } from './domain/invoice.ts';
 
 const noticeNames = {

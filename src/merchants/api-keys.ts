@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib';
 import { laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { ttlCache } from '../platform/database/ttl-cache.ts';
-import type { Caller } from '../platform/http/caller.ts';
+import type { Caller } from '../caller.ts';
 import { randomText } from '../ids.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import { insertApiKey, listApiKeys, readApiKey, revokeApiKey } from './store/api-keys.ts';

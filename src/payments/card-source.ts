@@ -3,7 +3,7 @@
 import type { PaymentResource } from '../cards/domain/payment-resource.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { Caller } from '../platform/http/caller.ts';
+import type { Caller } from '../caller.ts';
 import type { ChargeRefusal } from '../retry-rules/domain/may-charge.ts';
 import { seriesIdOf } from '../recurring/domain/series.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
@@ -13,13 +13,13 @@ import { findPayment, type WithPayment } from './store/payments.ts';
 import type { PaymentParams } from './api/schema.ts';
 import { defined } from '../defined.ts';
 import type { Recurring } from '../recurring/port.ts';
-import type { Customers } from '../customers/port.ts';
+import type { ChargeableCustomers } from './port.ts';
 import type { Cards } from '../cards/vault.ts';
 
 /** What finding the card of a new payment takes. */
 export type CardSourceDeps = {
   readonly db: Database;
-  readonly customers: Customers;
+  readonly customers: ChargeableCustomers;
   readonly recurring: Recurring;
   readonly cards: Cards;
 };

@@ -5,7 +5,7 @@ import type { Clock, Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { storeEvents } from './store/payment-changes.ts';
 import type { StoredPayment } from './store/rows.ts';
-import { seriesWriteOf } from './domain/series-effects.ts';
+import { seriesWriteOf } from './series-writes.ts';
 import { possibleOutcomes, releaseOf, resolutionFacts, type ManualOutcome } from './domain/resolution.ts';
 import { loadPayment, reschedule } from './store/payments.ts';
 import { operationIdOf, type Payment, type PaymentFact } from './domain/payment.ts';

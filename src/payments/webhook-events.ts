@@ -1,7 +1,7 @@
 // What merchants are told about an invoice, its payments and their refunds. They are one log, so they are one queue: its
 // facts are followed one by one, and each notice shows the state right after its own.
 import type { CardDetails } from '../cards/domain/card.ts';
-import { filled, hasMembers, type WebhookEvent, type Topic } from '../platform/events/topic.ts';
+import { filled, hasMembers, type WebhookEvent, type Topic } from '../platform/events/domain/topic.ts';
 import { evolve as evolveInvoice, type Invoice } from '../invoices/domain/invoice.ts';
 import { invoiceFactFromJson } from '../invoices/store/codec.ts';
 import {

@@ -9,7 +9,7 @@ import { consentOver } from './domain/payment-failure.ts';
 import { storeEvents, storeApprovedCharge } from './store/payment-changes.ts';
 import type { StoredPayment } from './store/rows.ts';
 import type { PreloadedEmail, PendingCharge } from '../recurring/store/charge-fragments.ts';
-import { seriesWriteOf, successOf } from './domain/series-effects.ts';
+import { seriesWriteOf, successOf } from './series-writes.ts';
 import { loadPayment, reschedule, type NewPayment } from './store/payments.ts';
 import { storeReroute } from './store/reroute.ts';
 import { mayReroute, rerouted } from '../acquiring/domain/reroute.ts';

@@ -1,7 +1,12 @@
 // What merchants are told about payouts: withdrawals, and the destinations they go to. The first notice of each shows all of
 // it, the others name it and say what became of it.
-import type { LoggedEvent } from '../platform/events/log.ts';
-import { filled, hasMembers, type WebhookEvent, type Topic } from '../platform/events/topic.ts';
+import {
+  filled,
+  hasMembers,
+  type LoggedEvent,
+  type WebhookEvent,
+  type Topic,
+} from '../platform/events/domain/topic.ts';
 
 /** As the log has it. */
 type Failure = readonly [string, ...string[]];

@@ -2,7 +2,7 @@
 import type { CardDetails } from '../cards/domain/card.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { LoggedEvent } from '../platform/events/log.ts';
+import type { LoggedEvent } from '../platform/events/domain/topic.ts';
 import type { Realm } from '../merchants/domain/party.ts';
 import type { Money } from '../money.ts';
 import type { PendingCharge, StartedCharge, ApprovedCharge } from './store/charge-fragments.ts';
@@ -14,7 +14,7 @@ import type { ReceiptLanguage } from '../receipts/domain/receipt.ts';
 import type { ChargeOutcome, Member, Series, SeriesFact, Withdrawn } from './domain/series.ts';
 import type { SeriesWithSettings, StoredSeries } from './store/series.ts';
 import type { RecurringSettings } from './store/settings.ts';
-import type { WrittenReceipt } from '../receipts/write-receipt.ts';
+import type { WrittenReceipt } from './write-receipt.ts';
 
 /** The payment with which a payer, present and authenticated, let his card be charged again. */
 export type Consent = Member & {
@@ -147,4 +147,15 @@ export type Recurring = {
   withdraw(tx: Database, seriesId: string, how: Withdrawn, now: Instant): Promise<Series | undefined>;
   /** The engine's step of a series. */
   step(db: Database, seriesId: string, now: Instant): Promise<void>;
+};
+
+/** What else follows when a consent is revoked, in the same transaction. */
+export type ConsentFollowers = {
+  /** Its card is bound no more, and a customer without another one is unready. */
+  onConsentRevoked(
+    tx: Database,
+    series: Pick<Series, 'id' | 'partyId' | 'kind' | 'root'>,
+    recurring: Pick<Recurring, 'seriesOfCustomer' | 'withdraw'>,
+    now: Instant,
+  ): Promise<void>;
 };

@@ -15,7 +15,7 @@ import {
   storeCardStop,
   storeDecline,
   storeOutcome,
-} from '../retry-rules/store/attempts.ts';
+} from './store/attempts.ts';
 import { startedChargeOf, succeededChargeOf } from './store/charge-fragments.ts';
 import { linkOf } from './consent-bundle.ts';
 import { openConsentSeals } from './consent-seal.ts';
@@ -40,7 +40,7 @@ import {
 } from './store/series.ts';
 import { findSettings } from './store/settings.ts';
 import type { Evaluation, Consent, Recurring } from './port.ts';
-import { openReceipts } from '../receipts/write-receipt.ts';
+import { openReceipts } from './write-receipt.ts';
 import { defined } from '../defined.ts';
 import type { Cards } from '../cards/vault.ts';
 import type { Merchants } from '../merchants/merchants.ts';
@@ -55,8 +55,8 @@ export function openRecurring({
   publicUrl,
   sendsEmail,
 }: {
-  readonly cards: Cards;
-  readonly merchants: Merchants;
+  readonly cards: Pick<Cards, 'credential' | 'lookAt'>;
+  readonly merchants: Pick<Merchants, 'shop'>;
   readonly keyring: Pick<Keyring, 'find' | 'newest'>;
   readonly publicUrl: () => string;
   /** Nobody would send them, nor look at them, in live mode without a mail server. */

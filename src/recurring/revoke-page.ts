@@ -7,10 +7,9 @@ import type { Database } from '../platform/database/database.ts';
 import { isStorableText } from '../platform/http/json-body.ts';
 import { languageOf } from '../receipts/domain/payer-email.ts';
 import type { ReceiptLanguage } from '../receipts/domain/receipt.ts';
+import type { ConsentFollowers, Recurring } from './port.ts';
 import { findSeriesWithSettings } from './store/series.ts';
 import type { Series } from './domain/series.ts';
-import type { Recurring } from './port.ts';
-import type { Customers } from '../customers/port.ts';
 import type { Merchants } from '../merchants/merchants.ts';
 
 const path = '/recurring/withdraw';
@@ -63,10 +62,10 @@ export function addWithdrawPage(
     merchants,
     browserLanguage,
   }: {
-    readonly recurring: Recurring;
-    readonly customers: Customers;
-    readonly merchants: Merchants;
     db: Database;
+    recurring: Recurring;
+    customers: ConsentFollowers;
+    merchants: Pick<Merchants, 'party' | 'timeOf'>;
     /** For whom no letter is known: by what his browser says it speaks. */
     browserLanguage: (acceptLanguage: string | undefined) => ReceiptLanguage;
   },

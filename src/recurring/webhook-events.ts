@@ -1,6 +1,6 @@
 // What merchants are told about a series: the same changes whether they ask for its events or are sent them, and beside each the
 // series as it was right after it. Pure.
-import { filled, type WebhookEvent, type Topic } from '../platform/events/topic.ts';
+import { filled, type WebhookEvent, type Topic } from '../platform/events/domain/topic.ts';
 import { evolve, type Member, type Series, type SeriesFact } from './domain/series.ts';
 import { defined } from '../defined.ts';
 

@@ -4,7 +4,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { Owner, Topic } from '../platform/events/topic.ts';
+import type { Owner, Topic } from '../platform/events/domain/topic.ts';
 import type { Ids } from '../ids.ts';
 import type { Logger } from '../platform/log.ts';
 import { systemDnsLookup, urlProblem } from './registration/address-guard.ts';

@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts';
 import { ttlCache } from '../platform/database/ttl-cache.ts';
 import type { Database, DatabasePool } from '../platform/database/database.ts';
-import type { Owner, Topic } from '../platform/events/topic.ts';
+import type { Owner, Topic } from '../platform/events/domain/topic.ts';
 import type { Ids } from '../ids.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import type { Logger } from '../platform/log.ts';

@@ -4,7 +4,8 @@ import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { epochMsOf, laterBy } from '../../src/clock.ts';
 import { routes, sandboxRoutes } from '../../src/app/routes.ts';
-import { accessTokens, type TokenKind, type TokenSubject } from '../../src/platform/keys/access-token.ts';
+import type { TokenKind, TokenSubject } from '../../src/caller.ts';
+import { accessTokens } from '../../src/platform/keys/access-token.ts';
 import {
   asset,
   entities,

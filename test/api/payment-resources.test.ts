@@ -2,7 +2,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { reencryptCards } from '../../src/cards/reencrypt.ts';
-import { accessTokens, type TokenKind } from '../../src/platform/keys/access-token.ts';
+import type { TokenKind } from '../../src/caller.ts';
+import { accessTokens } from '../../src/platform/keys/access-token.ts';
 import { cardBody, paymentResourcesUrl as url, testCards } from '../support/cards.ts';
 import { scanDatabase, scanLines, scanValues } from '../support/pan-scanner.ts';
 import {

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { loadBinding } from '../../src/customers/store/bindings.ts';
 import { loadPayment, type NewPayment } from '../../src/payments/store/payments.ts';
-import { findPendingCharge } from '../../src/retry-rules/store/attempts.ts';
+import { findPendingCharge } from '../../src/recurring/store/attempts.ts';
 import type { PreloadedEmail } from '../../src/recurring/store/charge-fragments.ts';
 import { findLetter } from '../../src/receipts/store/payer-emails.ts';
 import { findSeriesWithSettings } from '../../src/recurring/store/series.ts';

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { epochMsOf, laterBy, type Instant } from '../../src/clock.ts';
 import { letterIdOf } from '../../src/receipts/domain/payer-email.ts';
-import { runPayerEmailJob } from '../../src/receipts/worker.ts';
+import { runPayerEmailJob } from '../../src/recurring/receipt-worker.ts';
 import { storeSettings } from '../../src/recurring/store/settings.ts';
 import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
 import { startCustomerWorld, type CustomerWorld } from '../support/customer-world.ts';

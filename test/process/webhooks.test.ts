@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { instantAt } from '../../src/clock.ts';
-import { positionOf, type WebhookEvent } from '../../src/platform/events/topic.ts';
+import { positionOf, type WebhookEvent } from '../../src/platform/events/domain/topic.ts';
 import { messageIdOf } from '../../src/webhooks/feed/message.ts';
 import { invoicesTopic } from '../../src/payments/webhook-events.ts';
 import { eventually, mandate, request, startServer, type Server } from '../support/program.ts';

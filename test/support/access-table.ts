@@ -1,6 +1,6 @@
 // What every operation of the API answers whom: the scope of a key it needs, and its answer to each kind of token, for an entity of
 // one's own, for another's and for one that does not exist. Written from the contract; it knows nothing of the table the service uses.
-import type { TokenKind } from '../../src/platform/keys/access-token.ts';
+import type { TokenKind } from '../../src/caller.ts';
 import { cardBody, paymentResourcesUrl } from './cards.ts';
 import { customersUrl } from './customer-world.ts';
 import { invoicesUrl, order } from './invoices.ts';

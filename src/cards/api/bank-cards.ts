@@ -10,7 +10,6 @@ import type { PaymentResource } from '../domain/payment-resource.ts';
 import { defined } from '../../defined.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Cards } from '../vault.ts';
-import type { PayoutRules } from '../../payouts/payout-rules.ts';
 
 const BankCardParams = Type.Object(
   {
@@ -68,7 +67,7 @@ export const storeBankCard = endpoint({
   errors: ['unsupportedCard', 'invalidCardData'],
   handle: async (
     { caller, body, now },
-    { db, cards, payouts }: { db: Database; cards: Cards; payouts: PayoutRules },
+    { db, cards, payouts }: { db: Database; cards: Cards; payouts: { realm: 'test' | 'live' } },
   ) => {
     const { cardNumber: number, expDate, cardHolder, cvv } = body;
     const entered = {

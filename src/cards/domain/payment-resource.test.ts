@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseInstant } from '../../clock.ts';
-import type { Caller } from '../../platform/http/caller.ts';
+import type { Caller } from '../../caller.ts';
 import {
   cardIdOf,
   decideUse,

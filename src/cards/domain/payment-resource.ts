@@ -1,7 +1,7 @@
 // A payment resource: a card in the vault under a handle that is worth nothing outside the service, for one hour. Pure:
 // what the handles look like, and who may use which card for what.
 import type { Instant } from '../../clock.ts';
-import type { Caller } from '../../platform/http/caller.ts';
+import type { Caller } from '../../caller.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import type { CardDetails } from './card.ts';
 

@@ -1,6 +1,7 @@
 // The checkout as it is sent: what is paid, to whom and how much stands in it before any script runs. Its script and its
 // style come with it, named by their hashes in its policy, so that one answer is the whole page and nothing else can run.
-import { fill, wordsIn, type Translations } from './translations.ts';
+import type { Translations } from './translations.en.ts';
+import { fill, wordsIn } from './translations.ts';
 import { consentTextOf, type ConsentText } from './consent-text.ts';
 import type { CheckoutRequest, TaskKind } from './checkout-request.ts';
 import { escapeHtml as escape } from './html.ts';

@@ -1,6 +1,6 @@
 // What a payer agrees to when his card is kept: the sentence beside the box, with its schedule, its lifetime and how to stop it.
 // Pure. The very words are the evidence, so they are made in one place.
-import type { MandateTerms } from '../../recurring/domain/mandate.ts';
+import type { MandateTerms } from '../../receipts/domain/terms.ts';
 import { scheduleInWords } from '../../receipts/domain/receipt.ts';
 import type { CheckoutRequest } from './checkout-request.ts';
 import { fill, wordsIn } from './translations.ts';

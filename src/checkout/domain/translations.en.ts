@@ -146,3 +146,8 @@ export const english = {
     again: 'Try again',
   },
 } as const;
+
+/** The same in any language. */
+export type Translations = {
+  readonly [Part in keyof typeof english]: Readonly<Record<keyof (typeof english)[Part], string>>;
+};

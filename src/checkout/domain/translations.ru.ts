@@ -1,5 +1,5 @@
 // The checkout in Russian.
-import type { Translations } from './translations.ts';
+import type { Translations } from './translations.en.ts';
 
 export const russian: Translations = {
   page: {

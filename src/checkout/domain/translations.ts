@@ -1,12 +1,8 @@
 // Everything the checkout says, in its languages. Pure. What the page's script says is handed to it with the page, in the one
 // language of the payer; the rest is written into the page.
 import type { Locale } from './checkout-request.ts';
-import { english } from './translations.en.ts';
+import { english, type Translations } from './translations.en.ts';
 import { russian } from './translations.ru.ts';
-
-export type Translations = {
-  readonly [Part in keyof typeof english]: Readonly<Record<keyof (typeof english)[Part], string>>;
-};
 
 const byLocale: Readonly<Record<Locale, Translations>> = { en: english, ru: russian };
 

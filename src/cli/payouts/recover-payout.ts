@@ -4,7 +4,7 @@ import { parseInstant, type Instant } from '../../clock.ts';
 import { buildService, type Foundation } from '../../app/compose.ts';
 import { readParty } from '../../merchants/store/parties.ts';
 import { findDestination } from '../../payouts/store/destinations.ts';
-import { findGrant, findOpenGrants, useGrant } from '../../wallets/store/grants.ts';
+import { findGrant, findOpenGrants, useGrant } from '../../payouts/store/grants.ts';
 import { paidLineOf, type PaidLine } from '../../payouts/domain/recovered-withdrawal.ts';
 import { restoreWithdrawal } from '../../payouts/recover-withdrawal.ts';
 import { findWallet } from '../../wallets/store/wallets.ts';

@@ -2,7 +2,7 @@
 // ready or was deleted takes a number in his log and is not shown in it.
 import { Type, type Static } from 'typebox';
 import { ClientInfo, PaymentToolDetails, paymentToolDetailsBody } from '../../cards/api/schema.ts';
-import type { Caller } from '../../platform/http/caller.ts';
+import type { Caller } from '../../caller.ts';
 import { DateTime, EntityID, ExternalID } from '../../platform/http/schemas.ts';
 import { payerError, type PaymentFailure } from '../../payments/domain/payment-failure.ts';
 import { RecurrentTerms } from '../../recurring/api/schema.ts';

@@ -3,8 +3,8 @@ import type { Database } from '../../platform/database/database.ts';
 import { optional, statement, type Values } from '../../platform/database/statement.ts';
 import { bindingColumns, bindingFromRow } from './rows.ts';
 import { bindingList } from './bindings.ts';
+import type { ChargeableCustomer } from '../../payments/domain/chargeable-customer.ts';
 import type { ContactInfo } from '../domain/customer.ts';
-import type { ChargeableCustomer } from '../port.ts';
 import { defined } from '../../defined.ts';
 
 const holdChargeable = statement({

@@ -4,11 +4,11 @@ import { accept, refuse } from '../../refusal.ts';
 import { identityBody, identityExample, IdentityParams, IdentitySchema } from './schema.ts';
 import { decideCreate, evolve, type Identity } from '../domain/identity.ts';
 import { findIdentityNamed, storeNewIdentity } from '../store/identities.ts';
+import type { Provider } from '../domain/provider.ts';
 import { fingerprintOf, createIdempotently } from './idempotent-create.ts';
 import { givenIn, shapeProblem } from './shared-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
-import type { PayoutRules } from '../../payouts/payout-rules.ts';
 import type { Ids } from '../../ids.ts';
 
 export const createIdentity = endpoint({
@@ -31,7 +31,12 @@ export const createIdentity = endpoint({
   errors: ['partyInaccessible', 'noSuchProvider', 'noSuchIdentityClass', 'externalIDConflict'],
   handle: async (
     { caller, body, now },
-    { db, merchants, payouts, ids }: { db: Database; merchants: Merchants; payouts: PayoutRules; ids: Ids },
+    {
+      db,
+      merchants,
+      payouts,
+      ids,
+    }: { db: Database; merchants: Merchants; payouts: { providers: readonly Provider[] }; ids: Ids },
   ) => {
     const fingerprint = fingerprintOf([body.name, body.provider, body.class, body.metadata, body.externalID]);
     const made = await createIdempotently<

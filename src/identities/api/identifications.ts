@@ -11,7 +11,6 @@ import { IdentityPath } from './read-identities.ts';
 import { AnyID } from './shared-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Ids } from '../../ids.ts';
-import type { PayoutRules } from '../../payouts/payout-rules.ts';
 
 /** Each that fails is a change of somebody else's that succeeded. */
 const tries = 100;
@@ -41,7 +40,7 @@ export const startChallenge = endpoint({
   ],
   handle: async (
     { caller, params, body, now },
-    { db, ids, payouts }: { db: Database; ids: Ids; payouts: PayoutRules },
+    { db, ids, payouts }: { db: Database; ids: Ids; payouts: { realm: 'test' | 'live' } },
   ) => {
     for (let attempt = 0; attempt < tries; attempt++) {
       const stored = await findIdentity(db, caller.partyId, params.identityID);

@@ -6,7 +6,6 @@ import { accept, refuse } from '../../refusal.ts';
 import { residences, type Provider } from '../domain/provider.ts';
 import { AnyID } from './shared-schema.ts';
 import { defined } from '../../defined.ts';
-import type { PayoutRules } from '../../payouts/payout-rules.ts';
 
 const ProviderSchema = Type.Object(
   { id: Type.String(), name: Type.String(), residences: Type.Array(Type.String()) },
@@ -29,6 +28,8 @@ const CurrencySchema = Type.Object(
 const ThreeLetters = Type.String({ pattern: '^[A-Za-z]{3}$' });
 const ProviderPath = Type.Object({ providerID: AnyID });
 
+type Deps = { payouts: { providers: readonly Provider[] } };
+
 export const listProviders = endpoint({
   operation: 'listProviders',
   access: { scope: 'payouts:read' },
@@ -40,7 +41,7 @@ export const listProviders = endpoint({
   status: 200,
   response: Type.Array(ProviderSchema),
   errors: [],
-  handle: ({ query }, { payouts }: { payouts: PayoutRules }) => {
+  handle: ({ query }, { payouts }: Deps) => {
     const residence = query.residence?.toUpperCase();
     const found = payouts.providers.filter(
       (provider) => residence === undefined || provider.residences.includes(residence),
@@ -60,7 +61,7 @@ export const getProvider = endpoint({
   status: 200,
   response: ProviderSchema,
   errors: ['providerNotFound'],
-  handle: ({ params }, { payouts }: { payouts: PayoutRules }) => {
+  handle: ({ params }, { payouts }: Deps) => {
     const found = payouts.providers.find(({ id }) => id === params.providerID);
     return Promise.resolve(found ? accept(providerBody(found)) : refuse('providerNotFound'));
   },
@@ -77,7 +78,7 @@ export const listIdentityClasses = endpoint({
   status: 200,
   response: Type.Array(IdentityClass),
   errors: ['providerNotFound'],
-  handle: ({ params }, { payouts }: { payouts: PayoutRules }) => {
+  handle: ({ params }, { payouts }: Deps) => {
     const found = payouts.providers.find(({ id }) => id === params.providerID);
     return Promise.resolve(found ? accept([...found.classes]) : refuse('providerNotFound'));
   },
@@ -94,7 +95,7 @@ export const getIdentityClass = endpoint({
   status: 200,
   response: IdentityClass,
   errors: ['providerNotFound'],
-  handle: ({ params }, { payouts }: { payouts: PayoutRules }) => {
+  handle: ({ params }, { payouts }: Deps) => {
     const provider = payouts.providers.find(({ id }) => id === params.providerID);
     const found = provider?.classes.find(({ id }) => id === params.identityClassID);
     return Promise.resolve(found ? accept(found) : refuse('providerNotFound'));

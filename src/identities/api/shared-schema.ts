@@ -3,7 +3,6 @@ import { Type, type Static } from 'typebox';
 import { parseInstant, type Instant } from '../../clock.ts';
 import { CurrencyCode } from '../../platform/http/schemas.ts';
 import type { Money } from '../../money.ts';
-import { nestedFailure, type PayoutFailure } from '../../payouts/domain/payout-failure.ts';
 import { defined } from '../../defined.ts';
 
 /** Of what is named in an address or a body. */
@@ -39,14 +38,6 @@ export const AssetParams = Type.Object(
   { title: 'AssetParams' },
 );
 
-const DeepestFailure = Type.Object({ code: Type.String() });
-const InnerFailure = Type.Object({ code: Type.String(), subError: Type.Optional(DeepestFailure) });
-const SubFailure = Type.Object({ code: Type.String(), subError: Type.Optional(InnerFailure) });
-export const Failure = Type.Object(
-  { code: Type.String(), subError: Type.Optional(SubFailure) },
-  { title: 'PayoutFailure', description: 'From the outermost code inwards.' },
-);
-
 const maxMetadataBytes = 16 * 1_024;
 
 /** What a schema cannot say. */
@@ -58,10 +49,6 @@ export function shapeProblem(body: { name?: string; metadata?: unknown }): strin
 
 export function assetBody({ minor, currency }: Money): Static<typeof Asset> {
   return { amount: Number(minor), currency };
-}
-
-export function failureBody(failure: PayoutFailure): Static<typeof Failure> {
-  return nestedFailure(failure);
 }
 
 /** What a merchant gave along with it, where he did. */

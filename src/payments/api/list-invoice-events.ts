@@ -1,8 +1,8 @@
 // GET …/events: everything that has happened to an invoice and to its payments, in order.
 import { Type, type Static } from 'typebox';
-import type { LoggedEvent } from '../../platform/events/log.ts';
+import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
 import { logReader, readVisible } from '../../platform/events/read-log.ts';
-import type { Caller } from '../../platform/http/caller.ts';
+import type { Caller } from '../../caller.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime, EventPage } from '../../platform/http/schemas.ts';
 import { invoiceFactFromJson } from '../../invoices/store/codec.ts';

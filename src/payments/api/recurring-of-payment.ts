@@ -20,9 +20,8 @@ import type { Payment } from '../domain/payment.ts';
 import { findPayment } from '../store/payments.ts';
 import { PaymentPath } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { Recurring } from '../../recurring/port.ts';
+import type { ConsentFollowers, Recurring } from '../../recurring/port.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
-import type { Customers } from '../../customers/port.ts';
 
 type Deps = {
   readonly db: Database;
@@ -150,7 +149,7 @@ export const withdrawConsent = endpoint({
   bodyExample: { reason: 'Cancelled in the account' },
   status: 204,
   errors,
-  handle: async (request, deps: Deps & { readonly customers: Customers }) => {
+  handle: async (request, deps: Deps & { readonly customers: ConsentFollowers }) => {
     const found = await seriesOf(request, deps);
     if (!found.ok) return found;
     const how = { by: 'merchant', reason: request.body.reason } as const;

@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import type { Interaction } from '../../acquiring/domain/bank-port.ts';
 import { ClientInfo, PaymentToolDetails, paymentToolDetailsBody } from '../../cards/api/schema.ts';
 import type { Instant } from '../../clock.ts';
-import type { Caller } from '../../platform/http/caller.ts';
+import type { Caller } from '../../caller.ts';
 import {
   Amount,
   CurrencyCode,

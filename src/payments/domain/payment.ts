@@ -6,10 +6,10 @@ import type { CardDetails } from '../../cards/domain/card.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Fees } from '../../platform/ledger/domain/fee.ts';
 import type { Realm } from '../../merchants/domain/party.ts';
+import type { CartLine } from '../../invoices/domain/invoice.ts';
 import type { Money } from '../../money.ts';
 import type { MandateGiven } from '../../recurring/domain/mandate.ts';
 import type { PaymentFailure } from './payment-failure.ts';
-import type { RefundTerms } from './refund.ts';
 
 export type Payer = {
   /** Of the card in the vault. */
@@ -128,6 +128,19 @@ export type RefundUnderWay = { readonly id: string; readonly minor: bigint; read
 export type PaymentStateName = PaymentState['name'];
 export type Payment = PaymentTerms & { readonly state: PaymentState };
 export type PublicStatus = 'pending' | 'processed' | 'captured' | 'cancelled' | 'refunded' | 'failed';
+
+/** What is fixed when a refund is made. */
+export type RefundTerms = {
+  /** Counts the refunds of the payment, from 100. */
+  readonly id: string;
+  readonly createdAt: Instant;
+  readonly amount: Money;
+  readonly feeMinor: bigint;
+  readonly reason?: string;
+  /** What remains with the payer. */
+  readonly cart?: readonly CartLine[];
+  readonly externalId?: string;
+};
 
 export type PaymentFact =
   | { readonly type: 'payment_started'; readonly terms: PaymentTerms }

@@ -3,23 +3,9 @@
 import type { Instant } from '../../clock.ts';
 import { maxCartLines, lineCostMinor, type CartLine } from '../../invoices/domain/invoice.ts';
 import { feeOf, noFee } from '../../platform/ledger/domain/fee.ts';
-import type { Money } from '../../money.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import type { PaymentFailure } from './payment-failure.ts';
-import type { Payment, PaymentFact } from './payment.ts';
-
-/** What is fixed when the refund is made. */
-export type RefundTerms = {
-  /** Counts the refunds of the payment, from 100. */
-  readonly id: string;
-  readonly createdAt: Instant;
-  readonly amount: Money;
-  readonly feeMinor: bigint;
-  readonly reason?: string;
-  /** What remains with the payer. */
-  readonly cart?: readonly CartLine[];
-  readonly externalId?: string;
-};
+import type { Payment, PaymentFact, RefundTerms } from './payment.ts';
 
 export type RefundState =
   | { readonly status: 'pending' | 'succeeded' }

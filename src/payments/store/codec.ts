@@ -2,8 +2,7 @@
 import { lineFromJson, lineToJson, type LineJson } from '../../invoices/store/codec.ts';
 import { feesFromJson, feesToJson, type FeesJson } from '../../platform/ledger/domain/fee.ts';
 import type { Currency, Money } from '../../money.ts';
-import type { PaymentFact, PaymentTerms } from '../domain/payment.ts';
-import type { RefundTerms } from '../domain/refund.ts';
+import type { PaymentFact, PaymentTerms, RefundTerms } from '../domain/payment.ts';
 
 /** In the invoice's log a fact says which payment it is about. */
 export function factToJson(fact: PaymentFact, paymentId: string): unknown {

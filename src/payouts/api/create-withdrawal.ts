@@ -4,7 +4,7 @@ import { initialClaim, type JobRunner } from '../../platform/jobs/job-runner.ts'
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { findDestination } from '../store/destinations.ts';
-import { findGrant } from '../../wallets/store/grants.ts';
+import { findGrant } from '../store/grants.ts';
 import { fingerprintOf, createIdempotently } from '../../identities/api/idempotent-create.ts';
 import type { TurnoverRefusal } from '../domain/payout-limits.ts';
 import { givenIn, shapeProblem } from '../../identities/api/shared-schema.ts';

@@ -3,11 +3,10 @@ import { Type, type Static } from 'typebox';
 import { passesLuhn } from '../../cards/domain/card.ts';
 import { CurrencyCode, DateTime } from '../../platform/http/schemas.ts';
 import { publicStatus, type Destination } from '../domain/destination.ts';
+import { Failure, failureBody } from '../../wallets/api/failure-schema.ts';
 import {
   AnyID,
   EntityName,
-  Failure,
-  failureBody,
   FreeMetadata,
   givenBody,
   Named,

@@ -2,12 +2,13 @@
 import { Type, type Static } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime } from '../../platform/http/schemas.ts';
-import type { LoggedEvent } from '../../platform/events/log.ts';
+import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
 import { logReader } from '../../platform/events/read-log.ts';
 import { accept, refuse } from '../../refusal.ts';
 import type { DestinationFact } from '../domain/destination.ts';
 import { DestinationPath } from './destination-schema.ts';
-import { AnyID, Failure, failureBody } from '../../identities/api/shared-schema.ts';
+import { Failure, failureBody } from '../../wallets/api/failure-schema.ts';
+import { AnyID } from '../../identities/api/shared-schema.ts';
 import type { WithdrawalFact } from '../domain/withdrawal.ts';
 import { WithdrawalPath } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';

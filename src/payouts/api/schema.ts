@@ -1,13 +1,12 @@
 // Withdrawals as the API takes and shows them.
 import { Type, type Static } from 'typebox';
 import { DateTime } from '../../platform/http/schemas.ts';
+import { Failure, failureBody } from '../../wallets/api/failure-schema.ts';
 import {
   AnyID,
   Asset,
   assetBody,
   AssetParams,
-  Failure,
-  failureBody,
   FreeMetadata,
   givenBody,
   Named,

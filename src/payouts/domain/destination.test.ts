@@ -10,7 +10,8 @@ import {
   type DestinationFact,
   type DestinationStatus,
 } from './destination.ts';
-import { failureOfDecline, nestedFailure } from './payout-failure.ts';
+import { nestedFailure } from '../../wallets/domain/failure-path.ts';
+import { failureOfDecline } from './payout-failure.ts';
 
 const terms = {
   id: 'D1',

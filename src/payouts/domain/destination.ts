@@ -3,7 +3,8 @@ import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
 import type { Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
-import { failureOfDecline, isTransient, type PayoutFailure } from './payout-failure.ts';
+import type { PayoutFailure } from '../../wallets/domain/failure-path.ts';
+import { failureOfDecline, isTransient } from './payout-failure.ts';
 
 export type DestinationTerms = {
   readonly id: string;

@@ -1,13 +1,9 @@
-// Why a payout failed, as a path in the merchant's tree of errors, and what the bank's code means for a payout.
-
-/** From the outermost code inwards: `['authorization_failed', 'account_blocked']`. */
-export type PayoutFailure = readonly [string, ...string[]];
+// What the bank's code means for a payout.
+import type { PayoutFailure } from '../../wallets/domain/failure-path.ts';
 
 const declined = (...path: string[]): PayoutFailure => ['authorization_failed', ...path];
 const cardRejected = (reason: string) => declined('destination_rejected', 'bank_card_rejected', reason);
 
-/** The wallet lacked the money. */
-export const insufficientFunds: PayoutFailure = ['account_limit_exceeded', 'amount'];
 export const noRoute: PayoutFailure = ['no_route_found'];
 /** An operator has decided so. */
 export const operatorDecided: PayoutFailure = declined('unknown');
@@ -64,12 +60,4 @@ export function failureOfDecline({ code }: { readonly code: string }): PayoutFai
 /** Nobody has looked at the card: it may be asked for again. */
 export function isTransient([, reason]: PayoutFailure): boolean {
   return reason === 'temporarily_unavailable';
-}
-
-export type NestedFailure = { readonly code: string; readonly subError?: NestedFailure };
-
-/** The tree a merchant sees. */
-export function nestedFailure([code, ...inner]: PayoutFailure): NestedFailure {
-  const [next, ...rest] = inner;
-  return next === undefined ? { code } : { code, subError: nestedFailure([next, ...rest]) };
 }

@@ -3,7 +3,7 @@
 import type { Terminal } from '../../acquiring/domain/bank-port.ts';
 import type { Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
-import type { PayoutFailure } from './payout-failure.ts';
+import type { PayoutFailure } from '../../wallets/domain/failure-path.ts';
 
 /** The way to the card: which bank, and by which name it knows the merchant. */
 export type Route = { readonly bankId: string; readonly terminal: Terminal };

@@ -13,7 +13,7 @@ import {
   type DestinationStatus,
 } from '../domain/destination.ts';
 import type { Named } from '../../identities/api/idempotent-create.ts';
-import type { PayoutFailure } from '../domain/payout-failure.ts';
+import type { PayoutFailure } from '../../wallets/domain/failure-path.ts';
 import {
   claimExternalId,
   isBlockedSql,

@@ -14,8 +14,9 @@ import {
 } from '../../platform/ledger/store/journals.ts';
 import { withdrawalCreated } from '../../platform/ledger/domain/postings.ts';
 import type { Refusal } from '../../refusal.ts';
-import { useGrant } from '../../wallets/store/grants.ts';
-import { insufficientFunds, noRoute, type PayoutFailure } from '../domain/payout-failure.ts';
+import { useGrant } from './grants.ts';
+import { insufficientFunds, type PayoutFailure } from '../../wallets/domain/failure-path.ts';
+import { noRoute } from '../domain/payout-failure.ts';
 import {
   periodsOf,
   requireTurnover,

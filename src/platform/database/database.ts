@@ -2,7 +2,7 @@
 // connection; a connection is held for the length of a statement or a transaction and never while waiting for others.
 import pg from 'pg';
 import type { Column, Columns, Statement, Values } from './statement.ts';
-import { keepIdle } from './idle-connections.ts';
+import { keepIdle, type ConnectionPool } from './idle-connections.ts';
 import { StatementClient } from './statement-client.ts';
 import { typeParsers } from './statement.ts';
 
@@ -57,12 +57,6 @@ const idleInTransactionTimeoutMs = 5_000;
 const transactionTries = 5;
 /** Of the connections of a node; they serve reads of a fraction of a millisecond. */
 const lookupConnections = 2;
-
-/** Where connections come from: the driver's pool, or what stands in for it where the order of everything is decided. */
-export type ConnectionPool = Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'> & {
-  connect(): Promise<pg.PoolClient>;
-  end(): Promise<void>;
-};
 
 export function openDatabase(options: {
   connection: Connection;

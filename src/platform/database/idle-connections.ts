@@ -2,7 +2,12 @@
 // is none; but for each statement it sets two timers and waits a turn. So what it gave is kept here, and given back to it when somebody
 // waits there, or to be ended: when the connection is of no more use, or was not needed for a while.
 import type pg from 'pg';
-import type { ConnectionPool } from './database.ts';
+
+/** Where connections come from: the driver's pool, or what stands in for it where the order of everything is decided. */
+export type ConnectionPool = Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'> & {
+  connect(): Promise<pg.PoolClient>;
+  end(): Promise<void>;
+};
 
 /** What was not needed for so long is ended. */
 const lookEveryMs = 10_000;

@@ -1,12 +1,5 @@
 // The log: what happened to each aggregate, in order, without gaps, never changed. A row is one atomic group of facts and
 // its sequence is the version of the aggregate it led to. Polling endpoints and webhooks read the same rows.
-import type { Instant } from '../../clock.ts';
-
-export type LoggedEvent<Fact> = {
-  readonly sequence: number;
-  readonly createdAt: Instant;
-  readonly facts: readonly Fact[];
-};
 
 /**
  * In the `set` of a statement that changes an aggregate. The clock of another node may have been ahead, and an event must not be

@@ -2,7 +2,8 @@
 // of a customer) writes into the same log, so the facts are handed out as they are stored.
 import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
-import { maxEvents, type LoggedEvent } from './log.ts';
+import type { LoggedEvent } from './domain/topic.ts';
+import { maxEvents } from './log.ts';
 
 type Name = { readonly partyId: string; readonly id: string };
 /** The events after a cursor, oldest first; undefined when there is nothing of that name of that party. */

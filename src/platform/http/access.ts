@@ -1,6 +1,6 @@
 // Who may call an operation: the scope an API key needs, and the access tokens that may do it. Each endpoint declares its own;
 // a test walks every operation with every kind of token, for an entity of its own and for another's.
-import type { TokenKind } from '../keys/access-token.ts';
+import type { TokenKind } from '../../caller.ts';
 import type { ErrorCode } from './errors/error-codes.ts';
 
 /** The scope of a key that was made without a list: whatever there is, now and later. */

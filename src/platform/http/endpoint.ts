@@ -4,7 +4,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Instant } from '../../clock.ts';
 import type { Busy, Outcome } from '../../refusal.ts';
 import type { Access } from './access.ts';
-import type { Caller } from './caller.ts';
+import type { Caller } from '../../caller.ts';
 import type { ErrorCode, refusalsOfEveryOperation } from './errors/error-codes.ts';
 
 /** A refusal every operation shares needs no mention; any other must stand in the endpoint's own list. */

@@ -7,11 +7,10 @@ import type { TSchema } from 'typebox';
 import type { Clock, Instant } from '../../clock.ts';
 import { DatabaseUnavailable, type Database } from '../database/database.ts';
 import type { AccessTokens } from '../keys/access-token.ts';
-import type { ApiKeys } from '../../merchants/api-keys.ts';
 import type { Refusal } from '../../refusal.ts';
 import { allScopes, type Access } from './access.ts';
 import { clientAddress, networkOf } from './client-address.ts';
-import type { Caller } from './caller.ts';
+import type { Caller } from '../../caller.ts';
 import { maxTimeoutMs, RequestDeadline, timeoutMsOf } from './request-deadline.ts';
 import { takesIdempotencyKey, type AnyEndpoint, type EndpointRequest } from './endpoint.ts';
 import {
@@ -34,6 +33,13 @@ import {
 } from './errors/error-response.ts';
 import { compileCheck, type Check, type ValidationError } from './errors/validate.ts';
 
+/** What is asked of API keys. */
+export type ApiKeyCheck = {
+  authenticate(text: string): Promise<Caller | undefined>;
+  /** Whether this node has seen that key work before; whether it still does is not said. Looks nowhere. */
+  hasWorked(text: string): boolean;
+};
+
 export type PipelineDeps<Deps extends { readonly db: Database }, PrepareDeps> = {
   /** What endpoints take. A request with an Idempotency-Key gets its transaction as `db`. */
   readonly endpointDeps: Deps;
@@ -42,7 +48,7 @@ export type PipelineDeps<Deps extends { readonly db: Database }, PrepareDeps> = 
   /** The party's time, which its test clock may have moved; undefined when there is no such party. */
   readonly timeOf: (partyId: string) => Promise<Instant | undefined>;
   readonly clock: Clock;
-  readonly apiKeys: ApiKeys;
+  readonly apiKeys: ApiKeyCheck;
   readonly tokens: AccessTokens;
   readonly idempotency: Idempotency;
   readonly keyRate: RateLimit;

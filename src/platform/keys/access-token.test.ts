@@ -2,7 +2,8 @@ import { createHmac, generateKeyPairSync, randomBytes } from 'node:crypto';
 import * as jose from 'jose';
 import { describe, expect, test } from 'vitest';
 import { testClock } from '../../../test/support/test-service.ts';
-import { accessTokens, type TokenSubject } from './access-token.ts';
+import type { TokenSubject } from '../../caller.ts';
+import { accessTokens } from './access-token.ts';
 import type { DataKey, Keyring } from './keyring.ts';
 
 const subject: TokenSubject = { kind: 'invoice', entityId: 'invoice-1', partyId: 'party-1' };

@@ -5,18 +5,9 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { epochMsOf } from '../../clock.ts';
 import { randomText } from '../../ids.ts';
+import { tokenKinds, type TokenKind, type TokenSubject } from '../../caller.ts';
 import type { Keyring } from './keyring.ts';
 import { defined } from '../../defined.ts';
-
-export const tokenKinds = ['invoice', 'customer', 'invoice-template'] as const;
-export type TokenKind = (typeof tokenKinds)[number];
-export type TokenSubject = {
-  readonly kind: TokenKind;
-  readonly entityId: string;
-  readonly partyId: string;
-  /** For a page alone: it pays with a payer who is present, and charges no card that was kept. */
-  readonly isFor?: 'checkout';
-};
 
 export type AccessTokens = {
   issue(subject: TokenSubject): string;

@@ -1,17 +1,20 @@
 // A letter: the receipt of one recurring payment, on its way to the payer by mail. Pure.
 import type { Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
-import type { Mandate } from '../../recurring/domain/mandate.ts';
 import { receiptLanguages, type ReceiptLanguage } from './receipt.ts';
-import type { Member } from '../../recurring/domain/series.ts';
 
 /** What a receipt says of the payment. */
-export type Paid = Member & {
+export type Paid = {
+  readonly invoiceId: string;
+  readonly paymentId: string;
   readonly at: Instant;
   readonly amount: Money;
   readonly reference: string;
   readonly approvalCode?: string;
 };
+
+/** The payment it is the receipt of. */
+export type PaymentOfEmail = Pick<Paid, 'invoiceId' | 'paymentId'>;
 
 export type PayerEmail = {
   readonly partyId: string;
@@ -28,13 +31,13 @@ export type PayerEmail = {
 };
 
 /** By what a mail server and a mail program know it, at every attempt. */
-export function letterIdOf({ invoiceId, paymentId }: Member): string {
+export function letterIdOf({ invoiceId, paymentId }: PaymentOfEmail): string {
   return `receipt.${invoiceId}.${paymentId}`;
 }
 
 /** That in which the payer agreed, else the shop's, else English. */
 export function languageOf(
-  { consent }: Pick<Mandate, 'consent'>,
+  { consent }: { readonly consent?: { readonly locale?: string } },
   ofShop: ReceiptLanguage | undefined,
 ): ReceiptLanguage {
   const agreedIn = consent?.locale?.slice(0, 2).toLowerCase();

@@ -4,9 +4,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
-import { scheduleProblem, type AmountRule } from '../../recurring/domain/mandate.ts';
+import { scheduleProblem } from '../../recurring/domain/mandate.ts';
 import { escaped, receiptLanguages, receiptOf, receiptProblems, type ReceiptFacts } from './receipt.ts';
 import { defined } from '../../defined.ts';
+import type { AmountRule } from './terms.ts';
 
 const facts: ReceiptFacts = {
   language: 'en',

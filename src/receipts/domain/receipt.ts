@@ -4,7 +4,7 @@
 import { givesAnyNumberAway } from '../../cards/domain/card.ts';
 import type { Instant } from '../../clock.ts';
 import { decimalsOf, type Money } from '../../money.ts';
-import { asAgreed, type Mandate } from '../../recurring/domain/mandate.ts';
+import { asAgreed, type MandateTerms } from './terms.ts';
 
 export const receiptLanguages = ['en', 'ru'] as const;
 export type ReceiptLanguage = (typeof receiptLanguages)[number];
@@ -14,10 +14,7 @@ export type ReceiptFacts = {
   readonly merchant: { readonly name: string; readonly site: string; readonly contact?: string };
   readonly amount: Money;
   readonly at: Instant;
-  readonly mandate: Pick<
-    Mandate,
-    'schedule' | 'validUntil' | 'amountRule' | 'trialEnd' | 'amountAfterTrialMinor'
-  >;
+  readonly mandate: MandateTerms & { readonly schedule: string };
   readonly card: { readonly paymentSystem: string; readonly lastDigits: string };
   readonly invoiceId: string;
   readonly paymentId: string;

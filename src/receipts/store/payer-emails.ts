@@ -3,8 +3,7 @@ import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import type { Currency } from '../../money.ts';
-import type { PayerEmail, Paid } from '../domain/payer-email.ts';
-import type { Member } from '../../recurring/domain/series.ts';
+import type { Paid, PayerEmail, PaymentOfEmail } from '../domain/payer-email.ts';
 import { defined } from '../../defined.ts';
 
 /** What a receipt says, and where it goes. */
@@ -142,7 +141,7 @@ export async function storeLetter(
 
 export async function findLetter(
   db: Database,
-  { invoiceId, paymentId }: Member,
+  { invoiceId, paymentId }: PaymentOfEmail,
 ): Promise<PayerEmail | undefined> {
   const [row] = await db.run(readLetter, { invoice_id: invoiceId, payment_id: paymentId });
   return row && letterFromRow(row);
@@ -159,7 +158,7 @@ export async function findOutbox(
 
 export async function endLetter(
   db: Database,
-  { invoiceId, paymentId }: Member,
+  { invoiceId, paymentId }: PaymentOfEmail,
   ended: Required<Pick<PayerEmail, 'status' | 'written'>> & Pick<PayerEmail, 'refusal'>,
   now: Instant,
 ): Promise<void> {

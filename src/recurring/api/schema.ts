@@ -1,7 +1,7 @@
 // A series as the API shows it: whether it may be charged now, and if not, why and from when on; and what has happened to it.
 import { Type, type Static } from 'typebox';
 import { Amount, DateTime, EntityID } from '../../platform/http/schemas.ts';
-import type { LoggedEvent } from '../../platform/events/log.ts';
+import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
 import { givesAnyNumberAway } from '../../cards/domain/card.ts';
 import { isDate } from '../../retry-rules/domain/calendar.ts';
 import type { Bundle } from '../consent-bundle.ts';

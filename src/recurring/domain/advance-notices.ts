@@ -3,15 +3,7 @@
 import { laterBy, type Instant } from '../../clock.ts';
 import { endOfDay, monthsAfter } from '../../retry-rules/domain/calendar.ts';
 import { maxGapMonths } from '../../retry-rules/domain/may-charge.ts';
-import type { Series } from './series.ts';
-
-export type AdvanceNotice = {
-  readonly kind:
-    'cardExpiring' | 'gapNearing' | 'rareChargeNearing' | 'trialEnding' | 'consentEnding' | 'consentEnded';
-  /** When it is said, and of which moment it speaks. */
-  readonly at: Instant;
-  readonly about: Instant;
-};
+import type { AdvanceNotice, Series } from './series.ts';
 
 const dayMs = 24 * 3_600_000;
 const rareAfterDays = 180;

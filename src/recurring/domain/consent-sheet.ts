@@ -2,7 +2,8 @@
 // that nothing of it was changed. One file without script, which says no more than the bundle does. Pure.
 import type { Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
-import type { AmountRule, Mandate } from './mandate.ts';
+import type { AmountRule } from '../../receipts/domain/terms.ts';
+import type { Mandate } from './mandate.ts';
 import { escaped, moneyText, scheduleInWords } from '../../receipts/domain/receipt.ts';
 import type { SeriesFact, SeriesTerms } from './series.ts';
 

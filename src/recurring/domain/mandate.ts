@@ -2,21 +2,7 @@
 // shop's own defaults, else they are the plainest there are. Pure.
 import { givesAnyNumberAway } from '../../cards/domain/card.ts';
 import type { Instant } from '../../clock.ts';
-
-export type AmountRule =
-  | { readonly kind: 'fixed' | 'upTo'; readonly amountMinor: number }
-  | { readonly kind: 'variable'; readonly text: string };
-
-export type MandateTerms = {
-  /** An ISO 8601 period, `P1M`, or words. */
-  readonly schedule?: string;
-  /** The last day of its lifetime, `2030-12-31`; none: until cancelled. */
-  readonly validUntil?: string;
-  readonly amountRule?: AmountRule;
-  /** The last day of a trial, or of another price that ends. */
-  readonly trialEnd?: string;
-  readonly amountAfterTrialMinor?: number;
-};
+import { asAgreed, type MandateTerms } from '../../receipts/domain/terms.ts';
 
 /** Why words may not be its schedule, which is kept for good and stands on the receipts. */
 export function scheduleProblem(schedule: string): string | undefined {
@@ -61,9 +47,6 @@ export type Mandate = MandateTerms & {
 
 /** What a payment brings with it. */
 export type MandateGiven = MandateTerms & { readonly consent?: ConsentGiven };
-
-/** Of a mandate that nobody has said anything about. */
-export const asAgreed = 'as agreed with the merchant';
 
 /** The lifetime goes with the schedule it was agreed with: half of one and half of another would be a third agreement. */
 export function mandateOf(

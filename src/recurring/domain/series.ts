@@ -5,14 +5,8 @@ import type { PaymentSystem } from '../../cards/domain/card.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
 import type { Mandate } from './mandate.ts';
-import type { AdvanceNotice } from './advance-notices.ts';
-import {
-  effectsOf,
-  packsInForce,
-  strictest,
-  type RulePack,
-  type StopScope,
-} from '../../retry-rules/domain/rule-packs.ts';
+import { seriesAt } from '../../retry-rules/domain/failures.ts';
+import { effectsOf, packsInForce, strictest, type StopScope } from '../../retry-rules/domain/rule-packs.ts';
 import { defined } from '../../defined.ts';
 
 /** A payment, by its invoice and its number there. */
@@ -100,6 +94,15 @@ export type Attempt = Member & {
   readonly isRetry: boolean;
 };
 
+/** What a merchant hears of a series before it happens. */
+export type AdvanceNotice = {
+  readonly kind:
+    'cardExpiring' | 'gapNearing' | 'rareChargeNearing' | 'trialEnding' | 'consentEnding' | 'consentEnded';
+  /** When it is said, and of which moment it speaks. */
+  readonly at: Instant;
+  readonly about: Instant;
+};
+
 export type SeriesFact =
   | { readonly type: 'series_started'; readonly terms: SeriesTerms }
   | ({
@@ -129,20 +132,6 @@ export type SeriesFact =
       readonly mandate?: Mandate;
     }
   | { readonly type: 'notice_due'; readonly notice: AdvanceNotice };
-
-/** How long after its beginning a series of failures ends, whatever comes. */
-export function failingEndsAt(failingSince: Instant, packs: readonly RulePack[]): Instant {
-  const untilMs = Math.min(...packs.map(({ retries }) => retries?.untilMs ?? Infinity));
-  return laterBy(failingSince, untilMs);
-}
-
-/** The series with its failures' end behind it, if that is so by now: nothing happens at that moment, it is only late. */
-export function seriesAt(series: Series, now: Instant): Series {
-  const { failingSince, ...rest } = series;
-  if (failingSince === undefined) return series;
-  const end = failingEndsAt(failingSince, packsInForce(series.card.paymentSystem, now));
-  return now > end ? { ...rest, deadUntil: end } : series;
-}
 
 /** What a charge's ending means: the facts, and how far a stop reaches beyond the series. */
 export function applyOutcome(

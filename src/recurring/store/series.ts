@@ -3,7 +3,8 @@
 import { latest, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
-import { appendEvent, type LoggedEvent } from '../../platform/events/log.ts';
+import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
+import { appendEvent } from '../../platform/events/log.ts';
 import { linkOf } from '../consent-bundle.ts';
 import { nextAdvanceNotice } from '../domain/advance-notices.ts';
 import { evolve, type CardRef, type Series, type SeriesFact } from '../domain/series.ts';

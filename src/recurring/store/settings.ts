@@ -1,7 +1,7 @@
 // What a shop wants of recurring charges where it wants anything else than the rules say.
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
-import type { MandateTerms } from '../domain/mandate.ts';
+import type { MandateTerms } from '../../receipts/domain/terms.ts';
 import type { ReceiptLanguage } from '../../receipts/domain/receipt.ts';
 
 export type RecurringSettings = {

@@ -3,7 +3,23 @@
 import { laterBy, type Instant } from '../../clock.ts';
 import { monthsAfter } from './calendar.ts';
 import { nextPackAfter, packIdOf, packsInForce, type Counter, type RulePack } from './rule-packs.ts';
-import { failingEndsAt, seriesAt, type Member, type Series } from '../../recurring/domain/series.ts';
+import { failingEndsAt, seriesAt, type Failing } from './failures.ts';
+
+type PaymentName = { readonly invoiceId: string; readonly paymentId: string };
+
+/** What the rules look at of a series. */
+export type ChargedSeries = Failing & {
+  readonly state:
+    | { readonly name: 'active' | 'withdrawn' }
+    | { readonly name: 'stopped'; readonly rule: string; readonly pack: string };
+  readonly card: Failing['card'] & { readonly endsAt: Instant };
+  /** When the payer was last present and authenticated. */
+  readonly consentedAt: Instant;
+  readonly endsAt?: Instant;
+  readonly latest: PaymentName;
+  readonly lastSuccessAt: Instant;
+  readonly notBefore?: { readonly at: Instant; readonly rule: string; readonly pack: string };
+};
 
 /** A stop of the card that may concern this series: the latest there is. */
 export type CardStop = { readonly at: Instant; readonly rule: string; readonly pack: string };
@@ -13,7 +29,7 @@ export type Decline = { readonly at: Instant; readonly isOfCharge: boolean };
 
 /** What is known when the question is asked. */
 export type Standing = {
-  readonly series: Series;
+  readonly series: ChargedSeries;
   readonly cardStop?: CardStop;
   /** When the latest attempt was made that reached the bank, or may yet. */
   readonly lastAttemptAt?: Instant;
@@ -28,7 +44,7 @@ export type Charge = {
   /** Of the invoice to be charged; `then`: one that will be made for it. */
   readonly invoiceCreatedAt: Instant | 'then';
   /** The payment named as parent, when one is. */
-  readonly parent?: Member;
+  readonly parent?: PaymentName;
   readonly enforceMaxGap?: boolean;
 };
 
@@ -151,7 +167,7 @@ function finalRefusal(
 }
 
 /** No charge of the series comes any more, whatever the invoice; at most the payer consents anew, with his card. */
-export function canNeverCharge(series: Series, now: Instant): boolean {
+export function canNeverCharge(series: ChargedSeries, now: Instant): boolean {
   const packs = packsInForce(series.card.paymentSystem, now);
   const standing = { series, isAttemptPending: false, declines: [] };
   return finalRefusal(standing, { invoiceCreatedAt: 'then' }, packs, now) !== undefined;
@@ -164,7 +180,7 @@ type Wait = {
   readonly pack: string;
 };
 
-function waits(standing: Standing, series: Series, packs: readonly RulePack[], now: Instant): Wait[] {
+function waits(standing: Standing, series: ChargedSeries, packs: readonly RulePack[], now: Instant): Wait[] {
   const { lastAttemptAt, declines } = standing;
   const found: Wait[] = [];
   const { notBefore } = series;
@@ -198,7 +214,7 @@ function fullUntil(
   return first && laterBy(first.at, withinMs);
 }
 
-function warningsOf(series: Series, { parent }: Charge, now: Instant): ChargeWarning[] {
+function warningsOf(series: ChargedSeries, { parent }: Charge, now: Instant): ChargeWarning[] {
   const { latest, lastSuccessAt } = series;
   const isLatest =
     !parent || (parent.invoiceId === latest.invoiceId && parent.paymentId === latest.paymentId);

@@ -12,7 +12,6 @@ import { findWalletNamed, storeNewWallet } from '../store/wallets.ts';
 import { walletBody, WalletParams, WalletSchema } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
-import type { PayoutRules } from '../../payouts/payout-rules.ts';
 import type { Ids } from '../../ids.ts';
 
 export const createWallet = endpoint({
@@ -40,7 +39,17 @@ export const createWallet = endpoint({
   ],
   handle: async (
     { caller, body, now },
-    { db, merchants, payouts, ids }: { db: Database; merchants: Merchants; payouts: PayoutRules; ids: Ids },
+    {
+      db,
+      merchants,
+      payouts,
+      ids,
+    }: {
+      db: Database;
+      merchants: Merchants;
+      payouts: { realm: 'test' | 'live'; openingDepositMinor: bigint };
+      ids: Ids;
+    },
   ) => {
     const { name, identity, currency, metadata, externalID } = body;
     const fingerprint = fingerprintOf([name, identity, currency, metadata, externalID]);

@@ -12,7 +12,6 @@ import { findWallet, listDeposits as readList } from '../store/wallets.ts';
 import { depositBody, DepositSchema } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Ids } from '../../ids.ts';
-import type { PayoutRules } from '../../payouts/payout-rules.ts';
 
 const TestDeposit = Type.Object({ wallet: AnyID, body: AssetParams }, { title: 'TestDeposit' });
 
@@ -31,7 +30,7 @@ export const makeTestDeposit = endpoint({
   errors: ['noSuchWallet', 'differentCurrencies', 'invalidCashAmount'],
   handle: async (
     { caller, body, now },
-    { db, ids, payouts }: { db: Database; ids: Ids; payouts: PayoutRules },
+    { db, ids, payouts }: { db: Database; ids: Ids; payouts: { realm: 'test' | 'live' } },
   ) => {
     const wallet = await findWallet(db, caller.partyId, body.wallet);
     if (!wallet) return refuse('noSuchWallet');

@@ -9,7 +9,6 @@ import { assetBody, Named } from '../../identities/api/shared-schema.ts';
 import { findWallet as readOne, findWalletNamed, listWallets as readList } from '../store/wallets.ts';
 import { WalletAccount, walletBody, WalletPath, WalletSchema } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { PayoutRules } from '../../payouts/payout-rules.ts';
 
 export const getWallet = endpoint({
   operation: 'getWallet',
@@ -39,7 +38,10 @@ export const getWalletAccount = endpoint({
   status: 200,
   response: WalletAccount,
   errors: ['walletNotFound'],
-  handle: async ({ caller, params }, { db, payouts }: { db: Database; payouts: PayoutRules }) => {
+  handle: async (
+    { caller, params },
+    { db, payouts }: { db: Database; payouts: { realm: 'test' | 'live' } },
+  ) => {
     const wallet = await readOne(db, caller.partyId, params.walletID);
     if (!wallet) return refuse('walletNotFound');
     const { currency } = wallet;

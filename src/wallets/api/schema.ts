@@ -1,18 +1,18 @@
 // Wallets, what is on them, deposits and transfers as the API shows them.
 import { Type, type Static } from 'typebox';
 import { CurrencyCode, DateTime } from '../../platform/http/schemas.ts';
+import { Failure } from './failure-schema.ts';
 import {
   AnyID,
   Asset,
   assetBody,
   AssetParams,
   EntityName,
-  Failure,
   FreeMetadata,
   givenBody,
   Named,
 } from '../../identities/api/shared-schema.ts';
-import { insufficientFunds, nestedFailure } from '../../payouts/domain/payout-failure.ts';
+import { insufficientFunds, nestedFailure } from '../domain/failure-path.ts';
 import type { Deposit, Transfer, Wallet } from '../domain/wallet.ts';
 import { defined } from '../../defined.ts';
 

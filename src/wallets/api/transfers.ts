@@ -12,7 +12,6 @@ import { transferBody, TransferParams, TransferSchema } from './schema.ts';
 import { defined } from '../../defined.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
-import type { PayoutRules } from '../../payouts/payout-rules.ts';
 import type { Ids } from '../../ids.ts';
 
 export const createTransfer = endpoint({
@@ -44,7 +43,12 @@ export const createTransfer = endpoint({
   ],
   handle: async (
     { caller, body, now },
-    { db, merchants, payouts, ids }: { db: Database; merchants: Merchants; payouts: PayoutRules; ids: Ids },
+    {
+      db,
+      merchants,
+      payouts,
+      ids,
+    }: { db: Database; merchants: Merchants; payouts: { realm: 'test' | 'live' }; ids: Ids },
   ) => {
     const { sender, receiver, externalID } = body;
     const { amount, currency } = body.body;

@@ -11,11 +11,11 @@ import {
   recordJournal,
 } from '../../platform/ledger/store/journals.ts';
 import { walletTransferred } from '../../platform/ledger/domain/postings.ts';
+import type { Realm } from '../../merchants/domain/party.ts';
 import type { Currency } from '../../money.ts';
 import type { Named } from '../../identities/api/idempotent-create.ts';
 import { claimExternalId, columnList, parameterList } from '../../identities/store/sql-fragments.ts';
 import type { Transfer, TransferTerms } from '../domain/wallet.ts';
-import type { Realm } from '../../payouts/store/withdrawals.ts';
 import { defined } from '../../defined.ts';
 
 const columns = {

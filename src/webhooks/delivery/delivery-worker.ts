@@ -5,7 +5,7 @@ import { laterBy, type Clock, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Ids } from '../../ids.ts';
 import type { Logger } from '../../platform/log.ts';
-import type { Topic } from '../../platform/events/topic.ts';
+import type { Topic } from '../../platform/events/domain/topic.ts';
 import { openHands } from './delivery-slots.ts';
 import { openOutcomeWriter } from './outcome-writer.ts';
 import {

@@ -1,7 +1,7 @@
 // A webhook: who is told what, and where. Its keys come in generations: the next one is shown before it signs, and the one
 // before goes on signing beside it for a while, so that no receiver that follows the documents ever fails to verify.
 import { laterBy, type Instant } from '../../clock.ts';
-import type { Owner, Topic } from '../../platform/events/topic.ts';
+import type { Owner, Topic } from '../../platform/events/domain/topic.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 
 export type Webhook = {

@@ -1,7 +1,7 @@
 // Who wants to be told of what is new: events become moves of queues, by topic, owner and the types a webhook has.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { positionOf, type Topic } from '../../platform/events/topic.ts';
+import { positionOf, type Topic } from '../../platform/events/domain/topic.ts';
 import { pollOnce, type NewEvent, type QueueMove } from './feed.store.ts';
 import { shows } from '../domain/snapshot.ts';
 import { findWebhooks, type StoredWebhook } from '../registration/webhooks.store.ts';

@@ -6,7 +6,7 @@ import {
   positionOf,
   type WebhookEvent,
   type Topic,
-} from '../../platform/events/topic.ts';
+} from '../../platform/events/domain/topic.ts';
 
 /** Events of an aggregate that take their numbers from one base. */
 export const eventsOfChunk = 64;

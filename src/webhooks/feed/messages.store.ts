@@ -3,8 +3,12 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
-import type { LoggedEvent } from '../../platform/events/log.ts';
-import { positionOf, type WebhookEvent, type Topic } from '../../platform/events/topic.ts';
+import {
+  positionOf,
+  type LoggedEvent,
+  type WebhookEvent,
+  type Topic,
+} from '../../platform/events/domain/topic.ts';
 import { bodyOf, chunkOf, messageIdOf } from './message.ts';
 
 export type Message = {

@@ -3,7 +3,7 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
-import { maxWebhookEventsPerEvent, type Topic } from '../../platform/events/topic.ts';
+import { maxWebhookEventsPerEvent, type Topic } from '../../platform/events/domain/topic.ts';
 import { eventsOfChunk } from './message.ts';
 import { madeAfterOf } from '../registration/webhooks.store.ts';
 import { matches, type Webhook } from '../domain/webhook.ts';

@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox';
 import { parseInstant, type Clock } from '../../clock.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime, EntityID } from '../../platform/http/schemas.ts';
-import { placeOf, type Topic } from '../../platform/events/topic.ts';
+import { placeOf, type Topic } from '../../platform/events/domain/topic.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { failureOf } from '../delivery/delivery-worker.ts';
 import { postTo } from '../delivery/sign-message.ts';

@@ -1,5 +1,5 @@
 -- The outbox: receipts on their way to payers by mail, one for each recurring payment and for the one that began them. Which
--- step sends them is in src/receipts/worker.ts.
+-- step sends them is in src/recurring/receipt-worker.ts.
 create table letter (
   invoice_id    id not null,
   payment_id    id not null,

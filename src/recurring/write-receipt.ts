@@ -1,7 +1,7 @@
 // The receipt of a payment, put together from what is known of the payment, its series and its shop.
 import type { Database } from '../platform/database/database.ts';
-import { languageOf, type Paid } from './domain/payer-email.ts';
-import { receiptOf, type Receipt, type ReceiptLanguage } from './domain/receipt.ts';
+import { languageOf, type Paid } from '../receipts/domain/payer-email.ts';
+import { receiptOf, type Receipt, type ReceiptLanguage } from '../receipts/domain/receipt.ts';
 import { findSeriesWithSettings, type SeriesWithSettings } from '../recurring/store/series.ts';
 import { defined } from '../defined.ts';
 import type { Merchants } from '../merchants/merchants.ts';

@@ -5,7 +5,7 @@ import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
 import { randomText } from '../../ids.ts';
-import type { Grant } from '../../payouts/domain/commands.ts';
+import type { Grant } from '../domain/commands.ts';
 
 const insertGrant = statement({
   name: 'insert_payout_grant',

@@ -1,8 +1,14 @@
 // What a room tells merchants about its aggregates, for whoever sends it: an event of the log becomes notices, each with the
 // state right after the fact it is about. Everything here follows from the log alone, so the same log gives the same
 // notices whenever and wherever it is asked.
-import type { Instant } from '../../clock.ts';
-import type { LoggedEvent } from './log.ts';
+import type { Instant } from '../../../clock.ts';
+
+/** A row of the log. */
+export type LoggedEvent<Fact> = {
+  readonly sequence: number;
+  readonly createdAt: Instant;
+  readonly facts: readonly Fact[];
+};
 
 /** One thing a merchant is told. An event may have several; they are told in order. */
 export type WebhookEvent = {

@@ -5,8 +5,8 @@ import type { Database } from '../platform/database/database.ts';
 import type { MailServer } from '../platform/mail/mail-server.ts';
 import { isMailAddress } from '../platform/mail/mail-settings.ts';
 import type { PreloadedEmail } from '../recurring/store/charge-fragments.ts';
-import { letterIdOf } from './domain/payer-email.ts';
-import { endLetter, findLetter } from './store/payer-emails.ts';
+import { letterIdOf } from '../receipts/domain/payer-email.ts';
+import { endLetter, findLetter } from '../receipts/store/payer-emails.ts';
 import type { Recurring } from '../recurring/port.ts';
 
 export type PayerEmailJobDeps = {

@@ -1,8 +1,8 @@
 // Whose payouts a merchant may have himself told about: those of an identity of his, or of one of its wallets.
 import type { Database } from '../platform/database/database.ts';
-import type { Owner } from '../platform/events/topic.ts';
-import { findIdentity } from './store/identities.ts';
-import { findWallet } from '../wallets/store/wallets.ts';
+import type { Owner } from '../platform/events/domain/topic.ts';
+import { findIdentity } from '../identities/store/identities.ts';
+import { findWallet } from './store/wallets.ts';
 
 export async function missingScope(
   db: Database,

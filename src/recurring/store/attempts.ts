@@ -5,7 +5,7 @@ import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import type { Money } from '../../money.ts';
 import type { PendingCharge } from '../../recurring/store/charge-fragments.ts';
-import type { CardStop, Standing } from '../domain/may-charge.ts';
+import type { CardStop, Standing } from '../../retry-rules/domain/may-charge.ts';
 import type { Attempt, ChargeOutcome, Member, Stopped } from '../../recurring/domain/series.ts';
 import {
   seriesColumns,

@@ -1,0 +1,22 @@
+// Who is calling: a merchant's server with an API key, or a browser with an access token for one entity.
+
+export const tokenKinds = ['invoice', 'customer', 'invoice-template'] as const;
+export type TokenKind = (typeof tokenKinds)[number];
+
+/** What an access token is for. */
+export type TokenSubject = {
+  readonly kind: TokenKind;
+  readonly entityId: string;
+  readonly partyId: string;
+  /** For a page alone: it pays with a payer who is present, and charges no card that was kept. */
+  readonly isFor?: 'checkout';
+};
+
+export type Caller =
+  | {
+      readonly kind: 'apiKey';
+      readonly keyId: string;
+      readonly partyId: string;
+      readonly scopes: readonly string[];
+    }
+  | TokenSubject;

@@ -1,0 +1,95 @@
+// What every file of the program keeps to, whatever it is about: it says what it is for, what is pure asks nothing outside, and
+// functions do not grow long.
+import { readdirSync, readFileSync } from 'node:fs';
+import ts from 'typescript';
+import { expect, test } from 'vitest';
+
+/** Functions of src with more lines than one takes in at a glance. It only goes down: whoever shortens one lowers it. */
+const longFunctions = 51;
+const linesMost = 50;
+
+/** What a file under domain/ is given instead of asking for it. */
+const askingOutside = /\b(Date\.now|new Date|performance\.|Math\.random|process\.|async|await)\b/;
+const beginsWithComment = /^(#!.*\n)?\/[/*]/;
+
+const folder = new URL('../../src/', import.meta.url);
+const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+  .sort()
+  .map((file) => ({ file: `src/${file}`, text: readFileSync(new URL(file, folder), 'utf8') }));
+
+test('every file begins with a comment that says what it is for', () => {
+  expect(sources.length).toBeGreaterThan(300);
+  expect(sources.filter(({ text }) => !beginsWithComment.test(text)).map(({ file }) => file)).toEqual([]);
+  expect('export const one = 1;').not.toMatch(beginsWithComment);
+});
+
+test('what is pure asks nothing outside', () => {
+  const pure = sources.filter(({ file }) => file.includes('/domain/'));
+  expect(pure.length).toBeGreaterThan(50);
+  expect(pure.flatMap(({ file, text }) => askedIn(text).map((asked) => `${file} has ${asked}`))).toEqual([]);
+});
+
+test.each([
+  'Date.now()',
+  'new Date(0)',
+  'performance.now()',
+  'Math.random()',
+  'process.env',
+  'async () => 1',
+])('asking outside is found: %s', (asked) => {
+  expect(askedIn(`// Pure.\nexport const it = ${asked};`)).toHaveLength(1);
+  expect(askedIn(`// ${asked}\n/** ${asked}\n * ${asked} */`)).toEqual([]);
+});
+
+test(`there are no more functions of over ${linesMost} lines than before`, () => {
+  const long = sources.flatMap(({ file, text }) =>
+    functionsIn(text)
+      .filter(({ lines }) => lines > linesMost)
+      .map(({ line, lines }) => `${file}:${line} has ${lines} lines`),
+  );
+  expect(long.length, `longFunctions is ${longFunctions}\n${long.join('\n')}\n`).toBe(longFunctions);
+});
+
+test('the lines of a function are counted in every form it has', () => {
+  const counted = functionsIn(`function one() {
+}
+const two = () => {
+
+};
+const three = { four() {}, get five() {
+  return function () {}; } };
+const six = () => 1;
+declare function seven(): void;`);
+  expect(counted.map(({ line, lines }) => [line, lines])).toEqual([
+    [1, 2],
+    [3, 3],
+    [6, 1],
+    [6, 2],
+    [7, 1],
+    [8, 1],
+  ]);
+});
+
+/** Without the lines that are comments. */
+function askedIn(text: string): string[] {
+  const asked = askingOutside.exec(text.replace(/^\s*(\/\/|\/?\*).*$/gm, ''))?.[0];
+  return asked === undefined ? [] : [asked];
+}
+
+function functionsIn(text: string): { line: number; lines: number }[] {
+  const source = ts.createSourceFile('source.ts', text, {
+    languageVersion: ts.ScriptTarget.Latest,
+    jsDocParsingMode: ts.JSDocParsingMode.ParseNone,
+  });
+  const lineAt = (position: number) => source.getLineAndCharacterOfPosition(position).line + 1;
+  const found: { line: number; lines: number }[] = [];
+  (function visit(node: ts.Node): void {
+    if (ts.isFunctionLike(node) && 'body' in node && node.body) {
+      const line = lineAt(node.getStart(source));
+      found.push({ line, lines: lineAt(node.end) - line + 1 });
+    }
+    ts.forEachChild(node, visit);
+  })(source);
+  return found;
+}
