@@ -137,7 +137,7 @@ export const settings = [
     meaning: '`on` or `off`: whether a payer may enter only a few different cards before he has to wait.',
   },
   {
-    name: 'BINDING_TEST_CHARGES',
+    name: 'BINDING_VERIFICATION_CHARGES',
     byDefault: 'RUB=1000,USD=100,EUR=100',
     meaning:
       'What is charged and given back to try a card before it is bound: currencies and minor units. In others no card is bound.',
@@ -308,14 +308,14 @@ export function readConfig(environment: Environment, workingFolder: string): Con
 
   function testCharges(): ReadonlyMap<string, bigint> {
     const found = new Map<string, bigint>();
-    for (const entry of (text('BINDING_TEST_CHARGES') ?? 'RUB=1000,USD=100,EUR=100').split(',')) {
+    for (const entry of (text('BINDING_VERIFICATION_CHARGES') ?? 'RUB=1000,USD=100,EUR=100').split(',')) {
       const [, currency = '', minor = '0'] = /^\s*([A-Z]{3})=(\d{1,12})\s*$/.exec(entry) ?? [];
       const amount = BigInt(minor);
       if (isKnownCurrency(currency) && amount >= 1n && amount <= largestAmountMinor)
         found.set(currency, amount);
       else
         faults.push(
-          `BINDING_TEST_CHARGES has ${entry}; it must be a currency and minor units, like RUB=1000`,
+          `BINDING_VERIFICATION_CHARGES has ${entry}; it must be a currency and minor units, like RUB=1000`,
         );
     }
     return found;

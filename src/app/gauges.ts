@@ -40,7 +40,7 @@ export function addGauges(
     () => countUnbalancedAccounts(database),
   );
   metrics.gauge(
-    'mandate_ledger_broken',
+    'mandate_ledger_violations',
     'Cases that broke a rule of the ledger in the latest check of recent transfers; anything but 0 is an alarm',
     () => books.violations(),
   );
@@ -50,12 +50,12 @@ export function addGauges(
     () => books.checkAgeSeconds(),
   );
   metrics.gauge(
-    'mandate_bindings_owed',
+    'mandate_verification_refunds_pending',
     'Test charges on their way back to payers',
     async () => (await countPendingVerificationRefunds(database, clock.now())).owed,
   );
   metrics.gauge(
-    'mandate_bindings_owed_overdue',
+    'mandate_verification_refunds_overdue',
     'Those of them the bank should have confirmed by now; anything but 0 is an alarm',
     async () => (await countPendingVerificationRefunds(database, clock.now())).overdue,
   );
@@ -81,7 +81,7 @@ export function addGauges(
     async () => secondsSince((await feedState(database)).oldest, clock),
   );
   metrics.gauge(
-    'mandate_webhook_log_foreign',
+    'mandate_webhook_cluster_mismatch',
     '1 while nothing is told because the log was restored into another PostgreSQL',
     async () => ((await feedState(database)).isForeign ? 1 : 0),
   );
@@ -100,9 +100,9 @@ export function addGauges(
       ),
   );
   metrics.gauge(
-    'mandate_engine_stuck',
+    'mandate_jobs_stuck',
     'Due work that waits for an operator',
-    async () => (await jobs.stuck()).length,
+    async () => (await jobs.stuckJobs()).length,
   );
 }
 

@@ -14,7 +14,7 @@ export async function watchVerificationRefunds(
 ): Promise<void> {
   const { owed, overdue } = await countPendingVerificationRefunds(db, now);
   if (overdue > 0)
-    log.error({ owed, overdue }, 'payers wait for test charges to come back: mandate bindings owed');
+    log.error({ owed, overdue }, 'payers wait for test charges to come back: mandate bindings refunds');
   const resumed = await resumeOwedReturns(db, now, laterBy(now, -resumedAfterMs));
   if (resumed > 0) log.warn({ resumed }, 'returns that had been given up are asked for again');
 }

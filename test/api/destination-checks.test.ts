@@ -45,7 +45,7 @@ async function pass(ms: number): Promise<void> {
   world.service.jobs.wake();
   await world.service.jobs.whenIdle();
 }
-const stuck = async () => (await world.service.jobs.stuck()).map(({ id, reason }) => ({ id, reason }));
+const stuck = async () => (await world.service.jobs.stuckJobs()).map(({ id, reason }) => ({ id, reason }));
 
 test('an issuer that was away until an operator had to look: his retry asks anew', async () => {
   mood = issuerAway;

@@ -245,7 +245,7 @@ describe('with a mail server', () => {
     await look();
     expect(await mailOf(parent)).toMatchObject({ status: 'refused' });
     expect(await outbox()).toMatchObject([{ refusal: 'EENVELOPE 550 RCPT TO' }]);
-    expect((await world.service.jobs.stuck()).filter(({ table }) => table === 'letter')).toEqual([]);
+    expect((await world.service.jobs.stuckJobs()).filter(({ kind }) => kind === 'letter')).toEqual([]);
     expect(await recurring.charged(parent, 100, { by: merchant })).toBe('captured');
   });
 
@@ -262,8 +262,8 @@ describe('with a mail server', () => {
         world.service.clock.advance(600_000);
       }
       const letters = async () =>
-        (await world.service.jobs.stuck()).filter(
-          ({ table, partyId }) => table === 'letter' && partyId === merchant.partyId,
+        (await world.service.jobs.stuckJobs()).filter(
+          ({ kind, partyId }) => kind === 'letter' && partyId === merchant.partyId,
         );
       expect(await mailOf(parent)).toMatchObject({ status: 'waiting' });
       const logged = world.service.logged.filter((line) => line.includes('did not take the letter'));

@@ -40,7 +40,7 @@ export type ReconcileOptions = {
   readonly bankId: string;
   readonly period: Period;
   /** How long something may be under way here, until now. */
-  readonly openHours: number;
+  readonly pendingHours: number;
   /** Of each class so many differences are listed; all are counted. */
   readonly maxList: number;
   /** Smaller in a test of it. */
@@ -63,7 +63,7 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
     const intake = openIntake(options, runId);
     await intake.readOn();
     const period = periodOf(options, intake.lastAt());
-    const openSince = laterBy(startedAt, -options.openHours * hourMs);
+    const openSince = laterBy(startedAt, -options.pendingHours * hourMs);
     const scope = { ...period, bankId: options.bankId, openSince };
     const tally = openTally(options.maxList);
     await walk(options, { runId, scope, readOn: intake.readOn, tally });

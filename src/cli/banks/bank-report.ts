@@ -22,19 +22,19 @@ type Tools = {
   readonly clock: Clock;
 };
 
-export async function openBankBook(
+export async function openReport(
   { banks, all, config, clock }: Tools,
-  { bank: wanted, of }: { readonly bank?: string; readonly of?: string },
+  { bank: wanted, bankId: given }: { readonly bank?: string; readonly bankId?: string },
 ): Promise<TransactionReport> {
   const ids = all.map(({ id }) => id).join(', ') || 'none at all';
   const only = all.length === 1 ? all[0]?.id : undefined;
   const bank = wanted ?? only;
   if (bank === undefined) throw new Error(`say with --bank which book; the banks are ${ids}`);
 
-  /** The bank that was named with --of, or the one that follows from what was asked for, or the only one. */
+  /** The bank that was named with --bank-id, or the one that follows from what was asked for, or the only one. */
   function whose(follows?: string): string {
-    const id = of ?? follows ?? only;
-    if (id === undefined) throw new Error(`say with --of whose book it is; the banks are ${ids}`);
+    const id = given ?? follows ?? only;
+    if (id === undefined) throw new Error(`say with --bank-id whose book it is; the banks are ${ids}`);
     if (!all.some((one) => one.id === id)) throw new Error(`there is no bank ${id}; the banks are ${ids}`);
     return id;
   }

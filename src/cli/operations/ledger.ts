@@ -1,7 +1,7 @@
 // mandate ledger: what must be true of the books, checked; one account, looked at; a busy one, spread over more rows.
 import { checkLedger, type Finding } from '../../platform/ledger/check-ledger.ts';
 import { everyInvariant } from '../../app/compose.ts';
-import { spreadAccount } from '../../platform/ledger/store/journals.ts';
+import { shardAccount } from '../../platform/ledger/store/journals.ts';
 import { findAccounts, viewAccount, type AccountView } from '../../platform/ledger/store/account-details.ts';
 import { printTable, withFoundation } from '../foundation.ts';
 
@@ -29,11 +29,11 @@ export async function showAccount(id: string, options: { hours: string; json?: t
   printAccount(view, hours);
 }
 
-export async function spread(id: string, options: { lanes: string }): Promise<void> {
-  const lanes = wholeNumber('--lanes', options.lanes, 0, 256);
-  const found = await withFoundation(({ database }) => spreadAccount(database, id, lanes));
+export async function shard(id: string, options: { shards: string }): Promise<void> {
+  const shards = wholeNumber('--shards', options.shards, 0, 256);
+  const found = await withFoundation(({ database }) => shardAccount(database, id, shards));
   if (!found) throw new Error(`there is no account ${id}`);
-  console.log(`${id} has ${lanes} lanes beside its main row.`);
+  console.log(`${id} has ${shards} shards next to its main row.`);
 }
 
 function printFindings(findings: readonly Finding[]): void {

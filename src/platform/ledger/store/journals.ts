@@ -158,7 +158,7 @@ export async function readBalance(db: Database, account: Account): Promise<Balan
 }
 
 /** Spreads an account over more balance rows, or fewer, while it is used. False when there is no such account. */
-export async function spreadAccount(db: Database, accountId: string, lanes: number): Promise<boolean> {
+export async function shardAccount(db: Database, accountId: string, lanes: number): Promise<boolean> {
   const rows = await db.run(changeLanes, { account_id: accountId, lanes });
   return rows.length > 0;
 }
