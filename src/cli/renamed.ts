@@ -1,7 +1,7 @@
-// Commands and options that had another name in 0.1. The old names work until 0.3 and are in no help.
+// Commands and options that were renamed. The old names work for one minor version more and are in no help.
 
 /** A command is named by its words; a group of commands by its first. */
-const commands: readonly (readonly [old: string, now: string])[] = [
+export const renamedCommands: readonly (readonly [old: string, now: string])[] = [
   ['stuck list', 'jobs stuck'],
   ['stuck retry', 'jobs retry'],
   ['stuck', 'jobs'],
@@ -18,7 +18,7 @@ const commands: readonly (readonly [old: string, now: string])[] = [
 ];
 
 /** By the present name of their command. */
-const options: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+export const renamedOptions: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'wallet deposit': { '--name': '--reference' },
   'ledger shard': { '--lanes': '--shards' },
   'payout recover': { '--of': '--bank-id' },
@@ -27,11 +27,11 @@ const options: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 /** The arguments of the program with every old name replaced by the present one. */
 export function presentNames(argv: readonly string[]): string[] {
-  const renamed = commands.find(([old]) => startsWith(argv, old));
+  const renamed = renamedCommands.find(([old]) => startsWith(argv, old));
   const words =
     renamed === undefined ? argv : [...wordsOf(renamed[1]), ...argv.slice(wordsOf(renamed[0]).length)];
-  const [, renamedOptions] = Object.entries(options).find(([command]) => startsWith(words, command)) ?? [];
-  return words.map((word) => withPresentOption(word, renamedOptions ?? {}));
+  const [, names = {}] = Object.entries(renamedOptions).find(([command]) => startsWith(words, command)) ?? [];
+  return words.map((word) => withPresentOption(word, names));
 }
 
 function wordsOf(command: string): string[] {
@@ -43,8 +43,8 @@ function startsWith(argv: readonly string[], command: string): boolean {
 }
 
 /** `--name X`, or `--name=X`. */
-function withPresentOption(word: string, renamed: Readonly<Record<string, string>>): string {
+function withPresentOption(word: string, names: Readonly<Record<string, string>>): string {
   const [name = ''] = word.split('=', 1);
-  const present = renamed[name];
+  const present = names[name];
   return present === undefined ? word : present + word.slice(name.length);
 }

@@ -308,7 +308,7 @@ describe('the return of the test charge', () => {
     expect(await world.binding(made)).toMatchObject({ status: 'succeeded' });
     expect(await world.service.jobs.stuckJobs()).toEqual([]);
     expect(await world.metric('mandate_verification_refunds_overdue')).toBe(0);
-    expect(world.service.logged.join('')).toContain('payers wait for test charges to come back');
+    expect(world.service.logged.join('')).toContain('verification refunds overdue');
   });
 
   test('can be closed by an operator who knows that the payer has his money: the binding has failed', async () => {

@@ -273,7 +273,7 @@ describe('with a mail server', () => {
 
       const [stuck] = await letters();
       expect(stuck).toMatchObject({ id: `${parent.invoiceID}/1`, partyId: merchant.partyId });
-      expect(stuck?.reason).toMatch(/^LetterNotTaken: /);
+      expect(stuck?.reason).toMatch(/^EmailNotAccepted: /);
       expect(stuck?.reason).not.toContain('payer@example.com');
       expect(await world.service.jobs.retry('letter', `${parent.invoiceID}/1`)).toBe(true);
       await look();

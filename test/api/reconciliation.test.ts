@@ -5,7 +5,11 @@ import type { BookEntry } from '../../src/acquiring/adapters/http/messages.ts';
 import { laterBy, type Instant } from '../../src/clock.ts';
 import { reconciliationSources } from '../../src/app/reconciliation-sources.ts';
 import { differenceClasses } from '../../src/acquiring/reconciliation/domain/difference.ts';
-import { reconcile, type Book, type ReconcileOptions } from '../../src/acquiring/reconciliation/reconcile.ts';
+import {
+  reconcile,
+  type TransactionReport,
+  type ReconcileOptions,
+} from '../../src/acquiring/reconciliation/reconcile.ts';
 import { groupedBy, livesIn, plant, textOf, type Life } from '../support/planted-differences.ts';
 import { startTradedWorld, type TradedWorld } from '../support/traded-world.ts';
 
@@ -26,7 +30,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => world.close());
 
-function run(entries: readonly BookEntry[] | Book, more: Partial<ReconcileOptions> = {}) {
+function run(entries: readonly BookEntry[] | TransactionReport, more: Partial<ReconcileOptions> = {}) {
   return reconcile({
     db: world.service.database,
     clock: world.service.clock,
@@ -43,7 +47,7 @@ function run(entries: readonly BookEntry[] | Book, more: Partial<ReconcileOption
   });
 }
 
-function bookOf(entries: readonly BookEntry[]): Book {
+function bookOf(entries: readonly BookEntry[]): TransactionReport {
   return {
     grows: true,
     async *entriesAfter(sequence) {
@@ -131,7 +135,10 @@ test('of each class no more are listed than were asked for, and all are counted'
 
 describe('a book that grows while it is read', () => {
   /** What the bank adds after we have read it to the end for the first time. */
-  function growing(before: readonly BookEntry[], after: readonly BookEntry[]): Book & { readings: number } {
+  function growing(
+    before: readonly BookEntry[],
+    after: readonly BookEntry[],
+  ): TransactionReport & { readings: number } {
     const book = {
       grows: true,
       readings: 0,
@@ -164,7 +171,7 @@ describe('a book that grows while it is read', () => {
 });
 
 describe('a clearing file of a part of the time', () => {
-  const file = (entries: readonly BookEntry[]): Book => ({ ...bookOf(entries), grows: false });
+  const file = (entries: readonly BookEntry[]): TransactionReport => ({ ...bookOf(entries), grows: false });
 
   test('says nothing about what came after its last line', async () => {
     const half = clean.slice(0, 200);
@@ -258,7 +265,7 @@ test('a line without a time that can be understood stops the run, and leaves not
 });
 
 test('a book that the database has lost meanwhile is no result: its server crashed, which empties an unlogged table', async () => {
-  const losing: Book = {
+  const losing: TransactionReport = {
     grows: true,
     async *entriesAfter(sequence) {
       if (sequence === 0) yield clean;

@@ -5,9 +5,9 @@ import { readBookFile } from '../../acquiring/reconciliation/report-file.ts';
 import { openBookReader } from '../../acquiring/adapters/http/read-report.ts';
 import type { Clock } from '../../clock.ts';
 import type { Config } from '../../app/config.ts';
-import type { Book } from '../../acquiring/reconciliation/reconcile.ts';
+import type { TransactionReport } from '../../acquiring/reconciliation/reconcile.ts';
 
-export type TransactionReport = Book & {
+export type BankReport = TransactionReport & {
   readonly bankId: string;
   /** Where it is, for people. */
   readonly name: string;
@@ -25,7 +25,7 @@ type Tools = {
 export async function openReport(
   { banks, all, config, clock }: Tools,
   { bank: wanted, bankId: given }: { readonly bank?: string; readonly bankId?: string },
-): Promise<TransactionReport> {
+): Promise<BankReport> {
   const ids = all.map(({ id }) => id).join(', ') || 'none at all';
   const only = all.length === 1 ? all[0]?.id : undefined;
   const bank = wanted ?? only;
@@ -39,7 +39,7 @@ export async function openReport(
     return id;
   }
 
-  function overHttp(bankId: string, { url, secret }: Omit<BankSettings, 'id'>): TransactionReport {
+  function overHttp(bankId: string, { url, secret }: Omit<BankSettings, 'id'>): BankReport {
     const plain = config.mode === 'sandbox' ? { allowPlainHttp: true as const } : {};
     return { bankId, name: url, grows: true, ...openBookReader({ url, secret, clock, ...plain }) };
   }

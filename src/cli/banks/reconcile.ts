@@ -8,7 +8,7 @@ import { splitByRestore, lostOperations } from '../../acquiring/reconciliation/d
 import { differenceClasses, type Difference } from '../../acquiring/reconciliation/domain/difference.ts';
 import { reconcile, type Progress, type Reconciliation } from '../../acquiring/reconciliation/reconcile.ts';
 import type { Sum } from '../../acquiring/reconciliation/domain/totals.ts';
-import { openReport, type TransactionReport } from './bank-report.ts';
+import { openReport, type BankReport } from './bank-report.ts';
 import { printTable, withFoundation } from '../foundation.ts';
 
 export type ReconcileCommand = {
@@ -66,11 +66,7 @@ export async function reconcileWithBank(options: ReconcileCommand): Promise<void
   process.exitCode = result.sums.length > 0 ? 1 : 0;
 }
 
-function print(
-  { bankId, name }: TransactionReport,
-  result: Reconciliation,
-  restoredTo: Instant | undefined,
-): void {
+function print({ bankId, name }: BankReport, result: Reconciliation, restoredTo: Instant | undefined): void {
   const { period, lines, linesOutside, equal, open, edge, sums } = result;
   const { from, to } = period;
   const between = [...(from ? [` from ${from}`] : []), ...(to ? [` to ${to}`] : [])].join('');
@@ -141,7 +137,7 @@ function amountText(minor: bigint, currency: string): string {
 
 /** Amounts are far below 2^53; sums may in theory not be, and are text. */
 function toJson(
-  { bankId, name }: TransactionReport,
+  { bankId, name }: BankReport,
   { sums, differences, ...counts }: Reconciliation,
   restoredTo: Instant | undefined,
 ) {

@@ -65,7 +65,7 @@ async function differencesOf({ id }: CreatedInvoice): Promise<string[]> {
 
 async function isClean(): Promise<void> {
   const findings = await checkLedger(world.service.database, 'all', everyInvariant);
-  expect(findings.filter(({ broken }) => broken > 0n)).toEqual([]);
+  expect(findings.filter(({ violations }) => violations > 0n)).toEqual([]);
   expect(await world.service.jobs.stuckJobs()).toEqual([]);
 }
 

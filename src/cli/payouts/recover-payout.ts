@@ -10,7 +10,7 @@ import { recoverWithdrawal } from '../../payouts/recover-withdrawal.ts';
 import { findWallet } from '../../wallets/store/wallets.ts';
 import type { Wallet } from '../../wallets/domain/wallet.ts';
 import type { Route } from '../../payouts/domain/withdrawal.ts';
-import { openReport, type TransactionReport } from '../banks/bank-report.ts';
+import { openReport, type BankReport } from '../banks/bank-report.ts';
 import { withFoundation } from '../foundation.ts';
 import { defined } from '../../defined.ts';
 
@@ -123,7 +123,7 @@ function requireGrant(partyId: string, wallet: Wallet, token: string | undefined
     throw new Error(`the owner of wallet ${wallet.id} needs no grant; say with --party who had it`);
 }
 
-async function linesOf(book: TransactionReport, operationId: string): Promise<PaidLine[]> {
+async function linesOf(book: BankReport, operationId: string): Promise<PaidLine[]> {
   const lines: PaidLine[] = [];
   for await (const entries of book.entriesAfter(0)) {
     for (const entry of entries) {

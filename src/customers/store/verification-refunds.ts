@@ -54,9 +54,9 @@ const resumeOwed = statement({
 export async function countPendingVerificationRefunds(
   db: Database,
   now: Instant,
-): Promise<{ owed: number; overdue: number }> {
+): Promise<{ pending: number; overdue: number }> {
   const [row] = await db.run(countOwed, { now });
-  return { owed: Number(row?.owed ?? 0n), overdue: Number(row?.overdue ?? 0n) };
+  return { pending: Number(row?.owed ?? 0n), overdue: Number(row?.overdue ?? 0n) };
 }
 
 export type PendingVerificationRefund = {

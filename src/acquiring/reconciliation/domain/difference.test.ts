@@ -1,7 +1,13 @@
 // Every certainty beside every kind of line: what it is called, and how much is at stake.
 import { describe, expect, test } from 'vitest';
 import type { Instant } from '../../../clock.ts';
-import { judge, type BankLine, type Expected, type Classification, type Scope } from './difference.ts';
+import {
+  classify,
+  type BankLine,
+  type ExpectedEntry,
+  type Classification,
+  type Scope,
+} from './difference.ts';
 
 const time = (text: string) => `2026-01-${text}.000000Z` as Instant;
 const scope: Scope = { bankId: 'BANK', openSince: time('19T10:00:00') };
@@ -18,7 +24,11 @@ const shapes = {
 } as const;
 type Shape = keyof typeof shapes;
 
-function ours(shape: Shape, certainty: Expected['certainty'], more: Partial<Expected> = {}): Expected {
+function ours(
+  shape: Shape,
+  certainty: ExpectedEntry['certainty'],
+  more: Partial<ExpectedEntry> = {},
+): ExpectedEntry {
   return {
     ...shapes[shape],
     bankId: 'BANK',
@@ -42,14 +52,14 @@ function line(shape: Shape, more: Partial<BankLine> = {}): BankLine {
 }
 
 type Case = {
-  readonly ours?: Expected;
+  readonly ours?: ExpectedEntry;
   readonly line?: BankLine;
   readonly withCounterpart?: boolean;
   readonly scope?: Partial<Scope>;
 };
 
 function told({ withCounterpart = false, scope: more, ...pair }: Case): string {
-  const found: Classification = judge(
+  const found: Classification = classify(
     { operationId: 'I.1.x', isCounterpartBooked: withCounterpart, ...pair },
     { ...scope, ...more },
   );
@@ -98,7 +108,7 @@ function withoutDetails({ originalId: _o, cardMask: _c, ...rest }: BankLine): Ba
   return rest;
 }
 
-function withoutCard({ cardMask: _c, ...rest }: Expected): Expected {
+function withoutCard({ cardMask: _c, ...rest }: ExpectedEntry): ExpectedEntry {
   return rest;
 }
 
@@ -182,7 +192,7 @@ describe('in the book', () => {
   ])('%s', (_, pair, expected) => expect(told(pair)).toBe(expected));
 });
 
-describe.each<Expected['certainty']>(['done', 'open', 'undone', 'undoes', 'may'])(
+describe.each<ExpectedEntry['certainty']>(['done', 'open', 'undone', 'undoes', 'may'])(
   'booked otherwise, %s',
   (certainty) => {
     const otherwise = (shape: Shape, more: Partial<BankLine>) =>

@@ -3,7 +3,7 @@ import type { Instant } from '../../../clock.ts';
 import { laterBy } from '../../../clock.ts';
 
 /** What a room expects of one operation (src/acquiring/reconciliation/domain/reconciliation-source.ts). */
-export type Expected = {
+export type ExpectedEntry = {
   readonly bankId?: string;
   readonly kind: string;
   readonly sign: number;
@@ -36,7 +36,7 @@ export type BankLine = {
 
 export type Pair = {
   readonly operationId: string;
-  readonly ours?: Expected;
+  readonly ours?: ExpectedEntry;
   readonly line?: BankLine;
   readonly isCounterpartBooked: boolean;
 };
@@ -121,23 +121,23 @@ export type Difference = {
   /** What the bank has for us beyond our own books; below zero, what it has less. Of what is under way, all of it. */
   readonly atStakeMinor: bigint;
   readonly currency: string;
-  readonly ours?: Expected;
+  readonly ours?: ExpectedEntry;
   readonly line?: BankLine;
 };
 
 /** `edge`: it happened about when the book begins or ends, so that it may as well be in the one before or after. */
 export type Classification = Difference | 'equal' | 'open' | 'edge';
 
-export function judge(pair: Pair, scope: Scope): Classification {
+export function classify(pair: Pair, scope: Scope): Classification {
   const { ours, line } = pair;
   if (!ours) return line ? difference('missing_here', pair, worth(line), line) : 'equal';
-  if (!line) return isElsewhere(ours, scope) ? 'equal' : judgeMissing(pair, ours, scope);
+  if (!line) return isElsewhere(ours, scope) ? 'equal' : classifyMissing(pair, ours, scope);
   if (line.copy > 1) return difference('duplicate', pair, worth(line), line);
   if (isElsewhere(ours, scope)) return difference('wrong_bank', pair, worth(line), line);
-  return judgeBooked(pair, ours, line, scope);
+  return classifyBooked(pair, ours, line, scope);
 }
 
-function judgeMissing(pair: Pair, ours: Expected, scope: Scope): Classification {
+function classifyMissing(pair: Pair, ours: ExpectedEntry, scope: Scope): Classification {
   switch (ours.certainty) {
     case 'never':
     case 'undone':
@@ -156,30 +156,30 @@ function judgeMissing(pair: Pair, ours: Expected, scope: Scope): Classification 
   }
 }
 
-function judgeBooked(pair: Pair, ours: Expected, line: BankLine, scope: Scope): Classification {
+function classifyBooked(pair: Pair, ours: ExpectedEntry, line: BankLine, scope: Scope): Classification {
   const { isCounterpartBooked } = pair;
   switch (ours.certainty) {
     case 'never':
       return difference('unexpected_success', pair, worth(line), line);
     case 'undone':
-      if (isCounterpartBooked) return judgeContent(pair, ours, line);
+      if (isCounterpartBooked) return classifyContent(pair, ours, line);
       return isBeforeEnd(ours, scope) ? difference(kept(ours), pair, worth(line), line) : 'edge';
     case 'undoes':
-      if (isCounterpartBooked) return judgeContent(pair, ours, line);
+      if (isCounterpartBooked) return classifyContent(pair, ours, line);
       // It gives back what was never taken.
       return isAfterStart(ours, scope) ? difference('unexpected_success', pair, worth(line), line) : 'edge';
     case 'open': {
-      const content = judgeContent(pair, ours, line);
+      const content = classifyContent(pair, ours, line);
       if (content !== 'equal') return content;
       return isTooLong(ours, scope) ? difference('final_at_bank', pair, worth(line), line) : 'open';
     }
     case 'done':
     case 'may':
-      return judgeContent(pair, ours, line);
+      return classifyContent(pair, ours, line);
   }
 }
 
-function judgeContent(pair: Pair, ours: Expected, line: BankLine): Classification {
+function classifyContent(pair: Pair, ours: ExpectedEntry, line: BankLine): Classification {
   if (line.currency !== ours.currency) return difference('currency', pair, -worth(ours), ours);
   if (line.kind !== ours.kind || line.sign !== ours.sign) {
     const moved = BigInt(line.sign) * line.minor - BigInt(ours.sign) * ours.minor;
@@ -216,19 +216,19 @@ function worth({ kind, sign, minor }: Pick<BankLine, 'kind' | 'sign' | 'minor'>)
 }
 
 /** What the payer lacks when a reversal is missing: money that was held, or that was taken. */
-function kept({ sign }: Expected): DifferenceClass {
+function kept({ sign }: ExpectedEntry): DifferenceClass {
   return sign === 0 ? 'hold_not_released' : 'reversal_missing';
 }
 
-function isElsewhere(ours: Expected, { bankId }: Scope): boolean {
+function isElsewhere(ours: ExpectedEntry, { bankId }: Scope): boolean {
   return ours.bankId !== bankId;
 }
 
-function isTooLong({ askedAt }: Expected, { openSince }: Scope): boolean {
+function isTooLong({ askedAt }: ExpectedEntry, { openSince }: Scope): boolean {
   return askedAt !== undefined && askedAt < openSince;
 }
 
-function isAskedBeforeEnd({ askedAt }: Expected, { to }: Scope): boolean {
+function isAskedBeforeEnd({ askedAt }: ExpectedEntry, { to }: Scope): boolean {
   return to === undefined || askedAt === undefined || askedAt < to;
 }
 
@@ -236,11 +236,11 @@ function isAskedBeforeEnd({ askedAt }: Expected, { to }: Scope): boolean {
 export const clocksApartMs = 300_000;
 
 /** What is not known when it happened is taken for certain: better an alarm too many. */
-function isAfterStart({ askedAt }: Expected, { from }: Scope): boolean {
+function isAfterStart({ askedAt }: ExpectedEntry, { from }: Scope): boolean {
   return from === undefined || askedAt === undefined || askedAt >= laterBy(from, clocksApartMs);
 }
 
-function isBeforeEnd({ knownAt }: Expected, { to }: Scope): boolean {
+function isBeforeEnd({ knownAt }: ExpectedEntry, { to }: Scope): boolean {
   return to === undefined || knownAt === undefined || knownAt < laterBy(to, -clocksApartMs);
 }
 

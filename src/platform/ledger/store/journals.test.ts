@@ -291,7 +291,10 @@ test('a wallet that is spread stays above its floor', async () => {
   await shardAccount(db, wallet(walletId).id, 4);
   await book(db, moved(bankNostro({ ...kind, bankAccountId: 'b' }), wallet(walletId), 50n));
   const take = (minor: bigint) =>
-    book(db, { ...moved(wallet(walletId), bankNostro({ ...kind, bankAccountId: 'b' }), minor), draws: true });
+    book(db, {
+      ...moved(wallet(walletId), bankNostro({ ...kind, bankAccountId: 'b' }), minor),
+      checksFunds: true,
+    });
   expect(await take(151n)).toBe('insufficient');
   expect(await take(150n)).toBe('posted');
 });
