@@ -1,7 +1,7 @@
 // Commands and options that were renamed. The old names work for one minor version more and are in no help.
 
 /** A command is named by its words; a group of commands by its first. */
-export const renamedCommands: readonly (readonly [old: string, now: string])[] = [
+const renamedCommands: readonly (readonly [old: string, now: string])[] = [
   ['stuck list', 'jobs stuck'],
   ['stuck retry', 'jobs retry'],
   ['stuck', 'jobs'],
@@ -18,7 +18,7 @@ export const renamedCommands: readonly (readonly [old: string, now: string])[] =
 ];
 
 /** By the present name of their command. */
-export const renamedOptions: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const renamedOptions: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'wallet deposit': { '--name': '--reference' },
   'ledger shard': { '--lanes': '--shards' },
   'payout recover': { '--of': '--bank-id' },

@@ -102,7 +102,7 @@ describe('a capture the bank refuses for good', () => {
     const invoice = await held(captureDeclined);
     const early = await run('payments', 'release', invoice.id, '1', ...because);
     expect(early).toMatchObject({ code: 1 });
-    expect(early.errors).toContain('is stuck');
+    expect(early.errors).toContain('has no stuck job');
     expect((await run('payments', 'release', invoice.id, '1', '--reason', ' ')).errors).toContain('say why');
     await post(invoice, 'cancel', { reason: 'r' });
     await isClean();
