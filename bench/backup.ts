@@ -191,7 +191,7 @@ async function restorePayout(server: Server, operation: string, from: Trader['pa
     '--reason',
     'npm run prove:backup',
   ];
-  await mandate(server, ['payout', 'restore', operation, ...asked]);
+  await mandate(server, ['payout', 'recover', operation, ...asked]);
 }
 
 async function mandate(server: Server, args: readonly string[]): Promise<string> {

@@ -264,9 +264,9 @@ async function settle(stage: Stage, client: Client): Promise<void> {
 }
 
 async function retryStuck({ environment }: Stage): Promise<void> {
-  const { output } = await run(['stuck', 'list', '--json'], environment);
-  for (const { table, id } of JSON.parse(output) as { table: string; id: string }[])
-    await run(['stuck', 'retry', table, id], environment);
+  const { output } = await run(['jobs', 'stuck', '--json'], environment);
+  for (const { kind, id } of JSON.parse(output) as { kind: string; id: string }[])
+    await run(['jobs', 'retry', kind, id], environment);
 }
 
 async function judge(stage: Stage, seen: CheckWorld): Promise<Finding[]> {

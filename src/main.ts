@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { addMerchantCommands } from './cli/merchants/commands.ts';
 import { addPaymentCommands } from './cli/payments/commands.ts';
 import { addPayoutCommands } from './cli/payouts/commands.ts';
+import { presentNames } from './cli/renamed.ts';
 import { assetPath } from './asset-paths.ts';
 
 const { version } = JSON.parse(readFileSync(assetPath('../package.json'), 'utf8')) as {
@@ -27,10 +28,10 @@ program
 program
   .command('sandbox')
   .description('show the address, API key and shop of the sandbox in the data folder')
-  .argument('[fact]', 'only this one: apiUrl, apiKey, shopID, docsUrl or demoUrl')
+  .argument('[field]', 'only this one: apiUrl, apiKey, shopID, docsUrl or demoUrl')
   .option('--json', 'as JSON, for scripts')
-  .action(async (fact: string | undefined, options: { json?: true }) =>
-    (await import('./cli/sandbox.ts')).showSandbox(fact, options),
+  .action(async (field: string | undefined, options: { json?: true }) =>
+    (await import('./cli/sandbox.ts')).showSandbox(field, options),
   );
 
 program
@@ -118,10 +119,10 @@ consent
 program
   .command('mail')
   .description('the mail server receipts go through (SMTP_URL)')
-  .command('try')
-  .description('send a short letter, to see that receipts would get there')
+  .command('test')
+  .description('send a short email, to see that receipts would arrive')
   .argument('<address>', 'one of yours')
-  .action(async (address: string) => (await import('./cli/operations/mail.ts')).tryMail(address));
+  .action(async (address: string) => (await import('./cli/operations/mail.ts')).testMail(address));
 
 const vault = program.command('vault').description('the stored cards');
 vault
@@ -223,37 +224,33 @@ terminal
     (await import('./cli/banks/terminals.ts')).removeTerminal(id, options),
   );
 
-const stuck = program
+const jobs = program.command('jobs').description('jobs that failed too often and wait for an operator');
+jobs
   .command('stuck')
-  .description('due work that failed too often and waits for an operator');
-stuck
-  .command('list')
-  .description('list it, with the reason of the last failure')
+  .description('list stuck jobs, with the reason of the last failure')
   .option('--json', 'as JSON')
-  .action(async (options) => (await import('./cli/operations/jobs.ts')).listStuck(options));
-stuck
+  .action(async (options) => (await import('./cli/operations/jobs.ts')).listStuckJobs(options));
+jobs
   .command('retry')
-  .description('try one again, from the first attempt')
-  .argument('<kind>', 'as the list shows it')
+  .description('run a stuck job again, from the first attempt')
+  .argument('<kind>', 'as mandate jobs stuck shows it')
   .argument('<id>')
-  .action(async (kind: string, id: string) =>
-    (await import('./cli/operations/jobs.ts')).retryStuck(kind, id),
-  );
+  .action(async (kind: string, id: string) => (await import('./cli/operations/jobs.ts')).retryJob(kind, id));
 
 const bindings = program.command('bindings').description('cards that are being bound to customers');
 bindings
-  .command('owed')
-  .description('list the test charges whose return to the payer the bank has not confirmed')
+  .command('refunds')
+  .description('list the verification charges whose refund the bank has not confirmed')
   .option('--json', 'as JSON')
-  .action(async (options) => (await import('./cli/payments/bindings.ts')).listOwed(options));
+  .action(async (options) => (await import('./cli/payments/bindings.ts')).listRefunds(options));
 bindings
-  .command('close')
-  .description('close one when you have made sure that the payer has his money; the binding has then failed')
+  .command('resolve')
+  .description('record that the payer has the money back; the binding fails, and no bank is contacted')
   .argument('<customerID>')
   .argument('<bindingID>')
   .requiredOption('--reason <text>', 'how you know; it is kept in the log')
   .action(async (customerId: string, bindingId: string, options) =>
-    (await import('./cli/payments/bindings.ts')).closeOwed(customerId, bindingId, options),
+    (await import('./cli/payments/bindings.ts')).resolveBinding(customerId, bindingId, options),
   );
 
 const webhooks = program.command('webhooks').description('what merchants are told, and what became of it');
@@ -294,9 +291,9 @@ webhooks
   .option('--forward <url>', 'where to send them, signed: http://localhost:3000/notices')
   .action(async (options) => (await import('./cli/operations/webhooks.ts')).listen(options));
 webhooks
-  .command('rebase')
+  .command('reset-cursor')
   .description('once after a dump was restored into another PostgreSQL, with no node running')
-  .action(async () => (await import('./cli/operations/webhooks.ts')).rebase());
+  .action(async () => (await import('./cli/operations/webhooks.ts')).resetWebhookCursor());
 
 const ledger = program.command('ledger').description('the books: double entry, checked');
 ledger
@@ -318,11 +315,11 @@ ledger
     (await import('./cli/operations/ledger.ts')).showAccount(id, options),
   );
 ledger
-  .command('spread')
-  .description('spread a busy account over more balance rows; may be done while it is used')
+  .command('shard')
+  .description('spread the balance of a busy account over more rows; may be done while it is used')
   .argument('<id>')
-  .requiredOption('--lanes <number>', 'rows beside the main one, up to 256')
-  .action(async (id: string, options) => (await import('./cli/operations/ledger.ts')).spread(id, options));
+  .requiredOption('--shards <number>', 'rows next to the main one, up to 256')
+  .action(async (id: string, options) => (await import('./cli/operations/ledger.ts')).shard(id, options));
 
 const retention = program.command('retention').description('what is kept for how long, and what may go');
 retention
@@ -331,11 +328,11 @@ retention
   .option('--json', 'as JSON')
   .action(async (options) => (await import('./cli/operations/retention.ts')).showRetention(options));
 retention
-  .command('sweep')
+  .command('purge')
   .description('delete what nothing needs any more, beside running nodes; can be stopped and run again')
   .requiredOption('--older-than <days>', '90 at least')
   .option('--dry-run', 'only count')
-  .action(async (options) => (await import('./cli/operations/retention.ts')).sweepOldRows(options));
+  .action(async (options) => (await import('./cli/operations/retention.ts')).purgeOldRows(options));
 
 const reconcile = program
   .command('reconcile')
@@ -344,10 +341,10 @@ const reconcile = program
     '--bank <bank>',
     'id or address of a bank, or a file: JSON as GET /book gives it, or CSV; else the only bank there is',
   )
-  .option('--of <bankID>', 'whose book it is, where that does not follow; else the only bank there is')
+  .option('--bank-id <bankID>', 'whose book it is, where that does not follow; else the only bank there is')
   .option('--from <time>', 'only from that moment on: 2026-11-20 or 2026-11-20T00:00:00+03:00')
   .option('--to <time>', 'only before that moment; a file ends with its last line anyway')
-  .option('--open-hours <number>', 'for how long something may be under way', '24')
+  .option('--pending-hours <number>', 'for how long something may be in progress', '24')
   .option('--list <number>', 'how many differences of each class to list; all are counted', '100')
   .option(
     '--restored-to <time>',
@@ -360,13 +357,13 @@ const reconcile = program
 Ends with 0 when all is equal, 1 when something differs, 2 when it could not be found out.
 
   mandate reconcile --bank ACME
-  mandate reconcile --bank clearing-2026-11-20.csv --of ACME --from 2026-11-20 --to 2026-11-21`,
+  mandate reconcile --bank clearing-2026-11-20.csv --bank-id ACME --from 2026-11-20 --to 2026-11-21`,
   )
   .action(async (options) => (await import('./cli/banks/reconcile.ts')).reconcileWithBank(options));
 reconcile.exitOverride(endAsNotFoundOut);
 
 try {
-  await program.parseAsync();
+  await program.parseAsync(presentNames(process.argv.slice(2)), { from: 'user' });
 } catch (error) {
   // An operating fault: what happened and what to do is in its message, where the code is only in the way.
   console.error(`mandate: ${error instanceof Error ? error.message : String(error)}`);

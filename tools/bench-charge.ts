@@ -11,7 +11,7 @@ import { startEmbedded } from '../src/sandbox/postgres/server.ts';
 import { allScopes } from '../src/platform/http/access.ts';
 import { randomIds } from '../src/ids.ts';
 import { acquirerUncleared, feeIncome, settlementAccount } from '../src/platform/ledger/domain/account.ts';
-import { spreadAccount } from '../src/platform/ledger/store/journals.ts';
+import { shardAccount } from '../src/platform/ledger/store/journals.ts';
 import { openLog } from '../src/platform/log.ts';
 import { insertParty, insertShop, setShopFees } from '../src/merchants/store/parties.ts';
 import type { Currency } from '../src/money.ts';
@@ -118,7 +118,7 @@ async function flatten({ currency, shopIds }: Contender): Promise<void> {
     feeIncome({ ...kind, fee: 'processing' }),
     ...shopIds.map((shopId) => settlementAccount({ ...kind, partyId, shopId })),
   ];
-  for (const { id } of accounts) await database.transaction((tx) => spreadAccount(tx, id, 0));
+  for (const { id } of accounts) await database.transaction((tx) => shardAccount(tx, id, 0));
 }
 
 async function race({ shopIds, latenciesMs, ...one }: Contender, apiKey: string): Promise<void> {

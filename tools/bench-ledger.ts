@@ -9,7 +9,7 @@ import { migrate } from '../src/platform/database/migrate.ts';
 import { statement } from '../src/platform/database/statement.ts';
 import { randomIds } from '../src/ids.ts';
 import { accountsIn } from '../src/platform/ledger/domain/ledger.ts';
-import { postJournal, spreadAccount } from '../src/platform/ledger/store/journals.ts';
+import { postJournal, shardAccount } from '../src/platform/ledger/store/journals.ts';
 import { saleApproved, type LedgerPayment } from '../src/platform/ledger/domain/postings.ts';
 import type { Currency, Money } from '../src/money.ts';
 import { temporaryFolder } from '../test/support/test-cluster.ts';
@@ -83,7 +83,7 @@ async function sales(
       const first = sale(shop, money);
       await postJournal(tx, first, systemClock.now());
       if (rows === 'spread') continue;
-      for (const { id } of accountsIn(first)) await spreadAccount(tx, id, 0);
+      for (const { id } of accountsIn(first)) await shardAccount(tx, id, 0);
     }
   });
   let next = 0;

@@ -88,7 +88,7 @@ async function measured(file: string): Promise<string> {
     book: { grows: false, entriesAfter: () => readBookFile(file) },
     bankId: 'BANK',
     period: {},
-    openHours: 24,
+    pendingHours: 24,
     maxList: 100,
     report: sample,
   });

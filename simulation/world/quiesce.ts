@@ -72,12 +72,12 @@ async function attend(node: WorldNode, { scheduler, database }: Surroundings): P
 async function mend({ service, foundation }: WorldNode, database: WorldDatabase): Promise<void> {
   const { jobs, banks, recurring } = service;
   const { database: db, ports } = foundation;
-  for (const { table, id } of await jobs.stuck()) {
+  for (const { kind, id } of await jobs.stuckJobs()) {
     const [invoiceId = '', paymentId = ''] = id.split('/');
     // A hold that the bank will not capture is let go; whatever else it is, is tried again.
     const release = async () =>
       releaseHold({ db, clock: ports.clock, banks, recurring }, { invoiceId, paymentId }, 'the bank refuses');
-    if (table !== 'payment' || !(await release().catch(() => undefined))) await jobs.retry(table, id);
+    if (kind !== 'payment' || !(await release().catch(() => undefined))) await jobs.retry(kind, id);
   }
   const parked = await database.query(
     'select distinct webhook_id from webhook_queue where stuck_at is not null order by 1',

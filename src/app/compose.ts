@@ -237,7 +237,7 @@ export function buildService(
     openingDepositMinor: config.openingDepositMinor,
   });
 
-  const books = monitorLedger(database, log, everyInvariant);
+  const ledger = monitorLedger(database, log, everyInvariant);
   const jobs = openJobRunner({
     db: database,
     clock,
@@ -270,7 +270,7 @@ export function buildService(
         everyMs: 60_000,
         run: () => watchVerificationRefunds(database, clock.now(), log),
       },
-      { name: 'check the books', everyMs: 60_000, run: () => books.check() },
+      { name: 'check the books', everyMs: 60_000, run: () => ledger.check() },
     ],
     countJobRun: metrics.countJobRun,
   });
@@ -367,7 +367,7 @@ export function buildService(
     termsOf: async (shop) => (await recurring.settings(database.lookups, shop)).terms,
   });
   addPages(app, config.mode);
-  addGauges(metrics, { database, jobs, clock, books });
+  addGauges(metrics, { database, jobs, clock, ledger });
 
   return {
     app,

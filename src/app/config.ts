@@ -137,10 +137,10 @@ export const settings = [
     meaning: '`on` or `off`: whether a payer may enter only a few different cards before he has to wait.',
   },
   {
-    name: 'BINDING_TEST_CHARGES',
+    name: 'BINDING_VERIFICATION_CHARGES',
     byDefault: 'RUB=1000,USD=100,EUR=100',
     meaning:
-      'What is charged and given back to try a card before it is bound: currencies and minor units. In others no card is bound.',
+      'What is charged and refunded to verify a card before it is bound: currencies and minor units. In others no card is bound.',
   },
   {
     name: 'BINDINGS_PER_CUSTOMER_PER_DAY',
@@ -306,16 +306,16 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     faults.push(`TRUSTED_PROXIES has ${entry}; it must be an address or a network like 10.0.0.0/8`);
   }
 
-  function testCharges(): ReadonlyMap<string, bigint> {
+  function verificationCharges(): ReadonlyMap<string, bigint> {
     const found = new Map<string, bigint>();
-    for (const entry of (text('BINDING_TEST_CHARGES') ?? 'RUB=1000,USD=100,EUR=100').split(',')) {
+    for (const entry of (text('BINDING_VERIFICATION_CHARGES') ?? 'RUB=1000,USD=100,EUR=100').split(',')) {
       const [, currency = '', minor = '0'] = /^\s*([A-Z]{3})=(\d{1,12})\s*$/.exec(entry) ?? [];
       const amount = BigInt(minor);
       if (isKnownCurrency(currency) && amount >= 1n && amount <= largestAmountMinor)
         found.set(currency, amount);
       else
         faults.push(
-          `BINDING_TEST_CHARGES has ${entry}; it must be a currency and minor units, like RUB=1000`,
+          `BINDING_VERIFICATION_CHARGES has ${entry}; it must be a currency and minor units, like RUB=1000`,
         );
     }
     return found;
@@ -343,7 +343,7 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     requestsPerSecond: integer('REQUESTS_PER_SECOND', 2_000),
     failedAuthenticationsPerMinute: integer('FAILED_AUTHENTICATIONS_PER_MINUTE', 600),
     cardTestingLimits: oneOf('CARD_TESTING_LIMITS', ['on', 'off'], mode === 'live' ? 'on' : 'off') === 'on',
-    bindingVerificationCharges: testCharges(),
+    bindingVerificationCharges: verificationCharges(),
     bindingsPerCustomer: integer('BINDINGS_PER_CUSTOMER_PER_DAY', mode === 'live' ? 5 : 0),
     bindingsPerCard: integer('BINDINGS_PER_CARD_PER_DAY', mode === 'live' ? 9 : 0),
     bankUrl: text('BANK_URL'),

@@ -20,12 +20,12 @@ export function addGauges(
     database,
     jobs,
     clock,
-    books,
+    ledger,
   }: {
     database: DatabasePool;
     jobs: JobRunner;
     clock: Clock;
-    books: WatchedBooks;
+    ledger: LedgerMonitor;
   },
 ): void {
   metrics.gauge('mandate_database_connections', 'Open connections', () => database.connections().total);
@@ -40,23 +40,23 @@ export function addGauges(
     () => countUnbalancedAccounts(database),
   );
   metrics.gauge(
-    'mandate_ledger_broken',
-    'Cases that broke a rule of the ledger in the latest check of recent transfers; anything but 0 is an alarm',
-    () => books.violations(),
+    'mandate_ledger_violations',
+    'Violations of the ledger rules in the latest check of recent transfers; alert on anything but 0',
+    () => ledger.violations(),
   );
   metrics.gauge(
     'mandate_ledger_check_age_seconds',
     'How long ago this node last came to the end of its look at recent transfers, or began if it never has',
-    () => books.checkAgeSeconds(),
+    () => ledger.checkAgeSeconds(),
   );
   metrics.gauge(
-    'mandate_bindings_owed',
-    'Test charges on their way back to payers',
-    async () => (await countPendingVerificationRefunds(database, clock.now())).owed,
+    'mandate_verification_refunds_pending',
+    'Verification charges whose refund the bank has not confirmed',
+    async () => (await countPendingVerificationRefunds(database, clock.now())).pending,
   );
   metrics.gauge(
-    'mandate_bindings_owed_overdue',
-    'Those of them the bank should have confirmed by now; anything but 0 is an alarm',
+    'mandate_verification_refunds_overdue',
+    'Those of them the bank should have confirmed by now; alert on anything but 0',
     async () => (await countPendingVerificationRefunds(database, clock.now())).overdue,
   );
   metrics.gauge(
@@ -81,8 +81,8 @@ export function addGauges(
     async () => secondsSince((await feedState(database)).oldest, clock),
   );
   metrics.gauge(
-    'mandate_webhook_log_foreign',
-    '1 while nothing is told because the log was restored into another PostgreSQL',
+    'mandate_webhook_cluster_mismatch',
+    '1 while no webhook is sent because the log was restored into another PostgreSQL',
     async () => ((await feedState(database)).isForeign ? 1 : 0),
   );
   metrics.gauge(
@@ -100,9 +100,9 @@ export function addGauges(
       ),
   );
   metrics.gauge(
-    'mandate_engine_stuck',
-    'Due work that waits for an operator',
-    async () => (await jobs.stuck()).length,
+    'mandate_jobs_stuck',
+    'Jobs that failed too often and wait for an operator',
+    async () => (await jobs.stuckJobs()).length,
   );
 }
 
@@ -112,7 +112,7 @@ function secondsSince(then: Instant | undefined, clock: Clock): number {
   return Math.max(0, (epochMsOf(clock.now()) - epochMsOf(then)) / 1_000);
 }
 
-export type WatchedBooks = {
+export type LedgerMonitor = {
   check(): Promise<void>;
   /** Of the latest check. */
   violations(): number;
@@ -126,15 +126,15 @@ export function monitorLedger(
   log: Pick<Logger, 'error'>,
   invariants: readonly Invariant[],
   monotonicMs: () => number = () => performance.now(),
-): WatchedBooks {
+): LedgerMonitor {
   let violations = 0;
   let checkedAtMs = monotonicMs();
   return {
     async check() {
       const findings = await checkLedger(database, 'recent', invariants);
-      const broken = findings.filter((finding) => finding.broken > 0n);
-      for (const { id, says, examples } of broken) log.error({ id, says, examples }, 'the ledger is wrong');
-      violations = broken.reduce((sum, finding) => sum + Number(finding.broken), 0);
+      const violated = findings.filter((finding) => finding.violations > 0n);
+      for (const { id, says, examples } of violated) log.error({ id, says, examples }, 'ledger violations');
+      violations = violated.reduce((sum, finding) => sum + Number(finding.violations), 0);
       checkedAtMs = monotonicMs();
     },
     violations: () => violations,

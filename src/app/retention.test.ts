@@ -4,7 +4,7 @@ import { startSmallWorld, type SmallWorld } from '../../test/support/small-world
 import { mandate } from '../../test/support/program.ts';
 import { distributedBy } from '../../test/architecture/distribution.ts';
 import { epochMsOf, instantAt } from '../clock.ts';
-import { swept, sweep } from './retention.ts';
+import { purges, purge } from './retention.ts';
 import { retention } from './retention-rules.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -18,7 +18,7 @@ const query = async (text: string) =>
 const sweepAfter = async (days: number, isDry = false) => {
   const before = instantAt(epochMsOf(world.service.clock.now()) + days * dayMs);
   const found: Record<string, bigint> = {};
-  for (const rows of swept) found[rows.table] = await sweep(world.service.database, rows, { before, isDry });
+  for (const rows of purges) found[rows.table] = await purge(world.service.database, rows, { before, isDry });
   return found;
 };
 const countOf = async (table: string) =>
@@ -95,15 +95,15 @@ test('declines and grants go with their time, and in portions none is passed ove
 test('what hangs on one card goes in portions too, however much it is', async () => {
   await query(`insert into card_decline (card_key, invoice_id, payment_id, party_id, shop_id, amount_minor, currency, by_merchant, attempted_at)
     select '\\xff', 'I' || n / 2, (n % 2)::text, 'P', 'S', 100, 'RUB', false, '2020-01-01Z' from generate_series(1, 2500) as n`);
-  const declines = swept.find(({ table }) => table === 'card_decline')!;
+  const declines = purges.find(({ table }) => table === 'card_decline')!;
   const reported: bigint[] = [];
   const before = instantAt(Date.UTC(2021, 0));
   const report = (found: bigint) => void reported.push(found);
-  expect(await sweep(world.service.database, declines, { before, isDry: true })).toBe(2_500n);
-  expect(await sweep(world.service.database, declines, { before, isDry: false, report })).toBe(2_500n);
+  expect(await purge(world.service.database, declines, { before, isDry: true })).toBe(2_500n);
+  expect(await purge(world.service.database, declines, { before, isDry: false, report })).toBe(2_500n);
   const portions = reported.map((found, index) => found - (reported[index - 1] ?? 0n));
   expect(portions.filter((found) => found > 1_000n)).toEqual([]);
-  expect(await sweep(world.service.database, declines, { before, isDry: true })).toBe(0n);
+  expect(await purge(world.service.database, declines, { before, isDry: true })).toBe(0n);
 });
 
 test('as an operator runs it', { timeout: 60_000 }, async () => {
@@ -111,11 +111,11 @@ test('as an operator runs it', { timeout: 60_000 }, async () => {
     DATABASE_URL: world.service.testDatabase.url,
     MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
   };
-  const dry = await mandate(['retention', 'sweep', '--older-than', '90', '--dry-run'], environment);
+  const dry = await mandate(['retention', 'purge', '--older-than', '90', '--dry-run'], environment);
   expect(dry.output).toMatch(
     /^webhook_queue: \d+ rows would go\ncard_decline: 0 rows would go\npayout_grant: 0 rows/,
   );
-  const wrong = await mandate(['retention', 'sweep', '--older-than', '30'], environment);
+  const wrong = await mandate(['retention', 'purge', '--older-than', '30'], environment);
   expect([wrong.code, wrong.errors]).toEqual([1, expect.stringContaining('90 at least')]);
   const { output } = await mandate(['retention', 'show'], environment);
   expect(output).toMatch(/\nledger_transfer +\d+ +\d+\.\d +for ever: the books/);

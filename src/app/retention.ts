@@ -1,8 +1,8 @@
-// What may go, of every room: rows that nothing needs any more. What tells of money, of consent or of what happened is not
+// What may go, of every module: rows that nothing needs any more. What tells of money, of consent or of what happened is not
 // among that; how long everything is kept stands in rules.ts.
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { KeyOfRow, OldRows } from '../platform/database/purge.ts';
+import type { KeyOfRow, Purge } from '../platform/database/purge.ts';
 import { statement, type Values } from '../platform/database/statement.ts';
 import { oldDeclines } from '../recurring/store/old-declines.ts';
 import { oldGrants } from '../payouts/store/old-grants.ts';
@@ -10,8 +10,8 @@ import { restingQueues } from '../webhooks/inspection/idle-queues.store.ts';
 
 const portionRows = 1_000;
 
-/** In the order in which they are swept. */
-export const swept: readonly OldRows[] = [restingQueues, oldDeclines, oldGrants];
+/** In the order in which they are purged. */
+export const purges: readonly Purge[] = [restingQueues, oldDeclines, oldGrants];
 
 /** The rows are PostgreSQL's own estimate: counting them would read everything. */
 const readSizes = statement({
@@ -28,9 +28,9 @@ export function tableSizes(db: Database): Promise<Values<typeof readSizes.row>[]
 }
 
 /** All of it, a portion after the other, each in a transaction of its own. */
-export async function sweep(
+export async function purge(
   db: Database,
-  rows: OldRows,
+  rows: Purge,
   { before, isDry, report = () => {} }: { before: Instant; isDry: boolean; report?: (found: bigint) => void },
 ): Promise<bigint> {
   let all = 0n;

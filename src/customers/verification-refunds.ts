@@ -12,9 +12,8 @@ export async function watchVerificationRefunds(
   now: Instant,
   log: Pick<Logger, 'warn' | 'error'>,
 ): Promise<void> {
-  const { owed, overdue } = await countPendingVerificationRefunds(db, now);
-  if (overdue > 0)
-    log.error({ owed, overdue }, 'payers wait for test charges to come back: mandate bindings owed');
+  const { pending, overdue } = await countPendingVerificationRefunds(db, now);
+  if (overdue > 0) log.error({ pending, overdue }, 'verification refunds overdue');
   const resumed = await resumeOwedReturns(db, now, laterBy(now, -resumedAfterMs));
   if (resumed > 0) log.warn({ resumed }, 'returns that had been given up are asked for again');
 }

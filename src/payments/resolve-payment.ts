@@ -33,13 +33,13 @@ export function releaseHold(deps: ResolutionDeps, name: Name, reason: string): P
     const remedy =
       release.not === 'the bank has captured it'
         ? 'a running node learns of it within seconds'
-        : 'when you know in another way, say so with mandate payments settle';
+        : 'when you know in another way, record it with mandate payments resolve';
     throw new Error(`${release.not}: nothing was done; ${remedy}`);
   });
 }
 
 /** No bank is asked. */
-export function settlePayment(
+export function resolvePayment(
   deps: ResolutionDeps,
   name: Name,
   as: ManualOutcome,
@@ -49,7 +49,7 @@ export function settlePayment(
     const events = resolutionFacts(payment, as, why);
     if (events) return Promise.resolve(events);
     const possible = possibleOutcomes(payment).join(' or ') || 'no way';
-    throw new Error(`a payment that is ${payment.state.name} can be settled as ${possible}, not as ${as}`);
+    throw new Error(`a payment that is ${payment.state.name} can be resolved as ${possible}, not as ${as}`);
   });
 }
 
@@ -64,7 +64,7 @@ async function withClaim(
   const stored = now && (await loadPayment(db, name));
   if (!stored) {
     const id = `${name.invoiceId}/${name.paymentId}`;
-    throw new Error(`no payment ${id} is stuck; mandate stuck list shows what is`);
+    throw new Error(`payment ${id} has no stuck job; list them with mandate jobs stuck`);
   }
   try {
     return await write(deps, stored, await decide(stored), now);

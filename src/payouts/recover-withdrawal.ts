@@ -17,7 +17,7 @@ export type Recovered =
 /** Takes back what the transaction has written. */
 class NotRestored extends Error {}
 
-export async function restoreWithdrawal(
+export async function recoverWithdrawal(
   db: Database,
   paid: Paid,
   context: RecoveryContext,

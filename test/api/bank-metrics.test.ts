@@ -68,12 +68,12 @@ test('the age of the oldest payment a bank has said nothing about is shown, unti
     world.service.jobs.wake();
     await world.service.jobs.whenIdle();
   }
-  expect((await world.service.jobs.stuck()).length).toBeGreaterThan(0);
+  expect((await world.service.jobs.stuckJobs()).length).toBeGreaterThan(0);
   expect(await oldest()).toBeGreaterThan(600);
 
   world.bank.faults.order({ kind: 'outage', on: false });
   world.service.clock.advance(60_000);
-  for (const { table, id } of await world.service.jobs.stuck()) await world.service.jobs.retry(table, id);
+  for (const { kind, id } of await world.service.jobs.stuckJobs()) await world.service.jobs.retry(kind, id);
   world.service.jobs.wake();
   await world.service.jobs.whenIdle();
   expect(await oldest()).toBe(0);
@@ -104,6 +104,6 @@ test('the age of the oldest refund and payout without an answer is shown too, al
     service.jobs.wake();
     await service.jobs.whenIdle();
   }
-  expect((await service.jobs.stuck()).map(({ table }) => table).sort()).toEqual(['payment', 'withdrawal']);
+  expect((await service.jobs.stuckJobs()).map(({ kind }) => kind).sort()).toEqual(['payment', 'withdrawal']);
   expect(await ages()).toEqual([50 * 3_600 + 30, 50 * 3_600 + 90]);
 });

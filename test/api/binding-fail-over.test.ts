@@ -64,7 +64,7 @@ test('is bound at the second bank, and the books and the bank agree', async () =
     ['reverse', -1],
   ]);
   const findings = await checkLedger(world.service.database, 'all', everyInvariant);
-  expect(findings.filter(({ broken }) => broken > 0n)).toEqual([]);
+  expect(findings.filter(({ violations }) => violations > 0n)).toEqual([]);
 });
 
 /** One step of a node whose bank answers as it is told. */

@@ -152,7 +152,7 @@ test.each(Object.entries(stories))(
       }
     }
     expect(await world.differences()).toEqual([]);
-    expect(await world.metric('mandate_bindings_owed')).toBe(0);
+    expect(await world.metric('mandate_verification_refunds_pending')).toBe(0);
   },
 );
 

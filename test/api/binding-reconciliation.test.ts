@@ -78,7 +78,7 @@ async function differing(entries: readonly BookEntry[]): Promise<string[]> {
     },
     bankId: 'BANK',
     period: {},
-    openHours: 24,
+    pendingHours: 24,
     maxList: 100,
     report: () => {},
   });
@@ -111,12 +111,12 @@ test('each went its own way through the bank, and the clean book has no differen
 
 test.each<[string, 'charge' | 'reverse' | 'refund', string[]]>([
   ['reversed', 'charge', ['missing_at_bank charge -1000']],
-  ['reversed', 'reverse', ['not_taken_back reverse 1000']],
+  ['reversed', 'reverse', ['reversal_missing reverse 1000']],
   ['refunded', 'refund', ['missing_at_bank refund 1000']],
-  ['withdrawn', 'reverse', ['not_taken_back reverse 1000']],
-  ['taken back', 'charge', ['happened_though_failed reverse -1000']],
-  ['taken back', 'reverse', ['not_taken_back charge 1000']],
-  ['of a customer deleted', 'reverse', ['not_taken_back reverse 1000']],
+  ['withdrawn', 'reverse', ['reversal_missing reverse 1000']],
+  ['taken back', 'charge', ['unexpected_success reverse -1000']],
+  ['taken back', 'reverse', ['reversal_missing charge 1000']],
+  ['of a customer deleted', 'reverse', ['reversal_missing reverse 1000']],
   ['being returned', 'charge', ['missing_at_bank charge -1000']],
   ['closed by an operator', 'charge', []],
 ])('of one %s the line of the %s is gone', async (life, suffix, expected) => {
@@ -125,13 +125,13 @@ test.each<[string, 'charge' | 'reverse' | 'refund', string[]]>([
 });
 
 test.each<[string, 'charge' | 'reverse' | 'refund', string[]]>([
-  ['reversed', 'refund', ['happened_though_failed refund -1000']],
-  ['refunded', 'reverse', ['happened_though_failed reverse -1000']],
-  ['declined', 'charge', ['not_taken_back charge 1000']],
-  ['declined', 'reverse', ['happened_though_failed reverse -1000']],
-  ['never arrived', 'charge', ['not_taken_back charge 1000']],
+  ['reversed', 'refund', ['unexpected_success refund -1000']],
+  ['refunded', 'reverse', ['unexpected_success reverse -1000']],
+  ['declined', 'charge', ['reversal_missing charge 1000']],
+  ['declined', 'reverse', ['unexpected_success reverse -1000']],
+  ['never arrived', 'charge', ['reversal_missing charge 1000']],
   ['waiting for the payer', 'charge', []],
-  ['waiting for the payer', 'refund', ['happened_though_failed refund -1000']],
+  ['waiting for the payer', 'refund', ['unexpected_success refund -1000']],
   ['being returned', 'reverse', []],
   ['closed by an operator', 'refund', []],
 ])('of one %s there is a line of the %s', async (life, suffix, expected) => {

@@ -276,24 +276,24 @@ describe('the return of the test charge', () => {
     expect(await world.binding(made)).toMatchObject({ status: 'pending', isActive: false });
     expect(await isReady(customer)).toBe(false);
     expect(await world.bindingClearing('RUB')).toEqual({ own: 1_000, returning: 1_000 });
-    expect(await world.metric('mandate_bindings_owed')).toBe(1);
+    expect(await world.metric('mandate_verification_refunds_pending')).toBe(1);
     await world.later(2_000);
     await world.later(4_000);
     expect(await world.binding(made)).toMatchObject({ status: 'succeeded', isActive: true });
     expect(await world.bindingClearing('RUB')).toEqual({ own: 0, returning: 0 });
-    expect(await world.metric('mandate_bindings_owed')).toBe(0);
+    expect(await world.metric('mandate_verification_refunds_pending')).toBe(0);
   });
 
   test('has a date: past it there is an alarm, and after fifteen silences an operator’s list', async () => {
     bank.always('reverse', 'message lost');
     const made = await world.bound(await world.createCustomer(), good);
-    expect(await world.metric('mandate_bindings_owed_overdue')).toBe(0);
+    expect(await world.metric('mandate_verification_refunds_overdue')).toBe(0);
     for (let tries = 0; tries < 15; tries++) await world.later(10 * minute);
-    expect(await world.metric('mandate_bindings_owed')).toBe(1);
-    expect(await world.metric('mandate_bindings_owed_overdue')).toBe(1);
-    expect(await world.service.jobs.stuck()).toMatchObject([
+    expect(await world.metric('mandate_verification_refunds_pending')).toBe(1);
+    expect(await world.metric('mandate_verification_refunds_overdue')).toBe(1);
+    expect(await world.service.jobs.stuckJobs()).toMatchObject([
       {
-        table: 'binding',
+        kind: 'binding',
         id: `${made.id}/${made.bindingId}`,
         reason: expect.stringMatching(/^OutcomeUnknown: .*message lost/),
       },
@@ -306,9 +306,9 @@ describe('the return of the test charge', () => {
     await world.watchVerificationRefunds();
     await world.later(1_000);
     expect(await world.binding(made)).toMatchObject({ status: 'succeeded' });
-    expect(await world.service.jobs.stuck()).toEqual([]);
-    expect(await world.metric('mandate_bindings_owed_overdue')).toBe(0);
-    expect(world.service.logged.join('')).toContain('payers wait for test charges to come back');
+    expect(await world.service.jobs.stuckJobs()).toEqual([]);
+    expect(await world.metric('mandate_verification_refunds_overdue')).toBe(0);
+    expect(world.service.logged.join('')).toContain('verification refunds overdue');
   });
 
   test('can be closed by an operator who knows that the payer has his money: the binding has failed', async () => {
@@ -403,10 +403,10 @@ describe('a charge of unknown outcome', () => {
     const made = await world.bound(await world.createCustomer(), good);
     for (let tries = 0; tries < 5; tries++) await world.later(8 * minute);
     expect(await world.binding(made)).toMatchObject({ status: 'pending' });
-    expect(await world.metric('mandate_bindings_owed')).toBe(1);
+    expect(await world.metric('mandate_verification_refunds_pending')).toBe(1);
     bank.always('reverse', undefined);
     await world.later(hour);
     expect(await world.binding(made)).toMatchObject({ status: 'failed' });
-    expect(await world.metric('mandate_bindings_owed')).toBe(0);
+    expect(await world.metric('mandate_verification_refunds_pending')).toBe(0);
   });
 });

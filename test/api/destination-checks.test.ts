@@ -45,14 +45,14 @@ async function pass(ms: number): Promise<void> {
   world.service.jobs.wake();
   await world.service.jobs.whenIdle();
 }
-const stuck = async () => (await world.service.jobs.stuck()).map(({ id, reason }) => ({ id, reason }));
+const stuck = async () => (await world.service.jobs.stuckJobs()).map(({ id, reason }) => ({ id, reason }));
 
 test('an issuer that was away until an operator had to look: his retry asks anew', async () => {
   mood = issuerAway;
   const { id, status } = await world.destinationFor('4242424242424242');
   expect(status).toBe('Unauthorized');
   for (let turn = 0; turn < 20; turn++) await pass(600_000);
-  expect(await stuck()).toEqual([{ id, reason: 'NotKnownYet: the bank cannot tell now, 91' }]);
+  expect(await stuck()).toEqual([{ id, reason: 'CardCheckPending: the bank cannot tell now, 91' }]);
   const sent = asked.filter((line) => line.startsWith('PUT'));
   expect(sent).toHaveLength(15);
   expect(new Set(sent).size).toBe(15);

@@ -166,7 +166,7 @@ describe('a series', () => {
   test('costs a look at its card a quarter, so that a clock may be moved over years', async () => {
     await recurring.parent(mastercard);
     await whenTokensAreDead();
-    const looks = () => world.metric('mandate_engine_steps_total{work="card",outcome="done"}');
+    const looks = () => world.metric('mandate_job_runs_total{job="card",outcome="done"}');
     const before = await looks();
     for (let days = 0; days < 365; days += 20) await world.later(20 * day);
     expect(await cardsLeft()).toBe(1);

@@ -78,7 +78,7 @@ async function pass(ms: number, steps = 1): Promise<void> {
 }
 
 async function stuckOf({ id }: CreatedInvoice): Promise<string | undefined> {
-  const found = (await world.service.jobs.stuck()).find((work) => work.id === `${id}/1`);
+  const found = (await world.service.jobs.stuckJobs()).find((work) => work.id === `${id}/1`);
   return found?.reason;
 }
 

@@ -177,7 +177,7 @@ test(
       await expectBalanced();
     }
     for (let hours = 0; hours < 26; hours++) await pass(hourMs);
-    const stuck = new Set((await world.service.jobs.stuck()).map(({ id }) => id));
+    const stuck = new Set((await world.service.jobs.stuckJobs()).map(({ id }) => id));
 
     const booked = new Map<string, number[]>();
     for (const { operationId, amount } of await world.book()) {

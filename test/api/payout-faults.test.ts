@@ -87,9 +87,9 @@ describe('the bank says nothing that can be understood', () => {
     const id = await asked(199_916);
     for (let hours = 0; hours < 27; hours++) await pass(3_600_000);
     expect(await read(id)).toMatchObject({ status: 'Pending' });
-    expect(await world.service.jobs.stuck()).toEqual([
+    expect(await world.service.jobs.stuckJobs()).toEqual([
       expect.objectContaining({
-        table: 'withdrawal',
+        kind: 'withdrawal',
         id,
         reason: expect.stringMatching(/^OutcomeUnknown: .*pending/),
       }),
@@ -184,7 +184,7 @@ describe('somebody is blocked before his payout was sent', () => {
     const id = await blockedAfter('not-done', identity);
     for (let hours = 0; hours < 27; hours++) await pass(hour);
     expect(await paidOut(id)).toBe(0);
-    expect((await jobs.stuck()).filter((work) => work.id === id)).toEqual([
+    expect((await jobs.stuckJobs()).filter((work) => work.id === id)).toEqual([
       expect.objectContaining({
         reason: expect.stringContaining('its wallet or its destination is blocked'),
       }),

@@ -245,7 +245,7 @@ describe('with a mail server', () => {
     await look();
     expect(await mailOf(parent)).toMatchObject({ status: 'refused' });
     expect(await outbox()).toMatchObject([{ refusal: 'EENVELOPE 550 RCPT TO' }]);
-    expect((await world.service.jobs.stuck()).filter(({ table }) => table === 'letter')).toEqual([]);
+    expect((await world.service.jobs.stuckJobs()).filter(({ kind }) => kind === 'letter')).toEqual([]);
     expect(await recurring.charged(parent, 100, { by: merchant })).toBe('captured');
   });
 
@@ -262,8 +262,8 @@ describe('with a mail server', () => {
         world.service.clock.advance(600_000);
       }
       const letters = async () =>
-        (await world.service.jobs.stuck()).filter(
-          ({ table, partyId }) => table === 'letter' && partyId === merchant.partyId,
+        (await world.service.jobs.stuckJobs()).filter(
+          ({ kind, partyId }) => kind === 'letter' && partyId === merchant.partyId,
         );
       expect(await mailOf(parent)).toMatchObject({ status: 'waiting' });
       const logged = world.service.logged.filter((line) => line.includes('did not take the letter'));
@@ -273,7 +273,7 @@ describe('with a mail server', () => {
 
       const [stuck] = await letters();
       expect(stuck).toMatchObject({ id: `${parent.invoiceID}/1`, partyId: merchant.partyId });
-      expect(stuck?.reason).toMatch(/^LetterNotTaken: /);
+      expect(stuck?.reason).toMatch(/^EmailNotAccepted: /);
       expect(stuck?.reason).not.toContain('payer@example.com');
       expect(await world.service.jobs.retry('letter', `${parent.invoiceID}/1`)).toBe(true);
       await look();

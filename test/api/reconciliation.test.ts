@@ -5,7 +5,11 @@ import type { BookEntry } from '../../src/acquiring/adapters/http/messages.ts';
 import { laterBy, type Instant } from '../../src/clock.ts';
 import { reconciliationSources } from '../../src/app/reconciliation-sources.ts';
 import { differenceClasses } from '../../src/acquiring/reconciliation/domain/difference.ts';
-import { reconcile, type Book, type ReconcileOptions } from '../../src/acquiring/reconciliation/reconcile.ts';
+import {
+  reconcile,
+  type TransactionReport,
+  type ReconcileOptions,
+} from '../../src/acquiring/reconciliation/reconcile.ts';
 import { groupedBy, livesIn, plant, textOf, type Life } from '../support/planted-differences.ts';
 import { startTradedWorld, type TradedWorld } from '../support/traded-world.ts';
 
@@ -26,7 +30,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => world.close());
 
-function run(entries: readonly BookEntry[] | Book, more: Partial<ReconcileOptions> = {}) {
+function run(entries: readonly BookEntry[] | TransactionReport, more: Partial<ReconcileOptions> = {}) {
   return reconcile({
     db: world.service.database,
     clock: world.service.clock,
@@ -34,7 +38,7 @@ function run(entries: readonly BookEntry[] | Book, more: Partial<ReconcileOption
     book: 'grows' in entries ? entries : bookOf(entries),
     bankId: 'BANK',
     period: {},
-    openHours: 24,
+    pendingHours: 24,
     maxList: 1_000,
     // Many pages of few aggregates, and some of one that has more.
     rowsOfPage: 5,
@@ -43,7 +47,7 @@ function run(entries: readonly BookEntry[] | Book, more: Partial<ReconcileOption
   });
 }
 
-function bookOf(entries: readonly BookEntry[]): Book {
+function bookOf(entries: readonly BookEntry[]): TransactionReport {
   return {
     grows: true,
     async *entriesAfter(sequence) {
@@ -68,14 +72,14 @@ const stuck = () =>
         of === 'payout'
           ? { operationId: name, atStake: -minor }
           : { operationId: `${name}.c`, atStake: minor };
-      return textOf({ class: 'open_too_long', currency, ...found });
+      return textOf({ class: 'pending_too_long', currency, ...found });
     });
 
 const textsOf = ({ differences }: Awaited<ReturnType<typeof run>>) =>
   differences.map(({ atStakeMinor, ...found }) => textOf({ ...found, atStake: atStakeMinor })).sort();
 
 test('a clean book has no difference, whatever became of the answers', async () => {
-  const result = await run(clean, { openHours: 1_000 });
+  const result = await run(clean, { pendingHours: 1_000 });
   expect(result.sums).toEqual([]);
   expect(result.lines).toBe(clean.length);
   const booked = lives.filter(({ bank }) => bank === 'BANK').flatMap(({ lines }) => lines).length;
@@ -95,9 +99,9 @@ test.each(seeds)('of 200 planted mistakes each is found, and nothing else: seed 
   const { book, expected } = plant(lives, clean, seed);
   expect(expected.length).toBeGreaterThanOrEqual(200);
   const planted = new Set(expected.map((text) => text.split(' ')[0]));
-  expect([...planted, 'open_too_long'].sort()).toEqual(Object.keys(differenceClasses).sort());
+  expect([...planted, 'pending_too_long'].sort()).toEqual(Object.keys(differenceClasses).sort());
 
-  const decided = expected.filter((text) => text.startsWith('decided_at_bank'));
+  const decided = expected.filter((text) => text.startsWith('final_at_bank'));
   const stillOpen = stuck().filter(
     (text) => !decided.some((found) => found.split(' ')[1] === text.split(' ')[1]),
   );
@@ -131,7 +135,10 @@ test('of each class no more are listed than were asked for, and all are counted'
 
 describe('a book that grows while it is read', () => {
   /** What the bank adds after we have read it to the end for the first time. */
-  function growing(before: readonly BookEntry[], after: readonly BookEntry[]): Book & { readings: number } {
+  function growing(
+    before: readonly BookEntry[],
+    after: readonly BookEntry[],
+  ): TransactionReport & { readings: number } {
     const book = {
       grows: true,
       readings: 0,
@@ -145,12 +152,12 @@ describe('a book that grows while it is read', () => {
 
   test('is read on before anything is called a difference', async () => {
     const book = growing(clean.slice(0, -40), clean.slice(-40));
-    const result = await run(book, { openHours: 1_000 });
+    const result = await run(book, { pendingHours: 1_000 });
     expect(result.sums).toEqual([]);
     expect(result.lines).toBe(clean.length);
     expect(book.readings).toBeGreaterThan(1);
     // Without the second look each of them is missing.
-    const { sums } = await run({ ...growing(clean.slice(0, -40), []), grows: true }, { openHours: 1_000 });
+    const { sums } = await run({ ...growing(clean.slice(0, -40), []), grows: true }, { pendingHours: 1_000 });
     expect(sums.reduce((sum, { number }) => sum + number, 0)).toBeGreaterThanOrEqual(37);
   });
 
@@ -159,16 +166,16 @@ describe('a book that grows while it is read', () => {
     const stranger: BookEntry = { ...clean[0]!, operationId: 'stranger.1.a', sequence: last + 1 };
     // On one page with what makes it look again.
     const { sums } = await run(growing(clean, [stranger]), { rowsOfPage: 10_000 });
-    expect(sums.map((sum) => sum.class)).toEqual(['open_too_long']);
+    expect(sums.map((sum) => sum.class)).toEqual(['pending_too_long']);
   });
 });
 
 describe('a clearing file of a part of the time', () => {
-  const file = (entries: readonly BookEntry[]): Book => ({ ...bookOf(entries), grows: false });
+  const file = (entries: readonly BookEntry[]): TransactionReport => ({ ...bookOf(entries), grows: false });
 
   test('says nothing about what came after its last line', async () => {
     const half = clean.slice(0, 200);
-    const { sums, edge, period } = await run(file(half), { openHours: 1_000 });
+    const { sums, edge, period } = await run(file(half), { pendingHours: 1_000 });
     expect(sums).toEqual([]);
     expect(edge).toBeGreaterThan(100);
     expect(period.to).toBe(half.at(-1)?.at);
@@ -193,9 +200,9 @@ describe('a clearing file of a part of the time', () => {
       return differences.find(({ operationId }) => operationId === open!.name)?.class;
     };
     const its = laterBy(paid.at as Instant, -day / 2);
-    expect(await told(its)).toBe('decided_at_bank');
-    expect(await told(laterBy(its, day))).toBe('open_too_long');
-    expect(await told(laterBy(its, 2 * day))).toBe('open_too_long');
+    expect(await told(its)).toBe('final_at_bank');
+    expect(await told(laterBy(its, day))).toBe('pending_too_long');
+    expect(await told(laterBy(its, 2 * day))).toBe('pending_too_long');
   });
 
   test('has all that certainly happened in the period it is said to be of', async () => {
@@ -208,7 +215,7 @@ describe('a clearing file of a part of the time', () => {
     const from = laterBy(earliest(sold.map((life) => saleOf(life)?.at)), -30 * minuteMs);
     const to = laterBy(earliest(takenBack.map(({ lines }) => lines[1]?.at)), -30 * minuteMs);
     expect(takenBack.filter(({ lines }) => lines[0]!.at < to && lines[1]!.at > to).length).toBeGreaterThan(5);
-    const more = { period: { from, to }, openHours: 1_000 };
+    const more = { period: { from, to }, pendingHours: 1_000 };
     const honest = await run(file(clean), more);
     expect(honest.sums).toEqual([]);
     expect(honest.lines).toBe(clean.filter(({ at }) => at >= from && at < to).length);
@@ -258,7 +265,7 @@ test('a line without a time that can be understood stops the run, and leaves not
 });
 
 test('a book that the database has lost meanwhile is no result: its server crashed, which empties an unlogged table', async () => {
-  const losing: Book = {
+  const losing: TransactionReport = {
     grows: true,
     async *entriesAfter(sequence) {
       if (sequence === 0) yield clean;
@@ -295,7 +302,7 @@ test('beside a service that sells and gives back all the while nothing is called
   let lines = 0;
   for (let times = 0; times < 12; times++) {
     const reader = world.openBook();
-    const result = await run({ grows: true, ...reader }, { openHours: 1_000, rowsOfPage: 50 });
+    const result = await run({ grows: true, ...reader }, { pendingHours: 1_000, rowsOfPage: 50 });
     await reader.stop();
     expect(result.lines).toBeGreaterThanOrEqual(lines);
     ({ lines } = result);
@@ -305,7 +312,7 @@ test('beside a service that sells and gives back all the while nothing is called
   await Promise.all(shoppers);
   await service.jobs.whenIdle();
   // What went under another bank's name, at all times.
-  expect(found).toEqual(Array.from({ length: 12 }, () => 'other_bank'));
+  expect(found).toEqual(Array.from({ length: 12 }, () => 'wrong_bank'));
   expect(sold).toBeGreaterThan(10);
   expect(lines).toBeGreaterThan(clean.length);
 }, 120_000);

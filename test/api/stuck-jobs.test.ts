@@ -26,7 +26,7 @@ async function getStuck(invoiceId: string): Promise<void> {
 test('an invoice that is changed by its merchant is stuck no longer, another one still is', async () => {
   const [changed, left] = [await makeInvoice(service, merchant), await makeInvoice(service, merchant)];
   for (const { id } of [changed, left]) await getStuck(id);
-  const stuckIds = async () => (await service.jobs.stuck()).map(({ id }) => id).sort();
+  const stuckIds = async () => (await service.jobs.stuckJobs()).map(({ id }) => id).sort();
   expect(await stuckIds()).toEqual([changed.id, left.id].sort());
 
   const rescinded = await service.call('POST', `${invoicesUrl}/${changed.id}/rescind`, {

@@ -719,7 +719,7 @@ test('a log of another PostgreSQL is no secret: no node is ready, and what is no
   await service.webhooks.whenIdle();
   expect(receiver.deliveries).toEqual([]);
   expect(await metric('mandate_webhook_feed_age_seconds')).toBe('10');
-  expect(await metric('mandate_webhook_log_foreign')).toBe('1');
+  expect(await metric('mandate_webhook_cluster_mismatch')).toBe('1');
   const ready = await service.call('GET', '/health/ready');
   expect(ready).toMatchObject({ status: 503, body: { notReady: [expect.stringContaining('webhooks')] } });
   await feed('foreign_since = null');

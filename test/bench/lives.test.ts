@@ -70,7 +70,7 @@ test('each life is copied whole', async () => {
 
 test('the check of the ledger finds nothing', async () => {
   const findings = await checkLedger(world.service.database, 'all', everyInvariant);
-  expect(findings.filter(({ broken }) => broken > 0n)).toEqual([]);
+  expect(findings.filter(({ violations }) => violations > 0n)).toEqual([]);
   expect(findings.find(({ checked }) => checked > BigInt(copies))).toBeDefined();
 });
 

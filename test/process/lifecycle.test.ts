@@ -156,14 +156,14 @@ describe('a start that cannot work says why and what to do', () => {
 
   test('a command that is not told where the database is, and finds none', async () => {
     const data = dataFolder();
-    const { code, output, errors } = await mandate(['stuck', 'list'], { MANDATE_DATA: data });
+    const { code, output, errors } = await mandate(['jobs', 'stuck'], { MANDATE_DATA: data });
     expect({ code, output }).toEqual({ code: 1, output: '' });
     expect(errors).toContain(`there is no database in ${data}: set DATABASE_URL`);
     expect(errors).not.toContain('try again');
     expect(readdirSync(data)).toEqual([]);
     // As the first start leaves it for the seconds in which it makes one.
     mkdirSync(join(data, 'pg'));
-    const meanwhile = await mandate(['stuck', 'list'], { MANDATE_DATA: data });
+    const meanwhile = await mandate(['jobs', 'stuck'], { MANDATE_DATA: data });
     expect(meanwhile.code).toBe(1);
     expect(meanwhile.errors).toContain('if one is just being made there: try again in a moment');
   });
@@ -188,7 +188,7 @@ test('every subcommand explains itself', async () => {
       'keys',
       'party',
       'shop',
-      'stuck',
+      'jobs',
       'bindings',
       'config',
     ]),

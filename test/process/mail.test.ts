@@ -1,4 +1,4 @@
-// mandate mail try, as a process of its own: the way to a mail server over TLS, whose certificate it must be able to trust.
+// mandate mail test, as a process of its own: the way to a mail server over TLS, whose certificate it must be able to trust.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ afterEach(() => server?.close());
 
 const wants = { user: 'shop', password: 'a secret word' };
 const tried = (url: string, environment: Record<string, string> = {}) =>
-  mandate(['mail', 'try', 'operator@example.com'], {
+  mandate(['mail', 'test', 'operator@example.com'], {
     SMTP_URL: url,
     SMTP_FROM: 'receipts@shop.example',
     SMTP_TIMEOUT_SECONDS: '5',
@@ -38,7 +38,7 @@ test('a letter goes over TLS to a server that is trusted, and not even the passw
   const trusted = await tried(urlOf('smtps', server.port), trust);
   expect(trusted).toMatchObject({ code: 0, errors: '' });
   expect(server.letters).toMatchObject([
-    { to: ['operator@example.com'], headers: { subject: 'A try of Mandate' } },
+    { to: ['operator@example.com'], headers: { subject: 'Mandate test email' } },
   ]);
 });
 
@@ -51,6 +51,6 @@ test('or after STARTTLS', async () => {
 });
 
 test('without settings it says which are missing', async () => {
-  const { code, errors } = await mandate(['mail', 'try', 'operator@example.com'], {});
+  const { code, errors } = await mandate(['mail', 'test', 'operator@example.com'], {});
   expect([code, errors]).toEqual([1, expect.stringContaining('SMTP_URL')]);
 });

@@ -68,7 +68,7 @@ test('a clean book is equal, and that is 0', { timeout: 120_000 }, async () => {
 test('a file that differs is told to programs, and that is 1', { timeout: 120_000 }, async () => {
   const entries = await tellerAt(bankUrl, secret).book();
   const wrong = JSON.stringify({ entries }).replace('"amount":1500', '"amount":1600');
-  const { code, output, errors } = await run(['--bank', written(wrong), '--of', 'BANK', '--json']);
+  const { code, output, errors } = await run(['--bank', written(wrong), '--bank-id', 'BANK', '--json']);
   expect(errors).toBe('');
   expect(code).toBe(1);
   expect(JSON.parse(output)).toEqual({
@@ -115,7 +115,11 @@ test('what the bank itself does wrong is told to people', { timeout: 120_000 }, 
 });
 
 test.each<[string, () => string[], RegExp]>([
-  ['nobody there', () => ['--bank', 'http://127.0.0.1:9', '--of', 'BANK'], /cannot be read: ECONNREFUSED/],
+  [
+    'nobody there',
+    () => ['--bank', 'http://127.0.0.1:9', '--bank-id', 'BANK'],
+    /cannot be read: ECONNREFUSED/,
+  ],
   ['a file that was cut off', () => ['--bank', written('{"entries":[')], /it ends in the middle/],
   ['no time', () => ['--bank', 'BANK', '--from', 'yesterday'], /--from yesterday is no time/],
   ['an option there is not', () => ['--bank', 'BANK', '--fix'], /unknown option '--fix'/],

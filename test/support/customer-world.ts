@@ -1,5 +1,5 @@
 // A service with a bank, and what a merchant and a payer do to bind a card: each step is a function here.
-import { closeOwedReturn } from '../../src/customers/store/verification-refunds.ts';
+import { resolveVerificationRefund } from '../../src/customers/store/verification-refunds.ts';
 import { watchVerificationRefunds } from '../../src/customers/verification-refunds.ts';
 import { bindingClearing } from '../../src/platform/ledger/domain/account.ts';
 import { readBalance } from '../../src/platform/ledger/store/journals.ts';
@@ -136,7 +136,7 @@ export async function startCustomerWorld(environment: Record<string, string> = {
     async watchVerificationRefunds() {
       await watchVerificationRefunds(service.database, service.clock.now(), service.log);
     },
-    closeReturn: (name, reason) => closeOwedReturn(service.database, service.clock, name, reason),
+    closeReturn: (name, reason) => resolveVerificationRefund(service.database, service.clock, name, reason),
     async bindingClearing(currency) {
       const account = bindingClearing({ realm: 'test', currency: currency as Currency });
       const balance = await readBalance(service.database, account);

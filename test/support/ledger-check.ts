@@ -120,8 +120,8 @@ export async function differences(database: DatabasePool, book: readonly BookEnt
       book.filter(({ kind }) => kind !== 'payout'),
     ),
     ...misled.map(({ invoice_id }) => `the invoice ${invoice_id} does not fit its payments or its events`),
-    ...findings.flatMap(({ id, says, broken, examples }) =>
-      broken === 0n ? [] : [`${id}: not ${says}: ${JSON.stringify(examples)}`],
+    ...findings.flatMap(({ id, says, violations, examples }) =>
+      violations === 0n ? [] : [`${id}: not ${says}: ${JSON.stringify(examples)}`],
     ),
     ...(await timesGoingBack(database)),
   ];

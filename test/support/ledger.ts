@@ -43,14 +43,14 @@ export function book(
   journal: Journal | FundsCheckedJournal,
 ): Promise<'posted' | 'insufficient'> {
   return db.transaction((tx) =>
-    'draws' in journal ? postJournal(tx, journal, bookedAt) : postJournal(tx, journal, bookedAt),
+    'checksFunds' in journal ? postJournal(tx, journal, bookedAt) : postJournal(tx, journal, bookedAt),
   );
 }
 
 /** The ids of the invariants that are broken; none, where the books are right. */
 export async function brokenInvariants(db: Database, scope: 'all' | 'recent' = 'all'): Promise<string[]> {
   const findings = await checkLedger(db, scope);
-  return findings.filter(({ broken }) => broken > 0n).map(({ id }) => id);
+  return findings.filter(({ violations }) => violations > 0n).map(({ id }) => id);
 }
 
 const countWaiting = statement({

@@ -57,13 +57,13 @@ const mistakes: Readonly<Record<DifferenceClass, (life: Life, chance: () => numb
     ['captured', 'refunded', 'held', 'capturing', 'succeeded'].includes(status)
       ? lines.map((line) => change('missing_at_bank', line, -worth(line), { removed: line }))
       : [],
-  unknown_here: (life, chance) => {
+  missing_here: (life, chance) => {
     const stranger = `stranger${Math.floor(chance() * 1e9)}.1.a`;
     return [
-      extra('unknown_here', life, stranger, 'authorise', 1, 777),
-      extra('unknown_here', life, `${life.name}.9`, 'refund', -1, 777),
-      extra('unknown_here', life, `payout${Math.floor(chance() * 1e9)}.p`, 'payout', -1, 777),
-      extra('unknown_here', life, `${life.name}0.a`, 'authorise', 0, 777),
+      extra('missing_here', life, stranger, 'authorise', 1, 777),
+      extra('missing_here', life, `${life.name}.9`, 'refund', -1, 777),
+      extra('missing_here', life, `payout${Math.floor(chance() * 1e9)}.p`, 'payout', -1, 777),
+      extra('missing_here', life, `${life.name}0.a`, 'authorise', 0, 777),
     ];
   },
   amount: ({ lines }) => [
@@ -88,14 +88,12 @@ const mistakes: Readonly<Record<DifferenceClass, (life: Life, chance: () => numb
   card: ({ lines }) =>
     lines.map((line) => altered('card', line, { cardMask: '555555******4444' }, worth(line))),
   duplicate: ({ lines }) => lines.map((line) => change('duplicate', line, worth(line), { added: line })),
-  happened_though_failed: (life) => {
+  unexpected_success: (life) => {
     const { status, name, is_instant, lines, failed_refunds } = life;
     const add = (suffix: string, kind: BookEntry['kind'], sign: BookEntry['sign'], minor = life.minor) =>
-      extra('happened_though_failed', life, `${name}.${suffix}`, kind, sign, minor);
+      extra('unexpected_success', life, `${name}.${suffix}`, kind, sign, minor);
     if (life.of === 'payout') {
-      return status === 'failed'
-        ? [extra('happened_though_failed', life, name, 'payout', -1, life.minor)]
-        : [];
+      return status === 'failed' ? [extra('unexpected_success', life, name, 'payout', -1, life.minor)] : [];
     }
     return [
       ...failed_refunds.map(([id, minor]) => add(id, 'refund', -1, minor)),
@@ -107,26 +105,26 @@ const mistakes: Readonly<Record<DifferenceClass, (life: Life, chance: () => numb
       ...(status === 'failed' && lines.length === 0 ? [add('r', 'reverse', is_instant ? -1 : 0)] : []),
     ];
   },
-  not_taken_back: (life) =>
-    life.of === 'payment' && life.is_instant ? notTakenBack('not_taken_back', life, 1) : [],
-  hold_left_open: (life) =>
-    life.of === 'payment' && !life.is_instant ? notTakenBack('hold_left_open', life, 0) : [],
-  other_bank: ({ bank, lines }) =>
-    bank === 'OTHER' ? lines.map((line) => change('other_bank', line, worth(line), { added: line })) : [],
-  decided_at_bank: (life) => {
+  reversal_missing: (life) =>
+    life.of === 'payment' && life.is_instant ? notTakenBack('reversal_missing', life, 1) : [],
+  hold_not_released: (life) =>
+    life.of === 'payment' && !life.is_instant ? notTakenBack('hold_not_released', life, 0) : [],
+  wrong_bank: ({ bank, lines }) =>
+    bank === 'OTHER' ? lines.map((line) => change('wrong_bank', line, worth(line), { added: line })) : [],
+  final_at_bank: (life) => {
     if (life.status === 'capturing')
-      return [extra('decided_at_bank', life, `${life.name}.c`, 'capture', 1, life.minor)];
+      return [extra('final_at_bank', life, `${life.name}.c`, 'capture', 1, life.minor)];
     return life.status === 'sending'
-      ? [extra('decided_at_bank', life, life.name, 'payout', -1, life.minor)]
+      ? [extra('final_at_bank', life, life.name, 'payout', -1, life.minor)]
       : [];
   },
   // These are there by themselves: captures and payouts of yesterday.
-  open_too_long: () => [],
+  pending_too_long: () => [],
 };
 
 /** Of a payment that failed: charged with nothing to undo it, or what undid it is gone. Of a cancelled one: likewise. */
 function notTakenBack(
-  name: 'not_taken_back' | 'hold_left_open',
+  name: 'reversal_missing' | 'hold_not_released',
   life: Life,
   sign: BookEntry['sign'],
 ): Change[] {
@@ -151,7 +149,7 @@ export function plant(lives: readonly Life[], clean: readonly BookEntry[], seed:
     if (chance() < 0.15) continue;
     const foreign = life.bank === 'OTHER';
     const possible = classes
-      .map((name) => (foreign && name !== 'other_bank' ? [] : mistakes[name](life, chance)))
+      .map((name) => (foreign && name !== 'wrong_bank' ? [] : mistakes[name](life, chance)))
       .filter((list) => list.length > 0)
       .sort((a, b) => (counts.get(a[0]!.class) ?? 0) - (counts.get(b[0]!.class) ?? 0));
     const [rarest = []] = possible;

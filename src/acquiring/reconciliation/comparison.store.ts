@@ -1,9 +1,9 @@
-// The bank's lines beside what our rooms expect, in SQL, page by page in the order of aggregates. A page is a short statement on
+// The bank's lines beside what our modules expect, in SQL, page by page in the order of aggregates. A page is a short statement on
 // primary keys, whatever the size of the book, so that a walk through millions disturbs nobody. What is plainly equal is
-// counted there; all else comes back in pairs, for src/acquiring/reconciliation/domain/difference.ts to judge.
+// counted there; all else comes back in pairs, for src/acquiring/reconciliation/domain/difference.ts to classify.
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
-import type { BankLine, Expected, Pair } from './domain/difference.ts';
+import type { BankLine, ExpectedEntry, Pair } from './domain/difference.ts';
 import { expectedColumns, type ReconciliationSource } from './domain/reconciliation-source.ts';
 
 /** Aggregates by their ids, with both ends. */
@@ -101,7 +101,7 @@ export function comparisonWith(rooms: readonly ReconciliationSource[]): Comparis
 /** Amounts are far below 2^53. */
 type Minor<Side> = Omit<Side, 'minor'> & { readonly minor: number };
 type PairJson = Omit<Pair, 'ours' | 'line'> & {
-  readonly ours?: Minor<Expected>;
+  readonly ours?: Minor<ExpectedEntry>;
   readonly line?: Minor<BankLine>;
 };
 

@@ -7,13 +7,13 @@ import type { Database } from '../../platform/database/database.ts';
 import { randomText } from '../../ids.ts';
 import { countLines, deleteRuns, storeLines } from './report-lines.store.ts';
 import { afterAllIds, beforeAllIds, type Comparison, type Page } from './comparison.store.ts';
-import { judge, type Difference, type Classification, type Scope } from './domain/difference.ts';
-import { openTally, type Totals } from './domain/totals.ts';
+import { classify, type Difference, type Classification, type Scope } from './domain/difference.ts';
+import { openTotals, type Totals } from './domain/totals.ts';
 
 /** Clearing files may lack what a book has. */
 type Entry = Omit<BookEntry, 'cardMask'> & { readonly cardMask?: string };
 
-export type Book = {
+export type TransactionReport = {
   /** In the order of their sequences, in parts of any length. */
   entriesAfter(sequence: number): AsyncIterable<readonly Entry[]>;
   /** Whether it grows while we read. A file does not, and says nothing about what came after its last line. */
@@ -36,11 +36,11 @@ export type ReconcileOptions = {
   readonly db: Database;
   readonly clock: Clock;
   readonly comparison: Comparison;
-  readonly book: Book;
+  readonly book: TransactionReport;
   readonly bankId: string;
   readonly period: Period;
   /** How long something may be under way here, until now. */
-  readonly openHours: number;
+  readonly pendingHours: number;
   /** Of each class so many differences are listed; all are counted. */
   readonly maxList: number;
   /** Smaller in a test of it. */
@@ -63,12 +63,12 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
     const intake = openIntake(options, runId);
     await intake.readOn();
     const period = periodOf(options, intake.lastAt());
-    const openSince = laterBy(startedAt, -options.openHours * hourMs);
+    const openSince = laterBy(startedAt, -options.pendingHours * hourMs);
     const scope = { ...period, bankId: options.bankId, openSince };
-    const tally = openTally(options.maxList);
-    await walk(options, { runId, scope, readOn: intake.readOn, tally });
+    const totals = openTotals(options.maxList);
+    await walk(options, { runId, scope, readOn: intake.readOn, totals });
     await requireAllOf(intake.lines(), db, runId);
-    return { ...tally.result(), period, lines: intake.lines(), linesOutside: intake.linesOutside() };
+    return { ...totals.result(), period, lines: intake.lines(), linesOutside: intake.linesOutside() };
   } finally {
     await deleteRuns(db, runId, runId);
   }
@@ -127,39 +127,39 @@ type Run = {
   readonly runId: string;
   readonly scope: Scope;
   readonly readOn: () => Promise<void>;
-  readonly tally: ReturnType<typeof openTally>;
+  readonly totals: ReturnType<typeof openTotals>;
 };
 
 async function walk(options: ReconcileOptions, run: Run): Promise<void> {
   const { db, comparison, book, rowsOfPage: rows = usualRowsOfPage, report } = options;
-  const { runId, scope, readOn, tally } = run;
+  const { runId, scope, readOn, totals } = run;
   const look = async (page: Page) => {
     const { equal, pairs } = await comparison.compare(db, { runId, bankId: scope.bankId }, page);
-    return { equal, judgements: pairs.map((pair) => judge(pair, scope)) };
+    return { equal, classifications: pairs.map((pair) => classify(pair, scope)) };
   };
   let lines = 0;
   for (let first = beforeAllIds, last = ''; last !== afterAllIds; first = `${last} `) {
     const page = await comparison.pageFrom(db, { runId, first, rows });
     let seen = await look(page);
-    const suspected = new Set(seen.judgements.filter(isDifference).map(nameOf));
+    const suspected = new Set(seen.classifications.filter(isDifference).map(nameOf));
     if (book.grows && suspected.size > 0) {
       await readOn();
       const again = await look(page);
       // What differs only now is what happened between the two looks.
-      const judgements = again.judgements.map((judgement) =>
-        isDifference(judgement) && !suspected.has(nameOf(judgement)) ? 'open' : judgement,
+      const classifications = again.classifications.map((classification) =>
+        isDifference(classification) && !suspected.has(nameOf(classification)) ? 'open' : classification,
       );
-      seen = { ...again, judgements };
+      seen = { ...again, classifications };
     }
-    tally.add(seen.equal, seen.judgements);
-    lines += seen.equal + seen.judgements.filter((judgement) => judgement !== 'edge').length;
+    totals.add(seen.equal, seen.classifications);
+    lines += seen.equal + seen.classifications.filter((classification) => classification !== 'edge').length;
     report({ doing: 'comparing', lines });
     last = page.last;
   }
 }
 
-function isDifference(judgement: Classification): judgement is Difference {
-  return typeof judgement === 'object';
+function isDifference(classification: Classification): classification is Difference {
+  return typeof classification === 'object';
 }
 
 function nameOf({ class: name, operationId, line }: Difference): string {

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../clock.ts';
-import { openBankBook } from './bank-report.ts';
+import { openReport } from './bank-report.ts';
 
 const secret = 'a secret that is long enough for a bank';
 const file = fileURLToPath(import.meta.url);
@@ -18,7 +18,7 @@ async function open(
     settingsOf: (id: string) => Promise.resolve(all.find((bank) => bank.id === id)),
   };
   try {
-    const book = await openBankBook({ banks, all, config, clock: systemClock }, asked);
+    const book = await openReport({ banks, all, config, clock: systemClock }, asked);
     await book.stop();
     return `${book.bankId} at ${book.name}${book.grows ? '' : ', finished'}`;
   } catch (error) {
@@ -26,12 +26,12 @@ async function open(
   }
 }
 
-test.each<[string, { bank: string; of?: string }, string]>([
+test.each<[string, { bank: string; bankId?: string }, string]>([
   ['an id', { bank: 'ONE' }, 'ONE at https://one.example/bank'],
   ['an address we know', { bank: 'https://two.example/' }, 'TWO at https://two.example'],
-  ['an address we do not know', { bank: 'https://x.example/', of: 'ONE' }, 'ONE at https://x.example'],
-  ['a file', { bank: file, of: 'TWO' }, `TWO at ${file}, finished`],
-  ['a bank’s own address for another', { bank: 'ONE', of: 'TWO' }, 'TWO at https://one.example/bank'],
+  ['an address we do not know', { bank: 'https://x.example/', bankId: 'ONE' }, 'ONE at https://x.example'],
+  ['a file', { bank: file, bankId: 'TWO' }, `TWO at ${file}, finished`],
+  ['a bank’s own address for another', { bank: 'ONE', bankId: 'TWO' }, 'TWO at https://one.example/bank'],
 ])('%s is found', async (_, asked, book) => expect(await open(asked)).toBe(book));
 
 test('where there is one bank, it is meant', async () => {
@@ -41,11 +41,11 @@ test('where there is one bank, it is meant', async () => {
   expect(await open({ bank: 'https://x.example' }, one)).toBe('ONE at https://x.example');
 });
 
-test.each<[string, { bank: string; of?: string }, string]>([
+test.each<[string, { bank: string; bankId?: string }, string]>([
   ['nothing like it', { bank: 'THREE' }, 'THREE is no bank, no address with https:// and no file'],
-  ['a file of any bank', { bank: file }, 'say with --of whose book it is; the banks are ONE, TWO'],
-  ['a file of no bank', { bank: file, of: 'THREE' }, 'there is no bank THREE; the banks are ONE, TWO'],
-  ['an address in the clear', { bank: 'http://x.example', of: 'ONE' }, 'must be https'],
+  ['a file of any bank', { bank: file }, 'say with --bank-id whose book it is; the banks are ONE, TWO'],
+  ['a file of no bank', { bank: file, bankId: 'THREE' }, 'there is no bank THREE; the banks are ONE, TWO'],
+  ['an address in the clear', { bank: 'http://x.example', bankId: 'ONE' }, 'must be https'],
 ])('%s is refused', async (_, asked, problem) => expect(await open(asked)).toContain(problem));
 
 test('an address nobody knows needs the secret it signs with', async () => {

@@ -5,9 +5,9 @@ import { readBookFile } from '../../acquiring/reconciliation/report-file.ts';
 import { openBookReader } from '../../acquiring/adapters/http/read-report.ts';
 import type { Clock } from '../../clock.ts';
 import type { Config } from '../../app/config.ts';
-import type { Book } from '../../acquiring/reconciliation/reconcile.ts';
+import type { TransactionReport } from '../../acquiring/reconciliation/reconcile.ts';
 
-export type TransactionReport = Book & {
+export type BankReport = TransactionReport & {
   readonly bankId: string;
   /** Where it is, for people. */
   readonly name: string;
@@ -22,24 +22,24 @@ type Tools = {
   readonly clock: Clock;
 };
 
-export async function openBankBook(
+export async function openReport(
   { banks, all, config, clock }: Tools,
-  { bank: wanted, of }: { readonly bank?: string; readonly of?: string },
-): Promise<TransactionReport> {
+  { bank: wanted, bankId: given }: { readonly bank?: string; readonly bankId?: string },
+): Promise<BankReport> {
   const ids = all.map(({ id }) => id).join(', ') || 'none at all';
   const only = all.length === 1 ? all[0]?.id : undefined;
   const bank = wanted ?? only;
   if (bank === undefined) throw new Error(`say with --bank which book; the banks are ${ids}`);
 
-  /** The bank that was named with --of, or the one that follows from what was asked for, or the only one. */
+  /** The bank that was named with --bank-id, or the one that follows from what was asked for, or the only one. */
   function whose(follows?: string): string {
-    const id = of ?? follows ?? only;
-    if (id === undefined) throw new Error(`say with --of whose book it is; the banks are ${ids}`);
+    const id = given ?? follows ?? only;
+    if (id === undefined) throw new Error(`say with --bank-id whose book it is; the banks are ${ids}`);
     if (!all.some((one) => one.id === id)) throw new Error(`there is no bank ${id}; the banks are ${ids}`);
     return id;
   }
 
-  function overHttp(bankId: string, { url, secret }: Omit<BankSettings, 'id'>): TransactionReport {
+  function overHttp(bankId: string, { url, secret }: Omit<BankSettings, 'id'>): BankReport {
     const plain = config.mode === 'sandbox' ? { allowPlainHttp: true as const } : {};
     return { bankId, name: url, grows: true, ...openBookReader({ url, secret, clock, ...plain }) };
   }

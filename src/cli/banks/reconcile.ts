@@ -8,15 +8,15 @@ import { splitByRestore, lostOperations } from '../../acquiring/reconciliation/d
 import { differenceClasses, type Difference } from '../../acquiring/reconciliation/domain/difference.ts';
 import { reconcile, type Progress, type Reconciliation } from '../../acquiring/reconciliation/reconcile.ts';
 import type { Sum } from '../../acquiring/reconciliation/domain/totals.ts';
-import { openBankBook, type TransactionReport } from './bank-report.ts';
+import { openReport, type BankReport } from './bank-report.ts';
 import { printTable, withFoundation } from '../foundation.ts';
 
 export type ReconcileCommand = {
   readonly bank?: string;
-  readonly of?: string;
+  readonly bankId?: string;
   readonly from?: string;
   readonly to?: string;
-  readonly openHours: string;
+  readonly pendingHours: string;
   readonly list: string;
   readonly restoredTo?: string;
   readonly json?: true;
@@ -32,7 +32,7 @@ export async function reconcileWithBank(options: ReconcileCommand): Promise<void
     ...(options.from === undefined ? {} : { from: moment('--from', options.from) }),
     ...(options.to === undefined ? {} : { to: moment('--to', options.to) }),
   };
-  const openHours = wholeNumber('--open-hours', options.openHours);
+  const pendingHours = wholeNumber('--pending-hours', options.pendingHours);
   const restoredTo =
     options.restoredTo === undefined ? undefined : moment('--restored-to', options.restoredTo);
   const maxList = restoredTo ? maxListedAfterRestore : wholeNumber('--list', options.list);
@@ -42,7 +42,7 @@ export async function reconcileWithBank(options: ReconcileCommand): Promise<void
     const { database: db, ports } = foundation;
     const { banks } = buildService(foundation);
     const all = (await db.run(listBanks, {})).map(({ bank_id: id, url }) => ({ id, url }));
-    const book = await openBankBook({ banks, all, config: foundation.config, clock: ports.clock }, options);
+    const book = await openReport({ banks, all, config: foundation.config, clock: ports.clock }, options);
     try {
       const result = await reconcile({
         db,
@@ -51,7 +51,7 @@ export async function reconcileWithBank(options: ReconcileCommand): Promise<void
         book,
         bankId: book.bankId,
         period,
-        openHours,
+        pendingHours,
         maxList,
         report: progress.show,
       });
@@ -66,11 +66,7 @@ export async function reconcileWithBank(options: ReconcileCommand): Promise<void
   process.exitCode = result.sums.length > 0 ? 1 : 0;
 }
 
-function print(
-  { bankId, name }: TransactionReport,
-  result: Reconciliation,
-  restoredTo: Instant | undefined,
-): void {
+function print({ bankId, name }: BankReport, result: Reconciliation, restoredTo: Instant | undefined): void {
   const { period, lines, linesOutside, equal, open, edge, sums } = result;
   const { from, to } = period;
   const between = [...(from ? [` from ${from}`] : []), ...(to ? [` to ${to}`] : [])].join('');
@@ -141,7 +137,7 @@ function amountText(minor: bigint, currency: string): string {
 
 /** Amounts are far below 2^53; sums may in theory not be, and are text. */
 function toJson(
-  { bankId, name }: TransactionReport,
+  { bankId, name }: BankReport,
   { sums, differences, ...counts }: Reconciliation,
   restoredTo: Instant | undefined,
 ) {

@@ -1,19 +1,26 @@
-// mandate stuck: the operator's list of due work that failed too often.
+// mandate jobs: the operator's list of jobs that failed too often.
 import { buildService } from '../../app/compose.ts';
 import { printTable, withFoundation } from '../foundation.ts';
 
-export async function listStuck(options: { json?: true }): Promise<void> {
-  const list = await withFoundation((foundation) => buildService(foundation).jobs.stuck());
-  if (options.json) return console.log(JSON.stringify(list, null, 2));
-  if (list.length === 0) return console.log('Nothing is stuck.');
+/** The kind of a job is its table, but for this one. */
+const tableOfEmails = 'letter';
+const kindOfEmails = 'payer_email';
+
+export async function listStuckJobs(options: { json?: true }): Promise<void> {
+  const found = await withFoundation((foundation) => buildService(foundation).jobs.stuckJobs());
+  const jobs = found.map((job) => ({ ...job, kind: job.kind === tableOfEmails ? kindOfEmails : job.kind }));
+  if (options.json) return console.log(JSON.stringify(jobs, null, 2));
+  if (jobs.length === 0) return console.log('Nothing is stuck.');
   printTable(
     ['kind', 'id', 'party', 'since', 'reason'],
-    list.map((work) => [work.table, work.id, work.partyId, work.since.slice(0, 19), work.reason]),
+    jobs.map((job) => [job.kind, job.id, job.partyId, job.since.slice(0, 19), job.reason]),
   );
 }
 
-export async function retryStuck(kind: string, id: string): Promise<void> {
-  const found = await withFoundation((foundation) => buildService(foundation).jobs.retry(kind, id));
-  if (!found) throw new Error(`nothing is stuck as ${kind} ${id}; mandate stuck list shows what is`);
-  console.log(`${kind} ${id} is due again; a running node takes it up within a second.`);
+export async function retryJob(kind: string, id: string): Promise<void> {
+  const table = kind === kindOfEmails ? tableOfEmails : kind;
+  const found = await withFoundation((foundation) => buildService(foundation).jobs.retry(table, id));
+  if (!found)
+    throw new Error(`no stuck job of kind ${kind} with ID ${id}; list them with mandate jobs stuck`);
+  console.log(`${kind} ${id} is due again; a running node runs it within a second.`);
 }

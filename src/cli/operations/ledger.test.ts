@@ -86,7 +86,7 @@ test('an account shows its balances, its rows and what moved on it', { timeout: 
   await book(db.database, saleApproved(payment, rubles(1_000n), 25n));
   await book(db.database, holdApproved({ ...payment, paymentId: '2' }, rubles(70n)));
   const id = `test:RUB:merchant.settlement:${payment.partyId}:TEST`;
-  expect(await run('spread', id, '--lanes', '12')).toMatchObject({ code: 0, errors: '' });
+  expect(await run('shard', id, '--shards', '12')).toMatchObject({ code: 0, errors: '' });
   const { code, output } = await run('account', id);
   expect(code).toBe(0);
   expect(output).toMatch(/own +975\navailable +975\nmost +1045\n/);

@@ -1,7 +1,7 @@
-// mandate ledger: what must be true of the books, checked; one account, looked at; a busy one, spread over more rows.
+// mandate ledger: checks of the ledger, a view of one account, and more balance shards for a busy one.
 import { checkLedger, type Finding } from '../../platform/ledger/check-ledger.ts';
 import { everyInvariant } from '../../app/compose.ts';
-import { spreadAccount } from '../../platform/ledger/store/journals.ts';
+import { shardAccount } from '../../platform/ledger/store/journals.ts';
 import { findAccounts, viewAccount, type AccountView } from '../../platform/ledger/store/account-details.ts';
 import { printTable, withFoundation } from '../foundation.ts';
 
@@ -13,7 +13,7 @@ export async function runLedgerCheck(options: { recent?: true; json?: true }): P
   );
   if (options.json) console.log(JSON.stringify(findings.map(findingToJson), null, 2));
   else printFindings(findings);
-  process.exitCode = findings.some(({ broken }) => broken > 0n) ? 1 : 0;
+  process.exitCode = findings.some(({ violations }) => violations > 0n) ? 1 : 0;
 }
 
 export async function showAccount(id: string, options: { hours: string; json?: true }): Promise<void> {
@@ -29,21 +29,21 @@ export async function showAccount(id: string, options: { hours: string; json?: t
   printAccount(view, hours);
 }
 
-export async function spread(id: string, options: { lanes: string }): Promise<void> {
-  const lanes = wholeNumber('--lanes', options.lanes, 0, 256);
-  const found = await withFoundation(({ database }) => spreadAccount(database, id, lanes));
+export async function shard(id: string, options: { shards: string }): Promise<void> {
+  const shards = wholeNumber('--shards', options.shards, 0, 256);
+  const found = await withFoundation(({ database }) => shardAccount(database, id, shards));
   if (!found) throw new Error(`there is no account ${id}`);
-  console.log(`${id} has ${lanes} lanes beside its main row.`);
+  console.log(`${id} has ${shards} shards next to its main row.`);
 }
 
 function printFindings(findings: readonly Finding[]): void {
   printTable(
-    ['', 'holds', 'checked', 'broken', 'what'],
-    findings.map(({ id, says, checked, broken }) => [
+    ['', 'holds', 'checked', 'violations', 'what'],
+    findings.map(({ id, says, checked, violations }) => [
       id,
-      broken === 0n ? 'yes' : 'NO',
+      violations === 0n ? 'yes' : 'NO',
       String(checked),
-      String(broken),
+      String(violations),
       says,
     ]),
   );
@@ -52,11 +52,14 @@ function printFindings(findings: readonly Finding[]): void {
   }
 }
 
-function printAccount({ account, grows, balance, lanes, transfers }: AccountView, hours: number): void {
+function printAccount(
+  { account, normalBalance, balance, shards, transfers }: AccountView,
+  hours: number,
+): void {
   printTable(
     ['account', account.account_id],
     [
-      ['grows by', `${grows}s`],
+      ['normal balance', normalBalance],
       ['floor', account.has_floor ? 'what is available is never below zero' : 'none'],
       ['opened', account.opened_at.slice(0, 19)],
       ['own', String(balance.own)],
@@ -66,8 +69,8 @@ function printAccount({ account, grows, balance, lanes, transfers }: AccountView
   );
   console.log();
   printTable(
-    ['lane', 'debits', 'credits', 'debits pending', 'credits pending'],
-    lanes.map(({ lane, debits_posted, credits_posted, debits_pending, credits_pending }) =>
+    ['shard', 'debits', 'credits', 'debits pending', 'credits pending'],
+    shards.map(({ lane, debits_posted, credits_posted, debits_pending, credits_pending }) =>
       [lane, debits_posted, credits_posted, debits_pending, credits_pending].map(String),
     ),
   );
@@ -87,8 +90,15 @@ function printAccount({ account, grows, balance, lanes, transfers }: AccountView
   );
 }
 
-function findingToJson({ id, says, checked, broken, examples }: Finding) {
-  return { id, says, holds: broken === 0n, checked: Number(checked), broken: Number(broken), examples };
+function findingToJson({ id, says, checked, violations, examples }: Finding) {
+  return {
+    id,
+    says,
+    holds: violations === 0n,
+    checked: Number(checked),
+    broken: Number(violations),
+    examples,
+  };
 }
 
 function textOfBigint(_: string, value: unknown): unknown {

@@ -1,6 +1,6 @@
 // mandate retention: how much there is, how long it is kept, and an end to what nothing needs any more.
 import { laterBy } from '../../clock.ts';
-import { sweep, swept, tableSizes } from '../../app/retention.ts';
+import { purge, purges, tableSizes } from '../../app/retention.ts';
 import { retention } from '../../app/retention-rules.ts';
 import { printTable, withFoundation } from '../foundation.ts';
 
@@ -24,15 +24,15 @@ export async function showRetention(options: { json?: true }): Promise<void> {
   );
 }
 
-export async function sweepOldRows(options: { olderThan: string; dryRun?: true }): Promise<void> {
+export async function purgeOldRows(options: { olderThan: string; dryRun?: true }): Promise<void> {
   const days = Number(options.olderThan);
   if (!/^\d{1,5}$/.test(options.olderThan) || days < minDays)
     throw new Error(`--older-than must be a number of days, ${minDays} at least`);
   const isDry = options.dryRun === true;
   await withFoundation(async ({ database, ports }) => {
     const before = laterBy(ports.clock.now(), -days * dayMs);
-    for (const rows of swept) {
-      const found = await sweep(database, rows, {
+    for (const rows of purges) {
+      const found = await purge(database, rows, {
         before,
         isDry,
         report: reportOn(process.stderr, rows.table),

@@ -5,7 +5,7 @@ import { openMerchants } from '../../merchants/merchants.ts';
 import { livemodeOf } from '../../merchants/livemode.ts';
 import { addressOf, listen as listenTo } from '../../webhooks/listen.ts';
 import { queuesOf, resume } from '../../webhooks/inspection/inspection.store.ts';
-import { rebaseLog } from '../../webhooks/feed/reset-cursor.store.ts';
+import { resetCursor } from '../../webhooks/feed/reset-cursor.store.ts';
 import { rewind } from '../../webhooks/feed/replay.store.ts';
 import { findWebhooks, loadWebhook, type StoredWebhook } from '../../webhooks/registration/webhooks.store.ts';
 import { firstSignal } from '../signals.ts';
@@ -97,9 +97,9 @@ export async function listen(options: { party: string; shop?: string; forward?: 
   });
 }
 
-export async function rebase(): Promise<void> {
-  const events = await withFoundation(({ database }) => rebaseLog(database));
-  console.log(`The log is at home here: ${events} events count as seen. Use replay for what was not sent.`);
+export async function resetWebhookCursor(): Promise<void> {
+  const events = await withFoundation(({ database }) => resetCursor(database));
+  console.log(`The cursor is reset: ${events} events count as seen. Use replay for what was not sent.`);
 }
 
 async function webhookNamed({ database }: Foundation, webhookId: string): Promise<StoredWebhook> {

@@ -1,41 +1,47 @@
-// mandate bindings: the test charges payers have not back yet, and the end of one by an operator's hand.
-import { closeOwedReturn, listOwedReturns } from '../../customers/store/verification-refunds.ts';
+// mandate bindings: the verification refunds a bank has not confirmed, and how an operator resolves one.
+import {
+  resolveVerificationRefund,
+  listPendingVerificationRefunds,
+} from '../../customers/store/verification-refunds.ts';
 import { printTable, withFoundation } from '../foundation.ts';
 
-export async function listOwed(options: { json?: true }): Promise<void> {
-  const list = await withFoundation(({ database, ports }) => listOwedReturns(database, ports.clock.now()));
-  const rows = list.map((owed) => ({ ...owed, amountMinor: Number(owed.amountMinor) }));
+export async function listRefunds(options: { json?: true }): Promise<void> {
+  const list = await withFoundation(({ database, ports }) =>
+    listPendingVerificationRefunds(database, ports.clock.now()),
+  );
+  const rows = list.map((refund) => ({ ...refund, amountMinor: Number(refund.amountMinor) }));
   if (options.json) return console.log(JSON.stringify(rows, null, 2));
-  if (rows.length === 0) return console.log('Nothing is owed: every test charge is back with its payer.');
+  if (rows.length === 0) return console.log('Every verification charge is back with its payer.');
   printTable(
     ['customer', 'binding', 'party', 'state', 'amount', 'by', 'late', 'stuck'],
-    rows.map((owed) => [
-      owed.customerId,
-      owed.bindingId,
-      owed.partyId,
-      owed.status,
-      `${owed.amountMinor} ${owed.currency}`,
-      owed.returnBy.slice(0, 19),
-      owed.isOverdue ? 'late' : '',
-      owed.stuckReason ?? '',
+    rows.map((refund) => [
+      refund.customerId,
+      refund.bindingId,
+      refund.partyId,
+      refund.status,
+      `${refund.amountMinor} ${refund.currency}`,
+      refund.returnBy.slice(0, 19),
+      refund.isOverdue ? 'late' : '',
+      refund.stuckReason ?? '',
     ]),
   );
 }
 
-export async function closeOwed(
+export async function resolveBinding(
   customerId: string,
   bindingId: string,
   options: { reason: string },
 ): Promise<void> {
   const { reason } = options;
-  if (reason.trim() === '')
-    throw new Error('say why: who has made sure that the payer has his money, and how');
-  const closed = await withFoundation(({ database, ports }) =>
-    closeOwedReturn(database, ports.clock, { customerId, bindingId }, reason),
+  if (reason.trim() === '') throw new Error('say why: how you know that the payer has the money back');
+  const isResolved = await withFoundation(({ database, ports }) =>
+    resolveVerificationRefund(database, ports.clock, { customerId, bindingId }, reason),
   );
-  if (!closed)
-    throw new Error(`nothing is owed for ${customerId}/${bindingId}; mandate bindings owed shows what is`);
+  if (!isResolved)
+    throw new Error(
+      `${customerId}/${bindingId} has no pending verification refund; list them with mandate bindings refunds`,
+    );
   console.log(
-    `${customerId}/${bindingId} is closed: the binding has failed, and the books say the sum is back.`,
+    `${customerId}/${bindingId} is resolved: the binding has failed, and the ledger says the amount is back.`,
   );
 }

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 export function addPaymentCommands(program: Command): void {
   const payments = program
     .command('payments')
-    .description('payments that wait for an operator: see mandate stuck list');
+    .description('payments that wait for an operator: see mandate jobs stuck');
   payments
     .command('release')
     .description('give up a capture the bank refuses; it lets go of the hold, and the payment is cancelled')
@@ -15,13 +15,13 @@ export function addPaymentCommands(program: Command): void {
       (await import('./payments.ts')).release(invoiceId, paymentId, options),
     );
   payments
-    .command('settle')
-    .description('say how it ended, when no bank does; the books follow, and no bank is asked')
+    .command('resolve')
+    .description('record the outcome when no bank reports it; the ledger follows, and no bank is contacted')
     .argument('<invoiceID>')
     .argument('<paymentID>')
     .requiredOption('--as <ending>', 'captured, cancelled or failed; succeeded or failed, of a refund')
     .requiredOption('--reason <text>', 'how you know; it is kept in the log')
     .action(async (invoiceId: string, paymentId: string, options) =>
-      (await import('./payments.ts')).settle(invoiceId, paymentId, options),
+      (await import('./payments.ts')).resolve(invoiceId, paymentId, options),
     );
 }

@@ -65,8 +65,8 @@ async function differencesOf({ id }: CreatedInvoice): Promise<string[]> {
 
 async function isClean(): Promise<void> {
   const findings = await checkLedger(world.service.database, 'all', everyInvariant);
-  expect(findings.filter(({ broken }) => broken > 0n)).toEqual([]);
-  expect(await world.service.jobs.stuck()).toEqual([]);
+  expect(findings.filter(({ violations }) => violations > 0n)).toEqual([]);
+  expect(await world.service.jobs.stuckJobs()).toEqual([]);
 }
 
 describe('a capture the bank refuses for good', () => {
@@ -102,7 +102,7 @@ describe('a capture the bank refuses for good', () => {
     const invoice = await held(captureDeclined);
     const early = await run('payments', 'release', invoice.id, '1', ...because);
     expect(early).toMatchObject({ code: 1 });
-    expect(early.errors).toContain('is stuck');
+    expect(early.errors).toContain('has no stuck job');
     expect((await run('payments', 'release', invoice.id, '1', '--reason', ' ')).errors).toContain('say why');
     await post(invoice, 'cancel', { reason: 'r' });
     await isClean();
@@ -126,18 +126,18 @@ test('money the bank has captured is not released, but learned of', { timeout: 1
   await isClean();
 });
 
-describe('what no bank says is settled by the operator', () => {
+describe('what no bank reports is resolved by the operator', () => {
   test('a capture as captured, and the invoice is paid', { timeout: 120_000 }, async () => {
     const before = await world.balance();
     const invoice = await held();
     wayward.always('capture', 'answer lost');
     await post(invoice, 'capture', { reason: 'shipped', amount: 5_000, currency: 'RUB' });
     await getStuck(invoice);
-    const wrong = await run('payments', 'settle', invoice.id, '1', '--as', 'failed', ...because);
-    expect(wrong.errors).toContain('can be settled as captured or cancelled, not as failed');
+    const wrong = await run('payments', 'resolve', invoice.id, '1', '--as', 'failed', ...because);
+    expect(wrong.errors).toContain('can be resolved as captured or cancelled, not as failed');
     await getStuck(invoice);
     wayward.always('capture', undefined);
-    const right = await run('payments', 'settle', invoice.id, '1', '--as', 'captured', ...because);
+    const right = await run('payments', 'resolve', invoice.id, '1', '--as', 'captured', ...because);
     expect(right).toMatchObject({ code: 0, errors: '' });
     expect(right.output).toContain('the payment is captured');
     expect(await world.payment(invoice)).toMatchObject({ status: 'captured', amount: 5_000 });
@@ -160,7 +160,7 @@ describe('what no bank says is settled by the operator', () => {
       await post(invoice, path, body);
       await getStuck(invoice);
       wayward.always(kind, undefined);
-      expect(await run('payments', 'settle', invoice.id, '1', '--as', as, ...because)).toMatchObject({
+      expect(await run('payments', 'resolve', invoice.id, '1', '--as', as, ...because)).toMatchObject({
         code: 0,
       });
       expect(await world.payment(invoice)).toMatchObject({ status: 'cancelled' });
@@ -175,7 +175,7 @@ describe('what no bank says is settled by the operator', () => {
     const invoice = await world.paid(card);
     await getStuck(invoice);
     wayward.always('authorise', undefined);
-    const { code } = await run('payments', 'settle', invoice.id, '1', '--as', 'failed', ...because);
+    const { code } = await run('payments', 'resolve', invoice.id, '1', '--as', 'failed', ...because);
     expect(code).toBe(0);
     expect(await world.payment(invoice)).toMatchObject({
       status: 'failed',
@@ -195,7 +195,7 @@ describe('what no bank says is settled by the operator', () => {
     await post(invoice, 'refunds', {});
     await getStuck(invoice);
     wayward.always('refund', undefined);
-    expect((await run('payments', 'settle', invoice.id, '1', '--as', as, ...because)).code).toBe(0);
+    expect((await run('payments', 'resolve', invoice.id, '1', '--as', as, ...because)).code).toBe(0);
     expect(await world.payment(invoice)).toMatchObject({ status });
     const { body } = await world.service.call('GET', `${invoicesUrl}/${invoice.id}/payments/1/refunds`, {
       token: world.merchant.apiKey,

@@ -1,7 +1,7 @@
 // mandate payments: what an operator does about payments that wait for him.
 import { buildService, type Foundation } from '../../app/compose.ts';
 import { publicStatus } from '../../payments/domain/payment.ts';
-import { releaseHold, settlePayment, type ResolutionDeps } from '../../payments/resolve-payment.ts';
+import { releaseHold, resolvePayment, type ResolutionDeps } from '../../payments/resolve-payment.ts';
 import { requireReason, withFoundation } from '../foundation.ts';
 
 const endings = ['captured', 'cancelled', 'failed', 'succeeded'] as const;
@@ -18,7 +18,7 @@ export async function release(
   );
 }
 
-export async function settle(
+export async function resolve(
   invoiceId: string,
   paymentId: string,
   { as, reason }: { as: string; reason: string },
@@ -26,8 +26,8 @@ export async function settle(
   requireReason(reason);
   const ending = endings.find((known) => known === as);
   if (!ending) throw new Error(`it ends --as ${endings.join(', ')}; which of them, depends on what is open`);
-  const { state } = await withTools((deps) => settlePayment(deps, { invoiceId, paymentId }, ending, reason));
-  console.log(`${invoiceId}/${paymentId} is settled: the payment is ${publicStatus[state.name]}.`);
+  const { state } = await withTools((deps) => resolvePayment(deps, { invoiceId, paymentId }, ending, reason));
+  console.log(`${invoiceId}/${paymentId} is resolved: the payment is ${publicStatus[state.name]}.`);
 }
 
 function withTools<T>(work: (deps: ResolutionDeps) => Promise<T>): Promise<T> {

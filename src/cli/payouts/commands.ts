@@ -55,8 +55,8 @@ export function addPayoutCommands(program: Command): void {
     .option('--from-shop <id>', 'from the balance of this shop of the same merchant')
     .option('--from-bank <account>', 'it came to this bank account of yours')
     .option(
-      '--name <text>',
-      'your own for it, as the reference of your bank: the command given again with the same name puts no more on the wallet',
+      '--reference <text>',
+      'your own for it, as the one of your bank: the command given again with the same reference puts no more on the wallet',
     )
     .option('--description <text>', 'for the merchant')
     .action(async (id: string, options) => (await import('./payouts.ts')).deposit(id, options));
@@ -82,14 +82,14 @@ export function addPayoutCommands(program: Command): void {
     .option('--fixed <number>', 'in minor units', '0')
     .action(async (options) => (await import('./payouts.ts')).setFee(options));
   payout
-    .command('settle')
-    .description('end a withdrawal whose outcome the bank could not tell, when you have found out yourself')
+    .command('resolve')
+    .description('record the outcome of a withdrawal when no bank reports it; no bank is contacted')
     .argument('<withdrawalID>')
     .requiredOption('--as <end>', 'succeeded, or failed: then its money goes back to the wallet')
     .requiredOption('--reason <text>', 'how you know; it stays in the log')
-    .action(async (id: string, options) => (await import('./payouts.ts')).settleWithdrawal(id, options));
+    .action(async (id: string, options) => (await import('./payouts.ts')).resolveWithdrawal(id, options));
   payout
-    .command('restore')
+    .command('recover')
     .description('write down a payout that a bank has made and a restored database lost')
     .argument(
       '<operationID>',
@@ -112,11 +112,11 @@ export function addPayoutCommands(program: Command): void {
       '--bank <name>',
       'id or address of the bank, or a file with its book; else the only bank there is',
     )
-    .option('--of <bankID>', 'whose book it is, where that does not follow')
-    .action(async (id: string, options) => (await import('./recover-payout.ts')).restorePayout(id, options));
+    .option('--bank-id <bankID>', 'whose book it is, where that does not follow')
+    .action(async (id: string, options) => (await import('./recover-payout.ts')).recoverPayout(id, options));
   payout
-    .command('end-grant')
-    .description('end a grant of a wallet, so that nothing is paid out by it any more')
-    .argument('<grantID>', 'as mandate payout restore tells it; in a token it stands between the dots')
+    .command('revoke-grant')
+    .description('revoke a grant of a wallet, so that nothing is paid out by it any more')
+    .argument('<grantID>', 'as mandate payout recover tells it; in a token it stands between the dots')
     .action(async (id: string) => (await import('./recover-payout.ts')).revokeGrant(id));
 }

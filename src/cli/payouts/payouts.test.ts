@@ -35,7 +35,7 @@ test(
 test('a deposit with a name is made once, however often it is said', { timeout: 120_000 }, async () => {
   const before = await world.account();
   const say = (amount: string, from: string, name: string, kind = '--from-bank') =>
-    run('wallet', 'deposit', world.wallet, '--amount', amount, kind, from, '--name', name);
+    run('wallet', 'deposit', world.wallet, '--amount', amount, kind, from, '--reference', name);
   const made = await say('700', 'NAMED', 'May 3, no. 17');
   expect(made).toMatchObject({ code: 0, errors: '' });
   const again = await say('700', 'NAMED', 'May 3, no. 17');
@@ -73,7 +73,7 @@ test(
     const { available } = await world.balance();
     expect(available).toBeGreaterThan(0);
     const before = await world.account();
-    const all = ['--amount', String(available), '--from-shop', 'TEST', '--name', 'the week of May 3'];
+    const all = ['--amount', String(available), '--from-shop', 'TEST', '--reference', 'the week of May 3'];
     const made = await run('wallet', 'deposit', world.wallet, ...all);
     expect(made).toMatchObject({ code: 0, errors: '' });
     const again = await run('wallet', 'deposit', world.wallet, ...all);
@@ -116,47 +116,47 @@ async function getStuck(id: string): Promise<void> {
     ),
   );
 }
-const settle = (id: string, as: string, reason = 'the clearing file of 3 May') =>
-  run('payout', 'settle', id, '--as', as, '--reason', reason);
+const resolve = (id: string, as: string, reason = 'the clearing file of 3 May') =>
+  run('payout', 'resolve', id, '--as', as, '--reason', reason);
 const statusOf = async (id: string) => (await world.get(`/wallet/v0/withdrawals/${id}`)).body.status;
 
 test.each([
   ['succeeded', 'Succeeded'],
   ['failed', 'Failed'],
-])('a withdrawal whose outcome nobody knows is settled as %s', { timeout: 120_000 }, async (as, status) => {
+])('a withdrawal whose outcome is unknown is resolved as %s', { timeout: 120_000 }, async (as, status) => {
   const { id: destination } = await world.destinationFor('4242424242424242');
   world.bank.faults.order({ kind: 'reset-before-booking', next: 1, operationKind: 'payout' });
   const { id } = (await world.withdraw(600, destination)).body;
   await world.service.jobs.whenIdle();
   await getStuck(id);
   const before = await world.account();
-  expect((await settle(id, as, ' ')).errors).toContain('say why');
-  expect(await settle(id, as)).toMatchObject({ code: 0, errors: '' });
+  expect((await resolve(id, as, ' ')).errors).toContain('say why');
+  expect(await resolve(id, as)).toMatchObject({ code: 0, errors: '' });
   expect(await statusOf(id)).toBe(status);
-  expect(await world.service.jobs.stuck()).toEqual([]);
-  expect((await settle(id, as)).errors).toContain(`no withdrawal ${id} is stuck`);
+  expect(await world.service.jobs.stuckJobs()).toEqual([]);
+  expect((await resolve(id, as)).errors).toContain(`withdrawal ${id} has no stuck job`);
   const after = await world.account();
   expect(after.available - before.available).toBe(as === 'failed' ? 620 : 0);
   expect(before.own - after.own).toBe(as === 'failed' ? 0 : 620);
   expect(await brokenInvariants(world.service.database)).toEqual([]);
 });
 
-test('a withdrawal that a node is at is not settled', { timeout: 120_000 }, async () => {
+test('a withdrawal that a node works on is not resolved', { timeout: 120_000 }, async () => {
   const { jobs, clock } = world.service;
   const { id: destination } = await world.destinationFor('4242424242424242');
   const before = await world.account();
   world.bank.faults.order({ kind: 'reset-before-booking', next: 1, operationKind: 'payout' });
   const { id } = (await world.withdraw(600, destination)).body;
   await jobs.whenIdle();
-  const refused = { code: 1, errors: expect.stringContaining(`no withdrawal ${id} is stuck`) };
-  expect(await settle(id, 'failed')).toMatchObject(refused);
+  const refused = { code: 1, errors: expect.stringContaining(`withdrawal ${id} has no stuck job`) };
+  expect(await resolve(id, 'failed')).toMatchObject(refused);
   // Tried again by an operator, it is off the list and may be sent, whoever else asks at the bank meanwhile.
   await getStuck(id);
   world.bank.faults.order({ kind: 'error-before-booking', next: 1, operationKind: 'inquire' });
   expect(await jobs.retry('withdrawal', id)).toBe(true);
   jobs.wake();
   await jobs.whenIdle();
-  expect(await settle(id, 'failed')).toMatchObject(refused);
+  expect(await resolve(id, 'failed')).toMatchObject(refused);
   clock.advance(1_000);
   jobs.wake();
   await jobs.whenIdle();

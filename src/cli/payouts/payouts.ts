@@ -93,22 +93,23 @@ function changeIdentity(id: string, decide: (tx: Transaction) => Promise<Identit
 
 export async function deposit(
   walletId: string,
-  options: { amount: string; fromShop?: string; fromBank?: string; name?: string; description?: string },
+  options: { amount: string; fromShop?: string; fromBank?: string; reference?: string; description?: string },
 ): Promise<void> {
-  const { fromShop, fromBank, name, description } = options;
+  const { fromShop, fromBank, reference, description } = options;
   if ((fromShop === undefined) === (fromBank === undefined)) {
     throw new Error('say where it comes from: --from-shop <shopID> or --from-bank <account>');
   }
   const minor = minorOf(options.amount);
   if (minor === 0n) throw new Error('a deposit has 1 minor unit or more');
   // As of a variable that was not set: the second of these would pass for the first.
-  if (name?.trim() === '') throw new Error('the name of a deposit is not empty; leave out --name instead');
+  if (reference?.trim() === '')
+    throw new Error('the reference of a deposit is not empty; leave out --reference instead');
   const made = await withFoundation(async (foundation) => {
     const { database, ports } = foundation;
     const wallet = await findWallet(database, null, walletId);
     if (!wallet) throw new Error(`there is no wallet ${walletId}`);
     const given = {
-      id: name === undefined ? ports.ids.next() : depositIdOf(wallet.id, name),
+      id: reference === undefined ? ports.ids.next() : depositIdOf(wallet.id, reference),
       realm: livemodeOf(foundation),
       minor,
       now: ports.clock.now(),
@@ -125,7 +126,7 @@ export async function deposit(
     const earlier = `deposit ${id} of ${amount.minor} ${amount.currency} from ${sourceId} was already made at ${createdAt}`;
     if (!made.isAsGiven)
       throw new Error(
-        `${earlier} under this name, out of ${made.debitAccount}, and what you say is another; nothing was done`,
+        `${earlier} under this reference, out of ${made.debitAccount}, and what you say is another; nothing was done`,
       );
     console.error(`${earlier}; nothing was done`);
   }
@@ -183,7 +184,7 @@ async function requireParty(database: Foundation['database'], id: string): Promi
  * What no bank could say: only an operator ends a withdrawal without proof, with his reason in the log, and only one that he was
  * left to: a node that is still at one may send it.
  */
-export async function settleWithdrawal(id: string, options: { as: string; reason: string }): Promise<void> {
+export async function resolveWithdrawal(id: string, options: { as: string; reason: string }): Promise<void> {
   const { as, reason } = options;
   if (as !== 'succeeded' && as !== 'failed') throw new Error('it ends --as succeeded or --as failed');
   requireReason(reason);
@@ -195,7 +196,7 @@ export async function settleWithdrawal(id: string, options: { as: string; reason
     const { database, ports } = foundation;
     await database.transaction(async (tx) => {
       const stored = await claimStuckJob(tx, id);
-      if (!stored) throw new Error(`no withdrawal ${id} is stuck; mandate stuck list shows what is`);
+      if (!stored) throw new Error(`withdrawal ${id} has no stuck job; list them with mandate jobs stuck`);
       const now = ports.clock.now();
       if (!(await storeEnd(tx, stored, fact, { realm: livemodeOf(foundation), now })))
         throw new Error(`withdrawal ${id} was changed by somebody else; look again`);

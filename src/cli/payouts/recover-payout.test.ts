@@ -38,11 +38,11 @@ const run = (...args: string[]) =>
     MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
   });
 
-const book = ['--bank', bookFile, '--of', 'BANK'];
+const book = ['--bank', bookFile, '--bank-id', 'BANK'];
 const reason = ['--reason', 'Ann, from the letter of the shop'];
 const restore = (operationId: string, ...more: string[]) => {
   const where = ['--wallet', world.wallet, '--destination', destination];
-  return run('payout', 'restore', operationId, ...where, ...book, ...reason, ...more);
+  return run('payout', 'recover', operationId, ...where, ...book, ...reason, ...more);
 };
 
 /** The bank pays, and nobody here knows; `write` is of its book. */
@@ -210,11 +210,11 @@ test('a grant that still holds is told of, and ended by hand', { timeout: 120_00
   const refused = await restore('LOST13.p', ...by, '--wallet-grant', token, '--destination', 'GONE');
   expect(refused.errors).not.toContain('By these grants');
 
-  expect((await run('payout', 'end-grant', grantId)).output).toBe(
+  expect((await run('payout', 'revoke-grant', grantId)).output).toBe(
     'Nothing can be paid out by it any more.\n',
   );
-  expect((await run('payout', 'end-grant', grantId)).errors).toContain('or it was used already');
-  expect((await run('payout', 'end-grant', 'garbage')).errors).toContain('there is no grant garbage');
+  expect((await run('payout', 'revoke-grant', grantId)).errors).toContain('or it was used already');
+  expect((await run('payout', 'revoke-grant', 'garbage')).errors).toContain('there is no grant garbage');
   const { token: destinationGrant } = (
     await world.post(`/wallet/v0/destinations/${destination}/grants`, { validUntil: '2035-01-01T00:00:00Z' })
   ).body;

@@ -1,4 +1,4 @@
-// mandate payout restore: what a bank has paid and a restored database does not know, written down from the bank's own book.
+// mandate payout recover: what a bank has paid and a restored database does not know, written down from the bank's own book.
 import { listBanks, readPayoutTerminals } from '../../acquiring/store/banks.ts';
 import { parseInstant, type Instant } from '../../clock.ts';
 import { buildService, type Foundation } from '../../app/compose.ts';
@@ -6,15 +6,15 @@ import { readParty } from '../../merchants/store/parties.ts';
 import { findDestination } from '../../payouts/store/destinations.ts';
 import { findGrant, findOpenGrants, useGrant } from '../../payouts/store/grants.ts';
 import { paidLineOf, type PaidLine } from '../../payouts/domain/recovered-withdrawal.ts';
-import { restoreWithdrawal } from '../../payouts/recover-withdrawal.ts';
+import { recoverWithdrawal } from '../../payouts/recover-withdrawal.ts';
 import { findWallet } from '../../wallets/store/wallets.ts';
 import type { Wallet } from '../../wallets/domain/wallet.ts';
 import type { Route } from '../../payouts/domain/withdrawal.ts';
-import { openBankBook, type TransactionReport } from '../banks/bank-report.ts';
+import { openReport, type BankReport } from '../banks/bank-report.ts';
 import { withFoundation } from '../foundation.ts';
 import { defined } from '../../defined.ts';
 
-export type RestorePayout = {
+export type RecoverPayout = {
   readonly wallet: string;
   readonly destination: string;
   readonly reason: string;
@@ -23,10 +23,10 @@ export type RestorePayout = {
   readonly walletGrant?: string;
   readonly destinationParty?: string;
   readonly bank?: string;
-  readonly of?: string;
+  readonly bankId?: string;
 };
 
-export async function restorePayout(operationId: string, options: RestorePayout): Promise<void> {
+export async function recoverPayout(operationId: string, options: RecoverPayout): Promise<void> {
   const said = await withFoundation(async (foundation) => {
     const { database: db, ports, config } = foundation;
     const { banks, payouts } = buildService(foundation);
@@ -51,7 +51,7 @@ export async function restorePayout(operationId: string, options: RestorePayout)
         `that grant is not known here; if it was given after that moment, or swept since, say --wallet-grant ${lostToo}`,
       );
     const all = (await db.run(listBanks, {})).map(({ bank_id: id, url }) => ({ id, url }));
-    const book = await openBankBook({ banks, all, config, clock: ports.clock }, options);
+    const book = await openReport({ banks, all, config, clock: ports.clock }, options);
     try {
       const paid = paidLineOf(operationId, await linesOf(book, operationId));
       if ('problem' in paid) throw new Error(paid.problem);
@@ -71,7 +71,7 @@ export async function restorePayout(operationId: string, options: RestorePayout)
       const { realm } = payouts;
       const { reason } = options;
       const now = ports.clock.now();
-      const restored = await restoreWithdrawal(db, paid, around, {
+      const restored = await recoverWithdrawal(db, paid, around, {
         realm,
         reason,
         now,
@@ -99,7 +99,7 @@ export async function restorePayout(operationId: string, options: RestorePayout)
 function grantsText(grants: readonly { readonly id: string; readonly validUntil: Instant }[]): string {
   if (grants.length === 0) return '';
   const each = grants.map(({ id, validUntil }) => `${id} (until ${validUntil})`).join(', ');
-  return `. By these grants as much may still be paid out from the wallet: ${each}. If this was paid by one of them, end that one: mandate payout end-grant`;
+  return `. By these grants as much may still be paid out from the wallet: ${each}. If this was paid by one of them, end that one: mandate payout revoke-grant`;
 }
 
 /** Ends a grant that would pay for something else than what it was given for, or that got into the wrong hands. */
@@ -123,7 +123,7 @@ function requireGrant(partyId: string, wallet: Wallet, token: string | undefined
     throw new Error(`the owner of wallet ${wallet.id} needs no grant; say with --party who had it`);
 }
 
-async function linesOf(book: TransactionReport, operationId: string): Promise<PaidLine[]> {
+async function linesOf(book: BankReport, operationId: string): Promise<PaidLine[]> {
   const lines: PaidLine[] = [];
   for await (const entries of book.entriesAfter(0)) {
     for (const entry of entries) {

@@ -54,9 +54,9 @@ const resumeOwed = statement({
 export async function countPendingVerificationRefunds(
   db: Database,
   now: Instant,
-): Promise<{ owed: number; overdue: number }> {
+): Promise<{ pending: number; overdue: number }> {
   const [row] = await db.run(countOwed, { now });
-  return { owed: Number(row?.owed ?? 0n), overdue: Number(row?.overdue ?? 0n) };
+  return { pending: Number(row?.owed ?? 0n), overdue: Number(row?.overdue ?? 0n) };
 }
 
 export type PendingVerificationRefund = {
@@ -71,7 +71,10 @@ export type PendingVerificationRefund = {
   readonly stuckReason: string | null;
 };
 
-export async function listOwedReturns(db: Database, now: Instant): Promise<PendingVerificationRefund[]> {
+export async function listPendingVerificationRefunds(
+  db: Database,
+  now: Instant,
+): Promise<PendingVerificationRefund[]> {
   return (await db.run(listOwed, { now })).map((row) => ({
     customerId: row.customer_id,
     bindingId: row.binding_id,
@@ -94,7 +97,7 @@ export async function resumeOwedReturns(db: Database, now: Instant, stuckBefore:
  * Closes one by hand: the operator has made sure, outside, that the payer has his money. The binding has then failed.
  * False when nothing is owed under that name.
  */
-export async function closeOwedReturn(
+export async function resolveVerificationRefund(
   db: Database,
   clock: Clock,
   name: { customerId: string; bindingId: string },

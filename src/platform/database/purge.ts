@@ -7,7 +7,7 @@ import { statement } from './statement.ts';
 /** The key of a row, column by column, as text. */
 export type KeyOfRow = readonly string[];
 
-export type OldRows = {
+export type Purge = {
   readonly table: string;
   /** What of a portion is old; the next begins after `last`, and null is the end. */
   readonly portion: (
@@ -34,7 +34,7 @@ export function purgeOf({
   readonly isOver: string;
   /** Where the first of the keys is no text. */
   readonly isBytes?: boolean;
-}): OldRows {
+}): Purge {
   const isTheRow = keys.map((key) => `old.${key} = seen.${key}`).join(' and ');
   const columns = keys.join(', ');
   const last = keys.map((key, place) => (isBytes && place === 0 ? `encode(${key}, 'hex')` : key));

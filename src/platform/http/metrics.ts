@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 
 export type Metrics = {
   observeRequest(operation: string, status: number, seconds: number): void;
-  countJobRun(work: string, outcome: 'done' | 'failed' | 'stuck'): void;
+  countJobRun(job: string, outcome: 'done' | 'failed' | 'stuck'): void;
   observeBank(bank: string, operation: string, outcome: string, seconds: number): void;
   countDelivery(outcome: 'delivered' | 'failed' | 'parked'): void;
   /** A value asked for when somebody looks. */
@@ -28,10 +28,10 @@ export function openMetrics(): Metrics {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers: [registry],
   });
-  const steps = new Counter({
-    name: 'mandate_engine_steps_total',
-    help: 'Steps of due work by what became of them',
-    labelNames: ['work', 'outcome'],
+  const jobRuns = new Counter({
+    name: 'mandate_job_runs_total',
+    help: 'Runs of jobs, by kind and outcome',
+    labelNames: ['job', 'outcome'],
     registers: [registry],
   });
   // Two, because a histogram for each outcome would be most of what is read here.
@@ -71,7 +71,7 @@ export function openMetrics(): Metrics {
       bankDurations.labels(bank, operation).observe(seconds);
     },
     observeRequest: (operation, status, seconds) => requestsOf(operation, status).observe(seconds),
-    countJobRun: (work, outcome) => steps.labels(work, outcome).inc(),
+    countJobRun: (job, outcome) => jobRuns.labels(job, outcome).inc(),
     countDelivery: (outcome) => deliveries.labels(outcome).inc(),
     gauge(name, help, read) {
       const gauge: Gauge = new Gauge({

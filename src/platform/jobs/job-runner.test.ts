@@ -154,8 +154,8 @@ describe('due work', () => {
     expect(delaysMs.slice(0, 4)).toEqual([1_000, 2_000, 4_000, 8_000]);
     expect(Math.max(...delaysMs)).toBe(600_000);
     expect(delaysMs).toHaveLength(14);
-    expect(await jobs.stuck()).toEqual([
-      { table: 'task', id: 'broken', partyId: 'P', since: clock.now(), reason: 'Error: the bank is closed' },
+    expect(await jobs.stuckJobs()).toEqual([
+      { kind: 'task', id: 'broken', partyId: 'P', since: clock.now(), reason: 'Error: the bank is closed' },
     ]);
 
     broken = false;
@@ -165,7 +165,7 @@ describe('due work', () => {
     expect(await jobs.retry('task', 'broken')).toBe(true);
     await sweep(jobs);
     expect(await sql('select done from task')).toEqual([{ done: 1 }]);
-    expect(await jobs.stuck()).toEqual([]);
+    expect(await jobs.stuckJobs()).toEqual([]);
     expect(await jobs.retry('task', 'broken')).toBe(false);
     expect(await jobs.retry('nothing', 'broken')).toBe(false);
   });

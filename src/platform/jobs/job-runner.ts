@@ -56,9 +56,9 @@ export type JobRunner = {
   whenIdle(): Promise<void>;
   /** Moves a party's time to an instant, running everything that falls due on the way, in order. */
   advance(partyId: string, to: Instant): Promise<void>;
-  stuck(): Promise<StuckJob[]>;
+  stuckJobs(): Promise<StuckJob[]>;
   /** It is due again, for the next sweep: whoever asks may be a command that ends at once, and must claim nothing. */
-  retry(table: string, id: string): Promise<boolean>;
+  retry(kind: string, id: string): Promise<boolean>;
   /** Waits for the steps that run; what is left stays due for others. */
   stop(): Promise<void>;
 };
@@ -66,7 +66,8 @@ export type JobRunner = {
 type Claimed = { readonly key: readonly string[]; readonly attempts: number };
 
 export type StuckJob = {
-  readonly table: string;
+  /** The table of its row. */
+  readonly kind: string;
   /** The parts of its key, with a slash between them. */
   readonly id: string;
   readonly partyId: string;
@@ -238,9 +239,9 @@ export function openJobRunner(options: {
   ): Promise<void> {
     const { key, attempts } = claimed;
     const isStuck = attempts >= maxAttempts;
-    const fields = { err: error, work: work.table, id: nameOf(key), attempts };
-    if (isStuck) log.error(fields, 'a step failed too often and waits for an operator');
-    else log.warn(fields, 'a step failed and will be tried again');
+    const fields = { err: error, job: work.table, id: nameOf(key), attempts };
+    if (isStuck) log.error(fields, 'job stuck');
+    else log.warn(fields, 'job failed; it will be retried');
     options.countJobRun(work.table, isStuck ? 'stuck' : 'failed');
     const reason = String(error).slice(0, maxReasonCharacters);
     const name = { key, attempts };
@@ -249,8 +250,8 @@ export function openJobRunner(options: {
       else await db.run(sql.postpone, { ...name, wake_at: laterBy(now, retryDelayMs(attempts)) });
     } catch (failure) {
       log.warn(
-        { err: failure, work: work.table, id: nameOf(key) },
-        'the lease of a failed step was left to run out',
+        { err: failure, job: work.table, id: nameOf(key) },
+        'the lease of a failed job was left to run out',
       );
     }
   }
@@ -266,7 +267,7 @@ export function openJobRunner(options: {
       await db.run(sql.expedite, { key, now });
       backlogged.add(work.table);
     } catch (error) {
-      log.warn({ err: error, work: work.table, id: nameOf(key) }, 'it is left until its lease is over');
+      log.warn({ err: error, job: work.table, id: nameOf(key) }, 'job left until its lease is over');
     }
   }
 
@@ -335,11 +336,11 @@ export function openJobRunner(options: {
       while (sweeping || running.size > 0) await Promise.all([sweeping, ...running]);
     },
     advance,
-    async stuck() {
+    async stuckJobs() {
       const lists = await Promise.all(
         works.map(async ({ work, sql }) =>
           (await db.run(sql.stuck, {})).map((row) => ({
-            table: work.table,
+            kind: work.table,
             id: nameOf(row.key),
             partyId: row.party_id,
             since: row.stuck_at,
@@ -349,8 +350,8 @@ export function openJobRunner(options: {
       );
       return lists.flat();
     },
-    async retry(table, id) {
-      const found = works.find(({ work }) => work.table === table);
+    async retry(kind, id) {
+      const found = works.find(({ work }) => work.table === kind);
       const rows = found ? await db.run(found.sql.retry, { key: id.split('/'), now: clock.now() }) : [];
       return rows.length > 0;
     },

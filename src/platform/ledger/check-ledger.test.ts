@@ -218,7 +218,9 @@ describe('in the books', () => {
 
   test('that are right everything is found right, and it is said how much was looked at', async () => {
     const findings = await checkLedger(db, 'all');
-    expect(findings.map(({ id, broken }) => [id, broken])).toEqual(findings.map(({ id }) => [id, 0n]));
+    expect(findings.map(({ id, violations }) => [id, violations])).toEqual(
+      findings.map(({ id }) => [id, 0n]),
+    );
     const checked = Object.fromEntries(findings.map(({ id, checked }) => [id, checked]));
     expect(checked).toMatchObject({ I1: 1n, I3: 1n, I4: 4n, I5: 12n, I6: 3n, I9: 1n });
     expect(checked['I2']).toBeGreaterThan(50n);
@@ -240,7 +242,7 @@ describe('in the books', () => {
     await inVain(db, async (tx) => {
       await tamper(tx, `update ledger_transfer set posted_minor = 51 where step = 'sale'`);
       const finding = (await checkLedger(tx, 'all')).find(({ id }) => id === 'I2');
-      expect(finding).toMatchObject({ broken: 2n });
+      expect(finding).toMatchObject({ violations: 2n });
       const examples = finding?.examples as { account_id: string; balance: Sums; transfers: Sums }[];
       const uncleared = examples.find(({ account_id }) => account_id === 'test:RUB:acq.uncleared:bank');
       expect(uncleared?.transfers.debits_posted).toBe(uncleared!.balance.debits_posted + 1);
@@ -262,7 +264,7 @@ describe('a check of what came since', () => {
 
   async function transfersChecked(): Promise<bigint | undefined> {
     const findings = await checkLedger(db, 'recent');
-    expect(findings.filter(({ broken }) => broken > 0n)).toEqual([]);
+    expect(findings.filter(({ violations }) => violations > 0n)).toEqual([]);
     return findings.find(({ id }) => id === 'I5')?.checked;
   }
 

@@ -7,8 +7,8 @@ import { ledgerInvariants, type Invariant } from './store/invariants.ts';
 
 export type Finding = Pick<Invariant, 'id' | 'says'> & {
   readonly checked: bigint;
-  readonly broken: bigint;
-  /** The first few broken cases. */
+  readonly violations: bigint;
+  /** The first few of them. */
   readonly examples: readonly unknown[];
 };
 
@@ -132,7 +132,7 @@ export async function checkLedger(
   for (const invariant of invariants) {
     const finding = await ask(db, invariant, scope, since);
     findings.push(finding);
-    if (finding.broken > 0n && !invariant.isAgeLimit) areBooksRight = false;
+    if (finding.violations > 0n && !invariant.isAgeLimit) areBooksRight = false;
   }
   if (areBooksRight) await moveWatermark(db, { from: scope === 'all' ? 'start' : 'checkpoint', marginMs });
   return findings;
@@ -175,5 +175,5 @@ async function ask(
     return tx.run({ ...find, timeoutMs: timeoutMs[scope] }, { recent: scope === 'recent', since });
   });
   if (!row) throw new Error('a check of the ledger answered nothing');
-  return { id, says, checked: row.checked, broken: row.broken, examples: row.examples as unknown[] };
+  return { id, says, checked: row.checked, violations: row.broken, examples: row.examples as unknown[] };
 }

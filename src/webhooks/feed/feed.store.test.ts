@@ -12,7 +12,7 @@ import {
   newEvents,
   type NewEvent,
 } from './feed.store.ts';
-import { rebaseLog } from './reset-cursor.store.ts';
+import { resetCursor } from './reset-cursor.store.ts';
 
 const now = instantAt(Date.UTC(2026, 0, 19));
 let db: TestDatabase;
@@ -228,7 +228,7 @@ test('a log that was written in another PostgreSQL is noticed, and can be made a
     await client.query(`update webhook_feed set seen = '1000000000:1000000001:'`);
   });
   await expect(look()).rejects.toThrow(ClusterMismatch);
-  expect(await rebaseLog(db.database)).toBeGreaterThan(0);
+  expect(await resetCursor(db.database)).toBeGreaterThan(0);
   expect((await feedState(db.database)).isForeign).toBe(false);
   expect(await look()).toEqual([]);
   await writeNow('b', 1);
@@ -247,7 +247,7 @@ test('a foreign log stays one when the numbers of this server have passed those 
   for (let number = 0; number < 10; number++) await writeNow(`e${number}-`, 1);
   await expect(look()).rejects.toThrow(ClusterMismatch);
   expect((await feedState(db.database)).isForeign).toBe(true);
-  await rebaseLog(db.database);
+  await resetCursor(db.database);
   expect(await look()).toEqual([]);
 });
 
@@ -262,7 +262,7 @@ test('making a large log at home may take longer than a statement usually may', 
     maxConnections: 3,
     silenceTimeoutMs: 1_000,
   });
-  await expect(rebaseLog(impatient)).resolves.toEqual(expect.any(Number));
+  await expect(resetCursor(impatient)).resolves.toEqual(expect.any(Number));
   await impatient.end();
   await db.database.withClient((client) => client.query('drop trigger takes_long on event'));
 });

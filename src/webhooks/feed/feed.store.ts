@@ -139,7 +139,7 @@ export type NewEvents = {
 export class ClusterMismatch extends Error {
   constructor() {
     super(
-      'the log was restored into another PostgreSQL than it was written in; run `mandate webhooks rebase` once, ' +
+      'the log was restored into another PostgreSQL than it was written in; run `mandate webhooks reset-cursor` once, ' +
         'with no node running',
     );
   }

@@ -3,7 +3,7 @@
 import { withoutTimeout, type DatabasePool } from '../../platform/database/database.ts';
 
 /** How many events there were. No node may be running. */
-export function rebaseLog(db: DatabasePool): Promise<number> {
+export function resetCursor(db: DatabasePool): Promise<number> {
   return db.withClient(async (client) => {
     await client.query('begin');
     try {

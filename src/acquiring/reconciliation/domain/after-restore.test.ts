@@ -9,7 +9,7 @@ function difference(kind: string, sign: number, afterMs: number, more: Partial<D
   const at = instantAt(Date.UTC(2026, 10, 20, 10) + afterMs);
   const line: BankLine = { sequence: 1, copy: 1, kind, sign, minor: 100n, currency: 'RUB', at };
   return {
-    class: 'unknown_here',
+    class: 'missing_here',
     operationId: `${kind}${sign}`,
     atStakeMinor: 100n,
     currency: 'RUB',
@@ -33,7 +33,7 @@ test.each([
 
 test.each([
   ['what the bank did before, by more than clocks are apart', difference('refund', -1, -300_001)],
-  ['what is known here and differs', difference('capture', 1, 5, { class: 'happened_though_failed' })],
+  ['what is known here and differs', difference('capture', 1, 5, { class: 'unexpected_success' })],
   ['a second line', difference('refund', -1, 5, { class: 'duplicate' })],
 ])('%s is a difference as always', (_, other) => {
   expect(splitByRestore([other], restoredTo)).toEqual({ lost: new Map(), others: [other] });

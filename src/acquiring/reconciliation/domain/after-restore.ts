@@ -8,7 +8,7 @@ export const lostOperations = {
   paidOut: {
     means: 'The card has the money, and here it is still in the wallet or set aside.',
     advice:
-      'Let the merchant pay nothing out until it is written down (mandate payout restore): he would pay it a second time, under another id.',
+      'Let the merchant pay nothing out until it is written down (mandate payout recover): he would pay it a second time, under another id.',
   },
   charged: {
     means: 'The payer was charged, and here he was not.',
@@ -39,7 +39,7 @@ export function splitByRestore(
   restoredTo: Instant,
 ): { readonly lost: ReadonlyMap<LostWork, readonly Difference[]>; readonly others: readonly Difference[] } {
   const lost = new Map<LostWork, Difference[]>();
-  const unknown = differences.filter((one) => one.class === 'unknown_here');
+  const unknown = differences.filter((one) => one.class === 'missing_here');
   const reversed = new Set(unknown.flatMap((one) => (isReversal(one) ? [objectOf(one)] : [])));
   const others: Difference[] = [];
   for (const difference of differences) {
@@ -61,7 +61,7 @@ function lostWorkOf(
 ): LostWork | undefined {
   const { line, class: found } = difference;
   // The bank's clock is another than that of whoever says when that was.
-  if (!line || found !== 'unknown_here' || line.at < laterBy(restoredTo, -clocksApartMs)) return undefined;
+  if (!line || found !== 'missing_here' || line.at < laterBy(restoredTo, -clocksApartMs)) return undefined;
   if (line.kind === 'payout') return 'paidOut';
   if (isReversal(difference) || (line.kind === 'authorise' && reversed.has(objectOf(difference))))
     return 'undone';

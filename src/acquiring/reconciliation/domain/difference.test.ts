@@ -1,7 +1,13 @@
 // Every certainty beside every kind of line: what it is called, and how much is at stake.
 import { describe, expect, test } from 'vitest';
 import type { Instant } from '../../../clock.ts';
-import { judge, type BankLine, type Expected, type Classification, type Scope } from './difference.ts';
+import {
+  classify,
+  type BankLine,
+  type ExpectedEntry,
+  type Classification,
+  type Scope,
+} from './difference.ts';
 
 const time = (text: string) => `2026-01-${text}.000000Z` as Instant;
 const scope: Scope = { bankId: 'BANK', openSince: time('19T10:00:00') };
@@ -18,7 +24,11 @@ const shapes = {
 } as const;
 type Shape = keyof typeof shapes;
 
-function ours(shape: Shape, certainty: Expected['certainty'], more: Partial<Expected> = {}): Expected {
+function ours(
+  shape: Shape,
+  certainty: ExpectedEntry['certainty'],
+  more: Partial<ExpectedEntry> = {},
+): ExpectedEntry {
   return {
     ...shapes[shape],
     bankId: 'BANK',
@@ -42,14 +52,14 @@ function line(shape: Shape, more: Partial<BankLine> = {}): BankLine {
 }
 
 type Case = {
-  readonly ours?: Expected;
+  readonly ours?: ExpectedEntry;
   readonly line?: BankLine;
   readonly withCounterpart?: boolean;
   readonly scope?: Partial<Scope>;
 };
 
 function told({ withCounterpart = false, scope: more, ...pair }: Case): string {
-  const found: Classification = judge(
+  const found: Classification = classify(
     { operationId: 'I.1.x', isCounterpartBooked: withCounterpart, ...pair },
     { ...scope, ...more },
   );
@@ -98,7 +108,7 @@ function withoutDetails({ originalId: _o, cardMask: _c, ...rest }: BankLine): Ba
   return rest;
 }
 
-function withoutCard({ cardMask: _c, ...rest }: Expected): Expected {
+function withoutCard({ cardMask: _c, ...rest }: ExpectedEntry): ExpectedEntry {
   return rest;
 }
 
@@ -109,18 +119,18 @@ describe('not in the book', () => {
     ['capture', 'missing_at_bank -6000 RUB'],
     ['refund', 'missing_at_bank 6000 RUB'],
     ['payout', 'missing_at_bank 6000 RUB'],
-    ['reversal of a charge', 'not_taken_back 6000 RUB'],
-    ['reversal of a hold', 'hold_left_open 6000 RUB'],
+    ['reversal of a charge', 'reversal_missing 6000 RUB'],
+    ['reversal of a hold', 'hold_not_released 6000 RUB'],
   ])('a %s that was done', (shape, expected) => expect(told({ ours: ours(shape, 'done') })).toBe(expected));
   test('what is under way, until it has been for too long', () => {
     const old = { askedAt: time('19T09:59:59') };
     expect(told({ ours: ours('payout', 'open') })).toBe('open');
-    expect(told({ ours: ours('payout', 'open', old) })).toBe('open_too_long -6000 RUB');
+    expect(told({ ours: ours('payout', 'open', old) })).toBe('pending_too_long -6000 RUB');
     // From before the period: no other book would ever tell of it.
     const from = { from: time('19T12:00:00') };
-    expect(told({ ours: ours('payout', 'open', old), scope: from })).toBe('open_too_long -6000 RUB');
+    expect(told({ ours: ours('payout', 'open', old), scope: from })).toBe('pending_too_long -6000 RUB');
     expect(told({ ours: ours('payout', 'open', old), line: line('payout'), scope: from })).toBe(
-      'decided_at_bank -6000 RUB',
+      'final_at_bank -6000 RUB',
     );
     // From after it: it cannot be in this book.
     expect(told({ ours: ours('payout', 'open', old), scope: { to: time('19T09:00:00') } })).toBe('open');
@@ -129,10 +139,10 @@ describe('not in the book', () => {
 
 describe('in the book', () => {
   test.each<[string, Case, string]>([
-    ['what nobody knows', { line: line('charge') }, 'unknown_here 6000 RUB'],
-    ['a payout nobody knows', { line: line('payout') }, 'unknown_here -6000 RUB'],
-    ['a hold let go that nobody knows', { line: line('reversal of a hold') }, 'unknown_here -6000 RUB'],
-    ['the copy of it', { line: line('charge', { copy: 2 }) }, 'unknown_here 6000 RUB'],
+    ['what nobody knows', { line: line('charge') }, 'missing_here 6000 RUB'],
+    ['a payout nobody knows', { line: line('payout') }, 'missing_here -6000 RUB'],
+    ['a hold let go that nobody knows', { line: line('reversal of a hold') }, 'missing_here -6000 RUB'],
+    ['the copy of it', { line: line('charge', { copy: 2 }) }, 'missing_here 6000 RUB'],
     [
       'a second line of what was done',
       { ours: ours('charge', 'done'), line: line('charge', { copy: 2 }) },
@@ -146,43 +156,43 @@ describe('in the book', () => {
     [
       'what went to another bank',
       { ours: ours('charge', 'done', { bankId: 'OTHER' }), line: line('charge') },
-      'other_bank 6000 RUB',
+      'wrong_bank 6000 RUB',
     ],
     [
       'a refund that failed',
       { ours: ours('refund', 'never'), line: line('refund') },
-      'happened_though_failed -6000 RUB',
+      'unexpected_success -6000 RUB',
     ],
     [
       'a payout that failed',
       { ours: ours('payout', 'never'), line: line('payout') },
-      'happened_though_failed -6000 RUB',
+      'unexpected_success -6000 RUB',
     ],
     [
       'a charge that failed, alone',
       { ours: ours('charge', 'undone'), line: line('charge') },
-      'not_taken_back 6000 RUB',
+      'reversal_missing 6000 RUB',
     ],
     [
       'a hold that failed, alone',
       { ours: ours('hold', 'undone'), line: line('hold') },
-      'hold_left_open 6000 RUB',
+      'hold_not_released 6000 RUB',
     ],
     [
       'a reversal of nothing',
       { ours: ours('reversal of a charge', 'undoes'), line: line('reversal of a charge') },
-      'happened_though_failed -6000 RUB',
+      'unexpected_success -6000 RUB',
     ],
     ['what is under way', { ours: ours('refund', 'open'), line: line('refund') }, 'open'],
     [
       'what has been under way for too long',
       { ours: ours('refund', 'open', { askedAt: time('19T09:00:00') }), line: line('refund') },
-      'decided_at_bank -6000 RUB',
+      'final_at_bank -6000 RUB',
     ],
   ])('%s', (_, pair, expected) => expect(told(pair)).toBe(expected));
 });
 
-describe.each<Expected['certainty']>(['done', 'open', 'undone', 'undoes', 'may'])(
+describe.each<ExpectedEntry['certainty']>(['done', 'open', 'undone', 'undoes', 'may'])(
   'booked otherwise, %s',
   (certainty) => {
     const otherwise = (shape: Shape, more: Partial<BankLine>) =>
@@ -228,10 +238,10 @@ describe('at the edge of a period', () => {
     const charge = { line: line('charge'), scope: day };
     const reversal = { line: line('reversal of a charge'), scope: day };
     expect(told({ ours: ours('charge', 'undone', late), ...charge })).toBe('edge');
-    expect(told({ ours: ours('charge', 'undone', early), ...charge })).toBe('not_taken_back 6000 RUB');
+    expect(told({ ours: ours('charge', 'undone', early), ...charge })).toBe('reversal_missing 6000 RUB');
     expect(told({ ours: ours('reversal of a charge', 'undoes', early), ...reversal })).toBe('edge');
     expect(told({ ours: ours('reversal of a charge', 'undoes', late), ...reversal })).toBe(
-      'happened_though_failed -6000 RUB',
+      'unexpected_success -6000 RUB',
     );
   });
 });

@@ -3,7 +3,7 @@ import type { Instant } from '../../../clock.ts';
 import { laterBy } from '../../../clock.ts';
 
 /** What a room expects of one operation (src/acquiring/reconciliation/domain/reconciliation-source.ts). */
-export type Expected = {
+export type ExpectedEntry = {
   readonly bankId?: string;
   readonly kind: string;
   readonly sign: number;
@@ -36,7 +36,7 @@ export type BankLine = {
 
 export type Pair = {
   readonly operationId: string;
-  readonly ours?: Expected;
+  readonly ours?: ExpectedEntry;
   readonly line?: BankLine;
   readonly isCounterpartBooked: boolean;
 };
@@ -53,15 +53,15 @@ export type Scope = {
 
 /** The most dangerous first: what it means, and what to do. */
 export const differenceClasses = {
-  not_taken_back: {
+  reversal_missing: {
     means: 'The payer was charged and has not got it back, though here it failed or was given back.',
     advice: 'Have the bank give it back: its approval of our reversal, if there was one, did not count.',
   },
-  happened_though_failed: {
+  unexpected_success: {
     means: 'The bank has done what failed here, or what it was never asked for.',
     advice: 'Show the bank its own answer and have it undone; if it stands, settle it with the party.',
   },
-  unknown_here: {
+  missing_here: {
     means: 'Nobody here knows the operation.',
     advice:
       'Ask the bank where it comes from. If it is another service’s, that one must have its own secret.',
@@ -70,7 +70,7 @@ export const differenceClasses = {
     means: 'The bank has booked one operation again.',
     advice: 'Have the bank take the extra line back before it settles.',
   },
-  other_bank: {
+  wrong_bank: {
     means: 'Here it went to another bank.',
     advice: 'Reconcile that bank too. If both have it, have this one give it back.',
   },
@@ -98,18 +98,18 @@ export const differenceClasses = {
     means: 'Booked on another card.',
     advice: 'Have the bank correct it: the money of another card was moved.',
   },
-  hold_left_open: {
+  hold_not_released: {
     means: 'The bank holds money on the card, though here the payment is over.',
     advice: 'Have the bank let it go; else the payer waits until the hold ends by itself.',
   },
-  decided_at_bank: {
+  final_at_bank: {
     means: 'The bank has done it, and here it has been under way for too long.',
-    advice: 'See `mandate stuck list`; `mandate stuck retry` asks the bank again, and it is learned.',
+    advice: 'See `mandate jobs stuck`; `mandate jobs retry` asks the bank again, and it is learned.',
   },
-  open_too_long: {
+  pending_too_long: {
     means: 'Under way here for too long, and not in this book of the bank.',
     advice:
-      'See `mandate stuck list`. Its money stays set aside until the bank has said what became of it; the book of another time may have it.',
+      'See `mandate jobs stuck`. Its money stays set aside until the bank has said what became of it; the book of another time may have it.',
   },
 } as const;
 
@@ -121,23 +121,23 @@ export type Difference = {
   /** What the bank has for us beyond our own books; below zero, what it has less. Of what is under way, all of it. */
   readonly atStakeMinor: bigint;
   readonly currency: string;
-  readonly ours?: Expected;
+  readonly ours?: ExpectedEntry;
   readonly line?: BankLine;
 };
 
 /** `edge`: it happened about when the book begins or ends, so that it may as well be in the one before or after. */
 export type Classification = Difference | 'equal' | 'open' | 'edge';
 
-export function judge(pair: Pair, scope: Scope): Classification {
+export function classify(pair: Pair, scope: Scope): Classification {
   const { ours, line } = pair;
-  if (!ours) return line ? difference('unknown_here', pair, worth(line), line) : 'equal';
-  if (!line) return isElsewhere(ours, scope) ? 'equal' : judgeMissing(pair, ours, scope);
+  if (!ours) return line ? difference('missing_here', pair, worth(line), line) : 'equal';
+  if (!line) return isElsewhere(ours, scope) ? 'equal' : classifyMissing(pair, ours, scope);
   if (line.copy > 1) return difference('duplicate', pair, worth(line), line);
-  if (isElsewhere(ours, scope)) return difference('other_bank', pair, worth(line), line);
-  return judgeBooked(pair, ours, line, scope);
+  if (isElsewhere(ours, scope)) return difference('wrong_bank', pair, worth(line), line);
+  return classifyBooked(pair, ours, line, scope);
 }
 
-function judgeMissing(pair: Pair, ours: Expected, scope: Scope): Classification {
+function classifyMissing(pair: Pair, ours: ExpectedEntry, scope: Scope): Classification {
   switch (ours.certainty) {
     case 'never':
     case 'undone':
@@ -146,7 +146,7 @@ function judgeMissing(pair: Pair, ours: Expected, scope: Scope): Classification 
       return 'equal';
     case 'open':
       return isTooLong(ours, scope) && isAskedBeforeEnd(ours, scope)
-        ? difference('open_too_long', pair, worth(ours), ours)
+        ? difference('pending_too_long', pair, worth(ours), ours)
         : 'open';
     case 'done':
       if (isAfterStart(ours, scope) && isBeforeEnd(ours, scope)) {
@@ -156,32 +156,30 @@ function judgeMissing(pair: Pair, ours: Expected, scope: Scope): Classification 
   }
 }
 
-function judgeBooked(pair: Pair, ours: Expected, line: BankLine, scope: Scope): Classification {
+function classifyBooked(pair: Pair, ours: ExpectedEntry, line: BankLine, scope: Scope): Classification {
   const { isCounterpartBooked } = pair;
   switch (ours.certainty) {
     case 'never':
-      return difference('happened_though_failed', pair, worth(line), line);
+      return difference('unexpected_success', pair, worth(line), line);
     case 'undone':
-      if (isCounterpartBooked) return judgeContent(pair, ours, line);
+      if (isCounterpartBooked) return classifyContent(pair, ours, line);
       return isBeforeEnd(ours, scope) ? difference(kept(ours), pair, worth(line), line) : 'edge';
     case 'undoes':
-      if (isCounterpartBooked) return judgeContent(pair, ours, line);
+      if (isCounterpartBooked) return classifyContent(pair, ours, line);
       // It gives back what was never taken.
-      return isAfterStart(ours, scope)
-        ? difference('happened_though_failed', pair, worth(line), line)
-        : 'edge';
+      return isAfterStart(ours, scope) ? difference('unexpected_success', pair, worth(line), line) : 'edge';
     case 'open': {
-      const content = judgeContent(pair, ours, line);
+      const content = classifyContent(pair, ours, line);
       if (content !== 'equal') return content;
-      return isTooLong(ours, scope) ? difference('decided_at_bank', pair, worth(line), line) : 'open';
+      return isTooLong(ours, scope) ? difference('final_at_bank', pair, worth(line), line) : 'open';
     }
     case 'done':
     case 'may':
-      return judgeContent(pair, ours, line);
+      return classifyContent(pair, ours, line);
   }
 }
 
-function judgeContent(pair: Pair, ours: Expected, line: BankLine): Classification {
+function classifyContent(pair: Pair, ours: ExpectedEntry, line: BankLine): Classification {
   if (line.currency !== ours.currency) return difference('currency', pair, -worth(ours), ours);
   if (line.kind !== ours.kind || line.sign !== ours.sign) {
     const moved = BigInt(line.sign) * line.minor - BigInt(ours.sign) * ours.minor;
@@ -218,19 +216,19 @@ function worth({ kind, sign, minor }: Pick<BankLine, 'kind' | 'sign' | 'minor'>)
 }
 
 /** What the payer lacks when a reversal is missing: money that was held, or that was taken. */
-function kept({ sign }: Expected): DifferenceClass {
-  return sign === 0 ? 'hold_left_open' : 'not_taken_back';
+function kept({ sign }: ExpectedEntry): DifferenceClass {
+  return sign === 0 ? 'hold_not_released' : 'reversal_missing';
 }
 
-function isElsewhere(ours: Expected, { bankId }: Scope): boolean {
+function isElsewhere(ours: ExpectedEntry, { bankId }: Scope): boolean {
   return ours.bankId !== bankId;
 }
 
-function isTooLong({ askedAt }: Expected, { openSince }: Scope): boolean {
+function isTooLong({ askedAt }: ExpectedEntry, { openSince }: Scope): boolean {
   return askedAt !== undefined && askedAt < openSince;
 }
 
-function isAskedBeforeEnd({ askedAt }: Expected, { to }: Scope): boolean {
+function isAskedBeforeEnd({ askedAt }: ExpectedEntry, { to }: Scope): boolean {
   return to === undefined || askedAt === undefined || askedAt < to;
 }
 
@@ -238,11 +236,11 @@ function isAskedBeforeEnd({ askedAt }: Expected, { to }: Scope): boolean {
 export const clocksApartMs = 300_000;
 
 /** What is not known when it happened is taken for certain: better an alarm too many. */
-function isAfterStart({ askedAt }: Expected, { from }: Scope): boolean {
+function isAfterStart({ askedAt }: ExpectedEntry, { from }: Scope): boolean {
   return from === undefined || askedAt === undefined || askedAt >= laterBy(from, clocksApartMs);
 }
 
-function isBeforeEnd({ knownAt }: Expected, { to }: Scope): boolean {
+function isBeforeEnd({ knownAt }: ExpectedEntry, { to }: Scope): boolean {
   return to === undefined || knownAt === undefined || knownAt < laterBy(to, -clocksApartMs);
 }
 

@@ -26,7 +26,7 @@ export type Totals = {
   readonly differences: readonly Difference[];
 };
 
-export function openTally(maxList: number) {
+export function openTotals(maxList: number) {
   const counts = { equal: 0, open: 0, edge: 0 };
   const sums = new Map<string, Sum>();
   const listed = new Map<DifferenceClass, Difference[]>();
@@ -46,11 +46,11 @@ export function openTally(maxList: number) {
   }
 
   return {
-    add(equal: number, judgements: readonly Classification[]): void {
+    add(equal: number, classifications: readonly Classification[]): void {
       counts.equal += equal;
-      for (const judgement of judgements) {
-        if (typeof judgement === 'string') counts[judgement] += 1;
-        else addDifference(judgement);
+      for (const classification of classifications) {
+        if (typeof classification === 'string') counts[classification] += 1;
+        else addDifference(classification);
       }
     },
     result(): Totals {

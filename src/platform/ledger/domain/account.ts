@@ -21,8 +21,8 @@ export type Account = {
 export type Kind = { readonly realm: Realm; readonly currency: Currency };
 
 type Rules = {
-  /** The side on which the account grows: what we have is a debit, what we owe or earned a credit. */
-  readonly grows: 'debit' | 'credit';
+  /** The side on which the account increases: what we have is a debit, what we owe or earned a credit. */
+  readonly normalBalance: 'debit' | 'credit';
   /** What is available on it never falls below zero. */
   readonly forbidsOverdraft: boolean;
   /**
@@ -34,21 +34,21 @@ type Rules = {
 
 export const chart = {
   /** Captured by us, not yet seen in the acquirer's file. */
-  'acq.uncleared': { grows: 'debit', forbidsOverdraft: false, lanes: 16 },
+  'acq.uncleared': { normalBalance: 'debit', forbidsOverdraft: false, lanes: 16 },
   /** In the file, the money not yet in the bank. */
-  'acq.receivable': { grows: 'debit', forbidsOverdraft: false, lanes: 0 },
+  'acq.receivable': { normalBalance: 'debit', forbidsOverdraft: false, lanes: 0 },
   /** What the acquirer will take from us. */
-  'acq.payable': { grows: 'credit', forbidsOverdraft: false, lanes: 0 },
-  'acquirer.fee': { grows: 'debit', forbidsOverdraft: false, lanes: 0 },
-  'bank.nostro': { grows: 'debit', forbidsOverdraft: false, lanes: 0 },
+  'acq.payable': { normalBalance: 'credit', forbidsOverdraft: false, lanes: 0 },
+  'acquirer.fee': { normalBalance: 'debit', forbidsOverdraft: false, lanes: 0 },
+  'bank.nostro': { normalBalance: 'debit', forbidsOverdraft: false, lanes: 0 },
   /** What we owe the shop. */
-  'merchant.settlement': { grows: 'credit', forbidsOverdraft: true, lanes: 8 },
-  'wallet.own': { grows: 'credit', forbidsOverdraft: true, lanes: 0 },
+  'merchant.settlement': { normalBalance: 'credit', forbidsOverdraft: true, lanes: 8 },
+  'wallet.own': { normalBalance: 'credit', forbidsOverdraft: true, lanes: 0 },
   /** Paid out to cards, not yet in the acquirer's file. */
-  'payout.in_transit': { grows: 'credit', forbidsOverdraft: false, lanes: 16 },
-  /** Test charges on their way back to the payer. */
-  'binding.clearing': { grows: 'credit', forbidsOverdraft: false, lanes: 16 },
-  'fee.income': { grows: 'credit', forbidsOverdraft: false, lanes: 16 },
+  'payout.in_transit': { normalBalance: 'credit', forbidsOverdraft: false, lanes: 16 },
+  /** Verification charges on their way back to the payer. */
+  'binding.clearing': { normalBalance: 'credit', forbidsOverdraft: false, lanes: 16 },
+  'fee.income': { normalBalance: 'credit', forbidsOverdraft: false, lanes: 16 },
 } as const satisfies Record<string, Rules>;
 
 export type AccountCode = keyof typeof chart;
@@ -131,7 +131,7 @@ export type Balance = {
 };
 
 export function balanceOf(code: AccountCode, sums: Sums): Balance {
-  const isDebit = chart[code].grows === 'debit';
+  const isDebit = chart[code].normalBalance === 'debit';
   const own = isDebit ? sums.debitsPosted - sums.creditsPosted : sums.creditsPosted - sums.debitsPosted;
   const [takes, adds] = isDebit
     ? [sums.creditsPending, sums.debitsPending]

@@ -27,7 +27,7 @@ export type Journal = {
 };
 
 /** Takes from an account with a floor, which may lack the money: the one journal that can be refused. */
-export type FundsCheckedJournal = Journal & { readonly draws: true };
+export type FundsCheckedJournal = Journal & { readonly checksFunds: true };
 
 /** All accounts a journal names; those of a resolution are open already. */
 export function accountsIn(journal: Journal): Account[] {

@@ -74,7 +74,7 @@ export function refundRequested(refund: LedgerRefund, amount: Money, feeMinor: b
         minor: feeMinor,
       }),
     ]),
-    draws: true,
+    checksFunds: true,
   };
 }
 
@@ -139,7 +139,7 @@ export function depositedFromShop(
     ...ofDeposit(deposit, [
       { phase: 'single', step: 'deposit', debit: settlement, credit: wallet, minor: amount.minor },
     ]),
-    draws: true,
+    checksFunds: true,
   };
 }
 
@@ -160,7 +160,7 @@ export function walletTransferred(
     aggregateId: transfer.transferId,
     operationId: 'transfer',
     entries: [{ phase: 'single', step: 'transfer', debit: sender, credit: receiver, minor: amount.minor }],
-    draws: true,
+    checksFunds: true,
   };
 }
 
@@ -186,7 +186,7 @@ export function withdrawalCreated(
       { phase: 'pending', step: 'payout', debit: wallet, credit: transit, minor: amount.minor },
       ...unlessZero({ phase: 'pending', step: 'payout_fee', debit: wallet, credit: fee, minor: feeMinor }),
     ]),
-    draws: true,
+    checksFunds: true,
   };
 }
 

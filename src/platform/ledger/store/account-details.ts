@@ -69,9 +69,9 @@ const findByPart = statement({
 
 export type AccountView = {
   readonly account: Values<typeof accountRow>;
-  readonly grows: 'debit' | 'credit';
+  readonly normalBalance: 'debit' | 'credit';
   readonly balance: Balance;
-  readonly lanes: readonly Values<typeof laneRow>[];
+  readonly shards: readonly Values<typeof laneRow>[];
   /** The latest, 20 at most. */
   readonly transfers: readonly Values<typeof transferRow>[];
 };
@@ -80,9 +80,9 @@ export async function viewAccount(db: Database, id: string, hours: number): Prom
   const [account] = await db.run(readAccountRow, { account_id: id });
   if (!account) return undefined;
   const code = account.code as AccountCode;
-  const lanes = await db.run(readLanes, { account_id: id });
+  const shards = await db.run(readLanes, { account_id: id });
   const sumOf = (column: Exclude<keyof typeof laneRow, 'lane'>) =>
-    lanes.reduce((sum, lane) => sum + lane[column], 0n);
+    shards.reduce((sum, shard) => sum + shard[column], 0n);
   const balance = balanceOf(code, {
     debitsPosted: sumOf('debits_posted'),
     creditsPosted: sumOf('credits_posted'),
@@ -90,7 +90,7 @@ export async function viewAccount(db: Database, id: string, hours: number): Prom
     creditsPending: sumOf('credits_pending'),
   });
   const transfers = await db.run(readLatestTransfers, { account_id: id, hours });
-  return { account, grows: chart[code].grows, balance, lanes, transfers };
+  return { account, normalBalance: chart[code].normalBalance, balance, shards, transfers };
 }
 
 /** Accounts with this in their id, 20 at most. */

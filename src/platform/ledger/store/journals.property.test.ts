@@ -144,7 +144,7 @@ function world() {
     const attempt = (tries: typeof crash) =>
       db.transaction(async (tx) => {
         if (tries === 'before the journal') throw new Crash();
-        const outcome = await ('draws' in journal
+        const outcome = await ('checksFunds' in journal
           ? postJournal(tx, journal, bookedAt)
           : postJournal(tx, journal, bookedAt));
         if (tries === 'after the journal') throw new Crash();

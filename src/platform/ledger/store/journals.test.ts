@@ -13,7 +13,7 @@ import type { Database } from '../../database/database.ts';
 import { randomIds } from '../../../ids.ts';
 import type { Currency } from '../../../money.ts';
 import { acquirerUncleared, bankNostro, settlementAccount, walletAccount } from '../domain/account.ts';
-import { LedgerConflict, postJournal, readBalance, spreadAccount } from './journals.ts';
+import { LedgerConflict, postJournal, readBalance, shardAccount } from './journals.ts';
 import type { Journal } from '../domain/ledger.ts';
 import {
   holdApproved,
@@ -274,7 +274,7 @@ test('an account that is spread over more rows, or fewer, while holds are open k
     [holds.slice(4, 8), 1],
     [holds.slice(8), 0],
   ] as const) {
-    expect(await spreadAccount(db, settlement.id, lanes)).toBe(true);
+    expect(await shardAccount(db, settlement.id, lanes)).toBe(true);
     for (const hold of part) await book(db, holdCaptured(hold, rubles(100n), 3n));
     await book(db, saleApproved(newPayment(shop), rubles(100n), 3n));
   }
@@ -288,10 +288,13 @@ test('an account that is spread over more rows, or fewer, while holds are open k
 test('a wallet that is spread stays above its floor', async () => {
   const walletId = randomIds.next();
   await book(db, moved(bankNostro({ ...kind, bankAccountId: 'b' }), wallet(walletId), 100n));
-  await spreadAccount(db, wallet(walletId).id, 4);
+  await shardAccount(db, wallet(walletId).id, 4);
   await book(db, moved(bankNostro({ ...kind, bankAccountId: 'b' }), wallet(walletId), 50n));
   const take = (minor: bigint) =>
-    book(db, { ...moved(wallet(walletId), bankNostro({ ...kind, bankAccountId: 'b' }), minor), draws: true });
+    book(db, {
+      ...moved(wallet(walletId), bankNostro({ ...kind, bankAccountId: 'b' }), minor),
+      checksFunds: true,
+    });
   expect(await take(151n)).toBe('insufficient');
   expect(await take(150n)).toBe('posted');
 });

@@ -77,12 +77,12 @@ export async function postJournal(
 ): Promise<'posted' | 'insufficient'>;
 export async function postJournal(
   tx: Database,
-  journal: Journal & { readonly draws?: never },
+  journal: Journal & { readonly checksFunds?: never },
   happenedAt: Instant,
 ): Promise<'posted'>;
 export async function postJournal(
   tx: Database,
-  journal: Journal & { readonly draws?: true },
+  journal: Journal & { readonly checksFunds?: true },
   happenedAt: Instant,
 ): Promise<'posted' | 'insufficient'> {
   const write = async () => {
@@ -101,7 +101,7 @@ export async function postJournal(
       outcome = await write();
     }
     if (outcome === 'posted' || outcome === 'repeated') return 'posted';
-    if (outcome === 'insufficient' && journal.draws) return outcome;
+    if (outcome === 'insufficient' && journal.checksFunds) return outcome;
     throw new LedgerConflict(`ledger: ${journal.operationId} of ${journal.aggregateId} is ${outcome}`);
   } catch (error) {
     throw conflictOr(error);
@@ -131,7 +131,7 @@ export function journalValues(journal: Journal | undefined): Values<typeof journ
  */
 export async function recording<T>(
   db: Database,
-  journal: (Journal & { readonly draws?: true }) | undefined,
+  journal: (Journal & { readonly checksFunds?: true }) | undefined,
   write: () => Promise<T>,
 ): Promise<T | 'insufficient'> {
   for (;;) {
@@ -139,7 +139,7 @@ export async function recording<T>(
       return await write();
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? error.code : undefined;
-      if (code === 'LE003' && journal?.draws) return 'insufficient';
+      if (code === 'LE003' && journal?.checksFunds) return 'insufficient';
       if (code !== 'LE002' || !journal) throw conflictOr(error);
       await db.run(openAccounts, { accounts: accountsIn(journal).map(accountToJson) });
     }
@@ -158,7 +158,7 @@ export async function readBalance(db: Database, account: Account): Promise<Balan
 }
 
 /** Spreads an account over more balance rows, or fewer, while it is used. False when there is no such account. */
-export async function spreadAccount(db: Database, accountId: string, lanes: number): Promise<boolean> {
+export async function shardAccount(db: Database, accountId: string, lanes: number): Promise<boolean> {
   const rows = await db.run(changeLanes, { account_id: accountId, lanes });
   return rows.length > 0;
 }

@@ -5,7 +5,7 @@ import { book, newPayment, rubles } from '../../../../test/support/ledger.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/test-database.ts';
 import type { Currency } from '../../../money.ts';
 import { acquirerUncleared, settlementAccount } from '../domain/account.ts';
-import { spreadAccount } from './journals.ts';
+import { shardAccount } from './journals.ts';
 import { saleApproved, type LedgerPayment } from '../domain/postings.ts';
 
 let db: TestDatabase;
@@ -63,8 +63,8 @@ async function written(by: string, aggregate: string, entries: readonly Entry[])
 test.each([16, 1, 0])(
   'it writes the same transfer to the same lanes, of which there are %i',
   async (lanes) => {
-    await spreadAccount(db.database, debitOf(), lanes);
-    await spreadAccount(db.database, creditOf(), lanes);
+    await shardAccount(db.database, debitOf(), lanes);
+    await shardAccount(db.database, creditOf(), lanes);
     for (let number = 0; number < 40; number++) {
       const short = await written('post_single', `invoice-${number}`, [sale()]);
       expect(short.outcome).toBe('posted');

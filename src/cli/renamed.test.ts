@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { presentNames } from './renamed.ts';
+
+/** What the program prints when it is given these words; it ends no process, and needs no database for what is asked here. */
+async function mandate(...words: readonly string[]): Promise<string> {
+  let printed = '';
+  const print = (text: unknown) => {
+    printed += `${String(text)}\n`;
+    return true;
+  };
+  const { argv, exitCode } = process;
+  const spies = [
+    vi.spyOn(process.stdout, 'write').mockImplementation(print),
+    vi.spyOn(process.stderr, 'write').mockImplementation(print),
+    vi.spyOn(console, 'error').mockImplementation(print),
+    vi.spyOn(process, 'exit').mockImplementation((code) => {
+      throw new Error(`ended with ${code}`);
+    }),
+  ];
+  const restore = () => {
+    process.argv = argv;
+    process.exitCode = exitCode;
+    for (const spy of spies) spy.mockRestore();
+  };
+  onTestFinished(restore);
+  vi.resetModules();
+  process.argv = ['node', 'mandate', ...words];
+  await import('../main.ts');
+  restore();
+  return printed;
+}
+
+/** As the page of renamed things has them: a command, or one with its option. */
+const page = readFileSync(new URL('../../docs/renames.md', import.meta.url), 'utf8');
+const [, section = ''] = page.split(/^## /m);
+const rows = [...section.matchAll(/^\| `(.+?)` +\| `(.+?)` +\|$/gm)].map(
+  ([, old = '', now = '']) => [old, now] as const,
+);
+const partsOf = (usage: string) => {
+  const words = usage.split(' ');
+  const isOption = (word: string) => word.startsWith('--');
+  return { command: words.filter((word) => !isOption(word)), option: words.find(isOption) };
+};
+
+test('the page names commands and options', () => {
+  expect(rows.length).toBeGreaterThanOrEqual(16);
+});
+
+test.each([['stuck', 'jobs'] as const, ...rows])('%s is understood as %s', async (old, now) => {
+  const [before, after] = [partsOf(old), partsOf(now)];
+  const help = await mandate(...after.command, '--help');
+  expect(help).toContain(`Usage: mandate ${after.command.join(' ')} `);
+  expect(await mandate(...before.command, '--help')).toBe(help);
+  // Wrong on purpose: an option without its value, or one that there is not.
+  const refused = await mandate(...after.command, after.option ?? '--nonsense');
+  expect(refused).toContain(after.option === undefined ? 'error: ' : `'${after.option} <`);
+  expect(await mandate(...before.command, before.option ?? '--nonsense')).toBe(refused);
+});
+
+test('the value of an option comes with it', async () => {
+  const refused = await mandate('ledger', 'shard', 'ID', '--shards', 'many');
+  expect(refused).toContain('--shards must be a whole number');
+  expect(await mandate('ledger', 'spread', 'ID', '--lanes', 'many')).toBe(refused);
+  expect(await mandate('ledger', 'spread', 'ID', '--lanes=many')).toBe(refused);
+});
+
+test('no help names what was renamed', async () => {
+  expect(await mandate('--help')).not.toMatch(/^ {2}stuck\b/m);
+  for (const [old, now] of rows) {
+    const [before, after] = [partsOf(old), partsOf(now)];
+    const [group = '', verb] = before.command;
+    if (verb !== undefined && group === after.command[0] && verb !== after.command[1])
+      expect(await mandate(group, '--help')).not.toMatch(new RegExp(`^ {2}${verb}\\b`, 'm'));
+    if (before.option !== undefined)
+      expect(await mandate(...after.command, '--help')).not.toMatch(new RegExp(`${before.option}\\b`));
+  }
+});
+
+test('other words stay as they are', () => {
+  for (const words of [
+    [],
+    ['stick', 'list'],
+    ['keys', 'create', '--name', 'x'],
+    ['payments', 'release', 'stuck'],
+  ])
+    expect(presentNames(words)).toEqual(words);
+});
