@@ -1,19 +1,20 @@
 // npm run bench:load: a large database for `npm run bench:size`, in a private PostgreSQL that keeps it. A node of the service makes a
-// few payments; what became of them is copied until there are enough (bench/lives.ts), the oldest three months ago.
+// few payments; what became of them is copied until there are enough (bench/workloads/replicated-payments.ts), the oldest three
+// months ago.
 import { statfsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { openDatabase } from '../src/platform/database/database.ts';
 import { moveWatermark } from '../src/platform/ledger/check-ledger.ts';
-import { copyLife, readLife, type Life } from './lives.ts';
-import { openField, type Field } from './processes.ts';
-import { openApi, sellOnce, sellInSeries } from './scenarios.ts';
-import { receiptsWritten } from './turn.ts';
+import { replicatePayments, readPayments, type RecordedPayments } from './workloads/replicated-payments.ts';
+import { startProcesses, type Processes } from './harness/processes.ts';
+import { openApi, sellOnce, sellInSeries } from './workloads/scenarios.ts';
+import { receiptsWritten } from './harness/round.ts';
 import { readOptions, wholeNumber } from '../tools/script-options.ts';
 
 const { options } = readOptions(
   `
 npm run bench:load -- --folder FOLDER [--payments 200000] [--writers 2]
-five million payments have some 24 million events and take 23 GB, and 7 more while they are written; of a folder that is large already, 0 makes the statistics anew`,
+five million payments have some 24 million events and take 23 GB, and 7 more while they are written; of a folder that is large already, 0 makes the statistics again`,
   {
     folder: { type: 'string' },
     payments: { type: 'string', default: '200000' },
@@ -41,9 +42,9 @@ const needed = wanted * bytesOfPayment + bytesOfLog;
 console.log(`${gigabytes(needed)} GB will be needed, ${gigabytes(bavail * bsize)} GB are free`);
 if (needed > bavail * bsize) process.exit(1);
 
-const field = await openField({
+const processes = await startProcesses({
   folder,
-  // Whoever pulls the plug meanwhile begins anew.
+  // A crash meanwhile means to begin again.
   settings: {
     fsync: 'off',
     full_page_writes: 'off',
@@ -55,36 +56,44 @@ const field = await openField({
   },
 });
 try {
-  const lives = await makeLives(field);
-  await copyAll(lives);
+  const recorded = await recordPayments(processes);
+  await copyAll(recorded);
   console.log('statistics …');
-  await field.query('service', 'vacuum (analyze)');
-  const db = openDatabase({ connection: { url: field.urlOf('service') }, maxConnections: 3 });
+  await processes.query('service', 'vacuum (analyze)');
+  const db = openDatabase({ connection: { url: processes.urlOf('service') }, maxConnections: 3 });
   // What was loaded is neither news for webhooks nor for the minutely look at the ledger.
   await moveWatermark(db, { from: 'start', marginMs: 60_000 });
   await db.end();
-  await field.query('service', 'update webhook_feed set seen = pg_current_snapshot()::text');
-  await field.query('service', 'checkpoint');
+  await processes.query('service', 'update webhook_feed set seen = pg_current_snapshot()::text');
+  await processes.query('service', 'checkpoint');
   console.log(await sizes());
 } finally {
-  await field.close();
+  await processes.close();
 }
 
-async function makeLives(field: Field): Promise<{ sale: Life; series: Life }> {
-  const service = await field.node('service');
+async function recordPayments(
+  processes: Processes,
+): Promise<{ sale: RecordedPayments; series: RecordedPayments }> {
+  const service = await processes.node('service');
   const api = openApi(service);
   const sold = await sellOnce(api);
   const charged = await sellInSeries(api, 4);
-  await receiptsWritten(field, service.database);
+  await receiptsWritten(processes, service.database);
   await api.close();
   await service.stop();
-  return field.withClient('service', async (client) => ({
-    sale: await readLife(client, [sold]),
-    series: await readLife(client, charged),
+  return processes.withClient('service', async (client) => ({
+    sale: await readPayments(client, [sold]),
+    series: await readPayments(client, charged),
   }));
 }
 
-async function copyAll({ sale, series }: { sale: Life; series: Life }): Promise<void> {
+async function copyAll({
+  sale,
+  series,
+}: {
+  sale: RecordedPayments;
+  series: RecordedPayments;
+}): Promise<void> {
   const ofBatch = seriesOfBatch * (series.payments + salesOfSeries * sale.payments);
   const batches = Math.ceil(wanted / ofBatch);
   const began = performance.now();
@@ -92,28 +101,29 @@ async function copyAll({ sale, series }: { sale: Life; series: Life }): Promise<
   let next = 0;
   let done = 0;
   const writer = () =>
-    field.withClient('service', async (client) => {
+    processes.withClient('service', async (client) => {
       await client.query('set synchronous_commit to off');
       for (let batch = next++; batch < batches; batch = next++) {
         const atMs = newestMs - spreadMs * (1 - (batch + 1) / batches);
         const [from, until] = [batch * seriesOfBatch, (batch + 1) * seriesOfBatch];
         const single = { from: from * salesOfSeries, until: until * salesOfSeries, atMs };
-        await copyLife(client, series, { from, until, atMs });
-        await copyLife(client, sale, single);
+        await replicatePayments(client, series, { from, until, atMs });
+        await replicatePayments(client, sale, single);
         done++;
-        if (done % 25 === 0 || done === batches) tell(done * ofBatch, (performance.now() - began) / 1_000);
+        if (done % 25 === 0 || done === batches)
+          printProgress(done * ofBatch, (performance.now() - began) / 1_000);
       }
     });
   await Promise.all(Array.from({ length: writers }, writer));
 }
 
-function tell(payments: number, seconds: number): void {
+function printProgress(payments: number, seconds: number): void {
   const left = (seconds / payments) * Math.max(0, wanted - payments);
   console.log(`${payments} payments in ${seconds.toFixed(0)} s, ${left.toFixed(0)} s to go`);
 }
 
 async function sizes(): Promise<string> {
-  const [row] = await field.query(
+  const [row] = await processes.query(
     'service',
     `select (select count(*) from payment)::text as payments, (select count(*) from event)::text as events,
        pg_size_pretty(pg_database_size('service')) as size`,

@@ -1,12 +1,11 @@
-// npm run bench:nodes: two nodes on one database beside one. Each is held to a share of a core (bench/held.ts), so that there is room
-// for the database; what counts is how much more two of them do.
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { cpus, loadavg } from 'node:os';
-import { spentSoFar } from './costs.ts';
-import { holdTo } from './held.ts';
-import { closedLoop, median, percentile, type Work } from './load.ts';
-import { openField } from './processes.ts';
-import { openApi, scenarios } from './scenarios.ts';
+// npm run bench:nodes: two nodes on one database beside one. Each is limited to a share of a core (bench/harness/cpu-share.ts), so that
+// there is room for the database; what counts is how much more two of them do.
+import { spentSoFar } from './harness/costs.ts';
+import { limitCpuShare } from './harness/cpu-share.ts';
+import { closedLoop, median, percentile, type Work } from './harness/load.ts';
+import { startProcesses } from './harness/processes.ts';
+import { heading, keepLatest, machine } from './harness/report.ts';
+import { openApi, scenarioNamed } from './workloads/scenarios.ts';
 import { readOptions, refuse, wholeNumber } from '../tools/script-options.ts';
 
 const { options } = readOptions(
@@ -21,8 +20,7 @@ const { options } = readOptions(
     'warm-up': { type: 'string', default: '20' },
   },
 );
-const scenario = scenarios.find(({ name }) => name === options.only);
-if (!scenario) throw new Error(`there is no scenario ${options.only}`);
+const scenario = scenarioNamed(options.only);
 const share = Number(options.share);
 if (!(share > 0 && share <= 1)) refuse(`--share is a part of one core, such as 0.1, not ${options.share}`);
 const rounds = wholeNumber('--rounds', options.rounds);
@@ -31,24 +29,24 @@ const roundMs = 1_000 * wholeNumber('--seconds', options.seconds);
 const clients = wholeNumber('--clients', options.clients);
 const warmUpMs = 1_000 * wholeNumber('--warm-up', options['warm-up'], 0);
 
-const field = await openField();
+const processes = await startProcesses();
 try {
-  const nodes = [await field.node('service'), await field.node('service')] as const;
+  const nodes = [await processes.node('service'), await processes.node('service')] as const;
   const apis = nodes.map(openApi);
   const works: Work[] = [];
   for (const api of apis) works.push(await scenario.prepare(api));
-  // A node held to a twentieth of a core would be compiling for minutes, the one that is asked second longer.
+  // A node limited to a twentieth of a core would be compiling for minutes, the one that is asked second longer.
   for (const work of works) await closedLoop(work, { clients, ms: warmUpMs });
-  const held = nodes.map(({ pid }) => holdTo(share, pid));
+  const limits = nodes.map(({ pid }) => limitCpuShare(share, pid));
   const rates = { one: [] as number[], two: [] as number[] };
   const latenciesMs = { one: [] as number[], two: [] as number[] };
   const used = { one: [] as number[], two: [] as number[] };
   const turn = async (which: 'one' | 'two', some: readonly Work[]) => {
-    const before = await Promise.all(nodes.map((node) => spentSoFar(field, node)));
+    const before = await Promise.all(nodes.map((node) => spentSoFar(processes, node)));
     const beganMs = performance.now();
     const turns = await Promise.all(some.map((work) => closedLoop(work, { clients, ms: roundMs })));
     const tookMs = performance.now() - beganMs;
-    const after = await Promise.all(nodes.map((node) => spentSoFar(field, node)));
+    const after = await Promise.all(nodes.map((node) => spentSoFar(processes, node)));
     const cores =
       after.reduce((sum, one, place) => sum + one.ownMs - (before[place]?.ownMs ?? 0), 0) / tookMs;
     rates[which].push(turns.reduce((sum, { rate }) => sum + rate, 0));
@@ -63,19 +61,18 @@ try {
     await turn('two', works);
     if (round % 2 === 1) await turn('one', alone);
   }
-  for (const one of held) one.release();
+  for (const limit of limits) limit.release();
   await Promise.all(apis.map((api) => api.close()));
 
   const ratios = rates.two.map((rate, round) => rate / (rates.one[round] ?? Number.NaN));
   const row = (which: 'one' | 'two') =>
     `| ${which} | ${median(rates[which]).toFixed(1)} | ${rates[which].map((rate) => rate.toFixed(1)).join(' ')} | ` +
     `${percentile(latenciesMs[which], 0.5).toFixed(0)} | ${percentile(latenciesMs[which], 0.99).toFixed(0)} | ${median(used[which]).toFixed(2)} |`;
-  const load = loadavg().map((one) => one.toFixed(1));
-  const text = [
-    `# Two nodes on one database, ${new Date().toISOString().slice(0, 16)}`,
+  const lines = [
+    heading('Two nodes on one database'),
     '',
-    `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}, load ${load.join(' ')}; ${options.only}, each node ` +
-      `held to ${share} of a core by SIGSTOP and SIGCONT, ${clients} clients for each, ${rounds} turns of ${roundMs / 1_000} s each.`,
+    `${machine()}; ${options.only}, each node ` +
+      `limited to ${share} of a core by SIGSTOP and SIGCONT, ${clients} clients for each, ${rounds} turns of ${roundMs / 1_000} s each.`,
     '',
     '| nodes | a second | of turns | p50 ms | p99 ms | cores used by nodes |',
     '| --- | ---: | --- | ---: | ---: | ---: |',
@@ -84,11 +81,9 @@ try {
     '',
     `ratio two nodes=${median(ratios).toFixed(2)} (of turns ${ratios.map((ratio) => ratio.toFixed(2)).join(' ')})`,
     '',
-  ].join('\n');
-  console.log(text);
-  const folder = new URL('results/', import.meta.url);
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(new URL('latest-nodes.md', folder), text);
+  ];
+  console.log(lines.join('\n'));
+  keepLatest('latest-nodes.md', lines);
 } finally {
-  await field.close();
+  await processes.close();
 }

@@ -344,7 +344,7 @@ function csvLine(cells) {
   return `${cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\n`;
 }
 
-/** Rows of cells, each with the number of the line it begins in; RFC 4180. */
+/** Rows of cells, each with the number of the line it begins in; RFC 4180. No package, so that this file can be copied alone. */
 function parseCsv(name, text) {
   const parsed = [];
   let [line, place] = [1, 0];

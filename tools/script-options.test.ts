@@ -11,9 +11,11 @@ const { scripts } = JSON.parse(readFileSync(new URL('package.json', repository),
 };
 const files = [
   ...Object.values(scripts).flatMap((command) => /^tsx (\S+)/.exec(command)?.slice(1) ?? []),
-  ...readdirSync(new URL('tools/', repository), { encoding: 'utf8' })
-    .filter((name) => name.startsWith('bench-'))
-    .map((name) => `tools/${name}`),
+  ...['bench/', 'bench/proofs/'].flatMap((folder) =>
+    readdirSync(new URL(folder, repository), { encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => `${folder}${name}`),
+  ),
 ];
 
 /** The text after the imports and the words about the file. */
@@ -36,8 +38,8 @@ async function run(file: string, ...args: string[]) {
 }
 
 test.each([
-  ['bench/memory.ts', 'npm run bench:memory -- [--minutes 10] [--rate 20] [--only recurring]\n'],
-  ['tools/bench-retries.ts', 'npm run bench:retries -- [1000] [8]\n'],
+  ['bench/resident-memory.ts', 'npm run bench:memory -- [--minutes 10] [--rate 20] [--only recurring]\n'],
+  ['bench/month-of-retries.ts', 'npm run bench:retries -- [1000] [8]\n'],
   ['simulation/simulate.ts', 'Worlds that try to break the service, decided by a seed.\n'],
 ])('%s --help says what there is', { timeout: 120_000 }, async (file, beginning) => {
   const { code, stdout, stderr } = await run(file, '--help', '--rate');
@@ -46,13 +48,13 @@ test.each([
 });
 
 test.each([
-  ['bench/memory.ts', ['--minutes', 'ten'], '--minutes is a whole number of 1 or more, not ten'],
+  ['bench/resident-memory.ts', ['--minutes', 'ten'], '--minutes is a whole number of 1 or more, not ten'],
   [
     'bench/load-database.ts',
     ['--folder', '/', '--writers='],
     '--writers is a whole number of 1 or more, not nothing',
   ],
-  ['tools/bench-retries.ts', ['1e3'], 'the number of series is a whole number of 1 or more, not 1e3'],
+  ['bench/month-of-retries.ts', ['1e3'], 'the number of series is a whole number of 1 or more, not 1e3'],
   ['simulation/simulate.ts', ['--seed', '0x7'], '--seed is a whole number of 0 or more, not 0x7'],
   ['simulation/simulate.ts', ['--for', '5'], '--for is a time such as 20s, 5m or 1h, not 5'],
   ['simulation/torture.ts', ['--kills', '2.5'], '--kills is a whole number of 0 or more, not 2.5'],
@@ -70,7 +72,7 @@ test.each([
   ['an option without its value', ['--minutes'], "Option '--minutes <value>' argument missing"],
   ['a word nobody expects', ['8'], 'nobody knows what 8 means'],
 ])('%s is refused in a line', { timeout: 120_000 }, async (_, args, problem) => {
-  const { code, stdout, stderr } = await run('bench/memory.ts', ...args);
+  const { code, stdout, stderr } = await run('bench/resident-memory.ts', ...args);
   expect({ code, stdout, stderr }).toEqual({
     code: 2,
     stdout: '',

@@ -12,7 +12,7 @@ import {
   openAccount,
   run,
   type Approval,
-} from './outside.ts';
+} from './externals.ts';
 
 const amountMinor = 1_000;
 const uncleared = `test:RUB:acq.uncleared:${bankId}`;

@@ -11,7 +11,7 @@ import {
   laneOf,
   openAccount,
   run,
-} from './outside.ts';
+} from './externals.ts';
 import {
   capture,
   captureCharge,

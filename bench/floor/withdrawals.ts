@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { randomIds } from '../../src/ids.ts';
 import { bankId, party } from './charge-statements.ts';
-import { askBank, inBackground, laneOf, openAccount, pool, run } from './outside.ts';
+import { askBank, inBackground, laneOf, openAccount, pool, run } from './externals.ts';
 
 const transit = `test:RUB:payout.in_transit:${bankId}`;
 const terminal = { id: bankId, bankId, merchantId: 'PAYOUTS', descriptor: 'Sandbox' };

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readBookFile } from './report-file.ts';
-import { openCsvScanner } from './scan-csv.ts';
-import { openJsonScanner } from './scan-json.ts';
+import { openCsvReader } from './csv-records.ts';
+import { openJsonReader } from './json-records.ts';
+import type { RecordReader } from './record-reader.ts';
 
 let folder = '';
 beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'book-file-'))));
@@ -39,6 +40,11 @@ const csvLine = (one: Record<string, string | number>) =>
     .map((name) => one[name] ?? '')
     .join(',');
 const csv = [heading, ...entries.map((one) => csvLine(one))].join('\n') + '\n';
+/** Each line of it goes on over others. */
+const note = 'two\nlines, a "quote" and\r\n\r\nmore';
+const noted = csv
+  .replace(heading, `${heading},note`)
+  .replaceAll('*4242\n', `*4242,"${note.replaceAll('"', '""')}"\n`);
 
 describe('is read', () => {
   test.each<[string, string]>([
@@ -77,22 +83,29 @@ describe('is read', () => {
     ]);
   });
 
+  test('a quoted field of CSV with line breaks in it', async () => {
+    expect(await read(noted)).toEqual(entries.map((one) => ({ ...one, note })));
+  });
+
   test('an empty book is a book', async () => {
     expect(await read('{"entries": []}')).toEqual([]);
     expect(await read(heading + '\n')).toEqual([]);
   });
 
-  test.each<[string, string, () => ReturnType<typeof openJsonScanner>]>([
-    ['JSON', page(entries) + '\n' + page(entries), openJsonScanner],
-    ['CSV', csv, openCsvScanner],
-  ])('%s cut into pieces at any place', (_, text, open) => {
-    const whole = open().push(text);
+  test.each<[string, string, () => RecordReader]>([
+    ['JSON', page(entries) + '\n' + page(entries), openJsonReader],
+    ['CSV', noted, openCsvReader],
+  ])('%s cut into pieces at any place', async (_, text, open) => {
+    const atOnce = open();
+    const whole = [...(await atOnce.push(text)), ...(await atOnce.end())];
     expect(whole.length).toBeGreaterThan(2);
     for (let size = 1; size < 60; size++) {
-      const scanner = open();
+      const reader = open();
       const found: unknown[] = [];
-      for (let at = 0; at < text.length; at += size) found.push(...scanner.push(text.slice(at, at + size)));
-      scanner.end();
+      for (let at = 0; at < text.length; at += size) {
+        found.push(...(await reader.push(text.slice(at, at + size))));
+      }
+      found.push(...(await reader.end()));
       expect(found, `in pieces of ${size}`).toEqual(whole);
     }
   });
@@ -126,6 +139,27 @@ describe('is refused', () => {
     ['a kind nobody knows', page([entry(1, { kind: 'chargeback' })]), 'entry 1: kind is not'],
     ['a whole card number', page([entry(1, { cardMask: number })]), 'entry 1: cardMask is not'],
     ['something endless', `{"x":"${'y'.repeat(100_000)}`, 'too large for an entry'],
+    ['an amount beyond 2^53', page([entry(1, { amount: 2 ** 53 + 2 })]), 'entry 1: amount is not'],
+    ['a fraction in JSON', page([entry(1, { amount: 60.01 })]), 'entry 1: amount is not'],
+    ['lists in a list', `[${JSON.stringify(entries)}]`, 'entry 1: it is no JSON with entries'],
+    ['a wrong entry before one that is no JSON', '{"kind":1}{"}', 'entry 1: operationId is missing'],
+    [
+      'a wrong line before one that cannot be read',
+      csv.replace(',6001,', ',60.01,').replace('inv9', '"inv9'),
+      'entry 1: amount is not',
+    ],
+    [
+      'a quoted field that swallows the rest',
+      csv.replace('inv7', '"inv7') + csvLine(entry(10)).replaceAll(/^10/g, '"10"'),
+      'entry 2: its quotes do not match',
+    ],
+    ['a quote that does not end for long', `${csv}"${'10,\n'.repeat(30_000)}`, 'too long for an entry'],
+    ['endless separators', csv + ','.repeat(300_000), 'too long for an entry'],
+    [
+      'a page that goes on without end',
+      `${page(entries).slice(0, -1)},"x":[${'1,'.repeat(100_000)}`,
+      'too large',
+    ],
     ['an endless line', `${heading}\n${'y'.repeat(100_000)}`, 'too long for an entry'],
   ])('%s', async (_, text, problem) => {
     const failure = await read(text).then(

@@ -5,8 +5,9 @@ import { createReadStream } from 'node:fs';
 import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { BookEntry } from '../adapters/http/messages.ts';
-import { openCsvScanner } from './scan-csv.ts';
-import { openJsonScanner } from './scan-json.ts';
+import { openCsvReader } from './csv-records.ts';
+import { openJsonReader } from './json-records.ts';
+import { UnreadableRecord, type RecordReader } from './record-reader.ts';
 
 /** Clearing files may lack what a book has. */
 const FileEntry = Type.Object({
@@ -17,16 +18,8 @@ const FileEntry = Type.Object({
 const fileEntry = Compile(FileEntry);
 type FileEntry = Static<typeof FileEntry> & { readonly sequence: number };
 
-/** What cuts a stream of text into records. A problem is told as an error without the text itself. */
-export type Scanner = {
-  /** The records that are complete with this piece; undefined for one that cannot be understood. */
-  push(piece: string): unknown[];
-  /** Throws when the text may not have been all. */
-  end(): void;
-};
-
 export async function* readBookFile(path: string): AsyncGenerator<readonly FileEntry[]> {
-  let scanner: Scanner | undefined;
+  let reader: RecordReader | undefined;
   let entries = 0;
   let sequence = 0;
 
@@ -45,13 +38,13 @@ export async function* readBookFile(path: string): AsyncGenerator<readonly FileE
 
   try {
     for await (const piece of createReadStream(path, { encoding: 'utf8' }) as AsyncIterable<string>) {
-      const text = entries === 0 && !scanner ? piece.replace(/^\uFEFF?\s*/, '') : piece;
+      const text = entries === 0 && !reader ? piece.replace(/^\uFEFF?\s*/, '') : piece;
       if (text === '') continue;
-      scanner ??= /^[[{]/.test(text) ? openJsonScanner() : openCsvScanner();
-      yield scanner.push(text).map(check);
+      reader ??= /^[[{]/.test(text) ? openJsonReader() : openCsvReader();
+      yield (await reader.push(text)).map(check);
     }
-    if (!scanner) throw new Error('it is empty');
-    scanner.end();
+    if (!reader) throw new Error('it is empty');
+    yield (await reader.end()).map(check);
   } catch (error) {
     throw new Error(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
@@ -60,7 +53,7 @@ export async function* readBookFile(path: string): AsyncGenerator<readonly FileE
 }
 
 function complaint(record: unknown): string {
-  if (record === undefined) return 'it cannot be understood';
+  if (record instanceof UnreadableRecord) return record.message;
   const [first] = fileEntry.Errors(record);
   const missing = first?.keyword === 'required' ? first.params.requiredProperties[0] : undefined;
   if (missing !== undefined) return `${missing} is missing`;

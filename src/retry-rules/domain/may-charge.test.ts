@@ -146,6 +146,6 @@ test('31 days of daily retries of 1,000 series are decided in seconds', () => {
     }
   }
   expect(attempts).toBe(32_000);
-  // How many it takes is measured by tools/bench-retries.ts: here the machine may be slow.
+  // How many it takes is measured by bench/month-of-retries.ts: here the machine may be slow.
   expect(performance.now() - began).toBeLessThan(30_000);
 });

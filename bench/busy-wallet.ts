@@ -1,0 +1,128 @@
+// How many withdrawals a second are made from one wallet, and from many, and how many are made and ended, on a private PostgreSQL
+// that really syncs to disk, beside a bare transaction of one row. The machine matters more than the code, so only the ratios of
+// one run mean anything. `npm run bench:payouts`, a minute.
+import { instantAt, systemClock } from '../src/clock.ts';
+import type { Database } from '../src/platform/database/database.ts';
+import { statement } from '../src/platform/database/statement.ts';
+import { randomIds } from '../src/ids.ts';
+import type { Currency } from '../src/money.ts';
+import { depositFromBank } from '../src/wallets/deposit.ts';
+import type { PayoutLimits } from '../src/payouts/domain/payout-limits.ts';
+import { storeNewWithdrawal } from '../src/payouts/store/new-withdrawal.ts';
+import { storeEnd } from '../src/payouts/store/withdrawals.ts';
+import { compare, type Alternative } from './harness/compare.ts';
+import { openPrivateDatabase } from './harness/private-database.ts';
+import { readOptions } from '../tools/script-options.ts';
+
+readOptions(
+  `npm run bench:payouts: how many withdrawals a second are made and ended. A minute; it takes no options.`,
+);
+
+const clients = 16;
+const rounds = 3;
+const roundMs = 1_500;
+
+const insertBareRow = statement({
+  name: 'bench_insert_bare_payout',
+  parameters: { bare_id: 'text' },
+  row: {},
+  text: 'insert into bare (bare_id) values (:bare_id)',
+});
+
+const { db, close } = await openPrivateDatabase({ connections: clients + 2 });
+try {
+  await db.withClient((client) => client.query('create table bare (bare_id text primary key)'));
+  const bare = () => db.transaction((tx) => tx.run(insertBareRow, { bare_id: randomIds.next() }));
+  const alternatives: Alternative[] = [
+    { name: 'bare transaction of one row', work: bare },
+    await payouts('100 wallets', { wallets: 100, currency: 'RUB' }),
+    await payouts('1 wallet', { wallets: 1, currency: 'USD' }),
+    await payouts('1 wallet, with a limit of the day', {
+      wallets: 1,
+      currency: 'EUR',
+      limits: { perDayMinor: 10n ** 12n },
+    }),
+    await payouts('100 wallets, made and ended', { wallets: 100, currency: 'GBP', areEnded: true }),
+    await payouts('1 wallet, made and ended', { wallets: 1, currency: 'CHF', areEnded: true }),
+    // What must happen one after the other cannot be quicker than this.
+    { name: 'bare transactions one after the other', work: bare, clients: 1 },
+  ];
+  const rates = await compare(
+    alternatives,
+    { clients, rounds, roundMs },
+    { unit: 'withdrawals', first: 'the bare one' },
+  );
+  const [, spread = 1, hot = 0, limited = 0, spreadEnded = 1, hotEnded = 0, oneByOne = 1] = rates;
+  console.log(`\none hot wallet against a hundred: ${(hot / spread).toFixed(2)}`);
+  console.log(`the same, made and ended: ${(hotEnded / spreadEnded).toFixed(2)}`);
+  console.log(`one hot wallet against bare transactions one after the other: ${(hot / oneByOne).toFixed(2)}`);
+  console.log(`with a limit of the day against without: ${(limited / hot).toFixed(2)}`);
+} finally {
+  await close();
+}
+
+async function payouts(
+  name: string,
+  {
+    wallets,
+    currency,
+    limits = {},
+    areEnded = false,
+  }: { wallets: number; currency: string; limits?: PayoutLimits; areEnded?: boolean },
+): Promise<Alternative> {
+  const owner = { partyId: randomIds.next(), identityId: randomIds.next(), name };
+  const amount = { minor: 1_000n, currency: currency as Currency };
+  const all = Array.from({ length: wallets }, () => randomIds.next());
+  for (const id of all)
+    await fill(db, { ...owner, id, currency: amount.currency, createdAt: systemClock.now() });
+  const destinationId = randomIds.next();
+  const terminal = { id: 'T', bankId: currency, merchantId: 'M', descriptor: 'BENCH' };
+  let next = 0;
+  const work = async () => {
+    const walletId = all[next++ % all.length] ?? '';
+    const id = randomIds.next();
+    const terms = {
+      ...owner,
+      id,
+      walletId,
+      walletPartyId: owner.partyId,
+      destinationId,
+      createdAt: systemClock.now(),
+      amount,
+      feeMinor: 0n,
+      isCounted: limits.perDayMinor !== undefined,
+      cardToken: 'r1.bench',
+      route: { bankId: currency, terminal },
+      externalId: id,
+    };
+    const made = await storeNewWithdrawal(
+      db,
+      { type: 'withdrawal_started', terms },
+      {
+        realm: 'test',
+        limits,
+        fingerprint: Buffer.alloc(32),
+        claim: { wake_at: instantAt(Date.UTC(2100, 0)), attempts: 1 },
+      },
+    );
+    if ('notMade' in made || made.withdrawal.state.status !== 'sending')
+      throw new Error('a withdrawal was not made');
+    if (!areEnded) return;
+    const fact = { type: 'withdrawal_succeeded', reference: 'BENCH' } as const;
+    const now = systemClock.now();
+    if (!(await storeEnd(db, made, fact, { realm: 'test', now }))) {
+      throw new Error('a withdrawal was not ended');
+    }
+  };
+  return { name, work };
+}
+
+async function fill(on: Database, wallet: Parameters<typeof depositFromBank>[1]): Promise<void> {
+  await depositFromBank(on, wallet, {
+    id: randomIds.next(),
+    realm: 'test',
+    bankAccountId: 'BENCH',
+    minor: 900_000_000_000n,
+    now: systemClock.now(),
+  });
+}

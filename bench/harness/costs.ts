@@ -1,0 +1,108 @@
+// What one contender has cost by now: processor time of its own and of PostgreSQL's processes, statements sent, and what was
+// written, counted in the write-ahead log itself: transactions, rows and bytes. Floor and service stand side by side, so
+// that anybody can see whether the floor does the same durable writes.
+import { readFileSync } from 'node:fs';
+import type { Contender, Processes } from './processes.ts';
+
+/** Of one piece of work. */
+export type Cost = {
+  readonly ownMs: number;
+  readonly databaseMs: number;
+  readonly statements: number;
+  readonly writingTransactions: number;
+  readonly rowsWritten: number;
+  /** Without the whole pages that follow a checkpoint. */
+  readonly walBytes: number;
+};
+
+type Spent = {
+  readonly ownMs: number;
+  readonly databaseMs: number;
+  readonly statements: number;
+  readonly lsn: string;
+};
+
+const msPerTick = 10;
+
+export async function spentSoFar(processes: Processes, { pid, database }: Contender): Promise<Spent> {
+  // Begin and commit count: each is a way to the server and back.
+  const [row] = await processes.query(
+    'postgres',
+    `select coalesce(sum(calls), 0)::text as calls, pg_current_wal_lsn()::text as lsn
+     from pg_stat_statements join pg_database on oid = dbid where datname = '${database}'`,
+  );
+  return {
+    ownMs: processorMs(pid),
+    databaseMs: processes.postgresPids().reduce((sum, one) => sum + ticksOf(one), 0) * msPerTick,
+    statements: Number(row?.['calls']),
+    lsn: row?.['lsn'] ?? '0/0',
+  };
+}
+
+/** `done` pieces of work later. */
+export async function costSince(
+  before: Spent,
+  processes: Processes,
+  one: Contender,
+  done: number,
+): Promise<Cost> {
+  const after = await spentSoFar(processes, one);
+  const [wal] = await processes.query(
+    one.database,
+    `select sum(record_size)::text as bytes,
+       sum(count) filter (where record like 'Transaction/COMMIT%')::text as commits,
+       sum(count) filter (where record ~ '^Heap2?/(INSERT|UPDATE|HOT_UPDATE|DELETE|MULTI_INSERT)')::text as rows
+     from (
+       select "resource_manager/record_type" as record, count, record_size
+       from pg_get_wal_stats('${before.lsn}', '${after.lsn}', true)
+     ) as written`,
+  );
+  const each = (sum: unknown) => Number(sum ?? 0) / done;
+  return {
+    ownMs: each(after.ownMs - before.ownMs),
+    databaseMs: each(after.databaseMs - before.databaseMs),
+    statements: each(after.statements - before.statements),
+    writingTransactions: each(wal?.['commits']),
+    rowsWritten: each(wal?.['rows']),
+    walBytes: each(wal?.['bytes']),
+  };
+}
+
+/** Resident memory of a process, in MB. Not a number where there is no /proc. */
+export function residentMb(pid: number): number {
+  try {
+    return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** Processor time of a process since its start. */
+export function processorMs(pid: number): number {
+  return ticksOf(pid) * msPerTick;
+}
+
+export function meanOf(costs: readonly Cost[]): Cost {
+  const mean = (name: keyof Cost) => costs.reduce((sum, cost) => sum + cost[name], 0) / costs.length;
+  return {
+    ownMs: mean('ownMs'),
+    databaseMs: mean('databaseMs'),
+    statements: mean('statements'),
+    writingTransactions: mean('writingTransactions'),
+    rowsWritten: mean('rowsWritten'),
+    walBytes: mean('walBytes'),
+  };
+}
+
+/**
+ * User and system time, in hundredths of a second, with that of its children that have ended: PostgreSQL ends a process and begins
+ * another for each look of autovacuum. Nothing where there is no /proc.
+ */
+function ticksOf(pid: number): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
+  } catch {
+    return 0;
+  }
+}

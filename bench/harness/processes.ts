@@ -1,0 +1,207 @@
+// What a measurement runs: one PostgreSQL that syncs to disk, the simulated bank, nodes of the service and the floor, each a process of
+// its own, all ended when the measurement ends.
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import pg, { type ClientBase } from 'pg';
+import { startEmbedded } from '../../src/sandbox/postgres/server.ts';
+import { openDatabase } from '../../src/platform/database/database.ts';
+import { migrate } from '../../src/platform/database/migrate.ts';
+import { installBuiltProgram } from '../../test/support/built-program.ts';
+import { repository, startProgram, type Program } from './program.ts';
+import { openSlowBank, type SlowBank } from './slow-bank.ts';
+import { temporaryFolder } from '../../test/support/test-cluster.ts';
+
+const secret = 'a secret of the measurement that is long enough';
+const connections = 10;
+
+export type Contender = Program & {
+  readonly name: 'service' | 'floor';
+  readonly apiKey: string;
+  readonly database: string;
+};
+
+export type Processes = {
+  /** A node of the service on that database, which is made where it is not there. */
+  node(database: string): Promise<Contender>;
+  /** The floor, on a database of its own. */
+  floor(): Promise<Contender>;
+  readonly slowBank: SlowBank | undefined;
+  /** Drops it first, so that it is empty. */
+  emptyDatabase(database: string): Promise<void>;
+  /** A connection of the superuser. */
+  withClient<T>(database: string, work: (client: ClientBase) => Promise<T>): Promise<T>;
+  /** A statement in one of the databases, by its superuser. */
+  query(database: string, text: string): Promise<Record<string, string>[]>;
+  /** The folder PostgreSQL keeps everything in. */
+  readonly dataFolder: string;
+  postgresPids(): number[];
+  urlOf(database: string): string;
+  close(): Promise<void>;
+};
+
+export type ProcessOptions = {
+  /** A folder into which the service writes what it spent its time on. */
+  readonly profileInto?: string;
+  /** Puts a relay before the bank that can hold its answers back. */
+  readonly slowBank?: boolean;
+  /** Where PostgreSQL keeps its data, also after the measurement. Without it everything is thrown away. */
+  readonly folder?: string;
+  /** Of PostgreSQL. */
+  readonly settings?: Record<string, string>;
+};
+
+/** Ends what was started when the rest cannot be. */
+export async function startProcesses(options: ProcessOptions = {}): Promise<Processes> {
+  const endings: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const end of endings.splice(0).reverse()) await end();
+  };
+  try {
+    return await start(options, endings, close);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function start(
+  options: ProcessOptions,
+  endings: (() => Promise<void>)[],
+  close: () => Promise<void>,
+): Promise<Processes> {
+  const { folder, remove } = temporaryFolder();
+  endings.push(remove);
+  const server = await startEmbedded({
+    dataFolder: options.folder ?? folder,
+    log: () => {},
+    machine: { openFolder: options.folder ?? folder },
+    // Counts what is sent; the same for all.
+    settings: { shared_preload_libraries: 'pg_stat_statements', ...options.settings },
+  });
+  endings.push(() => server.stop());
+  const { host, port, user, password } = server.connection;
+  const urlOf = (database: string, as = user) =>
+    `postgres://${as}:${password}@/${database}?host=${encodeURIComponent(host)}&port=${port}`;
+  const withClient = async <T>(database: string, work: (client: ClientBase) => Promise<T>) => {
+    // Without the limits of time that the service sets itself.
+    const client = new pg.Client({
+      connectionString: urlOf(database, 'postgres'),
+      options: '-c timezone=UTC',
+    });
+    await client.connect();
+    try {
+      return await work(client);
+    } finally {
+      await client.end();
+    }
+  };
+  const query = (database: string, text: string) =>
+    withClient(database, async (client) => (await client.query<Record<string, string>>(text)).rows);
+
+  async function haveDatabase(name: string): Promise<void> {
+    const known = await query('postgres', `select from pg_database where datname = '${name}'`);
+    if (known.length > 0) return;
+    await query('postgres', `create database ${name} owner ${user}`);
+    await query(name, 'create extension pg_walinspect');
+  }
+  await query('postgres', 'create extension if not exists pg_stat_statements');
+
+  async function run(args: readonly string[], environment: Record<string, string>): Promise<Program> {
+    const started = await startProgram(args, environment);
+    endings.push(() => started.stop());
+    return started;
+  }
+
+  // As operators run it: what runs the sources slows every function that is made while it runs.
+  const installed = join(folder, 'installed');
+  const program = await installBuiltProgram(installed);
+  const floorProgram = await buildFloor(installed);
+  const bank = await run([program, 'bank'], {
+    MANDATE_DATA: join(folder, 'bank'),
+    BANK_SECRET: secret,
+  });
+  // Only where it is asked for: it takes processor time that the others would have.
+  const slowBank = options.slowBank ? await openSlowBank(bank.url) : undefined;
+  if (slowBank) endings.push(() => slowBank.close());
+  const bankSettings = { BANK_URL: slowBank?.url ?? bank.url, BANK_SECRET: secret };
+  const pool = { DATABASE_CONNECTIONS: String(connections) };
+  let nodes = 0;
+
+  return {
+    async node(database) {
+      await haveDatabase(database);
+      const data = join(folder, `node-${++nodes}`);
+      const profiling = options.profileInto ? ['--cpu-prof', '--cpu-prof-dir', options.profileInto] : [];
+      const started = await run([...profiling, program, 'serve'], {
+        ...bankSettings,
+        ...pool,
+        PORT: '0',
+        DATABASE_URL: urlOf(database),
+        MANDATE_DATA: data,
+        MANDATE_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
+        REQUESTS_PER_SECOND: '0',
+      });
+      const { apiKey } = JSON.parse(readFileSync(join(data, 'sandbox.json'), 'utf8')) as { apiKey: string };
+      return { name: 'service', ...started, apiKey, database };
+    },
+    async floor() {
+      await haveDatabase('floor');
+      const floorDatabase = openDatabase({ connection: { url: urlOf('floor') }, maxConnections: 3 });
+      await migrate(floorDatabase);
+      await floorDatabase.end();
+      const started = await run([floorProgram], {
+        ...bankSettings,
+        ...pool,
+        DATABASE_URL: urlOf('floor'),
+      });
+      return { name: 'floor', ...started, apiKey: 'none', database: 'floor' };
+    },
+    slowBank,
+    async emptyDatabase(database) {
+      await query('postgres', `drop database if exists ${database}`);
+      await haveDatabase(database);
+    },
+    withClient,
+    query,
+    dataFolder: server.folder,
+    postgresPids: () => childrenOf(server.folder),
+    urlOf,
+    close,
+  };
+}
+
+/** Beside the built program, whose dependencies it has in common with it. Answers the file to run. */
+async function buildFloor(folder: string): Promise<string> {
+  const outfile = join(folder, 'floor.js');
+  const entry = join(repository, 'bench/floor/floor.ts');
+  const asTheProgram = { platform: 'node', format: 'esm', target: 'node20', packages: 'external' } as const;
+  await build({ entryPoints: [entry], outfile, bundle: true, ...asTheProgram });
+  return outfile;
+}
+
+/** The postmaster of that folder and its processes. */
+function childrenOf(folder: string): number[] {
+  const pidFile = findFile(folder, 'postmaster.pid');
+  if (!pidFile || !existsSync('/proc')) return [];
+  const postmaster = Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
+  const parentOf = (pid: string) => {
+    try {
+      return Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]);
+    } catch {
+      return 0; // it has just ended
+    }
+  };
+  const children = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(name) === postmaster);
+  return [postmaster, ...children.map(Number)];
+}
+
+function findFile(folder: string, name: string): string | undefined {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.name === name) return path;
+    const deeper = entry.isDirectory() ? findFile(path, name) : undefined;
+    if (deeper) return deeper;
+  }
+  return undefined;
+}

@@ -1,0 +1,93 @@
+// How many journals a second the ledger writes, on a private PostgreSQL that really syncs to disk: one busy shop and a hundred,
+// with balances spread over lanes and without, each beside a bare transaction of one row. The machine matters more
+// than the code, so only the ratios of one run mean anything. `npm run bench:ledger`, half a minute.
+import { systemClock } from '../src/clock.ts';
+import type { Database } from '../src/platform/database/database.ts';
+import { statement } from '../src/platform/database/statement.ts';
+import { randomIds } from '../src/ids.ts';
+import { accountsIn } from '../src/platform/ledger/domain/ledger.ts';
+import { postJournal, shardAccount } from '../src/platform/ledger/store/journals.ts';
+import { saleApproved, type LedgerPayment } from '../src/platform/ledger/domain/postings.ts';
+import type { Currency, Money } from '../src/money.ts';
+import { compare, type Alternative } from './harness/compare.ts';
+import { openPrivateDatabase } from './harness/private-database.ts';
+import { readOptions } from '../tools/script-options.ts';
+
+readOptions(
+  `npm run bench:ledger: how many journals a second the ledger writes. Half a minute; it takes no options.`,
+);
+
+const clients = 16;
+const rounds = 2;
+const roundMs = 1_300;
+
+const insertBareRow = statement({
+  name: 'bench_insert_bare_row',
+  parameters: { bare_id: 'text' },
+  row: {},
+  text: 'insert into bare (bare_id) values (:bare_id)',
+});
+
+type Shop = Pick<LedgerPayment, 'realm' | 'partyId' | 'shopId' | 'acquirerId'>;
+
+const { db, close } = await openPrivateDatabase({ connections: clients });
+try {
+  await db.withClient((client) => client.query('create table bare (bare_id text primary key)'));
+  // Each keeps to accounts of its own: fee accounts are one for each currency.
+  const alternatives: Alternative[] = [
+    alternative('bare transaction of one row', (tx) => tx.run(insertBareRow, { bare_id: randomIds.next() })),
+    await sales('100 shops, lanes', 100, 'RUB', 'spread'),
+    await sales('1 shop, lanes', 1, 'USD', 'spread'),
+    await sales('100 shops, one row an account', 100, 'EUR', 'one row'),
+    await sales('1 shop, one row an account', 1, 'GBP', 'one row'),
+  ];
+  const rates = await compare(
+    alternatives,
+    { clients, rounds, roundMs },
+    { unit: 'transactions', first: 'the bare one' },
+  );
+  const [, hundred = 1, hot = 0, hundredFlat = 1, hotFlat = 1] = rates;
+  console.log(`\none busy shop against a hundred: ${(hot / hundred).toFixed(2)} with lanes`);
+  console.log(
+    `lanes against one row: ${(hot / hotFlat).toFixed(2)} for one shop, ${(hundred / hundredFlat).toFixed(2)} for a hundred`,
+  );
+} finally {
+  await close();
+}
+
+function alternative(name: string, write: (db: Database) => Promise<unknown>): Alternative {
+  return { name, work: () => db.transaction(write) };
+}
+
+async function sales(
+  name: string,
+  shops: number,
+  currency: string,
+  rows: 'spread' | 'one row',
+): Promise<Alternative> {
+  const money: Money = { minor: 100_000n, currency: currency as Currency };
+  const all: Shop[] = Array.from({ length: shops }, () => ({
+    realm: 'test',
+    partyId: randomIds.next(),
+    shopId: 'TEST',
+    acquirerId: currency,
+  }));
+  await db.transaction(async (tx) => {
+    for (const shop of all) {
+      const first = sale(shop, money);
+      await postJournal(tx, first, systemClock.now());
+      if (rows === 'spread') continue;
+      for (const { id } of accountsIn(first)) await shardAccount(tx, id, 0);
+    }
+  });
+  let next = 0;
+  return alternative(name, (tx) => {
+    const shop = all[next++ % all.length];
+    if (!shop) throw new Error('there are no shops');
+    return postJournal(tx, sale(shop, money), systemClock.now());
+  });
+}
+
+function sale(shop: Shop, amount: Money) {
+  return saleApproved({ ...shop, invoiceId: randomIds.next(), paymentId: '1' }, amount, 2_500n);
+}

@@ -1,0 +1,119 @@
+// PostgreSQL alone: the statements of the floor's recurring charge run by pgbench, without HTTP, a bank or JavaScript. How far the
+// floor stays below it is what those cost.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ClientBase } from 'pg';
+import {
+  captureCharge,
+  insertCharge,
+  insertInvoice,
+  insertSeries,
+  readPayment,
+} from '../floor/charge-statements.ts';
+import type { Processes } from '../harness/processes.ts';
+
+export const isPgbenchThere = spawnSync('pgbench', ['--version']).status === 0;
+
+const seriesMade = 192;
+const invoiceId = `'p' || lpad(:n::text, 22, '0')`;
+const seriesId = `'s' || lpad(:s::text, 22, '0')`;
+const json = (value: unknown) => `('${JSON.stringify(value)}')::json`;
+const terms = json({ flow: { type: 'instant' }, payer: { type: 'recurrent' }, text: 'x'.repeat(500) });
+const standing = json({ state: { name: 'active' }, text: 'x'.repeat(180) });
+const fact = (type: string, characters: number) =>
+  json([{ type, paymentId: '1', text: 'x'.repeat(characters) }]);
+const chain = `md5(:n::text) || md5(:n::text)`;
+const lane = (lanes: number) => `(1 + :n::bigint % ${lanes})::int`;
+
+/** The same lengths as the floor's. */
+export const script = [
+  String.raw`\set n random(1, 1000000000000000)`,
+  String.raw`\set s random(1, ${seriesMade})`,
+  filled(insertInvoice, [invoiceId, '6000', `'Order'`, fact('invoice_created', 200)]),
+  filled(insertCharge, [
+    invoiceId,
+    '6000',
+    terms,
+    fact('payment_started', 750),
+    seriesId,
+    chain,
+    standing,
+    fact('recurring_charge_started', 200),
+  ]),
+  filled(readPayment, [invoiceId]),
+  filled(captureCharge, [
+    invoiceId,
+    json({ approval: { text: 'x'.repeat(90) }, refundsMade: 0 }),
+    lane(16),
+    lane(8),
+    '6000',
+    fact('payment_processed', 120),
+    fact('payment_captured', 90),
+    seriesId,
+    chain,
+    standing,
+    fact('recurring_charge_succeeded', 120),
+    `'R' || lpad(:n::text, 11, '0')`,
+  ]),
+  filled(readPayment, [invoiceId]),
+].join('\n');
+
+export async function makeSeries(client: ClientBase): Promise<void> {
+  for (let number = 1; number <= seriesMade; number++) {
+    const id = `s${String(number).padStart(22, '0')}`;
+    const words = JSON.stringify({ text: 'x'.repeat(180) });
+    await client.query(insertSeries, [id, Buffer.alloc(32, 7), 'token', '', words, words]);
+  }
+}
+
+/** Charges a second, by as many connections as the others have. */
+export async function runPgbench(
+  processes: Processes,
+  floorDatabase: string,
+  seconds: number,
+): Promise<number> {
+  await processes.withClient(floorDatabase, makeSeries);
+  const folder = mkdtempSync(join(tmpdir(), 'mandate-pgbench-'));
+  try {
+    const file = join(folder, 'charge.sql');
+    writeFileSync(file, `${script}\n`);
+    const { searchParams, password, username } = new URL(
+      processes.urlOf(floorDatabase).replace('@/', '@localhost/'),
+    );
+    const where = [
+      '-h',
+      searchParams.get('host') ?? '',
+      '-p',
+      searchParams.get('port') ?? '',
+      '-U',
+      username,
+    ];
+    const load = ['-n', '-M', 'prepared', '-c', '10', '-j', '1', '-T', String(seconds), '-f', file];
+    const child = spawn('pgbench', [...where, ...load, floorDatabase], {
+      env: { PATH: process.env['PATH'] ?? '', PGPASSWORD: decodeURIComponent(password) },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let told = '';
+    child.stdout.on('data', (text) => (told += String(text)));
+    await once(child, 'close');
+    const [, rate] = /tps = ([\d.]+) \(without/.exec(told) ?? [];
+    if (rate === undefined) throw new Error(`pgbench said: ${told}`);
+    return Number(rate);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** pgbench takes every word behind a colon for a variable, in literals too. */
+function filled(statement: string, values: readonly string[]): string {
+  const colon = (text: string) => text.replaceAll(/(?<!:):(?=\w)(?!n\b|s\b)/g, `' || chr(58) || '`);
+  const valueAt = (place: string) => {
+    const value = values[Number(place) - 1];
+    if (value === undefined) throw new Error(`there is no value for $${place} of: ${statement}`);
+    return colon(value);
+  };
+  return `${colon(statement).replaceAll(/\$(\d+)/g, (_, place: string) => valueAt(place))};`;
+}

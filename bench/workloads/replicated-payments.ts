@@ -1,0 +1,176 @@
+// A database as it is after years, made in minutes: what became of a few payments of the service itself, copied so many times
+// under other names and at earlier times. So each copy is as right as its model: rows, events, series, transfers.
+import type { ClientBase } from 'pg';
+import { instantAt } from '../../src/clock.ts';
+import { secondsText } from '../../src/ids.ts';
+
+/** Some payments that belong together, and all rows there are about them. */
+export type RecordedPayments = {
+  /** By table, each row as JSON text in which `%1$s` is the first of its names, and so on. */
+  readonly rows: ReadonlyMap<string, readonly string[]>;
+  readonly names: readonly Name[];
+  readonly payments: number;
+  readonly events: number;
+  /** Of its first event. */
+  readonly beganMs: number;
+};
+
+/** What is another in every copy: an identifier, a digest of a card, the time when its card is looked at again. */
+type Name = { readonly text: string; readonly is: 'id' | 'digest' | 'time' };
+
+/** In the order in which they can be written. The key names an invoice, a series or a card. */
+const tables = {
+  invoice: 'invoice_id',
+  payment: 'invoice_id',
+  card: 'card_id',
+  series: 'series_id',
+  series_attempt: 'invoice_id',
+  letter: 'invoice_id',
+  event: 'aggregate_id',
+  ledger_transfer: 'aggregate_id',
+} as const;
+const someTimeTomorrow = 'some time within a day';
+
+/** The invoices are those of one series, from its parent on, or a single one. */
+export async function readPayments(
+  client: ClientBase,
+  invoiceIds: readonly string[],
+): Promise<RecordedPayments> {
+  const { rows: series } = await client.query<{ series_id: string; card_id: string; session_id: string }>(
+    `select series_id, card_id, session_id from series join card on 'v1.' || card_id = card_token
+     where series_id = $1 || '.1'`,
+    [invoiceIds[0]],
+  );
+  const keys = [...invoiceIds, ...series.flatMap((one) => [one.series_id, one.card_id])];
+  const ids = [...invoiceIds, ...series.flatMap((one) => [one.card_id, one.session_id])];
+  const texts = new Map<string, string[]>();
+  const digests = new Set<string>();
+  for (const [table, key] of Object.entries(tables)) {
+    const found = await client.query<{ row: Record<string, unknown> }>(
+      `select row_to_json(one) as row from ${table} as one where ${key} = any($1) order by 1::text`,
+      [keys],
+    );
+    const rows = found.rows.map(({ row }) => row);
+    for (const row of rows) {
+      // Whose transaction wrote it is the copy's own affair.
+      delete row['written_in'];
+      // Once its token is no good any more, a card that is needed is looked at every day.
+      if (table === 'card') row['wake_at'] = someTimeTomorrow;
+      // Millions of copies would be millions of receipts to write at once.
+      if (table === 'letter' && row['status'] === 'waiting')
+        throw new Error('the receipts of what is to be copied are not written yet');
+      for (const digest of JSON.stringify(row).match(/\\\\x[0-9a-f]{64}(?=")/g) ?? [])
+        digests.add(digest.slice(3));
+    }
+    texts.set(
+      table,
+      rows.map((row) => JSON.stringify(row)),
+    );
+  }
+  const names = [
+    ...ids.map((text) => ({ text, is: 'id' }) as const),
+    ...[...digests].map((text) => ({ text, is: 'digest' }) as const),
+    { text: someTimeTomorrow, is: 'time' } as const,
+  ];
+  const began = /"created_at":"([^"]+)"/.exec(texts.get('event')?.[0] ?? '')?.[1];
+  return {
+    names,
+    rows: new Map([...texts].map(([table, rows]) => [table, rows.map((row) => withPlaces(row, names))])),
+    payments: texts.get('payment')?.length ?? 0,
+    events: texts.get('event')?.length ?? 0,
+    beganMs: Date.parse(began ?? ''),
+  };
+}
+
+function withPlaces(row: string, names: readonly Name[]): string {
+  return names.reduce(
+    (text, name, place) => text.replaceAll(name.text, `%${place + 1}$s`),
+    row.replaceAll('%', '%%'),
+  );
+}
+
+export type Copies = {
+  /** The number of the first copy, and of the one after the last. No number is used twice for one model. */
+  readonly from: number;
+  readonly until: number;
+  /** When they happen. */
+  readonly atMs: number;
+};
+
+/** All of them in one transaction, with what they mean for the balances of the ledger. */
+export async function replicatePayments(
+  client: ClientBase,
+  model: RecordedPayments,
+  { from, until, atMs }: Copies,
+): Promise<void> {
+  const copies = `copies as materialized (
+    select array[${model.names.map(({ is }, place) => nameOf(is, `${model.names[0]?.text}/${place}`, secondsText(atMs))).join(', ')}] as names
+    from generate_series(${from}, ${until - 1}) as number)`;
+  await client.query('begin');
+  try {
+    for (const [table, rows] of model.rows) {
+      if (rows.length === 0) continue;
+      const columns = Object.keys(JSON.parse(rows[0] ?? '{}') as object);
+      const moved = rows.map((row) => moveTimes(row, atMs - model.beganMs));
+      const copied = `select ${columns.map((name) => `copy.${name}`).join(', ')} from copies, unnest($1::text[]) as model (row),
+        lateral json_populate_record(null::${table}, format(model.row, variadic copies.names)::json) as copy`;
+      const text =
+        table === 'ledger_transfer'
+          ? transferText(columns, copies, copied)
+          : `with ${copies} insert into ${table} (${columns.join(', ')}) ${copied}`;
+      await client.query(text, [moved]);
+    }
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback');
+    throw error;
+  }
+}
+
+/** Unlike any other, and spread as those of the service are. */
+function nameOf(is: Name['is'], place: string, second: string): string {
+  const own = `number || '/${place}'`;
+  switch (is) {
+    case 'id':
+      return `'${second}' || substr(md5(${own}), 1, 17)`;
+    case 'digest':
+      return `encode(sha256((${own})::bytea), 'hex')`;
+    case 'time':
+      return `(now() + number % 86400 * interval '1 s')::text`;
+  }
+}
+
+const instant = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)/g;
+
+function moveTimes(row: string, byMs: number): string {
+  return row.replaceAll(instant, (text) => instantAt(Date.parse(text) + byMs));
+}
+
+/** In the lanes of the copies, which the balances follow. */
+function transferText(columns: readonly string[], copies: string, copied: string): string {
+  const laneOf = (side: string) =>
+    `case ${side}.lanes when 0 then 0
+      else 1 + mod(hashtextextended(copy.aggregate_id, 0) & 9223372036854775807, ${side}.lanes)::int end`;
+  const placed = columns.map((name) =>
+    name === 'debit_lane' ? laneOf('debited') : name === 'credit_lane' ? laneOf('credited') : `copy.${name}`,
+  );
+  const sums = (['debit', 'credit'] as const).map(
+    (side) => `select ${side}_account as account_id, ${side}_lane as lane,
+      ${side === 'debit' ? 'posted_minor, 0' : '0, posted_minor'}, ${side === 'debit' ? 'pending_minor, 0' : '0, pending_minor'} from moved`,
+  );
+  return `
+    with ${copies}, copy as materialized (${copied}), moved as (
+      insert into ledger_transfer (${columns.join(', ')})
+      select ${placed.join(', ')} from copy
+      join ledger_account as debited on debited.account_id = copy.debit_account
+      join ledger_account as credited on credited.account_id = copy.credit_account
+      returning *
+    ), change as (
+      select account_id, lane, sum(d) as d, sum(c) as c, sum(dp) as dp, sum(cp) as cp
+      from (${sums.join(' union all ')}) as leg (account_id, lane, d, c, dp, cp) group by account_id, lane
+    )
+    update ledger_balance as balance
+    set debits_posted = debits_posted + d, credits_posted = credits_posted + c,
+        debits_pending = debits_pending + dp, credits_pending = credits_pending + cp
+    from change where balance.account_id = change.account_id and balance.lane = change.lane`;
+}

@@ -1,0 +1,64 @@
+// The records of a bank's book in JSON as it streams by: the objects on the top level, in a list, or in the lists named `entries`
+// of pages. Each leaves the parser's memory when it is complete.
+import { JSONParser, type ParsedElementInfo } from '@streamparser/json';
+import { openProgressGuard, UnreadableRecord, type RecordReader } from './record-reader.ts';
+
+export function openJsonReader(): RecordReader {
+  let found: unknown[] = [];
+  let hasProgressed = false;
+  const guard = openProgressGuard('it has an object that is too large for an entry');
+
+  // Values follow one another with line breaks, or nothing, between them.
+  const parser = new JSONParser({ separator: '' });
+  parser.onValue = (element) => {
+    if (!isPlaceOfRecord(element)) return;
+    const { value, parent } = element;
+    hasProgressed = true;
+    if (Array.isArray(parent)) parent.pop();
+    const isList = parent === undefined && Array.isArray(value);
+    if (!isList && !isPage(value)) found.push(isObject(value) ? value : new UnreadableRecord(notEntries));
+  };
+
+  return {
+    push(piece) {
+      hasProgressed = false;
+      try {
+        parser.write(piece);
+      } catch {
+        found.push(new UnreadableRecord('it cannot be understood: it is no JSON'));
+      }
+      guard(piece, hasProgressed);
+      const records = found;
+      found = [];
+      return records;
+    },
+    end() {
+      try {
+        parser.end();
+      } catch {
+        throw new Error('it ends in the middle; was it cut off?');
+      }
+      return found;
+    },
+  };
+}
+
+const notEntries = 'it is no JSON with entries';
+
+/** Whether it stands on the top level, in a list there, or in the entries of a page, which may be in such a list. */
+function isPlaceOfRecord({ key, stack }: ParsedElementInfo): boolean {
+  if (stack.length === 0) return true;
+  if (typeof key !== 'number') return false;
+  const [first, second, ...deeper] = stack.slice(1).map((outer) => outer.key);
+  if (first === undefined) return true;
+  if (first === 'entries') return second === undefined;
+  return typeof first === 'number' && second === 'entries' && deeper.length === 0;
+}
+
+function isPage(value: unknown): boolean {
+  return isObject(value) && Array.isArray(value['entries']);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,105 @@
+// The loader of large databases writes nothing the service would not: copied payments pass every check of ours. More of them with
+// REPLICATED_PAYMENTS=400, which are two thousand payments.
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  replicatePayments,
+  readPayments,
+  type RecordedPayments,
+} from '../../bench/workloads/replicated-payments.ts';
+import { settledFindings } from '../../simulation/checks/index.ts';
+import { epochMsOf } from '../../src/clock.ts';
+import { everyInvariant } from '../../src/app/compose.ts';
+import { checkLedger } from '../../src/platform/ledger/check-ledger.ts';
+import { readBook } from '../support/ledger-check.ts';
+import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
+import { recurringWorld } from '../support/recurring.ts';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const copies = Number(process.env['REPLICATED_PAYMENTS'] ?? 60);
+
+let world: PaymentWorld;
+let patient: pg.Client;
+let sale: RecordedPayments;
+let series: RecordedPayments;
+beforeAll(async () => {
+  world = await startPaymentWorld();
+  patient = new pg.Client({ connectionString: world.service.testDatabase.url, options: '-c timezone=UTC' });
+  await patient.connect();
+  const { database, clock, jobs } = world.service;
+  const sold = await world.paid('4242424242424242');
+  const { parent, invoice, charged } = recurringWorld(world);
+  const root = await parent();
+  const invoices = [root.invoiceID];
+  for (let charge = 0; charge < 3; charge++) {
+    clock.advance(dayMs);
+    const next = await invoice();
+    invoices.push(next.id);
+    if ((await charged(root, next)) !== 'captured') throw new Error('a charge was not captured');
+  }
+  jobs.wake();
+  await jobs.whenIdle();
+  const atMs = epochMsOf(clock.now()) - 30 * dayMs;
+  await database.withClient(async (client) => {
+    sale = await readPayments(client, [sold.id]);
+    series = await readPayments(client, invoices);
+    for (let from = 0; from < copies; from += copies / 4) {
+      const until = from + copies / 4;
+      await replicatePayments(client, sale, { from, until, atMs: atMs + from * hourMs });
+      await replicatePayments(client, series, { from, until, atMs: atMs + from * hourMs });
+    }
+  });
+});
+afterAll(async () => {
+  await patient.end();
+  await world.close();
+});
+
+/** On a connection without a limit of time: whoever looks for card numbers reads every word there is. */
+const query = async (text: string, values?: unknown[]) => (await patient.query(text, values)).rows;
+
+test('all payments that belong together are copied', async () => {
+  expect([sale.payments, sale.events, series.payments, series.events]).toEqual([1, 4, 4, 23]);
+  const [row] =
+    await query(`select (select count(*) from payment)::int as payments, (select count(*) from event)::int as events,
+    (select count(*) from series)::int as series, (select count(distinct card_key) from series)::int as cards`);
+  expect(row).toEqual({
+    payments: 5 * (copies + 1),
+    events: 27 * (copies + 1),
+    series: copies + 1,
+    cards: copies + 1,
+  });
+});
+
+test('the check of the ledger finds nothing', async () => {
+  const findings = await checkLedger(world.service.database, 'all', everyInvariant);
+  expect(findings.filter(({ violations }) => violations > 0n)).toEqual([]);
+  expect(findings.find(({ checked }) => checked > BigInt(copies))).toBeDefined();
+});
+
+test('what looks from outside finds nothing, and finds one row that is wrong', async () => {
+  const own = await readBook(world.bank.url, world.bankSecret, epochMsOf(world.service.clock.now()));
+  const known = new Set(own.map(({ operationId }) => operationId));
+  const copied = await query(`select invoice_id || '.1.a' as id, amount_minor::int as amount from payment`);
+  const [model] = own;
+  const bankBook = () =>
+    Promise.resolve([
+      ...own,
+      ...copied
+        .filter(({ id }) => !known.has(id))
+        .map(({ id, amount }, place) => ({
+          ...model!,
+          sequence: own.length + place + 1,
+          operationId: id,
+          amount,
+        })),
+    ]);
+  const seen = { query, bankBook, acknowledged: [], received: [] };
+  expect(await settledFindings(seen)).toEqual([]);
+
+  await query(`update payment set captured_minor = captured_minor - 1 where invoice_id =
+    (select invoice_id from payment where invoice_id <> '${series.names[0]!.text}' order by created_at limit 1)`);
+  const broken = await settledFindings({ ...seen });
+  expect(broken.map(({ check }) => check)).toContain('postings');
+}, 300_000);
