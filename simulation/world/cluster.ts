@@ -4,6 +4,7 @@ import pg from 'pg';
 import { openDatabase, type Connection } from '../../src/platform/database/database.ts';
 import { migrate } from '../../src/platform/database/migrate.ts';
 import { startEmbedded } from '../../src/sandbox/postgres/server.ts';
+import { recordBeforeDrop } from '../../test/histories/record-before-drop.ts';
 import { temporaryFolder, throwAwaySettings } from '../../test/support/test-cluster.ts';
 
 export type Place = Exclude<Connection, { readonly url: string }>;
@@ -68,7 +69,10 @@ export async function enterCluster(place: Place): Promise<Cluster> {
       await lookFromHereOn({ ...place, database: name });
       return {
         place: { ...place, database: name },
-        drop: async () => void (await administration.query(`drop database ${name} with (force)`)),
+        async drop() {
+          await recordBeforeDrop({ ...place, database: name });
+          await administration.query(`drop database ${name} with (force)`);
+        },
       };
     },
     stop: () => administration.end(),

@@ -2,6 +2,7 @@
 import { inject } from 'vitest';
 import { openDatabase, type DatabasePool } from '../../src/platform/database/database.ts';
 import { randomText } from '../../src/ids.ts';
+import { recordBeforeDrop } from '../histories/record-before-drop.ts';
 import { templateName, type ClusterConnection } from './global-setup.ts';
 import { partitionSchema } from './partitioned-schema.ts';
 
@@ -28,6 +29,7 @@ export async function createTestDatabase(
     url: urlOf(connection),
     async drop() {
       await database.end();
+      await recordBeforeDrop(connection);
       await administer(cluster, `drop database ${name} with (force)`);
     },
   };

@@ -1,0 +1,36 @@
+// A database that answers every statement with recorded rows, as the driver would have read them: so recorded rows are read by the
+// very code that reads stored ones.
+import type { Database } from '../../src/platform/database/database.ts';
+import type { Column, Columns } from '../../src/platform/database/statement.ts';
+import type { RecordedRow } from './recorded.ts';
+
+export function databaseOf(rows: readonly RecordedRow[]): Database {
+  const run = (statement: { readonly name: string; readonly row: Columns }) =>
+    Promise.resolve(rows.map((row) => answered(statement, row)));
+  return { run } as unknown as Database;
+}
+
+function answered({ name, row: columns }: { name: string; row: Columns }, row: RecordedRow): RecordedRow {
+  return Object.fromEntries(
+    Object.entries(columns).map(([column, type]) => {
+      const recorded = row[column];
+      if (recorded === undefined || (recorded === null && !type.endsWith('?')))
+        throw new Error(`${name} reads ${column}, and the recorded row has ${String(recorded)}`);
+      return [column, recorded === null ? null : valueOf(type, recorded)];
+    }),
+  );
+}
+
+function valueOf(type: Column, recorded: unknown): unknown {
+  switch (type.replace('?', '')) {
+    case 'int8':
+      return BigInt(recorded as number);
+    case 'bytea':
+      return Buffer.from((recorded as string).slice(2), 'hex');
+    case 'json':
+      // Whoever reads a row may change what was read.
+      return structuredClone(recorded);
+    default:
+      return recorded;
+  }
+}

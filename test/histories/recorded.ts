@@ -1,0 +1,84 @@
+// Recorded histories: what a version of the service has written of each aggregate, facts and rows, one aggregate a line. A folder
+// for each version, a file for each kind of aggregate; a line is never changed.
+import { readdirSync, readFileSync } from 'node:fs';
+
+export type RecordedRow = Readonly<Record<string, unknown>>;
+export type RecordedFact = RecordedRow & { readonly type: string };
+
+export type History = {
+  readonly aggregate: string;
+  readonly id: string;
+  readonly events: readonly {
+    readonly sequence: number;
+    readonly at: string;
+    readonly facts: readonly RecordedFact[];
+  }[];
+  /** By table, as they stood after the last event: instants as text, integers of any size as numbers, bytes in hex. */
+  readonly rows: Readonly<Record<string, readonly RecordedRow[]>>;
+};
+
+export type RowWithoutLog = { readonly table: string; readonly row: RecordedRow };
+
+/** One line of a file. */
+export type Recorded = History | RowWithoutLog;
+
+/** Rows that belong to an aggregate, by the column that says to which; its own row bears the aggregate's name. */
+export const tablesOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  invoice: {
+    invoice: 'invoice_id',
+    payment: 'invoice_id',
+    refund: 'invoice_id',
+    letter: 'invoice_id',
+  },
+  customer: { customer: 'customer_id', binding: 'customer_id' },
+  series: { series: 'series_id', series_attempt: 'series_id' },
+  identity: { identity: 'identity_id', identity_challenge: 'identity_id' },
+  wallet: { wallet: 'wallet_id' },
+  deposit: { deposit: 'deposit_id' },
+  wallet_transfer: { wallet_transfer: 'transfer_id' },
+  destination: { destination: 'destination_id' },
+  withdrawal: { withdrawal: 'withdrawal_id' },
+};
+
+/** Rows with JSON in them that have no log. */
+export const tablesWithoutLog: Readonly<Record<string, string>> = {
+  card: 'card_id',
+  shop: 'shop_id',
+  recurring_settings: 'shop_id',
+};
+
+export const fileOfRowsWithoutLog = 'without-log';
+
+const here = new URL('./', import.meta.url);
+
+export const recordedVersions: readonly string[] = readdirSync(here, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+  .sort();
+
+/** Those of one kind of aggregate. */
+export function readHistories(version: string, aggregate: string): History[] {
+  return linesOf(version, aggregate).map((line) => {
+    const { id, events, rows } = JSON.parse(line) as Omit<History, 'aggregate'>;
+    return { aggregate, id, events, rows: migrated(events.at(-1)?.at, rows) };
+  });
+}
+
+export function readRowsWithoutLog(version: string): RowWithoutLog[] {
+  return linesOf(version, fileOfRowsWithoutLog).map((line) => JSON.parse(line) as RowWithoutLog);
+}
+
+/** What migrations since then make of recorded rows: they are read with the time of their aggregate's last event. */
+function migrated(lastAt: string | undefined, rows: History['rows']): History['rows'] {
+  const read = Object.entries(rows).map(([table, all]) => [
+    table,
+    all.map((row) => ({ changed_at: lastAt, ...row })),
+  ]);
+  return Object.fromEntries(read) as History['rows'];
+}
+
+function linesOf(version: string, name: string): string[] {
+  return readFileSync(new URL(`${version}/${name}.ndjson`, here), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
+}

@@ -1,0 +1,242 @@
+// What earlier versions have written can still be read, and means what it meant. Every recorded history is replayed; and together
+// they have every fact, every state and every column of JSON there is, so that none can be forgotten.
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { BindingFact, BindingStateName } from '../../src/customers/domain/binding.ts';
+import type { CustomerFact, CustomerStateName } from '../../src/customers/domain/customer.ts';
+import type { InvoiceFact, InvoiceStatus } from '../../src/invoices/domain/invoice.ts';
+import type { PaymentFact, PaymentStateName } from '../../src/payments/domain/payment.ts';
+import type { Refund } from '../../src/payments/domain/refund.ts';
+import type { PayerEmail } from '../../src/receipts/domain/payer-email.ts';
+import type { ChargeOutcome, Series, SeriesFact } from '../../src/recurring/domain/series.ts';
+import type { DestinationFact, DestinationStatus } from '../../src/payouts/domain/destination.ts';
+import type { Identification, Identity, IdentityFact } from '../../src/identities/domain/identity.ts';
+import type { Transfer, WalletFact } from '../../src/wallets/domain/wallet.ts';
+import type { WithdrawalFact, WithdrawalStatus } from '../../src/payouts/domain/withdrawal.ts';
+import { readHistories, readRowsWithoutLog, recordedVersions, tablesOf } from './recorded.ts';
+import { replay } from './replay.ts';
+import { cardNumbersIn } from './worth-keeping.ts';
+
+const histories = recordedVersions.flatMap((version) =>
+  Object.keys(tablesOf).flatMap((aggregate) => readHistories(version, aggregate)),
+);
+const rowsWithoutLog = recordedVersions.flatMap(readRowsWithoutLog);
+const rows = [
+  ...rowsWithoutLog,
+  ...histories.flatMap(({ rows: ofHistory }) =>
+    Object.entries(ofHistory).flatMap(([table, some]) => some.map((row) => ({ table, row }))),
+  ),
+];
+
+describe.each(Object.keys(tablesOf))('recorded as %s', (aggregate) => {
+  const ofAggregate = histories.filter((history) => history.aggregate === aggregate);
+
+  test.each(ofAggregate.map((history) => [history.id, history] as const))('%s', async (_, history) => {
+    for (const { of, recorded, replayed } of await replay(history)) expect(replayed, of).toEqual(recorded);
+  });
+
+  test('events have no gaps', () => {
+    for (const { id, events } of ofAggregate)
+      expect(
+        events.map(({ sequence }) => sequence),
+        id,
+      ).toEqual(events.map((__, place) => place + 1));
+  });
+});
+
+/** Each list is complete, or it does not compile. */
+const factTypes = {
+  invoice: namesIn<InvoiceFact['type'] | PaymentFact['type']>({
+    invoice_created: true,
+    invoice_paid: true,
+    invoice_fulfilled: true,
+    invoice_cancelled: true,
+    payment_started: true,
+    payment_rerouted: true,
+    payment_interaction_requested: true,
+    payment_reversal_started: true,
+    payment_processed: true,
+    payment_capture_started: true,
+    payment_captured: true,
+    payment_cancel_started: true,
+    payment_cancelled: true,
+    payment_failed: true,
+    payment_refunded: true,
+    refund_started: true,
+    refund_failed: true,
+    refund_succeeded: true,
+  }),
+  customer: namesIn<CustomerFact['type'] | BindingFact['type']>({
+    customer_created: true,
+    customer_ready: true,
+    active_binding_changed: true,
+    customer_unready: true,
+    customer_deleted: true,
+    binding_started: true,
+    binding_rerouted: true,
+    binding_interaction_requested: true,
+    binding_reversal_started: true,
+    binding_charged: true,
+    binding_refund_started: true,
+    binding_succeeded: true,
+    binding_failed: true,
+    binding_withdrawn: true,
+  }),
+  series: namesIn<SeriesFact['type']>({
+    series_started: true,
+    recurring_charge_started: true,
+    recurring_charge_succeeded: true,
+    recurring_charge_failed: true,
+    recurring_charge_unsent: true,
+    series_stopped: true,
+    consent_withdrawn: true,
+    parent_added: true,
+    consent_renewed: true,
+    notice_due: true,
+  }),
+  identity: namesIn<IdentityFact['type']>({
+    identity_created: true,
+    challenge_started: true,
+    challenge_completed: true,
+    challenge_failed: true,
+    identity_level_set: true,
+    identity_blocked: true,
+    identity_unblocked: true,
+  }),
+  wallet: namesIn<WalletFact['type']>({ wallet_opened: true }),
+  deposit: namesIn<'deposit_made'>({ deposit_made: true }),
+  wallet_transfer: namesIn<`transfer_${'started' | 'succeeded' | 'failed'}`>({
+    transfer_started: true,
+    transfer_succeeded: true,
+    transfer_failed: true,
+  }),
+  destination: namesIn<DestinationFact['type']>({
+    destination_created: true,
+    destination_authorized: true,
+    destination_refused: true,
+    destination_check_failed: true,
+  }),
+  withdrawal: namesIn<WithdrawalFact['type']>({
+    withdrawal_started: true,
+    withdrawal_succeeded: true,
+    withdrawal_failed: true,
+  }),
+};
+
+test.each(Object.entries(factTypes))('every fact of %s was recorded, and no other', (aggregate, types) => {
+  const recorded = histories
+    .filter((history) => history.aggregate === aggregate)
+    .flatMap(({ events }) => events.flatMap(({ facts }) => facts.map(({ type }) => type)));
+  expect([...new Set(recorded)].sort()).toEqual(types);
+});
+
+test('the sources name these facts, and no other', () => {
+  const source = new URL('../../src/', import.meta.url);
+  const texts = readdirSync(source, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .map((name) => readFileSync(new URL(name, source), 'utf8'));
+  const named = texts.flatMap((text) => [...text.matchAll(/\btype: '([a-z]+(?:_[a-z]+)+)'/g)]);
+  // One is a kind of error; two are put together, of a word and the transfer's status.
+  const facts = new Set(named.map(([, name = '']) => name).filter((name) => name !== 'wrong_type'));
+  const ends = ['transfer_failed', 'transfer_succeeded'];
+  expect([...facts, ...ends].sort()).toEqual(Object.values(factTypes).flat().sort());
+});
+
+const states = [
+  [
+    'invoice',
+    'status',
+    namesIn<InvoiceStatus>({ unpaid: true, paid: true, fulfilled: true, cancelled: true }),
+  ],
+  [
+    'payment',
+    'status',
+    namesIn<PaymentStateName>({
+      authorising: true,
+      challenged: true,
+      reversing: true,
+      held: true,
+      capturing: true,
+      cancelling: true,
+      captured: true,
+      refunding: true,
+      cancelled: true,
+      refunded: true,
+      failed: true,
+    }),
+  ],
+  ['refund', 'status', namesIn<Refund['status']>({ pending: true, succeeded: true, failed: true })],
+  [
+    'letter',
+    'status',
+    namesIn<PayerEmail['status']>({ waiting: true, kept: true, sent: true, refused: true }),
+  ],
+  ['customer', 'status', namesIn<CustomerStateName>({ unready: true, ready: true, deleted: true })],
+  [
+    'binding',
+    'status',
+    namesIn<BindingStateName>({
+      authorising: true,
+      challenged: true,
+      reversing: true,
+      returning: true,
+      refunding: true,
+      succeeded: true,
+      withdrawn: true,
+      failed: true,
+    }),
+  ],
+  ['series', 'state', namesIn<Series['state']['name']>({ active: true, stopped: true, withdrawn: true })],
+  [
+    'series_attempt',
+    'outcome',
+    namesIn<ChargeOutcome['outcome'] | 'pending'>({
+      pending: true,
+      approved: true,
+      declined: true,
+      lost: true,
+      unsent: true,
+    }),
+  ],
+  ['identity', 'level', namesIn<Identity['level']>({ anonymous: true, partial: true, identified: true })],
+  [
+    'identity_challenge',
+    'status',
+    namesIn<Identification['status']>({ pending: true, completed: true, failed: true }),
+  ],
+  [
+    'wallet_transfer',
+    'status',
+    namesIn<Exclude<Transfer['status'], 'pending'>>({ succeeded: true, failed: true }),
+  ],
+  ['destination', 'status', namesIn<DestinationStatus>({ checking: true, authorized: true, refused: true })],
+  ['withdrawal', 'status', namesIn<WithdrawalStatus>({ sending: true, succeeded: true, failed: true })],
+] as const;
+
+test.each(states)('every state of %s was recorded, and no other', (table, column, names) => {
+  const recorded = rows.filter((one) => one.table === table).map(({ row }) => row[column]);
+  expect([...new Set(recorded)].sort()).toEqual(names);
+});
+
+test('every column of JSON was recorded with something in it', () => {
+  const schema = readFileSync(new URL('../../schema.sql', import.meta.url), 'utf8');
+  const columns = [...schema.matchAll(/^create (?:unlogged )?table (\w+) \((.*?)^\);/gms)].flatMap(
+    ([, table = '', definitions = '']) =>
+      [...definitions.matchAll(/^ {2}"?(\w+)"? json\b/gm)].map(([, column = '']) => `${table}.${column}`),
+  );
+  const recorded = new Set(
+    rows.flatMap(({ table, row }) =>
+      Object.entries(row).flatMap(([column, value]) => (value === null ? [] : [`${table}.${column}`])),
+    ),
+  );
+  expect(columns).toContain('payment.terms');
+  expect(columns.filter((column) => column !== 'event.facts' && !recorded.has(column))).toEqual([]);
+});
+
+test('nothing that was recorded looks like the number of a card', () => {
+  expect([...histories, ...rowsWithoutLog].flatMap(cardNumbersIn)).toEqual([]);
+});
+
+function namesIn<Name extends string>(all: Readonly<Record<Name, true>>): string[] {
+  return Object.keys(all).sort();
+}

@@ -1,0 +1,434 @@
+// Recorded facts, read and followed as the service reads and follows its own, beside the recorded rows, read as it reads its own.
+// What is in no fact is taken from the row: handles of cards, and the ways to banks that a withdrawal's log does not tell.
+import {
+  customerFactFromJson,
+  bindingFactToJson,
+  customerFactToJson,
+} from '../../src/customers/store/codec.ts';
+import { evolveBinding, type Binding } from '../../src/customers/domain/binding.ts';
+import { loadBinding } from '../../src/customers/store/bindings.ts';
+import { customerStateAfter, newCustomer, type Customer } from '../../src/customers/domain/customer.ts';
+import { loadCustomerOfPayer } from '../../src/customers/store/customers.ts';
+import { evolve as evolveInvoice, type Invoice } from '../../src/invoices/domain/invoice.ts';
+import { invoiceFactFromJson, invoiceFactToJson } from '../../src/invoices/store/codec.ts';
+import { findInvoice } from '../../src/invoices/store/invoices.ts';
+import { evolve as evolvePayment, isInProgress, type Payment } from '../../src/payments/domain/payment.ts';
+import { factToJson, paymentFactFromJson } from '../../src/payments/store/codec.ts';
+import { loadPayment } from '../../src/payments/store/payments.ts';
+import type { Refund } from '../../src/payments/domain/refund.ts';
+import { findRefunds } from '../../src/payments/store/refunds.ts';
+import { linkOf } from '../../src/recurring/consent-bundle.ts';
+import { findLetter } from '../../src/receipts/store/payer-emails.ts';
+import { evolve as evolveSeries, type Series } from '../../src/recurring/domain/series.ts';
+import { findSeries, readSeriesEvents } from '../../src/recurring/store/series.ts';
+import {
+  stateAfter,
+  type DestinationFact,
+  type DestinationState,
+} from '../../src/payouts/domain/destination.ts';
+import { findDestination } from '../../src/payouts/store/destinations.ts';
+import {
+  evolve as evolveIdentity,
+  type Identity,
+  type IdentityFact,
+} from '../../src/identities/domain/identity.ts';
+import { findChallenges, findIdentity } from '../../src/identities/store/identities.ts';
+import { findTransfer } from '../../src/wallets/store/transfers.ts';
+import type { WalletFact } from '../../src/wallets/domain/wallet.ts';
+import { findDeposit, findWallet } from '../../src/wallets/store/wallets.ts';
+import {
+  evolve as evolveWithdrawal,
+  type Withdrawal,
+  type WithdrawalFact,
+} from '../../src/payouts/domain/withdrawal.ts';
+import { findWithdrawal, rowOf as withdrawalRowOf } from '../../src/payouts/store/withdrawals.ts';
+import { databaseOf } from './recorded-database.ts';
+import type { History, RecordedFact, RecordedRow } from './recorded.ts';
+
+/** Two things that must be the same: what stands in the row, or in the log, and what came of reading the log. */
+export type Comparison = { readonly of: string; readonly recorded: unknown; readonly replayed: unknown };
+
+export function replay(history: History): Promise<Comparison[]> {
+  const follow = followers[history.aggregate];
+  if (!follow) throw new Error(`nobody knows how to replay a history of ${history.aggregate}`);
+  return follow(history);
+}
+
+const followers: Readonly<Record<string, (history: History) => Promise<Comparison[]>>> = {
+  invoice: replayInvoice,
+  customer: replayCustomer,
+  series: replaySeries,
+  identity: replayIdentity,
+  wallet: replayWallet,
+  deposit: replayDeposit,
+  wallet_transfer: replayTransfer,
+  destination: replayDestination,
+  withdrawal: replayWithdrawal,
+};
+
+async function replayInvoice(history: History): Promise<Comparison[]> {
+  let invoice: Invoice | undefined;
+  const payments = new Map<string, Payment>();
+  const refunds = new Map<string, Refund>();
+  const facts: Comparison[] = [];
+  for (const recorded of factsOf(history)) {
+    const ofPayment = paymentFactFromJson(read(recorded));
+    if (!ofPayment) {
+      const fact = invoiceFactFromJson(read(recorded));
+      invoice = evolveInvoice(invoice, fact);
+      facts.push({ of: recorded.type, recorded, replayed: stored(invoiceFactToJson(fact)) });
+      continue;
+    }
+    const { paymentId, fact } = ofPayment;
+    payments.set(paymentId, evolvePayment(payments.get(paymentId), fact));
+    facts.push({ of: recorded.type, recorded, replayed: stored(factToJson(fact, paymentId)) });
+    if (fact.type === 'refund_started')
+      refunds.set(`${paymentId}.${fact.refund.id}`, { ...fact.refund, status: 'pending' });
+    if (fact.type === 'refund_succeeded' || fact.type === 'refund_failed') {
+      const { status: _, ...begun } = refunds.get(`${paymentId}.${fact.refundId}`) as Refund & {
+        status: 'pending';
+      };
+      const ended =
+        fact.type === 'refund_failed'
+          ? ({ ...begun, status: 'failed', failure: fact.failure } as const)
+          : ({ ...begun, status: 'succeeded' } as const);
+      refunds.set(`${paymentId}.${fact.refundId}`, ended);
+    }
+  }
+
+  const row = ownRow(history);
+  const found = await findInvoice(databaseOf([row]), text(row, 'party_id'), history.id);
+  const paymentInProgress = [...payments.values()].some(isInProgress);
+  return [
+    ...facts,
+    {
+      of: 'the invoice',
+      recorded: { ...found, made: row['payments_made'] },
+      replayed: {
+        invoice: { ...invoice, paymentInProgress },
+        version: lastSequence(history),
+        made: payments.size,
+      },
+    },
+    {
+      of: 'its payments',
+      recorded: await Promise.all(
+        rowsOf(history, 'payment').map(async (one) => {
+          const name = { invoiceId: history.id, paymentId: text(one, 'payment_id') };
+          return (await loadPayment(databaseOf([one]), name))?.payment;
+        }),
+      ),
+      replayed: [...payments.values()],
+    },
+    {
+      of: 'their refunds',
+      recorded: await Promise.all(
+        rowsOf(history, 'refund').map(async (one) => {
+          const paymentId = text(one, 'payment_id');
+          const [refund] = await findRefunds(databaseOf([one]), { invoiceId: history.id, paymentId });
+          return { paymentId, ...refund };
+        }),
+      ),
+      replayed: [...refunds].map(([name, refund]) => ({ paymentId: name.split('.')[0], ...refund })),
+    },
+    ...(await lettersOf(history, payments)),
+  ];
+}
+
+/** A letter says no more of the money than its payment does. */
+function lettersOf(history: History, payments: ReadonlyMap<string, Payment>): Promise<Comparison[]> {
+  return Promise.all(
+    rowsOf(history, 'letter').map(async (row) => {
+      const paymentId = text(row, 'payment_id');
+      const letter = await findLetter(databaseOf([row]), { invoiceId: history.id, paymentId });
+      const state = payments.get(paymentId)?.state;
+      const { amount, reference, approvalCode } = letter?.paid ?? {};
+      return {
+        of: 'a letter',
+        recorded: { amount, reference, approvalCode },
+        replayed: state &&
+          'approval' in state && {
+            amount: 'amount' in state ? state.amount : undefined,
+            reference: state.approval.reference,
+            approvalCode: state.approval.approvalCode,
+          },
+      };
+    }),
+  );
+}
+
+async function replayCustomer(history: History): Promise<Comparison[]> {
+  let customer: Customer | undefined;
+  const bindings = new Map<string, { readonly binding: Binding; readonly version: number }>();
+  const facts: Comparison[] = [];
+  for (const { sequence, facts: recordedFacts } of history.events) {
+    for (const recorded of recordedFacts) {
+      const told = customerFactFromJson(read(recorded));
+      if ('bindingId' in told) {
+        const { bindingId, fact } = told;
+        const binding = evolveBinding(bindings.get(bindingId)?.binding, fact);
+        bindings.set(bindingId, { binding, version: sequence });
+        facts.push({ of: recorded.type, recorded, replayed: stored(bindingFactToJson(fact, bindingId)) });
+        continue;
+      }
+      const { fact } = told;
+      facts.push({ of: recorded.type, recorded, replayed: stored(customerFactToJson(fact)) });
+      if (fact.type === 'customer_created') customer = newCustomer(fact);
+      else if (customer) customer = { ...customer, state: customerStateAfter(customer.state, fact) };
+    }
+  }
+
+  const row = ownRow(history);
+  const found = await loadCustomerOfPayer(databaseOf([{ ...row, is_binding: false }]), history.id);
+  const version = lastSequence(history);
+  const ofCustomer = {
+    customer_status: row['status'],
+    active_binding_id: row['active_binding_id'],
+    customer_version: row['version'],
+  };
+  return [
+    ...facts,
+    {
+      of: 'the customer',
+      recorded: { customer: found?.customer, version: row['version'] },
+      replayed: { customer: { ...customer, bindingsMade: bindings.size }, version },
+    },
+    {
+      of: 'their bindings',
+      recorded: await Promise.all(
+        rowsOf(history, 'binding').map((one) =>
+          loadBinding(databaseOf([{ ...one, ...ofCustomer }]), {
+            customerId: history.id,
+            bindingId: text(one, 'binding_id'),
+          }),
+        ),
+      ),
+      replayed: [...bindings.values()].map((one) => ({
+        ...one,
+        customer: { state: customer?.state },
+        customerVersion: version,
+      })),
+    },
+  ];
+}
+
+async function replaySeries(history: History): Promise<Comparison[]> {
+  const rows = history.events.map(({ sequence, at, facts }) => ({ sequence, created_at: at, facts }));
+  const events = await readSeriesEvents(databaseOf(rows), history.id, 0, rows.length);
+  let series: Series | undefined;
+  let chain = '';
+  const attempts: Record<string, RecordedRow> = {};
+  for (const { sequence, createdAt, facts } of events) {
+    chain = linkOf(chain, { sequence, at: createdAt, facts });
+    for (const fact of facts) {
+      series = evolveSeries(series, fact, createdAt);
+      if (fact.type === 'recurring_charge_started') {
+        const { invoiceId, paymentId, isRetry, packs } = fact;
+        const made = { is_retry: isRetry, packs: packs.join(' '), created_at: createdAt };
+        attempts[`${invoiceId}.${paymentId}`] = { ...made, outcomes: ['pending'], ended_at: null };
+      }
+      const outcomes = outcomesOf[fact.type];
+      if (outcomes && 'invoiceId' in fact) {
+        const name = `${fact.invoiceId}.${fact.paymentId}`;
+        attempts[name] = { ...attempts[name], outcomes, ended_at: createdAt };
+      }
+    }
+  }
+
+  const found = await findSeries(databaseOf([ownRow(history)]), history.id);
+  return [
+    {
+      of: 'the series',
+      recorded: { series: found?.series, version: found?.version, chain: found?.chain },
+      replayed: { series, version: lastSequence(history), chain },
+    },
+    ...rowsOf(history, 'series_attempt').map((row) => {
+      const name = `${text(row, 'invoice_id')}.${text(row, 'payment_id')}`;
+      const { outcomes = [], ...attempt } = attempts[name] ?? {};
+      const { is_retry, packs, created_at, ended_at, outcome } = row;
+      const isOneOf = (outcomes as readonly unknown[]).includes(outcome);
+      return {
+        of: `the charge ${name}`,
+        recorded: { is_retry, packs, created_at, ended_at, outcome },
+        replayed: { ...attempt, outcome: isOneOf ? outcome : outcomes },
+      };
+    }),
+  ];
+}
+
+const outcomesOf: Readonly<Record<string, readonly string[]>> = {
+  recurring_charge_succeeded: ['approved'],
+  recurring_charge_failed: ['declined', 'lost'],
+  recurring_charge_unsent: ['unsent'],
+};
+
+async function replayIdentity(history: History): Promise<Comparison[]> {
+  let identity: Identity | undefined;
+  const challenges = new Map<string, object>();
+  for (const fact of factsOf(history) as readonly unknown[] as readonly IdentityFact[]) {
+    identity = evolveIdentity(identity, fact);
+    if (fact.type === 'challenge_started')
+      challenges.set(fact.challengeId, { type: fact.challengeType, status: 'pending' });
+    if (fact.type === 'challenge_completed')
+      challenges.set(fact.challengeId, { ...challenges.get(fact.challengeId), status: 'completed' });
+    if (fact.type === 'challenge_failed') {
+      const failed = { status: 'failed', failureReason: fact.reason };
+      challenges.set(fact.challengeId, { ...challenges.get(fact.challengeId), ...failed });
+    }
+  }
+
+  const found = await findIdentity(databaseOf([ownRow(history)]), null, history.id);
+  const read = await findChallenges(databaseOf(rowsOf(history, 'identity_challenge')), history.id);
+  return [
+    {
+      of: 'the identity',
+      recorded: found,
+      replayed: { identity, version: lastSequence(history) },
+    },
+    {
+      of: 'its challenges',
+      recorded: Object.fromEntries(
+        read.map(({ id, identityId: _, proofs: __, createdAt: ___, ...challenge }) => [id, challenge]),
+      ),
+      replayed: Object.fromEntries(challenges),
+    },
+  ];
+}
+
+/** What a wallet and a destination have of their identity, as it is now. */
+const ofIdentity = { is_blocked: false, provider: 'test', level: 'anonymous' };
+
+async function replayWallet(history: History): Promise<Comparison[]> {
+  const [opened] = factsOf(history) as readonly unknown[] as readonly WalletFact[];
+  const { level, provider } = ofIdentity;
+  return [
+    {
+      of: 'the wallet',
+      recorded: await findWallet(databaseOf([{ ...ownRow(history), ...ofIdentity }]), null, history.id),
+      replayed: { ...opened?.terms, isBlocked: false, provider, level },
+    },
+  ];
+}
+
+async function replayDeposit(history: History): Promise<Comparison[]> {
+  const [made] = factsOf(history);
+  const row = { ...ownRow(history), debit_account: '' };
+  const { walletId, amount } = (await findDeposit(databaseOf([row]), history.id))?.deposit ?? {};
+  const { type, ...of } = made ?? {};
+  return [
+    {
+      of: 'the deposit',
+      recorded: { type, walletId, amountMinor: Number(amount?.minor), currency: amount?.currency },
+      replayed: { type: 'deposit_made', ...of },
+    },
+  ];
+}
+
+async function replayTransfer(history: History): Promise<Comparison[]> {
+  const [started, ended] = factsOf(history);
+  const row = ownRow(history);
+  const found = await findTransfer(databaseOf([row]), text(row, 'party_id'), history.id);
+  const { senderId, receiverId, amount, status } = found ?? {};
+  const { type, ...of } = started ?? {};
+  return [
+    {
+      of: 'the transfer',
+      recorded: {
+        types: [type, ended?.type],
+        senderId,
+        receiverId,
+        amountMinor: Number(amount?.minor),
+        currency: amount?.currency,
+      },
+      replayed: { types: ['transfer_started', `transfer_${status}`], ...of },
+    },
+  ];
+}
+
+async function replayDestination(history: History): Promise<Comparison[]> {
+  const facts = factsOf(history) as readonly unknown[] as readonly DestinationFact[];
+  let state: DestinationState | undefined;
+  for (const fact of facts) state = stateAfter(state?.status ?? 'absent', fact);
+  const [created] = facts;
+  const terms = created?.type === 'destination_created' ? created.terms : undefined;
+  const row = ownRow(history);
+  const { provider } = ofIdentity;
+  return [
+    {
+      of: 'the destination',
+      recorded: await findDestination(databaseOf([{ ...row, ...ofIdentity }]), null, history.id),
+      replayed: {
+        destination: { ...terms, cardToken: row['card_token'], state, isBlocked: false, provider },
+        version: lastSequence(history),
+      },
+    },
+  ];
+}
+
+async function replayWithdrawal(history: History): Promise<Comparison[]> {
+  const row = ownRow(history);
+  const { cardToken, isCounted, route } = row['terms'] as Pick<
+    Withdrawal,
+    'cardToken' | 'isCounted' | 'route'
+  >;
+  const untold = { cardToken, isCounted, ...(route ? { route } : {}) };
+  let withdrawal: Withdrawal | undefined;
+  for (const recorded of factsOf(history)) {
+    const { terms, ...fact } = read(recorded) as { terms?: Record<string, unknown>; type: string };
+    const withdrawn = terms && { terms: { ...moneyOf(terms), ...untold } };
+    withdrawal = evolveWithdrawal(withdrawal, { ...fact, ...withdrawn } as unknown as WithdrawalFact);
+  }
+  const found = await findWithdrawal(databaseOf([row]), null, history.id);
+  const columns = found && withdrawalRowOf(found.withdrawal, found.version);
+  return [
+    { of: 'the withdrawal', recorded: found, replayed: { withdrawal, version: lastSequence(history) } },
+    {
+      of: 'its columns of JSON',
+      recorded: { terms: row['terms'], result: row['result'] },
+      replayed: { terms: columns?.terms, result: columns?.result },
+    },
+  ];
+}
+
+/** The log of withdrawals has its money as numbers beside the rest. */
+function moneyOf({ amountMinor, currency, feeMinor, ...rest }: Record<string, unknown>): object {
+  return {
+    ...rest,
+    amount: { minor: BigInt(amountMinor as number), currency },
+    feeMinor: BigInt(feeMinor as number),
+  };
+}
+
+function factsOf({ events }: History): readonly RecordedFact[] {
+  return events.flatMap(({ facts }) => facts);
+}
+
+function lastSequence({ events }: History): number | undefined {
+  return events.at(-1)?.sequence;
+}
+
+function rowsOf({ rows }: History, table: string): readonly RecordedRow[] {
+  return rows[table] ?? [];
+}
+
+function ownRow(history: History): RecordedRow {
+  const [row] = rowsOf(history, history.aggregate);
+  if (!row) throw new Error(`${history.aggregate} ${history.id} was recorded without its row`);
+  return row;
+}
+
+function text(row: RecordedRow, column: string): string {
+  const value = row[column];
+  if (typeof value !== 'string') throw new Error(`${column} of a recorded row is no text`);
+  return value;
+}
+
+/** Whoever reads it may change what was read. */
+function read(recorded: RecordedFact): unknown {
+  return structuredClone(recorded);
+}
+
+/** As it comes back from a column of JSON. */
+function stored(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}

@@ -1,0 +1,197 @@
+// Run when histories are recorded (tools/record-histories.ts): what other tests and worlds see only on its way to something else is
+// left as it is, so that its rows are recorded too.
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
+import { customersUrl, startCustomerWorld } from '../support/customer-world.ts';
+import { invoicesUrl, type CreatedInvoice } from '../support/invoices.ts';
+import { secret, startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
+import { startPayoutWorld } from '../support/payout-world.ts';
+import { mandate } from '../support/program.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
+import { waylay } from '../support/faulty-bank.ts';
+import { folderVariable } from './record-before-drop.ts';
+
+const good = '4242424242424242';
+const asksThePayer = '4012888888881881';
+const hold = { flow: { type: 'PaymentFlowHold' } };
+/** Its capture is declined by the simulated bank. */
+const captureDeclined = 99_914;
+const hourMs = 3_600_000;
+const declined = { outcome: 'declined', network: 'visa', code: '12' } as const;
+
+async function statusesIn({ database }: TestService, table: string): Promise<unknown[]> {
+  const { rows } = await database.withClient((client) =>
+    client.query<{ status: string }>(`select distinct status from ${table} order by status`),
+  );
+  return rows.map(({ status }) => status);
+}
+
+async function ask({ service, merchant }: PaymentWorld, { id }: CreatedInvoice, what: string): Promise<void> {
+  const url = `${invoicesUrl}/${id}/payments/1/${what}`;
+  const { status, text } = await service.call('POST', url, {
+    token: merchant.apiKey,
+    body: { reason: 'sold out' },
+  });
+  expect(status, text).toBeLessThan(300);
+  await service.jobs.whenIdle();
+}
+
+/** A card, on a page that says where it is. */
+async function entered({ service }: PaymentWorld, token: string) {
+  const clientInfo = { fingerprint: 'a browser', url: 'https://shop.example/pay' };
+  const body = cardBody({}, { clientInfo });
+  const { paymentToolToken, paymentSession } = (
+    await service.call('POST', paymentResourcesUrl, { token, body })
+  ).body;
+  return { paymentToolToken, paymentSession };
+}
+
+/** As an operator, by the real program. */
+async function decide({ testDatabase, config }: TestService, ...args: string[]): Promise<void> {
+  const { code, errors } = await mandate(args, {
+    MANDATE_MODE: config.mode,
+    DATABASE_URL: testDatabase.url,
+    MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+  });
+  expect(code, errors).toBe(0);
+}
+
+describe.runIf(process.env[folderVariable] !== undefined)('left unfinished', { timeout: 120_000 }, () => {
+  test('payments and bindings, for as long as the bank says nothing', async () => {
+    const world = await startCustomerWorld();
+    onTestFinished(() => world.close());
+    const { service } = world;
+    const bank = waylay(service.banks);
+    bank.always('inquire', 'message lost');
+    bank.always('reverse', 'message lost');
+
+    bank.happens('authorise', 'answer lost');
+    await world.bound(await world.createCustomer(), good);
+    await world.later(hourMs);
+    bank.always('reverse', declined);
+    bank.always('refund', 'message lost');
+    await world.bound(await world.createCustomer(), good);
+    expect(await statusesIn(service, 'binding')).toEqual(['refunding', 'reversing']);
+
+    await world.paid(asksThePayer);
+    const held = await world.paid(good, hold);
+    await ask(world, held, 'cancel');
+    expect(await statusesIn(service, 'payment')).toEqual(['cancelling', 'challenged']);
+  });
+
+  test('a hold that an operator has let go', async () => {
+    const world = await startPaymentWorld();
+    onTestFinished(() => world.close());
+    const { service } = world;
+    // The program has no other clock than the machine's.
+    service.clock.set(Date.now());
+    const held = await world.pay(good, hold, { amount: captureDeclined });
+    await service.jobs.whenIdle();
+    await ask(world, held, 'capture');
+    await service.database.withClient((client) =>
+      client.query(
+        `update payment set wake_at = null, attempts = 15, stuck_at = $1, stuck_reason = 'Error'`,
+        [service.clock.now()],
+      ),
+    );
+    await decide(service, 'payments', 'release', held.id, '1', '--reason', 'the bank declined 25');
+    expect(await statusesIn(service, 'payment')).toEqual(['cancelling']);
+  });
+
+  test('everything a merchant can say of a consent, and an operator of a shop', async () => {
+    const world = await startCustomerWorld();
+    onTestFinished(() => world.close());
+    const { service, merchant } = world;
+    const ofShop = ['TEST', '--party', merchant.partyId];
+    const fee = '2.5%+10,least=30,most=5000';
+    await decide(service, 'shop', 'fees', ...ofShop, '--payment', fee, '--refund', fee);
+    const flags = ['--enforce-max-gap', '--require-consent-evidence', '--needs-api-key'];
+    const terms = ['--schedule', 'P1M', '--valid-until', '2030-12-31', '--contact', 'shop@example.com'];
+    await decide(service, 'shop', 'recurring', ...ofShop, ...terms, ...flags.flatMap((flag) => [flag, 'no']));
+
+    const said = { ticked: true, tickedAt: '2026-01-19T10:00:00Z', checkbox: 'agrees', locale: 'en' };
+    const consents = [
+      { ...said, textHash: 'a'.repeat(64), version: '3' },
+      { ...said, text: 'Charge me monthly' },
+    ];
+    const amountRules = [
+      { kind: 'fixed', amount: 6_000 },
+      { kind: 'upTo', amount: 9_000 },
+      { kind: 'variable', text: 'by the meter' },
+    ];
+    const trial = { trialEnd: '2026-03-01', amountAfterTrial: 9_000 };
+    for (const [place, amountRule] of amountRules.entries()) {
+      const consent = consents[place % consents.length];
+      const agreed = { schedule: 'P1M', validUntil: '2029-12-31', amountRule, consent, ...trial };
+      const { paymentToolToken } = await entered(world, merchant.apiKey);
+      const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
+      await world.paid(good, { payer, makeRecurrent: true, recurrentTerms: agreed });
+
+      const { id, token } = await world.createCustomer();
+      const { status, text } = await service.call('POST', `${customersUrl}/${id}/bindings`, {
+        token,
+        body: { paymentResource: await entered(world, token), recurrentTerms: agreed },
+      });
+      expect(status, text).toBe(201);
+      await service.jobs.whenIdle();
+    }
+    expect(await statusesIn(service, 'binding')).toEqual(['succeeded']);
+    expect(await statusesIn(service, 'payment')).toEqual(['captured']);
+  });
+
+  test('consents to a bank that says no more than that it approves', async () => {
+    const world = await startCustomerWorld();
+    onTestFinished(() => world.close());
+    const { service } = world;
+    const bank = waylay(service.banks);
+    const approved = { outcome: 'approved', reference: '900000000017' } as const;
+    bank.happens('authorise', approved, approved, approved);
+    bank.happens('reverse', approved);
+    const parent = await world.paid(good, { makeRecurrent: true });
+    const recurrentParentPayment = { invoiceID: parent.id, paymentID: '1' };
+    const payer = { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo: {} };
+    await world.paid(good, { payer });
+    await world.bound(await world.createCustomer(), good);
+    expect(await statusesIn(service, 'binding')).toEqual(['succeeded']);
+    expect(await statusesIn(service, 'payment')).toEqual(['captured']);
+  });
+
+  test('destinations, for as long as the bank is away', async () => {
+    const world = await startPayoutWorld();
+    onTestFinished(() => world.close());
+    // Nobody listens there.
+    await world.service.banks.putBank({ id: 'BANK', url: 'http://127.0.0.1:9', secret });
+    await world.destinationFor(good);
+    expect(await statusesIn(world.service, 'destination')).toEqual(['checking']);
+  });
+
+  test('identifications in live mode, until an operator has looked', async () => {
+    const service = await startTestService({ MANDATE_MODE: 'live' });
+    onTestFinished(() => service.close());
+    const { apiKey: token } = await service.createMerchant();
+    const post = async (path: string, body: object): Promise<{ id: string }> => {
+      const answer = await service.call('POST', `/wallet/v0/identities${path}`, { token, body });
+      if (answer.status >= 300) throw new Error(answer.text);
+      return answer.body;
+    };
+    const identify = async () => {
+      const { id } = await post('', { name: 'Keyn Fawkes', provider: 'dpl', class: 'person' });
+      const proofs = [{ type: 'RUSDomesticPassport', token: 'any' }];
+      await post(`/${id}/challenges`, { type: 'esia', proofs });
+      return id;
+    };
+    await identify();
+    await decide(service, 'identity', 'approve', await identify());
+    await decide(service, 'identity', 'reject', await identify(), '--reason', 'the number cannot be read');
+    await decide(
+      service,
+      'identity',
+      'level',
+      await identify(),
+      'identified',
+      '--reason',
+      'seen at the office',
+    );
+    expect(await statusesIn(service, 'identity_challenge')).toEqual(['completed', 'failed', 'pending']);
+  });
+});
