@@ -43,7 +43,7 @@ function databaseOfRepeats() {
       if (name.startsWith('insert_')) return Promise.resolve([]);
       const columns = Object.entries(row).map(([column, type]) => [
         column,
-        column === 'fingerprint' ? fingerprint : (members(name)[column] ?? values[type] ?? null),
+        column === 'request_fingerprint' ? fingerprint : (members(name)[column] ?? values[type] ?? null),
       ]);
       return Promise.resolve([Object.fromEntries(columns)]);
     },

@@ -4,7 +4,7 @@ import { byBankCard, PaymentMethod } from '../../cards/api/payment-method-schema
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { ExternalID } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { findCustomer, findCustomerNamed } from '../store/customers.ts';
+import { findCustomer, findCustomerByExternalId as findByExternalId } from '../store/customers.ts';
 import { customerBody, CustomerPath, CustomerSchema } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
@@ -45,9 +45,9 @@ export const findCustomerByExternalId = endpoint({
   response: CustomerSchema,
   errors: ['customerNotFound'],
   handle: async ({ caller, query }, { db }: { readonly db: Database }) => {
-    const found = await findCustomerNamed(db, caller.partyId, query.externalID);
-    if (!found || found.customer.state.name === 'deleted') return refuse('customerNotFound');
-    return accept(customerBody(found.customer));
+    const found = await findByExternalId(db, caller.partyId, query.externalID);
+    if (!found || found.value.state.name === 'deleted') return refuse('customerNotFound');
+    return accept(customerBody(found.value));
   },
 });
 

@@ -10,7 +10,7 @@ import {
   failureBody,
   FreeMetadata,
   givenBody,
-  Named,
+  PayoutExternalID,
   shapeProblem,
 } from '../../identities/api/shared-schema.ts';
 
@@ -31,7 +31,7 @@ export const DestinationParams = Type.Object(
       { title: 'DestinationResource' },
     ),
     metadata: Type.Optional(FreeMetadata),
-    externalID: Type.Optional(Named),
+    externalID: Type.Optional(PayoutExternalID),
   },
   { title: 'Destination' },
 );

@@ -4,11 +4,11 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { depositFromBank } from '../deposit.ts';
 import { findIdentity } from '../../identities/store/identities.ts';
-import { fingerprintOf, createIdempotently } from '../../identities/api/idempotent-create.ts';
+import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { testProviderId } from '../../identities/domain/provider.ts';
 import { givenIn, shapeProblem } from '../../identities/api/shared-schema.ts';
-import { requireOwner, type OwnedRefusal, type Wallet, type WalletFact } from '../domain/wallet.ts';
-import { findWalletNamed, storeNewWallet } from '../store/wallets.ts';
+import { requireOwner, type WalletFact } from '../domain/wallet.ts';
+import { findWalletByExternalId, storeNewWallet } from '../store/wallets.ts';
 import { walletBody, WalletParams, WalletSchema } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
@@ -53,11 +53,13 @@ export const createWallet = endpoint({
     },
   ) => {
     const { name, identity, currency, metadata, externalID } = body;
-    const fingerprint = fingerprintOf([name, identity, currency, metadata, externalID]);
-    const made = await createIdempotently<Wallet, OwnedRefusal>({
+    const fingerprint = requestFingerprint([name, identity, currency, metadata, externalID]);
+    return createIdempotently({
       externalId: externalID,
       fingerprint,
-      find: (named) => findWalletNamed(db, caller.partyId, named),
+      order: 'findFirst',
+      find: (externalId) => findWalletByExternalId(db, caller.partyId, externalId),
+      respond: (wallet) => accept(walletBody(wallet)),
       make: async () => {
         const party = await merchants.party(caller.partyId);
         const owner = await findIdentity(db, caller.partyId, identity);
@@ -90,9 +92,9 @@ export const createWallet = endpoint({
           return true;
         });
         const { provider, level } = of.identity;
-        return isStored ? accept({ ...terms, isBlocked: false, provider, level }) : 'nameTaken';
+        if (!isStored) return 'externalIdTaken';
+        return accept(walletBody({ ...terms, isBlocked: false, provider, level }));
       },
     });
-    return made.ok ? accept(walletBody(made.value)) : made;
   },
 });
