@@ -2,6 +2,7 @@
 // what comes of it is read from the binding or from the customer's events.
 import { createHash } from 'node:crypto';
 import type { Static } from 'typebox';
+import type { Instant } from '../../clock.ts';
 import type { PaymentResource } from '../../cards/domain/payment-resource.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { initialClaim, type JobRunner } from '../../platform/jobs/job-runner.ts';
@@ -123,7 +124,7 @@ async function startBinding({ caller, params, body, now }: BindingRequest, made:
   const command = { ...commandOf(body, card), id, terminal };
   const decision = decideStart(stored.customer, shop.value, command, bindingRules, recent, now);
   if (!decision.ok) return decision;
-  const written = await storeBinding(stored, decision.value, made, deps);
+  const written = await storeBinding(stored, decision.value, made, now, deps);
   if (written === 'cardGone') return refuse('invalidPaymentToolToken');
   if (written === 'versionConflict') return written;
   db.afterCommit(() => jobs.run('binding', [customerId, id], now, written));
@@ -157,14 +158,15 @@ function storeBinding(
   stored: StoredCustomer,
   started: BindingFact & { type: 'binding_started' },
   { card, fingerprint }: NewBinding,
+  now: Instant,
   { db }: Pick<Deps, 'db'>,
 ): ReturnType<typeof storeNewBinding> {
-  const { externalId, createdAt } = started.terms;
+  const { externalId } = started.terms;
   const store = (on: Database) =>
     storeNewBinding(on, stored, started, {
       cardFingerprint: card.fingerprint.hash,
       fingerprint: externalId === undefined ? null : fingerprint,
-      claim: initialClaim(createdAt),
+      claim: initialClaim(now),
     });
   return externalId === undefined ? store(db) : db.transaction(store);
 }
