@@ -2,7 +2,7 @@
 // only one with a card number and a security code in it: it is neither logged nor stored, and nothing of it stands in an
 // answer but the mask.
 import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
-import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
+import { createIdempotently } from '../../platform/http/idempotent-create.ts';
 import { validationMessage } from '../../platform/http/errors/validate.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { checkCard, expiryOf, givesAway, passesLuhn, type EnteredCard } from '../domain/card.ts';

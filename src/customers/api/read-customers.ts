@@ -1,4 +1,4 @@
-// The reads of a customer: by his id, by the merchant's own name for him, and with what a card can be bound to him.
+// The reads of a customer: by id, by external id, and with what a card can be bound to them.
 import { Type } from 'typebox';
 import { byBankCard, PaymentMethod } from '../../cards/api/payment-method-schema.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';

@@ -11,19 +11,22 @@ type AnyOutcome = Outcome<unknown, string>;
 type CreateConflict = 'versionConflict' | 'externalIdTaken';
 type ExternalIdConflict = { readonly ok: false; readonly refusal: Refusal<'externalIDConflict'> };
 
-export type IdempotentCreate<
-  Value extends { readonly id?: string },
-  Repeated extends AnyOutcome | 'otherRequest',
-  Made extends AnyOutcome | CreateConflict,
-> = {
+type Repeatable<Value extends { readonly id?: string }, Repeated extends AnyOutcome | 'otherRequest'> = {
   readonly externalId: string | undefined;
   readonly fingerprint: Buffer;
-  /** Making first saves a round trip. `make` must then write nothing where the external id is taken. */
-  readonly order: 'findFirst' | 'makeFirst';
   /** What was made before. Without an id the conflict does not name it. */
   readonly find: (externalId: string) => Promise<FoundByExternalId<Value> | undefined>;
   /** To a repeat of the same request. It may be refused, or count as another one. */
   readonly respond: (earlier: Value) => Repeated | Promise<Repeated>;
+};
+
+export type IdempotentCreate<
+  Value extends { readonly id?: string },
+  Repeated extends AnyOutcome | 'otherRequest',
+  Made extends AnyOutcome | CreateConflict,
+> = Repeatable<Value, Repeated> & {
+  /** Making first saves a round trip. `make` must then write nothing where the external id is taken. */
+  readonly order: 'findFirst' | 'makeFirst';
   /** Called again when another request changed what it rests on, or was quicker to use the external id. */
   readonly make: (attempt: number) => Promise<Made>;
   readonly maxTries?: number;
@@ -56,15 +59,10 @@ export async function createIdempotently<
 async function respondToRepeat<
   Value extends { readonly id?: string },
   Repeated extends AnyOutcome | 'otherRequest',
->({
-  externalId,
-  fingerprint,
-  find,
-  respond,
-}: Pick<
-  IdempotentCreate<Value, Repeated, never>,
-  'externalId' | 'fingerprint' | 'find' | 'respond'
->): Promise<Exclude<Repeated, 'otherRequest'> | ExternalIdConflict | undefined> {
+>(
+  repeatable: Repeatable<Value, Repeated>,
+): Promise<Exclude<Repeated, 'otherRequest'> | ExternalIdConflict | undefined> {
+  const { externalId, fingerprint, find, respond } = repeatable;
   const earlier = externalId === undefined ? undefined : await find(externalId);
   if (!earlier) return undefined;
   const isSame = earlier.fingerprint.equals(fingerprint);

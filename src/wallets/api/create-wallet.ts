@@ -5,6 +5,7 @@ import { accept, refuse } from '../../refusal.ts';
 import { depositFromBank } from '../deposit.ts';
 import { findIdentity } from '../../identities/store/identities.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
+import type { Identity } from '../../identities/domain/identity.ts';
 import { testProviderId } from '../../identities/domain/provider.ts';
 import { givenIn, shapeProblem } from '../../identities/api/shared-schema.ts';
 import { requireOwner, type WalletFact } from '../domain/wallet.ts';
@@ -14,6 +15,13 @@ import type { Database } from '../../platform/database/database.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 import type { PayoutRules } from '../../payouts/payout-rules.ts';
 import type { Ids } from '../../ids.ts';
+
+type Deps = {
+  readonly db: Database;
+  readonly merchants: Merchants;
+  readonly payouts: PayoutRules;
+  readonly ids: Ids;
+};
 
 export const createWallet = endpoint({
   operation: 'createWallet',
@@ -38,20 +46,7 @@ export const createWallet = endpoint({
     'identityInaccessible',
     'externalIDConflict',
   ],
-  handle: async (
-    { caller, body, now },
-    {
-      db,
-      merchants,
-      payouts,
-      ids,
-    }: {
-      readonly db: Database;
-      readonly merchants: Merchants;
-      readonly payouts: PayoutRules;
-      readonly ids: Ids;
-    },
-  ) => {
+  handle: async ({ caller, body, now }, { db, merchants, payouts, ids }: Deps) => {
     const { name, identity, currency, metadata, externalID } = body;
     const fingerprint = requestFingerprint([name, identity, currency, metadata, externalID]);
     return createIdempotently({
@@ -76,25 +71,35 @@ export const createWallet = endpoint({
           createdAt: now,
           ...givenIn(body),
         };
-        const isTest = of.identity.provider === testProviderId && payouts.realm === 'test';
-        const opening = isTest ? payouts.openingDepositMinor : 0n;
-        const isStored = await db.transaction(async (tx) => {
-          if (!(await storeNewWallet(tx, { type: 'wallet_opened', terms }, fingerprint))) return false;
-          if (opening === 0n) return true;
-          await depositFromBank(tx, terms, {
-            id: ids.next(),
-            realm: payouts.realm,
-            bankAccountId: 'SANDBOX',
-            minor: opening,
-            now,
-            description: 'Test money to begin with',
-          });
-          return true;
-        });
-        const { provider, level } = of.identity;
+        const isStored = await storeWithDeposit({ db, payouts, ids }, terms, of.identity, fingerprint);
         if (!isStored) return 'externalIdTaken';
+        const { provider, level } = of.identity;
         return accept(walletBody({ ...terms, isBlocked: false, provider, level }));
       },
     });
   },
 });
+
+/** False when the external id is taken. Only a wallet of the test provider opens with money. */
+async function storeWithDeposit(
+  { db, payouts, ids }: Pick<Deps, 'db' | 'payouts' | 'ids'>,
+  terms: WalletFact['terms'],
+  identity: Identity,
+  fingerprint: Buffer,
+): Promise<boolean> {
+  const isTest = identity.provider === testProviderId && payouts.realm === 'test';
+  const opening = isTest ? payouts.openingDepositMinor : 0n;
+  return db.transaction(async (tx) => {
+    if (!(await storeNewWallet(tx, { type: 'wallet_opened', terms }, fingerprint))) return false;
+    if (opening === 0n) return true;
+    await depositFromBank(tx, terms, {
+      id: ids.next(),
+      realm: payouts.realm,
+      bankAccountId: 'SANDBOX',
+      minor: opening,
+      now: terms.createdAt,
+      description: 'Test money to begin with',
+    });
+    return true;
+  });
+}

@@ -1,4 +1,4 @@
-// The reads of wallets: by id, by the merchant's own name, the list, and what is on one.
+// The reads of wallets: by id, by external id, the list, and what is on one.
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { walletAccount } from '../../platform/ledger/domain/account.ts';
