@@ -19,10 +19,10 @@ export const faultsOfHoldsAndRefunds: Faults = {
     does: 'A card is charged before the payment is committed.',
     edits: [
       {
-        within: 'createPayment',
+        within: 'startPayment',
         replace:
-          "db.afterCommit(() => jobs.run('payment', [payment.invoiceId, payment.id], now, made.value));",
-        by: "jobs.run('payment', [payment.invoiceId, payment.id], now, made.value);",
+          "db.afterCommit(() => jobs.run('payment', [payment.invoiceId, payment.id], now, stored.value));",
+        by: "jobs.run('payment', [payment.invoiceId, payment.id], now, stored.value);",
       },
     ],
   },

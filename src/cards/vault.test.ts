@@ -394,8 +394,11 @@ test('a name that is taken makes nothing, not even a security code', async () =>
     await vault.cards.tokenise(db.database, { ...given, externalId: 'name' }, clock.now()),
   ).toBeUndefined();
   expect(await codesLeft()).toBe(1);
-  expect(await vault.cards.findNamed(db.database, 'P', 'name')).toEqual(first);
-  expect(await vault.cards.findNamed(db.database, 'Q', 'name')).toBeUndefined();
+  expect(await vault.cards.findByExternalId(db.database, 'P', 'name')).toEqual({
+    value: first,
+    fingerprint: first?.cardMatchHash,
+  });
+  expect(await vault.cards.findByExternalId(db.database, 'Q', 'name')).toBeUndefined();
 });
 
 test('a handle finds its card for its own party, with its own session', async () => {

@@ -3,6 +3,7 @@
 // way to list cards. Why it is made like this is in docs/decisions/0011-card-vault.md.
 import { laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
+import type { FoundByExternalId } from '../platform/database/external-id.ts';
 import type { Caller } from '../caller.ts';
 import type { Ids } from '../ids.ts';
 import type { DataKey, Keyring } from '../platform/keys/keyring.ts';
@@ -28,7 +29,7 @@ import type { SealedCode } from './store/security-codes.ts';
 import { openSecurityCodes, type CodeOwner } from './security-codes.ts';
 import {
   findCard,
-  findCardNamed,
+  findCardByExternalId,
   markRetained,
   removeCard,
   removeUnkept,
@@ -62,9 +63,13 @@ export type Credential = { readonly numberHash: Buffer; readonly expiry: string 
 
 /** What every room may ask. Each verb works on the connection it is given, inside a transaction or not. */
 export type Cards = {
-  /** `now` is the party's. Undefined when the merchant's own name for it is taken already. */
+  /** `now` is the party's. Undefined when the external id is taken. */
   tokenise(db: Database, card: NewCard, now: Instant): Promise<PaymentResource | undefined>;
-  findNamed(db: Database, partyId: string, externalId: string): Promise<PaymentResource | undefined>;
+  findByExternalId(
+    db: Database,
+    partyId: string,
+    externalId: string,
+  ): Promise<FoundByExternalId<PaymentResource> | undefined>;
   /** A handle a caller has sent, for a payment or a binding that begins now. */
   use(
     db: Database,
@@ -202,7 +207,7 @@ export function openVault(options: {
 
   const cards: Cards = {
     tokenise,
-    findNamed: findCardNamed,
+    findByExternalId: findCardByExternalId,
     async use(db, caller, { token, session }, now) {
       const cardId = cardIdOf(token);
       if (cardId === undefined) return refuse('invalidPaymentToolToken');

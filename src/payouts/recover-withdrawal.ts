@@ -1,9 +1,10 @@
 // A payout that a restored database lost is written down again, as it would have been made and ended: its row, both its events and
 // its money, in one transaction. Nothing is asked of the bank, and nothing is due of it afterwards.
 import type { Instant } from '../clock.ts';
+import { defined } from '../defined.ts';
 import type { Database } from '../platform/database/database.ts';
 import { decideRecovery, type RecoveryContext, type Paid } from './domain/recovered-withdrawal.ts';
-import { fingerprintOf } from '../identities/api/idempotent-create.ts';
+import { withdrawalFingerprint } from './api/create-withdrawal.ts';
 import { storeNewWithdrawal, type NotMade } from './store/new-withdrawal.ts';
 import { findWithdrawal, storeEnd, type Realm } from './store/withdrawals.ts';
 import type { WithdrawalTerms } from './domain/withdrawal.ts';
@@ -97,12 +98,16 @@ function isAsSaid(known: WithdrawalTerms, said: RecoveryContext): boolean {
 /** Of the request as it most likely was, so that the same one comes to this withdrawal; any other is a conflict, and pays nothing. */
 function fingerprintOfRequest(terms: WithdrawalTerms, walletGrant: string | undefined): Buffer {
   const { walletId, destinationId, amount, externalId } = terms;
-  const request = [walletId, destinationId, Number(amount.minor), amount.currency, undefined, externalId];
-  return fingerprintOf([...request, walletGrant, undefined]);
+  return withdrawalFingerprint({
+    wallet: walletId,
+    destination: destinationId,
+    body: { amount: Number(amount.minor), currency: amount.currency },
+    ...defined({ externalID: externalId, walletGrant }),
+  });
 }
 
 function inTheWay({ partyId, externalId }: WithdrawalTerms, because: NotMade): string {
-  return because === 'nameTaken'
+  return because === 'externalIdTaken'
     ? `another withdrawal of party ${partyId} is called ${externalId} by now`
     : 'that grant of the wallet was used or ended by now; --wallet-grant lost writes the payout down without it';
 }

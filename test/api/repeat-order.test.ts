@@ -161,3 +161,21 @@ test('what was refused for a shop that is stopped may be asked for again under i
   expect(refused).toMatchObject({ status: 400, body: { code: 'invalidShopStatus' } });
   expect((await payWith(invoice, mastercard, externalID)).status).toBe(201);
 });
+
+test('a binding asked for again after its customer was deleted is not found, and another one is a conflict', async () => {
+  const person = { shopID: 'TEST', contactInfo: {}, metadata: {} };
+  const { customer } = (await post(customersUrl, person)).body;
+  const url = `${customersUrl}/${customer.id}`;
+  const { token: paymentToolToken, session: paymentSession } = await world.tokenize(visa);
+  const paymentResource = { paymentToolToken, paymentSession };
+  const externalID = newName();
+  const bind = (more: object) =>
+    settled(post(`${url}/bindings`, { externalID, paymentResource: { ...paymentResource, ...more } }));
+  expect((await bind({})).status).toBe(201);
+  await world.service.call('DELETE', url, { token: world.merchant.apiKey });
+  expect(await bind({})).toMatchObject({ status: 404 });
+  const other = await world.tokenize(mastercard);
+  const another = await bind({ paymentToolToken: other.token, paymentSession: other.session });
+  expect(another.status).toBe(409);
+  expect((await post(`${url}/bindings`, { paymentResource })).status).toBe(404);
+});

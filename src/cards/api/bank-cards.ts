@@ -87,7 +87,7 @@ export const storeBankCard = endpoint({
       },
       now,
     );
-    if (!made) throw new Error('a card without a name was found to have a taken one');
+    if (!made) throw new Error('a card without an external id was found to have a taken one');
     return accept({ ...bankCardBody(made), authData: made.session });
   },
 });

@@ -1,8 +1,8 @@
 // POST /v2/processing/payment-resources: a card goes into the vault and a handle comes out. The body of this request is the
 // only one with a card number and a security code in it: it is neither logged nor stored, and nothing of it stands in an
 // answer but the mask.
-import type { Static } from 'typebox';
 import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
+import { createIdempotently } from '../../platform/http/idempotent-create.ts';
 import { validationMessage } from '../../platform/http/errors/validate.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { checkCard, expiryOf, givesAway, passesLuhn, type EnteredCard } from '../domain/card.ts';
@@ -23,8 +23,6 @@ type Deps = {
   readonly cards: Cards;
   readonly cardTesting: CardTesting;
 };
-
-type Answer = Static<typeof PaymentResourceSchema>;
 
 export const createPaymentResource = endpoint({
   operation: 'createPaymentResource',
@@ -63,45 +61,36 @@ export const createPaymentResource = endpoint({
     const clientInfo = clientInfoOf(request);
     if (!clientInfo.ok) return clientInfo;
 
-    const checked = checkCard(entered, now);
-    if (checked.ok) {
-      const { securityCode } = entered;
-      const madeFor = madeForOf(caller);
-      const card = {
-        partyId: caller.partyId,
-        card: checked.value,
-        clientInfo: clientInfo.value,
-        ...defined({ madeFor, securityCode, externalId: externalID }),
-      };
-      const made = await deps.cards.tokenise(deps.db, card, now);
-      if (made) return accept(paymentResourceBody(made));
-    }
-    // A repeated request is answered before any other rule, for instance when the card has expired since.
-    const repeated = await answerToRepeat(request, entered, deps);
-    if (repeated) return repeated;
-    if (!checked.ok) return checked;
-    throw new Error('a payment resource was neither made nor found by its externalID');
+    const { number, expDate, securityCode } = entered;
+    return createIdempotently({
+      externalId: externalID,
+      fingerprint: await deps.cards.cardMatchHash({ number, expiry: expiryOf(expDate) }),
+      order: 'makeFirst',
+      find: async (externalId) => {
+        const earlier = await deps.cards.findByExternalId(deps.db, caller.partyId, externalId);
+        // The id of a payment resource is its token, which is not for everybody who can guess an external id.
+        const id = caller.kind === 'apiKey' ? earlier?.value.token : undefined;
+        return earlier && { ...earlier, value: { ...earlier.value, ...defined({ id }) } };
+      },
+      respond: (earlier) => (mayUse(earlier, caller) ? accept(paymentResourceBody(earlier)) : 'otherRequest'),
+      make: async () => {
+        const checked = checkCard(entered, now);
+        if (!checked.ok) return checked;
+        const madeFor = madeForOf(caller);
+        const card = {
+          partyId: caller.partyId,
+          card: checked.value,
+          clientInfo: clientInfo.value,
+          ...defined({ madeFor, securityCode, externalId: externalID }),
+        };
+        const made = await deps.cards.tokenise(deps.db, card, now);
+        return made ? accept(paymentResourceBody(made)) : 'externalIdTaken';
+      },
+    });
   },
 });
 
 type Request = EndpointRequest<undefined, undefined, PaymentResourceParams>;
-
-async function answerToRepeat(
-  { caller, body: { externalID } }: Request,
-  entered: EnteredCard,
-  { db, cards }: Deps,
-): Promise<Outcome<Answer, 'externalIDConflict'> | undefined> {
-  if (externalID === undefined) return undefined;
-  const earlier = await cards.findNamed(db, caller.partyId, externalID);
-  if (!earlier) return undefined;
-  const { number, expDate } = entered;
-  const identity = await cards.cardMatchHash({ number, expiry: expiryOf(expDate) });
-  if (mayUse(earlier, caller) && earlier.cardMatchHash.equals(identity))
-    return accept(paymentResourceBody(earlier));
-  // The id of a payment resource is its token, which is not for everybody who can guess a name.
-  const id = caller.kind === 'apiKey' ? { id: earlier.token } : {};
-  return refuse('externalIDConflict', { details: { externalID, ...id } });
-}
 
 function enteredCard({
   cardNumber,

@@ -1,7 +1,12 @@
-// The vault in SQL. A card, its security code and the merchant's own name for it are written by one statement; a security
+// The vault in SQL. A card, its security code and its external id are written by one statement; a security
 // code leaves by being deleted, so that two who ask for it at once do not both get it.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
+import {
+  claimExternalId,
+  readByExternalId,
+  type FoundByExternalId,
+} from '../../platform/database/external-id.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import { detailsOf, type PaymentSystem } from '../domain/card.ts';
 import { retainCard, keptForText, keptParameters, type RetentionReason } from '../domain/card-retention.ts';
@@ -44,8 +49,8 @@ const storedNames = Object.keys(stored);
 export type CardRow = Values<typeof columns>;
 export type StoredCardRow = Values<typeof stored>;
 
-/** The name under which a merchant's own names for cards are kept. */
-const operation = `'createPaymentResource'`;
+/** Under which the external ids of cards are kept. */
+const operation = 'createPaymentResource';
 
 const codeParameters = {
   half_hour: 'int4?',
@@ -66,14 +71,10 @@ const insertCard = statement({
   parameters: { ...stored, ...codeParameters },
   row: { has_code: 'bool' },
   text: `
-    with claimed as (
-      insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-      select :party_id, ${operation}, :external_id, :card_id, :identity_hash where :external_id is not null
-      on conflict do nothing returning entity_id
-    ), made as (
+    with ${claimExternalId(operation, ':card_id', ':identity_hash')}, made as (
       insert into card (${storedNames.join(', ')})
       select ${storedNames.map((name) => `:${name}`).join(', ')}
-      where :external_id is null or exists (select from claimed)
+      from claimed
       returning card_id
     ), code as (${insertCode('made, security_code_key')})
     select exists (select from code) as has_code from made`,
@@ -101,13 +102,12 @@ const readCard = statement({
   text: `select ${columnNames.join(', ')} from card where card_id = :card_id and party_id = :party_id`,
 });
 
-const readCardByExternalId = statement({
+const readCardByExternalId = readByExternalId({
   name: 'read_card_by_external_id',
-  parameters: { party_id: 'text', external_id: 'text' },
+  operation,
   row: columns,
-  text: `select ${columnNames.map((name) => `card.${name}`).join(', ')}
-         from external_id as named join card on card_id = entity_id
-         where named.party_id = :party_id and operation = ${operation} and named.external_id = :external_id`,
+  select: columnNames.map((name) => `card.${name}`).join(', '),
+  join: 'card on card_id = entity_id',
 });
 
 const keepCardAlone = statement({
@@ -141,15 +141,15 @@ const takeOut = statement({
     where card_id = :card_id`,
 });
 
-/** Cards with what hangs on them; the merchant's own names for them are free again. */
+/** Cards with what hangs on them; their external ids are free again. */
 export const deleteCards = (which: string) => `
   with gone as (
     delete from card where ${which} returning card_id, party_id, session_id, external_id
   ), code as (
     delete from security_code using gone where security_code.session_id = gone.session_id
-  ), named as (
+  ), freed as (
     delete from external_id using gone
-    where external_id.party_id = gone.party_id and operation = ${operation}
+    where external_id.party_id = gone.party_id and operation = '${operation}'
       and external_id.external_id = gone.external_id and entity_id = gone.card_id
   )
   select card_id from gone`;
@@ -172,7 +172,7 @@ const deleteUnkept = statement({
     )`),
 });
 
-/** False when the merchant's own name for it is taken already. */
+/** False when the external id is taken. */
 export async function storeCard(
   db: Database,
   row: StoredCardRow,
@@ -209,13 +209,13 @@ export async function findCard(
   return row && resourceFromRow(row);
 }
 
-export async function findCardNamed(
+export async function findCardByExternalId(
   db: Database,
   partyId: string,
   externalId: string,
-): Promise<PaymentResource | undefined> {
+): Promise<FoundByExternalId<PaymentResource> | undefined> {
   const [row] = await db.run(readCardByExternalId, { party_id: partyId, external_id: externalId });
-  return row && resourceFromRow(row);
+  return row && { value: resourceFromRow(row), fingerprint: row.request_fingerprint };
 }
 
 export async function markRetained(

@@ -1,18 +1,27 @@
 // POST …/bindings: a card is to be tied to a customer. The binding is written and answered; the bank is asked afterwards, and
 // what comes of it is read from the binding or from the customer's events.
 import { createHash } from 'node:crypto';
+import type { Static } from 'typebox';
+import type { Instant } from '../../clock.ts';
 import type { PaymentResource } from '../../cards/domain/payment-resource.ts';
 import { latest } from '../../clock.ts';
-import { isNameTaken, type Database } from '../../platform/database/database.ts';
+import type { Database } from '../../platform/database/database.ts';
 import { initialClaim, type JobRunner } from '../../platform/jobs/job-runner.ts';
-import { endpoint } from '../../platform/http/endpoint.ts';
-import { isStopped } from '../../merchants/domain/party.ts';
+import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
+import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
+import type { Shop } from '../../merchants/domain/party.ts';
 import { mandateGiven, recurrentTermsProblem } from '../../recurring/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { decideStart, type BindingRules } from '../domain/commands.ts';
-import { findBinding, findBindingNamed, findEarlierBindings, storeNewBinding } from '../store/bindings.ts';
+import type { BindingFact } from '../domain/binding.ts';
+import { decideStart, type BindingRules, type StartBinding } from '../domain/commands.ts';
+import {
+  findBinding,
+  findBindingByExternalId,
+  findEarlierBindings,
+  storeNewBinding,
+} from '../store/bindings.ts';
 import { bindingBody, bindingExample, BindingParams, BindingSchema } from './binding-schema.ts';
-import { findCustomer } from '../store/customers.ts';
+import { findCustomer, type StoredCustomer } from '../store/customers.ts';
 import { CustomerPath } from './schema.ts';
 import { defined } from '../../defined.ts';
 import type { Ids } from '../../ids.ts';
@@ -32,8 +41,8 @@ type Deps = {
   readonly recurring: Recurring;
 };
 
-/** Each that fails is a change of somebody else's that succeeded. */
-const tries = 100;
+/** Each that meets a conflict is a change of the customer by another request. */
+const maxTries = 100;
 
 export const createBinding = endpoint({
   operation: 'createBinding',
@@ -63,93 +72,106 @@ export const createBinding = endpoint({
     'operationNotPermitted',
     'tooManyBindings',
   ],
-  handle: async ({ caller, params, body, now }, deps: Deps) => {
-    const { db, merchants, cards, banks, jobs, bindingRules } = deps;
+  handle: async (request, deps: Deps) => {
+    const { caller, params, body, now } = request;
     const { customerID: customerId } = params;
     const { paymentToolToken: token, paymentSession: session } = body.paymentResource;
-    const resource = await cards.use(db, caller, { token, session }, now);
+    const resource = await deps.cards.use(deps.db, caller, { token, session }, now);
     if (!resource.ok) return resource;
     const card = resource.value;
     const fingerprint = fingerprintOf(customerId, card);
     const id = deps.ids.next();
-
-    for (let attempt = 0; attempt < tries; attempt++) {
-      const started = await start();
-      if (started === 'customer has moved') continue;
-      if (started.ok || isStopped(started)) return started;
-      // What stands in the way may be that very binding, made meanwhile.
-      return (await answerToRepeat()) ?? started;
-    }
-    throw new Error(`customer ${customerId} was changed by others ${tries} times in a row`);
-
-    async function start() {
-      const stored = await findCustomer(db, caller.partyId, customerId);
-      if (!stored) return refuse('customerNotFound');
-      const earlier = await answerToRepeat();
-      if (earlier && !earlier.ok) return earlier;
-      const shop = await merchants.trading(stored.customer);
-      if (!shop.ok) return shop;
-      if (earlier) return earlier;
-      if (!body.recurrentTerms?.consent) {
-        const { partyId, id: shopId } = shop.value;
-        const { requireConsentEvidence } = await deps.recurring.settings(db, { partyId, shopId });
-        const message = 'The shop stores no card without the consent in recurrentTerms';
-        if (requireConsentEvidence) return refuse('operationNotPermitted', { message });
-      }
-      const terminal = await banks.terminalOf(shop.value);
-      if (!terminal) return refuse('operationNotPermitted', { message: 'No bank takes cards for this shop' });
-      const cardFingerprint = card.fingerprint.hash;
-      const others = await findEarlierBindings(db, { customerId, cardFingerprint }, bindingRules, now);
-      const command = {
-        id,
-        terminal,
-        card: {
-          token: card.token,
-          session: card.session,
-          details: card.card,
-          clientInfo: card.clientInfo,
-        },
-        ...defined({ externalId: body.externalID }),
-        ...(body.sessionInfo?.redirectUrl === undefined ? {} : { redirectUrl: body.sessionInfo.redirectUrl }),
-        ...(body.recurrentTerms === undefined
-          ? {}
-          : { recurrentTerms: mandateGiven(body.recurrentTerms, sha256) }),
-      };
-      const startedAt = latest(now, stored.changedAt);
-      const decision = decideStart(stored.customer, shop.value, command, bindingRules, others, startedAt);
-      if (!decision.ok) return decision;
-      // From here on the binding is made, unless the customer has moved or the name was taken meanwhile.
-      const store = (tx: Database) =>
-        storeNewBinding(tx, stored, decision.value, {
-          cardFingerprint,
-          fingerprint: body.externalID === undefined ? null : fingerprint,
-          claim: initialClaim(now),
-        });
-      // A name that is taken breaks its statement, and must not break more than that.
-      const isOneStatement = body.externalID === undefined;
-      const written = await (isOneStatement ? store(db) : db.transaction(store)).catch((error: unknown) => {
-        if (isNameTaken(error)) return 'customer has moved' as const;
-        throw error;
-      });
-      if (written === 'card is gone') return refuse('invalidPaymentToolToken');
-      if (written === 'customer has moved') return written;
-      db.afterCommit(() => jobs.run('binding', [customerId, id], now, written));
-      return accept(bindingBody(written.binding, stored.customer, caller));
-    }
-
-    async function answerToRepeat() {
-      if (body.externalID === undefined) return undefined;
-      const named = await findBindingNamed(db, caller.partyId, body.externalID);
-      if (!named) return undefined;
-      if (named.fingerprint.equals(fingerprint)) {
-        const name = { partyId: caller.partyId, customerId, bindingId: named.bindingId };
-        const earlier = (await findBinding(db, name))?.stored;
-        return earlier ? accept(bindingBody(earlier.binding, earlier.customer, caller)) : undefined;
-      }
-      return refuse('externalIDConflict', { details: { externalID: body.externalID, id: named.bindingId } });
-    }
+    return createIdempotently({
+      externalId: body.externalID,
+      fingerprint,
+      order: 'findFirst',
+      find: (externalId) => findBindingByExternalId(deps.db, caller.partyId, externalId),
+      respond: async ({ id: bindingId }) => {
+        const name = { partyId: caller.partyId, customerId, bindingId };
+        const earlier = (await findBinding(deps.db, name))?.stored;
+        if (!earlier) return refuse('customerNotFound');
+        const trading = await deps.merchants.trading(earlier.binding);
+        return trading.ok ? accept(bindingBody(earlier.binding, earlier.customer, caller)) : trading;
+      },
+      make: () => startBinding(request, { id, card, fingerprint }, deps),
+      maxTries,
+    });
   },
 });
+
+type BindingRequest = EndpointRequest<Static<typeof CustomerPath>, undefined, BindingParams>;
+type NewBinding = { readonly id: string; readonly card: PaymentResource; readonly fingerprint: Buffer };
+
+async function startBinding({ caller, params, body, now }: BindingRequest, made: NewBinding, deps: Deps) {
+  const { db, merchants, banks, jobs, bindingRules } = deps;
+  const { id, card } = made;
+  const { customerID: customerId } = params;
+  const stored = await findCustomer(db, caller.partyId, customerId);
+  if (!stored) return refuse('customerNotFound');
+  const shop = await merchants.trading(stored.customer);
+  if (!shop.ok) return shop;
+  if (!body.recurrentTerms?.consent && (await requiresConsent(shop.value, deps))) {
+    const message = 'The shop stores no card without the consent in recurrentTerms';
+    return refuse('operationNotPermitted', { message });
+  }
+  const terminal = await banks.terminalOf(shop.value);
+  if (!terminal) return refuse('operationNotPermitted', { message: 'No bank takes cards for this shop' });
+  const recent = await findEarlierBindings(
+    db,
+    { customerId, cardFingerprint: card.fingerprint.hash },
+    bindingRules,
+    now,
+  );
+  const command = { ...commandOf(body, card), id, terminal };
+  const startedAt = latest(now, stored.changedAt);
+  const decision = decideStart(stored.customer, shop.value, command, bindingRules, recent, startedAt);
+  if (!decision.ok) return decision;
+  const written = await storeBinding(stored, decision.value, made, now, deps);
+  if (written === 'cardGone') return refuse('invalidPaymentToolToken');
+  if (written === 'versionConflict') return written;
+  db.afterCommit(() => jobs.run('binding', [customerId, id], now, written));
+  return accept(bindingBody(written.binding, stored.customer, caller));
+}
+
+async function requiresConsent(
+  { partyId, id: shopId }: Shop,
+  { db, recurring }: Pick<Deps, 'db' | 'recurring'>,
+): Promise<boolean> {
+  const { requireConsentEvidence } = await recurring.settings(db, { partyId, shopId });
+  return requireConsentEvidence === true;
+}
+
+function commandOf(
+  { externalID, sessionInfo, recurrentTerms }: BindingParams,
+  { token, session, card: details, clientInfo }: PaymentResource,
+): Omit<StartBinding, 'id' | 'terminal'> {
+  return {
+    card: { token, session, details, clientInfo },
+    ...defined({
+      externalId: externalID,
+      redirectUrl: sessionInfo?.redirectUrl,
+      recurrentTerms: recurrentTerms && mandateGiven(recurrentTerms, sha256),
+    }),
+  };
+}
+
+/** An external id that is taken fails its statement, and must not fail more than that. */
+function storeBinding(
+  stored: StoredCustomer,
+  started: BindingFact & { type: 'binding_started' },
+  { card, fingerprint }: NewBinding,
+  now: Instant,
+  { db }: Pick<Deps, 'db'>,
+): ReturnType<typeof storeNewBinding> {
+  const { externalId } = started.terms;
+  const store = (on: Database) =>
+    storeNewBinding(on, stored, started, {
+      cardFingerprint: card.fingerprint.hash,
+      fingerprint: externalId === undefined ? null : fingerprint,
+      claim: initialClaim(now),
+    });
+  return externalId === undefined ? store(db) : db.transaction(store);
+}
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
@@ -157,6 +179,5 @@ function sha256(text: string): string {
 
 /** What makes two requests the same request: this customer, this card, entered on this occasion. */
 function fingerprintOf(customerId: string, { cardMatchHash, session }: PaymentResource): Buffer {
-  const significant = [customerId, cardMatchHash.toString('hex'), session];
-  return createHash('sha256').update(JSON.stringify(significant)).digest();
+  return requestFingerprint([customerId, cardMatchHash.toString('hex'), session]);
 }

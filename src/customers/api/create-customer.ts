@@ -1,12 +1,11 @@
 // POST /v2/processing/customers: a payer the shop wants to charge later, without him.
-import { createHash } from 'node:crypto';
 import type { Static } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
+import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { metadataProblem } from '../../platform/http/schemas.ts';
-import { isStopped } from '../../merchants/domain/party.ts';
-import { accept, refuse, type Outcome } from '../../refusal.ts';
+import { accept, refuse } from '../../refusal.ts';
 import { decideCreate, newCustomer, type Customer } from '../domain/customer.ts';
-import { findCustomerNamed, storeNewCustomer } from '../store/customers.ts';
+import { findCustomerByExternalId, storeNewCustomer } from '../store/customers.ts';
 import { CustomerAndToken, customerBody, customerExample, CustomerParams } from './schema.ts';
 import { defined } from '../../defined.ts';
 import type { AccessTokens } from '../../platform/keys/access-token.ts';
@@ -56,35 +55,26 @@ export const createCustomer = endpoint({
       metadata: body.metadata ?? {},
       ...defined({ partyId: body.partyID, externalId: body.externalID }),
     };
-    const decision = decideCreate(party, shop, command, now);
-    if (decision.ok && (await storeNewCustomer(db, decision.value, fingerprint))) {
-      return accept(bodyOf(newCustomer(decision.value), deps));
-    }
-    // Only whether they may trade at all comes before the answer to a repeated request: what it asked for was done.
-    const repeated = await answerToRepeat(body, fingerprint, party.id, deps);
-    if (repeated && !(repeated.ok && isStopped(decision))) return repeated;
-    if (!decision.ok) return decision;
-    throw new Error('a customer was neither made nor found by his externalID');
+    return createIdempotently({
+      externalId: body.externalID,
+      fingerprint,
+      order: 'makeFirst',
+      find: (externalId) => findCustomerByExternalId(db, party.id, externalId),
+      respond: async (customer) => {
+        // The external id of a customer who was deleted is not free again, and they do not come back under it.
+        if (customer.state.name === 'deleted') return 'otherRequest';
+        const trading = await merchants.trading(customer);
+        return trading.ok ? accept(bodyOf(customer, deps)) : trading;
+      },
+      make: async () => {
+        const decision = decideCreate(party, shop, command, now);
+        if (!decision.ok) return decision;
+        const isStored = await storeNewCustomer(db, decision.value, fingerprint);
+        return isStored ? accept(bodyOf(newCustomer(decision.value), deps)) : 'externalIdTaken';
+      },
+    });
   },
 });
-
-async function answerToRepeat(
-  body: CustomerParams,
-  fingerprint: Buffer,
-  partyId: string,
-  deps: Deps,
-): Promise<Outcome<Static<typeof CustomerAndToken>, 'externalIDConflict'> | undefined> {
-  if (body.externalID === undefined) return undefined;
-  const earlier = await findCustomerNamed(deps.db, partyId, body.externalID);
-  if (!earlier) return undefined;
-  const { customer } = earlier;
-  // The name of a customer who was deleted is not free again, and he does not come back under it.
-  if (earlier.fingerprint.equals(fingerprint) && customer.state.name !== 'deleted') {
-    return accept(bodyOf(customer, deps));
-  }
-  const details = { externalID: body.externalID, id: customer.id };
-  return refuse('externalIDConflict', { details });
-}
 
 function bodyOf(customer: Customer, { tokens }: { tokens: AccessTokens }): Static<typeof CustomerAndToken> {
   const payload = tokens.issue({ kind: 'customer', entityId: customer.id, partyId: customer.partyId });
@@ -94,7 +84,5 @@ function bodyOf(customer: Customer, { tokens }: { tokens: AccessTokens }): Stati
 /** What makes two requests the same request. The order of the members of contactInfo says nothing. */
 function fingerprintOf({ shopID, contactInfo }: CustomerParams): Buffer {
   const contact = Object.entries(contactInfo).sort(([one], [other]) => (one < other ? -1 : 1));
-  return createHash('sha256')
-    .update(JSON.stringify([shopID, contact]))
-    .digest();
+  return requestFingerprint([shopID, contact]);
 }

@@ -1,10 +1,10 @@
-// The reads of a customer: by his id, by the merchant's own name for him, and with what a card can be bound to him.
+// The reads of a customer: by id, by external id, and with what a card can be bound to them.
 import { Type } from 'typebox';
 import { byBankCard, PaymentMethod } from '../../cards/api/payment-method-schema.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { ExternalID } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { findCustomer, findCustomerNamed } from '../store/customers.ts';
+import { findCustomer, findCustomerByExternalId as findByExternalId } from '../store/customers.ts';
 import { customerBody, CustomerPath, CustomerSchema } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
@@ -45,9 +45,9 @@ export const findCustomerByExternalId = endpoint({
   response: CustomerSchema,
   errors: ['customerNotFound'],
   handle: async ({ caller, query }, { db }: { db: Database }) => {
-    const found = await findCustomerNamed(db, caller.partyId, query.externalID);
-    if (!found || found.customer.state.name === 'deleted') return refuse('customerNotFound');
-    return accept(customerBody(found.customer));
+    const found = await findByExternalId(db, caller.partyId, query.externalID);
+    if (!found || found.value.state.name === 'deleted') return refuse('customerNotFound');
+    return accept(customerBody(found.value));
   },
 });
 

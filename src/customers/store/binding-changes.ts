@@ -79,7 +79,7 @@ export async function nameSeries(
 }
 
 /** Somebody else changed the customer since he was read: what was to be written beside the change is taken back. */
-class CustomerHasMoved extends Error {}
+class VersionConflict extends Error {}
 
 /**
  * The facts are one event. Undefined when somebody else changed the customer, or the binding, since it was read. What is
@@ -115,12 +115,12 @@ export async function storeBindingFacts(
   const writeBeside = async (tx: Database) => {
     await alsoWrite?.(tx);
     const written = await tx.run(changeBinding, values);
-    if (written.length === 0) throw new CustomerHasMoved();
+    if (written.length === 0) throw new VersionConflict();
     return written;
   };
   const write = () => (alsoWrite ? db.transaction(writeBeside) : db.run(changeBinding, values));
   const rows = await recording(db, journal, write).catch((error: unknown) => {
-    if (error instanceof CustomerHasMoved) return [];
+    if (error instanceof VersionConflict) return [];
     throw error;
   });
   if (rows === 'insufficient') throw new Error('what draws on no account was refused for lack of money');

@@ -4,6 +4,11 @@ import { retainCard, keptForText, keptParameters } from '../../cards/domain/card
 import { cardIdOf } from '../../cards/domain/payment-resource.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
+import {
+  readByExternalId,
+  recordExternalId,
+  type FoundByExternalId,
+} from '../../platform/database/external-id.ts';
 import { optional, statement, type Values } from '../../platform/database/statement.ts';
 import { appendEvent, changedAt, changedParameters } from '../../platform/events/log.ts';
 import { velocityWindowMs, type BindingRules, type RecentBindings } from '../domain/commands.ts';
@@ -35,8 +40,8 @@ const storedColumns = { ...bindingColumns, ...ofCustomer } as const;
 const storedList = `${bindingList}, ${customerList}`;
 
 /**
- * Nothing is written when the customer has moved since he was read, or when the card is gone. A name used before breaks the
- * whole statement.
+ * Nothing is written when the customer was changed since they were read, or when the card is gone. An external id that is taken
+ * fails the whole statement.
  */
 const insertBinding = statement({
   name: 'insert_binding',
@@ -49,19 +54,17 @@ const insertBinding = statement({
     wake_at: 'timestamptz',
     attempts: 'int4',
   },
-  row: { has_moved: 'bool', is_made: 'bool' },
+  row: { is_version_conflict: 'bool', is_made: 'bool' },
   text: `
-    with unmoved as (
+    with unchanged as (
       select customer_id from customer where customer_id = :customer_id and version = :version - 1 for update
-    ), kept as (${retainCard('unmoved')}
+    ), kept as (${retainCard('unchanged')}
     ), changed as (
       update customer set version = version + 1, ${changedAt('customer')}, bindings_made = :number
-      from unmoved where customer.customer_id = unmoved.customer_id and exists (select from kept)
+      from unchanged where customer.customer_id = unchanged.customer_id and exists (select from kept)
       returning customer.customer_id, party_id, version, changed_at
-    ), named as (
-      insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-      select :party_id, 'createBinding', :external_id, :binding_id, :fingerprint
-      from changed where :external_id is not null
+    ), identified as (
+      ${recordExternalId('createBinding', ':binding_id')}
     ), made as (
       insert into binding (${Object.keys(bindingColumns).join(', ')}, card_fingerprint, wake_at, attempts)
       select ${Object.keys(bindingColumns)
@@ -70,7 +73,7 @@ const insertBinding = statement({
     ), logged as (
       ${appendEvent('customer', 'customer_id')}
     )
-    select not exists (select from unmoved) as has_moved, exists (select from changed) as is_made`,
+    select not exists (select from unchanged) as is_version_conflict, exists (select from changed) as is_made`,
 });
 
 const readBinding = statement({
@@ -127,12 +130,11 @@ const readSeriesOfBinding = statement({
   text: `select series_id from binding where customer_id = :customer_id and binding_id = :binding_id`,
 });
 
-const readBindingName = statement({
+const readBindingByExternalId = readByExternalId({
   name: 'read_binding_by_external_id',
-  parameters: { party_id: 'text', external_id: 'text' },
-  row: { entity_id: 'text', fingerprint: 'bytea' },
-  text: `select entity_id, fingerprint from external_id
-         where party_id = :party_id and operation = 'createBinding' and external_id = :external_id`,
+  operation: 'createBinding',
+  row: { entity_id: 'text' },
+  select: 'entity_id',
 });
 
 /** With one more there would be too many; counted by steps in an index, so that it costs the same for every customer. */
@@ -166,7 +168,7 @@ export async function storeNewBinding(
     fingerprint: Buffer | null;
     claim: { wake_at: Instant; attempts: number };
   },
-): Promise<StoredBinding | 'customer has moved' | 'card is gone'> {
+): Promise<StoredBinding | 'versionConflict' | 'cardGone'> {
   const binding = evolveBinding(undefined, started);
   const { customerId, id, card } = binding;
   if (customerId !== customer.id) throw new Error('a binding of another customer');
@@ -180,8 +182,8 @@ export async function storeNewBinding(
     happened_at: binding.createdAt,
     facts: [bindingFactToJson(started, binding.id)],
   });
-  if (!row || row.has_moved) return 'customer has moved';
-  if (!row.is_made) return 'card is gone';
+  if (!row || row.is_version_conflict) return 'versionConflict';
+  if (!row.is_made) return 'cardGone';
   const made = version + 1;
   return { binding, version: made, customer: { state: customer.state }, customerVersion: made };
 }
@@ -274,13 +276,13 @@ export async function findBinding(
   };
 }
 
-export async function findBindingNamed(
+export async function findBindingByExternalId(
   db: Database,
   partyId: string,
   externalId: string,
-): Promise<{ bindingId: string; fingerprint: Buffer } | undefined> {
-  const [row] = await db.run(readBindingName, { party_id: partyId, external_id: externalId });
-  return row && { bindingId: row.entity_id, fingerprint: row.fingerprint };
+): Promise<FoundByExternalId<{ id: string }> | undefined> {
+  const [row] = await db.run(readBindingByExternalId, { party_id: partyId, external_id: externalId });
+  return row && { value: { id: row.entity_id }, fingerprint: row.request_fingerprint };
 }
 
 export async function findEarlierBindings(

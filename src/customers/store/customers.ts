@@ -2,6 +2,11 @@
 // is not found by anybody who asks; his row stays, for what was charged to him.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
+import {
+  claimExternalId,
+  readByExternalId,
+  type FoundByExternalId,
+} from '../../platform/database/external-id.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import { appendEvent, changedAt, changedParameters, createdParameters } from '../../platform/events/log.ts';
 import { customerFactToJson } from './codec.ts';
@@ -39,22 +44,18 @@ export const customerColumns = {
 } as const;
 const columnList = Object.keys(customerColumns).join(', ');
 
-/** One round trip: the merchant's own name for him is claimed, and only then the customer and his first event written. */
+/** One round trip: the external id is claimed, and only then the customer and their first event written. */
 const insertCustomer = statement({
   name: 'insert_customer',
   parameters: { ...customerColumns, ...createdParameters, fingerprint: 'bytea' },
   row: { customer_id: 'text' },
   text: `
-    with claimed as (
-      insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-      select :party_id, 'createCustomer', :external_id, :customer_id, :fingerprint where :external_id is not null
-      on conflict do nothing returning entity_id
-    ), changed as (
+    with ${claimExternalId('createCustomer', ':customer_id')}, changed as (
       insert into customer (${columnList})
       select ${Object.keys(customerColumns)
         .map((name) => `:${name}`)
         .join(', ')}
-      where :external_id is null or exists (select from claimed)
+      from claimed
       returning customer_id, party_id, version, changed_at
     ), logged as (
       ${appendEvent('customer', 'customer_id')}
@@ -89,17 +90,16 @@ const readCustomer = statement({
          where customer_id = :customer_id and party_id = :party_id and status <> 'deleted'`,
 });
 
-/** A deleted one too: his name is not free again. */
-const readCustomerByExternalId = statement({
+/** A deleted one too: the external id is not free again. */
+const readCustomerByExternalId = readByExternalId({
   name: 'read_customer_by_external_id',
-  parameters: { party_id: 'text', external_id: 'text' },
-  row: { ...customerColumns, fingerprint: 'bytea' },
-  text: `select ${columnList
+  operation: 'createCustomer',
+  row: customerColumns,
+  select: columnList
     .split(', ')
     .map((name) => `customer.${name}`)
-    .join(', ')}, named.fingerprint
-         from external_id as named join customer on customer_id = entity_id
-         where named.party_id = :party_id and operation = 'createCustomer' and named.external_id = :external_id`,
+    .join(', '),
+  join: 'customer on customer_id = entity_id',
 });
 
 /** Of whatever party: whoever is shown something of him has his token. A deleted one too. */
@@ -114,7 +114,7 @@ const readCustomerOfPayer = statement({
          from customer where customer_id = :customer_id`,
 });
 
-/** False when the merchant's name for him is taken already. */
+/** False when the external id is taken. */
 export async function storeNewCustomer(
   db: Database,
   created: CustomerFact & { type: 'customer_created' },
@@ -163,13 +163,13 @@ export async function findCustomer(
   return row && storedFromRow(row);
 }
 
-export async function findCustomerNamed(
+export async function findCustomerByExternalId(
   db: Database,
   partyId: string,
   externalId: string,
-): Promise<{ customer: Customer; fingerprint: Buffer } | undefined> {
+): Promise<FoundByExternalId<Customer> | undefined> {
   const [row] = await db.run(readCustomerByExternalId, { party_id: partyId, external_id: externalId });
-  return row && { customer: storedFromRow(row).customer, fingerprint: row.fingerprint };
+  return row && { value: storedFromRow(row).customer, fingerprint: row.request_fingerprint };
 }
 
 /** With whether a card is being bound to him now. */

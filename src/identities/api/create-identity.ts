@@ -2,10 +2,10 @@
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { identityBody, identityExample, IdentityParams, IdentitySchema } from './schema.ts';
-import { decideCreate, evolve, type Identity } from '../domain/identity.ts';
-import { findIdentityNamed, storeNewIdentity } from '../store/identities.ts';
+import { decideCreate, evolve } from '../domain/identity.ts';
 import type { Provider } from '../domain/provider.ts';
-import { fingerprintOf, createIdempotently } from './idempotent-create.ts';
+import { findIdentityByExternalId, storeNewIdentity } from '../store/identities.ts';
+import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { givenIn, shapeProblem } from './shared-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
@@ -38,14 +38,19 @@ export const createIdentity = endpoint({
       ids,
     }: { db: Database; merchants: Merchants; payouts: { providers: readonly Provider[] }; ids: Ids },
   ) => {
-    const fingerprint = fingerprintOf([body.name, body.provider, body.class, body.metadata, body.externalID]);
-    const made = await createIdempotently<
-      Identity,
-      'partyInaccessible' | 'noSuchProvider' | 'noSuchIdentityClass'
-    >({
+    const fingerprint = requestFingerprint([
+      body.name,
+      body.provider,
+      body.class,
+      body.metadata,
+      body.externalID,
+    ]);
+    return createIdempotently({
       externalId: body.externalID,
       fingerprint,
-      find: (name) => findIdentityNamed(db, caller.partyId, name),
+      order: 'findFirst',
+      find: (externalId) => findIdentityByExternalId(db, caller.partyId, externalId),
+      respond: (identity) => accept(identityBody(identity)),
       make: async () => {
         const party = await merchants.party(caller.partyId);
         if (!party) return refuse('partyInaccessible');
@@ -59,9 +64,8 @@ export const createIdentity = endpoint({
         const decision = decideCreate(party, payouts.providers, terms, now);
         if (!decision.ok) return decision;
         const isStored = await storeNewIdentity(db, decision.value, fingerprint);
-        return isStored ? accept(evolve(undefined, decision.value)) : 'nameTaken';
+        return isStored ? accept(identityBody(evolve(undefined, decision.value))) : 'externalIdTaken';
       },
     });
-    return made.ok ? accept(identityBody(made.value)) : made;
   },
 });

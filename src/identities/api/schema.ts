@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox';
 import { DateTime } from '../../platform/http/schemas.ts';
 import type { Identification, Identity } from '../domain/identity.ts';
-import { AnyID, EntityName, FreeMetadata, givenBody, Named } from './shared-schema.ts';
+import { AnyID, EntityName, FreeMetadata, givenBody, PayoutExternalID } from './shared-schema.ts';
 import { defined } from '../../defined.ts';
 
 export const IdentityParams = Type.Object(
@@ -14,7 +14,7 @@ export const IdentityParams = Type.Object(
       Type.String({ minLength: 1, maxLength: 40, description: 'The party of the API key; no other.' }),
     ),
     metadata: Type.Optional(FreeMetadata),
-    externalID: Type.Optional(Named),
+    externalID: Type.Optional(PayoutExternalID),
   },
   { title: 'Identity' },
 );

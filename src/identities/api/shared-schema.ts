@@ -9,7 +9,7 @@ import { defined } from '../../defined.ts';
 export const AnyID = Type.String({ minLength: 1, maxLength: 40 });
 
 /** Longer than on the payments' side. */
-export const Named = Type.String({
+export const PayoutExternalID = Type.String({
   minLength: 1,
   maxLength: 64,
   description: 'Your own name for it. The same request sent again with the same name makes nothing new.',

@@ -1,6 +1,11 @@
 // Identities and their identifications in SQL: the row, guarded by its version, and its event in one statement.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
+import {
+  claimExternalId,
+  readByExternalId,
+  type FoundByExternalId,
+} from '../../platform/database/external-id.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import { appendEvent, changedAt, changedParameters, createdParameters } from '../../platform/events/log.ts';
 import {
@@ -10,9 +15,8 @@ import {
   type IdentityFact,
   type Proof,
 } from '../domain/identity.ts';
-import type { Named } from '../api/idempotent-create.ts';
 import type { Level } from '../domain/provider.ts';
-import { claimExternalId, columnList, listStatement, parameterList } from './sql-fragments.ts';
+import { columnList, listStatement, parameterList } from './sql-fragments.ts';
 import { defined } from '../../defined.ts';
 
 export type StoredIdentity = { readonly identity: Identity; readonly version: number };
@@ -48,8 +52,8 @@ const insertIdentity = statement({
   parameters: { ...columns, ...createdParameters, fingerprint: 'bytea' },
   row: { identity_id: 'text' },
   text: `
-    with ${claimExternalId('createIdentity', 'identity_id')}, changed as (
-      insert into identity (${selectedColumns}, changed_at) select ${parameterList(columns)}, :created_at from named
+    with ${claimExternalId('createIdentity', ':identity_id')}, changed as (
+      insert into identity (${selectedColumns}, changed_at) select ${parameterList(columns)}, :created_at from claimed
       returning identity_id, party_id, version, changed_at
     ), logged as (${appendEvent('identity', 'identity_id')})
     select identity_id from changed`,
@@ -84,13 +88,12 @@ const readIdentity = statement({
          where identity_id = :identity_id and (:party_id is null or party_id = :party_id)`,
 });
 
-const readIdentityNamed = statement({
-  name: 'read_identity_named',
-  parameters: { party_id: 'text', external_id: 'text' },
-  row: { ...columns, fingerprint: 'bytea' },
-  text: `select ${columnList(columns, 'identity')}, claimed.fingerprint
-         from external_id as claimed join identity on identity_id = entity_id
-         where claimed.party_id = :party_id and operation = 'createIdentity' and claimed.external_id = :external_id`,
+const readIdentityByExternalId = readByExternalId({
+  name: 'read_identity_by_external_id',
+  operation: 'createIdentity',
+  row: columns,
+  select: columnList(columns, 'identity'),
+  join: 'identity on identity_id = entity_id',
 });
 
 const listIdentityRows = listStatement({
@@ -127,7 +130,7 @@ const readChallenges = statement({
          order by created_at, challenge_id limit 1000`,
 });
 
-/** False when the merchant's name for it is taken already. */
+/** False when the external id is taken. */
 export async function storeNewIdentity(
   db: Database,
   created: IdentityFact & { type: 'identity_created' },
@@ -163,13 +166,13 @@ export async function findIdentity(
   return row && storedFromRow(row);
 }
 
-export async function findIdentityNamed(
+export async function findIdentityByExternalId(
   db: Database,
   partyId: string,
   externalId: string,
-): Promise<Named<Identity> | undefined> {
-  const [row] = await db.run(readIdentityNamed, { party_id: partyId, external_id: externalId });
-  return row && { value: storedFromRow(row).identity, fingerprint: row.fingerprint };
+): Promise<FoundByExternalId<Identity> | undefined> {
+  const [row] = await db.run(readIdentityByExternalId, { party_id: partyId, external_id: externalId });
+  return row && { value: storedFromRow(row).identity, fingerprint: row.request_fingerprint };
 }
 
 export async function listIdentities(

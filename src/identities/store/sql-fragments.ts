@@ -1,19 +1,5 @@
-// Parts of statements that the stores of this room share: the claim of a merchant's own name, and lists.
+// Parts of statements that the stores of identities, wallets and payouts share.
 import { statement, type Columns } from '../../platform/database/statement.ts';
-
-/**
- * The first common table expressions of a create: the merchant's own name for it is claimed, if there is one, and `named` has a
- * row only if nobody else has that name. Uses :party_id, :external_id, :fingerprint and the given id.
- */
-export function claimExternalId(operation: string, idParameter: string): string {
-  return `claimed as (
-      insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-      select :party_id, '${operation}', :external_id, :${idParameter}, :fingerprint where :external_id is not null
-      on conflict do nothing returning entity_id
-    ), named as (
-      select where :external_id is null or exists (select from claimed)
-    )`;
-}
 
 /** Whose identity is blocked, or who may not trade, neither pays out nor is paid: `isBlocked` of a wallet and of a destination. */
 export const isBlockedSql = 'identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked';

@@ -1,14 +1,20 @@
 // POST /v2/processing/invoices: the first step of everything that is paid.
-import { hash } from 'node:crypto';
 import type { Static } from 'typebox';
 import { parseInstant, type Instant } from '../../clock.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
+import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { metadataProblem } from '../../platform/http/schemas.ts';
-import { isStopped } from '../../merchants/domain/party.ts';
-import { accept, refuse, type Outcome } from '../../refusal.ts';
-import { decideCreate, type CreateInvoice, type Invoice } from '../domain/invoice.ts';
-import { findInvoiceNamed, storeNewInvoice } from '../store/invoices.ts';
-import { cartOf, InvoiceAndToken, invoiceBody, invoiceExample, InvoiceParams } from './schema.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { decideCreate, evolve, type CreateInvoice, type Invoice } from '../domain/invoice.ts';
+import { findInvoiceByExternalId, storeNewInvoice } from '../store/invoices.ts';
+import {
+  cartIdentity,
+  cartOf,
+  InvoiceAndToken,
+  invoiceBody,
+  invoiceExample,
+  InvoiceParams,
+} from './schema.ts';
 import { defined } from '../../defined.ts';
 import type { AccessTokens } from '../../platform/keys/access-token.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -56,37 +62,25 @@ export const createInvoice = endpoint({
     const shop = await merchants.shop(party.id, body.shopID);
     const command = commandOf(body, deps.ids.next());
     const fingerprint = fingerprintOf(body);
-
-    const decision = decideCreate(party, shop, command, now);
-    if (decision.ok && decision.value.type === 'invoice_created') {
-      if (await storeNewInvoice(db, decision.value, fingerprint)) {
+    return createIdempotently({
+      externalId: body.externalID,
+      fingerprint,
+      order: 'makeFirst',
+      find: (externalId) => findInvoiceByExternalId(db, party.id, externalId),
+      respond: async (invoice) => {
+        const trading = await merchants.trading(invoice);
+        return trading.ok ? accept(bodyOf(invoice, deps)) : trading;
+      },
+      make: async () => {
+        const decision = decideCreate(party, shop, command, now);
+        if (!decision.ok) return decision;
+        if (!(await storeNewInvoice(db, decision.value, fingerprint))) return 'externalIdTaken';
         if (command.dueDate <= now) db.afterCommit(() => deps.jobs.wake());
-        return accept(bodyOf({ ...decision.value.terms, status: 'unpaid', paymentInProgress: false }, deps));
-      }
-    }
-    // Only whether they may trade at all comes before the answer to a repeated request: what it asked for was done.
-    const repeated = await answerToRepeat(body, fingerprint, party.id, deps);
-    if (repeated && !(repeated.ok && isStopped(decision))) return repeated;
-    if (!decision.ok) return decision;
-    throw new Error('an invoice was neither made nor found by its externalID');
+        return accept(bodyOf(evolve(undefined, decision.value), deps));
+      },
+    });
   },
 });
-
-async function answerToRepeat(
-  body: InvoiceParams,
-  fingerprint: Buffer,
-  partyId: string,
-  deps: Deps,
-): Promise<Outcome<Static<typeof InvoiceAndToken>, 'externalIDConflict'> | undefined> {
-  if (body.externalID === undefined) return undefined;
-  const earlier = await findInvoiceNamed(deps.db, partyId, body.externalID);
-  if (!earlier) return undefined;
-  if (!earlier.fingerprint.equals(fingerprint)) {
-    const details = { externalID: body.externalID, id: earlier.invoice.id };
-    return refuse('externalIDConflict', { details });
-  }
-  return accept(bodyOf(earlier.invoice, deps));
-}
 
 function bodyOf(invoice: Invoice, { tokens }: { tokens: AccessTokens }): Static<typeof InvoiceAndToken> {
   const payload = tokens.issue({ kind: 'invoice', entityId: invoice.id, partyId: invoice.partyId });
@@ -112,21 +106,10 @@ function instantOf(text: string): Instant {
   return instant;
 }
 
-/** What makes two requests the same request; the order of cart lines does not matter, nor does anything left out here. */
-function fingerprintOf(body: InvoiceParams): Buffer {
-  const lines = body.cart?.map((line) =>
-    JSON.stringify([line.product, line.quantity ?? 1, line.price, line.taxMode?.rate ?? null]),
-  );
-  const { bankAccount } = body;
-  const significant = [
-    body.shopID,
-    body.amount ?? null,
-    body.currency,
-    body.product,
-    body.dueDate,
-    lines?.sort() ?? null,
-    bankAccount ? [bankAccount.account, bankAccount.bankBik] : null,
-    body.allocation ?? null,
-  ];
-  return hash('sha256', JSON.stringify(significant), 'buffer');
+/** What makes two requests the same request; nothing left out here matters. */
+function fingerprintOf({ shopID, amount, currency, product, dueDate, ...body }: InvoiceParams): Buffer {
+  const { cart, bankAccount, allocation } = body;
+  const account = bankAccount && [bankAccount.account, bankAccount.bankBik];
+  const lines = cart && cartIdentity(cart);
+  return requestFingerprint([shopID, amount, currency, product, dueDate, lines, account, allocation]);
 }

@@ -1,9 +1,9 @@
-// The reads of an invoice: by its id, by the merchant's own name for it, and its events.
+// The reads of an invoice: by its id, by its external id, and its events.
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { ExternalID } from '../../platform/http/schemas.ts';
 import { Type } from 'typebox';
 import { accept, refuse } from '../../refusal.ts';
-import { findInvoice, findInvoiceNamed } from '../store/invoices.ts';
+import { findInvoice, findInvoiceByExternalId as findByExternalId } from '../store/invoices.ts';
 import { invoiceBody, InvoicePath, InvoiceSchema } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 
@@ -36,7 +36,7 @@ export const findInvoiceByExternalId = endpoint({
   response: InvoiceSchema,
   errors: ['invoiceNotFound'],
   handle: async ({ caller, query }, { db }: { db: Database }) => {
-    const found = await findInvoiceNamed(db, caller.partyId, query.externalID);
-    return found ? accept(invoiceBody(found.invoice)) : refuse('invoiceNotFound');
+    const found = await findByExternalId(db, caller.partyId, query.externalID);
+    return found ? accept(invoiceBody(found.value)) : refuse('invoiceNotFound');
   },
 });

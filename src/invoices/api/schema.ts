@@ -214,3 +214,12 @@ export function cartOf(lines: Static<typeof CartParams>): CartLine[] {
     };
   });
 }
+
+/** What makes two carts the same: their lines in any order. */
+export function cartIdentity(lines: Static<typeof CartParams>): string[] {
+  return lines
+    .map(({ product, quantity = 1, price, taxMode }) =>
+      JSON.stringify([product, quantity, price, taxMode?.rate ?? null]),
+    )
+    .sort();
+}

@@ -84,7 +84,7 @@ export function decideCreate(
   shop: Shop | undefined,
   command: CreateInvoice,
   now: Instant,
-): Outcome<InvoiceFact, CreateRefusal> {
+): Outcome<InvoiceFact & { type: 'invoice_created' }, CreateRefusal> {
   if (command.partyId !== undefined && command.partyId !== party.id) return refuse('invalidPartyID');
   const trading = requireTrading(party, shop);
   if (!trading.ok) return trading;

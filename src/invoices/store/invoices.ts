@@ -2,6 +2,11 @@
 // again. Facts keep money as JSON integers; the largest amount is far below 2^53.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
+import {
+  claimExternalId,
+  readByExternalId,
+  type FoundByExternalId,
+} from '../../platform/database/external-id.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import { appendEvent, changedAt, changedParameters, createdParameters } from '../../platform/events/log.ts';
 import type { Currency } from '../../money.ts';
@@ -43,22 +48,18 @@ const columnList = Object.keys(columns).join(', ');
 const readColumns = { ...columns, payment_in_progress: 'bool' } as const;
 const readColumnList = Object.keys(readColumns).join(', ');
 
-/** One round trip: the merchant's own name for it is claimed, and only then the invoice and its first event written. */
+/** One round trip: the external id is claimed, and only then the invoice and its first event written. */
 const insertInvoice = statement({
   name: 'insert_invoice',
   parameters: { ...columns, ...createdParameters, wake_at: 'timestamptz?', fingerprint: 'bytea' },
   row: { invoice_id: 'text' },
   text: `
-    with claimed as (
-      insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-      select :party_id, 'createInvoice', :external_id, :invoice_id, :fingerprint where :external_id is not null
-      on conflict do nothing returning entity_id
-    ), changed as (
+    with ${claimExternalId('createInvoice', ':invoice_id')}, changed as (
       insert into invoice (${columnList}, changed_at, wake_at)
       select ${Object.keys(columns)
         .map((name) => `:${name}`)
         .join(', ')}, :created_at, :wake_at
-      where :external_id is null or exists (select from claimed)
+      from claimed
       returning invoice_id, party_id, version, changed_at
     ), logged as (
       ${appendEvent('invoice', 'invoice_id')}
@@ -104,16 +105,15 @@ const readInvoiceOfParty = statement({
   text: `select ${readColumnList} from invoice where invoice_id = :invoice_id and party_id = :party_id`,
 });
 
-const readInvoiceByExternalId = statement({
+const readInvoiceByExternalId = readByExternalId({
   name: 'read_invoice_by_external_id',
-  parameters: { party_id: 'text', external_id: 'text' },
-  row: { ...readColumns, fingerprint: 'bytea' },
-  text: `select ${readColumnList
+  operation: 'createInvoice',
+  row: readColumns,
+  select: readColumnList
     .split(', ')
     .map((name) => `invoice.${name}`)
-    .join(', ')}, named.fingerprint
-         from external_id as named join invoice on invoice_id = entity_id
-         where named.party_id = :party_id and operation = 'createInvoice' and named.external_id = :external_id`,
+    .join(', '),
+  join: 'invoice on invoice_id = entity_id',
 });
 
 const rescheduleInvoice = statement({
@@ -124,7 +124,7 @@ const rescheduleInvoice = statement({
          where invoice_id = :invoice_id and version = :version`,
 });
 
-/** False when the merchant's name for it is taken already. */
+/** False when the external id is taken. */
 export async function storeNewInvoice(
   db: Database,
   created: InvoiceFact & { type: 'invoice_created' },
@@ -158,13 +158,13 @@ export async function loadInvoice(
   return row && storedFromRow(row).invoice;
 }
 
-export async function findInvoiceNamed(
+export async function findInvoiceByExternalId(
   db: Database,
   partyId: string,
   externalId: string,
-): Promise<{ invoice: Invoice; fingerprint: Buffer } | undefined> {
+): Promise<FoundByExternalId<Invoice> | undefined> {
   const [row] = await db.run(readInvoiceByExternalId, { party_id: partyId, external_id: externalId });
-  return row && { invoice: storedFromRow(row).invoice, fingerprint: row.fingerprint };
+  return row && { value: storedFromRow(row).invoice, fingerprint: row.request_fingerprint };
 }
 
 const changeTries = 10;

@@ -46,16 +46,6 @@ export function requireTrading(party: Party, shop: Shop | undefined): Outcome<Sh
   return accept(shop);
 }
 
-/** Whether it was refused by those checks. They come before the answer to a repeated request, and after its conflict. */
-export function isStopped(outcome: Outcome<unknown, string>): boolean {
-  const stops: readonly string[] = [
-    'invalidPartyStatus',
-    'invalidShopID',
-    'invalidShopStatus',
-  ] satisfies TradingRefusal[];
-  return !outcome.ok && stops.includes(outcome.refusal.code);
-}
-
 /** An origin as browsers write it, or undefined for what is none, or not one of the web. */
 export function originOf(address: string): string | undefined {
   if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) return undefined;

@@ -1,11 +1,13 @@
 // POST …/payments: a payer with a card, or a charge without him. The payment is written and answered; the bank is asked
 // afterwards, and what comes of it is read from the payment or from the invoice's events.
 import { hash } from 'node:crypto';
+import type { Static } from 'typebox';
 import { epochMsOf, lastInstant, laterBy, parseInstant, type Instant } from '../../clock.ts';
 import { initialClaim, type JobRunner } from '../../platform/jobs/job-runner.ts';
-import { isVersionConflict, isNameTaken, type Database } from '../../platform/database/database.ts';
+import type { Database } from '../../platform/database/database.ts';
 import { durationMsOf } from '../../platform/http/request-deadline.ts';
-import { endpoint } from '../../platform/http/endpoint.ts';
+import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
+import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { metadataProblem } from '../../platform/http/schemas.ts';
 import { validationMessage } from '../../platform/http/errors/validate.ts';
 import { InvoicePath } from '../../invoices/api/schema.ts';
@@ -13,8 +15,8 @@ import type { Shop } from '../../merchants/domain/party.ts';
 import { mandateGiven, recurrentTermsProblem } from '../../recurring/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { sourceOf, type CardSource, type CardSourceDeps } from '../card-source.ts';
-import { decideStart, requirePayable, type StartPayment } from '../domain/commands.ts';
-import { findPayableInvoice, findPaymentNamed, storeNewPayment } from '../store/payments.ts';
+import { decideStart, requirePayable, type PayableInvoice, type StartPayment } from '../domain/commands.ts';
+import { findPayableInvoice, findPaymentByExternalId, storeNewPayment } from '../store/payments.ts';
 import { paymentBody, paymentExample, PaymentParams, PaymentSchema } from './schema.ts';
 import { defined } from '../../defined.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
@@ -25,8 +27,6 @@ type Deps = CardSourceDeps & {
   readonly banks: Banks;
   readonly jobs: JobRunner;
 };
-
-const tries = 10;
 
 export const createPayment = endpoint({
   operation: 'createPayment',
@@ -74,105 +74,110 @@ export const createPayment = endpoint({
     'recurrentRetryLimitReached',
     'recurrentParentStale',
   ],
-  handle: async ({ caller, params, body, now }, deps: Deps) => {
+  handle: async (request, deps: Deps) => {
+    const { caller, params, body, now } = request;
     const deadline = deadlineOf(body.processingDeadline, now);
     if (deadline === 'unreadable') return refuse('invalidProcessingDeadline');
     // Before anything is looked for: it is not to learn which cards were kept either.
     if ('isFor' in caller && body.payer.payerType !== 'PaymentResourcePayer')
       return refuse('operationNotPermitted', { message: 'This token is for a payer who is present' });
-
-    const { db, merchants, banks, recurring, jobs } = deps;
     const source = await sourceOf({ caller, payer: body.payer, now }, deps);
     if (!source.ok) return source;
-    const payerSource = source.value;
-    const fingerprint = fingerprintOf(params.invoiceID, body, payerSource);
-
-    const command: Omit<StartPayment, 'terminal' | 'realm' | 'fees' | 'payer'> = {
-      flow: flowOf(body.flow),
-      makeRecurrent: body.makeRecurrent ?? false,
-      ...(body.recurrentTerms === undefined
-        ? {}
-        : { recurrentTerms: mandateGiven(body.recurrentTerms, sha256) }),
-      ...defined({ deadline, metadata: body.metadata, externalId: body.externalID }),
-    };
-    for (let attempt = 0; attempt < tries; attempt++) {
-      // Who has found once that others are at it holds what it is about, so that it is his turn in the end.
-      const started = await start(payerSource.needsLock ?? attempt > 0);
-      if (started === 'invoice has moved') continue;
-      if (started.ok) return started;
-      // A repeated request is answered before the rules of payments: the invoice may be busy, or paid, by that very one.
-      const repeated = await answerToRepeat();
-      return repeated ?? started;
-    }
-    throw new Error(`invoice ${params.invoiceID} was changed by others ${tries} times in a row`);
-
-    async function start(isLocked: boolean) {
-      const earlier = await answerToRepeat();
-      if (earlier) return earlier;
-      const payable = await findPayableInvoice(db, caller.partyId, params.invoiceID);
-      if (!payable) return refuse('invoiceNotFound');
-      const shop = await merchants.trading(payable.invoice);
-      if (!shop.ok) return shop;
-      const { realm, fees } = shop.value;
-      const { invoice, version: invoiceVersion } = payable;
-      const mayStart = requirePayable(invoice, command, now);
-      if (!mayStart.ok) return mayStart;
-      const unwanted = await unwantedByShop(shop.value);
-      if (unwanted) return refuse('operationNotPermitted', { message: unwanted });
-      const terminal = await banks.terminalOf(shop.value);
-      if (!terminal) return refuse('operationNotPermitted', { message: 'No bank takes cards for this shop' });
-      // From here on the payment is made, if its card may be charged, unless the invoice has moved or the name was taken.
-      const make = async (on: Database) => {
-        const taken = await payerSource.take(on, invoice, isLocked);
-        if (!taken.ok) return taken;
-        const { payer, withPayment } = taken.value;
-        const decision = decideStart(invoice, { ...command, payer, terminal, realm, fees }, now);
-        if (!decision.ok) return decision;
-        const stored = await storeNewPayment(on, decision.value, {
-          invoiceVersion,
-          fingerprint: body.externalID === undefined ? null : fingerprint,
-          claim: initialClaim(now),
-          withPayment: withPayment(decision.value.terms),
-        });
-        if (stored === 'moved') return 'invoice has moved';
-        return stored === 'card gone' ? refuse('invalidPaymentToolToken') : accept(stored);
-      };
-      const made = await (isLocked ? db.transaction(make) : db.withSavepoint(make)).catch(
-        (error: unknown) => {
-          if (isNameTaken(error) || isVersionConflict(error)) return 'invoice has moved' as const;
-          throw error;
-        },
-      );
-      if (made === 'invoice has moved' || !made.ok) return made;
-      const { payment } = made.value.stored;
-      db.afterCommit(() => jobs.run('payment', [payment.invoiceId, payment.id], now, made.value));
-      return accept(paymentBody(payment, caller));
-    }
-
-    /** What the shop has forbidden itself. Most payments need not ask. */
-    async function unwantedByShop({ partyId, id: shopId }: Shop): Promise<string | undefined> {
-      const isCharge = body.payer.payerType !== 'PaymentResourcePayer';
-      if (isCharge ? caller.kind === 'apiKey' : !command.makeRecurrent) return undefined;
-      const settings = await recurring.settings(db, { partyId, shopId });
-      if (isCharge && settings.needsApiKey) return 'The shop charges without the payer by API key alone';
-      if (!isCharge && settings.requireConsentEvidence && !body.recurrentTerms?.consent)
-        return 'The shop stores no card without the consent in recurrentTerms';
-      return undefined;
-    }
-
-    /** In this order: is it another request, may the shop trade, and then what there is. */
-    async function answerToRepeat() {
-      if (body.externalID === undefined) return undefined;
-      const earlier = await findPaymentNamed(db, caller.partyId, body.externalID);
-      if (!earlier) return undefined;
-      const { payment } = earlier;
-      if (!earlier.fingerprint.equals(fingerprint))
-        return refuse('externalIDConflict', { details: { externalID: body.externalID, id: payment.id } });
-      const shop = await merchants.trading(payment);
-      return shop.ok ? accept(paymentBody(payment, caller)) : shop;
-    }
+    const fingerprint = fingerprintOf(params.invoiceID, body, source.value);
+    const made = { command: commandOf(body, deadline), source: source.value, fingerprint };
+    return createIdempotently({
+      externalId: body.externalID,
+      fingerprint,
+      order: 'findFirst',
+      find: (externalId) => findPaymentByExternalId(deps.db, caller.partyId, externalId),
+      respond: async (payment) => {
+        const trading = await deps.merchants.trading(payment);
+        return trading.ok ? accept(paymentBody(payment, caller)) : trading;
+      },
+      // After a conflict what it rests on is locked, so that it is this request's turn in the end.
+      make: (attempt) => startPayment(request, made, source.value.needsLock ?? attempt > 0, deps),
+    });
   },
 });
+
+type PaymentRequest = EndpointRequest<Static<typeof InvoicePath>, undefined, PaymentParams>;
+type Command = Omit<StartPayment, 'terminal' | 'realm' | 'fees' | 'payer'>;
+type NewPayment = { readonly command: Command; readonly source: CardSource; readonly fingerprint: Buffer };
+
+async function startPayment(request: PaymentRequest, made: NewPayment, isLocked: boolean, deps: Deps) {
+  const { caller, params, now } = request;
+  const { db, merchants, banks, jobs } = deps;
+  const payable = await findPayableInvoice(db, caller.partyId, params.invoiceID);
+  if (!payable) return refuse('invoiceNotFound');
+  const shop = await merchants.trading(payable.invoice);
+  if (!shop.ok) return shop;
+  const mayStart = requirePayable(payable.invoice, made.command, now);
+  if (!mayStart.ok) return mayStart;
+  const unwanted = await unwantedByShop(shop.value, request, deps);
+  if (unwanted) return refuse('operationNotPermitted', { message: unwanted });
+  const terminal = await banks.terminalOf(shop.value);
+  if (!terminal) return refuse('operationNotPermitted', { message: 'No bank takes cards for this shop' });
+  const { realm, fees } = shop.value;
+  const command = { ...made.command, terminal, realm, fees };
+  const store = (on: Database) => storePayment(on, payable, { ...made, command }, isLocked, now);
+  const stored = await (isLocked ? db.transaction(store) : db.withSavepoint(store));
+  if (stored === 'versionConflict' || !stored.ok) return stored;
+  const { payment } = stored.value.stored;
+  db.afterCommit(() => jobs.run('payment', [payment.invoiceId, payment.id], now, stored.value));
+  return accept(paymentBody(payment, caller));
+}
+
+/** Only whether its card may be charged is still asked; then the payment is made, unless the invoice has changed. */
+async function storePayment(
+  db: Database,
+  { invoice, version: invoiceVersion }: { readonly invoice: PayableInvoice; readonly version: number },
+  made: NewPayment & { readonly command: Omit<StartPayment, 'payer'> },
+  isLocked: boolean,
+  now: Instant,
+) {
+  const taken = await made.source.take(db, invoice, isLocked);
+  if (!taken.ok) return taken;
+  const { payer, withPayment } = taken.value;
+  const decision = decideStart(invoice, { ...made.command, payer }, now);
+  if (!decision.ok) return decision;
+  const stored = await storeNewPayment(db, decision.value, {
+    invoiceVersion,
+    fingerprint: made.command.externalId === undefined ? null : made.fingerprint,
+    claim: initialClaim(now),
+    withPayment: withPayment(decision.value.terms),
+  });
+  if (stored === 'versionConflict') return stored;
+  return stored === 'cardGone' ? refuse('invalidPaymentToolToken') : accept(stored);
+}
+
+/** What the shop has forbidden itself. Most payments need not ask. */
+async function unwantedByShop(
+  { partyId, id: shopId }: Shop,
+  { caller, body }: PaymentRequest,
+  { db, recurring }: Pick<Deps, 'db' | 'recurring'>,
+): Promise<string | undefined> {
+  const isCharge = body.payer.payerType !== 'PaymentResourcePayer';
+  if (isCharge ? caller.kind === 'apiKey' : !body.makeRecurrent) return undefined;
+  const settings = await recurring.settings(db, { partyId, shopId });
+  if (isCharge && settings.needsApiKey) return 'The shop charges without the payer by API key alone';
+  if (!isCharge && settings.requireConsentEvidence && !body.recurrentTerms?.consent)
+    return 'The shop stores no card without the consent in recurrentTerms';
+  return undefined;
+}
+
+function commandOf(body: PaymentParams, deadline: Instant | undefined): Command {
+  const { metadata, externalID, recurrentTerms } = body;
+  return {
+    flow: flowOf(body.flow),
+    makeRecurrent: body.makeRecurrent ?? false,
+    ...defined({
+      recurrentTerms: recurrentTerms && mandateGiven(recurrentTerms, sha256),
+      deadline,
+      metadata,
+      externalId: externalID,
+    }),
+  };
+}
 
 function sha256(text: string): string {
   return hash('sha256', text);
@@ -200,12 +205,11 @@ function flowOf(flow: PaymentParams['flow']): StartPayment['flow'] {
 /** What makes two requests the same request: the same card in another token is still the same card. */
 function fingerprintOf(invoiceId: string, body: PaymentParams, { identity }: CardSource): Buffer {
   const flow = flowOf(body.flow);
-  const significant = [
+  return requestFingerprint([
     invoiceId,
     flow.type,
     flow.type === 'hold' ? flow.onExpiration : null,
     body.makeRecurrent ?? false,
     ...identity,
-  ];
-  return hash('sha256', JSON.stringify(significant), 'buffer');
+  ]);
 }

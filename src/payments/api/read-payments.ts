@@ -4,7 +4,7 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { ExternalID } from '../../platform/http/schemas.ts';
 import { InvoicePath } from '../../invoices/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { findPayment, findPaymentNamed, findPayments } from '../store/payments.ts';
+import { findPayment, findPaymentByExternalId as findByExternalId, findPayments } from '../store/payments.ts';
 import { paymentBody, PaymentPath, PaymentSchema } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 
@@ -57,7 +57,7 @@ export const findPaymentByExternalId = endpoint({
   response: PaymentSchema,
   errors: ['paymentNotFound'],
   handle: async ({ caller, query }, { db }: { db: Database }) => {
-    const found = await findPaymentNamed(db, caller.partyId, query.externalID);
-    return found ? accept(paymentBody(found.payment, caller)) : refuse('paymentNotFound');
+    const found = await findByExternalId(db, caller.partyId, query.externalID);
+    return found ? accept(paymentBody(found.value, caller)) : refuse('paymentNotFound');
   },
 });

@@ -7,7 +7,7 @@ import { Amount, CurrencyCode, DateTime, EntityID, ExternalID } from '../../plat
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { findPayment } from '../store/payments.ts';
 import { PaymentPath } from './schema.ts';
-import { findRefundNamed, findRefunds } from '../store/refunds.ts';
+import { findRefundByExternalId as findByExternalId, findRefunds } from '../store/refunds.ts';
 import { refundBody, RefundPath, RefundSchema, RefundSearchResult } from './refund-schema.ts';
 
 export const listRefunds = endpoint({
@@ -59,9 +59,10 @@ export const findRefundByExternalId = endpoint({
   response: RefundSearchResult,
   errors: ['refundNotFound'],
   handle: async ({ caller, query }, { db }: { db: Database }) => {
-    const found = await findRefundNamed(db, caller.partyId, query.externalID);
+    const found = await findByExternalId(db, caller.partyId, query.externalID);
     if (!found) return refuse('refundNotFound');
-    return accept({ ...refundBody(found.refund), invoiceID: found.invoiceId, paymentID: found.paymentId });
+    const { invoiceId: invoiceID, paymentId: paymentID } = found.value;
+    return accept({ ...refundBody(found.value), invoiceID, paymentID });
   },
 });
 

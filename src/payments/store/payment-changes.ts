@@ -3,6 +3,7 @@
 import type { Instant } from '../../clock.ts';
 import { isVersionConflict, type Database } from '../../platform/database/database.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
+import { recordExternalId } from '../../platform/database/external-id.ts';
 import { statement } from '../../platform/database/statement.ts';
 import { appendEvents, changedAt } from '../../platform/events/log.ts';
 import { lineToJson } from '../../invoices/store/codec.ts';
@@ -97,10 +98,8 @@ const startRefund = statement({
     fingerprint: 'bytea?',
   },
   row,
-  text: changeText(`, named as (
-      insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-      select party_id, 'createRefund', :external_id, :invoice_id || '.' || :payment_id || '.' || :refund_id, :fingerprint
-      from changed where :external_id is not null
+  text: changeText(`, identified as (
+      ${recordExternalId('createRefund', ":invoice_id || '.' || :payment_id || '.' || :refund_id")}
     ), made as (
       insert into refund (invoice_id, payment_id, refund_id, party_id, created_at, status, amount_minor, currency,
         fee_minor, reason, cart, external_id)
@@ -183,14 +182,14 @@ export async function storeApprovedCharge(
   return rows !== 'insufficient' && rows.length > 0 ? payment : undefined;
 }
 
-/** The shop's money is set aside for it, or it is refused. A name used before breaks the whole statement. */
+/** The shop's money is set aside for it, or it is refused. An external id that is taken fails the whole statement. */
 export async function storeRefundStart(
   db: Database,
   stored: StoredPayment,
   started: PaymentFact & { type: 'refund_started' },
   fingerprint: Buffer | null,
   now: Instant,
-): Promise<'stored' | 'moved' | 'insufficient'> {
+): Promise<'stored' | 'versionConflict' | 'insufficient'> {
   const { id, createdAt, amount, feeMinor, reason, cart, externalId } = started.refund;
   const { values, journal } = changeOf(stored, [[started]], now);
   const rows = await recording(db, journal, () =>
@@ -211,7 +210,7 @@ export async function storeRefundStart(
     ),
   );
   if (rows === 'insufficient') return rows;
-  return rows.length > 0 ? 'stored' : 'moved';
+  return rows.length > 0 ? 'stored' : 'versionConflict';
 }
 
 function changeOf(

@@ -4,6 +4,11 @@ import type { Instant } from '../../clock.ts';
 import { retainCard, keptForText, keptParameters } from '../../cards/domain/card-retention.ts';
 import { cardIdOf } from '../../cards/domain/payment-resource.ts';
 import type { Database } from '../../platform/database/database.ts';
+import {
+  readByExternalId,
+  recordExternalId,
+  type FoundByExternalId,
+} from '../../platform/database/external-id.ts';
 import { optional, statement, type Values } from '../../platform/database/statement.ts';
 import { appendEvent, changedAt, changedParameters } from '../../platform/events/log.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
@@ -32,8 +37,8 @@ const insertParameters = {
 } as const;
 
 /**
- * First what the payment is made with, a row named `from`: without it nothing is written. A name used before breaks the whole
- * statement.
+ * First what the payment is made with, a row named `from`: without it nothing is written. An external id that is
+ * taken fails the whole statement.
  */
 function insertText(part: string, from: string, answer: string): string {
   return `
@@ -43,10 +48,8 @@ function insertText(part: string, from: string, answer: string): string {
           payments_made = payments_made + 1, payment_in_progress = true, wake_at = null
       from ${from} where invoice.invoice_id = :invoice_id and invoice.version = :invoice_version
       returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
-    ), named as (
-      insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-      select :party_id, 'createPayment', :external_id, :invoice_id || '.' || :payment_id, :fingerprint
-      from changed where :external_id is not null
+    ), identified as (
+      ${recordExternalId('createPayment', ":invoice_id || '.' || :payment_id")}
     ), made as (
       insert into payment (${columnList}, wake_at, attempts)
       select ${Object.keys(paymentColumns)
@@ -104,14 +107,12 @@ const readPaymentsOfInvoice = statement({
          order by length(payment_id), payment_id`,
 });
 
-const readPaymentByExternalId = statement({
+const readPaymentByExternalId = readByExternalId({
   name: 'read_payment_by_external_id',
-  parameters: { party_id: 'text', external_id: 'text' },
-  row: { ...paymentColumns, fingerprint: 'bytea' },
-  text: `select ${qualifiedColumns}, named.fingerprint
-         from external_id as named
-         join payment on invoice_id = split_part(entity_id, '.', 1) and payment_id = split_part(entity_id, '.', 2)
-         where named.party_id = :party_id and operation = 'createPayment' and named.external_id = :external_id`,
+  operation: 'createPayment',
+  row: paymentColumns,
+  select: qualifiedColumns,
+  join: `payment on invoice_id = split_part(entity_id, '.', 1) and payment_id = split_part(entity_id, '.', 2)`,
 });
 
 const readPayableInvoice = statement({
@@ -185,7 +186,7 @@ export async function storeNewPayment(
     claim: { wake_at: Instant; attempts: number };
     withPayment: WithPayment;
   },
-): Promise<NewPayment | 'moved' | 'card gone'> {
+): Promise<NewPayment | 'versionConflict' | 'cardGone'> {
   const payment = evolve(undefined, started);
   const { withPayment } = options;
   const values = {
@@ -202,12 +203,12 @@ export async function storeNewPayment(
     if (kept_card === undefined) throw new Error('a card was to be kept by what is no token');
     const kept_for = keptForText(['payment', payment.invoiceId, payment.id]);
     const [row] = await db.run(insertPayment, { ...values, kept_card, kept_for });
-    if (!row?.is_payable) return 'moved';
-    return row.is_made ? { stored } : 'card gone';
+    if (!row?.is_payable) return 'versionConflict';
+    return row.is_made ? { stored } : 'cardGone';
   }
   const { written, charge } = withPayment.charges;
   const made = await db.run(insertCharge, { ...values, ...written });
-  return made.length > 0 ? { stored, charge } : 'moved';
+  return made.length > 0 ? { stored, charge } : 'versionConflict';
 }
 
 type PaymentName = { readonly invoiceId: string; readonly paymentId: string };
@@ -244,13 +245,13 @@ export async function findPayment(
   return refuse((await findPayments(db, name)) ? 'paymentNotFound' : 'invoiceNotFound');
 }
 
-export async function findPaymentNamed(
+export async function findPaymentByExternalId(
   db: Database,
   partyId: string,
   externalId: string,
-): Promise<{ payment: Payment; fingerprint: Buffer } | undefined> {
+): Promise<FoundByExternalId<Payment> | undefined> {
   const [row] = await db.run(readPaymentByExternalId, { party_id: partyId, external_id: externalId });
-  return row && { payment: paymentFromRow(row), fingerprint: row.fingerprint };
+  return row && { value: storedFromRow(row).payment, fingerprint: row.request_fingerprint };
 }
 
 export async function reschedule(db: Database, stored: StoredPayment, at: Instant | null): Promise<void> {

@@ -1,5 +1,6 @@
 // Reads of refunds. They are written with their payment, in change-payment.store.ts.
 import type { Database } from '../../platform/database/database.ts';
+import { readByExternalId, type FoundByExternalId } from '../../platform/database/external-id.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import { lineFromJson, type LineJson } from '../../invoices/store/codec.ts';
 import type { PaymentFailure } from '../domain/payment-failure.ts';
@@ -34,23 +35,14 @@ const readRefunds = statement({
          order by length(refund_id), refund_id`,
 });
 
-const readRefundByExternalId = statement({
+const readRefundByExternalId = readByExternalId({
   name: 'read_refund_by_external_id',
-  parameters: { party_id: 'text', external_id: 'text' },
-  row: { ...columns, fingerprint: 'bytea' },
-  text: `select ${columnList}, named.fingerprint
-         from external_id as named
-         join refund on invoice_id = split_part(entity_id, '.', 1) and payment_id = split_part(entity_id, '.', 2)
-           and refund_id = split_part(entity_id, '.', 3)
-         where named.party_id = :party_id and operation = 'createRefund' and named.external_id = :external_id`,
+  operation: 'createRefund',
+  row: columns,
+  select: columnList,
+  join: `refund on invoice_id = split_part(entity_id, '.', 1) and payment_id = split_part(entity_id, '.', 2)
+           and refund_id = split_part(entity_id, '.', 3)`,
 });
-
-export type NamedRefund = {
-  readonly refund: Refund;
-  readonly invoiceId: string;
-  readonly paymentId: string;
-  readonly fingerprint: Buffer;
-};
 
 export async function findRefunds(
   db: Database,
@@ -64,20 +56,15 @@ export async function findRefunds(
   return rows.map(refundFromRow);
 }
 
-export async function findRefundNamed(
+export async function findRefundByExternalId(
   db: Database,
   partyId: string,
   externalId: string,
-): Promise<NamedRefund | undefined> {
+): Promise<FoundByExternalId<Refund & { invoiceId: string; paymentId: string }> | undefined> {
   const [row] = await db.run(readRefundByExternalId, { party_id: partyId, external_id: externalId });
-  return (
-    row && {
-      refund: refundFromRow(row),
-      invoiceId: row.invoice_id,
-      paymentId: row.payment_id,
-      fingerprint: row.fingerprint,
-    }
-  );
+  if (!row) return undefined;
+  const value = { ...refundFromRow(row), invoiceId: row.invoice_id, paymentId: row.payment_id };
+  return { value, fingerprint: row.request_fingerprint };
 }
 
 function refundFromRow(row: Values<typeof columns>): Refund {

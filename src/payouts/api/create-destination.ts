@@ -4,8 +4,8 @@ import type { PaymentResource } from '../../cards/domain/payment-resource.ts';
 import { initialClaim, type JobRunner } from '../../platform/jobs/job-runner.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
-import type { Destination, DestinationTerms } from '../domain/destination.ts';
-import { findDestinationNamed, storeNewDestination } from '../store/destinations.ts';
+import type { DestinationTerms } from '../domain/destination.ts';
+import { findDestinationByExternalId, storeNewDestination } from '../store/destinations.ts';
 import {
   destinationBody,
   DestinationParams,
@@ -13,9 +13,9 @@ import {
   DestinationSchema,
 } from './destination-schema.ts';
 import { findIdentity } from '../../identities/store/identities.ts';
-import { fingerprintOf, createIdempotently } from '../../identities/api/idempotent-create.ts';
+import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { givenIn } from '../../identities/api/shared-schema.ts';
-import { requireOwner, type OwnedRefusal } from '../../wallets/domain/wallet.ts';
+import { requireOwner } from '../../wallets/domain/wallet.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Ids } from '../../ids.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
@@ -64,11 +64,13 @@ export const createDestination = endpoint({
     const invalidToken = () => refuse('invalidResourceToken', { details: { name: type } });
     const card = await cards.findForPayout(db, caller.partyId, token);
     if (!card) return invalidToken();
-    const fingerprint = fingerprintOfDestination(body, card);
-    const made = await createIdempotently<Destination, OwnedRefusal | 'invalidResourceToken'>({
+    const fingerprint = fingerprintOf(body, card);
+    return createIdempotently({
       externalId: body.externalID,
       fingerprint,
-      find: (named) => findDestinationNamed(db, caller.partyId, named),
+      order: 'findFirst',
+      find: (externalId) => findDestinationByExternalId(db, caller.partyId, externalId),
+      respond: (destination) => accept(destinationBody(destination)),
       make: async () => {
         // A repeat needs no more than to know which card it was.
         if (now >= card.validUntil) return invalidToken();
@@ -95,19 +97,20 @@ export const createDestination = endpoint({
           return storeNewDestination(tx, created, fingerprint, initialClaim(now));
         });
         if (outcome === 'expired') return invalidToken();
-        if (!outcome) return 'nameTaken';
+        if (!outcome) return 'externalIdTaken';
         db.afterCommit(() => jobs.run('destination', [terms.id], now));
         const { provider } = of.identity;
-        return accept({ ...terms, state: { status: 'checking' }, isBlocked: false, provider });
+        return accept(
+          destinationBody({ ...terms, state: { status: 'checking' }, isBlocked: false, provider }),
+        );
       },
     });
-    return made.ok ? accept(destinationBody(made.value)) : made;
   },
 });
 
 /** The same card in another token is the same request. */
-function fingerprintOfDestination(body: DestinationParams, card: PaymentResource): Buffer {
+function fingerprintOf(body: DestinationParams, card: PaymentResource): Buffer {
   const { name, identity, currency, metadata, externalID, resource } = body;
   const cardIdentity = card.cardMatchHash.toString('hex');
-  return fingerprintOf([name, identity, currency, resource.type, cardIdentity, metadata, externalID]);
+  return requestFingerprint([name, identity, currency, resource.type, cardIdentity, metadata, externalID]);
 }

@@ -5,14 +5,12 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { findDestination } from '../store/destinations.ts';
 import { findGrant } from '../store/grants.ts';
-import { fingerprintOf, createIdempotently } from '../../identities/api/idempotent-create.ts';
-import type { TurnoverRefusal } from '../domain/payout-limits.ts';
+import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { givenIn, shapeProblem } from '../../identities/api/shared-schema.ts';
 import { storeNewWithdrawal } from '../store/new-withdrawal.ts';
 import { findWallet } from '../../wallets/store/wallets.ts';
-import { decideWithdrawal, type WithdrawalContext, type WithdrawalRefusal } from '../domain/commands.ts';
-import { findWithdrawalNamed } from '../store/withdrawals.ts';
-import type { Withdrawal } from '../domain/withdrawal.ts';
+import { decideWithdrawal, type WithdrawalContext } from '../domain/commands.ts';
+import { findWithdrawalByExternalId } from '../store/withdrawals.ts';
 import { withdrawalBody, WithdrawalParams, WithdrawalSchema } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
@@ -66,20 +64,13 @@ export const createWithdrawal = endpoint({
   ],
   handle: async ({ caller, body, now }, deps: Deps) => {
     const { db, ids, payouts, jobs, banks } = deps;
-    const fingerprint = fingerprintOf([
-      body.wallet,
-      body.destination,
-      body.body.amount,
-      body.body.currency,
-      body.metadata,
-      body.externalID,
-      body.walletGrant,
-      body.destinationGrant,
-    ]);
-    const made = await createIdempotently<Withdrawal, WithdrawalRefusal | TurnoverRefusal>({
+    const fingerprint = withdrawalFingerprint(body);
+    return createIdempotently({
       externalId: body.externalID,
       fingerprint,
-      find: (named) => findWithdrawalNamed(db, caller.partyId, named),
+      order: 'findFirst',
+      find: (externalId) => findWithdrawalByExternalId(db, caller.partyId, externalId),
+      respond: (withdrawal) => accept(withdrawalBody(withdrawal)),
       make: async () => {
         const context = await whatIsAround(body, caller.partyId, deps);
         if (!context) return refuse('partyInaccessible');
@@ -106,18 +97,34 @@ export const createWithdrawal = endpoint({
           },
         );
         if ('notMade' in stored) {
-          return stored.notMade === 'nameTaken' ? 'nameTaken' : { ok: false, refusal: stored.notMade };
+          const { notMade } = stored;
+          return notMade === 'externalIdTaken' ? notMade : { ok: false as const, refusal: notMade };
         }
         if (stored.withdrawal.state.status === 'sending') {
           db.afterCommit(() => jobs.run('withdrawal', [terms.id], now, stored));
         }
         // One that has failed for lack of money was accepted all the same: its second event says what became of it.
-        return accept({ ...terms, state: { status: 'sending' } });
+        return accept(withdrawalBody({ ...terms, state: { status: 'sending' } }));
       },
     });
-    return made.ok ? accept(withdrawalBody(made.value)) : made;
   },
 });
+
+/** What makes two requests the same request. */
+export function withdrawalFingerprint(body: WithdrawalParams): Buffer {
+  const { wallet, destination, metadata, externalID, walletGrant, destinationGrant } = body;
+  const { amount, currency } = body.body;
+  return requestFingerprint([
+    wallet,
+    destination,
+    amount,
+    currency,
+    metadata,
+    externalID,
+    walletGrant,
+    destinationGrant,
+  ]);
+}
 
 type AroundWithGrant = WithdrawalContext & { readonly walletGrant?: { readonly id: string } };
 

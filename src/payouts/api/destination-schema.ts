@@ -9,7 +9,7 @@ import {
   EntityName,
   FreeMetadata,
   givenBody,
-  Named,
+  PayoutExternalID,
   shapeProblem,
 } from '../../identities/api/shared-schema.ts';
 
@@ -30,7 +30,7 @@ export const DestinationParams = Type.Object(
       { title: 'DestinationResource' },
     ),
     metadata: Type.Optional(FreeMetadata),
-    externalID: Type.Optional(Named),
+    externalID: Type.Optional(PayoutExternalID),
   },
   { title: 'Destination' },
 );

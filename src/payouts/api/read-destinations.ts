@@ -4,12 +4,12 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
 import {
   findDestination as readOne,
-  findDestinationNamed,
+  findDestinationByExternalId,
   listDestinations as readList,
 } from '../store/destinations.ts';
 import { destinationBody, DestinationPath, DestinationSchema } from './destination-schema.ts';
 import { HoldingsQuery, listed, pageSchema } from '../../identities/api/list-page.ts';
-import { Named } from '../../identities/api/shared-schema.ts';
+import { PayoutExternalID } from '../../identities/api/shared-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 
 export const getDestination = endpoint({
@@ -36,12 +36,12 @@ export const findDestination = endpoint({
   path: '/wallet/v0/external-ids/destinations/{externalID}',
   tag: 'Destinations',
   summary: 'Find a destination by its externalID',
-  params: Type.Object({ externalID: Named }),
+  params: Type.Object({ externalID: PayoutExternalID }),
   status: 200,
   response: DestinationSchema,
   errors: ['destinationNotFound'],
   handle: async ({ caller, params }, { db }: { db: Database }) => {
-    const found = await findDestinationNamed(db, caller.partyId, params.externalID);
+    const found = await findDestinationByExternalId(db, caller.partyId, params.externalID);
     return found ? accept(destinationBody(found.value)) : refuse('destinationNotFound');
   },
 });

@@ -5,8 +5,8 @@ import { CurrencyCode } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { listed, PageQuery, pageSchema } from '../../identities/api/list-page.ts';
 import { Moments, rangeOf } from '../../identities/api/list-filters.ts';
-import { AnyID, AssetParams, Named } from '../../identities/api/shared-schema.ts';
-import { findWithdrawal as readOne, findWithdrawalNamed } from '../store/withdrawals.ts';
+import { AnyID, AssetParams, PayoutExternalID } from '../../identities/api/shared-schema.ts';
+import { findWithdrawal as readOne, findWithdrawalByExternalId } from '../store/withdrawals.ts';
 import { listWithdrawals as readList } from '../store/withdrawal-search.ts';
 import { withdrawalBody, WithdrawalPath, WithdrawalSchema, WithdrawalStatus } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -35,12 +35,12 @@ export const findWithdrawal = endpoint({
   path: '/wallet/v0/external-ids/withdrawals/{externalID}',
   tag: 'Withdrawals',
   summary: 'Find a withdrawal by its externalID',
-  params: Type.Object({ externalID: Named }),
+  params: Type.Object({ externalID: PayoutExternalID }),
   status: 200,
   response: WithdrawalSchema,
   errors: ['withdrawalNotFound'],
   handle: async ({ caller, params }, { db }: { db: Database }) => {
-    const found = await findWithdrawalNamed(db, caller.partyId, params.externalID);
+    const found = await findWithdrawalByExternalId(db, caller.partyId, params.externalID);
     return found ? accept(withdrawalBody(found.value)) : refuse('withdrawalNotFound');
   },
 });

@@ -9,7 +9,7 @@ import {
   AssetParams,
   FreeMetadata,
   givenBody,
-  Named,
+  PayoutExternalID,
 } from '../../identities/api/shared-schema.ts';
 import { publicStatus, type Withdrawal } from '../domain/withdrawal.ts';
 
@@ -24,7 +24,7 @@ export const WithdrawalParams = Type.Object(
     destination: AnyID,
     body: AssetParams,
     metadata: Type.Optional(FreeMetadata),
-    externalID: Type.Optional(Named),
+    externalID: Type.Optional(PayoutExternalID),
     walletGrant: Type.Optional({ ...GrantToken, description: "Leave to use another's wallet, once." }),
     destinationGrant: Type.Optional({ ...GrantToken, description: "Leave to pay out to another's card." }),
   },

@@ -2,6 +2,11 @@
 import type { CardDetails } from '../../cards/domain/card.ts';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
+import {
+  claimExternalId,
+  readByExternalId,
+  type FoundByExternalId,
+} from '../../platform/database/external-id.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import { appendEvent, changedAt, changedParameters, createdParameters } from '../../platform/events/log.ts';
 import type { Currency } from '../../money.ts';
@@ -12,10 +17,8 @@ import {
   type DestinationState,
   type DestinationStatus,
 } from '../domain/destination.ts';
-import type { Named } from '../../identities/api/idempotent-create.ts';
 import type { PayoutFailure } from '../../wallets/domain/failure-path.ts';
 import {
-  claimExternalId,
   isBlockedSql,
   joinIdentity,
   columnList,
@@ -58,9 +61,9 @@ const insertDestination = statement({
   },
   row: { destination_id: 'text' },
   text: `
-    with ${claimExternalId('createDestination', 'destination_id')}, changed as (
+    with ${claimExternalId('createDestination', ':destination_id')}, changed as (
       insert into destination (${columnList(columns)}, changed_at, wake_at, attempts)
-      select ${parameterList(columns)}, :created_at, :wake_at, :attempts from named
+      select ${parameterList(columns)}, :created_at, :wake_at, :attempts from claimed
       returning destination_id, party_id, version, changed_at
     ), logged as (${appendEvent('destination', 'destination_id')})
     select destination_id from changed`,
@@ -97,15 +100,12 @@ const readDestination = statement({
          where destination_id = :destination_id and (:party_id is null or destination.party_id = :party_id)`,
 });
 
-const readDestinationNamed = statement({
-  name: 'read_destination_named',
-  parameters: { party_id: 'text', external_id: 'text' },
-  row: { ...readColumns, fingerprint: 'bytea' },
-  text: `select ${readList}, claimed.fingerprint
-         from external_id as claimed join destination on destination_id = entity_id
-         ${joinIdentity('destination')}
-         where claimed.party_id = :party_id and operation = 'createDestination'
-           and claimed.external_id = :external_id`,
+const readDestinationByExternalId = readByExternalId({
+  name: 'read_destination_by_external_id',
+  operation: 'createDestination',
+  row: readColumns,
+  select: readList,
+  join: `destination on destination_id = entity_id ${joinIdentity('destination')}`,
 });
 
 const listDestinationRows = listStatement({
@@ -125,7 +125,7 @@ const restDestination = statement({
   text: `update destination set wake_at = null where destination_id = :destination_id and version = :version`,
 });
 
-/** False when the merchant's name for it is taken already. */
+/** False when the external id is taken. */
 export async function storeNewDestination(
   db: Database,
   created: DestinationFact & { type: 'destination_created' },
@@ -185,13 +185,13 @@ export async function findDestination(
   return row && storedFromRow(row);
 }
 
-export async function findDestinationNamed(
+export async function findDestinationByExternalId(
   db: Database,
   partyId: string,
   externalId: string,
-): Promise<Named<Destination> | undefined> {
-  const [row] = await db.run(readDestinationNamed, { party_id: partyId, external_id: externalId });
-  return row && { value: storedFromRow(row).destination, fingerprint: row.fingerprint };
+): Promise<FoundByExternalId<Destination> | undefined> {
+  const [row] = await db.run(readDestinationByExternalId, { party_id: partyId, external_id: externalId });
+  return row && { value: storedFromRow(row).destination, fingerprint: row.request_fingerprint };
 }
 
 export async function listDestinations(

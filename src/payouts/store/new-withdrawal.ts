@@ -3,6 +3,7 @@
 // journal says: without it nothing of the statement is written.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
+import { claimExternalId } from '../../platform/database/external-id.ts';
 import { statement } from '../../platform/database/statement.ts';
 import { appendEvents } from '../../platform/events/log.ts';
 import type { FundsCheckedJournal } from '../../platform/ledger/domain/ledger.ts';
@@ -23,7 +24,7 @@ import {
   type PayoutLimits,
   type TurnoverRefusal,
 } from '../domain/payout-limits.ts';
-import { claimExternalId, columnList, parameterList } from '../../identities/store/sql-fragments.ts';
+import { columnList, parameterList } from '../../identities/store/sql-fragments.ts';
 import {
   ledgerOf,
   rowOf,
@@ -33,7 +34,7 @@ import {
 } from './withdrawals.ts';
 import { evolve, type Withdrawal, type WithdrawalFact } from '../domain/withdrawal.ts';
 
-/** A name used before leaves no row, and nothing is written. Beyond a limit, or without the money, the statement fails. */
+/** No row, and nothing written, where the external id is taken. Beyond a limit, or without the money, the statement fails. */
 const insertWithdrawal = statement({
   name: 'insert_withdrawal',
   parameters: {
@@ -52,15 +53,15 @@ const insertWithdrawal = statement({
   },
   row: { journal: 'text?' },
   text: `
-    with ${claimExternalId('createWithdrawal', 'withdrawal_id')}, changed as (
+    with ${claimExternalId('createWithdrawal', ':withdrawal_id')}, changed as (
       insert into withdrawal (${columnList(columns)}, changed_at, wake_at, attempts)
-      select ${parameterList(columns)}, :created_at, :wake_at, :attempts from named
+      select ${parameterList(columns)}, :created_at, :wake_at, :attempts from claimed
       returning withdrawal_id, party_id, version, changed_at
     ), logged as (
       ${appendEvents('withdrawal', 'withdrawal_id')}
     ), counted as (
       insert into payout_turnover as turnover (wallet_id, period, amount_minor, payouts)
-      select :wallet_id, period, :amount_minor, 1 from named, unnest(array[:month, :day]) as period
+      select :wallet_id, period, :amount_minor, 1 from claimed, unnest(array[:month, :day]) as period
       where :is_counted
       on conflict (wallet_id, period) do update
         set amount_minor = turnover.amount_minor + excluded.amount_minor, payouts = turnover.payouts + 1
@@ -79,7 +80,7 @@ const insertWithdrawal = statement({
     from changed, turnover`,
 });
 
-export type NotMade = 'nameTaken' | Refusal<'noSuchWallet' | TurnoverRefusal>;
+export type NotMade = 'externalIdTaken' | Refusal<'noSuchWallet' | TurnoverRefusal>;
 
 /** Takes back what the transaction has written so far. */
 class Abandoned extends Error {
@@ -168,7 +169,7 @@ async function insert(db: Database, row: NewRow, options: NewWithdrawal): Promis
         events: facts.map((fact) => [fact]),
       }),
     );
-    if (rows.length === 0) throw new Abandoned('nameTaken');
+    if (rows.length === 0) throw new Abandoned('externalIdTaken');
   };
   if (grantId === undefined) return write(db);
   await db.transaction(async (tx) => {

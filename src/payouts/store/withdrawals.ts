@@ -2,6 +2,7 @@
 // is in new-withdrawal.store.ts.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
+import { readByExternalId, type FoundByExternalId } from '../../platform/database/external-id.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import { appendEvent, changedAt, changedParameters } from '../../platform/events/log.ts';
 import {
@@ -16,7 +17,6 @@ import {
   type LedgerWithdrawal,
 } from '../../platform/ledger/domain/postings.ts';
 import type { Currency } from '../../money.ts';
-import type { Named } from '../../identities/api/idempotent-create.ts';
 import { periodsOf } from '../domain/payout-limits.ts';
 import { columnList } from '../../identities/store/sql-fragments.ts';
 import {
@@ -95,13 +95,12 @@ const readWithdrawal = statement({
          where withdrawal_id = :withdrawal_id and (:party_id is null or party_id = :party_id)`,
 });
 
-const readWithdrawalNamed = statement({
-  name: 'read_withdrawal_named',
-  parameters: { party_id: 'text', external_id: 'text' },
-  row: { ...columns, fingerprint: 'bytea' },
-  text: `select ${columnList(columns, 'withdrawal')}, claimed.fingerprint
-         from external_id as claimed join withdrawal on withdrawal_id = entity_id
-         where claimed.party_id = :party_id and operation = 'createWithdrawal' and claimed.external_id = :external_id`,
+const readWithdrawalByExternalId = readByExternalId({
+  name: 'read_withdrawal_by_external_id',
+  operation: 'createWithdrawal',
+  row: columns,
+  select: columnList(columns, 'withdrawal'),
+  join: 'withdrawal on withdrawal_id = entity_id',
 });
 
 /** The attempts go on counting: by them the engine knows when an operator has to look. */
@@ -162,13 +161,13 @@ export async function findWithdrawal(
   return row && storedFromRow(row);
 }
 
-export async function findWithdrawalNamed(
+export async function findWithdrawalByExternalId(
   db: Database,
   partyId: string,
   externalId: string,
-): Promise<Named<Withdrawal> | undefined> {
-  const [row] = await db.run(readWithdrawalNamed, { party_id: partyId, external_id: externalId });
-  return row && { value: storedFromRow(row).withdrawal, fingerprint: row.fingerprint };
+): Promise<FoundByExternalId<Withdrawal> | undefined> {
+  const [row] = await db.run(readWithdrawalByExternalId, { party_id: partyId, external_id: externalId });
+  return row && { value: storedFromRow(row).withdrawal, fingerprint: row.request_fingerprint };
 }
 
 /**

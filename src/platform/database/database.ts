@@ -311,8 +311,8 @@ function isServerGone(error: unknown): boolean {
   return ['ENOENT', 'ECONNREFUSED'].includes(codeOf(error));
 }
 
-/** Somebody else was quicker to use a merchant's own name for something. Asked again, it is found. */
-export function isNameTaken(error: unknown): boolean {
+/** Another request was quicker to use an external id. Asked again, what it made is found. */
+export function isExternalIdTaken(error: unknown): boolean {
   return (
     codeOf(error) === '23505' &&
     error instanceof Error &&

@@ -4,15 +4,23 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { depositFromBank } from '../deposit.ts';
 import { findIdentity } from '../../identities/store/identities.ts';
-import { fingerprintOf, createIdempotently } from '../../identities/api/idempotent-create.ts';
+import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
+import type { Identity } from '../../identities/domain/identity.ts';
 import { testProviderId } from '../../identities/domain/provider.ts';
 import { givenIn, shapeProblem } from '../../identities/api/shared-schema.ts';
-import { requireOwner, type OwnedRefusal, type Wallet, type WalletFact } from '../domain/wallet.ts';
-import { findWalletNamed, storeNewWallet } from '../store/wallets.ts';
+import { requireOwner, type WalletFact } from '../domain/wallet.ts';
+import { findWalletByExternalId, storeNewWallet } from '../store/wallets.ts';
 import { walletBody, WalletParams, WalletSchema } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 import type { Ids } from '../../ids.ts';
+
+type Deps = {
+  readonly db: Database;
+  readonly merchants: Merchants;
+  readonly payouts: { readonly realm: 'test' | 'live'; readonly openingDepositMinor: bigint };
+  readonly ids: Ids;
+};
 
 export const createWallet = endpoint({
   operation: 'createWallet',
@@ -37,26 +45,15 @@ export const createWallet = endpoint({
     'identityInaccessible',
     'externalIDConflict',
   ],
-  handle: async (
-    { caller, body, now },
-    {
-      db,
-      merchants,
-      payouts,
-      ids,
-    }: {
-      db: Database;
-      merchants: Merchants;
-      payouts: { realm: 'test' | 'live'; openingDepositMinor: bigint };
-      ids: Ids;
-    },
-  ) => {
+  handle: async ({ caller, body, now }, { db, merchants, payouts, ids }: Deps) => {
     const { name, identity, currency, metadata, externalID } = body;
-    const fingerprint = fingerprintOf([name, identity, currency, metadata, externalID]);
-    const made = await createIdempotently<Wallet, OwnedRefusal>({
+    const fingerprint = requestFingerprint([name, identity, currency, metadata, externalID]);
+    return createIdempotently({
       externalId: externalID,
       fingerprint,
-      find: (named) => findWalletNamed(db, caller.partyId, named),
+      order: 'findFirst',
+      find: (externalId) => findWalletByExternalId(db, caller.partyId, externalId),
+      respond: (wallet) => accept(walletBody(wallet)),
       make: async () => {
         const party = await merchants.party(caller.partyId);
         const owner = await findIdentity(db, caller.partyId, identity);
@@ -73,25 +70,35 @@ export const createWallet = endpoint({
           createdAt: now,
           ...givenIn(body),
         };
-        const isTest = of.identity.provider === testProviderId && payouts.realm === 'test';
-        const opening = isTest ? payouts.openingDepositMinor : 0n;
-        const isStored = await db.transaction(async (tx) => {
-          if (!(await storeNewWallet(tx, { type: 'wallet_opened', terms }, fingerprint))) return false;
-          if (opening === 0n) return true;
-          await depositFromBank(tx, terms, {
-            id: ids.next(),
-            realm: payouts.realm,
-            bankAccountId: 'SANDBOX',
-            minor: opening,
-            now,
-            description: 'Test money to begin with',
-          });
-          return true;
-        });
+        const isStored = await storeWithDeposit({ db, payouts, ids }, terms, of.identity, fingerprint);
+        if (!isStored) return 'externalIdTaken';
         const { provider, level } = of.identity;
-        return isStored ? accept({ ...terms, isBlocked: false, provider, level }) : 'nameTaken';
+        return accept(walletBody({ ...terms, isBlocked: false, provider, level }));
       },
     });
-    return made.ok ? accept(walletBody(made.value)) : made;
   },
 });
+
+/** False when the external id is taken. Only a wallet of the test provider opens with money. */
+async function storeWithDeposit(
+  { db, payouts, ids }: Pick<Deps, 'db' | 'payouts' | 'ids'>,
+  terms: WalletFact['terms'],
+  identity: Identity,
+  fingerprint: Buffer,
+): Promise<boolean> {
+  const isTest = identity.provider === testProviderId && payouts.realm === 'test';
+  const opening = isTest ? payouts.openingDepositMinor : 0n;
+  return db.transaction(async (tx) => {
+    if (!(await storeNewWallet(tx, { type: 'wallet_opened', terms }, fingerprint))) return false;
+    if (opening === 0n) return true;
+    await depositFromBank(tx, terms, {
+      id: ids.next(),
+      realm: payouts.realm,
+      bankAccountId: 'SANDBOX',
+      minor: opening,
+      now: terms.createdAt,
+      description: 'Test money to begin with',
+    });
+    return true;
+  });
+}

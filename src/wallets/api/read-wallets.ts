@@ -1,12 +1,12 @@
-// The reads of wallets: by id, by the merchant's own name, the list, and what is on one.
+// The reads of wallets: by id, by external id, the list, and what is on one.
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { walletAccount } from '../../platform/ledger/domain/account.ts';
 import { readBalance } from '../../platform/ledger/store/journals.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { HoldingsQuery, listed, pageSchema } from '../../identities/api/list-page.ts';
-import { assetBody, Named } from '../../identities/api/shared-schema.ts';
-import { findWallet as readOne, findWalletNamed, listWallets as readList } from '../store/wallets.ts';
+import { assetBody, PayoutExternalID } from '../../identities/api/shared-schema.ts';
+import { findWallet as readOne, findWalletByExternalId, listWallets as readList } from '../store/wallets.ts';
 import { WalletAccount, walletBody, WalletPath, WalletSchema } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 
@@ -61,12 +61,12 @@ export const findWallet = endpoint({
   path: '/wallet/v0/external/wallets',
   tag: 'Wallets',
   summary: 'Find a wallet by its externalID',
-  query: Type.Object({ externalID: Named }),
+  query: Type.Object({ externalID: PayoutExternalID }),
   status: 200,
   response: WalletSchema,
   errors: ['walletNotFound'],
   handle: async ({ caller, query }, { db }: { db: Database }) => {
-    const found = await findWalletNamed(db, caller.partyId, query.externalID);
+    const found = await findWalletByExternalId(db, caller.partyId, query.externalID);
     return found ? accept(walletBody(found.value)) : refuse('walletNotFound');
   },
 });

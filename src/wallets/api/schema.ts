@@ -10,7 +10,7 @@ import {
   EntityName,
   FreeMetadata,
   givenBody,
-  Named,
+  PayoutExternalID,
 } from '../../identities/api/shared-schema.ts';
 import { insufficientFunds, nestedFailure } from '../domain/failure-path.ts';
 import type { Deposit, Transfer, Wallet } from '../domain/wallet.ts';
@@ -24,7 +24,7 @@ export const WalletParams = Type.Object(
     identity: AnyID,
     currency: CurrencyCode,
     metadata: Type.Optional(FreeMetadata),
-    externalID: Type.Optional(Named),
+    externalID: Type.Optional(PayoutExternalID),
   },
   { title: 'Wallet' },
 );
@@ -63,7 +63,7 @@ export const DepositSchema = Type.Object(
 );
 
 export const TransferParams = Type.Object(
-  { sender: AnyID, receiver: AnyID, body: AssetParams, externalID: Type.Optional(Named) },
+  { sender: AnyID, receiver: AnyID, body: AssetParams, externalID: Type.Optional(PayoutExternalID) },
   { title: 'W2WTransferParameters' },
 );
 

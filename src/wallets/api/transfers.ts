@@ -3,10 +3,10 @@ import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { largestAmountMinor } from '../../money.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { fingerprintOf, createIdempotently } from '../../identities/api/idempotent-create.ts';
+import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { AnyID } from '../../identities/api/shared-schema.ts';
-import { findTransfer, findTransferNamed, storeTransfer } from '../store/transfers.ts';
-import { decideTransfer, type Transfer, type TransferRefusal } from '../domain/wallet.ts';
+import { findTransfer, findTransferByExternalId, storeTransfer } from '../store/transfers.ts';
+import { decideTransfer } from '../domain/wallet.ts';
 import { findWallet } from '../store/wallets.ts';
 import { transferBody, TransferParams, TransferSchema } from './schema.ts';
 import { defined } from '../../defined.ts';
@@ -52,11 +52,13 @@ export const createTransfer = endpoint({
   ) => {
     const { sender, receiver, externalID } = body;
     const { amount, currency } = body.body;
-    const fingerprint = fingerprintOf([sender, receiver, amount, currency, externalID]);
-    const made = await createIdempotently<Transfer, TransferRefusal>({
+    const fingerprint = requestFingerprint([sender, receiver, amount, currency, externalID]);
+    return createIdempotently({
       externalId: externalID,
       fingerprint,
-      find: (named) => findTransferNamed(db, caller.partyId, named),
+      order: 'findFirst',
+      find: (externalId) => findTransferByExternalId(db, caller.partyId, externalId),
+      respond: (transfer) => accept(transferBody(transfer)),
       make: async () => {
         const party = await merchants.party(caller.partyId);
         if (!party) return refuse('partyInaccessible');
@@ -79,10 +81,9 @@ export const createTransfer = endpoint({
         };
         const isStored = await storeTransfer(db, terms, { realm: payouts.realm, fingerprint });
         // It is over by now; its reads say how.
-        return isStored ? accept({ ...terms, status: 'pending' }) : 'nameTaken';
+        return isStored ? accept(transferBody({ ...terms, status: 'pending' })) : 'externalIdTaken';
       },
     });
-    return made.ok ? accept(transferBody(made.value)) : made;
   },
 });
 

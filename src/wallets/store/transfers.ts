@@ -1,6 +1,11 @@
 // Transfers between wallets in SQL: the row, its events and the journal in one statement. Whether the sender has the money is
 // known at once, so a transfer is over when it is answered.
 import type { Database } from '../../platform/database/database.ts';
+import {
+  claimExternalId,
+  readByExternalId,
+  type FoundByExternalId,
+} from '../../platform/database/external-id.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import { appendEvents } from '../../platform/events/log.ts';
 import type { FundsCheckedJournal } from '../../platform/ledger/domain/ledger.ts';
@@ -13,8 +18,7 @@ import {
 import { walletTransferred } from '../../platform/ledger/domain/postings.ts';
 import type { Realm } from '../../merchants/domain/party.ts';
 import type { Currency } from '../../money.ts';
-import type { Named } from '../../identities/api/idempotent-create.ts';
-import { claimExternalId, columnList, parameterList } from '../../identities/store/sql-fragments.ts';
+import { columnList, parameterList } from '../../identities/store/sql-fragments.ts';
 import type { Transfer, TransferTerms } from '../domain/wallet.ts';
 import { defined } from '../../defined.ts';
 
@@ -30,14 +34,14 @@ const columns = {
   external_id: 'text?',
 } as const;
 
-/** A name used before leaves no row, and nothing is written. */
+/** No row, and nothing written, where the external id is taken. */
 const insertTransfer = statement({
   name: 'insert_wallet_transfer',
   parameters: { ...columns, events: 'json', ...journalParameters, fingerprint: 'bytea' },
   row: { journal: 'text?' },
   text: `
-    with ${claimExternalId('createTransfer', 'transfer_id')}, changed as (
-      insert into wallet_transfer (${columnList(columns)}) select ${parameterList(columns)} from named
+    with ${claimExternalId('createTransfer', ':transfer_id')}, changed as (
+      insert into wallet_transfer (${columnList(columns)}) select ${parameterList(columns)} from claimed
       returning transfer_id, party_id, json_array_length(:events) as version, created_at as changed_at
     ), logged as (
       ${appendEvents('wallet_transfer', 'transfer_id')}
@@ -52,16 +56,15 @@ const readTransfer = statement({
   text: `select ${columnList(columns)} from wallet_transfer where transfer_id = :transfer_id and party_id = :party_id`,
 });
 
-const readTransferNamed = statement({
-  name: 'read_wallet_transfer_named',
-  parameters: { party_id: 'text', external_id: 'text' },
-  row: { ...columns, fingerprint: 'bytea' },
-  text: `select ${columnList(columns, 'wallet_transfer')}, claimed.fingerprint
-         from external_id as claimed join wallet_transfer on transfer_id = entity_id
-         where claimed.party_id = :party_id and operation = 'createTransfer' and claimed.external_id = :external_id`,
+const readTransferByExternalId = readByExternalId({
+  name: 'read_wallet_transfer_by_external_id',
+  operation: 'createTransfer',
+  row: columns,
+  select: columnList(columns, 'wallet_transfer'),
+  join: 'wallet_transfer on transfer_id = entity_id',
 });
 
-/** False when the merchant's name for it is taken already. One whose sender lacks the money is written as failed. */
+/** False when the external id is taken. One whose sender lacks the money is written as failed. */
 export async function storeTransfer(
   db: Database,
   terms: TransferTerms,
@@ -113,13 +116,13 @@ export async function findTransfer(db: Database, partyId: string, id: string): P
   return row && transferFromRow(row);
 }
 
-export async function findTransferNamed(
+export async function findTransferByExternalId(
   db: Database,
   partyId: string,
   externalId: string,
-): Promise<Named<Transfer> | undefined> {
-  const [row] = await db.run(readTransferNamed, { party_id: partyId, external_id: externalId });
-  return row && { value: transferFromRow(row), fingerprint: row.fingerprint };
+): Promise<FoundByExternalId<Transfer> | undefined> {
+  const [row] = await db.run(readTransferByExternalId, { party_id: partyId, external_id: externalId });
+  return row && { value: transferFromRow(row), fingerprint: row.request_fingerprint };
 }
 
 function transferFromRow(row: Values<typeof columns>): Transfer {

@@ -1,6 +1,11 @@
 // Wallets and the deposits into them in SQL. A wallet's row never changes: its money is in the ledger, its blocking on its
 // identity and party, so that payouts have nothing here to wait for.
 import type { Database } from '../../platform/database/database.ts';
+import {
+  claimExternalId,
+  readByExternalId,
+  type FoundByExternalId,
+} from '../../platform/database/external-id.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import { appendEvent, createdParameters } from '../../platform/events/log.ts';
 import type { FundsCheckedJournal, Journal } from '../../platform/ledger/domain/ledger.ts';
@@ -11,10 +16,8 @@ import {
   recordJournal,
 } from '../../platform/ledger/store/journals.ts';
 import type { Currency } from '../../money.ts';
-import type { Named } from '../../identities/api/idempotent-create.ts';
 import type { Level } from '../../identities/domain/provider.ts';
 import {
-  claimExternalId,
   isBlockedSql,
   joinIdentity,
   columnList,
@@ -46,8 +49,8 @@ const insertWallet = statement({
   parameters: { ...columns, ...createdParameters, fingerprint: 'bytea' },
   row: { wallet_id: 'text' },
   text: `
-    with ${claimExternalId('createWallet', 'wallet_id')}, changed as (
-      insert into wallet (${columnList(columns)}) select ${parameterList(columns)} from named
+    with ${claimExternalId('createWallet', ':wallet_id')}, changed as (
+      insert into wallet (${columnList(columns)}) select ${parameterList(columns)} from claimed
       returning wallet_id, party_id, 1 as version, created_at as changed_at
     ), logged as (${appendEvent('wallet', 'wallet_id')})
     select wallet_id from changed`,
@@ -61,13 +64,12 @@ const readWallet = statement({
          where wallet_id = :wallet_id and (:party_id is null or wallet.party_id = :party_id)`,
 });
 
-const readWalletNamed = statement({
-  name: 'read_wallet_named',
-  parameters: { party_id: 'text', external_id: 'text' },
-  row: { ...walletColumns, fingerprint: 'bytea' },
-  text: `select ${walletList}, claimed.fingerprint
-         from external_id as claimed join wallet on wallet_id = entity_id ${joinIdentity('wallet')}
-         where claimed.party_id = :party_id and operation = 'createWallet' and claimed.external_id = :external_id`,
+const readWalletByExternalId = readByExternalId({
+  name: 'read_wallet_by_external_id',
+  operation: 'createWallet',
+  row: walletColumns,
+  select: walletList,
+  join: `wallet on wallet_id = entity_id ${joinIdentity('wallet')}`,
 });
 
 const listWalletRows = listStatement({
@@ -128,7 +130,7 @@ const listDepositRows = listStatement({
   row: depositColumns,
 });
 
-/** False when the merchant's name for it is taken already. */
+/** False when the external id is taken. */
 export async function storeNewWallet(
   db: Database,
   opened: WalletFact,
@@ -160,13 +162,13 @@ export async function findWallet(
   return row && walletFromRow(row);
 }
 
-export async function findWalletNamed(
+export async function findWalletByExternalId(
   db: Database,
   partyId: string,
   externalId: string,
-): Promise<Named<Wallet> | undefined> {
-  const [row] = await db.run(readWalletNamed, { party_id: partyId, external_id: externalId });
-  return row && { value: walletFromRow(row), fingerprint: row.fingerprint };
+): Promise<FoundByExternalId<Wallet> | undefined> {
+  const [row] = await db.run(readWalletByExternalId, { party_id: partyId, external_id: externalId });
+  return row && { value: walletFromRow(row), fingerprint: row.request_fingerprint };
 }
 
 export async function listWallets(

@@ -1,0 +1,94 @@
+// A create under a merchant's own id (externalID) makes one thing, however often and however simultaneously it is asked for. A repeat
+// with the same parameters gets that thing as it is now, one with others a conflict; both before the rules of the thing itself. A
+// refused request leaves the external id free.
+import { createHash } from 'node:crypto';
+import { defined } from '../../defined.ts';
+import { refuse, type Outcome, type Refusal } from '../../refusal.ts';
+import { isExternalIdTaken, isVersionConflict } from '../database/database.ts';
+import type { FoundByExternalId } from '../database/external-id.ts';
+
+type AnyOutcome = Outcome<unknown, string>;
+type CreateConflict = 'versionConflict' | 'externalIdTaken';
+type ExternalIdConflict = { readonly ok: false; readonly refusal: Refusal<'externalIDConflict'> };
+
+type Repeatable<Value extends { readonly id?: string }, Repeated extends AnyOutcome | 'otherRequest'> = {
+  readonly externalId: string | undefined;
+  readonly fingerprint: Buffer;
+  /** What was made before. Without an id the conflict does not name it. */
+  readonly find: (externalId: string) => Promise<FoundByExternalId<Value> | undefined>;
+  /** To a repeat of the same request. It may be refused, or count as another one. */
+  readonly respond: (earlier: Value) => Repeated | Promise<Repeated>;
+};
+
+export type IdempotentCreate<
+  Value extends { readonly id?: string },
+  Repeated extends AnyOutcome | 'otherRequest',
+  Made extends AnyOutcome | CreateConflict,
+> = Repeatable<Value, Repeated> & {
+  /** Making first saves a round trip. `make` must then write nothing where the external id is taken. */
+  readonly order: 'findFirst' | 'makeFirst';
+  /** Called again when another request changed what it rests on, or was quicker to use the external id. */
+  readonly make: (attempt: number) => Promise<Made>;
+  readonly maxTries?: number;
+};
+
+const usualTries = 10;
+
+export async function createIdempotently<
+  Value extends { readonly id?: string },
+  Repeated extends AnyOutcome | 'otherRequest',
+  Made extends AnyOutcome | CreateConflict,
+>(
+  create: IdempotentCreate<Value, Repeated, Made>,
+): Promise<Exclude<Made, CreateConflict> | Exclude<Repeated, 'otherRequest'> | ExternalIdConflict> {
+  const { order, make, maxTries = usualTries } = create;
+  const earlier = order === 'findFirst' ? await respondToRepeat(create) : undefined;
+  if (earlier) return earlier;
+  for (let attempt = 0; attempt < maxTries; attempt++) {
+    const made = await make(attempt).catch(conflictOf);
+    if (isOutcome(made) && made.ok) return made;
+    // What stands in the way may be the very thing that was asked for, made meanwhile: then this is a repeat.
+    const repeated = await respondToRepeat(create);
+    if (repeated) return repeated;
+    if (isOutcome(made)) return made;
+  }
+  throw new Error(`something was neither made nor found by its external id in ${maxTries} tries`);
+}
+
+/** Undefined when nothing was made under the external id. */
+async function respondToRepeat<
+  Value extends { readonly id?: string },
+  Repeated extends AnyOutcome | 'otherRequest',
+>(
+  repeatable: Repeatable<Value, Repeated>,
+): Promise<Exclude<Repeated, 'otherRequest'> | ExternalIdConflict | undefined> {
+  const { externalId, fingerprint, find, respond } = repeatable;
+  const earlier = externalId === undefined ? undefined : await find(externalId);
+  if (!earlier) return undefined;
+  const isSame = earlier.fingerprint.equals(fingerprint);
+  const response = isSame ? await respond(earlier.value) : 'otherRequest';
+  if (response !== 'otherRequest') return response as Exclude<Repeated, 'otherRequest'>;
+  return refuse('externalIDConflict', { details: defined({ externalID: externalId, id: earlier.value.id }) });
+}
+
+function isOutcome<Made extends AnyOutcome | CreateConflict>(
+  made: Made,
+): made is Exclude<Made, CreateConflict> {
+  return typeof made !== 'string';
+}
+
+function conflictOf(error: unknown): CreateConflict {
+  if (isExternalIdTaken(error)) return 'externalIdTaken';
+  if (isVersionConflict(error)) return 'versionConflict';
+  throw error;
+}
+
+/** Of all parameters of a request that make it another one; the order of members means nothing. It is stored for ever. */
+export function requestFingerprint(parts: readonly unknown[]): Buffer {
+  return createHash('sha256').update(JSON.stringify(parts, inOrder)).digest();
+}
+
+function inOrder(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value ?? null;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
