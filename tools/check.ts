@@ -23,7 +23,11 @@ const startedAtMs = performance.now();
 const waiting = Object.keys(quickChecks);
 const outcomes: Outcome[] = [];
 await Promise.all(Array.from({ length: atOnce }, checkWhatWaits));
-if (outcomes.every(({ isGood }) => isGood)) outcomes.push(await check('test', 'the tests', 'inherit'));
+if (outcomes.every(({ isGood }) => isGood)) {
+  // Those of the architecture were run before.
+  const others = ['--', '--exclude', 'test/architecture/**'];
+  outcomes.push(await check('test', 'the tests', 'inherit', others));
+}
 
 const failed = outcomes.filter(({ isGood }) => !isGood).map(({ script }) => script);
 const wasCut = !outcomes.some(({ script }) => script === 'test');
@@ -43,9 +47,14 @@ async function checkWhatWaits(): Promise<void> {
 }
 
 /** With `pipe` what the script prints is kept back, with `inherit` it is shown as it comes. */
-async function check(script: string, meaning: string, stdio: 'pipe' | 'inherit'): Promise<Outcome> {
+async function check(
+  script: string,
+  meaning: string,
+  stdio: 'pipe' | 'inherit',
+  more: readonly string[] = [],
+): Promise<Outcome> {
   const beganAtMs = performance.now();
-  const child = spawn('npm', ['run', '--silent', script], {
+  const child = spawn('npm', ['run', '--silent', script, ...more], {
     cwd: fileURLToPath(new URL('../', import.meta.url)),
     stdio: ['ignore', stdio, stdio],
   });

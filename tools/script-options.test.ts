@@ -1,9 +1,9 @@
 // Whoever asks a script what it does is told, and nothing is begun; also by a script that is added tomorrow.
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 
 const repository = new URL('../', import.meta.url);
 const { scripts } = JSON.parse(readFileSync(new URL('package.json', repository), 'utf8')) as {
@@ -29,9 +29,8 @@ test.each([...new Set(files)])('%s reads its command line before it does anythin
 });
 
 async function run(file: string, ...args: string[]) {
-  const tsx = fileURLToPath(new URL('node_modules/tsx/dist/cli.mjs', repository));
-  const script = fileURLToPath(new URL(file, repository));
-  return promisify(execFile)(process.execPath, [tsx, script, ...args]).then(
+  const script = join(inject('plainSources'), file.replace(/\.ts$/, '.js'));
+  return promisify(execFile)(process.execPath, [script, ...args]).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     (error: { code: number; stdout: string; stderr: string }) => error,
   );

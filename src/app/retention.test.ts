@@ -1,7 +1,7 @@
 // What nothing needs any more goes; what may be needed, or tells of money, stays. And a table without a rule is noticed.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startSmallWorld, type SmallWorld } from '../../test/support/small-world.ts';
-import { mandate } from '../../test/support/program.ts';
+import { commandLine } from '../../test/support/command-line.ts';
 import { distributedBy } from '../../test/architecture/distribution.ts';
 import { epochMsOf, instantAt } from '../clock.ts';
 import { purges, purge } from './retention.ts';
@@ -111,12 +111,12 @@ test('as an operator runs it', { timeout: 60_000 }, async () => {
     DATABASE_URL: world.service.testDatabase.url,
     MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
   };
-  const dry = await mandate(['retention', 'purge', '--older-than', '90', '--dry-run'], environment);
+  const dry = await commandLine(['retention', 'purge', '--older-than', '90', '--dry-run'], environment);
   expect(dry.output).toMatch(
     /^webhook_queue: \d+ rows would go\ncard_decline: 0 rows would go\npayout_grant: 0 rows/,
   );
-  const wrong = await mandate(['retention', 'purge', '--older-than', '30'], environment);
+  const wrong = await commandLine(['retention', 'purge', '--older-than', '30'], environment);
   expect([wrong.code, wrong.errors]).toEqual([1, expect.stringContaining('90 at least')]);
-  const { output } = await mandate(['retention', 'show'], environment);
+  const { output } = await commandLine(['retention', 'show'], environment);
   expect(output).toMatch(/\nledger_transfer +\d+ +\d+\.\d +for ever: the books/);
 });

@@ -12,7 +12,7 @@ import { escaped } from '../../src/receipts/domain/receipt.ts';
 import { storeSettings, type RecurringSettings } from '../../src/recurring/store/settings.ts';
 import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
 import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
-import { mandate } from '../support/program.ts';
+import { commandLine } from '../support/command-line.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
 import {
   declinedWith,
@@ -171,7 +171,7 @@ describe('the terms', () => {
   test.each([' ', 'card 4242 4242 4242 4242'])('of a shop may not have the schedule %j', async (schedule) => {
     const { partyId: party } = merchant;
     const line = ['shop', 'recurring', 'TEST', '--party', party, '--schedule', schedule];
-    expect(await mandate(line, {})).toMatchObject({
+    expect(await commandLine(line, {})).toMatchObject({
       code: 1,
       errors: expect.stringContaining('--schedule has '),
     });
@@ -529,10 +529,10 @@ describe('the page to print', () => {
     onTestFinished(() => rm(folder, { recursive: true }));
     const file = join(folder, 'consent.json');
     await writeFile(file, text);
-    const printed = await mandate(['consent', 'print', file], {});
+    const printed = await commandLine(['consent', 'print', file], {});
     expect(printed).toMatchObject({ code: 0, output: expect.stringContaining(agreed.consent.text) });
     await writeFile(file, text.replace('every month', 'every year'));
-    const refused = await mandate(['consent', 'print', file], {});
+    const refused = await commandLine(['consent', 'print', file], {});
     expect(refused).toMatchObject({
       code: 1,
       output: '',

@@ -8,13 +8,14 @@ import { openHttpBank } from '../../src/acquiring/adapters/http/http-bank.ts';
 import { faultKinds, isOfCallback } from '../../src/sandbox/bank/faults.ts';
 import { seededRandom } from '../../src/sandbox/bank/random.ts';
 import { callbackUrlOf } from '../../src/payments/bank-callbacks.ts';
+import { often } from '../support/campaign.ts';
 import { chosenSeed } from '../support/chosen-seed.ts';
 import { notFinal } from '../support/ledger-check.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from '../support/invoices.ts';
 import { startNode, type Node } from '../support/nodes.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
 
-const usualCount = 150;
+const usualCount = often(100, 150);
 const count = Number(process.env['FAULTY_PAYMENTS'] ?? usualCount);
 const seed = chosenSeed('FAULTY_SEED');
 const random = seededRandom(seed);

@@ -6,13 +6,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countUnbalancedAccounts } from '../../src/platform/ledger/check-ledger.ts';
 import { seededRandom } from '../../src/sandbox/bank/random.ts';
+import { often } from '../support/campaign.ts';
 import { chosenSeed } from '../support/chosen-seed.ts';
 import { brokenInvariants } from '../support/ledger.ts';
 import { openFuse, startNode, type Fuse, type Node } from '../support/nodes.ts';
 import { startPayoutWorld, type PayoutWorld } from '../support/payout-world.ts';
 import type { Answer } from '../support/test-service.ts';
 
-const usualPayouts = 400;
+const usualPayouts = often(150, 400);
 const payouts = Number(process.env['PAYOUTS'] ?? usualPayouts);
 const seed = chosenSeed('PAYOUTS_SEED');
 const random = seededRandom(seed);

@@ -6,13 +6,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, inject, onTestFinished, test } from 'vitest';
+import { often } from '../support/campaign.ts';
 import { authorise, capture, refund, reverse, tellerAt, type Reply } from '../support/simulated-bank.ts';
 import { eventually, mandate } from '../support/program.ts';
 import { temporaryFolder } from '../support/test-cluster.ts';
 
 const clients = 20;
 const kills = 3;
-const acknowledgedBeforeKill = 300;
+const acknowledgedBeforeKill = often(80, 300);
 
 type Process = { readonly url: string; kill(signal: NodeJS.Signals): Promise<number | null> };
 

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { cardBody } from '../support/cards.ts';
+import { commandLine } from '../support/command-line.ts';
 import { order } from '../support/invoices.ts';
 import { eventually, mandate, request, startServer, startBank } from '../support/program.ts';
 import { temporaryFolder } from '../support/test-cluster.ts';
@@ -24,7 +25,11 @@ async function liveMode() {
   };
   let printed = '';
   const run = async (line: string, input?: string) => {
-    const result = await mandate(line.split(' '), environment, input === undefined ? {} : { input });
+    const words = line.split(' ');
+    const result =
+      input === undefined
+        ? await commandLine(words, environment)
+        : await mandate(words, environment, { input });
     printed += result.output + result.errors;
     expect(`${line}: ${result.code}`, result.errors).toBe(`${line}: 0`);
     return result.output.trim();
@@ -136,7 +141,7 @@ test('in live mode every shop is a live one: what it takes through a bank is rea
     DATABASE_URL: testDatabase.url,
     MANDATE_MASTER_KEY: Buffer.alloc(32, 9).toString('base64'),
   };
-  const run = (line: string) => mandate(line.split(' '), environment);
+  const run = (line: string) => commandLine(line.split(' '), environment);
   await run('party create --name Example --id P');
   const create = 'shop create --party P --name Example --currency RUB --url https://shop.example';
   expect((await run(`${create} --id S`)).code).toBe(0);

@@ -1,12 +1,13 @@
 // kill -9 in the middle of everything: what was acknowledged is there, once, with its event; what was not is there wholly
 // or not at all.
 import { onTestFinished, expect, test } from 'vitest';
-import { eventually, mandate, request, startServer, type Server } from '../support/program.ts';
+import { often } from '../support/campaign.ts';
+import { eventually, request, sandboxKey, type Server, startServer } from '../support/program.ts';
 import { temporaryFolder } from '../support/test-cluster.ts';
 
 const clients = 50;
 const kills = 3;
-const acknowledgedBeforeKill = 300;
+const acknowledgedBeforeKill = often(60, 300);
 
 test('a server killed while 50 clients create invoices has lost and doubled nothing', async () => {
   const { folder: data, remove } = temporaryFolder();
@@ -18,7 +19,7 @@ test('a server killed while 50 clients create invoices has lost and doubled noth
   let server: Server | undefined;
   for (let round = 0; round < kills; round++) {
     server = await startServer({ ...environment, LOG_LEVEL: 'info' });
-    const token = JSON.parse((await mandate(['sandbox', '--json'], environment)).output).apiKey as string;
+    const token = sandboxKey(environment);
     const before = acknowledged.size;
     let running = true;
     const client = async (number: number) => {
@@ -51,7 +52,7 @@ test('a server killed while 50 clients create invoices has lost and doubled noth
   }
 
   server = await startServer({ ...environment, LOG_LEVEL: 'info' });
-  const token = JSON.parse((await mandate(['sandbox', '--json'], environment)).output).apiKey as string;
+  const token = sandboxKey(environment);
   const invoices = `${server.url}/v2/processing/invoices`;
   const ids = new Set<string>();
   let unacknowledged = 0;

@@ -329,7 +329,7 @@ describe('users', slow, () => {
 
   test('an ordinary user needs nobody else', async (context) => {
     if (!isRoot || !nobody) return context.skip('only root can become another user');
-    const script = `fs.accessSync(${JSON.stringify(childFile)})`;
+    const script = `fs.accessSync(${JSON.stringify(childFile())})`;
     const reading = spawnSync(process.execPath, ['-e', script], { cwd: '/', ...nobody });
     context.skip(reading.status !== 0, 'the repository is closed to the user nobody');
     const dataFolder = join(root, 'own');

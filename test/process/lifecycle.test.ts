@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { commandLine } from '../support/command-line.ts';
 import { temporaryFolder } from '../support/test-cluster.ts';
 import { eventually, mandate, programOfSources, request, startServer } from '../support/program.ts';
 
@@ -176,7 +177,7 @@ describe('a start that cannot work says why and what to do', () => {
 });
 
 test('every subcommand explains itself', async () => {
-  const { output } = await mandate(['--help'], {});
+  const { output } = await commandLine(['--help'], {});
   const names = [...output.matchAll(/^ {2}([a-z-]+) /gm)]
     .map(([, name]) => name!)
     .filter((name) => name !== 'help');
@@ -194,7 +195,7 @@ test('every subcommand explains itself', async () => {
     ]),
   );
   for (const name of names) {
-    const help = await mandate([name, '--help'], {});
+    const help = await commandLine([name, '--help'], {});
     expect(help.code).toBe(0);
     expect(help.output).toContain(`Usage: mandate ${name}`);
   }

@@ -1,6 +1,6 @@
 // Two nodes on one PostgreSQL.
 import { onTestFinished, expect, test } from 'vitest';
-import { eventually, mandate, request, startServer } from '../support/program.ts';
+import { eventually, mandate, request, sandboxKey, startServer } from '../support/program.ts';
 import { temporaryFolder } from '../support/test-cluster.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
@@ -15,8 +15,7 @@ test('two nodes started at once on an empty database share everything, and each 
     return { MANDATE_DATA: folder, DATABASE_URL: testDatabase.url, MANDATE_MASTER_KEY: masterKey };
   });
   const [one, two] = await Promise.all(environments.map((environment) => startServer(environment)));
-  const { output } = await mandate(['sandbox', '--json'], environments[0]!);
-  const token = JSON.parse(output).apiKey as string;
+  const token = sandboxKey(environments[0]!);
   const on = (node: typeof one, path = '') => `${node!.url}/v2/processing/invoices${path}`;
 
   // Made on one node, a moment before it is overdue; read on the other with the token the first one signed.

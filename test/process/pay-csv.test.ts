@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { card } from '../support/payout-world.ts';
-import { eventually, mandate, request, startServer } from '../support/program.ts';
+import { eventually, request, sandboxKey, startServer } from '../support/program.ts';
 import { temporaryFolder } from '../support/test-cluster.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
@@ -43,7 +43,7 @@ async function startSandbox() {
   onTestFinished(() => db.drop());
   const environment = { MANDATE_DATA: folder, DATABASE_URL: db.url };
   const server = await startServer(environment);
-  const token = (await mandate(['sandbox', 'apiKey'], environment)).output.trim();
+  const token = sandboxKey(environment);
   const post = async (path: string, body: unknown) =>
     (await request('POST', server.url + path, { token, body })).body;
   const get = async (path: string) => (await request('GET', server.url + path, { token })).body;

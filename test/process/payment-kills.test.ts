@@ -2,6 +2,7 @@
 // there; what was not is there wholly or not at all; and the bank's book, the payments and the ledger say the same.
 import { expect, onTestFinished, test } from 'vitest';
 import { readSandboxFacts } from '../../src/sandbox/sandbox-setup.ts';
+import { often } from '../support/campaign.ts';
 import { differences, readBook, notFinal } from '../support/ledger-check.ts';
 import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
 import { invoicesUrl, order } from '../support/invoices.ts';
@@ -12,7 +13,7 @@ import { createTestDatabase } from '../support/test-database.ts';
 const secret = 'a secret of the tests that is long enough';
 const clients = 8;
 const kills = 2;
-const acknowledgedBeforeKill = 40;
+const acknowledgedBeforeKill = often(24, 40);
 const hours = 3_600_000;
 
 test('a service killed in the middle of its payments has lost and doubled no money', async () => {

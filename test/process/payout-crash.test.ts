@@ -2,16 +2,17 @@
 // given back, what was not is nowhere, and bank, ledger and withdrawals agree.
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
+import { often } from '../support/campaign.ts';
 import { brokenInvariants } from '../support/ledger.ts';
 import { card } from '../support/payout-world.ts';
-import { eventually, mandate, request, startServer, type Server } from '../support/program.ts';
+import { eventually, request, sandboxKey, type Server, startServer } from '../support/program.ts';
 import { bankSecret, startBank } from '../support/simulated-bank.ts';
 import { temporaryFolder } from '../support/test-cluster.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
 const clients = 16;
 const kills = 3;
-const acknowledgedBeforeKill = 40;
+const acknowledgedBeforeKill = often(24, 40);
 const amount = 1_000;
 
 test(
@@ -31,7 +32,7 @@ test(
       LOG_LEVEL: 'info',
     };
     let server: Server = await startServer(environment);
-    const token = JSON.parse((await mandate(['sandbox', '--json'], environment)).output).apiKey as string;
+    const token = sandboxKey(environment);
     const post = (path: string, body: unknown) => request('POST', `${server.url}${path}`, { token, body });
     const get = (path: string) => request('GET', `${server.url}${path}`, { token });
 

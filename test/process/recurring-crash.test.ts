@@ -1,14 +1,15 @@
 // kill -9 while cards are charged without their payers: afterwards every charge has ended once in its series, as its payment
 // says, and a series is failing if and only if its last charge failed.
 import { onTestFinished, expect, test } from 'vitest';
+import { often } from '../support/campaign.ts';
 import { cardBody } from '../support/cards.ts';
 import { insufficientFunds } from '../support/recurring.ts';
-import { eventually, mandate, request, startServer } from '../support/program.ts';
+import { eventually, request, sandboxKey, startServer } from '../support/program.ts';
 import { temporaryFolder } from '../support/test-cluster.ts';
 
 const clients = 6;
 const kills = 2;
-const chargesBeforeKill = 40;
+const chargesBeforeKill = often(24, 40);
 const cards = [
   '4242424242424242',
   '5555555555554444',
@@ -24,7 +25,7 @@ test('a service killed while it charges has its counters right afterwards', asyn
   onTestFinished(remove);
   const environment = { MANDATE_DATA: folder, LOG_LEVEL: 'info', REQUESTS_PER_SECOND: '0' };
   let server = await startServer(environment);
-  const token = JSON.parse((await mandate(['sandbox', '--json'], environment)).output).apiKey as string;
+  const token = sandboxKey(environment);
   const invoices = () => `${server.url}/v2/processing/invoices`;
   const get = async (path: string) => (await request('GET', `${invoices()}/${path}`, { token })).body;
   const post = (url: string, body: object) => request('POST', url, { token, body });

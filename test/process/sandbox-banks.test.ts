@@ -3,7 +3,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { cardBody } from '../support/cards.ts';
 import { order } from '../support/invoices.ts';
-import { eventually, mandate, request, startServer, type Server } from '../support/program.ts';
+import { eventually, mandate, request, sandboxKey, type Server, startServer } from '../support/program.ts';
 import { temporaryFolder } from '../support/test-cluster.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
@@ -19,10 +19,6 @@ async function environments(count: number): Promise<Environment[]> {
     onTestFinished(remove);
     return { MANDATE_DATA: folder, DATABASE_URL: testDatabase.url, MANDATE_MASTER_KEY };
   });
-}
-
-async function keyOf(environment: Environment): Promise<string> {
-  return (await mandate(['sandbox', 'apiKey'], environment)).output.trim();
 }
 
 /** A payment as a shop's server makes it; answers where it can be read. */
@@ -53,7 +49,7 @@ test('a payer far away reaches the issuer’s page under the address of the serv
     await startServer({ ...one, PUBLIC_URL: publicUrl }),
     await startServer({ ...two, PUBLIC_URL: publicUrl }),
   ] as const;
-  const token = await keyOf(one);
+  const token = sandboxKey(one);
   const { invoice, path } = await pay(nodes[0], token, {}, '4012888888881881');
   const asked = await eventually(
     async () => {
@@ -109,7 +105,7 @@ test('a payer far away reaches the issuer’s page under the address of the serv
 test('of two nodes with a bank each, one can die: what it knows waits for it, the rest goes on', async () => {
   const [one, two] = (await environments(2)) as [Environment, Environment];
   const first = await startServer(one);
-  const token = await keyOf(one);
+  const token = sandboxKey(one);
   const early = await pay(first, token, hold);
   await reaches(first, token, early.path, 'processed');
 

@@ -4,7 +4,15 @@ import { cp, readdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import type { DatabasePool } from '../../src/platform/database/database.ts';
-import { eventually, mandate, request, startBank, startServer, type Server } from '../support/program.ts';
+import {
+  eventually,
+  mandate,
+  request,
+  sandboxKey,
+  type Server,
+  startBank,
+  startServer,
+} from '../support/program.ts';
 import { temporaryFolder } from '../support/test-cluster.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
@@ -39,8 +47,7 @@ test('a newer node migrates beside an old one, and not a request fails', async (
     ...signing,
   }));
   const older = await startServer(environments[0]!);
-  const { output } = await mandate(['sandbox', '--json'], environments[0]!);
-  const { apiKey: token } = JSON.parse(output) as { apiKey: string };
+  const token = sandboxKey(environments[0]!);
   const sold: string[] = [];
   const sell = async (node: Server) => void sold.push(await sellOn(node, token));
 

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { eventually, mandate, request, startServer } from '../support/program.ts';
+import { eventually, mandate, request, sandboxKey, startServer } from '../support/program.ts';
 import { contentIsSigned, standardIsSigned, startReceiver } from '../support/receiver.ts';
 import { temporaryFolder } from '../support/test-cluster.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -21,7 +21,7 @@ test(
       MANDATE_MASTER_KEY: Buffer.alloc(32, 9).toString('base64'),
     };
     const server = await startServer(environment);
-    const token = JSON.parse((await mandate(['sandbox', '--json'], environment)).output).apiKey as string;
+    const token = sandboxKey(environment);
     const [developer, merchant] = [await startReceiver(), await startReceiver()];
     onTestFinished(() => developer.stop());
     onTestFinished(() => merchant.stop());

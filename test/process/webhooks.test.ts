@@ -1,28 +1,28 @@
 // A receiver that fails a third of what it is sent, is slow and is killed, and a sender that is killed with -9 three times: in
 // the end the receiver knows exactly what the log says, and it learned it in order, without a gap.
-//   WEBHOOK_INVOICES how many (60), each with 20 events
+//   WEBHOOK_INVOICES how many (30), each with 20 events
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { instantAt } from '../../src/clock.ts';
 import { positionOf, type WebhookEvent } from '../../src/platform/events/domain/topic.ts';
 import { messageIdOf } from '../../src/webhooks/feed/message.ts';
 import { invoicesTopic } from '../../src/payments/webhook-events.ts';
-import { eventually, mandate, request, startServer, type Server } from '../support/program.ts';
+import { often } from '../support/campaign.ts';
+import { eventually, request, sandboxKey, type Server, startServer } from '../support/program.ts';
 import { temporaryFolder } from '../support/test-cluster.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { factsOfInvoice, writeInvoices } from '../support/seeded-events.ts';
 
-const invoices = Number(process.env['WEBHOOK_INVOICES'] ?? 60);
+const invoices = Number(process.env['WEBHOOK_INVOICES'] ?? often(30, 60));
 const eventsEach = 20;
 const kills = 3;
 const timeoutMs = 300_000 + invoices * 600;
-const receiverFile = fileURLToPath(new URL('../support/receiver-child.ts', import.meta.url));
+const receiverFile = join(inject('plainSources'), 'test/support/receiver-child.js');
 
 type Entry = {
   id: string;
@@ -52,7 +52,7 @@ test(
       WEBHOOK_DELAYS_SECONDS: Array(60).fill('0.2').join(','),
     };
     let sender: Server = await startServer(environment);
-    const token = JSON.parse((await mandate(['sandbox', '--json'], environment)).output).apiKey as string;
+    const token = sandboxKey(environment);
 
     const scratch = mkdtempSync(join(tmpdir(), 'mandate-receiver-'));
     onTestFinished(() => rmSync(scratch, { recursive: true }));
@@ -175,7 +175,6 @@ async function startReceiver(
   for (;;) {
     const { PATH = '' } = process.env;
     const child = fork(receiverFile, {
-      execArgv: ['--import', 'tsx'],
       env: { PATH, ...environment },
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     });

@@ -1,23 +1,27 @@
 // The simulation in short: worlds of fixed seeds from their beginning to their peace, with every check, and once more beside
 // somebody who keeps the machine busy: all comes out the same. A planted mistake is found, made small, told as a story, and
-// found again elsewhere by the command that is printed. Longer worlds are for `npm run simulate`.
+// found again elsewhere by the command that is printed. Longer worlds are for `npm run prove:traces` and `npm run simulate`.
 import { spawn } from 'node:child_process';
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execPath } from 'node:process';
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
+import { plainSource } from '../support/plain-sources.ts';
 import { themes } from '../../simulation/clients/themes.ts';
 import { temporaryFolder } from '../support/test-cluster.ts';
 
-const root = new URL('../..', import.meta.url).pathname;
 /** No test depends on how quick the machine is: what is bounded is how many worlds there are. */
 const timeoutMs = 900_000;
+/** Of a world. */
+const steps = process.env['WORLD_STEPS'] ?? '200';
+/** How many worlds are gone through again on a busy machine. */
+const repeated = Number(process.env['WORLDS_REPEATED'] ?? 1);
 
 type Run = { readonly code: number | null; readonly text: string };
 
 /** In a process of its own: the simulation rules over time and chance of all that is in one. */
-async function simulate(told: readonly string[], folder = root): Promise<Run> {
-  const child = spawn(execPath, ['--import', 'tsx', 'simulation/simulate.ts', ...told], {
+async function simulate(told: readonly string[], folder = inject('plainSources')): Promise<Run> {
+  const child = spawn(execPath, ['simulation/simulate.js', ...told], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -35,20 +39,20 @@ test(
   async () => {
     // One of each theme.
     const asked = (worlds: number) =>
-      simulate(['--seed', '21', '--steps', '700', '--worlds', String(worlds), '--as-it-is']);
+      simulate(['--seed', '21', '--steps', steps, '--worlds', String(worlds), '--as-it-is']);
     const calm = await asked(themes.length);
     expect(calm.code, calm.text).toBe(0);
     expect(calm.text).toMatch(/^seed 21: [1-9]\d* operations, /m);
     const traces = tracesIn(calm.text);
     expect(traces).toHaveLength(themes.length);
 
-    const burners = [1, 2].map(() =>
+    const burners = Array.from({ length: repeated }, () =>
       spawn(execPath, ['-e', 'for (;;);'], { stdio: 'ignore', timeout: timeoutMs }),
     );
     try {
       // The first one went otherwise on a busy machine as long as statements could go on side by side.
-      const busy = await asked(2);
-      expect(tracesIn(busy.text)).toEqual(traces.slice(0, 2));
+      const busy = await asked(repeated);
+      expect(tracesIn(busy.text)).toEqual(traces.slice(0, repeated));
     } finally {
       for (const burner of burners) burner.kill('SIGKILL');
     }
@@ -56,24 +60,18 @@ test(
 );
 
 /** The sources, with a mistake in them. */
-function plant(): { folder: string; remove: () => Promise<void> } {
+async function plant(): Promise<{ folder: string; remove: () => Promise<void> }> {
   const { folder, remove } = temporaryFolder();
-  for (const name of [
-    'src',
-    'simulation',
-    'test/support',
-    'tools/script-options.ts',
-    'package.json',
-    'tsconfig.json',
-  ])
-    cpSync(join(root, name), join(folder, name), { recursive: true });
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  const file = join(folder, 'src/platform/ledger/domain/postings.ts');
-  const right = readFileSync(file, 'utf8');
+  cpSync(inject('plainSources'), folder, { recursive: true, verbatimSymlinks: true });
+  const right = readFileSync(
+    new URL('../../src/platform/ledger/domain/postings.ts', import.meta.url),
+    'utf8',
+  );
   const line =
     "{ phase: 'single', step: 'sale', debit: uncleared, credit: settlement, minor: amount.minor },";
   expect(right).toContain(line);
-  writeFileSync(file, right.replace(line, line + line.replace("'sale'", "'sale_again'")));
+  const wrong = right.replace(line, line + line.replace("'sale'", "'sale_again'"));
+  writeFileSync(join(folder, 'src/ledger/postings.js'), await plainSource(wrong));
   return { folder, remove };
 }
 
@@ -81,10 +79,10 @@ test(
   'a mistake is found, made small and told, and found again elsewhere',
   { timeout: timeoutMs },
   async () => {
-    const here = plant();
-    const elsewhere = plant();
+    const here = await plant();
+    const elsewhere = await plant();
     try {
-      const asked = ['--seed', '1', '--worlds', '40', '--steps', '400', '--shrink-within', '10s'];
+      const asked = ['--seed', '1', '--worlds', '40', '--steps', '400', '--shrink-within', '3s'];
       const first = await simulate(asked, here.folder);
       expect(first.code, first.text).toBe(1);
       const [, seed = ''] = /^seed (\d+) fails after \d+ steps:$/m.exec(first.text) ?? [];

@@ -1,10 +1,12 @@
-// Once for a whole test run: a throw-away PostgreSQL and a migrated template database, which every test file copies; and the
-// program, built, for tests that start it.
+// Once for a whole test run: a throw-away PostgreSQL and a migrated template database, which every test file copies; and for the tests
+// that start processes the program, built.
+import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../../src/platform/database/database.ts';
 import { migrate } from '../../src/platform/database/migrate.ts';
 import { installBuiltProgram } from './built-program.ts';
-import { startTestCluster, temporaryFolder } from './test-cluster.ts';
+import { writePlainSources } from './plain-sources.ts';
+import { startTestCluster, temporaryFolder, type TestCluster } from './test-cluster.ts';
 
 export type ClusterConnection = {
   host: string;
@@ -19,15 +21,42 @@ declare module 'vitest' {
     cluster: ClusterConnection;
     /** The file that runs it. */
     builtProgram: string;
+    /** The folder of the sources as Node runs them. */
+    plainSources: string;
   }
 }
 
 export const templateName = 'mandate_template';
 
+/** The projects of a run are set up one after the other; they share a server. */
+const shared = globalThis as { testCluster?: { users: number; started: Promise<TestCluster> } };
+
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const cluster = (shared.testCluster ??= { users: 0, started: startWithTemplate() });
+  cluster.users++;
   const { folder, remove } = temporaryFolder();
-  project.provide('builtProgram', await installBuiltProgram(folder));
-  const { connection, stop } = await startTestCluster();
+  // Each is busy with what the other leaves idle.
+  const [{ connection, stop }] = await Promise.all([
+    cluster.started,
+    project.name === 'process' && provideProgram(project, folder),
+  ]);
+  project.provide('cluster', connection);
+  return async () => {
+    await remove();
+    if (--cluster.users === 0) await stop();
+  };
+}
+
+async function provideProgram(project: TestProject, folder: string): Promise<void> {
+  const plainSources = join(folder, 'plain');
+  const [builtProgram] = await Promise.all([installBuiltProgram(folder), writePlainSources(plainSources)]);
+  project.provide('builtProgram', builtProgram);
+  project.provide('plainSources', plainSources);
+}
+
+async function startWithTemplate(): Promise<TestCluster> {
+  const cluster = await startTestCluster();
+  const { connection } = cluster;
   const administration = openDatabase({ connection, maxConnections: 1 });
   await administration.withClient((client) => client.query(`create database ${templateName}`));
   await administration.end();
@@ -37,9 +66,5 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   });
   await migrate(template);
   await template.end();
-  project.provide('cluster', connection);
-  return async () => {
-    await stop();
-    await remove();
-  };
+  return cluster;
 }

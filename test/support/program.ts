@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { inject, onTestFinished } from 'vitest';
+import { readSandboxFacts } from '../../src/sandbox/sandbox-setup.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -67,6 +68,13 @@ async function start(
       return code;
     },
   };
+}
+
+/** The key with which a sandbox that runs lets everything be done. */
+export function sandboxKey({ MANDATE_DATA = '' }: Record<string, string>): string {
+  const facts = readSandboxFacts(MANDATE_DATA);
+  if (!facts) throw new Error(`no sandbox was started in ${MANDATE_DATA}`);
+  return facts.apiKey;
 }
 
 /** Runs a subcommand to its end. */

@@ -2,14 +2,16 @@
 // good order or is killed; at the end of the test it is killed in any case.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import type { ChildReport } from './embedded-child.ts';
 
 type Child = { readonly report: ChildReport; leave(): Promise<void>; kill(): Promise<void> };
 
-export const childFile = fileURLToPath(new URL('embedded-child.ts', import.meta.url));
+/** The file that a child runs. */
+export const childFile = () => join(inject('plainSources'), 'test/support/embedded-child.js');
 
 /** Without a data folder the child starts a test cluster. */
 export async function startChild(options: {
@@ -19,7 +21,7 @@ export async function startChild(options: {
   runAs?: { uid: number; gid: number };
 }): Promise<Child> {
   const { dataFolder = '', binFolder = '', umask = '022', runAs } = options;
-  const program = [process.execPath, '--import', 'tsx', childFile, dataFolder, binFolder];
+  const program = [process.execPath, childFile(), dataFolder, binFolder];
   const child = spawn('sh', ['-c', `umask ${umask} && exec "$@"`, 'sh', ...program], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     stdio: ['pipe', 'pipe', 'pipe'],

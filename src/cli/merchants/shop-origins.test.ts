@@ -1,7 +1,7 @@
 // The list of sites that may have a shop's checkout, through the real program.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeInvoice } from '../../../test/support/invoices.ts';
-import { mandate } from '../../../test/support/program.ts';
+import { commandLine } from '../../../test/support/command-line.ts';
 import { startTestService, type Merchant, type TestService } from '../../../test/support/test-service.ts';
 
 let service: TestService;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const run = (...args: string[]) =>
-  mandate(['shop', 'origins', ...args, '--party', merchant.partyId], {
+  commandLine(['shop', 'origins', ...args, '--party', merchant.partyId], {
     DATABASE_URL: service.testDatabase.url,
     MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
   });

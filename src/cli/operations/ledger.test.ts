@@ -1,7 +1,7 @@
 // The operator's view of the books, through the real program.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { book, newPayment, rubles } from '../../../test/support/ledger.ts';
-import { mandate } from '../../../test/support/program.ts';
+import { commandLine } from '../../../test/support/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.ts';
 import { storeDeposit } from '../../wallets/store/wallets.ts';
 import { parseInstant } from '../../clock.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => db.drop());
 
 const run = (...args: string[]) =>
-  mandate(['ledger', ...args], {
+  commandLine(['ledger', ...args], {
     DATABASE_URL: db.url,
     MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
   });
@@ -79,7 +79,7 @@ test.each([
     DATABASE_URL: url ?? db.url,
     MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
   };
-  expect(await mandate(['ledger', 'check', ...more], environment)).toMatchObject({ code: 2, output: '' });
+  expect(await commandLine(['ledger', 'check', ...more], environment)).toMatchObject({ code: 2, output: '' });
 });
 
 test('an account shows its balances, its rows and what moved on it', { timeout: 120_000 }, async () => {

@@ -4,7 +4,7 @@ import { invoicesUrl, type CreatedInvoice } from '../../../test/support/invoices
 import { everyInvariant } from '../../app/compose.ts';
 import { checkLedger } from '../../platform/ledger/check-ledger.ts';
 import { startPaymentWorld, type PaymentWorld } from '../../../test/support/payment-world.ts';
-import { mandate } from '../../../test/support/program.ts';
+import { commandLine } from '../../../test/support/command-line.ts';
 import { waylay, type FaultyBank } from '../../../test/support/faulty-bank.ts';
 
 const card = '4242424242424242';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const run = (...args: string[]) =>
-  mandate(args, {
+  commandLine(args, {
     DATABASE_URL: world.service.testDatabase.url,
     MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
   });

@@ -1,7 +1,7 @@
 // What an operator decides about payouts, through the real program beside a service that runs.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPayoutWorld, type PayoutWorld } from '../../../test/support/payout-world.ts';
-import { mandate } from '../../../test/support/program.ts';
+import { commandLine } from '../../../test/support/command-line.ts';
 import { brokenInvariants } from '../../../test/support/ledger.ts';
 
 let world: PayoutWorld;
@@ -9,7 +9,7 @@ beforeAll(async () => void (world = await startPayoutWorld()));
 afterAll(() => world.close());
 
 const run = (...args: string[]) =>
-  mandate(args, {
+  commandLine(args, {
     DATABASE_URL: world.service.testDatabase.url,
     MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
   });

@@ -7,7 +7,7 @@ import { storePayoutFee, storePayoutLimits } from '../../payouts/store/payout-te
 import { brokenInvariants } from '../../../test/support/ledger.ts';
 import { secret } from '../../../test/support/payment-world.ts';
 import { startPayoutWorld, type PayoutWorld } from '../../../test/support/payout-world.ts';
-import { mandate } from '../../../test/support/program.ts';
+import { commandLine } from '../../../test/support/command-line.ts';
 import { payout, tellerAt } from '../../../test/support/simulated-bank.ts';
 import { temporaryFolder } from '../../../test/support/test-cluster.ts';
 
@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 const run = (...args: string[]) =>
-  mandate(args, {
+  commandLine(args, {
     DATABASE_URL: world.service.testDatabase.url,
     MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
   });

@@ -45,7 +45,7 @@ function node(
   const jobs = openJobRunner({
     db: db.database,
     clock,
-    log: openLog({ level: 'silent', human: false }),
+    log: openLog({ level: 'silent', human: false, destination: { write: () => {} } }),
     works: [{ table: 'task', keys: ['task_id'], step: ([id = ''], now) => step(id, now), ...limit }],
     periodicTasks: [],
     countJobRun: () => {},
@@ -369,7 +369,7 @@ describe("moving a party's clock", () => {
         },
       },
       clock,
-      log: openLog({ level: 'silent', human: false }),
+      log: openLog({ level: 'silent', human: false, destination: { write: () => {} } }),
       works: [work('chore'), work('task')],
       periodicTasks: [],
       countJobRun: () => {},
@@ -535,7 +535,7 @@ test('a wish to look for work is heard at every moment, also when a sweep is jus
     const jobs = openJobRunner({
       db: { ...db.database, run: () => Promise.resolve((sweeps++, [])) },
       clock,
-      log: openLog({ level: 'silent', human: false }),
+      log: openLog({ level: 'silent', human: false, destination: { write: () => {} } }),
       works: [{ table: 'task', keys: ['task_id'], step: () => Promise.resolve() }],
       periodicTasks: [],
       countJobRun: () => {},
@@ -557,7 +557,7 @@ test('a chore that is still at it is not begun again beside itself', async () =>
   const jobs = openJobRunner({
     db: db.database,
     clock,
-    log: openLog({ level: 'silent', human: false }),
+    log: openLog({ level: 'silent', human: false, destination: { write: () => {} } }),
     works: [{ table: 'task', keys: ['task_id'], step: () => Promise.resolve() }],
     periodicTasks: [
       {

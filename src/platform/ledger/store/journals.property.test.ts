@@ -2,6 +2,7 @@
 // of twenty lines that has no database, and every invariant holds.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { often } from '../../../../test/support/campaign.ts';
 import {
   bookedAt,
   brokenInvariants,
@@ -20,7 +21,7 @@ import type { FundsCheckedJournal, Entry, Journal } from '../domain/ledger.ts';
 import * as postings from '../domain/postings.ts';
 
 const workers = 6;
-const runs = 12;
+const runs = often(5, 12);
 const operationsPerRun = 200;
 
 let testDatabase: TestDatabase;

@@ -1,0 +1,15 @@
+// For the tests that are run without PostgreSQL and without other processes (tools/test-kinds.ts): one that starts a process all the same
+// fails, and says what to do.
+import childProcess from 'node:child_process';
+import { syncBuiltinESMExports } from 'node:module';
+
+function refuse(): never {
+  throw new Error(
+    'a unit test starts no process: a test that does imports node:child_process, or what supports such tests',
+  );
+}
+
+for (const name of ['exec', 'execFile', 'execFileSync', 'execSync', 'fork', 'spawn', 'spawnSync'] as const) {
+  Object.assign(childProcess, { [name]: refuse });
+}
+syncBuiltinESMExports();

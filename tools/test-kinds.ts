@@ -1,0 +1,75 @@
+// What a test file needs before it can run, read from what it imports, so that it may lie anywhere. vitest.config.ts makes a project
+// of each kind.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** `unit`: nothing. `database`: a PostgreSQL, a browser or another process. `process`: the built program, or it is all about processes. */
+export type TestKind = 'unit' | 'database' | 'process';
+
+const folders = ['src', 'test', 'tools', 'simulation'];
+/** Types are gone when a test runs. */
+const imported = /^(?:(?:import|export) (?!type )(?:[^'"`;]* from )?|.*\bawait import\()'([^']+)'/gm;
+/** By this a test has what was set up for the whole run. */
+const importsInject = /^import \{[^}]*\binject\b[^}]*\} from 'vitest'/m;
+const asksForProgram = /\binject\('(?:builtProgram|plainSources)'\)/;
+const reachesProcesses = new Set(['node:child_process', 'node:cluster']);
+const reachesOut = new Set([...reachesProcesses, 'playwright-core', 'pg']);
+
+/** The test files of a checkout, as paths in it. */
+export function testsByKind(repository: string): Record<TestKind, string[]> {
+  const byKind: Record<TestKind, string[]> = { unit: [], database: [], process: [] };
+  const textOf = textsIn(repository);
+  for (const file of folders.flatMap((folder) => testFilesIn(repository, folder)).sort()) {
+    byKind[kindOf(file, textOf)].push(file);
+  }
+  return byKind;
+}
+
+/**
+ * Goes by the file and by what supports it. What it tests is left out: src reaches a database only where a test gives it one, and
+ * starts a process only where it is told to.
+ */
+export function kindOf(file: string, textOf: (file: string) => string | undefined): TestKind {
+  const ownPackages = new Set<string>();
+  const packages = new Set<string>();
+  const asking: string[] = [];
+  const seen = new Set([file]);
+  for (const each of seen) {
+    const text = textOf(each);
+    if (text === undefined) continue;
+    if (importsInject.test(text)) asking.push(text);
+    for (const [, name = ''] of text.matchAll(imported)) {
+      const path = join(dirname(each), name);
+      if (!name.startsWith('.')) packages.add(name);
+      else if (!path.startsWith('src/')) seen.add(path);
+      if (each === file) ownPackages.add(name);
+    }
+  }
+  const isAboutProcesses = [...reachesProcesses].some((name) => ownPackages.has(name));
+  if (isAboutProcesses || asking.some((text) => asksForProgram.test(text))) return 'process';
+  const asks = asking.length > 0 || [...reachesOut].some((name) => packages.has(name));
+  return asks ? 'database' : 'unit';
+}
+
+function testFilesIn(repository: string, folder: string): string[] {
+  return readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => join(folder, name));
+}
+
+function textsIn(repository: string): (file: string) => string | undefined {
+  const known = new Map<string, string | undefined>();
+  return (file) => {
+    if (!known.has(file)) known.set(file, readText(join(repository, file)));
+    return known.get(file);
+  };
+}
+
+function readText(path: string): string | undefined {
+  if (!path.endsWith('.ts')) return undefined;
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
