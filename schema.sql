@@ -593,7 +593,7 @@ create table ledger_balance (
   constraint ledger_balance_debits_posted_check check (debits_posted >= 0),
   constraint ledger_balance_holds_the_floor check (not stands_alone or credits_posted >= (debits_posted + debits_pending)),
   constraint ledger_balance_lane_check check (lane >= 0)
-);
+) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
 
 create table ledger_checkpoint (
   account_id text collate "C" not null,
@@ -782,7 +782,7 @@ create table payout_turnover (
   amount_minor bigint not null,
   payouts bigint not null,
   constraint payout_turnover_pkey primary key (wallet_id, period)
-);
+) with (fillfactor=50);
 
 create table recurring_settings (
   party_id id not null,
@@ -820,14 +820,14 @@ create unlogged table security_code (
   sealed bytea not null,
   expires_at timestamp with time zone not null,
   constraint security_code_pkey primary key (session_id)
-);
+) with (autovacuum_vacuum_threshold=0, autovacuum_vacuum_scale_factor=0);
 create index security_code_expiry on security_code using btree (expires_at);
 
 create unlogged table security_code_key (
   half_hour integer not null,
   wrapped bytea not null,
   constraint security_code_key_pkey primary key (half_hour)
-);
+) with (autovacuum_vacuum_threshold=0, autovacuum_vacuum_scale_factor=0);
 
 create table series (
   series_id id not null,

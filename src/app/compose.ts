@@ -18,7 +18,7 @@ import { watchVerificationRefunds } from '../customers/verification-refunds.ts';
 import { loadCustomerOfPayer } from '../customers/store/customers.ts';
 import { addBindingPayerReturn } from '../customers/payer-return.ts';
 import { isReadOnly, type DatabasePool } from '../platform/database/database.ts';
-import { hasMigrations, isMigrated, migrate } from '../platform/database/migrate.ts';
+import { hasMigrations, isMigrated, migrate, refuseEarlierSchema } from '../platform/database/migrate.ts';
 import { jobHandlers, jobOfOperation } from './job-handlers.ts';
 import { openJobRunner, type JobRunner } from '../platform/jobs/job-runner.ts';
 import type { Topic } from '../platform/events/topic.ts';
@@ -131,6 +131,7 @@ type DatabaseWish = { readonly mayCreate: boolean };
 export async function databaseInUse(config: Config, log: Logger): Promise<OpenedDatabase> {
   const opened = await databaseOf(config, log, { mayCreate: false });
   try {
+    await refuseEarlierSchema(opened.database);
     if (await hasMigrations(opened.database)) return opened;
     throw new Error('this database has none of our tables yet: the service makes them, or mandate migrate');
   } catch (error) {
@@ -162,7 +163,8 @@ export async function foundationOn(
 ): Promise<Foundation> {
   try {
     const realm = livemodeOf(config.mode);
-    // First of all: the migrations of a command that was not told the mode are none that the service asked for.
+    await refuseEarlierSchema(database);
+    // Before the migrations: those of a command that was not told the mode are none that the service asked for.
     await requireSameMode(database, realm, ports.clock);
     for (const name of await migrate(database)) log.info({ name }, 'migration applied');
     const masterKey = localMasterKey(

@@ -1,7 +1,7 @@
-// The reviewed dump of the schema is what the migrations make, and every table is distributed by the key it should be.
+// The reviewed dump of the schema is what the migrations make, the baseline is what was there before it, and every table is distributed by the key it should be.
 import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { schemaText } from '../../tools/schema-text.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { distributedBy } from './distribution.ts';
@@ -13,6 +13,18 @@ afterAll(() => db.drop());
 test('schema.sql is what the migrations make; npm run schema writes it', async () => {
   const reviewed = await readFile(new URL('../../schema.sql', import.meta.url), 'utf8');
   expect(await db.database.withClient(schemaText)).toBe(reviewed);
+});
+
+test('the baseline makes the schema that 0.1.0 had before it, as it was dumped then', async () => {
+  const empty = await createTestDatabase('empty');
+  onTestFinished(() => empty.drop());
+  const file = new URL('../../src/platform/database/migrations/0001_baseline.sql', import.meta.url);
+  const recorded = await readFile(new URL('schema-0.1.0.sql', import.meta.url), 'utf8');
+  const made = await empty.database.withClient(async (client) => {
+    await client.query(await readFile(file, 'utf8'));
+    return schemaText(client);
+  });
+  expect(made).toBe(recorded);
 });
 
 test('every primary key begins with the column its table is distributed by', async () => {
@@ -38,6 +50,7 @@ test.each([
     'constraint one for',
   ],
   ['that it is not logged', 'alter table test_clock set unlogged', 'create unlogged table test_clock'],
+  ['how it is stored', 'alter table party set (fillfactor = 70)', ') with (fillfactor=70);'],
   ['an index', 'create index party_age on party (created_at)', 'create index party_age on party using btree'],
   [
     'a trigger',
