@@ -26,7 +26,7 @@ const standing = json({ state: { name: 'active' }, text: 'x'.repeat(180) });
 const fact = (type: string, characters: number) =>
   json([{ type, paymentId: '1', text: 'x'.repeat(characters) }]);
 const chain = `md5(:n::text) || md5(:n::text)`;
-const lane = (lanes: number) => `(1 + :n::bigint % ${lanes})::int`;
+const shard = (shards: number) => `(1 + :n::bigint % ${shards})::int`;
 
 /** The same lengths as the floor's. */
 export const script = [
@@ -47,8 +47,8 @@ export const script = [
   filled(captureCharge, [
     invoiceId,
     json({ approval: { text: 'x'.repeat(90) }, refundsMade: 0 }),
-    lane(16),
-    lane(8),
+    shard(16),
+    shard(8),
     '6000',
     fact('payment_processed', 120),
     fact('payment_captured', 90),

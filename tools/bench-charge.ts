@@ -1,6 +1,6 @@
 // How many whole charges a second one node takes, from the order to the captured payment, with everything that belongs to it:
 // API, vault, bank, events, ledger, on a private PostgreSQL. A hundred shops, one busy shop, and one whose accounts are not
-// spread over lanes. Each commit is made to take 100 ms: what waits for another's commit shows, and the processor does not
+// spread over shards. Each commit is made to take 100 ms: what waits for another's commit shows, and the processor does not
 // hide it. Only the ratios of one run mean anything. `npx tsx tools/bench-charge.ts [seconds for each, 12 by default]`
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../src/clock.ts';
@@ -99,7 +99,7 @@ async function contender(name: string, shops: number, currency: string): Promise
   const shopIds = Array.from({ length: shops }, (_, index) => `${currency}-${index}`);
   const openShop = async (shop_id: string) => {
     const created_at = systemClock.now();
-    const shop = { party_id: partyId, shop_id, realm: 'test', name: shop_id, url: 'https://shop.example' };
+    const shop = { party_id: partyId, shop_id, livemode: false, name: shop_id, url: 'https://shop.example' };
     await database.run(insertShop, { ...shop, category_id: 1, currency, created_at });
     const fees = { processing: { basisPoints: 250, fixedMinor: 0 } };
     await database.run(setShopFees, { party_id: partyId, shop_id, fees });
@@ -112,7 +112,7 @@ async function contender(name: string, shops: number, currency: string): Promise
 
 /** All that every charge of theirs goes through becomes one row for each account. */
 async function flatten({ currency, shopIds }: Contender): Promise<void> {
-  const kind = { realm: 'test', currency } as const;
+  const kind = { livemode: false, currency } as const;
   const accounts = [
     acquirerUncleared({ ...kind, acquirerId: 'BANK' }),
     feeIncome({ ...kind, fee: 'processing' }),

@@ -1,5 +1,5 @@
 // How many journals a second the ledger writes, on a private PostgreSQL that really syncs to disk: one busy shop and a hundred,
-// with balances spread over lanes and without, each beside a bare transaction of one row. The machine matters more
+// with balances spread over shards and without, each beside a bare transaction of one row. The machine matters more
 // than the code, so only the ratios of one run mean anything. `npx tsx tools/bench-ledger.ts`, half a minute.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../src/clock.ts';
@@ -30,7 +30,7 @@ const insertBareRow = statement({
   text: 'insert into bare (bare_id) values (:bare_id)',
 });
 
-type Shop = Pick<LedgerPayment, 'realm' | 'partyId' | 'shopId' | 'acquirerId'>;
+type Shop = Pick<LedgerPayment, 'livemode' | 'partyId' | 'shopId' | 'acquirerId'>;
 type Contender = {
   readonly name: string;
   readonly write: (db: Database) => Promise<unknown>;
@@ -46,8 +46,8 @@ try {
   // Each contender keeps to accounts of its own: fee accounts are one for each currency.
   const contenders: Contender[] = [
     contender('bare transaction of one row', (tx) => tx.run(insertBareRow, { bare_id: randomIds.next() })),
-    await sales('100 shops, lanes', 100, 'RUB', 'spread'),
-    await sales('1 shop, lanes', 1, 'USD', 'spread'),
+    await sales('100 shops, shards', 100, 'RUB', 'spread'),
+    await sales('1 shop, shards', 1, 'USD', 'spread'),
     await sales('100 shops, one row an account', 100, 'EUR', 'one row'),
     await sales('1 shop, one row an account', 1, 'GBP', 'one row'),
   ];
@@ -73,7 +73,7 @@ async function sales(
 ): Promise<Contender> {
   const money: Money = { minor: 100_000n, currency: currency as Currency };
   const all: Shop[] = Array.from({ length: shops }, () => ({
-    realm: 'test',
+    livemode: false,
     partyId: randomIds.next(),
     shopId: 'TEST',
     acquirerId: currency,
@@ -126,8 +126,8 @@ function print(contenders: readonly Contender[]): void {
     );
   }
   const [, hundred = 1, hot = 0, hundredFlat = 1, hotFlat = 1] = perSecond;
-  console.log(`\none busy shop against a hundred: ${(hot / hundred).toFixed(2)} with lanes`);
+  console.log(`\none busy shop against a hundred: ${(hot / hundred).toFixed(2)} with shards`);
   console.log(
-    `lanes against one row: ${(hot / hotFlat).toFixed(2)} for one shop, ${(hundred / hundredFlat).toFixed(2)} for a hundred`,
+    `shards against one row: ${(hot / hotFlat).toFixed(2)} for one shop, ${(hundred / hundredFlat).toFixed(2)} for a hundred`,
   );
 }

@@ -71,7 +71,7 @@ try {
   await service.app.ready();
   const created_at = systemClock.now();
   await database.run(insertParty, { party_id, name: 'Bench', created_at });
-  const shop = { party_id, shop_id: 'SHOP', realm: 'test', name: 'Bench', url: 'https://shop.example' };
+  const shop = { party_id, shop_id: 'SHOP', livemode: false, name: 'Bench', url: 'https://shop.example' };
   await database.run(insertShop, { ...shop, category_id: 1, currency: 'RUB', created_at });
   await service.banks.putBank({ id: 'BANK', url: bank.url, secret });
   const terminal = { id: 'T1', partyId: party_id, shopId: 'SHOP', bankId: 'BANK', merchantId: 'SHOP' };

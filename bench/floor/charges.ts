@@ -8,7 +8,7 @@ import {
   contactInfo,
   hash,
   inBackground,
-  laneOf,
+  shardOf,
   openAccount,
   run,
 } from './outside.ts';
@@ -30,7 +30,7 @@ import {
 
 const amountMinor = 6_000;
 /** As long as what the service writes in its place. */
-const sealed = randomBytes(92);
+const ciphertext = randomBytes(92);
 /** Subject, text and page. */
 const receipt = ['Receipt: recurring transaction, Test shop', 'x'.repeat(420), 'x'.repeat(1_250)];
 const clientInfo = JSON.stringify({ fingerprint: 'bench', ip: '127.0.0.1' });
@@ -82,8 +82,8 @@ async function charge({ invoiceId, token, seriesId, makeRecurrent }: Charge): Pr
   const values = [
     invoiceId,
     JSON.stringify({ approval, refundsMade: 0 }),
-    laneOf(invoiceId, 16),
-    laneOf(invoiceId, 8),
+    shardOf(invoiceId, 16),
+    shardOf(invoiceId, 8),
     amountMinor,
     JSON.stringify([{ type: 'payment_processed', approval, paymentId: '1' }]),
     JSON.stringify([
@@ -174,7 +174,7 @@ export async function answerCharges(app: FastifyInstance): Promise<void> {
 
   app.post('/v2/processing/payment-resources', async (_, reply) => {
     const id = randomIds.next();
-    await run('card', insertCard, [id, clientInfo, sealed, hash]);
+    await run('card', insertCard, [id, clientInfo, ciphertext, hash]);
     return reply.code(201).send({ paymentToolToken: id, paymentSession: id });
   });
 

@@ -38,7 +38,8 @@ import { localMasterKey, sandboxMasterKey } from '../platform/keys/master-key.ts
 import type { Logger } from '../platform/log.ts';
 import { openApiKeys, type ApiKeys } from '../merchants/api-keys.ts';
 import { openMerchants } from '../merchants/merchants.ts';
-import { livemodeOf, requireSameMode } from '../merchants/livemode.ts';
+import { livemodeOf } from '../livemode.ts';
+import { requireSameMode } from '../merchants/livemode.ts';
 import { ledgerInvariants, type Invariant } from '../platform/ledger/store/invariants.ts';
 import { paymentInvariants } from '../payments/store/invariants.ts';
 import { addBankCallbackRoutes, callbackUrlOf } from '../payments/bank-callbacks.ts';
@@ -162,10 +163,10 @@ export async function foundationOn(
   ports: Ports,
 ): Promise<Foundation> {
   try {
-    const realm = livemodeOf(config.mode);
+    const livemode = livemodeOf(config.mode);
     await refuseEarlierSchema(database);
     // Before the migrations: those of a command that was not told the mode are none that the service asked for.
-    await requireSameMode(database, realm, ports.clock);
+    await requireSameMode(database, livemode, ports.clock);
     for (const name of await migrate(database)) log.info({ name }, 'migration applied');
     const masterKey = localMasterKey(
       config.masterKey ?? sandboxMasterKey(join(config.dataFolder, 'master.key')),
@@ -177,7 +178,7 @@ export async function foundationOn(
       lookups: database.lookups,
       keyring,
       clock: ports.clock,
-      realm,
+      livemode,
     });
     const vault = openVault({ db: database, keyring, masterKey, ...ports });
     return {
@@ -235,7 +236,7 @@ export function buildService(
   const recurring = openRecurring({ cards: vault.cards, merchants, keyring, publicUrl, sendsEmail });
   const payouts = openPayoutRules({
     lookups: database.lookups,
-    realm: livemodeOf(config.mode),
+    livemode: livemodeOf(config.mode),
     openingDepositMinor: config.openingDepositMinor,
   });
 

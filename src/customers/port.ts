@@ -3,7 +3,6 @@
 import type { CardDetails } from '../cards/domain/card.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { Realm } from '../merchants/domain/party.ts';
 import type { Series } from '../recurring/domain/series.ts';
 import { revokeBindingsOf, type Recurring } from './card-consents.ts';
 import type { ContactInfo } from './domain/customer.ts';
@@ -18,7 +17,7 @@ export type ChargeableCustomer = {
     readonly bindingId: string;
     readonly token: string;
     readonly details: CardDetails;
-    readonly realm: Realm;
+    readonly livemode: boolean;
     /** By which it is charged. */
     readonly seriesId?: string;
     /** Of the test charge, with which the payer was authenticated. */

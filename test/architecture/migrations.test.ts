@@ -25,7 +25,9 @@ const takesAway: readonly (readonly [what: string, pattern: RegExp])[] = [
 ];
 
 /** Files that may do so, with the reason. */
-const known: Readonly<Record<string, string>> = {};
+const known: Readonly<Record<string, string>> = {
+  '0002_plain_words.sql': 'nothing was released before it: no old node runs beside it',
+};
 
 type Finding = { readonly in: string; readonly statement: string };
 
@@ -67,8 +69,9 @@ test('every migration after the first only adds', async () => {
     names.map(async (name) => findings(name, await readFile(new URL(name, folder), 'utf8'))),
   );
   const found = all.flat();
-  expect(found.filter((one) => !(one.in.split(' ')[0]! in known))).toEqual([]);
-  expect([...new Set(found.map((one) => one.in.split(' ')[0]))].sort()).toEqual(Object.keys(known).sort());
+  const fileOf = (finding: Finding) => finding.in.split(' ')[0] ?? '';
+  expect(found.filter((one) => !Object.hasOwn(known, fileOf(one)))).toEqual([]);
+  expect([...new Set(found.map(fileOf))]).toEqual(Object.keys(known));
 });
 
 test.each([

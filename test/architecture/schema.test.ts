@@ -15,16 +15,41 @@ test('schema.sql is what the migrations make; npm run schema writes it', async (
   expect(await db.database.withClient(schemaText)).toBe(reviewed);
 });
 
-test('the baseline makes the schema that 0.1.0 had before it, as it was dumped then', async () => {
-  const empty = await createTestDatabase('empty');
-  onTestFinished(() => empty.drop());
-  const file = new URL('../../src/platform/database/migrations/0001_baseline.sql', import.meta.url);
+test('the baseline makes the schema that there was before it, as it was dumped then', async () => {
   const recorded = await readFile(new URL('schema-0.1.0.sql', import.meta.url), 'utf8');
-  const made = await empty.database.withClient(async (client) => {
-    await client.query(await readFile(file, 'utf8'));
+  const made = await onEmptyDatabase(async (client) => {
+    await client.query(await migrationText('0001_baseline.sql'));
     return schemaText(client);
   });
   expect(made).toBe(recorded);
+});
+
+test('the renames turn the mode of shops, keys and accounts into livemode', async () => {
+  const modes = await onEmptyDatabase(async (client) => {
+    await client.query(await migrationText('0001_baseline.sql'));
+    for (const mode of ['test', 'live']) {
+      await client.query(`
+        insert into shop (party_id, shop_id, realm, name, url, category_id, currency, created_at)
+        values ('P', '${mode}', '${mode}', 'Shop', 'https://shop.example', 1, 'RUB', now());
+        insert into api_key (key_id, party_id, name, realm, scopes, secret_hash, hash_generation, created_at)
+        values ('${mode}', 'P', 'till', '${mode}', '*', '', 1, now());
+        insert into ledger_account (account_id, realm, currency, code, has_floor, lanes)
+        values ('${mode}:RUB:fee.income', '${mode}', 'RUB', 'fee.income', false, 16)`);
+    }
+    await client.query(await migrationText('0002_plain_words.sql'));
+    const { rows } = await client.query<{ id: string; livemode: boolean }>(`
+      select shop_id as id, livemode from shop union all select key_id, livemode from api_key
+      union all select account_id, livemode from ledger_account order by id, livemode`);
+    return rows.map(({ id, livemode }) => [id, livemode]);
+  });
+  expect(modes).toEqual([
+    ['live', true],
+    ['live', true],
+    ['live:RUB:fee.income', true],
+    ['test', false],
+    ['test', false],
+    ['test:RUB:fee.income', false],
+  ]);
 });
 
 test('every primary key begins with the column its table is distributed by', async () => {
@@ -54,7 +79,7 @@ test.each([
   ['an index', 'create index party_age on party (created_at)', 'create index party_age on party using btree'],
   [
     'a trigger',
-    'create trigger stays before delete on party execute function refuse_change()',
+    'create trigger stays before delete on party execute function forbid_change()',
     'create trigger stays',
   ],
   ['a function', 'create function one() returns int language sql as $$ select 1 $$', 'function public.one()'],
@@ -111,4 +136,14 @@ function afterChange<T>(change: string, read: (client: pg.ClientBase) => Promise
       await client.query('rollback');
     }
   });
+}
+
+function migrationText(name: string): Promise<string> {
+  return readFile(new URL(`../../src/platform/database/migrations/${name}`, import.meta.url), 'utf8');
+}
+
+async function onEmptyDatabase<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+  const empty = await createTestDatabase('empty');
+  onTestFinished(() => empty.drop());
+  return empty.database.withClient(work);
 }

@@ -52,12 +52,15 @@ function printFindings(findings: readonly Finding[]): void {
   }
 }
 
-function printAccount({ account, grows, balance, lanes, transfers }: AccountView, hours: number): void {
+function printAccount(
+  { account, normalBalance, balance, shards, transfers }: AccountView,
+  hours: number,
+): void {
   printTable(
     ['account', account.account_id],
     [
-      ['grows by', `${grows}s`],
-      ['floor', account.has_floor ? 'what is available is never below zero' : 'none'],
+      ['normal balance', normalBalance],
+      ['overdraft', account.forbids_overdraft ? 'forbidden' : 'allowed'],
       ['opened', account.opened_at.slice(0, 19)],
       ['own', String(balance.own)],
       ['available', String(balance.available)],
@@ -66,9 +69,9 @@ function printAccount({ account, grows, balance, lanes, transfers }: AccountView
   );
   console.log();
   printTable(
-    ['lane', 'debits', 'credits', 'debits pending', 'credits pending'],
-    lanes.map(({ lane, debits_posted, credits_posted, debits_pending, credits_pending }) =>
-      [lane, debits_posted, credits_posted, debits_pending, credits_pending].map(String),
+    ['shard', 'debits', 'credits', 'debits pending', 'credits pending'],
+    shards.map(({ shard, debits_posted, credits_posted, debits_pending, credits_pending }) =>
+      [shard, debits_posted, credits_posted, debits_pending, credits_pending].map(String),
     ),
   );
   console.log();

@@ -15,7 +15,7 @@ export async function listOwed(options: { json?: true }): Promise<void> {
       owed.partyId,
       owed.status,
       `${owed.amountMinor} ${owed.currency}`,
-      owed.returnBy.slice(0, 19),
+      owed.refundDueAt.slice(0, 19),
       owed.isOverdue ? 'late' : '',
       owed.stuckReason ?? '',
     ]),

@@ -68,11 +68,11 @@ export async function restorePayout(operationId: string, options: RestorePayout)
         feeMinor: agreed.feeMinorOf({ minor, currency }),
         ...defined({ externalId: options.externalId }),
       };
-      const { realm } = payouts;
+      const { livemode } = payouts;
       const { reason } = options;
       const now = ports.clock.now();
       const restored = await restoreWithdrawal(db, paid, around, {
-        realm,
+        livemode,
         reason,
         now,
         ...defined({ walletGrant: options.walletGrant }),

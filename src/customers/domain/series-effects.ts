@@ -18,10 +18,11 @@ export function seriesWriteOf(
   now: Instant,
   recurring: Pick<AppContext['recurring'], 'bind' | 'declined'>,
 ): ((tx: Database) => Promise<void>) | undefined {
-  const { customerId, id, partyId, shopId, realm, card, amount, createdAt, email, recurrentTerms } = before;
+  const { customerId, id, partyId, shopId, livemode, card, amount, createdAt, email, recurrentTerms } =
+    before;
   // To a series it is what a payment is: something with two names, at which the payer was present.
   const member = { invoiceId: customerId, paymentId: id };
-  const owner = { ...member, partyId, shopId, realm };
+  const owner = { ...member, partyId, shopId, livemode };
   const isCharge = before.state.name === 'authorising' || before.state.name === 'challenged';
   if (facts.some(({ type }) => type === 'binding_succeeded')) {
     const { state } = facts.filter(isBindingFact).reduce(evolveBinding, before);

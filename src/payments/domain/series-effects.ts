@@ -121,7 +121,7 @@ async function parentMade(
     id: paymentId,
     partyId,
     shopId,
-    realm,
+    livemode,
     recurrentTerms,
     amount,
     createdAt,
@@ -135,7 +135,7 @@ async function parentMade(
       ...member,
       partyId,
       shopId,
-      realm,
+      livemode,
       card: { ...payer.card, token: payer.token },
       ...defined({ given: recurrentTerms }),
       evidence: {

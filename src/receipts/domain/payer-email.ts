@@ -28,7 +28,7 @@ export type PayerEmail = {
 };
 
 /** By what a mail server and a mail program know it, at every attempt. */
-export function letterIdOf({ invoiceId, paymentId }: Member): string {
+export function payerEmailIdOf({ invoiceId, paymentId }: Member): string {
   return `receipt.${invoiceId}.${paymentId}`;
 }
 

@@ -7,10 +7,10 @@ import type { Money } from '../../money.ts';
 import type { PayerEmail } from '../../receipts/domain/payer-email.ts';
 import type { Attempt, SeriesFact } from '../domain/series.ts';
 import {
-  letterOf,
-  letterParameters,
-  letterValues,
-  type NewLetter,
+  payerEmailOf,
+  payerEmailParameters,
+  payerEmailValues,
+  type NewPayerEmail,
 } from '../../receipts/store/payer-emails.ts';
 import { changeOf, type SeriesWithSettings, type StoredSeries } from './series.ts';
 import type { RecurringSettings } from './settings.ts';
@@ -19,7 +19,7 @@ const parameters = {
   series_id: 'text',
   series_version: 'int4',
   series_chain: 'text',
-  series_standing: 'json',
+  series_state: 'json',
   series_wake_at: 'timestamptz?',
   series_facts: 'json',
 } as const;
@@ -28,7 +28,7 @@ const parameters = {
 const heldText = `
     held as (
       update series
-      set version = version + 1, chain = :series_chain, standing = :series_standing, wake_at = :series_wake_at,
+      set version = version + 1, chain = :series_chain, state = :series_state, wake_at = :series_wake_at,
           attempts = 0, stuck_at = null, stuck_reason = null
       where series_id = :series_id and version = :series_version
       returning series_id, party_id, version
@@ -52,8 +52,8 @@ export const startedCharge = {
 export const succeededCharge = {
   parameters: {
     ...parameters,
-    ...letterParameters,
-    letter_claimed_until: 'timestamptz',
+    ...payerEmailParameters,
+    email_claimed_until: 'timestamptz',
     series_advice: 'text?',
   },
   text: `${heldText}, attempted as (
@@ -62,7 +62,7 @@ export const succeededCharge = {
       where series_attempt.series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id
         and outcome = 'pending'
       returning invoice_id
-    ), ${letterOf('held', { claimedUntil: ':letter_claimed_until' })}`,
+    ), ${payerEmailOf('held', { claimedUntil: ':email_claimed_until' })}`,
 } as const;
 
 /** A series as it is charged, and what its shop wants. */
@@ -75,10 +75,10 @@ export type StartedCharge = Values<typeof startedCharge.parameters>;
 /** A receipt as whoever took the charge has just written it, with what he knew of its series. */
 export type PreloadedEmail = PayerEmail & { readonly series: SeriesWithSettings };
 
-/** With the letter that goes with it, which whoever writes it sends at once: nobody else does before the lease is over. */
+/** With the receipt that goes with it: the node that writes it sends it, and has claimed it until then. */
 export type ApprovedCharge = {
   readonly written: Values<typeof succeededCharge.parameters>;
-  readonly letter: PreloadedEmail | undefined;
+  readonly payerEmail: PreloadedEmail | undefined;
 };
 
 export function startedChargeOf(
@@ -100,10 +100,10 @@ export function succeededChargeOf(
   facts: readonly SeriesFact[],
   {
     advice,
-    letter,
+    payerEmail,
   }: {
     readonly advice: string | undefined;
-    readonly letter: (NewLetter & { readonly recipient: string }) | undefined;
+    readonly payerEmail: (NewPayerEmail & { readonly recipient: string }) | undefined;
   },
   now: Instant,
 ): ApprovedCharge {
@@ -112,12 +112,12 @@ export function succeededChargeOf(
   return {
     written: {
       ...changed(stored, facts, now).values,
-      ...letterValues(letter),
-      letter_claimed_until: initialClaim(now).wake_at,
+      ...payerEmailValues(payerEmail),
+      email_claimed_until: initialClaim(now).wake_at,
       series_advice: advice ?? null,
     },
-    letter: letter && {
-      ...letter,
+    payerEmail: payerEmail && {
+      ...payerEmail,
       partyId,
       seriesId,
       createdAt: now,
@@ -138,7 +138,7 @@ function changed(
     series_id: row.series_id,
     series_version: stored.version,
     series_chain: row.chain,
-    series_standing: row.standing,
+    series_state: row.state,
     series_wake_at: wake_at,
     series_facts: facts,
   };

@@ -31,8 +31,8 @@ export const makeTestDeposit = endpoint({
     if (wallet.currency !== body.body.currency) return refuse('differentCurrencies');
     const minor = BigInt(body.body.amount);
     if (minor < 1n || minor > largestAmountMinor) return refuse('invalidCashAmount');
-    const { realm } = payouts;
-    const given = { id: ids.next(), realm, bankAccountId: 'SANDBOX', minor, now };
+    const { livemode } = payouts;
+    const given = { id: ids.next(), livemode, bankAccountId: 'SANDBOX', minor, now };
     const { deposit } = await depositFromBank(db, wallet, given);
     return accept(depositBody(deposit));
   },

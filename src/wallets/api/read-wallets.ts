@@ -39,7 +39,7 @@ export const getWalletAccount = endpoint({
     const wallet = await readOne(db, caller.partyId, params.walletID);
     if (!wallet) return refuse('walletNotFound');
     const { currency } = wallet;
-    const account = walletAccount({ realm: payouts.realm, currency, walletId: wallet.id });
+    const account = walletAccount({ livemode: payouts.livemode, currency, walletId: wallet.id });
     const { own, available } = await readBalance(db, account);
     return accept({
       own: assetBody({ minor: own, currency }),

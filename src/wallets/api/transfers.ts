@@ -65,7 +65,7 @@ export const createTransfer = endpoint({
           amount: decision.value.amount,
           ...defined({ externalId: externalID }),
         };
-        const isStored = await storeTransfer(db, terms, { realm: payouts.realm, fingerprint });
+        const isStored = await storeTransfer(db, terms, { livemode: payouts.livemode, fingerprint });
         // It is over by now; its reads say how.
         return isStored ? accept({ ...terms, status: 'pending' }) : 'nameTaken';
       },

@@ -78,8 +78,8 @@ test('when all places are taken, one more is wanted of those alone who have noth
   const hands = openHands<string>();
   fill(hands, named('a', 100), 15);
   take(hands);
-  const { most, mostEach, held } = hands.wanted();
-  expect({ most, mostEach }).toEqual({ most: 200, mostEach: 1 });
+  const { limit, limitEach, held } = hands.wanted();
+  expect({ limit, limitEach }).toEqual({ limit: 200, limitEach: 1 });
   expect(held).toHaveLength(100);
   expect(held.every(({ free }) => free === 0)).toBe(true);
 });

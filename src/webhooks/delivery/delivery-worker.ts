@@ -95,7 +95,7 @@ export function openDeliveryWorker(options: {
 
   async function takeWhatIsDue(): Promise<void> {
     const bounds = hands.wanted();
-    if (bounds.most === 0) return;
+    if (bounds.limit === 0) return;
     const takenAtMs = performance.now();
     turn = (turn + 1) % 1_000_000;
     const queues = await claim(db, clock.now(), { ...bounds, leaseMs, turn });
@@ -103,7 +103,7 @@ export function openDeliveryWorker(options: {
     const items = await itemsOf(queues, takenAtMs + leaseMs);
     for (const item of items) hands.put(item.queue.webhookId, item);
     pump();
-    wanted ||= queues.length === bounds.most;
+    wanted ||= queues.length === bounds.limit;
   }
 
   /** The queues with what is to be sent of each. Those with nothing to send are written on at once. */

@@ -53,9 +53,9 @@ function movesOf(
       const types = topic.typesOf(event.facts);
       if (types.length === 0) continue;
       const owners = topic.ownersOf(event.firstFacts);
-      for (const { webhook, madeAfter } of webhooks) {
+      for (const { webhook, createdSnapshot } of webhooks) {
         if (webhook.partyId !== event.partyId || webhook.topic !== topic.name) continue;
-        if (shows(madeAfter, event.writtenIn) || !concerns(webhook, owners)) continue;
+        if (shows(createdSnapshot, event.writtenIn) || !concerns(webhook, owners)) continue;
         types.forEach((type, place) => {
           if (!webhook.eventTypes.includes(type)) return;
           const position = positionOf({ sequence: event.sequence, place });
