@@ -87,7 +87,7 @@ export const createPayment = endpoint({
     const payerSource = source.value;
     const fingerprint = fingerprintOf(params.invoiceID, body, payerSource);
 
-    const command: Omit<StartPayment, 'terminal' | 'realm' | 'fees' | 'payer'> = {
+    const command: Omit<StartPayment, 'terminal' | 'livemode' | 'fees' | 'payer'> = {
       flow: flowOf(body.flow),
       makeRecurrent: body.makeRecurrent ?? false,
       ...(body.recurrentTerms === undefined
@@ -113,7 +113,7 @@ export const createPayment = endpoint({
       if (!payable) return refuse('invoiceNotFound');
       const shop = await merchants.trading(payable.invoice);
       if (!shop.ok) return shop;
-      const { realm, fees } = shop.value;
+      const { livemode, fees } = shop.value;
       const { invoice, version: invoiceVersion } = payable;
       const mayStart = requirePayable(invoice, command, now);
       if (!mayStart.ok) return mayStart;
@@ -126,7 +126,7 @@ export const createPayment = endpoint({
         const taken = await payerSource.take(on, invoice, isLocked);
         if (!taken.ok) return taken;
         const { payer, withPayment } = taken.value;
-        const decision = decideStart(invoice, { ...command, payer, terminal, realm, fees }, now);
+        const decision = decideStart(invoice, { ...command, payer, terminal, livemode, fees }, now);
         if (!decision.ok) return decision;
         const stored = await storeNewPayment(on, decision.value, {
           invoiceVersion,

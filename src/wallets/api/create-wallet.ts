@@ -47,7 +47,7 @@ export const createWallet = endpoint({
     }: {
       db: Database;
       merchants: Merchants;
-      payouts: { realm: 'test' | 'live'; openingDepositMinor: bigint };
+      payouts: { livemode: boolean; openingDepositMinor: bigint };
       ids: Ids;
     },
   ) => {
@@ -73,14 +73,14 @@ export const createWallet = endpoint({
           createdAt: now,
           ...givenIn(body),
         };
-        const isTest = of.identity.provider === testProviderId && payouts.realm === 'test';
+        const isTest = of.identity.provider === testProviderId && !payouts.livemode;
         const opening = isTest ? payouts.openingDepositMinor : 0n;
         const isStored = await db.transaction(async (tx) => {
           if (!(await storeNewWallet(tx, { type: 'wallet_opened', terms }, fingerprint))) return false;
           if (opening === 0n) return true;
           await depositFromBank(tx, terms, {
             id: ids.next(),
-            realm: payouts.realm,
+            livemode: payouts.livemode,
             bankAccountId: 'SANDBOX',
             minor: opening,
             now,

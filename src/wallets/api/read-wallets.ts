@@ -40,12 +40,12 @@ export const getWalletAccount = endpoint({
   errors: ['walletNotFound'],
   handle: async (
     { caller, params },
-    { db, payouts }: { db: Database; payouts: { realm: 'test' | 'live' } },
+    { db, payouts }: { db: Database; payouts: { livemode: boolean } },
   ) => {
     const wallet = await readOne(db, caller.partyId, params.walletID);
     if (!wallet) return refuse('walletNotFound');
     const { currency } = wallet;
-    const account = walletAccount({ realm: payouts.realm, currency, walletId: wallet.id });
+    const account = walletAccount({ livemode: payouts.livemode, currency, walletId: wallet.id });
     const { own, available } = await readBalance(db, account);
     return accept({
       own: assetBody({ minor: own, currency }),

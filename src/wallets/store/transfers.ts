@@ -11,7 +11,6 @@ import {
   recordJournal,
 } from '../../platform/ledger/store/journals.ts';
 import { walletTransferred } from '../../platform/ledger/domain/postings.ts';
-import type { Realm } from '../../merchants/domain/party.ts';
 import type { Currency } from '../../money.ts';
 import type { Named } from '../../identities/api/idempotent-create.ts';
 import { claimExternalId, columnList, parameterList } from '../../identities/store/sql-fragments.ts';
@@ -65,11 +64,11 @@ const readTransferNamed = statement({
 export async function storeTransfer(
   db: Database,
   terms: TransferTerms,
-  options: { readonly realm: Realm; readonly fingerprint: Buffer },
+  options: { readonly livemode: boolean; readonly fingerprint: Buffer },
 ): Promise<boolean> {
   const { id, senderId, receiverId, amount } = terms;
-  const { realm, fingerprint } = options;
-  const journal = walletTransferred({ realm, transferId: id, senderId, receiverId }, amount);
+  const { livemode, fingerprint } = options;
+  const journal = walletTransferred({ livemode, transferId: id, senderId, receiverId }, amount);
   const moved = await recording(db, journal, () => insert(db, terms, fingerprint, journal));
   return moved === 'insufficient' ? insert(db, terms, fingerprint) : moved;
 }
