@@ -99,7 +99,14 @@ async function charge({ invoiceId, token, seriesId, makeRecurrent }: Charge): Pr
   }
   if (makeRecurrent) {
     const terms = JSON.stringify({ ...termsOf(token, undefined, true), approval });
-    await run('series', insertSeries, [`${invoiceId}.1`, hash, token, hash.toString('hex'), terms, seriesState]);
+    await run('series', insertSeries, [
+      `${invoiceId}.1`,
+      hash,
+      token,
+      hash.toString('hex'),
+      terms,
+      seriesState,
+    ]);
   }
 }
 

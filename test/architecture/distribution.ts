@@ -74,5 +74,6 @@ export const keptWhole: readonly string[] = [
 
 /** Unique across aggregates by the way it is made; the constraint only says so, and cannot on several machines. */
 export const uniqueOtherwise: Readonly<Record<string, string>> = {
-  webhook_event_number_base_key: 'one row gives the bases, one after another, in webhook_event_number_counter',
+  webhook_event_number_base_key:
+    'one row gives the bases, one after another, in webhook_event_number_counter',
 };

@@ -38,10 +38,7 @@ export const getWalletAccount = endpoint({
   status: 200,
   response: WalletAccount,
   errors: ['walletNotFound'],
-  handle: async (
-    { caller, params },
-    { db, payouts }: { db: Database; payouts: { livemode: boolean } },
-  ) => {
+  handle: async ({ caller, params }, { db, payouts }: { db: Database; payouts: { livemode: boolean } }) => {
     const wallet = await readOne(db, caller.partyId, params.walletID);
     if (!wallet) return refuse('walletNotFound');
     const { currency } = wallet;
