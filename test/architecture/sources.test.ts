@@ -5,7 +5,7 @@ import ts from 'typescript';
 import { expect, test } from 'vitest';
 
 /** Functions of src with more lines than one takes in at a glance. It only goes down: whoever shortens one lowers it. */
-const longFunctions = 51;
+const longFunctions = 49;
 const linesMost = 50;
 
 /** What a file under domain/ is given instead of asking for it. */
