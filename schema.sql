@@ -3,27 +3,27 @@
 
 create domain id as text collate "C" check (length(value) >= 1 and length(value) <= 40);
 
-create or replace function public.has_moved()
- returns integer
+create or replace function public.forbid_change()
+ returns trigger
  language plpgsql
 as $$
 begin
-  raise exception using errcode = 'MV001', message = 'somebody else has changed it since it was read';
+  raise exception 'rows of % are never changed or deleted', tg_table_name;
 end $$;
 
 create or replace function public.ledger_changes(moves ledger_transfer[])
- returns table(account_id text, lane integer, debits_posted numeric, credits_posted numeric, debits_pending numeric, credits_pending numeric)
+ returns table(account_id text, shard integer, debits_posted numeric, credits_posted numeric, debits_pending numeric, credits_pending numeric)
  language sql
  immutable
 as $$
-  select account_id, lane, sum(debits_posted), sum(credits_posted), sum(debits_pending), sum(credits_pending)
+  select account_id, shard, sum(debits_posted), sum(credits_posted), sum(debits_pending), sum(credits_pending)
   from (
-    select debit_account as account_id, debit_lane as lane, posted_minor as debits_posted, 0 as credits_posted,
+    select debit_account as account_id, debit_shard as shard, posted_minor as debits_posted, 0 as credits_posted,
       pending_minor as debits_pending, 0 as credits_pending from unnest(moves)
     union all
-    select credit_account, credit_lane, 0, posted_minor, 0, pending_minor from unnest(moves)
+    select credit_account, credit_shard, 0, posted_minor, 0, pending_minor from unnest(moves)
   ) as leg
-  group by account_id, lane
+  group by account_id, shard
 $$;
 
 create or replace function public.post_journal(for_aggregate text, for_operation text, happened timestamp with time zone, entries json)
@@ -31,60 +31,61 @@ create or replace function public.post_journal(for_aggregate text, for_operation
  language plpgsql
 as $$
 declare
-  moves      ledger_transfer[];
-  asked      int;
-  distinctly int;
-  known      int;
-  objection  text;
-  unopened   boolean;
-  lowered    text[];
-  lowered_by numeric;
-  written    int;
-  change     record;
+  moves           ledger_transfer[];
+  entry_count     int;
+  distinct_count  int;
+  written_before  int;
+  objection       text;
+  account_missing boolean;
+  lowered         text[];
+  lowered_by      numeric;
+  written         int;
+  change          record;
 begin
   with given as (
-    select entry.*, entry.phase in ('post', 'void') as resolves
+    select entry.*, entry.phase in ('post', 'void') as completes_pending
     from json_to_recordset(entries) as entry (step text, phase text, debit text, credit text, minor bigint)
-  ), beside as (
-    -- Each entry beside what it resolves, from which it has accounts and lanes, and beside what is written in its place.
+  ), matched as (
+    -- Each entry with the pending transfer it completes, which gives it accounts and shards, and with what the same journal
+    -- wrote before.
     select
-      given.step, given.phase, given.resolves, given.minor,
-      coalesce(held.debit_account, given.debit) as debit_account, held.debit_lane,
-      coalesce(held.credit_account, given.credit) as credit_account, held.credit_lane,
+      given.step, given.phase, given.completes_pending, given.minor,
+      coalesce(pending.debit_account, given.debit) as debit_account, pending.debit_shard,
+      coalesce(pending.credit_account, given.credit) as credit_account, pending.credit_shard,
       case given.phase
         when 'single' then given.minor
-        when 'post' then coalesce(given.minor, held.pending_minor)
+        when 'post' then coalesce(given.minor, pending.pending_minor)
         else 0
       end as posted_minor,
-      case given.phase when 'single' then 0 when 'pending' then given.minor else -held.pending_minor end as pending_minor,
-      given.resolves and held.step is null as lacks_pending,
+      case given.phase when 'single' then 0 when 'pending' then given.minor else -pending.pending_minor end as pending_minor,
+      given.completes_pending and pending.step is null as lacks_pending,
       done.step is not null as is_known,
       (done.phase, done.debit_account, done.credit_account, done.posted_minor, done.pending_minor) as done
     from given
-    left join ledger_transfer as held on given.resolves and held.aggregate_id = for_aggregate
-      and held.operation_id = for_operation and held.step = given.step and not held.resolves and held.phase = 'pending'
+    left join ledger_transfer as pending on given.completes_pending and pending.aggregate_id = for_aggregate
+      and pending.operation_id = for_operation and pending.step = given.step and not pending.completes_pending and pending.phase = 'pending'
     left join ledger_transfer as done on done.aggregate_id = for_aggregate
-      and done.operation_id = for_operation and done.step = given.step and done.resolves = given.resolves
+      and done.operation_id = for_operation and done.step = given.step and done.completes_pending = given.completes_pending
   ), leg as (
-    select debit_account as account_id, debit_lane as lane, -posted_minor - pending_minor as raises from beside
+    select debit_account as account_id, debit_shard as shard, -posted_minor - pending_minor as raises from matched
     union all
-    select credit_account, credit_lane, posted_minor from beside
-  ), place as (
-    -- What lowers an account with a floor goes to its main row; all else to the row of what it resolves, or to the
-    -- aggregate's own lane.
-    select account_id, has_floor and sum(raises) < 0 as is_lowered, sum(raises) as raises,
+    select credit_account, credit_shard, posted_minor from matched
+  ), target as (
+    -- What lowers an account that forbids an overdraft goes to its main row. Everything else goes to the row of the pending
+    -- transfer it completes, or to the aggregate's own shard.
+    select account_id, forbids_overdraft and sum(raises) < 0 as is_lowered, sum(raises) as raises,
       case
-        when has_floor and sum(raises) < 0 or lanes = 0 then 0
-        else coalesce(min(leg.lane), 1 + mod(hashtextextended(for_aggregate, 0) & 9223372036854775807, lanes)::int)
-      end as lane
+        when forbids_overdraft and sum(raises) < 0 or shards = 0 then 0
+        else coalesce(min(leg.shard), 1 + mod(hashtextextended(for_aggregate, 0) & 9223372036854775807, shards)::int)
+      end as shard
     from leg join ledger_account using (account_id)
-    group by account_id, has_floor, lanes
+    group by account_id, forbids_overdraft, shards
   )
   select
-    array_agg((for_aggregate, for_operation, step, phase, resolves, debit_account, coalesce(debit_lane, debited.lane),
-      credit_account, coalesce(credit_lane, credited.lane), posted_minor, pending_minor, happened, now())::ledger_transfer),
+    array_agg((for_aggregate, for_operation, step, phase, completes_pending, debit_account, coalesce(debit_shard, debited.shard),
+      credit_account, coalesce(credit_shard, credited.shard), posted_minor, pending_minor, happened, now())::ledger_transfer),
     count(*),
-    count(distinct (step, resolves)),
+    count(distinct (step, completes_pending)),
     count(*) filter (where is_known),
     min(case
       when minor <= 0 or minor is null and phase in ('single', 'pending') then format('%s moves nothing', step)
@@ -95,31 +96,31 @@ begin
         then format('%s is pending with %s and cannot be posted with %s', step, -pending_minor, posted_minor)
     end),
     bool_or(debited.account_id is null or credited.account_id is null),
-    (select array_agg(account_id) from place where is_lowered),
-    (select sum(raises) from place where is_lowered)
-  into moves, asked, distinctly, known, objection, unopened, lowered, lowered_by
-  from beside
-  left join place as debited on debited.account_id = debit_account
-  left join place as credited on credited.account_id = credit_account;
+    (select array_agg(account_id) from target where is_lowered),
+    (select sum(raises) from target where is_lowered)
+  into moves, entry_count, distinct_count, written_before, objection, account_missing, lowered, lowered_by
+  from matched
+  left join target as debited on debited.account_id = debit_account
+  left join target as credited on credited.account_id = credit_account;
 
-  if objection is null and distinctly < asked then
+  if objection is null and distinct_count < entry_count then
     objection := 'two of its steps have the same name';
-  elsif objection is null and known not in (0, asked) then
+  elsif objection is null and written_before not in (0, entry_count) then
     objection := 'a part of the journal is written already, without the rest';
   elsif objection is null and cardinality(lowered) > 1 then
-    objection := format('it lowers more than one account with a floor: %s', lowered);
+    objection := format('it lowers more than one account that forbids an overdraft: %s', lowered);
   end if;
   if objection is not null then
     raise exception using errcode = 'LE001',
       message = format('ledger: %s of %s: %s', for_operation, for_aggregate, objection);
   end if;
-  if known = asked then return 'repeated'; end if;
-  if unopened then return 'unopened'; end if;
+  if written_before = entry_count then return 'repeated'; end if;
+  if account_missing then return 'accountMissing'; end if;
 
   if lowered is not null then
-    -- Waiting is done here: the statement that decides then sees all that was committed meanwhile.
-    perform from ledger_changes(moves) join ledger_balance as balance using (account_id, lane)
-    order by account_id collate "C", lane for no key update of balance;
+    -- Wait for the locks here, so that the statement that decides sees all that was committed meanwhile.
+    perform from ledger_changes(moves) join ledger_balance as balance using (account_id, shard)
+    order by account_id collate "C", shard for no key update of balance;
 
     update ledger_balance as main
     set debits_posted = main.debits_posted + needed.debits_posted,
@@ -127,11 +128,11 @@ begin
         debits_pending = main.debits_pending + needed.debits_pending,
         credits_pending = main.credits_pending + needed.credits_pending
     from ledger_changes(moves) as needed
-    where main.account_id = lowered[1] and main.lane = 0 and needed.account_id = lowered[1] and needed.lane = 0
+    where main.account_id = lowered[1] and main.shard = 0 and needed.account_id = lowered[1] and needed.shard = 0
       and lowered_by + (
         select sum(part.credits_posted - part.debits_posted - part.debits_pending) from ledger_balance as part
         where part.account_id = lowered[1]) >= 0;
-    -- Unless it was this same journal, written meanwhile by somebody else, that took the money.
+    -- Unless another transaction has written this same journal meanwhile, and that took the money.
     if not found and not exists (
       select from ledger_transfer where aggregate_id = for_aggregate and operation_id = for_operation
         and step = moves[1].step and phase = moves[1].phase
@@ -142,24 +143,24 @@ begin
 
   insert into ledger_transfer select * from unnest(moves) on conflict do nothing;
   get diagnostics written = row_count;
-  if written < asked then
-    -- Somebody else has written in its place meanwhile: the transaction starts again, and finds what.
+  if written < entry_count then
+    -- Another transaction has written the same transfer: this one starts again, and finds it.
     raise exception using errcode = 'serialization_failure',
-      message = format('ledger: %s of %s was being written by somebody else', for_operation, for_aggregate);
+      message = format('ledger: %s of %s was being written by another transaction', for_operation, for_aggregate);
   end if;
 
   for change in
-    select * from ledger_changes(moves) where lowered is null or (account_id, lane) <> (lowered[1], 0)
-    order by account_id collate "C", lane
+    select * from ledger_changes(moves) where lowered is null or (account_id, shard) <> (lowered[1], 0)
+    order by account_id collate "C", shard
   loop
     update ledger_balance as balance
     set debits_posted = balance.debits_posted + change.debits_posted,
         credits_posted = balance.credits_posted + change.credits_posted,
         debits_pending = balance.debits_pending + change.debits_pending,
         credits_pending = balance.credits_pending + change.credits_pending
-    where account_id = change.account_id and lane = change.lane;
+    where account_id = change.account_id and shard = change.shard;
     if not found then
-      raise exception 'ledger: account % has no lane %', change.account_id, change.lane;
+      raise exception 'ledger: account % has no shard %', change.account_id, change.shard;
     end if;
   end loop;
   return 'posted';
@@ -174,19 +175,19 @@ declare
   written int;
 begin
   select given.step, given.minor, given.debit, given.credit,
-    case when debited.lanes = 0 then 0 else 1 + mod(hashtextextended(for_aggregate, 0) & 9223372036854775807, debited.lanes)::int end as debit_lane,
-    case when credited.lanes = 0 then 0 else 1 + mod(hashtextextended(for_aggregate, 0) & 9223372036854775807, credited.lanes)::int end as credit_lane
+    case when debited.shards = 0 then 0 else 1 + mod(hashtextextended(for_aggregate, 0) & 9223372036854775807, debited.shards)::int end as debit_shard,
+    case when credited.shards = 0 then 0 else 1 + mod(hashtextextended(for_aggregate, 0) & 9223372036854775807, credited.shards)::int end as credit_shard
   into entry
   from json_to_recordset(entries) as given (step text, phase text, debit text, credit text, minor bigint)
-  join ledger_account as debited on debited.account_id = given.debit and not debited.has_floor
+  join ledger_account as debited on debited.account_id = given.debit and not debited.forbids_overdraft
   join ledger_account as credited on credited.account_id = given.credit
   where json_array_length(entries) = 1 and given.phase = 'single' and given.minor > 0;
   if not found then return null; end if;
 
-  insert into ledger_transfer (aggregate_id, operation_id, step, phase, resolves, debit_account, debit_lane, credit_account,
-    credit_lane, posted_minor, pending_minor, happened_at)
-  values (for_aggregate, for_operation, entry.step, 'single', false, entry.debit, entry.debit_lane, entry.credit,
-    entry.credit_lane, entry.minor, 0, happened)
+  insert into ledger_transfer (aggregate_id, operation_id, step, phase, completes_pending, debit_account, debit_shard, credit_account,
+    credit_shard, posted_minor, pending_minor, happened_at)
+  values (for_aggregate, for_operation, entry.step, 'single', false, entry.debit, entry.debit_shard, entry.credit,
+    entry.credit_shard, entry.minor, 0, happened)
   on conflict do nothing;
   get diagnostics written = row_count;
   if written = 0 then return null; end if;
@@ -194,16 +195,16 @@ begin
   -- In the order in which every journal locks them.
   if entry.debit collate "C" < entry.credit collate "C" then
     update ledger_balance set debits_posted = debits_posted + entry.minor
-    where account_id = entry.debit and lane = entry.debit_lane;
-    if not found then raise exception 'ledger: account % has no lane %', entry.debit, entry.debit_lane; end if;
+    where account_id = entry.debit and shard = entry.debit_shard;
+    if not found then raise exception 'ledger: account % has no shard %', entry.debit, entry.debit_shard; end if;
   end if;
   update ledger_balance set credits_posted = credits_posted + entry.minor
-  where account_id = entry.credit and lane = entry.credit_lane;
-  if not found then raise exception 'ledger: account % has no lane %', entry.credit, entry.credit_lane; end if;
+  where account_id = entry.credit and shard = entry.credit_shard;
+  if not found then raise exception 'ledger: account % has no shard %', entry.credit, entry.credit_shard; end if;
   if entry.debit collate "C" >= entry.credit collate "C" then
     update ledger_balance set debits_posted = debits_posted + entry.minor
-    where account_id = entry.debit and lane = entry.debit_lane;
-    if not found then raise exception 'ledger: account % has no lane %', entry.debit, entry.debit_lane; end if;
+    where account_id = entry.debit and shard = entry.debit_shard;
+    if not found then raise exception 'ledger: account % has no shard %', entry.debit, entry.debit_shard; end if;
   end if;
   return 'posted';
 end $$;
@@ -220,23 +221,15 @@ begin
   if outcome is null then
     outcome := post_journal(for_aggregate, for_operation, happened, entries);
   end if;
-  if outcome = 'unopened' then
-    raise exception using errcode = 'LE002', message = 'ledger: an account is not open yet';
+  if outcome = 'accountMissing' then
+    raise exception using errcode = 'LE002', message = 'ledger: an account does not exist yet';
   elsif outcome = 'insufficient' then
     raise exception using errcode = 'LE003', message = 'ledger: an account lacks the money';
   end if;
   return outcome;
 end $$;
 
-create or replace function public.refuse_change()
- returns trigger
- language plpgsql
-as $$
-begin
-  raise exception 'rows of % are never changed or deleted', tg_table_name;
-end $$;
-
-create or replace function public.refuse_turnover(counted json)
+create or replace function public.reject_over_limit(counted json)
  returns text
  language plpgsql
 as $$
@@ -244,44 +237,36 @@ begin
   raise exception using errcode = 'PL001', message = 'a payout passes a limit of its wallet', detail = counted::text;
 end $$;
 
+create or replace function public.version_conflict()
+ returns integer
+ language plpgsql
+as $$
+begin
+  raise exception using errcode = 'MV001', message = 'another transaction has changed the row since it was read';
+end $$;
+
 create table api_key (
   key_id id not null,
   party_id id not null,
   name text not null,
-  realm text not null,
+  livemode boolean not null,
   scopes text not null,
   secret_hash bytea not null,
-  hash_generation integer not null,
+  key_version integer not null,
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone,
   revoked_at timestamp with time zone,
-  constraint api_key_pkey primary key (key_id),
-  constraint api_key_realm_check check (realm = any (array['test'::text, 'live'::text]))
+  constraint api_key_pkey primary key (key_id)
 );
 create index api_key_of_party on api_key using btree (party_id);
 
 create table bank (
   bank_id id not null,
   url text not null,
-  sealed_secret bytea not null,
-  seal_generation integer not null,
+  secret_ciphertext bytea not null,
+  key_version integer not null,
   created_at timestamp with time zone not null,
   constraint bank_pkey primary key (bank_id)
-);
-
-create unlogged table bank_line (
-  run_id id not null,
-  aggregate_id text collate "C" not null,
-  operation_id text collate "C" not null,
-  sequence bigint not null,
-  kind text not null,
-  original_id text collate "C",
-  amount_minor bigint not null,
-  currency text not null,
-  sign integer not null,
-  booked_at timestamp with time zone not null,
-  card_mask text,
-  constraint bank_line_pkey primary key (run_id, aggregate_id, operation_id, sequence)
 );
 
 create table binding (
@@ -300,7 +285,7 @@ create table binding (
   state json not null,
   external_id text,
   bound_at_version integer,
-  return_by timestamp with time zone,
+  refund_due_at timestamp with time zone,
   wake_at timestamp with time zone,
   attempts integer default 0 not null,
   stuck_at timestamp with time zone,
@@ -310,14 +295,14 @@ create table binding (
   constraint binding_customer_id_number_key unique (customer_id, number),
   constraint binding_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
   constraint binding_check check ((status = 'succeeded'::text) = (bound_at_version is not null)),
-  constraint binding_check1 check ((status = any (array['reversing'::text, 'returning'::text, 'refunding'::text])) = (return_by is not null)),
+  constraint binding_check1 check ((status = any (array['reversing'::text, 'returning'::text, 'refunding'::text])) = (refund_due_at is not null)),
   constraint binding_currency_check check (currency ~ '^[A-Z]{3}$'::text),
   constraint binding_status_check check (status = any (array['authorising'::text, 'challenged'::text, 'reversing'::text, 'returning'::text, 'refunding'::text, 'succeeded'::text, 'withdrawn'::text, 'failed'::text]))
 );
 create index binding_bound on binding using btree (customer_id, bound_at_version) where bound_at_version is not null;
 create index binding_due on binding using btree (wake_at) where wake_at is not null;
 create index binding_of_card on binding using btree (card_fingerprint, created_at);
-create index binding_owed on binding using btree (return_by) where return_by is not null;
+create index binding_refund_due on binding using btree (refund_due_at) where refund_due_at is not null;
 create index binding_stuck on binding using btree (stuck_at) where stuck_at is not null;
 
 create table card (
@@ -328,18 +313,18 @@ create table card (
   made_for_id id,
   stored_at timestamp with time zone not null,
   valid_until timestamp with time zone not null,
-  is_kept boolean default false not null,
+  is_retained boolean default false not null,
   payment_system text not null,
   mask text not null,
   client_info json not null,
   external_id text,
-  sealed bytea not null,
-  seal_generation integer not null,
+  ciphertext bytea not null,
+  key_version integer not null,
   fingerprint bytea not null,
-  fingerprint_generation integer not null,
-  identity_hash bytea not null,
+  fingerprint_key_version integer not null,
+  match_hash bytea not null,
   purpose text default 'payment'::text not null,
-  kept_for json,
+  retained_for json,
   wake_at timestamp with time zone,
   attempts integer default 0 not null,
   stuck_at timestamp with time zone,
@@ -350,10 +335,10 @@ create table card (
   constraint card_mask_check check (mask ~ '^\d{6}\*{2,9}\d{4}$'::text),
   constraint card_purpose_check check (purpose = any (array['payment'::text, 'payout'::text]))
 );
-create index card_by_generation on card using btree (seal_generation, card_id);
+create index card_by_key_version on card using btree (key_version, card_id);
 create index card_due on card using btree (wake_at) where wake_at is not null;
 create index card_stuck on card using btree (stuck_at) where stuck_at is not null;
-create index card_unkept on card using btree (stored_at) where not is_kept;
+create index card_unretained on card using btree (stored_at) where not is_retained;
 
 create table card_decline (
   card_key bytea not null,
@@ -409,11 +394,11 @@ create table customer (
 
 create table data_key (
   purpose text not null,
-  generation integer not null,
+  key_version integer not null,
   wrapped bytea not null,
   master_key_id text not null,
   created_at timestamp with time zone not null,
-  constraint data_key_pkey primary key (purpose, generation)
+  constraint data_key_pkey primary key (purpose, key_version)
 );
 
 create table deposit (
@@ -473,7 +458,7 @@ create table event (
 );
 create index event_time on event using brin (created_at) with (pages_per_range='32');
 create index event_written_in on event using btree (written_in);
-create trigger event_is_append_only before delete or update on event for each row execute function refuse_change();
+create trigger event_is_append_only before delete or update on event for each row execute function forbid_change();
 
 create table external_id (
   party_id id not null,
@@ -489,8 +474,8 @@ create table idempotency_key (
   idempotency_key text collate "C" not null,
   request_hash bytea not null,
   status integer,
-  sealed_body bytea,
-  seal_generation integer,
+  body_ciphertext bytea,
+  key_version integer,
   created_at timestamp with time zone not null,
   constraint idempotency_key_pkey primary key (owner_id, idempotency_key)
 );
@@ -527,7 +512,7 @@ create table identity_challenge (
   constraint identity_challenge_check check ((failure_reason is not null) = (status = 'failed'::text)),
   constraint identity_challenge_status_check check (status = any (array['pending'::text, 'completed'::text, 'failed'::text]))
 );
-create unique index identity_challenge_under_way on identity_challenge using btree (identity_id) where status = 'pending'::text;
+create unique index identity_challenge_pending on identity_challenge using btree (identity_id) where status = 'pending'::text;
 
 create table invoice (
   invoice_id id not null,
@@ -565,48 +550,51 @@ create index invoice_stuck on invoice using btree (stuck_at) where stuck_at is n
 
 create table ledger_account (
   account_id text collate "C" not null,
-  realm text not null,
+  livemode boolean not null,
   currency text not null,
   code text not null,
   party_id id,
   owner_id id,
-  has_floor boolean not null,
-  lanes integer not null,
+  forbids_overdraft boolean not null,
+  shards integer not null,
   opened_at timestamp with time zone default now() not null,
   constraint ledger_account_pkey primary key (account_id),
   constraint ledger_account_code_check check (code ~ '^[a-z]+\.[a-z_]+$'::text),
   constraint ledger_account_currency_check check (currency ~ '^[A-Z]{3}$'::text),
-  constraint ledger_account_is_named_by_its_parts check (account_id = ((((((realm || ':'::text) || currency) || ':'::text) || code) || coalesce(':'::text || replace(replace(party_id::text, '%'::text, '%25'::text), ':'::text, '%3A'::text), ''::text)) || coalesce(':'::text || replace(replace(owner_id::text, '%'::text, '%25'::text), ':'::text, '%3A'::text), ''::text))),
-  constraint ledger_account_lanes_check check (lanes >= 0 and lanes <= 256),
-  constraint ledger_account_realm_check check (realm = any (array['test'::text, 'live'::text]))
+  constraint ledger_account_is_named_by_its_parts check (account_id = ((((((
+case
+    when livemode then 'live'::text
+    else 'test'::text
+end || ':'::text) || currency) || ':'::text) || code) || coalesce(':'::text || replace(replace(party_id::text, '%'::text, '%25'::text), ':'::text, '%3A'::text), ''::text)) || coalesce(':'::text || replace(replace(owner_id::text, '%'::text, '%25'::text), ':'::text, '%3A'::text), ''::text))),
+  constraint ledger_account_shards_check check (shards >= 0 and shards <= 256)
 );
-create trigger ledger_account_keeps_its_name before delete or update of account_id, realm, currency, code, party_id, owner_id, has_floor on ledger_account for each row execute function refuse_change();
+create trigger ledger_account_keeps_its_name before delete or update of account_id, livemode, currency, code, party_id, owner_id, forbids_overdraft on ledger_account for each row execute function forbid_change();
 
 create table ledger_balance (
   account_id text collate "C" not null,
-  lane integer not null,
-  stands_alone boolean not null,
+  shard integer not null,
+  is_unsharded boolean not null,
   debits_posted bigint default 0 not null,
   credits_posted bigint default 0 not null,
   debits_pending bigint default 0 not null,
   credits_pending bigint default 0 not null,
-  constraint ledger_balance_pkey primary key (account_id, lane),
+  constraint ledger_balance_pkey primary key (account_id, shard),
   constraint ledger_balance_credits_pending_check check (credits_pending >= 0),
   constraint ledger_balance_credits_posted_check check (credits_posted >= 0),
   constraint ledger_balance_debits_pending_check check (debits_pending >= 0),
   constraint ledger_balance_debits_posted_check check (debits_posted >= 0),
-  constraint ledger_balance_holds_the_floor check (not stands_alone or credits_posted >= (debits_posted + debits_pending)),
-  constraint ledger_balance_lane_check check (lane >= 0)
-);
+  constraint ledger_balance_no_overdraft check (not is_unsharded or credits_posted >= (debits_posted + debits_pending)),
+  constraint ledger_balance_shard_check check (shard >= 0)
+) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
 
 create table ledger_checkpoint (
   account_id text collate "C" not null,
-  lane integer not null,
+  shard integer not null,
   debits_posted bigint not null,
   credits_posted bigint not null,
   debits_pending bigint not null,
   credits_pending bigint not null,
-  constraint ledger_checkpoint_pkey primary key (account_id, lane)
+  constraint ledger_checkpoint_pkey primary key (account_id, shard)
 );
 
 create table ledger_transfer (
@@ -614,17 +602,17 @@ create table ledger_transfer (
   operation_id text collate "C" not null,
   step text collate "C" not null,
   phase text not null,
-  resolves boolean not null,
+  completes_pending boolean not null,
   debit_account text collate "C" not null,
-  debit_lane integer not null,
+  debit_shard integer not null,
   credit_account text collate "C" not null,
-  credit_lane integer not null,
+  credit_shard integer not null,
   posted_minor bigint not null,
   pending_minor bigint not null,
   happened_at timestamp with time zone not null,
   created_at timestamp with time zone default now() not null,
-  constraint ledger_transfer_pkey primary key (aggregate_id, operation_id, step, resolves),
-  constraint ledger_transfer_check check (resolves = (phase = any (array['post'::text, 'void'::text]))),
+  constraint ledger_transfer_pkey primary key (aggregate_id, operation_id, step, completes_pending),
+  constraint ledger_transfer_check check (completes_pending = (phase = any (array['post'::text, 'void'::text]))),
   constraint ledger_transfer_check1 check (
 case phase
     when 'single'::text then posted_minor > 0 and pending_minor = 0
@@ -635,11 +623,11 @@ case phase
 end),
   constraint ledger_transfer_check2 check (debit_account <> credit_account),
   constraint ledger_transfer_phase_check check (phase = any (array['single'::text, 'pending'::text, 'post'::text, 'void'::text])),
-  constraint ledger_transfer_stays_in_realm_and_currency check ("left"(debit_account, 9) = "left"(credit_account, 9))
+  constraint ledger_transfer_stays_in_mode_and_currency check ("left"(debit_account, 9) = "left"(credit_account, 9))
 );
 create index ledger_transfer_age on ledger_transfer using brin (created_at);
-create trigger ledger_transfer_is_append_only before delete or update on ledger_transfer for each row execute function refuse_change();
-create trigger ledger_transfer_is_never_emptied before truncate on ledger_transfer for each statement execute function refuse_change();
+create trigger ledger_transfer_is_append_only before delete or update on ledger_transfer for each row execute function forbid_change();
+create trigger ledger_transfer_is_never_emptied before truncate on ledger_transfer for each statement execute function forbid_change();
 
 create table ledger_watermark (
   only_row boolean default true not null,
@@ -648,7 +636,24 @@ create table ledger_watermark (
   constraint ledger_watermark_only_row_check check (only_row)
 );
 
-create table letter (
+create table migration (
+  number integer not null,
+  name text not null,
+  sha256 text not null,
+  applied_at timestamp with time zone default now() not null,
+  constraint migration_pkey primary key (number)
+);
+
+create table party (
+  party_id id not null,
+  name text not null,
+  is_blocked boolean default false not null,
+  is_suspended boolean default false not null,
+  created_at timestamp with time zone not null,
+  constraint party_pkey primary key (party_id)
+);
+
+create table payer_email (
   invoice_id id not null,
   payment_id id not null,
   party_id id not null,
@@ -670,31 +675,14 @@ create table letter (
   attempts integer default 0 not null,
   stuck_at timestamp with time zone,
   stuck_reason text,
-  constraint letter_pkey primary key (invoice_id, payment_id),
-  constraint letter_check check ((status = 'waiting'::text) = (ended_at is null)),
-  constraint letter_check1 check (status = 'waiting'::text or text_body is not null),
-  constraint letter_status_check check (status = any (array['waiting'::text, 'kept'::text, 'sent'::text, 'refused'::text]))
+  constraint payer_email_pkey primary key (invoice_id, payment_id),
+  constraint payer_email_check check ((status = 'waiting'::text) = (ended_at is null)),
+  constraint payer_email_check1 check (status = 'waiting'::text or text_body is not null),
+  constraint payer_email_status_check check (status = any (array['waiting'::text, 'kept'::text, 'sent'::text, 'refused'::text]))
 );
-create index letter_due on letter using btree (wake_at) where wake_at is not null;
-create index letter_of_party on letter using btree (party_id, created_at);
-create index letter_stuck on letter using btree (stuck_at) where stuck_at is not null;
-
-create table migration (
-  number integer not null,
-  name text not null,
-  sha256 text not null,
-  applied_at timestamp with time zone default now() not null,
-  constraint migration_pkey primary key (number)
-);
-
-create table party (
-  party_id id not null,
-  name text not null,
-  is_blocked boolean default false not null,
-  is_suspended boolean default false not null,
-  created_at timestamp with time zone not null,
-  constraint party_pkey primary key (party_id)
-);
+create index payer_email_due on payer_email using btree (wake_at) where wake_at is not null;
+create index payer_email_of_party on payer_email using btree (party_id, created_at);
+create index payer_email_stuck on payer_email using btree (stuck_at) where stuck_at is not null;
 
 create table payment (
   invoice_id id not null,
@@ -786,7 +774,7 @@ create table payout_turnover (
   amount_minor bigint not null,
   payouts bigint not null,
   constraint payout_turnover_pkey primary key (wallet_id, period)
-);
+) with (fillfactor=50);
 
 create table recurring_settings (
   party_id id not null,
@@ -817,43 +805,58 @@ create table refund (
   constraint refund_status_check check (status = any (array['pending'::text, 'succeeded'::text, 'failed'::text]))
 );
 
+create unlogged table report_line (
+  run_id id not null,
+  aggregate_id text collate "C" not null,
+  operation_id text collate "C" not null,
+  sequence bigint not null,
+  kind text not null,
+  original_id text collate "C",
+  amount_minor bigint not null,
+  currency text not null,
+  sign integer not null,
+  booked_at timestamp with time zone not null,
+  card_mask text,
+  constraint report_line_pkey primary key (run_id, aggregate_id, operation_id, sequence)
+);
+
 create unlogged table security_code (
   session_id id not null,
   card_id id not null,
   half_hour integer not null,
-  sealed bytea not null,
+  ciphertext bytea not null,
   expires_at timestamp with time zone not null,
   constraint security_code_pkey primary key (session_id)
-);
+) with (autovacuum_vacuum_threshold=0, autovacuum_vacuum_scale_factor=0);
 create index security_code_expiry on security_code using btree (expires_at);
 
 create unlogged table security_code_key (
   half_hour integer not null,
   wrapped bytea not null,
   constraint security_code_key_pkey primary key (half_hour)
-);
+) with (autovacuum_vacuum_threshold=0, autovacuum_vacuum_scale_factor=0);
 
 create table series (
   series_id id not null,
   party_id id not null,
   shop_id id not null,
   version integer not null,
-  state text not null,
+  status text not null,
   card_key bytea not null,
   card_token id not null,
   chain text not null,
   terms json not null,
-  standing json not null,
+  state json not null,
   wake_at timestamp with time zone,
   attempts integer default 0 not null,
   stuck_at timestamp with time zone,
   stuck_reason text,
   changed_at timestamp with time zone default now() not null,
   constraint series_pkey primary key (series_id),
-  constraint series_state_check check (state = any (array['active'::text, 'stopped'::text, 'withdrawn'::text]))
+  constraint series_status_check check (status = any (array['active'::text, 'stopped'::text, 'withdrawn'::text]))
 );
 create index series_due on series using btree (wake_at) where wake_at is not null;
-create index series_of_card on series using btree (card_key) where state = 'active'::text;
+create index series_of_card on series using btree (card_key) where status = 'active'::text;
 create index series_stuck on series using btree (stuck_at) where stuck_at is not null;
 
 create table series_attempt (
@@ -883,7 +886,7 @@ create index series_attempt_pending on series_attempt using btree (series_id) wh
 create table shop (
   party_id id not null,
   shop_id id not null,
-  realm text not null,
+  livemode boolean not null,
   name text not null,
   description text,
   url text not null,
@@ -896,8 +899,7 @@ create table shop (
   origins text default ''::text not null,
   constraint shop_pkey primary key (party_id, shop_id),
   constraint shop_category_id_fkey foreign key (category_id) references category(category_id),
-  constraint shop_currency_check check (currency ~ '^[A-Z]{3}$'::text),
-  constraint shop_realm_check check (realm = any (array['test'::text, 'live'::text]))
+  constraint shop_currency_check check (currency ~ '^[A-Z]{3}$'::text)
 );
 
 create table terminal (
@@ -955,12 +957,12 @@ create table webhook (
   party_id id not null,
   topic text not null,
   owner_id id not null,
-  part_id id,
+  wallet_id id,
   event_types text not null,
   url text not null,
   created_at timestamp with time zone not null,
   written_in xid8 default pg_current_xact_id() not null,
-  made_after text default pg_current_snapshot()::text,
+  created_snapshot text default pg_current_snapshot()::text,
   constraint webhook_pkey primary key (webhook_id),
   constraint webhook_topic_check check (topic = any (array['InvoicesTopic'::text, 'CustomersTopic'::text, 'RecurringTopic'::text, 'WithdrawalsTopic'::text, 'DestinationsTopic'::text])),
   constraint webhook_url_check check (length(url) <= 1000)
@@ -981,23 +983,38 @@ create table webhook_attempt (
 );
 create index webhook_attempt_age on webhook_attempt using btree (attempted_at);
 
+create table webhook_event_number (
+  aggregate_id id not null,
+  chunk integer not null,
+  base bigint not null,
+  constraint webhook_event_number_pkey primary key (aggregate_id, chunk),
+  constraint webhook_event_number_base_key unique (base)
+);
+
+create table webhook_event_number_counter (
+  only_row boolean default true not null,
+  last_base bigint not null,
+  constraint webhook_event_number_counter_pkey primary key (only_row),
+  constraint webhook_event_number_counter_only_row_check check (only_row)
+);
+
 create table webhook_feed (
   only_row boolean default true not null,
   seen text not null,
-  foreign_since timestamp with time zone,
+  mismatch_since timestamp with time zone,
   constraint webhook_feed_pkey primary key (only_row),
   constraint webhook_feed_only_row_check check (only_row)
 );
 
 create table webhook_key (
   webhook_id id not null,
-  generation integer not null,
+  key_version integer not null,
   public_key text not null,
   signing_public_key text not null,
-  sealed bytea not null,
-  seal_generation integer not null,
+  ciphertext bytea not null,
+  ciphertext_key_version integer not null,
   signs_from timestamp with time zone not null,
-  constraint webhook_key_pkey primary key (webhook_id, generation)
+  constraint webhook_key_pkey primary key (webhook_id, key_version)
 );
 
 create table webhook_message (
@@ -1030,21 +1047,6 @@ create table webhook_queue (
 create index webhook_queue_due on webhook_queue using btree (webhook_id, wake_at) where wake_at is not null;
 create index webhook_queue_stuck on webhook_queue using btree (webhook_id, stuck_at) where stuck_at is not null;
 create index webhook_queue_waiting on webhook_queue using btree (webhook_id, waiting_since) where wake_at is not null;
-
-create table webhook_series (
-  aggregate_id id not null,
-  chunk integer not null,
-  base bigint not null,
-  constraint webhook_series_pkey primary key (aggregate_id, chunk),
-  constraint webhook_series_base_key unique (base)
-);
-
-create table webhook_series_counter (
-  only_row boolean default true not null,
-  last_base bigint not null,
-  constraint webhook_series_counter_pkey primary key (only_row),
-  constraint webhook_series_counter_only_row_check check (only_row)
-);
 
 create table withdrawal (
   withdrawal_id id not null,

@@ -1,6 +1,6 @@
 // How many whole charges a second one node takes, from the order to the captured payment, with everything that belongs to it:
 // API, vault, bank, events, ledger, on a private PostgreSQL. A hundred shops, one busy shop, and one whose accounts are not
-// spread over lanes. Each commit is made to take 100 ms: what waits for another's commit shows, and the processor does not
+// spread over shards. Each commit is made to take 100 ms: what waits for another's commit shows, and the processor does not
 // hide it. Only the ratios of one run mean anything. `npm run bench:charge -- [seconds for each, 12 by default]`
 import { setTimeout as sleep } from 'node:timers/promises';
 import { acquirerUncleared, feeIncome, settlementAccount } from '../src/platform/ledger/domain/account.ts';
@@ -63,7 +63,7 @@ async function openShops(count: number, currency: string): Promise<Shops> {
 
 /** All that every charge of theirs goes through becomes one row for each account. */
 async function flatten({ currency, shopIds }: Shops): Promise<void> {
-  const kind = { realm: 'test', currency } as const;
+  const kind = { livemode: false, currency } as const;
   const accounts = [
     acquirerUncleared({ ...kind, acquirerId: bankId }),
     feeIncome({ ...kind, fee: 'processing' }),

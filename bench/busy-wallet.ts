@@ -99,7 +99,7 @@ async function payouts(
       db,
       { type: 'withdrawal_started', terms },
       {
-        realm: 'test',
+        livemode: false,
         limits,
         fingerprint: Buffer.alloc(32),
         claim: { wake_at: instantAt(Date.UTC(2100, 0)), attempts: 1 },
@@ -110,7 +110,7 @@ async function payouts(
     if (!areEnded) return;
     const fact = { type: 'withdrawal_succeeded', reference: 'BENCH' } as const;
     const now = systemClock.now();
-    if (!(await storeEnd(db, made, fact, { realm: 'test', now }))) {
+    if (!(await storeEnd(db, made, fact, { livemode: false, now }))) {
       throw new Error('a withdrawal was not ended');
     }
   };
@@ -120,7 +120,7 @@ async function payouts(
 async function fill(on: Database, wallet: Parameters<typeof depositFromBank>[1]): Promise<void> {
   await depositFromBank(on, wallet, {
     id: randomIds.next(),
-    realm: 'test',
+    livemode: false,
     bankAccountId: 'BENCH',
     minor: 900_000_000_000n,
     now: systemClock.now(),

@@ -1,5 +1,5 @@
 // How many journals a second the ledger writes, on a private PostgreSQL that really syncs to disk: one busy shop and a hundred,
-// with balances spread over lanes and without, each beside a bare transaction of one row. The machine matters more
+// with balances spread over shards and without, each beside a bare transaction of one row. The machine matters more
 // than the code, so only the ratios of one run mean anything. `npm run bench:ledger`, half a minute.
 import { systemClock } from '../src/clock.ts';
 import type { Database } from '../src/platform/database/database.ts';
@@ -28,7 +28,7 @@ const insertBareRow = statement({
   text: 'insert into bare (bare_id) values (:bare_id)',
 });
 
-type Shop = Pick<LedgerPayment, 'realm' | 'partyId' | 'shopId' | 'acquirerId'>;
+type Shop = Pick<LedgerPayment, 'livemode' | 'partyId' | 'shopId' | 'acquirerId'>;
 
 const { db, close } = await openPrivateDatabase({ connections: clients });
 try {
@@ -36,8 +36,8 @@ try {
   // Each keeps to accounts of its own: fee accounts are one for each currency.
   const alternatives: Alternative[] = [
     alternative('bare transaction of one row', (tx) => tx.run(insertBareRow, { bare_id: randomIds.next() })),
-    await sales('100 shops, lanes', 100, 'RUB', 'spread'),
-    await sales('1 shop, lanes', 1, 'USD', 'spread'),
+    await sales('100 shops, shards', 100, 'RUB', 'spread'),
+    await sales('1 shop, shards', 1, 'USD', 'spread'),
     await sales('100 shops, one row an account', 100, 'EUR', 'one row'),
     await sales('1 shop, one row an account', 1, 'GBP', 'one row'),
   ];
@@ -47,9 +47,9 @@ try {
     { unit: 'transactions', first: 'the bare one' },
   );
   const [, hundred = 1, hot = 0, hundredFlat = 1, hotFlat = 1] = rates;
-  console.log(`\none busy shop against a hundred: ${(hot / hundred).toFixed(2)} with lanes`);
+  console.log(`\none busy shop against a hundred: ${(hot / hundred).toFixed(2)} with shards`);
   console.log(
-    `lanes against one row: ${(hot / hotFlat).toFixed(2)} for one shop, ${(hundred / hundredFlat).toFixed(2)} for a hundred`,
+    `shards against one row: ${(hot / hotFlat).toFixed(2)} for one shop, ${(hundred / hundredFlat).toFixed(2)} for a hundred`,
   );
 } finally {
   await close();
@@ -67,7 +67,7 @@ async function sales(
 ): Promise<Alternative> {
   const money: Money = { minor: 100_000n, currency: currency as Currency };
   const all: Shop[] = Array.from({ length: shops }, () => ({
-    realm: 'test',
+    livemode: false,
     partyId: randomIds.next(),
     shopId: 'TEST',
     acquirerId: currency,

@@ -41,8 +41,8 @@ const seed = `
     from payment_number, (values (2, 'payment_started', 900), (3, 'payment_processed', 100), (4, 'payment_captured', 10))
       as fact (sequence, type, size)
   )
-  insert into ledger_transfer (aggregate_id, operation_id, step, phase, resolves, debit_account, debit_lane, credit_account,
-    credit_lane, posted_minor, pending_minor, happened_at)
+  insert into ledger_transfer (aggregate_id, operation_id, step, phase, completes_pending, debit_account, debit_shard, credit_account,
+    credit_shard, posted_minor, pending_minor, happened_at)
   select id, 'payment/1/refund/100', 'refund', 'post', true, 'test:RUB:a', 0, 'test:RUB:b', 0, 1500, -1500,
     '2026-01-19T10:01:01Z' from payment_number`;
 

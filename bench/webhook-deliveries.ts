@@ -10,7 +10,7 @@ import { invoicesTopic } from '../src/payments/webhook-events.ts';
 import { usualDelaysSeconds } from '../src/webhooks/domain/queue-rules.ts';
 import { makeKeyPairs } from '../src/webhooks/registration/key-pair-pool.ts';
 import { rewind } from '../src/webhooks/feed/replay.store.ts';
-import { sealKeys } from '../src/webhooks/registration/webhook-keys.ts';
+import { encryptKeys } from '../src/webhooks/registration/webhook-keys.ts';
 import { storeNewWebhook } from '../src/webhooks/registration/webhooks.store.ts';
 import { webhookIdOf, type Webhook } from '../src/webhooks/domain/webhook.ts';
 import { openWebhooks } from '../src/webhooks/webhooks.ts';
@@ -48,7 +48,7 @@ try {
     createdAt: clock.now(),
   };
   const pairs = await makeKeyPairs();
-  const { keys } = sealKeys(keyring, webhook.id, pairs, { generation: 1, signsFrom: clock.now() });
+  const { keys } = encryptKeys(keyring, webhook.id, pairs, { keyVersion: 1, signsFrom: clock.now() });
   await storeNewWebhook(db, webhook, keys);
   await writeInvoices(db, { partyId, shopId: 'TEST' }, { invoices, eventsEach, writers: 8 });
   const webhooks = openWebhooks({

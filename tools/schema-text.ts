@@ -20,16 +20,20 @@ export async function schemaText(client: pg.ClientBase): Promise<string> {
 type Table = {
   name: string;
   isLogged: boolean;
+  /** Settings of its storage, `fillfactor=50` for instance. */
+  storage: string[] | null;
   columns: string[];
   constraints: string[];
   indexes: string[];
   triggers: string[];
 };
 
-function tableText({ name, isLogged, columns, constraints, indexes, triggers }: Table): string {
+function tableText(table: Table): string {
+  const { name, isLogged, storage, columns, constraints, indexes, triggers } = table;
   const members = [...columns, ...constraints.map(inLowerCase)].map((member) => `  ${member}`);
-  const table = `create ${isLogged ? '' : 'unlogged '}table ${name} (\n${members.join(',\n')}\n);\n`;
-  return [table, ...[...indexes, ...triggers].map((line) => `${inLowerCase(line)};\n`)].join('');
+  const settings = storage === null ? '' : ` with (${storage.join(', ')})`;
+  const text = `create ${isLogged ? '' : 'unlogged '}table ${name} (\n${members.join(',\n')}\n)${settings};\n`;
+  return [text, ...[...indexes, ...triggers].map((line) => `${inLowerCase(line)};\n`)].join('');
 }
 
 /** The body stays as it was written; only the head is PostgreSQL's own. */
@@ -107,7 +111,7 @@ const triggerTexts = `
   where tgrelid = relation.oid and not tgisinternal order by tgname`;
 
 const tableParts = `
-  select relname as name, relpersistence = 'p' as "isLogged",
+  select relname as name, relpersistence = 'p' as "isLogged", to_json(reloptions) as storage,
     to_json(array(${columnTexts})) as columns,
     to_json(array(${constraintTexts})) as constraints,
     to_json(array(${indexTexts})) as indexes,

@@ -8,7 +8,7 @@ import {
   contactInfo,
   hash,
   inBackground,
-  laneOf,
+  shardOf,
   openAccount,
   run,
   type Approval,
@@ -32,7 +32,7 @@ const insertBinding = `
   with changed as (
     update customer set version = 2, bindings_made = 1 where customer_id = $1
   ), kept as (
-    update card set is_kept = true, wake_at = coalesce(wake_at, valid_until), kept_for = $6 where card_id = $5
+    update card set is_retained = true, wake_at = coalesce(wake_at, valid_until), retained_for = $6 where card_id = $5
   ), made as (
     insert into binding (customer_id, binding_id, party_id, shop_id, version, number, status, created_at, amount_minor,
       currency, card_fingerprint, terms, state, wake_at, attempts)
@@ -43,25 +43,25 @@ const insertBinding = `
 
 const takeCode = 'delete from security_code where session_id = $1';
 
-/** The first lane of the numbers is the bank's, the second the clearing account's; both are debited and credited. */
+/** The first shard of the numbers is the bank's, the second the clearing account's; both are debited and credited. */
 const chargeBinding = `
   with changed as (
     update customer set version = 3 where customer_id = $1
   ), charged as (
-    update binding set version = 3, status = 'returning', state = $3, return_by = now() + interval '1 hour', wake_at = now()
+    update binding set version = 3, status = 'returning', state = $3, refund_due_at = now() + interval '1 hour', wake_at = now()
     where customer_id = $1 and binding_id = $2
   ), moved as (
-    insert into ledger_transfer (aggregate_id, operation_id, step, phase, resolves, debit_account, debit_lane,
-      credit_account, credit_lane, posted_minor, pending_minor, happened_at)
+    insert into ledger_transfer (aggregate_id, operation_id, step, phase, completes_pending, debit_account, debit_shard,
+      credit_account, credit_shard, posted_minor, pending_minor, happened_at)
     values
       ($1, 'binding/' || $2, 'charge', 'single', false, '${uncleared}', $5, '${clearing}', $5, ${amountMinor}, 0, now()),
       ($1, 'binding/' || $2, 'return', 'pending', false, '${clearing}', $5, '${uncleared}', $5, 0, ${amountMinor}, now())
   ), at_bank as (
     update ledger_balance set debits_posted = debits_posted + ${amountMinor}, credits_pending = credits_pending + ${amountMinor}
-    where account_id = '${uncleared}' and lane = $5
+    where account_id = '${uncleared}' and shard = $5
   ), owed as (
     update ledger_balance set credits_posted = credits_posted + ${amountMinor}, debits_pending = debits_pending + ${amountMinor}
-    where account_id = '${clearing}' and lane = $5
+    where account_id = '${clearing}' and shard = $5
   )
   insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
   values ($1, 3, 'customer', '${party}', now(), $4)`;
@@ -70,24 +70,24 @@ const endBinding = `
   with changed as (
     update customer set version = 4, status = 'ready', active_binding_id = $2 where customer_id = $1
   ), bound as (
-    update binding set version = 4, status = 'succeeded', return_by = null, wake_at = null, bound_at_version = 4
+    update binding set version = 4, status = 'succeeded', refund_due_at = null, wake_at = null, bound_at_version = 4
     where customer_id = $1 and binding_id = $2
   ), moved as (
-    insert into ledger_transfer (aggregate_id, operation_id, step, phase, resolves, debit_account, debit_lane,
-      credit_account, credit_lane, posted_minor, pending_minor, happened_at)
+    insert into ledger_transfer (aggregate_id, operation_id, step, phase, completes_pending, debit_account, debit_shard,
+      credit_account, credit_shard, posted_minor, pending_minor, happened_at)
     values
       ($1, 'binding/' || $2, 'return', 'post', true, '${clearing}', $4, '${uncleared}', $4, ${amountMinor}, -${amountMinor}, now())
   ), at_bank as (
     update ledger_balance set credits_posted = credits_posted + ${amountMinor}, credits_pending = credits_pending - ${amountMinor}
-    where account_id = '${uncleared}' and lane = $4
+    where account_id = '${uncleared}' and shard = $4
   ), owed as (
     update ledger_balance set debits_posted = debits_posted + ${amountMinor}, debits_pending = debits_pending - ${amountMinor}
-    where account_id = '${clearing}' and lane = $4
+    where account_id = '${clearing}' and shard = $4
   ), told as (
     insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
     values ($1, 4, 'customer', '${party}', now(), $3)
   ), begun as (
-    insert into series (series_id, party_id, shop_id, version, state, card_key, card_token, chain, terms, standing, wake_at)
+    insert into series (series_id, party_id, shop_id, version, status, card_key, card_token, chain, terms, state, wake_at)
     values ($5, '${party}', 'TEST', 1, 'active', $6, $7, $8, $9, $10, now() + interval '5 months')
   )
   insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
@@ -98,12 +98,12 @@ const readBinding = 'select status, terms from binding where customer_id = $1 an
 type Names = { readonly customerId: string; readonly id: string; readonly token: string };
 
 async function bind({ customerId, id, token }: Names): Promise<void> {
-  const lane = laneOf(customerId, 16);
+  const shard = shardOf(customerId, 16);
   await run('take', takeCode, [token]);
   const approval = await askBank(`${customerId}.${id}.charge`, chargeMessage);
   const charged = { type: 'binding_charged', approval, returnBy: new Date().toISOString(), bindingId: id };
   const state = JSON.stringify({ approval, returnBy: charged.returnBy });
-  await run('charge binding', chargeBinding, [customerId, id, state, JSON.stringify([charged]), lane]);
+  await run('charge binding', chargeBinding, [customerId, id, state, JSON.stringify([charged]), shard]);
   const originalOperationId = `${customerId}.${id}.charge`;
   await askBank(`${customerId}.${id}.reverse`, { kind: 'reverse', merchant, originalOperationId });
   const bound = [
@@ -114,7 +114,7 @@ async function bind({ customerId, id, token }: Names): Promise<void> {
     customerId,
     id,
     JSON.stringify(bound),
-    lane,
+    shard,
     `${customerId}.${hash.toString('hex').slice(0, 16)}`,
     hash,
     token,
@@ -123,7 +123,7 @@ async function bind({ customerId, id, token }: Names): Promise<void> {
   ]);
 }
 
-/** Terms, standing and fact. */
+/** Terms, state and fact. */
 function seriesOf(customerId: string, id: string, approval: Approval): string[] {
   const now = new Date().toISOString();
   const root = { invoiceId: customerId, paymentId: id };
@@ -140,7 +140,7 @@ function seriesOf(customerId: string, id: string, approval: Approval): string[] 
     consentedAt: now,
     rootNetworkTransactionId: approval.networkTransactionId,
   };
-  const standing = {
+  const state = {
     state: { name: 'active' },
     latest: root,
     lastSuccessAt: now,
@@ -151,7 +151,7 @@ function seriesOf(customerId: string, id: string, approval: Approval): string[] 
     type: 'series_started',
     terms: { id: customerId, partyId: party, shopId: 'TEST', ...terms },
   };
-  return [JSON.stringify(terms), JSON.stringify(standing), JSON.stringify([started])];
+  return [JSON.stringify(terms), JSON.stringify(state), JSON.stringify([started])];
 }
 
 const chargeMessage = {

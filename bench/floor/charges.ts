@@ -8,7 +8,7 @@ import {
   contactInfo,
   hash,
   inBackground,
-  laneOf,
+  shardOf,
   openAccount,
   run,
 } from './externals.ts';
@@ -30,7 +30,7 @@ import {
 
 const amountMinor = 6_000;
 /** As long as what the service writes in its place. */
-const sealed = randomBytes(92);
+const ciphertext = randomBytes(92);
 /** Subject, text and page. */
 const receipt = ['Receipt: recurring transaction, Test shop', 'x'.repeat(420), 'x'.repeat(1_250)];
 const clientInfo = JSON.stringify({ fingerprint: 'bench', ip: '127.0.0.1' });
@@ -82,8 +82,8 @@ async function charge({ invoiceId, token, seriesId, makeRecurrent }: Charge): Pr
   const values = [
     invoiceId,
     JSON.stringify({ approval, refundsMade: 0 }),
-    laneOf(invoiceId, 16),
-    laneOf(invoiceId, 8),
+    shardOf(invoiceId, 16),
+    shardOf(invoiceId, 8),
     amountMinor,
     JSON.stringify([{ type: 'payment_processed', approval, paymentId: '1' }]),
     JSON.stringify([
@@ -99,11 +99,18 @@ async function charge({ invoiceId, token, seriesId, makeRecurrent }: Charge): Pr
   }
   if (makeRecurrent) {
     const terms = JSON.stringify({ ...termsOf(token, undefined, true), approval });
-    await run('series', insertSeries, [`${invoiceId}.1`, hash, token, hash.toString('hex'), terms, standing]);
+    await run('series', insertSeries, [
+      `${invoiceId}.1`,
+      hash,
+      token,
+      hash.toString('hex'),
+      terms,
+      seriesState,
+    ]);
   }
 }
 
-/** Chain, standing and fact. */
+/** Chain, state and fact. */
 function seriesChange(invoiceId: string, what: 'started' | 'succeeded'): string[] {
   const fact = {
     type: `recurring_charge_${what}`,
@@ -115,12 +122,12 @@ function seriesChange(invoiceId: string, what: 'started' | 'succeeded'): string[
     what === 'started' ? { packs: ['house@2026-01-01', 'visa@2026-10-25', 'advice@2025-01-01'] } : {};
   return [
     createHash('sha256').update(invoiceId).digest('hex'),
-    standing,
+    seriesState,
     JSON.stringify([{ ...fact, ...more }]),
   ];
 }
 
-const standing = JSON.stringify({
+const seriesState = JSON.stringify({
   state: { name: 'active' },
   latest: { invoiceId: '1xUtVwWMcJy7B8yrdFKDS4p', paymentId: '1' },
   lastSuccessAt: '2026-11-21T22:25:01.019000Z',
@@ -174,7 +181,7 @@ export async function answerCharges(app: FastifyInstance): Promise<void> {
 
   app.post('/v2/processing/payment-resources', async (_, reply) => {
     const id = randomIds.next();
-    await run('card', insertCard, [id, clientInfo, sealed, hash]);
+    await run('card', insertCard, [id, clientInfo, ciphertext, hash]);
     return reply.code(201).send({ paymentToolToken: id, paymentSession: id });
   });
 

@@ -65,25 +65,25 @@ export const cardDetails = {
   paymentSystem: 'visa',
 };
 
-/** Of an account with as many lanes, for that aggregate. */
-export function laneOf(id: string, lanes: number): number {
-  return 1 + (Buffer.from(id).readUInt16LE(20) % lanes);
+/** Of an account with as many shards, for that aggregate. */
+export function shardOf(id: string, shards: number): number {
+  return 1 + (Buffer.from(id).readUInt16LE(20) % shards);
 }
 
 export async function openAccount(
   id: string,
   owner: string | null,
-  lanes: number,
+  shards: number,
   isPartys = false,
 ): Promise<void> {
   await pool.query(
-    `insert into ledger_account (account_id, realm, currency, code, party_id, owner_id, has_floor, lanes)
-     values ($1, 'test', 'RUB', $2, $3, $4, false, $5) on conflict do nothing`,
-    [id, id.split(':')[2], isPartys ? party : null, owner, lanes],
+    `insert into ledger_account (account_id, livemode, currency, code, party_id, owner_id, forbids_overdraft, shards)
+     values ($1, false, 'RUB', $2, $3, $4, false, $5) on conflict do nothing`,
+    [id, id.split(':')[2], isPartys ? party : null, owner, shards],
   );
   await pool.query(
-    `insert into ledger_balance (account_id, lane, stands_alone) select $1, lane, false from generate_series($2::int, $3) as lane
+    `insert into ledger_balance (account_id, shard, is_unsharded) select $1, shard, false from generate_series($2::int, $3) as shard
      on conflict do nothing`,
-    [id, Math.min(1, lanes), lanes],
+    [id, Math.min(1, shards), shards],
   );
 }

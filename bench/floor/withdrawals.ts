@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { randomIds } from '../../src/ids.ts';
 import { bankId, party } from './charge-statements.ts';
-import { askBank, inBackground, laneOf, openAccount, pool, run } from './externals.ts';
+import { askBank, inBackground, openAccount, pool, run, shardOf } from './externals.ts';
 
 const transit = `test:RUB:payout.in_transit:${bankId}`;
 const terminal = { id: bankId, bankId, merchantId: 'PAYOUTS', descriptor: 'Sandbox' };
@@ -19,14 +19,14 @@ const insertWithdrawal = `
     insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
     values ($1, 1, 'withdrawal', '${party}', now(), $7)
   ), moved as (
-    insert into ledger_transfer (aggregate_id, operation_id, step, phase, resolves, debit_account, debit_lane,
-      credit_account, credit_lane, posted_minor, pending_minor, happened_at)
+    insert into ledger_transfer (aggregate_id, operation_id, step, phase, completes_pending, debit_account, debit_shard,
+      credit_account, credit_shard, posted_minor, pending_minor, happened_at)
     values ($1, ${pendingStep}, 'test:RUB:wallet.own:' || $2, 0, '${transit}', $8, 0, $5, now())
   ), held as (
     update ledger_balance set debits_pending = debits_pending + $5
-    where account_id = 'test:RUB:wallet.own:' || $2 and lane = 0
+    where account_id = 'test:RUB:wallet.own:' || $2 and shard = 0
   )
-  update ledger_balance set credits_pending = credits_pending + $5 where account_id = '${transit}' and lane = $8`;
+  update ledger_balance set credits_pending = credits_pending + $5 where account_id = '${transit}' and shard = $8`;
 
 const endWithdrawal = `
   with ended as (
@@ -35,15 +35,15 @@ const endWithdrawal = `
     insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
     values ($1, 2, 'withdrawal', '${party}', now(), $5)
   ), moved as (
-    insert into ledger_transfer (aggregate_id, operation_id, step, phase, resolves, debit_account, debit_lane,
-      credit_account, credit_lane, posted_minor, pending_minor, happened_at)
+    insert into ledger_transfer (aggregate_id, operation_id, step, phase, completes_pending, debit_account, debit_shard,
+      credit_account, credit_shard, posted_minor, pending_minor, happened_at)
     values ($1, ${postedStep}, 'test:RUB:wallet.own:' || $2, 0, '${transit}', $6, $3, -$3::bigint, now())
   ), drawn as (
     update ledger_balance set debits_posted = debits_posted + $3::bigint, debits_pending = debits_pending - $3::bigint
-    where account_id = 'test:RUB:wallet.own:' || $2 and lane = 0
+    where account_id = 'test:RUB:wallet.own:' || $2 and shard = 0
   )
   update ledger_balance set credits_posted = credits_posted + $3::bigint, credits_pending = credits_pending - $3::bigint
-  where account_id = '${transit}' and lane = $6`;
+  where account_id = '${transit}' and shard = $6`;
 
 const readWithdrawal = 'select status, terms from withdrawal where withdrawal_id = $1';
 
@@ -59,19 +59,19 @@ async function payOut({ id, wallet, amountMinor }: Payout): Promise<void> {
   });
   const fact = JSON.stringify([{ type: 'withdrawal_succeeded', reference }]);
   const result = JSON.stringify({ reference });
-  await run('end withdrawal', endWithdrawal, [id, wallet, amountMinor, result, fact, laneOf(id, 16)]);
+  await run('end withdrawal', endWithdrawal, [id, wallet, amountMinor, result, fact, shardOf(id, 16)]);
 }
 
 /** Has more on it than will ever be paid out. */
 async function openWallet(id: string): Promise<void> {
   const account = `test:RUB:wallet.own:${id}`;
   await pool.query(
-    `insert into ledger_account (account_id, realm, currency, code, owner_id, has_floor, lanes)
-     values ($1, 'test', 'RUB', 'wallet.own', $2, true, 0)`,
+    `insert into ledger_account (account_id, livemode, currency, code, owner_id, forbids_overdraft, shards)
+     values ($1, false, 'RUB', 'wallet.own', $2, true, 0)`,
     [account, id],
   );
   await pool.query(
-    `insert into ledger_balance (account_id, lane, stands_alone, credits_posted) values ($1, 0, true, 1000000000)`,
+    `insert into ledger_balance (account_id, shard, is_unsharded, credits_posted) values ($1, 0, true, 1000000000)`,
     [account],
   );
 }
@@ -114,7 +114,7 @@ export async function answerWithdrawals(app: FastifyInstance): Promise<void> {
       body.amount,
       JSON.stringify(terms),
       JSON.stringify([told]),
-      laneOf(id, 16),
+      shardOf(id, 16),
     ]);
     inBackground(payOut({ id, wallet, amountMinor: body.amount }));
     return reply.code(202).send({ id, createdAt, wallet, destination, body, status: 'Pending' });

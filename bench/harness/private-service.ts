@@ -52,7 +52,7 @@ export async function openPrivateService(
       const shop = {
         party_id: partyId,
         shop_id: shopId,
-        realm: 'test',
+        livemode: false,
         name: shopId,
         url: 'https://shop.example',
       };

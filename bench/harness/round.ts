@@ -35,7 +35,7 @@ export async function warmUp(
 export function receiptsWritten(processes: Processes, database: string): Promise<void> {
   const began = performance.now();
   return processes.withClient(database, async (client) => {
-    while ((await client.query('select from letter where wake_at is not null limit 1')).rowCount !== 0) {
+    while ((await client.query('select from payer_email where wake_at is not null limit 1')).rowCount !== 0) {
       if (performance.now() - began > receiptsMostMs)
         throw new Error(`the receipts in the database ${database} do not get written`);
       await sleep(10);

@@ -22,11 +22,11 @@ const invoiceId = `'p' || lpad(:n::text, 22, '0')`;
 const seriesId = `'s' || lpad(:s::text, 22, '0')`;
 const json = (value: unknown) => `('${JSON.stringify(value)}')::json`;
 const terms = json({ flow: { type: 'instant' }, payer: { type: 'recurrent' }, text: 'x'.repeat(500) });
-const standing = json({ state: { name: 'active' }, text: 'x'.repeat(180) });
+const seriesState = json({ state: { name: 'active' }, text: 'x'.repeat(180) });
 const fact = (type: string, characters: number) =>
   json([{ type, paymentId: '1', text: 'x'.repeat(characters) }]);
 const chain = `md5(:n::text) || md5(:n::text)`;
-const lane = (lanes: number) => `(1 + :n::bigint % ${lanes})::int`;
+const shard = (shards: number) => `(1 + :n::bigint % ${shards})::int`;
 
 /** The same lengths as the floor's. */
 export const script = [
@@ -40,21 +40,21 @@ export const script = [
     fact('payment_started', 750),
     seriesId,
     chain,
-    standing,
+    seriesState,
     fact('recurring_charge_started', 200),
   ]),
   filled(readPayment, [invoiceId]),
   filled(captureCharge, [
     invoiceId,
     json({ approval: { text: 'x'.repeat(90) }, refundsMade: 0 }),
-    lane(16),
-    lane(8),
+    shard(16),
+    shard(8),
     '6000',
     fact('payment_processed', 120),
     fact('payment_captured', 90),
     seriesId,
     chain,
-    standing,
+    seriesState,
     fact('recurring_charge_succeeded', 120),
     `'R' || lpad(:n::text, 11, '0')`,
   ]),

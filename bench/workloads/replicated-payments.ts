@@ -25,7 +25,7 @@ const tables = {
   card: 'card_id',
   series: 'series_id',
   series_attempt: 'invoice_id',
-  letter: 'invoice_id',
+  payer_email: 'invoice_id',
   event: 'aggregate_id',
   ledger_transfer: 'aggregate_id',
 } as const;
@@ -57,7 +57,7 @@ export async function readPayments(
       // Once its token is no good any more, a card that is needed is looked at every day.
       if (table === 'card') row['wake_at'] = someTimeTomorrow;
       // Millions of copies would be millions of receipts to write at once.
-      if (table === 'letter' && row['status'] === 'waiting')
+      if (table === 'payer_email' && row['status'] === 'waiting')
         throw new Error('the receipts of what is to be copied are not written yet');
       for (const digest of JSON.stringify(row).match(/\\\\x[0-9a-f]{64}(?=")/g) ?? [])
         digests.add(digest.slice(3));
@@ -146,16 +146,20 @@ function moveTimes(row: string, byMs: number): string {
   return row.replaceAll(instant, (text) => instantAt(Date.parse(text) + byMs));
 }
 
-/** In the lanes of the copies, which the balances follow. */
+/** In the shards of the copies, which the balances follow. */
 function transferText(columns: readonly string[], copies: string, copied: string): string {
-  const laneOf = (side: string) =>
-    `case ${side}.lanes when 0 then 0
-      else 1 + mod(hashtextextended(copy.aggregate_id, 0) & 9223372036854775807, ${side}.lanes)::int end`;
+  const shardOf = (side: string) =>
+    `case ${side}.shards when 0 then 0
+      else 1 + mod(hashtextextended(copy.aggregate_id, 0) & 9223372036854775807, ${side}.shards)::int end`;
   const placed = columns.map((name) =>
-    name === 'debit_lane' ? laneOf('debited') : name === 'credit_lane' ? laneOf('credited') : `copy.${name}`,
+    name === 'debit_shard'
+      ? shardOf('debited')
+      : name === 'credit_shard'
+        ? shardOf('credited')
+        : `copy.${name}`,
   );
   const sums = (['debit', 'credit'] as const).map(
-    (side) => `select ${side}_account as account_id, ${side}_lane as lane,
+    (side) => `select ${side}_account as account_id, ${side}_shard as shard,
       ${side === 'debit' ? 'posted_minor, 0' : '0, posted_minor'}, ${side === 'debit' ? 'pending_minor, 0' : '0, pending_minor'} from moved`,
   );
   return `
@@ -166,11 +170,11 @@ function transferText(columns: readonly string[], copies: string, copied: string
       join ledger_account as credited on credited.account_id = copy.credit_account
       returning *
     ), change as (
-      select account_id, lane, sum(d) as d, sum(c) as c, sum(dp) as dp, sum(cp) as cp
-      from (${sums.join(' union all ')}) as leg (account_id, lane, d, c, dp, cp) group by account_id, lane
+      select account_id, shard, sum(d) as d, sum(c) as c, sum(dp) as dp, sum(cp) as cp
+      from (${sums.join(' union all ')}) as leg (account_id, shard, d, c, dp, cp) group by account_id, shard
     )
     update ledger_balance as balance
     set debits_posted = debits_posted + d, credits_posted = credits_posted + c,
         debits_pending = debits_pending + dp, credits_pending = credits_pending + cp
-    from change where balance.account_id = change.account_id and balance.lane = change.lane`;
+    from change where balance.account_id = change.account_id and balance.shard = change.shard`;
 }

@@ -4,7 +4,7 @@
 
 -- One row gives these numbers, one after another; what is unique by the way it is made needs no constraint, and over several
 -- machines there could be none.
-alter table webhook_series drop constraint webhook_series_base_key;
+alter table webhook_event_number drop constraint webhook_event_number_base_key;
 
 -- A few rows each: every machine has them all.
 select create_reference_table('bank');
@@ -14,18 +14,18 @@ select create_reference_table('ledger_watermark');
 select create_reference_table('migration');
 select create_reference_table('security_code_key');
 select create_reference_table('webhook_feed');
-select create_reference_table('webhook_series_counter');
+select create_reference_table('webhook_event_number_counter');
 
 -- An invoice with its payments, their refunds and receipts, and what happened, was booked and is told of each aggregate.
 select create_distributed_table('invoice', 'invoice_id');
 select create_distributed_table('payment', 'invoice_id');
 select create_distributed_table('refund', 'invoice_id');
-select create_distributed_table('letter', 'invoice_id');
+select create_distributed_table('payer_email', 'invoice_id');
 select create_distributed_table('event', 'aggregate_id');
 select create_distributed_table('ledger_transfer', 'aggregate_id');
 select create_distributed_table('webhook_message', 'aggregate_id');
 select create_distributed_table('webhook_queue', 'aggregate_id');
-select create_distributed_table('webhook_series', 'aggregate_id');
+select create_distributed_table('webhook_event_number', 'aggregate_id');
 
 -- Customers with their bindings, series with their attempts.
 select create_distributed_table('customer', 'customer_id');
@@ -70,4 +70,4 @@ select create_distributed_table('webhook_key', 'webhook_id');
 select create_distributed_table('webhook_attempt', 'webhook_id');
 
 -- Work of a moment.
-select create_distributed_table('bank_line', 'run_id');
+select create_distributed_table('report_line', 'run_id');

@@ -18,7 +18,7 @@ export type OwnSums = {
 
 export const balances: Check = {
   name: 'balances',
-  says: 'every balance is the sum of its transfers, and debits equal credits in each realm and currency (I1, I2)',
+  says: 'every balance is the sum of its transfers, and debits equal credits in each mode and currency (I1, I2)',
   find: ({ books, sums }) => sums.compare(books.balances),
 };
 
@@ -74,7 +74,7 @@ export function openSums(): OwnSums {
   };
 }
 
-/** Debits and credits are the same in each realm and currency. */
+/** Debits and credits are the same in each mode and currency. */
 function unbalanced(balances: ReadonlyMap<string, Sums>): Problem[] {
   const kinds = new Map<string, readonly [posted: bigint, pending: bigint]>();
   for (const [account, sums] of balances) {

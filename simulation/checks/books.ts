@@ -121,7 +121,7 @@ export type LedgerRow = {
   readonly pending_minor: number;
   readonly happened_at: string;
 };
-/** Over all lanes of an account, as text. */
+/** Over all shards of an account, as text. */
 export type BalanceRow = {
   readonly account_id: string;
   readonly debits_posted: string;
@@ -226,7 +226,7 @@ const sources: Record<keyof Books, Source> = {
     of: ['series', 'identity', 'wallet', 'deposit', 'wallet_transfer'],
   },
   letters: {
-    text: 'select invoice_id, payment_id, status, recipient, wake_at, stuck_at from letter',
+    text: 'select invoice_id, payment_id, status, recipient, wake_at, stuck_at from payer_email',
     key: 'invoice_id',
     of: ['invoice'],
   },

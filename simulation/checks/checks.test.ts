@@ -23,7 +23,7 @@ async function found(
     try {
       for (const table of ['event', 'ledger_transfer', 'ledger_account'])
         await client.query(`alter table ${table} disable trigger user`);
-      await client.query('alter table ledger_balance drop constraint ledger_balance_holds_the_floor');
+      await client.query('alter table ledger_balance drop constraint ledger_balance_no_overdraft');
       if (sql !== undefined) await client.query(sql);
       const query = async (text: string, values?: unknown[]) => (await client.query(text, values)).rows;
       return await look(checkWorldOf(query, { ...world, ...told }));
@@ -109,7 +109,7 @@ const plants: readonly Plant[] = [
     'a kopeck more in a balance',
     ['balances'],
     () => ({
-      sql: `update ledger_balance set credits_posted = credits_posted + 1 where lane = 0 and account_id like '%merchant.settlement%'`,
+      sql: `update ledger_balance set credits_posted = credits_posted + 1 where shard = 0 and account_id like '%merchant.settlement%'`,
     }),
   ],
   ['a transfer between wallets of more than there is', ['floors'], () => ({ sql: overdraw() })],
@@ -289,7 +289,7 @@ const plants: readonly Plant[] = [
   [
     'a card number in bytes',
     ['card numbers'],
-    () => ({ sql: `update card set identity_hash = '4242424242424242'::bytea` }),
+    () => ({ sql: `update card set match_hash = '4242424242424242'::bytea` }),
   ],
   [
     'a security code in a fact',
@@ -357,8 +357,8 @@ function overdraw(): string {
     values ('T', '${world.merchant.partyId}', ${wallets}, now(), 999999999999, 'RUB', 'succeeded');
     insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
     select 'T', sequence, 'transfer', '${world.merchant.partyId}', now(), '[]' from generate_series(1, 2) as sequence;
-    insert into ledger_transfer (aggregate_id, operation_id, step, phase, resolves, debit_account, debit_lane, credit_account,
-      credit_lane, posted_minor, pending_minor, happened_at)
+    insert into ledger_transfer (aggregate_id, operation_id, step, phase, completes_pending, debit_account, debit_shard, credit_account,
+      credit_shard, posted_minor, pending_minor, happened_at)
     values ('T', 'transfer', 'transfer', 'single', false, ${accounts}, 999999999999, 0, now());
     update ledger_balance set debits_posted = debits_posted + 999999999999
     where account_id = 'test:RUB:wallet.own:${world.otherWallet}';

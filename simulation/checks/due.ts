@@ -7,7 +7,7 @@ const ended: Readonly<Record<string, readonly string[]>> = {
   binding: ['succeeded', 'withdrawn', 'failed'],
   withdrawal: ['succeeded', 'failed'],
   destination: ['authorized', 'refused'],
-  letter: ['kept', 'sent', 'refused'],
+  payer_email: ['kept', 'sent', 'refused'],
 };
 
 type Row = {
@@ -26,7 +26,7 @@ export const due: Check = {
         problems.push([`${kind} ${name}`, `it is ${status}, and nobody will look at it`]);
     };
     for (const row of books.payments) look('payment', `${row.invoice_id}.${row.payment_id}`, row);
-    for (const row of books.letters) look('letter', `${row.invoice_id}.${row.payment_id}`, row);
+    for (const row of books.letters) look('payer_email', `${row.invoice_id}.${row.payment_id}`, row);
     for (const row of books.bindings) look('binding', `${row.customer_id}.${row.binding_id}`, row);
     for (const row of books.withdrawals) look('withdrawal', row.withdrawal_id, row);
     for (const row of books.destinations) look('destination', row.destination_id, row);

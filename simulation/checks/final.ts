@@ -8,7 +8,7 @@ const restful: Readonly<Record<string, readonly string[]>> = {
   binding: ['succeeded', 'withdrawn', 'failed'],
   withdrawal: ['succeeded', 'failed'],
   destination: ['authorized', 'refused'],
-  letter: ['kept', 'sent', 'refused'],
+  payer_email: ['kept', 'sent', 'refused'],
   transfer: ['succeeded', 'failed'],
 };
 
@@ -32,7 +32,7 @@ export const final: Check = {
     look('payment', books.payments, (row) => `${row.invoice_id}.${row.payment_id}`);
     look('refund', books.refunds, (row) => `${row.invoice_id}.${row.payment_id}.${row.refund_id}`);
     look('binding', books.bindings, (row) => `${row.customer_id}.${row.binding_id}`);
-    look('letter', books.letters, (row) => `${row.invoice_id}.${row.payment_id}`);
+    look('payer_email', books.letters, (row) => `${row.invoice_id}.${row.payment_id}`);
     look('withdrawal', books.withdrawals, (row) => row.withdrawal_id);
     look('destination', books.destinations, (row) => row.destination_id);
     look('transfer', books.transfers, (row) => row.transfer_id);

@@ -52,7 +52,7 @@ export const postings: Check = {
   },
 };
 
-/** `firstOf` knows what the rows do not: the realm, and where a deposit came from. */
+/** `firstOf` knows what the rows do not: the mode, and where a deposit came from. */
 function expectedOf(
   books: Books,
   firstOf: (id: string, operation: string) => LedgerRow | undefined,

@@ -1,11 +1,11 @@
 // Single transfers of the ledger: what is pending ends once at most and with no more than it was (I3), and nothing leaves its
-// currency or its realm (I5).
+// currency or its mode (I5).
 import { groupedBy, type LedgerRow } from './books.ts';
 import type { Check } from './check.ts';
 
 export const transfers: Check = {
   name: 'transfers',
-  says: 'a transfer stays in one currency and realm; what is pending is resolved once, whole, between the same accounts',
+  says: 'a transfer stays in one currency and mode; what is pending is resolved once, whole, between the same accounts',
   find: ({ books }) =>
     [
       ...groupedBy(

@@ -43,7 +43,7 @@ type WebhookRow = {
   readonly webhook_id: string;
   readonly topic: string;
   readonly owner_id: string;
-  readonly part_id: string | null;
+  readonly wallet_id: string | null;
   readonly event_types: string;
 };
 type ConcernRow = {
@@ -54,7 +54,7 @@ type ConcernRow = {
   readonly early: number[];
 };
 
-const readWebhooks = 'select webhook_id, topic, owner_id, part_id, event_types from webhook';
+const readWebhooks = 'select webhook_id, topic, owner_id, wallet_id, event_types from webhook';
 
 /** Whether the server says of each transaction when it was committed. */
 const readMeans = `select current_setting('track_commit_timestamp') as says_when`;
@@ -67,15 +67,15 @@ const nearlyBefore = `event.created_at <= webhook.created_at + interval '1 minut
 /** The events that were not there when the webhook was made, of what it is about. */
 const readConcerns = (isEarly: string) => `
   with object as (
-    select invoice_id as id, party_id, shop_id as owner_id, null as part_id, 'InvoicesTopic' as topic from invoice
+    select invoice_id as id, party_id, shop_id as owner_id, null as wallet_id, 'InvoicesTopic' as topic from invoice
     union all select customer_id, party_id, shop_id, null, 'CustomersTopic' from customer
     union all select withdrawal_id, party_id, identity_id, wallet_id, 'WithdrawalsTopic' from withdrawal
     union all select destination_id, party_id, identity_id, null, 'DestinationsTopic' from destination)
   select webhook_id, aggregate_id, json_agg(sequence)::text as sequences,
     coalesce(json_agg(sequence) filter (where ${isEarly}), '[]')::text as early
   from webhook join object on object.topic = webhook.topic and object.party_id = webhook.party_id
-    and object.owner_id = webhook.owner_id and (webhook.part_id is null or object.part_id = webhook.part_id)
-  join event on event.aggregate_id = object.id and not pg_visible_in_snapshot(event.written_in, webhook.made_after::pg_snapshot)
+    and object.owner_id = webhook.owner_id and (webhook.wallet_id is null or object.wallet_id = webhook.wallet_id)
+  join event on event.aggregate_id = object.id and not pg_visible_in_snapshot(event.written_in, webhook.created_snapshot::pg_snapshot)
   group by 1, 2`;
 
 /** What is subscribed by another name than it bears. */

@@ -33,7 +33,7 @@ const settings = {
   max_wal_size: '8GB',
 };
 
-const aheadOfTheClock = `update webhook_series_counter set last_base =
+const aheadOfTheClock = `update webhook_event_number_counter set last_base =
   extract(epoch from timestamptz '2050-01-01Z' - timestamptz '2025-01-01Z')::bigint * 8192`;
 
 /** A server of its own. */

@@ -40,7 +40,7 @@ const beginsSteps = /^(claim_due_\w+|claim_webhook_queues|insert_(payment|bindin
 const byServersClock = 'advance_ledger_watermark';
 const acquireTimeoutMs = 5_000;
 /** A look for due work, and which of its parameters is the time. */
-const looksForDue = /^claim_(?:due_([a-z]+?)(?:_of_party|_\d+)?|(webhook_queue)s)$/;
+const looksForDue = /^claim_(?:due_([a-z_]+?)(?:_of_party|_\d+)?|(webhook_queue)s)$/;
 const timeOfLook = /wake_at <= (?:\(select )?\$(\d+)/;
 const dueTables = [
   'invoice',
@@ -48,7 +48,7 @@ const dueTables = [
   'binding',
   'card',
   'series',
-  'letter',
+  'payer_email',
   'destination',
   'withdrawal',
   'webhook_queue',

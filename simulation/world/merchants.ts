@@ -31,7 +31,7 @@ async function openMerchant(
   const [first] = worldBanks;
   await database.run(insertParty, { party_id: partyId, name, created_at });
   for (const [shop_id, currency] of shops) {
-    const shop = { party_id: partyId, shop_id, realm: 'test', name: shop_id, url: 'https://shop.example' };
+    const shop = { party_id: partyId, shop_id, livemode: false, name: shop_id, url: 'https://shop.example' };
     await database.run(insertShop, { ...shop, category_id: 1, currency, created_at });
     for (const [place, bank] of worldBanks.entries()) {
       const terminal = { id: `T${place}`, bankId: bank.id, merchantId: shop_id, priority: place + 1 };

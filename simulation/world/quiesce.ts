@@ -16,7 +16,7 @@ const dueTables = [
   'series',
   'destination',
   'withdrawal',
-  'letter',
+  'payer_email',
   'webhook_queue',
 ];
 const maxRounds = 500;

@@ -6,7 +6,7 @@ import type { Database } from '../platform/database/database.ts';
 import { ttlCache } from '../platform/database/ttl-cache.ts';
 import type { Values } from '../platform/database/statement.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
-import { open, seal } from '../platform/keys/master-key.ts';
+import { decrypt, encrypt } from '../platform/keys/master-key.ts';
 import type { Bank, Terminal } from './domain/bank-port.ts';
 import { openBankHealth } from './bank-health.ts';
 import { watched, type Listener } from './observed-bank.ts';
@@ -103,10 +103,14 @@ export function openBanks(options: {
     const [row] = await lookups.run(readBank, { bank_id: id });
     if (!row) return undefined;
     const { url } = row;
-    const key = await keyring.find('bank_secret', row.seal_generation);
+    const key = await keyring.find('bank_secret', row.key_version);
     if (!key) throw new Error(`the key of the secret of bank ${id} is missing`);
     try {
-      return { id, url, secret: open(key.secret, row.sealed_secret, sealContext({ id, url })).toString() };
+      return {
+        id,
+        url,
+        secret: decrypt(key.secret, row.secret_ciphertext, secretContext({ id, url })).toString(),
+      };
     } catch (error) {
       const remedy = `mandate bank change ${id} --url … --new-secret sets both anew`;
       throw new Error(`the secret of bank ${id} was not sealed for ${url}: ${remedy}`, { cause: error });
@@ -175,8 +179,8 @@ export function openBanks(options: {
       await db.run(upsertBank, {
         bank_id: id,
         url,
-        sealed_secret: seal(key.secret, Buffer.from(secret), sealContext({ id, url })),
-        seal_generation: key.generation,
+        secret_ciphertext: encrypt(key.secret, Buffer.from(secret), secretContext({ id, url })),
+        key_version: key.keyVersion,
         created_at: clock.now(),
       });
       banks.forget(id);
@@ -215,6 +219,6 @@ function terminalFrom(row: TerminalRow): Terminal {
 }
 
 /** Who can write to the database alone cannot make us send card numbers to another address. */
-function sealContext({ id, url }: { id: string; url: string }): string {
+function secretContext({ id, url }: { id: string; url: string }): string {
   return JSON.stringify(['bank', id, url]);
 }

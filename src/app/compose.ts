@@ -18,7 +18,7 @@ import { watchVerificationRefunds } from '../customers/verification-refunds.ts';
 import { loadCustomerOfPayer } from '../customers/store/customers.ts';
 import { addBindingPayerReturn } from '../customers/payer-return.ts';
 import { isReadOnly, type DatabasePool } from '../platform/database/database.ts';
-import { hasMigrations, isMigrated, migrate } from '../platform/database/migrate.ts';
+import { hasMigrations, isMigrated, migrate, refuseEarlierSchema } from '../platform/database/migrate.ts';
 import { jobHandlers, jobOfOperation } from './job-handlers.ts';
 import { openJobRunner, type JobRunner } from '../platform/jobs/job-runner.ts';
 import type { Topic } from '../platform/events/domain/topic.ts';
@@ -38,7 +38,8 @@ import { localMasterKey, sandboxMasterKey } from '../platform/keys/master-key.ts
 import type { Logger } from '../platform/log.ts';
 import { openApiKeys, type ApiKeys } from '../merchants/api-keys.ts';
 import { openMerchants } from '../merchants/merchants.ts';
-import { livemodeOf, requireSameMode } from '../merchants/livemode.ts';
+import { livemodeOf } from '../livemode.ts';
+import { requireSameMode } from '../merchants/livemode.ts';
 import { ledgerInvariants, type Invariant } from '../platform/ledger/store/invariants.ts';
 import { paymentInvariants } from '../payments/store/invariants.ts';
 import { addBankCallbackRoutes, callbackUrlOf } from '../payments/bank-callbacks.ts';
@@ -131,6 +132,7 @@ type DatabaseWish = { readonly mayCreate: boolean };
 export async function databaseInUse(config: Config, log: Logger): Promise<OpenedDatabase> {
   const opened = await databaseOf(config, log, { mayCreate: false });
   try {
+    await refuseEarlierSchema(opened.database);
     if (await hasMigrations(opened.database)) return opened;
     throw new Error('this database has none of our tables yet: the service makes them, or mandate migrate');
   } catch (error) {
@@ -161,9 +163,10 @@ export async function foundationOn(
   ports: Ports,
 ): Promise<Foundation> {
   try {
-    const realm = livemodeOf(config.mode);
-    // First of all: the migrations of a command that was not told the mode are none that the service asked for.
-    await requireSameMode(database, realm, ports.clock);
+    const livemode = livemodeOf(config.mode);
+    await refuseEarlierSchema(database);
+    // Before the migrations: those of a command that was not told the mode are none that the service asked for.
+    await requireSameMode(database, livemode, ports.clock);
     for (const name of await migrate(database)) log.info({ name }, 'migration applied');
     const masterKey = localMasterKey(
       config.masterKey ?? sandboxMasterKey(join(config.dataFolder, 'master.key')),
@@ -175,7 +178,7 @@ export async function foundationOn(
       lookups: database.lookups,
       keyring,
       clock: ports.clock,
-      realm,
+      livemode,
     });
     const vault = openVault({ db: database, keyring, masterKey, ...ports });
     return {
@@ -233,7 +236,7 @@ export function buildService(
   const recurring = openRecurring({ cards: vault.cards, merchants, keyring, publicUrl, sendsEmail });
   const payouts = openPayoutRules({
     lookups: database.lookups,
-    realm: livemodeOf(config.mode),
+    livemode: livemodeOf(config.mode),
     openingDepositMinor: config.openingDepositMinor,
   });
 

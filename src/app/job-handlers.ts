@@ -27,7 +27,7 @@ import { runWithdrawalJob } from '../payouts/worker.ts';
 import type { StoredWithdrawal } from '../payouts/store/withdrawals.ts';
 
 /** Mail servers count connections; what is kept needs none. */
-const lettersAtOnce = 4;
+const emailsAtOnce = 4;
 
 export function jobHandlers({
   database,
@@ -58,8 +58,8 @@ export function jobHandlers({
     bankOf: (payment) => banks.bankOf(payment.terminal),
     alternateTerminal: (payment) => banks.alternateTerminal(payment),
     returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
-    sendPayerEmail: (letter, now) =>
-      run('letter', [letter.paid.invoiceId, letter.paid.paymentId], now, letter),
+    sendPayerEmail: (payerEmail, now) =>
+      run('payer_email', [payerEmail.paid.invoiceId, payerEmail.paid.paymentId], now, payerEmail),
   };
   const bindingSteps: BindingJobDeps = {
     db: database,
@@ -91,9 +91,9 @@ export function jobHandlers({
     },
     { table: 'series', keys: ['series_id'], step: ([id = ''], now) => recurring.step(database, id, now) },
     {
-      table: 'letter',
+      table: 'payer_email',
       keys: ['invoice_id', 'payment_id'],
-      ...(mailServer ? { maxConcurrency: lettersAtOnce } : {}),
+      ...(mailServer ? { maxConcurrency: emailsAtOnce } : {}),
       step: (key, now, _attempt, preloaded) =>
         runPayerEmailJob(
           { db: database, recurring, mailServer },
@@ -112,7 +112,7 @@ export function jobHandlers({
       keys: ['withdrawal_id'],
       step: (key, now, attempt, preloaded) =>
         runWithdrawalJob(
-          { db: database, clock, banks, realm: payouts.realm, log },
+          { db: database, clock, banks, livemode: payouts.livemode, log },
           key,
           now,
           attempt,

@@ -14,7 +14,7 @@ const forEver = {
 export const retention: Readonly<Record<string, string>> = {
   api_key: forEver.names,
   bank: forEver.names,
-  bank_line: 'for the time of a reconciliation',
+  report_line: 'for the time of a reconciliation',
   binding: forEver.consent,
   card: 'kept cards until nothing needs them, others an hour; then the service deletes them',
   card_decline: 'until `mandate retention purge`; the rules look back a month',
@@ -35,7 +35,7 @@ export const retention: Readonly<Record<string, string>> = {
   ledger_checkpoint: forEver.books,
   ledger_transfer: forEver.books,
   ledger_watermark: forEver.one,
-  letter: 'for ever: the receipts of charges without the payer',
+  payer_email: 'for ever: the receipts of charges without the payer',
   migration: forEver.one,
   party: forEver.names,
   payment: forEver.money,
@@ -61,7 +61,7 @@ export const retention: Readonly<Record<string, string>> = {
   webhook_key: 'until the merchant deletes the webhook',
   webhook_message: 'thirty days, then the service deletes what nobody waits for',
   webhook_queue: 'until `mandate retention purge`, once all is told and nothing has happened since',
-  webhook_series: 'for ever: so that a notice that is sent again has the same number',
-  webhook_series_counter: forEver.one,
+  webhook_event_number: 'for ever: so that a notice that is sent again has the same number',
+  webhook_event_number_counter: forEver.one,
   withdrawal: forEver.money,
 };

@@ -38,7 +38,7 @@ export async function purge(
     const { found, last }: { found: bigint; last: KeyOfRow | null } = await rows.portion(db, {
       before,
       after,
-      most: portionRows,
+      limit: portionRows,
       isDry,
     });
     all += found;

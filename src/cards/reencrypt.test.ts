@@ -39,11 +39,11 @@ async function tokenise(by: Vault = vault): Promise<string> {
 
 const tokens = (count: number) => Promise.all(Array.from({ length: count }, () => tokenise()));
 const generations = async () =>
-  (await sql('select distinct seal_generation as g from card order by 1')).map(({ g }) => g);
+  (await sql('select distinct key_version as g from card order by 1')).map(({ g }) => g);
 
 test('every card is under the new key afterwards, and opens', async () => {
   const all = await tokens(601);
-  const before = keyring.newest('card').generation;
+  const before = keyring.newest('card').keyVersion;
   const reports: Progress[] = [];
   const result = await reencryptCards({
     db: db.database,
@@ -51,7 +51,7 @@ test('every card is under the new key afterwards, and opens', async () => {
     nodesLearnWithinMs: 0,
     report: (progress) => reports.push(progress),
   });
-  expect(result).toEqual({ generation: before + 1, resumed: false, done: 601, unreadable: [] });
+  expect(result).toEqual({ keyVersion: before + 1, resumed: false, done: 601, unreadable: [] });
   expect(await generations()).toEqual([before + 1]);
   for (const token of all.slice(0, 50)) expect(await vault.reveal({ token })).toEqual(card);
   const steps = reports.map(({ done, left }) => [done, left]).filter(([done]) => done! > 0);
@@ -73,11 +73,11 @@ test('an interrupted run is finished by the next, without yet another key', asyn
     },
   });
   await expect(interrupted).rejects.toThrow('killed');
-  const { generation } = keyring.newest('card');
-  expect(await generations()).toEqual([generation - 1, generation]);
+  const { keyVersion } = keyring.newest('card');
+  expect(await generations()).toEqual([keyVersion - 1, keyVersion]);
   const result = await reencryptCards({ db: db.database, keyring, nodesLearnWithinMs: 0 });
-  expect(result).toEqual({ generation, resumed: true, done: 100, unreadable: [] });
-  expect(await generations()).toEqual([generation]);
+  expect(result).toEqual({ keyVersion, resumed: true, done: 100, unreadable: [] });
+  expect(await generations()).toEqual([keyVersion]);
 });
 
 test('it waits for nodes that do not know the new key yet, and takes what they wrote meanwhile', async () => {
@@ -100,30 +100,30 @@ test('it waits for nodes that do not know the new key yet, and takes what they w
     },
   });
   expect(result.done).toBe(4);
-  expect(await generations()).toEqual([keyring.newest('card').generation]);
+  expect(await generations()).toEqual([keyring.newest('card').keyVersion]);
   expect(await stale.reveal({ token: await late! })).toEqual(card);
   staleRing.stop();
 });
 
 test('a card that does not open is named and left, and holds up neither the others nor the next run', async () => {
   const [damaged, sound] = await tokens(2);
-  await sql(`update card set sealed = set_byte(sealed, 20, 0) || '\\x00' where card_id = $1`, [
+  await sql(`update card set ciphertext = set_byte(ciphertext, 20, 0) || '\\x00' where card_id = $1`, [
     damaged!.slice(3),
   ]);
   const first = await reencryptCards({ db: db.database, keyring, nodesLearnWithinMs: 0 });
   expect(first).toMatchObject({ done: 1, resumed: false, unreadable: [damaged!.slice(3)] });
   expect(await vault.reveal({ token: sound! })).toEqual(card);
   const second = await reencryptCards({ db: db.database, keyring, nodesLearnWithinMs: 0 });
-  expect(second).toMatchObject({ generation: first.generation + 1, done: 1, resumed: false });
+  expect(second).toMatchObject({ keyVersion: first.keyVersion + 1, done: 1, resumed: false });
 });
 
-test('a card that was sealed anew by somebody else in between is left to him', async () => {
+test('a card that another run has encrypted again in between is left as it is', async () => {
   const [token] = await tokens(1);
-  const [before] = await sql('select sealed, seal_generation from card');
+  const [before] = await sql('select ciphertext, key_version from card');
   await reencryptCards({ db: db.database, keyring, nodesLearnWithinMs: 0 });
-  const [after] = await sql('select sealed from card');
-  expect(after.sealed).not.toEqual(before.sealed);
-  const late = [{ cardId: token!.slice(3), was: before.sealed as Buffer, sealed: Buffer.from('x') }];
+  const [after] = await sql('select ciphertext from card');
+  expect(after.ciphertext).not.toEqual(before.ciphertext);
+  const late = [{ cardId: token!.slice(3), was: before.ciphertext as Buffer, ciphertext: Buffer.from('x') }];
   expect(await swapCiphertext(db.database, 1, late)).toBe(0);
   expect(await vault.reveal({ token: token! })).toEqual(card);
 });

@@ -4,13 +4,13 @@
 import { randomBytes } from 'node:crypto';
 import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import { masterKeyBytes, open, seal, type MasterKey } from '../platform/keys/master-key.ts';
+import { decrypt, encrypt, masterKeyBytes, type MasterKey } from '../platform/keys/master-key.ts';
 import {
   deleteExpiredCodes,
   deleteOldCodeKeys,
   insertCodeKey,
   readCodeKey,
-  type SealedCode,
+  type EncryptedCode,
   type TakenCode,
 } from './store/security-codes.ts';
 
@@ -18,9 +18,9 @@ export type CodeOwner = { readonly sessionId: string; readonly cardId: string; r
 
 export type SecurityCodes = {
   /** What the statement that stores the card writes beside it. */
-  seal(db: Database, owner: CodeOwner, code: string): Promise<SealedCode>;
+  encrypt(db: Database, owner: CodeOwner, code: string): Promise<EncryptedCode>;
   /** Undefined when its time is over. */
-  open(owner: CodeOwner, taken: TakenCode): Promise<string | undefined>;
+  decrypt(owner: CodeOwner, taken: TakenCode): Promise<string | undefined>;
   /** When the row of a key this node has in memory turned out to be gone. */
   distrustKeys(): void;
   sweep(db: Database): Promise<void>;
@@ -59,19 +59,19 @@ export function openSecurityCodes(masterKey: MasterKey, clock: Clock): SecurityC
   }
 
   return {
-    async seal(db, owner, code) {
+    async encrypt(db, owner, code) {
       const now = clock.now();
       const { halfHour, wrapped, secret } = await keyOf(db, halfHourOf(now));
       const plain = Buffer.from(code);
-      const sealed = seal(secret, plain, codeContext(owner, halfHour));
+      const ciphertext = encrypt(secret, plain, codeContext(owner, halfHour));
       plain.fill(0);
-      return { halfHour, wrappedKey: wrapped, sealed, expiresAt: laterBy(now, codeLifetimeMs) };
+      return { halfHour, wrappedKey: wrapped, ciphertext, expiresAt: laterBy(now, codeLifetimeMs) };
     },
 
-    async open(owner, { halfHour, wrappedKey, sealed, expiresAt }) {
+    async decrypt(owner, { halfHour, wrappedKey, ciphertext, expiresAt }) {
       if (expiresAt <= clock.now()) return undefined;
       const key = await unwrap(halfHour, wrappedKey);
-      const plain = open(key.secret, sealed, codeContext(owner, halfHour));
+      const plain = decrypt(key.secret, ciphertext, codeContext(owner, halfHour));
       const code = plain.toString();
       plain.fill(0);
       return code;
@@ -86,7 +86,7 @@ export function openSecurityCodes(masterKey: MasterKey, clock: Clock): SecurityC
       keys = keys.filter((key) => key.halfHour >= oldest);
       await db.run(deleteOldCodeKeys, { oldest });
       for (;;) {
-        const rows = await db.run(deleteExpiredCodes, { now, most: sweptAtOnce });
+        const rows = await db.run(deleteExpiredCodes, { now, limit: sweptAtOnce });
         if (rows.length < sweptAtOnce) return;
       }
     },

@@ -80,14 +80,14 @@ describe('hashes of a card', () => {
     expect(new Set(hashes).size).toBe(3);
   });
 
-  test('are equal for the same card, whoever the merchant is, and differ in what is sealed', async () => {
+  test('are equal for the same card, whoever the merchant is, and differ in their ciphertext', async () => {
     const [one, two] = [await tokenise(), await tokenise({ partyId: 'Q' })];
     expect(one.fingerprint).toEqual(two.fingerprint);
     expect(one.fingerprint).toEqual(vault.cards.fingerprint(number));
     expect(one.cardMatchHash).toEqual(two.cardMatchHash);
     expect(one.token).not.toBe(two.token);
-    const sealed = await sql<{ sealed: Buffer }>('select sealed from card');
-    expect(sealed[0]!.sealed).not.toEqual(sealed[1]!.sealed);
+    const ciphertext = await sql<{ ciphertext: Buffer }>('select ciphertext from card');
+    expect(ciphertext[0]!.ciphertext).not.toEqual(ciphertext[1]!.ciphertext);
   });
 });
 
@@ -114,10 +114,10 @@ describe('a card', () => {
   test.each([
     [
       'another record',
-      `sealed = (select sealed from card as other where other.card_id <> card.card_id limit 1)`,
+      `ciphertext = (select ciphertext from card as other where other.card_id <> card.card_id limit 1)`,
     ],
     ['another party', `party_id = 'Q'`],
-    ['another byte', `sealed = set_byte(sealed, 40, get_byte(sealed, 40) # 1)`],
+    ['another byte', `ciphertext = set_byte(ciphertext, 40, get_byte(ciphertext, 40) # 1)`],
   ])('that was made into one of %s does not open', async (_what, change) => {
     const { token } = await tokenise();
     await tokenise();
@@ -127,9 +127,9 @@ describe('a card', () => {
 
   test('said to be under a key that is not there does not open, and the error has no handle in it', async () => {
     const { token, session } = await tokenise();
-    await sql('update card set seal_generation = 99');
+    await sql('update card set key_version = 99');
     const failed = vault.reveal({ token, session });
-    await expect(failed).rejects.toThrow('there is no data key of generation 99 for a card');
+    await expect(failed).rejects.toThrow('there is no data key with key version 99 for a card');
     await expect(vault.reveal({ token: 'v1.' + 'a'.repeat(23) })).rejects.toThrow(/^the card asked for/);
     await expect(vault.reveal({ token: number })).rejects.not.toThrow(number);
   });
@@ -196,10 +196,10 @@ describe('a security code', () => {
 
   test('is given back by itself when the card it goes with cannot be read', async () => {
     const card = await tokenise();
-    const [row] = await sql('select sealed from card where card_id = $1', [card.token.slice(3)]);
-    await sql('update card set sealed = $1', [randomBytes(80)]);
+    const [row] = await sql('select ciphertext from card where card_id = $1', [card.token.slice(3)]);
+    await sql('update card set ciphertext = $1', [randomBytes(80)]);
     await expect(vault.reveal(card)).rejects.toThrow();
-    await sql('update card set sealed = $1', [row?.['sealed']]);
+    await sql('update card set ciphertext = $1', [row?.['ciphertext']]);
     expect(await vault.reveal(card)).toHaveProperty('securityCode', '737');
   });
 
@@ -230,7 +230,7 @@ describe('a security code', () => {
   test('of another record does not open', async () => {
     const [one, two] = [await tokenise(), await tokenise()];
     await sql(
-      `update security_code set sealed = (select sealed from security_code where session_id = $1) where session_id = $2`,
+      `update security_code set ciphertext = (select ciphertext from security_code where session_id = $1) where session_id = $2`,
       [one.session.slice(3), two.session.slice(3)],
     );
     await expect(vault.reveal(two)).rejects.toThrow();
@@ -266,7 +266,7 @@ describe('the key of security codes', () => {
     expect(await keys()).toHaveLength(0);
   });
 
-  test('opens what was sealed right before it was changed, on a node that never had it', async () => {
+  test('opens what was encrypted right before it was changed, on a node that never had it', async () => {
     const nextHalfHour = Math.ceil(Date.parse(clock.now()) / (30 * minute)) * 30 * minute;
     clock.set(nextHalfHour - 1);
     const card = await tokenise();
@@ -349,9 +349,9 @@ describe('what nobody uses', () => {
   test('is swept however much of it there is', async () => {
     await tokenise();
     await sql(`insert into card select 'a' || n || repeat('x', 20), party_id, session_id, made_for_kind, made_for_id,
-        stored_at, valid_until, is_kept, payment_system, mask, client_info, external_id, sealed, seal_generation,
-        fingerprint, fingerprint_generation, identity_hash from card, generate_series(1, 2100) as n`);
-    await sql(`insert into security_code select 'a' || n || repeat('x', 20), card_id, half_hour, sealed, expires_at
+        stored_at, valid_until, is_retained, payment_system, mask, client_info, external_id, ciphertext, key_version,
+        fingerprint, fingerprint_key_version, match_hash from card, generate_series(1, 2100) as n`);
+    await sql(`insert into security_code select 'a' || n || repeat('x', 20), card_id, half_hour, ciphertext, expires_at
         from security_code, generate_series(1, 2100) as n`);
     clock.advance(61 * minute);
     await vault.sweep();

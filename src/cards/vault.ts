@@ -24,15 +24,15 @@ import {
 } from './domain/payment-resource.ts';
 import type { RetentionReason } from './domain/card-retention.ts';
 import { expedite } from './store/retained-cards.ts';
-import { openCard, encryptCard } from './encrypted-card.ts';
-import type { SealedCode } from './store/security-codes.ts';
+import { decryptCard, encryptCard } from './encrypted-card.ts';
+import type { EncryptedCode } from './store/security-codes.ts';
 import { openSecurityCodes, type CodeOwner } from './security-codes.ts';
 import {
   findCard,
   findCardByExternalId,
   markRetained,
   removeCard,
-  removeUnkept,
+  removeUnretained,
   resourceFromRow,
   returnCode,
   storeCard,
@@ -125,8 +125,8 @@ export function openVault(options: {
   const codes = openSecurityCodes(options.masterKey, clock);
 
   function fingerprint(number: string): Fingerprint {
-    const { generation, secret } = keyring.newest('card_fingerprint');
-    return { generation, hash: numberHash(secret, number) };
+    const { keyVersion, secret } = keyring.newest('card_fingerprint');
+    return { keyVersion, hash: numberHash(secret, number) };
   }
 
   async function firstHashKey(): Promise<DataKey> {
@@ -140,13 +140,13 @@ export function openVault(options: {
   }
 
   /** Another node may have made it a moment ago, and the ring is read again once a second at most. */
-  async function cardKey(generation: number): Promise<DataKey> {
+  async function cardKey(keyVersion: number): Promise<DataKey> {
     for (let tries = 0; tries < keyTries; tries++) {
-      const key = await keyring.find('card', generation);
+      const key = await keyring.find('card', keyVersion);
       if (key) return key;
       await new Promise((resolve) => setTimeout(resolve, keyRetryMs));
     }
-    throw new Error(`there is no data key of generation ${generation} for a card`);
+    throw new Error(`there is no data key with key version ${keyVersion} for a card`);
   }
 
   async function tokenise(db: Database, given: NewCard, now: Instant): Promise<PaymentResource | undefined> {
@@ -155,7 +155,7 @@ export function openVault(options: {
     if (!system) throw new Error('a card that was not checked came to the vault');
     const owner = { cardId: ids.next(), sessionId: ids.next(), partyId };
     const key = keyring.newest('card');
-    const { generation, hash } = fingerprint(card.number);
+    const { keyVersion, hash } = fingerprint(card.number);
     const row = {
       card_id: owner.cardId,
       party_id: partyId,
@@ -169,18 +169,18 @@ export function openVault(options: {
       mask: maskOf(card.number),
       client_info: given.clientInfo,
       external_id: given.externalId ?? null,
-      sealed: encryptCard(key, owner, card),
-      seal_generation: key.generation,
+      ciphertext: encryptCard(key, owner, card),
+      key_version: key.keyVersion,
       fingerprint: hash,
-      fingerprint_generation: generation,
-      identity_hash: await identityHashOf(card),
+      fingerprint_key_version: keyVersion,
+      match_hash: await identityHashOf(card),
     };
-    const code = securityCode === undefined ? undefined : await codes.seal(db, owner, securityCode);
+    const code = securityCode === undefined ? undefined : await codes.encrypt(db, owner, securityCode);
     const stored = await storeCard(db, row, code);
     if (!stored.made) return undefined;
     if (securityCode !== undefined && !stored.hasCode) {
       codes.distrustKeys();
-      const again = await codes.seal(db, owner, securityCode);
+      const again = await codes.encrypt(db, owner, securityCode);
       if (!(await storeCode(db, owner, again))) throw new Error('a security code could not be stored');
     }
     return resourceFromRow(row);
@@ -189,14 +189,14 @@ export function openVault(options: {
   async function opened(card: {
     cardId: string;
     partyId: string;
-    sealed: Buffer;
-    generation: number;
+    ciphertext: Buffer;
+    keyVersion: number;
   }): Promise<Card> {
-    return openCard(await cardKey(card.generation), card, card.sealed);
+    return decryptCard(await cardKey(card.keyVersion), card, card.ciphertext);
   }
 
   /** Taken out before it is used, so that a crash loses it at worst; put back once, by whoever knows that it was not. */
-  function givingBack(owner: CodeOwner, code: SealedCode): () => Promise<void> {
+  function givingBack(owner: CodeOwner, code: EncryptedCode): () => Promise<void> {
     let isBack = false;
     return async () => {
       if (isBack || code.expiresAt <= clock.now()) return;
@@ -239,7 +239,7 @@ export function openVault(options: {
       const cardId = cardIdOf(token);
       const taken = cardId === undefined ? undefined : await takeCardOut(db, cardId, undefined);
       if (cardId === undefined || taken?.partyId !== partyId) return undefined;
-      const card = openCard(await cardKey(taken.generation), { cardId, partyId }, taken.sealed);
+      const card = decryptCard(await cardKey(taken.keyVersion), { cardId, partyId }, taken.ciphertext);
       // A card that was stored to be paid out to has none, and cannot be charged.
       if (card.expiry === undefined) return undefined;
       return { numberHash: numberHash((await firstHashKey()).secret, card.number), expiry: card.expiry };
@@ -256,19 +256,19 @@ export function openVault(options: {
       const sessionId = session === undefined ? undefined : sessionIdOf(session);
       const taken = await takeCardOut(options.db, cardId, sessionId);
       if (!taken) throw new Error('the card asked for is not in the vault');
-      const { partyId, sealed, generation, code } = taken;
+      const { partyId, ciphertext, keyVersion, code } = taken;
       const owner = sessionId === undefined ? undefined : { cardId, sessionId, partyId };
       const returnCode = owner && code ? givingBack(owner, code) : undefined;
-      const card = await opened({ cardId, partyId, sealed, generation }).catch(async (error: unknown) => {
+      const card = await opened({ cardId, partyId, ciphertext, keyVersion }).catch(async (error: unknown) => {
         await returnCode?.();
         throw error;
       });
-      const securityCode = owner && code ? await codes.open(owner, code) : undefined;
+      const securityCode = owner && code ? await codes.decrypt(owner, code) : undefined;
       return { ...card, ...(securityCode === undefined || !returnCode ? {} : { securityCode, returnCode }) };
     },
     async sweep() {
       await codes.sweep(options.db);
-      await removeUnkept(options.db, laterBy(clock.now(), -resourceLifetimeMs));
+      await removeUnretained(options.db, laterBy(clock.now(), -resourceLifetimeMs));
     },
   };
 }

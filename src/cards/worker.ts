@@ -2,8 +2,8 @@
 // card is deleted. Who needs a card and until when, the rooms say in one pure file each; here is what follows from it.
 import { epochMsOf, instantAt, laterBy, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import { keptForFrom, type RetentionReason } from './domain/card-retention.ts';
-import { findKept, reschedule, removeRetained } from './store/retained-cards.ts';
+import { retentionReasonFrom, type RetentionReason } from './domain/card-retention.ts';
+import { findRetained, reschedule, removeRetained } from './store/retained-cards.ts';
 
 /**
  * `no` is for good: nothing makes the thing need its card again. What is not there needs none. Until a moment, or `for good`:
@@ -32,19 +32,19 @@ export async function runCardJob(
   [cardId = '']: readonly string[],
   now: Instant,
 ): Promise<void> {
-  const kept = await findKept(db, cardId);
+  const kept = await findRetained(db, cardId);
   if (!kept) return;
   const lookAt = (at: Instant) => reschedule(db, cardId, fullMinuteFrom(at));
   // Until then something new may be made with its token, or asked for again.
   if (now < kept.validUntil) return lookAt(kept.validUntil);
   const looks: Instant[] = [];
-  for (const text of kept.keptFor) {
-    const [kind, ...key] = keptForFrom(text);
+  for (const text of kept.retainedFor) {
+    const [kind, ...key] = retentionReasonFrom(text);
     const need = await needs[kind](db, key, now);
     if (need !== 'no') looks.push(nextLook(need.until, now));
   }
   const [first] = looks.sort();
-  if (first === undefined) await removeRetained(db, cardId, kept.keptFor);
+  if (first === undefined) await removeRetained(db, cardId, kept.retainedFor);
   else await lookAt(first);
 }
 

@@ -118,7 +118,7 @@ async function lookAt(
     request: agreed,
     shop: {
       name: shop.name,
-      isTest: shop.realm === 'test',
+      isTest: !shop.livemode,
       currency: shop.currency,
       minorDigits: decimalsOf(shop.currency),
     },

@@ -83,7 +83,7 @@ async function withdrawOne(
 }
 
 async function seriesOf(tx: Database, recurring: SeriesOfCustomers, binding: Binding): Promise<string> {
-  const { id: bindingId, customerId, partyId, realm, card } = binding;
+  const { id: bindingId, customerId, partyId, livemode, card } = binding;
   const named = await seriesOfBinding(tx, { customerId, bindingId });
-  return recurring.seriesOfCustomer(tx, { named, customerId, partyId, realm, token: card.token });
+  return recurring.seriesOfCustomer(tx, { named, customerId, partyId, livemode, token: card.token });
 }

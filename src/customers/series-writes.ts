@@ -17,7 +17,7 @@ export function seriesWriteOf(
   now: Instant,
   recurring: Pick<Recurring, 'bind' | 'declined'>,
 ): ((tx: Database) => Promise<void>) | undefined {
-  const { customerId, id: bindingId, partyId, shopId, realm, card, amount } = before;
+  const { customerId, id: bindingId, partyId, shopId, livemode, card, amount } = before;
   if (facts.some(({ type }) => type === 'binding_succeeded')) {
     const consent = consentAfter(before, facts.filter(isBindingFact));
     if (!consent) return undefined;
@@ -27,6 +27,6 @@ export function seriesWriteOf(
     };
   }
   if (!isNetworksDecline(before, answer)) return undefined;
-  const decline = { invoiceId: customerId, paymentId: bindingId, partyId, shopId, realm, amount };
+  const decline = { invoiceId: customerId, paymentId: bindingId, partyId, shopId, livemode, amount };
   return (tx) => recurring.declined(tx, { ...decline, token: card.token }, now);
 }

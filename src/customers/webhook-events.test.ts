@@ -31,7 +31,7 @@ const bindingTerms: BindingTerms = {
   },
   deadline: at,
   terminal: { id: 'T', bankId: 'BANK', merchantId: 'M', descriptor: 'SHOP' },
-  realm: 'test',
+  livemode: false,
 };
 const ofCustomer = (fact: CustomerFact) => customerFactToJson(fact);
 const ofBinding = (fact: BindingFact) => bindingFactToJson(fact, 'B');

@@ -11,7 +11,7 @@ import { openKeyring, type Keyring } from '../platform/keys/keyring.ts';
 import { localMasterKey } from '../platform/keys/master-key.ts';
 import { openApiKeys, type ApiKey, type ApiKeys } from './api-keys.ts';
 import { insertParty } from './store/parties.ts';
-import type { Realm } from './domain/party.ts';
+import { livemodeOf, type ModeName } from '../livemode.ts';
 
 const hourMs = 3_600_000;
 
@@ -36,12 +36,12 @@ beforeEach(async () => {
   await db.database.run(insertParty, { party_id: partyId, name: 'Merchant', created_at: clock.now() });
 });
 
-function keysOf(realm: Realm): ApiKeys {
+function keysOf(mode: ModeName): ApiKeys {
   const run: Database['run'] = (statement, parameters) => {
     queries++;
     return db.database.run(statement, parameters);
   };
-  return openApiKeys({ db: db.database, lookups: { run }, keyring, clock, realm });
+  return openApiKeys({ db: db.database, lookups: { run }, keyring, clock, livemode: livemodeOf(mode) });
 }
 
 const create = (keys: ApiKeys) => keys.create({ partyId, name: 'till', scopes: ['invoices:read'] });
@@ -88,7 +88,7 @@ describe('a key', () => {
     expect(queries).toBe(0);
   });
 
-  test.each<[Realm, Realm]>([
+  test.each<[ModeName, ModeName]>([
     ['live', 'test'],
     ['test', 'live'],
   ])('made for %s is refused in %s, also when its text says otherwise', async (made, asked) => {

@@ -8,15 +8,15 @@ import type { Database } from '../platform/database/database.ts';
 import { ttlCache } from '../platform/database/ttl-cache.ts';
 import type { Caller } from '../caller.ts';
 import { randomText } from '../ids.ts';
+import { modeName } from '../livemode.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import { insertApiKey, listApiKeys, readApiKey, revokeApiKey } from './store/api-keys.ts';
-import type { Realm } from './domain/party.ts';
 
 export type ApiKey = {
   readonly keyId: string;
   readonly partyId: string;
   readonly name: string;
-  readonly realm: Realm;
+  readonly livemode: boolean;
   readonly scopes: readonly string[];
   readonly createdAt: Instant;
   readonly expiresAt: Instant | null;
@@ -45,9 +45,9 @@ export function openApiKeys(options: {
   lookups: Pick<Database, 'run'>;
   keyring: Keyring;
   clock: Clock;
-  realm: Realm;
+  livemode: boolean;
 }): ApiKeys {
-  const { db, keyring, clock, realm } = options;
+  const { db, keyring, clock, livemode } = options;
   const recentKeys = ttlCache({
     maxAgeMs,
     maxEntries: 10_000,
@@ -78,13 +78,13 @@ export function openApiKeys(options: {
       key_id: keyId,
       party_id: key.partyId,
       name: key.name,
-      realm,
+      livemode,
       scopes: key.scopes.join(' '),
       secret_hash: hashOf(secret, hashKey.secret),
-      hash_generation: hashKey.generation,
+      key_version: hashKey.keyVersion,
       created_at: clock.now(),
     });
-    const text = `mandate_${realm}_${keyId}_${secret}`;
+    const text = `mandate_${modeName(livemode)}_${keyId}_${secret}`;
     return text + checksumOf(text);
   }
 
@@ -116,18 +116,18 @@ export function openApiKeys(options: {
     },
 
     async authenticate(text) {
-      const [, keyRealm, keyId, secret, checksum] = keyText.exec(text) ?? [];
-      if (keyRealm !== realm || !keyId || !secret) return undefined;
+      const [, keyMode, keyId, secret, checksum] = keyText.exec(text) ?? [];
+      if (keyMode !== modeName(livemode) || !keyId || !secret) return undefined;
       // Not the text itself: a secret is kept nowhere.
       const digest = hash('sha256', text, 'base64');
       const before = worked.get(keyId);
       const hasWorked = before?.digest === digest;
       if (!hasWorked && checksum !== checksumOf(text.slice(0, -6))) return undefined;
       const row = await recentKeys.get(keyId);
-      if (!row || row.realm !== realm) return undefined;
+      if (!row || row.livemode !== livemode) return undefined;
       const isProved = hasWorked && before.row === row;
       if (!isProved) {
-        const hashKey = await keyring.find('api_key_hash', row.hash_generation);
+        const hashKey = await keyring.find('api_key_hash', row.key_version);
         if (!hashKey || !timingSafeEqual(hashOf(secret, hashKey.secret), row.secret_hash)) return undefined;
       }
       const now = clock.now();
@@ -138,14 +138,14 @@ export function openApiKeys(options: {
   };
 }
 
-/** Of either realm, and without what proves them: no data key is needed. */
+/** Of either mode, and without what proves them: no data key is needed. */
 export async function apiKeysOf(db: Pick<Database, 'run'>, partyId: string): Promise<ApiKey[]> {
   const rows = await db.run(listApiKeys, { party_id: partyId });
   return rows.map((row) => ({
     keyId: row.key_id,
     partyId: row.party_id,
     name: row.name,
-    realm: row.realm as Realm,
+    livemode: row.livemode,
     scopes: row.scopes.split(' '),
     createdAt: row.created_at,
     expiresAt: row.expires_at,

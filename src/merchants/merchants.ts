@@ -5,11 +5,11 @@ import { ttlCache } from '../platform/database/ttl-cache.ts';
 import type { Database } from '../platform/database/database.ts';
 import { listShopsOf, partyFromRow, readParty, readShop, shopFromRow } from './store/parties.ts';
 import type { Outcome } from '../refusal.ts';
-import { requireTrading, type Party, type Realm, type Shop, type TradingRefusal } from './domain/party.ts';
+import { requireTrading, type Party, type Shop, type TradingRefusal } from './domain/party.ts';
 
 export type Merchants = {
   party(partyId: string): Promise<Party | undefined>;
-  /** A shop of the other realm counts as blocked. */
+  /** A shop of the other mode counts as blocked. */
   shop(partyId: string, shopId: string): Promise<Shop | undefined>;
   shops(partyId: string): Promise<Shop[]>;
   /** The shop, if it is there and may trade, and its party too. */
@@ -23,9 +23,9 @@ export type Merchants = {
 const maxAgeMs = 1_000;
 
 /** `lookups` are connections nobody holds: a transaction may ask in its middle. */
-export function openMerchants(lookups: Pick<Database, 'run'>, clock: Clock, realm: Realm): Merchants {
+export function openMerchants(lookups: Pick<Database, 'run'>, clock: Clock, livemode: boolean): Merchants {
   // One of a sandbox that was made a live database: what it took through a bank would be real, and booked as play.
-  const asHere = (shop: Shop): Shop => (shop.realm === realm ? shop : { ...shop, isBlocked: true });
+  const asHere = (shop: Shop): Shop => (shop.livemode === livemode ? shop : { ...shop, isBlocked: true });
 
   const parties = ttlCache({
     maxAgeMs,

@@ -157,9 +157,9 @@ function fromCustomer(
         return refuse('invalidRequest', { message: 'Invalid customer' });
       const { card, contactInfo } = customer;
       if (!card) return refuse('customerNotReady');
-      const { bindingId, token, details, realm, networkTransactionId: root } = card;
+      const { bindingId, token, details, livemode, networkTransactionId: root } = card;
       const { id: ofInvoice, createdAt: invoiceCreatedAt, amount } = invoice;
-      const of = { named: card.seriesId, customerId, partyId, realm, token };
+      const of = { named: card.seriesId, customerId, partyId, livemode, token };
       const seriesId = await recurring.seriesOfCustomer(tx, of);
       const admission = await recurring.admit(
         tx,

@@ -93,7 +93,7 @@ async function parentMade(
     id: paymentId,
     partyId,
     shopId,
-    realm,
+    livemode,
     recurrentTerms,
     amount,
     createdAt,
@@ -107,7 +107,7 @@ async function parentMade(
       ...member,
       partyId,
       shopId,
-      realm,
+      livemode,
       card: { ...payer.card, token: payer.token },
       ...defined({ given: recurrentTerms }),
       evidence: {

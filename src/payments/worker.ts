@@ -33,7 +33,7 @@ export type PaymentJobDeps = {
   /** Where the payer's browser returns to after a challenge. */
   readonly returnUrlOf: (payment: Payment) => string;
   /** Answers at once; it was written as claimed by whoever sends it. */
-  readonly sendPayerEmail: (letter: PreloadedEmail, now: Instant) => void;
+  readonly sendPayerEmail: (payerEmail: PreloadedEmail, now: Instant) => void;
 };
 
 export async function runPaymentJob(
@@ -106,7 +106,7 @@ async function afterEvents(
   const facts = events.flat();
   const success = await successOf({ db, recurring }, stored.payment, facts, { answer, charge }, now);
   const inOne = success && (await storeApprovedCharge(db, stored, events, success.written, now));
-  if (inOne && success.letter) sendPayerEmail(success.letter, now);
+  if (inOne && success.payerEmail) sendPayerEmail(success.payerEmail, now);
   const alsoWrite = seriesWriteOf(stored.payment, facts, answer, now, recurring);
   // Whoever was quicker has written what comes next, and does it.
   const payment = inOne ?? (await storeEvents(db, stored, events, now, alsoWrite, true));

@@ -14,7 +14,7 @@ export type PayoutTerms = {
 };
 
 export type PayoutRules = {
-  readonly realm: 'test' | 'live';
+  readonly livemode: boolean;
   readonly providers: readonly Provider[];
   /** What a wallet of the test provider opens with; nought for nothing. */
   readonly openingDepositMinor: bigint;
@@ -28,25 +28,25 @@ const maxAgeMs = 1_000;
 /** `lookups` are connections nobody holds: a transaction may ask in its middle. */
 export function openPayoutRules(options: {
   lookups: Pick<Database, 'run'>;
-  realm: 'test' | 'live';
+  livemode: boolean;
   openingDepositMinor: Money['minor'];
 }): PayoutRules {
-  const { lookups, realm, openingDepositMinor } = options;
+  const { lookups, livemode, openingDepositMinor } = options;
   const agreed = ttlCache({
     maxAgeMs,
     maxEntries: 10_000,
     load: (partyId: string) => readPayoutTerms(lookups, partyId),
   });
   return {
-    realm,
-    providers: providersOf(realm),
+    livemode,
+    providers: providersOf(livemode),
     openingDepositMinor,
     async termsOf(partyId) {
       const { limits, fees } = await agreed.get(partyId);
       return {
         limitsOf: (level, currency) =>
           limits.find((one) => one.level === level && one.currency === currency)?.limits ??
-          usualLimitsOf(realm, level, currency as Currency),
+          usualLimitsOf(livemode, level, currency as Currency),
         feeMinorOf: ({ minor, currency }) => feeOf(minor, fees.get(currency) ?? noFee),
       };
     },

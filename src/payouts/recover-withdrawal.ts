@@ -6,7 +6,7 @@ import type { Database } from '../platform/database/database.ts';
 import { decideRecovery, type RecoveryContext, type Paid } from './domain/recovered-withdrawal.ts';
 import { withdrawalFingerprint } from './api/create-withdrawal.ts';
 import { storeNewWithdrawal, type NotMade } from './store/new-withdrawal.ts';
-import { findWithdrawal, storeEnd, type Realm } from './store/withdrawals.ts';
+import { findWithdrawal, storeEnd } from './store/withdrawals.ts';
 import type { WithdrawalTerms } from './domain/withdrawal.ts';
 
 export type Recovered =
@@ -23,7 +23,7 @@ export async function recoverWithdrawal(
   paid: Paid,
   context: RecoveryContext,
   options: {
-    readonly realm: Realm;
+    readonly livemode: boolean;
     readonly reason: string;
     readonly now: Instant;
     /** The token of the grant by which he who asked paid out from the wallet. */
@@ -36,11 +36,11 @@ export async function recoverWithdrawal(
   if ('problem' in decided) return decided;
   const { started } = decided;
   const { terms } = started;
-  const { realm, reason, now, walletGrant } = options;
+  const { livemode, reason, now, walletGrant } = options;
   try {
     await db.transaction(async (tx) => {
       const made = await storeNewWithdrawal(tx, started, {
-        realm,
+        livemode,
         // The bank has paid: it counts, and no limit undoes it.
         limits: {},
         fingerprint: fingerprintOfRequest(terms, walletGrant),
@@ -50,7 +50,7 @@ export async function recoverWithdrawal(
       if ('notMade' in made) throw new NotRestored(inTheWay(terms, made.notMade));
       if (made.withdrawal.state.status !== 'sending') throw new NotRestored(lacking(terms));
       const succeeded = { type: 'withdrawal_succeeded', reference: 'operator', reason } as const;
-      if (!(await storeEnd(tx, made, succeeded, { realm, now })))
+      if (!(await storeEnd(tx, made, succeeded, { livemode, now })))
         throw new NotRestored('it was changed by somebody else');
     });
   } catch (error) {

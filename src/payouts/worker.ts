@@ -9,13 +9,7 @@ import type { Logger } from '../platform/log.ts';
 import { findDestination } from './store/destinations.ts';
 import { findWallet } from '../wallets/store/wallets.ts';
 import { blockedOutcome, interpret, nextAction } from './domain/bank-actions.ts';
-import {
-  findWithdrawal,
-  reschedule,
-  storeEnd,
-  type Realm,
-  type StoredWithdrawal,
-} from './store/withdrawals.ts';
+import { findWithdrawal, reschedule, storeEnd, type StoredWithdrawal } from './store/withdrawals.ts';
 import { evolve, operationIdOf, type Withdrawal, type WithdrawalEnd } from './domain/withdrawal.ts';
 
 /** A day was not enough to find out. Its money stays set aside until an operator has. */
@@ -27,12 +21,12 @@ export type WithdrawalJobDeps = {
   readonly db: Database;
   readonly clock: Clock;
   readonly banks: Banks;
-  readonly realm: Realm;
+  readonly livemode: boolean;
   readonly log: Pick<Logger, 'error'>;
 };
 
 export async function runWithdrawalJob(
-  { db, clock: ownClock, banks, realm, log }: WithdrawalJobDeps,
+  { db, clock: ownClock, banks, livemode, log }: WithdrawalJobDeps,
   [id = '']: readonly string[],
   now: Instant,
   attempt: number,
@@ -60,7 +54,7 @@ export async function runWithdrawalJob(
   }
   if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown);
   if ('again' in meaning) return reschedule(db, stored, meaning.again);
-  if (!(await storeEnd(db, stored, meaning.fact, { realm, now: clock.now() })))
+  if (!(await storeEnd(db, stored, meaning.fact, { livemode, now: clock.now() })))
     await logContradiction({ db, log }, withdrawal, meaning.fact);
 }
 

@@ -1,5 +1,5 @@
 // Two things that have to be believed for years: the seal of a consent bundle, and the link by which a payer withdraws. The newest key
-// makes them. Those made with an older one stay good: a bundle bears the key it was sealed with, a link its generation.
+// makes them. Those made with an older one stay good: a bundle bears the key it was sealed with, a link its key version.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import { publicKeyTextOf, seal, type Bundle } from './consent-bundle.ts';
@@ -18,14 +18,14 @@ export function openConsentSeals(keyring: Keys, publicUrl: () => string): Consen
   return {
     seal: (content) => seal(keyring.newest('consent_seal').secret, content),
     revokeUrlOf(seriesId) {
-      const { generation, secret } = keyring.newest('consent_seal');
-      return revokeUrlOf(publicUrl(), seriesId, `${generation}.${linkOf(secret, seriesId)}`);
+      const { keyVersion, secret } = keyring.newest('consent_seal');
+      return revokeUrlOf(publicUrl(), seriesId, `${keyVersion}.${linkOf(secret, seriesId)}`);
     },
     async isLink(seriesId, text) {
-      const [, generation, given] = /^(?:([1-9]\d{0,5})\.)?([\w-]+)$/.exec(text) ?? [];
+      const [, keyVersion, given] = /^(?:([1-9]\d{0,5})\.)?([\w-]+)$/.exec(text) ?? [];
       if (given === undefined) return false;
-      // The first links bore no generation.
-      const key = await keyring.find('consent_seal', Number(generation ?? 1));
+      // The first links bore no key version.
+      const key = await keyring.find('consent_seal', Number(keyVersion ?? 1));
       return key !== undefined && isSame(linkOf(key.secret, seriesId), given);
     },
   };
@@ -34,12 +34,12 @@ export function openConsentSeals(keyring: Keys, publicUrl: () => string): Consen
 /** Everything a bundle of ours can have been sealed with, the newest last. */
 export async function sealKeysOf(
   keyring: Keys,
-): Promise<{ readonly generation: number; readonly publicKey: string }[]> {
-  const { generation: newest } = keyring.newest('consent_seal');
-  const generations = Array.from({ length: newest }, (_, place) => place + 1);
-  const keys = await Promise.all(generations.map((each) => keyring.find('consent_seal', each)));
+): Promise<{ readonly keyVersion: number; readonly publicKey: string }[]> {
+  const { keyVersion: newest } = keyring.newest('consent_seal');
+  const keyVersions = Array.from({ length: newest }, (_, place) => place + 1);
+  const keys = await Promise.all(keyVersions.map((each) => keyring.find('consent_seal', each)));
   return keys.flatMap((key) =>
-    key ? [{ generation: key.generation, publicKey: publicKeyTextOf(key.secret) }] : [],
+    key ? [{ keyVersion: key.keyVersion, publicKey: publicKeyTextOf(key.secret) }] : [],
   );
 }
 

@@ -3,7 +3,6 @@ import type { CardDetails } from '../cards/domain/card.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { LoggedEvent } from '../platform/events/domain/topic.ts';
-import type { Realm } from '../merchants/domain/party.ts';
 import type { Money } from '../money.ts';
 import type { PendingCharge, StartedCharge, ApprovedCharge } from './store/charge-fragments.ts';
 import type { Bundle } from './consent-bundle.ts';
@@ -20,7 +19,7 @@ import type { WrittenReceipt } from './write-receipt.ts';
 export type Consent = Member & {
   readonly partyId: string;
   readonly shopId: string;
-  readonly realm: Realm;
+  readonly livemode: boolean;
   readonly card: CardDetails & { readonly token: string };
   /** What the payment brought with it of what the payer agreed to. */
   readonly given?: MandateGiven;
@@ -64,7 +63,13 @@ export type Recurring = {
    */
   seriesOfCustomer(
     tx: Database,
-    bound: { named: string | undefined; customerId: string; partyId: string; realm: Realm; token: string },
+    bound: {
+      named: string | undefined;
+      customerId: string;
+      partyId: string;
+      livemode: boolean;
+      token: string;
+    },
   ): Promise<string>;
   /** A charge of the series that was captured and can be a parent in turn. */
   addParent(tx: Database, seriesId: string, member: Member, now: Instant): Promise<void>;
@@ -102,7 +107,7 @@ export type Recurring = {
     payment: Member & {
       readonly partyId: string;
       readonly shopId: string;
-      readonly realm: Realm;
+      readonly livemode: boolean;
       readonly amount: Money;
       readonly token: string;
     },
@@ -121,7 +126,7 @@ export type Recurring = {
   cardNeeds(db: Database, seriesId: string, now: Instant): Promise<CardNeeded>;
   /** How the shop wants it. */
   settings(db: Pick<Database, 'run'>, shop: { partyId: string; shopId: string }): Promise<RecurringSettings>;
-  events(db: Database, seriesId: string, after: number, most: number): Promise<LoggedEvent<SeriesFact>[]>;
+  events(db: Database, seriesId: string, after: number, limit: number): Promise<LoggedEvent<SeriesFact>[]>;
   /** What there is to show for the consent, sealed. */
   bundle(db: Database, seriesId: string, now: Instant): Promise<Bundle | undefined>;
   /**
@@ -141,7 +146,7 @@ export type Recurring = {
     now: Instant,
   ): Promise<void>;
   /** What became of it. */
-  letter(db: Database, payment: Member): Promise<PayerEmail | undefined>;
+  payerEmail(db: Database, payment: Member): Promise<PayerEmail | undefined>;
   isLink(seriesId: string, secret: string): Promise<boolean>;
   /** Harmless when it was withdrawn before. */
   withdraw(tx: Database, seriesId: string, how: Withdrawn, now: Instant): Promise<Series | undefined>;

@@ -5,8 +5,8 @@ import type { Database } from '../platform/database/database.ts';
 import type { MailServer } from '../platform/mail/mail-server.ts';
 import { isMailAddress } from '../platform/mail/mail-settings.ts';
 import type { PreloadedEmail } from '../recurring/store/charge-fragments.ts';
-import { letterIdOf } from '../receipts/domain/payer-email.ts';
-import { endLetter, findLetter } from '../receipts/store/payer-emails.ts';
+import { payerEmailIdOf } from '../receipts/domain/payer-email.ts';
+import { endPayerEmail, findPayerEmail } from '../receipts/store/payer-emails.ts';
 import type { Recurring } from '../recurring/port.ts';
 
 export type PayerEmailJobDeps = {
@@ -22,7 +22,7 @@ export async function runPayerEmailJob(
   now: Instant,
   preloaded?: PreloadedEmail,
 ): Promise<void> {
-  const letter = preloaded ?? (await findLetter(db, { invoiceId, paymentId }));
+  const letter = preloaded ?? (await findPayerEmail(db, { invoiceId, paymentId }));
   if (letter?.status !== 'waiting') return;
   const { paid, seriesId, recipient, createdAt } = letter;
   const receipt = await recurring.receipt(db, preloaded?.series ?? seriesId, paid);
@@ -30,14 +30,14 @@ export async function runPayerEmailJob(
   const { subject, text, html } = receipt;
   const written = { subject, text, html };
 
-  if (!mailServer) return endLetter(db, paid, { status: 'kept', written }, now);
+  if (!mailServer) return endPayerEmail(db, paid, { status: 'kept', written }, now);
   if (!isMailAddress(recipient)) {
-    return endLetter(db, paid, { status: 'refused', written, refusal: 'no address mail can go to' }, now);
+    return endPayerEmail(db, paid, { status: 'refused', written, refusal: 'no address mail can go to' }, now);
   }
-  const outgoing = { id: letterIdOf(paid), at: createdAt, to: recipient, ...written };
+  const outgoing = { id: payerEmailIdOf(paid), at: createdAt, to: recipient, ...written };
   const answer = await mailServer.send(outgoing);
   if ('refused' in answer) {
-    return endLetter(db, paid, { status: 'refused', written, refusal: answer.refused }, now);
+    return endPayerEmail(db, paid, { status: 'refused', written, refusal: answer.refused }, now);
   }
-  return endLetter(db, paid, { status: 'sent', written }, now);
+  return endPayerEmail(db, paid, { status: 'sent', written }, now);
 }

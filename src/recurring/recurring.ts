@@ -6,7 +6,6 @@ import { latest, laterBy, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import type { Money } from '../money.ts';
-import type { Realm } from '../merchants/domain/party.ts';
 import { endOfCard, endOfDay } from '../retry-rules/domain/calendar.ts';
 import {
   findPendingAttempt,
@@ -19,7 +18,7 @@ import {
 import { startedChargeOf, succeededChargeOf } from './store/charge-fragments.ts';
 import { linkOf } from './consent-bundle.ts';
 import { openConsentSeals } from './consent-seal.ts';
-import { findLetter, storeLetter } from '../receipts/store/payer-emails.ts';
+import { findPayerEmail, storePayerEmail } from '../receipts/store/payer-emails.ts';
 import { mandateOf } from './domain/mandate.ts';
 import { canNeverCharge, mayCharge, type Charge } from '../retry-rules/domain/may-charge.ts';
 import { nextAdvanceNotice } from './domain/advance-notices.ts';
@@ -67,13 +66,15 @@ export function openRecurring({
 
   async function credentialOf(
     tx: Database,
-    { partyId, realm, token }: { partyId: string; realm: Realm; token: string },
+    { partyId, livemode, token }: { partyId: string; livemode: boolean; token: string },
   ): Promise<{ key: Buffer; expiry: string } | undefined> {
     const credential = await cards.credential(tx, partyId, token);
-    return credential && { key: cardKey(credential.numberHash, partyId, realm), expiry: credential.expiry };
+    return (
+      credential && { key: cardKey(credential.numberHash, partyId, livemode), expiry: credential.expiry }
+    );
   }
 
-  async function mustHave(tx: Database, card: { partyId: string; realm: Realm; token: string }) {
+  async function mustHave(tx: Database, card: { partyId: string; livemode: boolean; token: string }) {
     const credential = await credentialOf(tx, card);
     if (!credential) throw new Error('a card that is charged is not in the vault');
     return credential;
@@ -86,9 +87,9 @@ export function openRecurring({
     customerId: string | undefined,
     now: Instant,
   ): Promise<{ readonly isNew: boolean; readonly terms: SeriesTerms }> {
-    const { invoiceId, paymentId, partyId, shopId, realm, card, given, evidence } = consent;
+    const { invoiceId, paymentId, partyId, shopId, livemode, card, given, evidence } = consent;
     const root = { invoiceId, paymentId };
-    const { key, expiry } = await mustHave(tx, { partyId, realm, token: card.token });
+    const { key, expiry } = await mustHave(tx, { partyId, livemode, token: card.token });
     const { terms: shopTerms = {} } = await findSettings(tx, consent);
     const mandate = mandateOf(given, shopTerms, evidence);
     const { networkTransactionId } = evidence.payment;
@@ -169,8 +170,8 @@ export function openRecurring({
       const { facts, stop } = applyOutcome(series, found.attempt, ending, now);
       if (stop) return undefined;
       const recipient = email ?? series.mandate.payer.contactInfo['email'];
-      const letter = sendsEmail && paid && recipient !== undefined ? { paid, recipient } : undefined;
-      return succeededChargeOf(found, facts, { advice: ending.advice, letter }, now);
+      const payerEmail = sendsEmail && paid && recipient !== undefined ? { paid, recipient } : undefined;
+      return succeededChargeOf(found, facts, { advice: ending.advice, payerEmail }, now);
     },
 
     async end(tx, seriesId, member, ending, endedAt) {
@@ -247,10 +248,10 @@ export function openRecurring({
     },
 
     receipt: writeReceipt,
-    letter: findLetter,
+    payerEmail: findPayerEmail,
 
     async queueReceipt(tx, { seriesId, paid, email }, now) {
-      if (sendsEmail) await storeLetter(tx, { seriesId, paid, recipient: email }, now);
+      if (sendsEmail) await storePayerEmail(tx, { seriesId, paid, recipient: email }, now);
     },
 
     isLink: seals.isLink,
@@ -303,7 +304,7 @@ async function held(tx: Database, seriesId: string) {
 }
 
 /** In a sandbox everybody uses the same few cards: there a card is another one for each party. */
-function cardKey(numberHash: Buffer, partyId: string, realm: Realm): Buffer {
-  const scope = realm === 'live' ? '' : partyId;
+function cardKey(numberHash: Buffer, partyId: string, livemode: boolean): Buffer {
+  const scope = livemode ? '' : partyId;
   return createHash('sha256').update(numberHash).update(scope).digest();
 }

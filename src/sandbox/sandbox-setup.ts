@@ -41,7 +41,14 @@ export async function setUpSandbox(options: {
   await db.run(insertParty, { party_id: partyId, name: 'Sandbox', created_at });
   for (const shop of shops) {
     const url = 'https://shop.example';
-    await db.run(insertShop, { ...shop, party_id: partyId, realm: 'test', url, category_id: 1, created_at });
+    await db.run(insertShop, {
+      ...shop,
+      party_id: partyId,
+      livemode: false,
+      url,
+      category_id: 1,
+      created_at,
+    });
   }
   await banks.putBank(bank);
   // Named after the bank, as a terminal never goes to another: of several nodes each may bring its own.

@@ -11,7 +11,7 @@ import { defined } from '../defined.ts';
 
 type NewDeposit = {
   readonly id: string;
-  readonly realm: 'test' | 'live';
+  readonly livemode: boolean;
   readonly minor: bigint;
   readonly now: Instant;
   readonly description?: string;
@@ -41,9 +41,9 @@ export async function depositFromBank(
   wallet: WalletTerms,
   given: NewDeposit & { readonly bankAccountId: string },
 ): Promise<Made> {
-  const { realm, bankAccountId } = given;
+  const { livemode, bankAccountId } = given;
   const deposit = depositOf(wallet, given, bankAccountId);
-  const of = { realm, depositId: deposit.id, walletId: wallet.id, bankAccountId };
+  const of = { livemode, depositId: deposit.id, walletId: wallet.id, bankAccountId };
   const journal = depositedFromBank(of, deposit.amount);
   const stored = await storeDeposit(db, deposit, journal);
   return stored === 'stored' ? { deposit, isNew: true } : madeBefore(db, deposit, journal);
@@ -55,9 +55,9 @@ export async function depositFromShop(
   wallet: WalletTerms,
   given: NewDeposit & { readonly shopId: string },
 ): Promise<Made | undefined> {
-  const { realm, shopId } = given;
+  const { livemode, shopId } = given;
   const deposit = depositOf(wallet, given, shopId);
-  const of = { realm, depositId: deposit.id, walletId: wallet.id, partyId: wallet.partyId, shopId };
+  const of = { livemode, depositId: deposit.id, walletId: wallet.id, partyId: wallet.partyId, shopId };
   const journal = depositedFromShop(of, deposit.amount);
   const stored = await storeDeposit(db, deposit, journal);
   if (stored === 'insufficient') return undefined;

@@ -111,7 +111,7 @@ function temporaryKeys({ clock, forward = 'http://localhost/' }: { clock: Clock;
   return {
     target: {
       webhook: { url: forward, partyId: '', topic: 'InvoicesTopic', eventTypes: [] },
-      keys: [{ generation: 1, signsFrom: clock.now(), ...keys }],
+      keys: [{ keyVersion: 1, signsFrom: clock.now(), ...keys }],
     },
     explain: [
       'Keys for as long as this runs:',

@@ -13,14 +13,14 @@ import { openKeyPairs, type KeyPairPool } from './registration/key-pair-pool.ts'
 import type { WebhookTarget } from './delivery/sign-message.ts';
 import { fanOutOnce } from './feed/fan-out.ts';
 import { openSender, type OpenSender, type Sender } from './delivery/http-sender.ts';
-import { openKeys, sealKeys, type SealKeys } from './registration/webhook-keys.ts';
+import { decryptKeys, encryptKeys, type EncryptKeys } from './registration/webhook-keys.ts';
 import { loadWebhook } from './registration/webhooks.store.ts';
 
 export type Webhooks = {
   readonly topics: readonly Topic[];
   readonly rule: AddressRule;
   readonly keyPairs: KeyPairPool;
-  readonly sealKeys: SealKeys;
+  readonly encryptKeys: EncryptKeys;
   readonly sender: Sender;
   readonly missingScope: FindMissingScope;
   start(): void;
@@ -87,7 +87,7 @@ export function openWebhooks(options: {
     const stored = await loadWebhook(db.lookups, webhookId);
     if (!stored) return undefined;
     const keys = await Promise.all(
-      stored.keys.map(async (key) => ({ ...key, ...(await openKeys(keyring, webhookId, key)) })),
+      stored.keys.map(async (key) => ({ ...key, ...(await decryptKeys(keyring, webhookId, key)) })),
     );
     return { webhook: stored.webhook, keys };
   }
@@ -115,7 +115,7 @@ export function openWebhooks(options: {
     topics,
     rule,
     keyPairs: openKeyPairs(),
-    sealKeys: (webhookId, pairs, key) => sealKeys(keyring, webhookId, pairs, key),
+    encryptKeys: (webhookId, pairs, key) => encryptKeys(keyring, webhookId, pairs, key),
     sender,
     missingScope: options.missingScope,
     start() {

@@ -102,7 +102,7 @@ async function justMade(): Promise<MadeBinding> {
   const binding = await world.bind(await world.createCustomer(), visa);
   await world.service.jobs.whenIdle();
   await query(
-    `update binding set status = 'authorising', state = '{}', return_by = null, bound_at_version = null, attempts = 1,
+    `update binding set status = 'authorising', state = '{}', refund_due_at = null, bound_at_version = null, attempts = 1,
        wake_at = $2, terms = jsonb_set(terms::jsonb, '{terminal}', $3)::json where binding_id = $1`,
     [binding.bindingId, world.service.clock.now(), JSON.stringify(first)],
   );

@@ -187,7 +187,7 @@ describe('the terms', () => {
     await recurring.charged(missing, 100, { by: merchant });
     await withdraw(ended);
     const ask = (shopId?: string) =>
-      findWithoutEvidence(world.service.database, { partyId: merchant.partyId, shopId, most: 10 });
+      findWithoutEvidence(world.service.database, { partyId: merchant.partyId, shopId, limit: 10 });
     const line = {
       seriesId: `${missing.invoiceID}.1`,
       shopId: 'TEST',
@@ -439,11 +439,11 @@ describe('the bundle', () => {
     const linkOf = async (of: Parent) =>
       new URL(/open (\S+)/.exec((await read(of, 'receipt')).body.text)![1]!).pathname;
     const [before, linkBefore] = [(await read(parent, 'recurring/consent')).text, await linkOf(parent)];
-    const generation = await world.service.keyring.rotate('consent_seal');
+    const keyVersion = await world.service.keyring.rotate('consent_seal');
     const [after, linkAfter] = [(await read(parent, 'recurring/consent')).text, await linkOf(parent)];
     const keys = await sealKeysOf(world.service.keyring);
-    expect(keys.map((key) => key.generation)).toEqual(
-      Array.from({ length: generation }, (_, place) => place + 1),
+    expect(keys.map((key) => key.keyVersion)).toEqual(
+      Array.from({ length: keyVersion }, (_, place) => place + 1),
     );
     const [older, newest] = keys.slice(-2).map(({ publicKey }) => publicKey);
     expect([before, after].map((text) => JSON.parse(text).publicKey)).toEqual([older, newest]);
@@ -458,13 +458,13 @@ describe('the bundle', () => {
     expect(verifyBundle(before, [newest!])).toMatchObject({ ok: false });
 
     expect(linkAfter).not.toBe(linkBefore);
-    const [ofGeneration, secret] = linkBefore.split('/').at(-1)!.split('.');
-    const withoutGeneration = linkBefore.replace(`/${ofGeneration}.${secret}`, `/${secret}`);
-    const ofOtherGeneration = linkBefore.replace(`${ofGeneration}.${secret}`, `${generation}.${secret}`);
-    const unknown = linkBefore.replace(`${ofGeneration}.${secret}`, `${generation + 1}.${secret}`);
-    expect((await world.service.call('GET', ofOtherGeneration)).status).toBe(404);
+    const [ofKeyVersion, secret] = linkBefore.split('/').at(-1)!.split('.');
+    const withoutGeneration = linkBefore.replace(`/${ofKeyVersion}.${secret}`, `/${secret}`);
+    const ofOtherKeyVersion = linkBefore.replace(`${ofKeyVersion}.${secret}`, `${keyVersion}.${secret}`);
+    const unknown = linkBefore.replace(`${ofKeyVersion}.${secret}`, `${keyVersion + 1}.${secret}`);
+    expect((await world.service.call('GET', ofOtherKeyVersion)).status).toBe(404);
     expect((await world.service.call('GET', unknown)).status).toBe(404);
-    const links = [linkBefore, linkAfter, ...(ofGeneration === '1' ? [withoutGeneration] : [])];
+    const links = [linkBefore, linkAfter, ...(ofKeyVersion === '1' ? [withoutGeneration] : [])];
     for (const link of links) expect((await world.service.call('GET', link)).status).toBe(200);
   });
 

@@ -209,7 +209,7 @@ describe('a node whose clock is behind', () => {
 
     const withdrawal = (await findWithdrawal(db, null, body.id))!;
     const ended = { type: 'withdrawal_succeeded', reference: 'r' } as const;
-    expect(await storeEnd(db, withdrawal, ended, { realm: 'test', now })).toBeDefined();
+    expect(await storeEnd(db, withdrawal, ended, { livemode: false, now })).toBeDefined();
     expect(await timesGoingBack(db)).toEqual([]);
   });
 });

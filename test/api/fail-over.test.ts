@@ -358,7 +358,7 @@ describe('a step', () => {
       clock: still.clock,
       recurring: openRecurring({
         cards: still.vault.cards,
-        merchants: openMerchants(still.database.lookups, still.ports.clock, 'test'),
+        merchants: openMerchants(still.database.lookups, still.ports.clock, false),
         keyring: still.keyring,
         publicUrl: () => '',
         sendsEmail: true,

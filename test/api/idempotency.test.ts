@@ -314,7 +314,7 @@ describe('what is kept', () => {
     const created = await create(newKey(), { product: 'A product to look for' }, lonely);
     const rows = await service.database.withClient((client) =>
       client.query(
-        `select status, encode(sealed_body, 'escape') as body, encode(request_hash, 'escape') as hash,
+        `select status, encode(body_ciphertext, 'escape') as body, encode(request_hash, 'escape') as hash,
                 row::text as whole from idempotency_key as row where owner_id = $1`,
         [lonely.partyId],
       ),
@@ -401,7 +401,7 @@ describe('whatever the operations are', () => {
     await answers.once(target, () => Promise.resolve(answer));
     await service.database.withClient((client) =>
       client.query(
-        `update idempotency_key as target set sealed_body = source.sealed_body
+        `update idempotency_key as target set body_ciphertext = source.body_ciphertext
          from idempotency_key as source
          where source.owner_id = $1 and source.idempotency_key = $2
            and target.owner_id = $3 and target.idempotency_key = $4`,

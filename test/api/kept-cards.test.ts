@@ -109,8 +109,8 @@ describe('a payment', () => {
       ),
     );
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
-    expect(await sql('select kept_for from card where is_kept')).toEqual([
-      { kept_for: [`payment/${invoice.id}/1`] },
+    expect(await sql('select retained_for from card where is_retained')).toEqual([
+      { retained_for: [`payment/${invoice.id}/1`] },
     ]);
     await world.service.jobs.whenIdle();
   });
@@ -203,7 +203,7 @@ describe('a binding', () => {
     wayward.always('reverse', 'message lost');
     await world.bound(await world.createCustomer(), visa);
     await world.later(9 * minute);
-    expect(await sql('select 1 from card where is_kept')).toHaveLength(2);
+    expect(await sql('select 1 from card where is_retained')).toHaveLength(2);
     await world.later(2 * minute);
     await whenTokensAreDead();
     // The payer never came; the money of the other one is still owed.
@@ -312,7 +312,7 @@ describe('a binding', () => {
 
 test('a card that was kept before anybody said for what stays', async () => {
   await world.paid(visa);
-  await sql('update card set kept_for = null, wake_at = null');
+  await sql('update card set retained_for = null, wake_at = null');
   await world.later(10 * day);
   expect(await cardsLeft()).toBe(1);
 });

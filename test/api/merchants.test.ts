@@ -302,7 +302,7 @@ describe('in live mode', () => {
     const left = {
       party_id: owner.partyId,
       shop_id: 'LEFT',
-      realm: 'test',
+      livemode: false,
       name: 'Left',
       url: 'https://shop.example',
     };

@@ -44,7 +44,7 @@ async function openShop(currency: string): Promise<void> {
   const shop = {
     party_id: merchant.partyId,
     shop_id,
-    realm: 'test',
+    livemode: false,
     name: shop_id,
     url: 'https://shop.example',
   };
@@ -65,7 +65,7 @@ async function openShop(currency: string): Promise<void> {
 async function availableIn(currency: string): Promise<number> {
   const { partyId } = world.merchant;
   const shopId = currency === 'RUB' ? 'TEST' : `TEST_${currency}`;
-  const account = settlementAccount({ realm: 'test', currency: currency as Currency, partyId, shopId });
+  const account = settlementAccount({ livemode: false, currency: currency as Currency, partyId, shopId });
   return Number((await readBalance(world.service.database, account)).available);
 }
 

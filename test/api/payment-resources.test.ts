@@ -351,7 +351,7 @@ test('an Idempotency-Key gives the first answer again, and what is stored for th
   expect([again.text, again.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
   expect((await tokenise({ headers, body: cardBody({ ...card, expDate: '11/30' }) })).status).toBe(422);
 
-  const [row] = await sql(`select *, encode(sealed_body, 'escape') as text from idempotency_key`);
+  const [row] = await sql(`select *, encode(body_ciphertext, 'escape') as text from idempotency_key`);
   expect(row.text).not.toContain(first.body.paymentToolToken);
   expect(row.text).not.toContain('220138');
   expect(row.request_hash).toHaveLength(32);
@@ -443,7 +443,7 @@ test('the cards’ key changes while requests run: none fails, no card is left b
   await Promise.all(payers);
   expect(new Set(statuses)).toEqual(new Set([201]));
   expect(result.unreadable).toEqual([]);
-  expect(await sql('select distinct seal_generation as g from card')).toEqual([{ g: result.generation }]);
+  expect(await sql('select distinct key_version as g from card')).toEqual([{ g: result.keyVersion }]);
   for (const token of tokens.slice(0, 20)) {
     expect(await service.vault.reveal({ token })).toMatchObject({ number: '4242424242424242' });
   }

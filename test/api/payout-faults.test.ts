@@ -218,7 +218,7 @@ describe('somebody else writes the end while the message is on its way', () => {
     wayward.meanwhile('payout', async () => {
       const id = wayward.sent.at(-1)!.operationId.replace('.p', '');
       const stored = (await findWithdrawal(database, null, id))!;
-      await storeEnd(database, stored, ends[as], { realm: 'test', now: clock.now() });
+      await storeEnd(database, stored, ends[as], { livemode: false, now: clock.now() });
     });
     const id = await asked(600);
     expect(await read(id)).toMatchObject({ status: as === 'succeeded' ? 'Succeeded' : 'Failed' });

@@ -5,7 +5,7 @@ import { loadBinding } from '../../src/customers/store/bindings.ts';
 import { loadPayment, type NewPayment } from '../../src/payments/store/payments.ts';
 import { findPendingCharge } from '../../src/recurring/store/attempts.ts';
 import type { PreloadedEmail } from '../../src/recurring/store/charge-fragments.ts';
-import { findLetter } from '../../src/receipts/store/payer-emails.ts';
+import { findPayerEmail } from '../../src/receipts/store/payer-emails.ts';
 import { findSeriesWithSettings } from '../../src/recurring/store/series.ts';
 import { storeSettings } from '../../src/recurring/store/settings.ts';
 import { findWithdrawal } from '../../src/payouts/store/withdrawals.ts';
@@ -65,13 +65,13 @@ test('a receipt', async () => {
   const { run } = jobs;
   vi.spyOn(jobs, 'run').mockImplementation((...work) => {
     const [table, key, , known] = work;
-    if (table === 'letter') letters.push({ key, known: known as PreloadedEmail });
+    if (table === 'payer_email') letters.push({ key, known: known as PreloadedEmail });
     else run(...work);
   });
   await recurring.charged(parent);
   const [{ key: [invoiceId = '', paymentId = ''], known } = { key: [], known: undefined }] = letters;
   const { series, ...letter } = known as PreloadedEmail;
-  expect(letter).toStrictEqual(await findLetter(database, { invoiceId, paymentId }));
+  expect(letter).toStrictEqual(await findPayerEmail(database, { invoiceId, paymentId }));
   // Its consent and its card: that it has been charged now stands in the series alone.
   const read = await findSeriesWithSettings(database, letter.seriesId);
   expect(series.settings).toStrictEqual(read?.settings);

@@ -245,7 +245,7 @@ describe('with a mail server', () => {
     await look();
     expect(await mailOf(parent)).toMatchObject({ status: 'refused' });
     expect(await outbox()).toMatchObject([{ refusal: 'EENVELOPE 550 RCPT TO' }]);
-    expect((await world.service.jobs.stuckJobs()).filter(({ kind }) => kind === 'letter')).toEqual([]);
+    expect((await world.service.jobs.stuckJobs()).filter(({ kind }) => kind === 'payer_email')).toEqual([]);
     expect(await recurring.charged(parent, 100, { by: merchant })).toBe('captured');
   });
 
@@ -263,7 +263,7 @@ describe('with a mail server', () => {
       }
       const letters = async () =>
         (await world.service.jobs.stuckJobs()).filter(
-          ({ kind, partyId }) => kind === 'letter' && partyId === merchant.partyId,
+          ({ kind, partyId }) => kind === 'payer_email' && partyId === merchant.partyId,
         );
       expect(await mailOf(parent)).toMatchObject({ status: 'waiting' });
       const logged = world.service.logged.filter((line) => line.includes('did not take the letter'));
@@ -275,7 +275,7 @@ describe('with a mail server', () => {
       expect(stuck).toMatchObject({ id: `${parent.invoiceID}/1`, partyId: merchant.partyId });
       expect(stuck?.reason).toMatch(/^EmailNotAccepted: /);
       expect(stuck?.reason).not.toContain('payer@example.com');
-      expect(await world.service.jobs.retry('letter', `${parent.invoiceID}/1`)).toBe(true);
+      expect(await world.service.jobs.retry('payer_email', `${parent.invoiceID}/1`)).toBe(true);
       await look();
       expect(await mailOf(parent)).toMatchObject({ status: 'sent' });
       expect(await letters()).toEqual([]);

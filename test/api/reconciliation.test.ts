@@ -58,7 +58,7 @@ function bookOf(entries: readonly BookEntry[]): TransactionReport {
 
 async function leftLines(): Promise<number> {
   const { rows } = await world.service.database.withClient((client) =>
-    client.query<{ count: bigint }>('select count(*) as count from bank_line'),
+    client.query<{ count: bigint }>('select count(*) as count from report_line'),
   );
   return Number(rows[0]?.count);
 }
@@ -245,7 +245,7 @@ test('what a run that died has left is gone a day later', async () => {
   const put = (at: Instant) =>
     db.withClient((client) =>
       client.query(
-        `insert into bank_line select $1, 'x', 'x.1.a', 1, 'authorise', null, 1, 'RUB', 1, now(), null`,
+        `insert into report_line select $1, 'x', 'x.1.a', 1, 'authorise', null, 1, 'RUB', 1, now(), null`,
         [`${at}-dead`],
       ),
     );
@@ -253,7 +253,7 @@ test('what a run that died has left is gone a day later', async () => {
   await put(laterBy(clock.now(), -25 * 60 * minuteMs));
   await run(clean);
   expect(await leftLines()).toBe(1);
-  await db.withClient((client) => client.query('delete from bank_line'));
+  await db.withClient((client) => client.query('delete from report_line'));
 });
 
 test('a line without a time that can be understood stops the run, and leaves nothing behind', async () => {
@@ -269,7 +269,7 @@ test('a book that the database has lost meanwhile is no result: its server crash
     grows: true,
     async *entriesAfter(sequence) {
       if (sequence === 0) yield clean;
-      else await world.service.database.withClient((client) => client.query('truncate bank_line'));
+      else await world.service.database.withClient((client) => client.query('truncate report_line'));
     },
   };
   await expect(run(losing)).rejects.toThrow(

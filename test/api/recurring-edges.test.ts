@@ -2,7 +2,7 @@
 // reaches, what a chain goes on from, and what the bank is told.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { epochMsOf, laterBy, type Instant } from '../../src/clock.ts';
-import { letterIdOf } from '../../src/receipts/domain/payer-email.ts';
+import { payerEmailIdOf } from '../../src/receipts/domain/payer-email.ts';
 import { runPayerEmailJob } from '../../src/recurring/receipt-worker.ts';
 import { storeSettings } from '../../src/recurring/store/settings.ts';
 import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
@@ -403,13 +403,13 @@ test('a letter that is out of the house does not go again when its step is run o
   expect(sent).toEqual([]);
   // As after a crash between the server's word and ours.
   await sql(
-    `update letter set status = 'waiting', ended_at = null, subject = null, text_body = null, html_body = null
+    `update payer_email set status = 'waiting', ended_at = null, subject = null, text_body = null, html_body = null
      where invoice_id = $1`,
     [invoiceId],
   );
   await again();
   await again();
-  expect(sent).toEqual([letterIdOf({ invoiceId, paymentId })]);
+  expect(sent).toEqual([payerEmailIdOf({ invoiceId, paymentId })]);
 });
 
 test('the day and the window are counted in hours, also over the end of a month and a clock that others change', async () => {

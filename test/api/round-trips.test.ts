@@ -170,7 +170,7 @@ test('a charge without the payer is three, its step with the bank two more, and 
     'insert_charge',
     'take_card_and_security_code',
     'change_charged_payment',
-    'end_letter',
+    'end_payer_email',
   ]);
 });
 

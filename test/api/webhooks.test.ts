@@ -433,12 +433,12 @@ describe('changing the keys', () => {
   test('leaves no private half in the clear in the database', async () => {
     const webhook = await subscribe(['InvoiceCreated']);
     const { rows } = await service.database.withClient((client) =>
-      client.query('select sealed, public_key from webhook_key where webhook_id = $1', [webhook.id]),
+      client.query('select ciphertext, public_key from webhook_key where webhook_id = $1', [webhook.id]),
     );
     const secret = Buffer.from(webhook.signingSecret.slice(6), 'base64');
-    for (const { sealed } of rows) {
-      expect(sealed.includes(secret)).toBe(false);
-      expect(sealed.includes(Buffer.from('"rsa"'))).toBe(false);
+    for (const { ciphertext } of rows) {
+      expect(ciphertext.includes(secret)).toBe(false);
+      expect(ciphertext.includes(Buffer.from('"rsa"'))).toBe(false);
     }
   });
 });
@@ -712,8 +712,8 @@ test('a log of another PostgreSQL is no secret: no node is ready, and what is no
   await service.webhooks.whenIdle();
   expect(await metric('mandate_webhook_feed_age_seconds')).toBe('0');
   expect((await service.call('GET', '/health/ready')).status).toBe(200);
-  await feed('foreign_since = now()');
-  onTestFinished(async () => void (await feed('foreign_since = null')));
+  await feed('mismatch_since = now()');
+  onTestFinished(async () => void (await feed('mismatch_since = null')));
   await makeInvoice(service, merchant);
   service.clock.advance(10_000);
   await service.webhooks.whenIdle();
@@ -722,7 +722,7 @@ test('a log of another PostgreSQL is no secret: no node is ready, and what is no
   expect(await metric('mandate_webhook_cluster_mismatch')).toBe('1');
   const ready = await service.call('GET', '/health/ready');
   expect(ready).toMatchObject({ status: 503, body: { notReady: [expect.stringContaining('webhooks')] } });
-  await feed('foreign_since = null');
+  await feed('mismatch_since = null');
   await service.webhooks.whenIdle();
   expect(receiver.deliveries).toHaveLength(1);
   expect(await metric('mandate_webhook_feed_age_seconds')).toBe('0');

@@ -17,7 +17,7 @@ import { distributedBy, keptWhole, uniqueOtherwise } from './distribution.ts';
 const knownToLookThrough: readonly (readonly [why: string, statements: readonly string[]])[] = [
   [
     'what is due, everywhere; along the index of what is due, which each part has for itself',
-    ['invoice', 'payment', 'binding', 'card', 'series', 'letter', 'destination', 'withdrawal'].flatMap(
+    ['invoice', 'payment', 'binding', 'card', 'series', 'payer_email', 'destination', 'withdrawal'].flatMap(
       (table) => [
         ...['', '_8', '_4', '_3', '_2', '_1', '_of_party'].map((which) => `claim_due_${table}${which}`),
         `stuck_${table}`,
@@ -44,7 +44,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'count_parked_webhook_queues',
       'count_unbalanced',
       'delete_expired_security_codes',
-      'delete_unkept_cards',
+      'delete_unretained_cards',
       'forget_idempotency_keys',
       'forget_ledger_checkpoint',
       'moved_test_clocks',
@@ -100,7 +100,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'list_parties',
       'list_wallets',
       'read_open_wallet_grants',
-      'read_realms',
+      'read_modes',
       'read_webhook_queues',
     ],
   ],
@@ -110,7 +110,10 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
     'the webhooks of a party, remembered for a second; how many it has',
     ['insert_webhook', 'read_webhooks_of_parties'],
   ],
-  ['a card that is deleted: the merchant’s name for it is of the party', ['delete_card', 'delete_kept_card']],
+  [
+    'a card that is deleted: the merchant’s name for it is of the party',
+    ['delete_card', 'delete_retained_card'],
+  ],
 ];
 
 /** What a charge, a binding, a payout and their reading cost: each looks into one part of each table, the one with its rows. */
@@ -128,7 +131,7 @@ const hot = [
   'read_series_standing',
   'insert_charge',
   'change_charged_payment',
-  'end_letter',
+  'end_payer_email',
   'insert_customer',
   'insert_binding',
   'change_binding',

@@ -9,7 +9,7 @@ export const distributedBy: Readonly<Record<string, string>> = {
   api_key: 'key_id',
   bank: 'bank_id',
   binding: 'customer_id',
-  bank_line: 'run_id',
+  report_line: 'run_id',
   card: 'card_id',
   card_decline: 'card_key',
   card_stop: 'card_key',
@@ -29,7 +29,7 @@ export const distributedBy: Readonly<Record<string, string>> = {
   ledger_checkpoint: 'account_id',
   ledger_transfer: 'aggregate_id',
   ledger_watermark: 'only_row',
-  letter: 'invoice_id',
+  payer_email: 'invoice_id',
   migration: 'number',
   party: 'party_id',
   payment: 'invoice_id',
@@ -53,8 +53,8 @@ export const distributedBy: Readonly<Record<string, string>> = {
   webhook_key: 'webhook_id',
   webhook_message: 'aggregate_id',
   webhook_queue: 'aggregate_id',
-  webhook_series: 'aggregate_id',
-  webhook_series_counter: 'only_row',
+  webhook_event_number: 'aggregate_id',
+  webhook_event_number_counter: 'only_row',
   wallet: 'wallet_id',
   wallet_transfer: 'transfer_id',
   withdrawal: 'withdrawal_id',
@@ -69,10 +69,11 @@ export const keptWhole: readonly string[] = [
   'migration',
   'security_code_key',
   'webhook_feed',
-  'webhook_series_counter',
+  'webhook_event_number_counter',
 ];
 
 /** Unique across aggregates by the way it is made; the constraint only says so, and cannot on several machines. */
 export const uniqueOtherwise: Readonly<Record<string, string>> = {
-  webhook_series_base_key: 'one row gives the bases, one after another, in webhook_series_counter',
+  webhook_event_number_base_key:
+    'one row gives the bases, one after another, in webhook_event_number_counter',
 };

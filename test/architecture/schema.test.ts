@@ -1,7 +1,7 @@
-// The reviewed dump of the schema is what the migrations make, and every table is distributed by the key it should be.
+// The reviewed dump of the schema is what the migrations make, the baseline is what was there before it, and every table is distributed by the key it should be.
 import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { schemaText } from '../../tools/schema-text.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { distributedBy } from './distribution.ts';
@@ -13,6 +13,43 @@ afterAll(() => db.drop());
 test('schema.sql is what the migrations make; npm run schema writes it', async () => {
   const reviewed = await readFile(new URL('../../schema.sql', import.meta.url), 'utf8');
   expect(await db.database.withClient(schemaText)).toBe(reviewed);
+});
+
+test('the baseline makes the schema that there was before it, as it was dumped then', async () => {
+  const recorded = await readFile(new URL('schema-0.1.0.sql', import.meta.url), 'utf8');
+  const made = await onEmptyDatabase(async (client) => {
+    await client.query(await migrationText('0001_baseline.sql'));
+    return schemaText(client);
+  });
+  expect(made).toBe(recorded);
+});
+
+test('the renames turn the mode of shops, keys and accounts into livemode', async () => {
+  const modes = await onEmptyDatabase(async (client) => {
+    await client.query(await migrationText('0001_baseline.sql'));
+    for (const mode of ['test', 'live']) {
+      await client.query(`
+        insert into shop (party_id, shop_id, realm, name, url, category_id, currency, created_at)
+        values ('P', '${mode}', '${mode}', 'Shop', 'https://shop.example', 1, 'RUB', now());
+        insert into api_key (key_id, party_id, name, realm, scopes, secret_hash, hash_generation, created_at)
+        values ('${mode}', 'P', 'till', '${mode}', '*', '', 1, now());
+        insert into ledger_account (account_id, realm, currency, code, has_floor, lanes)
+        values ('${mode}:RUB:fee.income', '${mode}', 'RUB', 'fee.income', false, 16)`);
+    }
+    await client.query(await migrationText('0002_plain_words.sql'));
+    const { rows } = await client.query<{ id: string; livemode: boolean }>(`
+      select shop_id as id, livemode from shop union all select key_id, livemode from api_key
+      union all select account_id, livemode from ledger_account order by id, livemode`);
+    return rows.map(({ id, livemode }) => [id, livemode]);
+  });
+  expect(modes).toEqual([
+    ['live', true],
+    ['live', true],
+    ['live:RUB:fee.income', true],
+    ['test', false],
+    ['test', false],
+    ['test:RUB:fee.income', false],
+  ]);
 });
 
 test('every primary key begins with the column its table is distributed by', async () => {
@@ -38,10 +75,11 @@ test.each([
     'constraint one for',
   ],
   ['that it is not logged', 'alter table test_clock set unlogged', 'create unlogged table test_clock'],
+  ['how it is stored', 'alter table party set (fillfactor = 70)', ') with (fillfactor=70);'],
   ['an index', 'create index party_age on party (created_at)', 'create index party_age on party using btree'],
   [
     'a trigger',
-    'create trigger stays before delete on party execute function refuse_change()',
+    'create trigger stays before delete on party execute function forbid_change()',
     'create trigger stays',
   ],
   ['a function', 'create function one() returns int language sql as $$ select 1 $$', 'function public.one()'],
@@ -98,4 +136,14 @@ function afterChange<T>(change: string, read: (client: pg.ClientBase) => Promise
       await client.query('rollback');
     }
   });
+}
+
+function migrationText(name: string): Promise<string> {
+  return readFile(new URL(`../../src/platform/database/migrations/${name}`, import.meta.url), 'utf8');
+}
+
+async function onEmptyDatabase<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+  const empty = await createTestDatabase('empty');
+  onTestFinished(() => empty.drop());
+  return empty.database.withClient(work);
 }

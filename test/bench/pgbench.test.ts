@@ -16,7 +16,7 @@ test('the statements given to pgbench are a whole charge', async () => {
     await makeSeries(client);
     await client.query(charge);
     const told = await client.query(`
-      select status, (select count(*)::int from event where aggregate = 'invoice' or sequence > 1) as events, (select count(*)::int from letter) as letters
+      select status, (select count(*)::int from event where aggregate = 'invoice' or sequence > 1) as events, (select count(*)::int from payer_email) as letters
       from payment`);
     return told.rows;
   });

@@ -28,7 +28,7 @@ export const tablesOf: Readonly<Record<string, Readonly<Record<string, string>>>
     invoice: 'invoice_id',
     payment: 'invoice_id',
     refund: 'invoice_id',
-    letter: 'invoice_id',
+    payer_email: 'invoice_id',
   },
   customer: { customer: 'customer_id', binding: 'customer_id' },
   series: { series: 'series_id', series_attempt: 'series_id' },
@@ -60,21 +60,55 @@ export const recordedVersions: readonly string[] = readdirSync(here, { withFileT
 export function readHistories(version: string, aggregate: string): History[] {
   return linesOf(version, aggregate).map((line) => {
     const { id, events, rows } = JSON.parse(line) as Omit<History, 'aggregate'>;
-    return { aggregate, id, events, rows: migrated(events.at(-1)?.at, rows) };
+    return { aggregate, id, events, rows: migrated(version, events.at(-1)?.at, rows) };
   });
 }
 
 export function readRowsWithoutLog(version: string): RowWithoutLog[] {
-  return linesOf(version, fileOfRowsWithoutLog).map((line) => JSON.parse(line) as RowWithoutLog);
+  return linesOf(version, fileOfRowsWithoutLog).map((line) => {
+    const { table, row } = JSON.parse(line) as RowWithoutLog;
+    return { table, row: migratedRow(version, table, row) };
+  });
 }
 
-/** What migrations since then make of recorded rows: they are read with the time of their aggregate's last event. */
-function migrated(lastAt: string | undefined, rows: History['rows']): History['rows'] {
+/** What migrations have renamed since a version, by the table's name then: the table, and its columns. */
+const renamedSince: Readonly<
+  Record<string, Readonly<Record<string, { table?: string; columns?: Readonly<Record<string, string>> }>>>
+> = {
+  '0.1.0': {
+    letter: { table: 'payer_email' },
+    series: { columns: { state: 'status', standing: 'state' } },
+    binding: { columns: { return_by: 'refund_due_at' } },
+    shop: { columns: { realm: 'livemode' } },
+    card: {
+      columns: {
+        is_kept: 'is_retained',
+        kept_for: 'retained_for',
+        identity_hash: 'match_hash',
+        sealed: 'ciphertext',
+        seal_generation: 'key_version',
+        fingerprint_generation: 'fingerprint_key_version',
+      },
+    },
+  },
+};
+
+/** Recorded rows as migrations leave them: under today's names, and read with the time of their aggregate's last event. */
+function migrated(version: string, lastAt: string | undefined, rows: History['rows']): History['rows'] {
   const read = Object.entries(rows).map(([table, all]) => [
-    table,
-    all.map((row) => ({ changed_at: lastAt, ...row })),
+    renamedSince[version]?.[table]?.table ?? table,
+    all.map((row) => ({ changed_at: lastAt, ...migratedRow(version, table, row) })),
   ]);
   return Object.fromEntries(read) as History['rows'];
+}
+
+function migratedRow(version: string, table: string, row: RecordedRow): RecordedRow {
+  const columns = renamedSince[version]?.[table]?.columns ?? {};
+  const named = Object.entries(row).map(([column, value]) => [
+    columns[column] ?? column,
+    columns[column] === 'livemode' ? value === 'live' : value,
+  ]);
+  return Object.fromEntries(named) as RecordedRow;
 }
 
 function linesOf(version: string, name: string): string[] {

@@ -167,7 +167,7 @@ const states = [
   ],
   ['refund', 'status', namesIn<Refund['status']>({ pending: true, succeeded: true, failed: true })],
   [
-    'letter',
+    'payer_email',
     'status',
     namesIn<PayerEmail['status']>({ waiting: true, kept: true, sent: true, refused: true }),
   ],
@@ -186,7 +186,7 @@ const states = [
       failed: true,
     }),
   ],
-  ['series', 'state', namesIn<Series['state']['name']>({ active: true, stopped: true, withdrawn: true })],
+  ['series', 'status', namesIn<Series['state']['name']>({ active: true, stopped: true, withdrawn: true })],
   [
     'series_attempt',
     'outcome',
@@ -220,7 +220,7 @@ test.each(states)('every state of %s was recorded, and no other', (table, column
 
 test('every column of JSON was recorded with something in it', () => {
   const schema = readFileSync(new URL('../../schema.sql', import.meta.url), 'utf8');
-  const columns = [...schema.matchAll(/^create (?:unlogged )?table (\w+) \((.*?)^\);/gms)].flatMap(
+  const columns = [...schema.matchAll(/^create (?:unlogged )?table (\w+) \((.*?)^\)/gms)].flatMap(
     ([, table = '', definitions = '']) =>
       [...definitions.matchAll(/^ {2}"?(\w+)"? json\b/gm)].map(([, column = '']) => `${table}.${column}`),
   );

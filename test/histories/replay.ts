@@ -18,7 +18,7 @@ import { loadPayment } from '../../src/payments/store/payments.ts';
 import type { Refund } from '../../src/payments/domain/refund.ts';
 import { findRefunds } from '../../src/payments/store/refunds.ts';
 import { linkOf } from '../../src/recurring/consent-bundle.ts';
-import { findLetter } from '../../src/receipts/store/payer-emails.ts';
+import { findPayerEmail } from '../../src/receipts/store/payer-emails.ts';
 import { evolve as evolveSeries, type Series } from '../../src/recurring/domain/series.ts';
 import { findSeries, readSeriesEvents } from '../../src/recurring/store/series.ts';
 import {
@@ -138,9 +138,9 @@ async function replayInvoice(history: History): Promise<Comparison[]> {
 /** A letter says no more of the money than its payment does. */
 function lettersOf(history: History, payments: ReadonlyMap<string, Payment>): Promise<Comparison[]> {
   return Promise.all(
-    rowsOf(history, 'letter').map(async (row) => {
+    rowsOf(history, 'payer_email').map(async (row) => {
       const paymentId = text(row, 'payment_id');
-      const letter = await findLetter(databaseOf([row]), { invoiceId: history.id, paymentId });
+      const letter = await findPayerEmail(databaseOf([row]), { invoiceId: history.id, paymentId });
       const state = payments.get(paymentId)?.state;
       const { amount, reference, approvalCode } = letter?.paid ?? {};
       return {

@@ -110,7 +110,7 @@ function showRow(shown: Shown, table: string, row: RecordedRow): void {
 
 /** When somebody has to look at a row again says nothing of what it is. */
 const ofWork = /^(wake_at|attempts|stuck_at|stuck_reason)$/;
-const ofState = /^(state|result|failure|standing)$/;
+const ofState = /^(state|result|failure)$/;
 /** Words of a fixed list, where others are anything. */
 const wordy = /^(type|kind|status|by|scope|outcome|evidence|rule|onExpiration|realm|level|method)$/;
 /** The same wherever they stand. */
@@ -147,6 +147,6 @@ function sizeOf(value: number): string {
 
 /** Of what is one of several things, which. */
 function variantOf(path: string, { type, kind, name }: RecordedRow): string {
-  const variant = path.endsWith('standing.state') ? name : (type ?? kind);
+  const variant = path.endsWith('state.state') ? name : (type ?? kind);
   return typeof variant === 'string' && /^[a-zA-Z]+$/.test(variant) ? `(${variant})` : '';
 }

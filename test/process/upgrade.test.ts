@@ -1,5 +1,5 @@
 // An upgrade as operators do it: a node of a newer version, which brings a migration, is started beside one of the old version
-// while merchants trade; then the old one is stopped. Nobody notices.
+// while merchants trade; then the old one is stopped, and not a request fails. A database of before the first release is refused.
 import { cp, readdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
@@ -84,6 +84,27 @@ test('a newer node migrates beside an old one, and not a request fails', async (
   const again = await startServer(environments[0]!);
   await sell(again);
 }, 240_000);
+
+test('a database of before the first release is refused, with what to do', async () => {
+  const testDatabase = await createTestDatabase();
+  onTestFinished(() => testDatabase.drop());
+  const { folder, remove } = temporaryFolder();
+  onTestFinished(remove);
+  await testDatabase.database.withClient((client) =>
+    client.query("update migration set name = '0001_house.sql' where number = 1"),
+  );
+  const environment = {
+    MANDATE_DATA: folder,
+    DATABASE_URL: testDatabase.url,
+    MANDATE_MASTER_KEY: masterKey,
+  };
+  for (const command of ['serve', 'migrate']) {
+    const { code, output, errors } = await mandate([command], environment);
+    expect({ command, code }).toEqual({ command, code: 1 });
+    expect(output + errors).toContain('delete the data folder, or set DATABASE_URL to an empty database');
+    expect(output + errors).not.toMatch(/^\s+at /m);
+  }
+}, 60_000);
 
 /** The program as it is, with one more migration. */
 async function newerProgram(): Promise<string> {

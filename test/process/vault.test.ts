@@ -18,7 +18,7 @@ test('mandate vault rotate seals every card anew, and the running service opens 
 
   const { code, output, errors } = await mandate(['vault', 'rotate', '--wait', '0'], environment);
   expect([code, errors]).toEqual([0, '2 cards\n']);
-  expect(output).toBe('2 cards were sealed anew, with the key of generation 2.\n');
+  expect(output).toBe('2 cards were encrypted again, with key version 2.\n');
   // This node has not read the new key yet: it goes on with the one before, and opens both.
   expect((await tokenise()).status).toBe(201);
   for (const { body } of made) {

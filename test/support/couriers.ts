@@ -45,9 +45,9 @@ export async function startCourierWorld() {
     await query('delete from event');
     await query('alter table event enable trigger event_is_append_only');
     await query(
-      'truncate webhook, webhook_key, webhook_queue, webhook_message, webhook_attempt, webhook_series',
+      'truncate webhook, webhook_key, webhook_queue, webhook_message, webhook_attempt, webhook_event_number',
     );
-    await query('update webhook_feed set seen = pg_current_snapshot()::text, foreign_since = null');
+    await query('update webhook_feed set seen = pg_current_snapshot()::text, mismatch_since = null');
   }
 
   /** Of a shop of party P. */
@@ -71,7 +71,7 @@ export async function startCourierWorld() {
       [id, shopId, eventTypes.join(' '), webhook.url, webhook.createdAt],
     );
     await query(
-      `insert into webhook_key (webhook_id, generation, public_key, signing_public_key, sealed, seal_generation, signs_from)
+      `insert into webhook_key (webhook_id, key_version, public_key, signing_public_key, ciphertext, ciphertext_key_version, signs_from)
        values ($1, 1, '', '', '', 1, now())`,
       [id],
     );
@@ -131,7 +131,7 @@ export async function startCourierWorld() {
               topic: 'InvoicesTopic',
               eventTypes: row.event_types.split(' '),
             },
-            keys: [{ generation: 1, signsFrom: clock.now(), rsa, ed25519, secret }],
+            keys: [{ keyVersion: 1, signsFrom: clock.now(), rsa, ed25519, secret }],
           }
         );
       },

@@ -110,7 +110,7 @@ export async function startCustomerWorld(environment: Record<string, string> = {
     async openShop(id, currency, { terminal } = { terminal: true }) {
       await service.database.run(insertShop, {
         party_id: merchant.partyId,
-        realm: 'test',
+        livemode: false,
         url: 'https://shop.example',
         category_id: 1,
         shop_id: id,
@@ -126,7 +126,7 @@ export async function startCustomerWorld(environment: Record<string, string> = {
       const { rows } = await service.database.withClient((client) =>
         client.query(
           `select customer.status as customer, active_binding_id as active, binding.status as binding,
-             return_by as owed
+             refund_due_at as owed
            from customer join binding using (customer_id) where customer_id = $1 and binding_id = $2`,
           [id, bindingId],
         ),
@@ -138,7 +138,7 @@ export async function startCustomerWorld(environment: Record<string, string> = {
     },
     closeReturn: (name, reason) => resolveVerificationRefund(service.database, service.clock, name, reason),
     async bindingClearing(currency) {
-      const account = bindingClearing({ realm: 'test', currency: currency as Currency });
+      const account = bindingClearing({ livemode: false, currency: currency as Currency });
       const balance = await readBalance(service.database, account);
       return { own: Number(balance.own), returning: Number(balance.own - balance.available) };
     },

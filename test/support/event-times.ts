@@ -15,7 +15,7 @@ const goingBack = `
   union all
   select 'transfer ' || operation_id || '/' || step || ' of ' || aggregate_id || ': resolved before it was pending'
   from ledger_transfer as resolving join ledger_transfer as pending using (aggregate_id, operation_id, step)
-  where resolving.resolves and not pending.resolves and resolving.happened_at < pending.happened_at`;
+  where resolving.completes_pending and not pending.completes_pending and resolving.happened_at < pending.happened_at`;
 
 /** A sentence for each event or transfer whose time is wrong. */
 export async function timesGoingBack(database: DatabasePool): Promise<string[]> {

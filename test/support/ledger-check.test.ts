@@ -153,7 +153,7 @@ test.each([
   [
     'a kopeck more in a balance',
     () =>
-      `update ledger_balance set debits_posted = debits_posted + 1 where (account_id, lane) = (select account_id, lane from ledger_balance where debits_posted > 0 limit 1)`,
+      `update ledger_balance set debits_posted = debits_posted + 1 where (account_id, shard) = (select account_id, shard from ledger_balance where debits_posted > 0 limit 1)`,
   ],
   [
     'a transfer that is gone',
@@ -162,7 +162,7 @@ test.each([
   [
     'a transfer that is there twice',
     () =>
-      `insert into ledger_transfer select aggregate_id, 'payment/2', step, phase, resolves, debit_account, debit_lane, credit_account, credit_lane, posted_minor, pending_minor, happened_at, created_at from ledger_transfer where aggregate_id = '${sold.id}' and step = 'sale'`,
+      `insert into ledger_transfer select aggregate_id, 'payment/2', step, phase, completes_pending, debit_account, debit_shard, credit_account, credit_shard, posted_minor, pending_minor, happened_at, created_at from ledger_transfer where aggregate_id = '${sold.id}' and step = 'sale'`,
   ],
 ])('%s in our own tables is found', async (_what, change) => {
   expect(await compareWith(change())).not.toEqual([]);

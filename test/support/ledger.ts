@@ -16,8 +16,8 @@ export const bookedAt = instantAt(Date.UTC(2026, 0, 19, 10));
 
 export const rubles = (minor: bigint): Money => ({ minor, currency: 'RUB' as Currency });
 
-export function newShop(): Pick<LedgerPayment, 'realm' | 'partyId' | 'shopId' | 'acquirerId'> {
-  return { realm: 'test', partyId: randomIds.next(), shopId: 'TEST', acquirerId: 'bank' };
+export function newShop(): Pick<LedgerPayment, 'livemode' | 'partyId' | 'shopId' | 'acquirerId'> {
+  return { livemode: false, partyId: randomIds.next(), shopId: 'TEST', acquirerId: 'bank' };
 }
 
 export function newPayment(shop = newShop()): LedgerPayment {
@@ -25,7 +25,7 @@ export function newPayment(shop = newShop()): LedgerPayment {
 }
 
 export function newWithdrawal(walletId: string): LedgerWithdrawal {
-  return { realm: 'test', withdrawalId: randomIds.next(), walletId, acquirerId: 'bank' };
+  return { livemode: false, withdrawalId: randomIds.next(), walletId, acquirerId: 'bank' };
 }
 
 /** One transfer at once, outside of everything the business knows. */

@@ -82,7 +82,7 @@ export async function startNode(
 
 const changes = /\b(insert into|update|delete from)\b/;
 /** Cards that are looked at meanwhile, at no fixed moment: they have tests of their own. */
-const besides = /^(claim_due_card(_\d+)?|(reschedule|delete)_kept_card)$/;
+const besides = /^(claim_due_card(_\d+)?|(reschedule|delete)_retained_card)$/;
 
 /** A moment after each write, before anybody hears of it. */
 function fusedDatabase(database: DatabasePool, fuse: Fuse): DatabasePool {

@@ -185,7 +185,7 @@ export async function startPaymentWorld(
     },
     async balance(shopId = 'TEST') {
       const account = settlementAccount({
-        realm: 'test',
+        livemode: false,
         currency: currencies[shopId] ?? ('RUB' as Currency),
         partyId: merchant.partyId,
         shopId,

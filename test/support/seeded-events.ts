@@ -75,7 +75,7 @@ function paymentTerms(
     makeRecurrent: false,
     deadline: createdAt,
     terminal: { id: 'T1', bankId: 'BANK', merchantId: 'M', descriptor: 'SHOP' },
-    realm: 'test',
+    livemode: false,
     fees: {},
   };
 }

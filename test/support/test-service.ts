@@ -7,7 +7,7 @@ import { scopes } from '../../src/platform/http/access.ts';
 import { randomIds } from '../../src/ids.ts';
 import { openLog } from '../../src/platform/log.ts';
 import { insertParty, insertShop } from '../../src/merchants/store/parties.ts';
-import { livemodeOf } from '../../src/merchants/livemode.ts';
+import { livemodeOf } from '../../src/livemode.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 import { defined } from '../../src/defined.ts';
 
@@ -130,7 +130,7 @@ async function createMerchant({ config, database, apiKeys, ports }: Foundation):
     const shop = {
       party_id,
       shop_id,
-      realm: livemodeOf(config.mode),
+      livemode: livemodeOf(config.mode),
       name: shop_id,
       url: 'https://shop.example',
     };

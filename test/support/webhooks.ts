@@ -1,6 +1,6 @@
 // Webhooks for tests that want many: one is made over the API, the others are copies of it with the same keys, because a new
 // RSA pair takes a tenth of a second and more.
-import { open, seal } from '../../src/platform/keys/master-key.ts';
+import { decrypt, encrypt } from '../../src/platform/keys/master-key.ts';
 import { loadWebhook, storeNewWebhook } from '../../src/webhooks/registration/webhooks.store.ts';
 import { webhookIdOf, type Webhook } from '../../src/webhooks/domain/webhook.ts';
 import type { Merchant, TestService } from './test-service.ts';
@@ -31,9 +31,9 @@ export async function copyWebhook(
   const { database, keyring, ports } = service;
   const stored = await loadWebhook(database, webhookId);
   const [key] = stored?.keys ?? [];
-  const sealing = keyring.newest('webhook_key');
+  const encryptionKey = keyring.newest('webhook_key');
   if (!stored || !key) throw new Error(`there is no webhook ${webhookId}`);
-  const plain = open(sealing.secret, key.sealed, `webhook ${webhookId} ${key.generation}`);
+  const plain = decrypt(encryptionKey.secret, key.ciphertext, `webhook ${webhookId} ${key.keyVersion}`);
   const ids = Array.from({ length: copies }, () => webhookIdOf(ports.ids.next()));
   for (const id of ids) {
     const webhook: Webhook = {
@@ -48,8 +48,8 @@ export async function copyWebhook(
             eventTypes: ['WithdrawalFailed'],
           }),
     };
-    const sealed = seal(sealing.secret, plain, `webhook ${id} ${key.generation}`);
-    if (!(await storeNewWebhook(database, webhook, { ...key, sealed }))) throw new Error('one too many');
+    const ciphertext = encrypt(encryptionKey.secret, plain, `webhook ${id} ${key.keyVersion}`);
+    if (!(await storeNewWebhook(database, webhook, { ...key, ciphertext }))) throw new Error('one too many');
   }
   return ids;
 }

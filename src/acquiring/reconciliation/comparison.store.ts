@@ -37,7 +37,7 @@ export function comparisonWith(rooms: readonly ReconciliationSource[]): Comparis
     row: { last: 'text?' },
     text: `
       select least(
-        ${endOf('bank_line', 'aggregate_id', 'run_id = :run_id and ')},
+        ${endOf('report_line', 'aggregate_id', 'run_id = :run_id and ')},
         ${rooms.map(({ table, key }) => endOf(table, key)).join(',\n        ')}) as last`,
   });
 
@@ -50,7 +50,7 @@ export function comparisonWith(rooms: readonly ReconciliationSource[]): Comparis
         ${rooms.map(({ operations }) => `select ${columns} from (${operations}) as room`).join('\n        union all\n')}
       ), line as (
         select *, row_number() over (partition by operation_id order by sequence) as copy
-        from bank_line where run_id = :run_id and aggregate_id between :first and :last
+        from report_line where run_id = :run_id and aggregate_id between :first and :last
       ), pair as (
         select operation_id, sequence,
           case

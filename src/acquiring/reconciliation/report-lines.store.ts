@@ -7,7 +7,7 @@ const insertLines = statement({
   parameters: { run_id: 'text', entries: 'json' },
   row: {},
   text: `
-    insert into bank_line (run_id, aggregate_id, operation_id, sequence, kind, original_id, amount_minor, currency, sign,
+    insert into report_line (run_id, aggregate_id, operation_id, sequence, kind, original_id, amount_minor, currency, sign,
       booked_at, card_mask)
     select :run_id, split_part("operationId", '.', 1), "operationId", sequence, kind, "originalOperationId", amount, currency,
       sign, at, "cardMask"
@@ -17,13 +17,13 @@ const insertLines = statement({
 
 const deleteLines = statement({
   name: 'delete_bank_lines',
-  parameters: { least: 'text', most: 'text', lines: 'int4' },
+  parameters: { first: 'text', last: 'text', lines: 'int4' },
   row: { deleted: 'int8' },
   text: `
     with gone as (
-      delete from bank_line where (run_id, aggregate_id, operation_id, sequence) in (
-        select run_id, aggregate_id, operation_id, sequence from bank_line
-        where run_id between :least and :most order by 1, 2, 3, 4 limit :lines)
+      delete from report_line where (run_id, aggregate_id, operation_id, sequence) in (
+        select run_id, aggregate_id, operation_id, sequence from report_line
+        where run_id between :first and :last order by 1, 2, 3, 4 limit :lines)
       returning 1)
     select count(*) as deleted from gone`,
 });
@@ -32,7 +32,7 @@ const countOfRun = statement({
   name: 'count_bank_lines',
   parameters: { run_id: 'text' },
   row: { lines: 'int8' },
-  text: 'select count(*) as lines from bank_line where run_id = :run_id',
+  text: 'select count(*) as lines from report_line where run_id = :run_id',
 });
 
 const linesAtOnce = 20_000;
@@ -52,9 +52,9 @@ export async function countLines(db: Database, runId: string): Promise<number> {
 }
 
 /** Of the runs with these ids. In parts, each of which is soon done. */
-export async function deleteRuns(db: Database, least: string, most: string): Promise<void> {
+export async function deleteRuns(db: Database, first: string, last: string): Promise<void> {
   for (;;) {
-    const [row] = await db.run(deleteLines, { least, most, lines: linesAtOnce });
+    const [row] = await db.run(deleteLines, { first, last, lines: linesAtOnce });
     if (Number(row?.deleted ?? 0n) < linesAtOnce) return;
   }
 }

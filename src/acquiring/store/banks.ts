@@ -77,8 +77,8 @@ export const retireTerminal = statement({
 export const readBank = statement({
   name: 'read_bank',
   parameters: { bank_id: 'text' },
-  row: { url: 'text', sealed_secret: 'bytea', seal_generation: 'int4' },
-  text: 'select url, sealed_secret, seal_generation from bank where bank_id = :bank_id',
+  row: { url: 'text', secret_ciphertext: 'bytea', key_version: 'int4' },
+  text: 'select url, secret_ciphertext, key_version from bank where bank_id = :bank_id',
 });
 
 export const listBanks = statement({
@@ -97,15 +97,15 @@ export const upsertBank = statement({
   parameters: {
     bank_id: 'text',
     url: 'text',
-    sealed_secret: 'bytea',
-    seal_generation: 'int4',
+    secret_ciphertext: 'bytea',
+    key_version: 'int4',
     created_at: 'timestamptz',
   },
   row: {},
-  text: `insert into bank (bank_id, url, sealed_secret, seal_generation, created_at)
-         values (:bank_id, :url, :sealed_secret, :seal_generation, :created_at)
-         on conflict (bank_id) do update set url = excluded.url, sealed_secret = excluded.sealed_secret,
-                                             seal_generation = excluded.seal_generation`,
+  text: `insert into bank (bank_id, url, secret_ciphertext, key_version, created_at)
+         values (:bank_id, :url, :secret_ciphertext, :key_version, :created_at)
+         on conflict (bank_id) do update set url = excluded.url, secret_ciphertext = excluded.secret_ciphertext,
+                                             key_version = excluded.key_version`,
 });
 
 /** A retired terminal counts too: what was paid through it may have to be given back through it. */

@@ -67,14 +67,14 @@ export const storeBankCard = endpoint({
   errors: ['unsupportedCard', 'invalidCardData'],
   handle: async (
     { caller, body, now },
-    { db, cards, payouts }: { db: Database; cards: Cards; payouts: { realm: 'test' | 'live' } },
+    { db, cards, payouts }: { db: Database; cards: Cards; payouts: { livemode: boolean } },
   ) => {
     const { cardNumber: number, expDate, cardHolder, cvv } = body;
     const entered = {
       number,
       ...defined({ expDate, holder: cardHolder, securityCode: cvv }),
     };
-    const checked = checkPayoutCard(entered, now, { takesExpired: payouts.realm === 'test' });
+    const checked = checkPayoutCard(entered, now, { takesExpired: !payouts.livemode });
     if (!checked.ok) return checked;
     const made = await cards.tokenise(
       db,

@@ -2,18 +2,18 @@
 // each. Whoever makes one keeps the card in the same statement, so that there is never a kept card without a reason.
 export type RetentionReason = readonly [kind: 'payment' | 'binding' | 'destination', ...key: string[]];
 
-export function keptForText(reason: RetentionReason): string {
+export function retentionReasonText(reason: RetentionReason): string {
   return reason.join('/');
 }
 
-export function keptForFrom(text: string): RetentionReason {
+export function retentionReasonFrom(text: string): RetentionReason {
   const [kind = '', ...key] = text.split('/');
   if (kind !== 'payment' && kind !== 'binding' && kind !== 'destination')
     throw new Error(`a card is kept for ${text}, which is nothing`);
   return [kind, ...key];
 }
 
-export const keptParameters = { kept_card: 'text?', kept_for: 'text?' } as const;
+export const retainedCardParameters = { retained_card: 'text?', retained_for: 'text?' } as const;
 
 /**
  * The part of a statement that keeps a card of the party, if there is a row in the common table expression `while`. It has a
@@ -22,8 +22,8 @@ export const keptParameters = { kept_card: 'text?', kept_for: 'text?' } as const
  */
 export function retainCard(whileThereIs: string): string {
   return `update card
-      set is_kept = true, wake_at = coalesce(wake_at, date_trunc('minute', valid_until) + interval '1 minute'),
-          kept_for = (coalesce(kept_for::jsonb, '[]') || to_jsonb(:kept_for))::json
-      from ${whileThereIs} where card_id = :kept_card and card.party_id = :party_id
+      set is_retained = true, wake_at = coalesce(wake_at, date_trunc('minute', valid_until) + interval '1 minute'),
+          retained_for = (coalesce(retained_for::jsonb, '[]') || to_jsonb(:retained_for))::json
+      from ${whileThereIs} where card_id = :retained_card and card.party_id = :party_id
       returning card_id`;
 }

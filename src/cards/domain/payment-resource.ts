@@ -11,8 +11,8 @@ export type ClientInfo = { readonly fingerprint: string; readonly ip: string; re
 /** The one object whose access token made a resource. */
 export type MadeFor = { readonly kind: 'invoice' | 'customer'; readonly id: string };
 
-/** The same number has the same hash under the same generation, whoever the merchant is. Never shown to anyone. */
-export type Fingerprint = { readonly generation: number; readonly hash: Buffer };
+/** The same number has the same hash under the same key version, whoever the merchant is. Never shown to anyone. */
+export type Fingerprint = { readonly keyVersion: number; readonly hash: Buffer };
 
 /** A card is stored to be charged or to be paid out to, and is never used for the other. */
 export type Purpose = 'payment' | 'payout';

@@ -9,7 +9,12 @@ import {
 } from '../../platform/database/external-id.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import { detailsOf, type PaymentSystem } from '../domain/card.ts';
-import { retainCard, keptForText, keptParameters, type RetentionReason } from '../domain/card-retention.ts';
+import {
+  retainCard,
+  retentionReasonText,
+  retainedCardParameters,
+  type RetentionReason,
+} from '../domain/card-retention.ts';
 import {
   sessionOf,
   tokenOf,
@@ -18,7 +23,7 @@ import {
   type PaymentResource,
   type Purpose,
 } from '../domain/payment-resource.ts';
-import type { SealedCode, TakenCode } from './security-codes.ts';
+import type { EncryptedCode, TakenCode } from './security-codes.ts';
 
 const columns = {
   card_id: 'text',
@@ -32,8 +37,8 @@ const columns = {
   mask: 'text',
   client_info: 'json',
   fingerprint: 'bytea',
-  fingerprint_generation: 'int4',
-  identity_hash: 'bytea',
+  fingerprint_key_version: 'int4',
+  match_hash: 'bytea',
 } as const;
 const columnNames = Object.keys(columns);
 
@@ -41,8 +46,8 @@ const stored = {
   ...columns,
   stored_at: 'timestamptz',
   external_id: 'text?',
-  sealed: 'bytea',
-  seal_generation: 'int4',
+  ciphertext: 'bytea',
+  key_version: 'int4',
 } as const;
 const storedNames = Object.keys(stored);
 
@@ -55,14 +60,14 @@ const operation = 'createPaymentResource';
 const codeParameters = {
   half_hour: 'int4?',
   wrapped_key: 'bytea?',
-  sealed_code: 'bytea?',
+  code_ciphertext: 'bytea?',
   expires_at: 'timestamptz?',
 } as const;
 
 /** Only under a key that is still there: a node may remember one that a crash of the database took away. */
 const insertCode = (from: string) => `
-  insert into security_code (session_id, card_id, half_hour, sealed, expires_at)
-  select :session_id, :card_id, :half_hour, :sealed_code, :expires_at from ${from}
+  insert into security_code (session_id, card_id, half_hour, ciphertext, expires_at)
+  select :session_id, :card_id, :half_hour, :code_ciphertext, :expires_at from ${from}
   where security_code_key.half_hour = :half_hour and security_code_key.wrapped = :wrapped_key
   returning session_id`;
 
@@ -71,7 +76,7 @@ const insertCard = statement({
   parameters: { ...stored, ...codeParameters },
   row: { has_code: 'bool' },
   text: `
-    with ${claimExternalId(operation, ':card_id', ':identity_hash')}, made as (
+    with ${claimExternalId(operation, ':card_id', ':match_hash')}, made as (
       insert into card (${storedNames.join(', ')})
       select ${storedNames.map((name) => `:${name}`).join(', ')}
       from claimed
@@ -112,31 +117,31 @@ const readCardByExternalId = readByExternalId({
 
 const keepCardAlone = statement({
   name: 'keep_card',
-  parameters: { ...keptParameters, party_id: 'text' },
+  parameters: { ...retainedCardParameters, party_id: 'text' },
   row: { card_id: 'text' },
   text: `with asked as (select) ${retainCard('asked')}`,
 });
 
-/** The sealed card, and the code that waits for it, which is gone with this. */
+/** The encrypted card, and the code that waits for it, which is gone with this. */
 const takeOut = statement({
   name: 'take_card_and_security_code',
   parameters: { card_id: 'text', session_id: 'text?' },
   row: {
     party_id: 'text',
-    sealed: 'bytea',
-    seal_generation: 'int4',
+    ciphertext: 'bytea',
+    key_version: 'int4',
     half_hour: 'int4?',
     wrapped_key: 'bytea?',
-    sealed_code: 'bytea?',
+    code_ciphertext: 'bytea?',
     expires_at: 'timestamptz?',
   },
   text: `
     with taken as (
       delete from security_code where session_id = :session_id and card_id = :card_id
-      returning half_hour, sealed, expires_at
+      returning half_hour, ciphertext, expires_at
     )
-    select party_id, card.sealed, seal_generation, half_hour, wrapped as wrapped_key,
-           taken.sealed as sealed_code, expires_at
+    select party_id, card.ciphertext, key_version, half_hour, wrapped as wrapped_key,
+           taken.ciphertext as code_ciphertext, expires_at
     from card left join (taken join security_code_key using (half_hour)) on true
     where card_id = :card_id`,
 });
@@ -162,13 +167,13 @@ const deleteCard = statement({
 });
 
 /** Who is being kept at this moment is passed over. */
-const deleteUnkept = statement({
-  name: 'delete_unkept_cards',
-  parameters: { before: 'timestamptz', most: 'int4' },
+const deleteUnretained = statement({
+  name: 'delete_unretained_cards',
+  parameters: { before: 'timestamptz', limit: 'int4' },
   row: { card_id: 'text' },
   text: deleteCards(`card_id in (
-      select card_id from card where not is_kept and stored_at < :before
-      limit :most for update skip locked
+      select card_id from card where not is_retained and stored_at < :before
+      limit :limit for update skip locked
     )`),
 });
 
@@ -176,7 +181,7 @@ const deleteUnkept = statement({
 export async function storeCard(
   db: Database,
   row: StoredCardRow,
-  code: SealedCode | undefined,
+  code: EncryptedCode | undefined,
 ): Promise<{ made: false } | { made: true; hasCode: boolean }> {
   const [made] = await db.run(insertCard, { ...row, ...codeColumns(code) });
   return made ? { made: true, hasCode: made.has_code } : { made: false };
@@ -185,7 +190,7 @@ export async function storeCard(
 export async function storeCode(
   db: Database,
   owner: { sessionId: string; cardId: string },
-  code: SealedCode,
+  code: EncryptedCode,
 ): Promise<boolean> {
   const { sessionId: session_id, cardId: card_id } = owner;
   const rows = await db.run(insertCodeAlone, { session_id, card_id, ...codeColumns(code) });
@@ -195,7 +200,7 @@ export async function storeCode(
 export async function returnCode(
   db: Database,
   { sessionId: session_id, cardId: card_id }: { sessionId: string; cardId: string },
-  code: SealedCode,
+  code: EncryptedCode,
 ): Promise<void> {
   await db.run(insertCodeAgain, { session_id, card_id, ...codeColumns(code) });
 }
@@ -224,15 +229,15 @@ export async function markRetained(
   cardId: string,
   reason: RetentionReason,
 ): Promise<boolean> {
-  const kept = { kept_card: cardId, kept_for: keptForText(reason) };
+  const kept = { retained_card: cardId, retained_for: retentionReasonText(reason) };
   const rows = await db.run(keepCardAlone, { ...kept, party_id: partyId });
   return rows.length > 0;
 }
 
 export type TakenOut = {
   readonly partyId: string;
-  readonly sealed: Buffer;
-  readonly generation: number;
+  readonly ciphertext: Buffer;
+  readonly keyVersion: number;
   readonly code?: TakenCode;
 };
 
@@ -243,10 +248,16 @@ export async function takeCardOut(
 ): Promise<TakenOut | undefined> {
   const [row] = await db.run(takeOut, { card_id: cardId, session_id: sessionId ?? null });
   if (!row) return undefined;
-  const { party_id: partyId, sealed, seal_generation: generation } = row;
-  const { half_hour: halfHour, wrapped_key: wrappedKey, sealed_code, expires_at: expiresAt } = row;
-  if (halfHour === null || !wrappedKey || !sealed_code || !expiresAt) return { partyId, sealed, generation };
-  return { partyId, sealed, generation, code: { halfHour, wrappedKey, sealed: sealed_code, expiresAt } };
+  const { party_id: partyId, ciphertext, key_version: keyVersion } = row;
+  const { half_hour: halfHour, wrapped_key: wrappedKey, code_ciphertext, expires_at: expiresAt } = row;
+  if (halfHour === null || !wrappedKey || !code_ciphertext || !expiresAt)
+    return { partyId, ciphertext, keyVersion };
+  return {
+    partyId,
+    ciphertext,
+    keyVersion,
+    code: { halfHour, wrappedKey, ciphertext: code_ciphertext, expiresAt },
+  };
 }
 
 export async function removeCard(db: Database, partyId: string, cardId: string): Promise<boolean> {
@@ -256,19 +267,19 @@ export async function removeCard(db: Database, partyId: string, cardId: string):
 
 const removedAtOnce = 1_000;
 
-export async function removeUnkept(db: Database, before: Instant): Promise<number> {
+export async function removeUnretained(db: Database, before: Instant): Promise<number> {
   for (let removed = 0; ;) {
-    const rows = await db.run(deleteUnkept, { before, most: removedAtOnce });
+    const rows = await db.run(deleteUnretained, { before, limit: removedAtOnce });
     removed += rows.length;
     if (rows.length < removedAtOnce) return removed;
   }
 }
 
-function codeColumns(code: SealedCode | undefined): Values<typeof codeParameters> {
+function codeColumns(code: EncryptedCode | undefined): Values<typeof codeParameters> {
   return {
     half_hour: code?.halfHour ?? null,
     wrapped_key: code?.wrappedKey ?? null,
-    sealed_code: code?.sealed ?? null,
+    code_ciphertext: code?.ciphertext ?? null,
     expires_at: code?.expiresAt ?? null,
   };
 }
@@ -284,7 +295,7 @@ export function resourceFromRow(row: CardRow): PaymentResource {
     card: detailsOf(row.mask, row.payment_system as PaymentSystem),
     clientInfo: row.client_info as ClientInfo,
     validUntil: row.valid_until,
-    fingerprint: { generation: row.fingerprint_generation, hash: row.fingerprint },
-    cardMatchHash: row.identity_hash,
+    fingerprint: { keyVersion: row.fingerprint_key_version, hash: row.fingerprint },
+    cardMatchHash: row.match_hash,
   };
 }

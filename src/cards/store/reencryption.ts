@@ -5,78 +5,78 @@ import { statement } from '../../platform/database/statement.ts';
 
 const countOlder = statement({
   name: 'count_cards_under_older_keys',
-  parameters: { generation: 'int4' },
+  parameters: { key_version: 'int4' },
   row: { count: 'int8' },
-  text: 'select count(*) as count from card where seal_generation < :generation',
+  text: 'select count(*) as count from card where key_version < :key_version',
 });
 
 /** In the order of the index, so that each batch goes on where the last one ended. */
 const readOlder = statement({
   name: 'read_cards_under_older_keys',
-  parameters: { generation: 'int4', after_generation: 'int4', after_card: 'text', most: 'int4' },
-  row: { card_id: 'text', party_id: 'text', sealed: 'bytea', seal_generation: 'int4' },
-  text: `select card_id, party_id, sealed, seal_generation from card
-         where seal_generation < :generation and (seal_generation, card_id) > (:after_generation, :after_card)
-         order by seal_generation, card_id limit :most`,
+  parameters: { key_version: 'int4', after_key_version: 'int4', after_card: 'text', limit: 'int4' },
+  row: { card_id: 'text', party_id: 'text', ciphertext: 'bytea', key_version: 'int4' },
+  text: `select card_id, party_id, ciphertext, key_version from card
+         where key_version < :key_version and (key_version, card_id) > (:after_key_version, :after_card)
+         order by key_version, card_id limit :limit`,
 });
 
 const exchange = statement({
   name: 'exchange_sealed_cards',
-  parameters: { cards: 'json', generation: 'int4' },
+  parameters: { cards: 'json', key_version: 'int4' },
   row: { card_id: 'text' },
-  text: `update card set sealed = decode(new ->> 'sealed', 'base64'), seal_generation = :generation
+  text: `update card set ciphertext = decode(new ->> 'ciphertext', 'base64'), key_version = :key_version
          from json_array_elements(:cards) as new
-         where card_id = new ->> 'id' and card.sealed = decode(new ->> 'was', 'base64')
+         where card_id = new ->> 'id' and card.ciphertext = decode(new ->> 'was', 'base64')
          returning card_id`,
 });
 
-export type SealedCardRow = {
+export type EncryptedCardRow = {
   readonly cardId: string;
   readonly partyId: string;
-  readonly sealed: Buffer;
-  readonly generation: number;
+  readonly ciphertext: Buffer;
+  readonly keyVersion: number;
 };
 
-export type Place = { readonly generation: number; readonly cardId: string };
-export const beginning: Place = { generation: 0, cardId: '' };
+export type Place = { readonly keyVersion: number; readonly cardId: string };
+export const beginning: Place = { keyVersion: 0, cardId: '' };
 
-export async function countUnderOlderKeys(db: Database, generation: number): Promise<number> {
-  const [row] = await db.run(countOlder, { generation });
+export async function countUnderOlderKeys(db: Database, keyVersion: number): Promise<number> {
+  const [row] = await db.run(countOlder, { key_version: keyVersion });
   return Number(row?.count ?? 0);
 }
 
 export async function readUnderOlderKeys(
   db: Database,
-  generation: number,
+  keyVersion: number,
   after: Place,
-  most: number,
-): Promise<SealedCardRow[]> {
+  limit: number,
+): Promise<EncryptedCardRow[]> {
   const rows = await db.run(readOlder, {
-    generation,
-    after_generation: after.generation,
+    key_version: keyVersion,
+    after_key_version: after.keyVersion,
     after_card: after.cardId,
-    most,
+    limit,
   });
   return rows.map((row) => ({
     cardId: row.card_id,
     partyId: row.party_id,
-    sealed: row.sealed,
-    generation: row.seal_generation,
+    ciphertext: row.ciphertext,
+    keyVersion: row.key_version,
   }));
 }
 
 /** Answers how many were exchanged. */
 export async function swapCiphertext(
   db: Database,
-  generation: number,
-  cards: readonly { cardId: string; was: Buffer; sealed: Buffer }[],
+  keyVersion: number,
+  cards: readonly { cardId: string; was: Buffer; ciphertext: Buffer }[],
 ): Promise<number> {
   const rows = await db.run(exchange, {
-    generation,
-    cards: cards.map(({ cardId, was, sealed }) => ({
+    key_version: keyVersion,
+    cards: cards.map(({ cardId, was, ciphertext }) => ({
       id: cardId,
       was: was.toString('base64'),
-      sealed: sealed.toString('base64'),
+      ciphertext: ciphertext.toString('base64'),
     })),
   });
   return rows.length;

@@ -4,16 +4,16 @@ import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
 import { deleteCards } from './cards.ts';
 
-const readKept = statement({
-  name: 'read_kept_card',
+const readRetained = statement({
+  name: 'read_retained_card',
   parameters: { card_id: 'text' },
-  row: { kept_for: 'json?', valid_until: 'timestamptz' },
-  text: 'select kept_for, valid_until from card where card_id = :card_id and is_kept',
+  row: { retained_for: 'json?', valid_until: 'timestamptz' },
+  text: 'select retained_for, valid_until from card where card_id = :card_id and is_retained',
 });
 
 /** Not when somebody asked for a look while this one was under way: that is taken next. */
 const rescheduleCard = statement({
-  name: 'reschedule_kept_card',
+  name: 'reschedule_retained_card',
   parameters: { card_id: 'text', wake_at: 'timestamptz' },
   row: {},
   text: `update card set wake_at = :wake_at, attempts = 0, stuck_at = null, stuck_reason = null
@@ -21,26 +21,26 @@ const rescheduleCard = statement({
 });
 
 const hasten = statement({
-  name: 'hasten_look_at_kept_card',
+  name: 'expedite_retained_card',
   parameters: { card_id: 'text', now: 'timestamptz' },
   row: {},
   text: `update card set wake_at = :now, attempts = 0 where card_id = :card_id and wake_at > :now`,
 });
 
 /** Not when it has been kept for something else since it was read. */
-const deleteKept = statement({
-  name: 'delete_kept_card',
-  parameters: { card_id: 'text', kept_for: 'json' },
+const deleteRetained = statement({
+  name: 'delete_retained_card',
+  parameters: { card_id: 'text', retained_for: 'json' },
   row: { card_id: 'text' },
-  text: deleteCards('card_id = :card_id and kept_for::jsonb = (:kept_for)::jsonb'),
+  text: deleteCards('card_id = :card_id and retained_for::jsonb = (:retained_for)::jsonb'),
 });
 
-export async function findKept(
+export async function findRetained(
   db: Database,
   cardId: string,
-): Promise<{ keptFor: readonly string[]; validUntil: Instant } | undefined> {
-  const [row] = await db.run(readKept, { card_id: cardId });
-  return row && { keptFor: (row.kept_for ?? []) as string[], validUntil: row.valid_until };
+): Promise<{ retainedFor: readonly string[]; validUntil: Instant } | undefined> {
+  const [row] = await db.run(readRetained, { card_id: cardId });
+  return row && { retainedFor: (row.retained_for ?? []) as string[], validUntil: row.valid_until };
 }
 
 export async function reschedule(db: Database, cardId: string, at: Instant): Promise<void> {
@@ -54,7 +54,7 @@ export async function expedite(db: Database, cardId: string, now: Instant): Prom
 export async function removeRetained(
   db: Database,
   cardId: string,
-  keptFor: readonly string[],
+  retainedFor: readonly string[],
 ): Promise<void> {
-  await db.run(deleteKept, { card_id: cardId, kept_for: keptFor });
+  await db.run(deleteRetained, { card_id: cardId, retained_for: retainedFor });
 }

@@ -3,13 +3,13 @@
 import type { Instant } from '../../clock.ts';
 import { statement } from '../../platform/database/statement.ts';
 
-export type SealedCode = {
+export type EncryptedCode = {
   readonly halfHour: number;
   readonly wrappedKey: Buffer;
-  readonly sealed: Buffer;
+  readonly ciphertext: Buffer;
   readonly expiresAt: Instant;
 };
-export type TakenCode = SealedCode;
+export type TakenCode = EncryptedCode;
 
 export const readCodeKey = statement({
   name: 'read_security_code_key',
@@ -35,9 +35,9 @@ export const deleteOldCodeKeys = statement({
 
 export const deleteExpiredCodes = statement({
   name: 'delete_expired_security_codes',
-  parameters: { now: 'timestamptz', most: 'int4' },
+  parameters: { now: 'timestamptz', limit: 'int4' },
   row: { session_id: 'text' },
   text: `delete from security_code where session_id in
-           (select session_id from security_code where expires_at <= :now limit :most for update skip locked)
+           (select session_id from security_code where expires_at <= :now limit :limit for update skip locked)
          returning session_id`,
 });

@@ -1,4 +1,5 @@
 // mandate party, mandate shop: who may trade, and whether.
+import { livemodeOf, modeName } from '../../livemode.ts';
 import { isKnownCurrency } from '../../money.ts';
 import {
   insertParty,
@@ -14,7 +15,6 @@ import {
   setShopFlags,
 } from '../../merchants/store/parties.ts';
 import { originOf, maxOrigins } from '../../merchants/domain/party.ts';
-import { livemodeOf } from '../../merchants/livemode.ts';
 import { printTable, withFoundation } from '../foundation.ts';
 
 export async function createParty(options: { name: string; id?: string }): Promise<void> {
@@ -76,7 +76,7 @@ export async function createShop(options: {
     const rows = await database.run(insertShop, {
       party_id: options.party,
       shop_id,
-      realm: livemodeOf(config.mode),
+      livemode: livemodeOf(config.mode),
       name: options.name,
       url: options.url,
       category_id: Number(options.category),
@@ -89,18 +89,18 @@ export async function createShop(options: {
 }
 
 export async function listShops(options: { party: string }): Promise<void> {
-  const { rows, realm } = await withFoundation(async ({ config, database }) => ({
+  const { rows, livemode } = await withFoundation(async ({ config, database }) => ({
     rows: await database.run(listShopsOf, { party_id: options.party }),
-    realm: livemodeOf(config.mode),
+    livemode: livemodeOf(config.mode),
   }));
   printTable(
-    ['shop', 'name', 'currency', 'realm', 'state'],
+    ['shop', 'name', 'currency', 'mode', 'state'],
     rows.map((row) => [
       row.shop_id,
       row.name,
       row.currency,
-      row.realm,
-      row.realm === realm ? stateOf(row) : 'of the other mode',
+      modeName(row.livemode),
+      row.livemode === livemode ? stateOf(row) : 'of the other mode',
     ]),
   );
 }

@@ -2,13 +2,11 @@
 import { buildService } from '../../app/compose.ts';
 import { printTable, withFoundation } from '../foundation.ts';
 
-/** The kind of a job is its table, but for this one. */
-const tableOfEmails = 'letter';
-const kindOfEmails = 'payer_email';
+/** Accepted as long as the renamed commands are. */
+const formerKinds: Readonly<Record<string, string>> = { letter: 'payer_email' };
 
 export async function listStuckJobs(options: { json?: true }): Promise<void> {
-  const found = await withFoundation((foundation) => buildService(foundation).jobs.stuckJobs());
-  const jobs = found.map((job) => ({ ...job, kind: job.kind === tableOfEmails ? kindOfEmails : job.kind }));
+  const jobs = await withFoundation((foundation) => buildService(foundation).jobs.stuckJobs());
   if (options.json) return console.log(JSON.stringify(jobs, null, 2));
   if (jobs.length === 0) return console.log('Nothing is stuck.');
   printTable(
@@ -17,9 +15,9 @@ export async function listStuckJobs(options: { json?: true }): Promise<void> {
   );
 }
 
-export async function retryJob(kind: string, id: string): Promise<void> {
-  const table = kind === kindOfEmails ? tableOfEmails : kind;
-  const found = await withFoundation((foundation) => buildService(foundation).jobs.retry(table, id));
+export async function retryJob(givenKind: string, id: string): Promise<void> {
+  const kind = formerKinds[givenKind] ?? givenKind;
+  const found = await withFoundation((foundation) => buildService(foundation).jobs.retry(kind, id));
   if (!found)
     throw new Error(`no stuck job of kind ${kind} with ID ${id}; list them with mandate jobs stuck`);
   console.log(`${kind} ${id} is due again; a running node runs it within a second.`);

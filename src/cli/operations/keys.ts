@@ -1,7 +1,8 @@
 // mandate keys: API keys made, listed, rotated and ended; the signing key of access tokens rotated.
+import { modeName } from '../../livemode.ts';
 import { systemClock } from '../../clock.ts';
 import { allScopes, scopes } from '../../platform/http/access.ts';
-import { apiKeysOf, endApiKey } from '../../merchants/api-keys.ts';
+import { apiKeysOf, endApiKey, type ApiKey } from '../../merchants/api-keys.ts';
 import { readParty } from '../../merchants/store/parties.ts';
 import { printTable, withDatabase, withFoundation } from '../foundation.ts';
 
@@ -21,12 +22,12 @@ export async function createKey(options: { party: string; name: string; scopes?:
 
 export async function listKeys(options: { party: string; json?: true }): Promise<void> {
   const keys = await withDatabase((database) => apiKeysOf(database, options.party));
-  if (options.json) return console.log(JSON.stringify(keys, null, 2));
+  if (options.json) return console.log(JSON.stringify(keys.map(asJson), null, 2));
   printTable(
-    ['key', 'realm', 'name', 'made', 'ends', 'scopes'],
+    ['key', 'mode', 'name', 'made', 'ends', 'scopes'],
     keys.map((key) => [
       key.keyId,
-      key.realm,
+      modeName(key.livemode),
       key.name,
       key.createdAt.slice(0, 19),
       key.revokedAt ? `revoked ${key.revokedAt.slice(0, 19)}` : (key.expiresAt?.slice(0, 19) ?? '-'),
@@ -52,12 +53,16 @@ export async function revokeKey(keyId: string): Promise<void> {
 }
 
 export async function rotateSigningKey(): Promise<void> {
-  const generation = await withFoundation(({ keyring }) => keyring.rotate('access_token'));
-  console.log(`New access tokens are signed with generation ${generation}, by every node within a minute.`);
+  const keyVersion = await withFoundation(({ keyring }) => keyring.rotate('access_token'));
+  console.log(`New access tokens are signed with key version ${keyVersion}, by every node within a minute.`);
 }
 
 /** The key alone on standard output, so that a script can keep it; the advice beside it. */
 function showOnce(text: string): void {
   console.log(text);
   console.error('Keep it now: it is not stored and cannot be shown again.');
+}
+
+function asJson({ livemode, ...key }: ApiKey) {
+  return { ...key, realm: modeName(livemode) };
 }

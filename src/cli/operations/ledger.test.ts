@@ -30,7 +30,7 @@ test(
   'a check prints every invariant with its numbers and ends well, until something is wrong',
   { timeout: 120_000 },
   async () => {
-    const deposit = { realm: 'test', depositId: 'D', walletId: 'W', bankAccountId: 'B' } as const;
+    const deposit = { livemode: false, depositId: 'D', walletId: 'W', bankAccountId: 'B' } as const;
     const createdAt = parseInstant('2026-01-19T10:00:00Z')!;
     await storeDeposit(
       db.database,

@@ -60,7 +60,7 @@ function printAccount(
     ['account', account.account_id],
     [
       ['normal balance', normalBalance],
-      ['floor', account.has_floor ? 'what is available is never below zero' : 'none'],
+      ['overdraft', account.forbids_overdraft ? 'forbidden' : 'allowed'],
       ['opened', account.opened_at.slice(0, 19)],
       ['own', String(balance.own)],
       ['available', String(balance.available)],
@@ -70,8 +70,8 @@ function printAccount(
   console.log();
   printTable(
     ['shard', 'debits', 'credits', 'debits pending', 'credits pending'],
-    shards.map(({ lane, debits_posted, credits_posted, debits_pending, credits_pending }) =>
-      [lane, debits_posted, credits_posted, debits_pending, credits_pending].map(String),
+    shards.map(({ shard, debits_posted, credits_posted, debits_pending, credits_pending }) =>
+      [shard, debits_posted, credits_posted, debits_pending, credits_pending].map(String),
     ),
   );
   console.log();

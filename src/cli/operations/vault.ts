@@ -12,8 +12,8 @@ export async function rotateVault(options: { wait: string }): Promise<void> {
     reencryptCards({ db, keyring, report: show, nodesLearnWithinMs: waitSeconds * 1_000 }),
   );
   if (isTTY) process.stderr.write('\n');
-  const { generation, done, resumed, unreadable } = result;
-  console.log(`${done} cards were sealed anew, with the key of generation ${generation}.`);
+  const { keyVersion, done, resumed, unreadable } = result;
+  console.log(`${done} cards were encrypted again, with key version ${keyVersion}.`);
   if (resumed) {
     console.log('This finished an earlier run that was interrupted. Run it again for another new key.');
   }

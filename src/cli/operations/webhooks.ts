@@ -2,7 +2,7 @@
 import { epochMsOf, instantAt, parseInstant, type Instant } from '../../clock.ts';
 import { topics, type Foundation } from '../../app/compose.ts';
 import { openMerchants } from '../../merchants/merchants.ts';
-import { livemodeOf } from '../../merchants/livemode.ts';
+import { livemodeOf } from '../../livemode.ts';
 import { addressOf, listen as listenTo } from '../../webhooks/listen.ts';
 import { queuesOf, resume } from '../../webhooks/inspection/inspection.store.ts';
 import { resetCursor } from '../../webhooks/feed/reset-cursor.store.ts';
@@ -33,7 +33,7 @@ export async function listWebhooks(options: { party: string; json?: true }): Pro
 export async function listParked(webhookId: string, options: { json?: true }): Promise<void> {
   const rows = await withFoundation(async (foundation) => {
     await webhookNamed(foundation, webhookId);
-    return queuesOf(foundation.database, webhookId, { state: 'parked', most: maxShown });
+    return queuesOf(foundation.database, webhookId, { state: 'parked', limit: maxShown });
   });
   if (options.json) return console.log(JSON.stringify(rows, null, 2));
   if (rows.length === 0) return console.log('Nothing is parked.');

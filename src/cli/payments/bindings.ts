@@ -20,7 +20,7 @@ export async function listRefunds(options: { json?: true }): Promise<void> {
       refund.partyId,
       refund.status,
       `${refund.amountMinor} ${refund.currency}`,
-      refund.returnBy.slice(0, 19),
+      refund.refundDueAt.slice(0, 19),
       refund.isOverdue ? 'late' : '',
       refund.stuckReason ?? '',
     ]),

@@ -38,7 +38,7 @@ export async function listMissingConsents(options: {
   shop?: string;
   json?: true;
 }): Promise<void> {
-  const asked = { partyId: options.party, shopId: options.shop, most: maxShown };
+  const asked = { partyId: options.party, shopId: options.shop, limit: maxShown };
   const found = await withFoundation(({ database }) => findWithoutEvidence(database, asked));
   if (options.json) return console.log(JSON.stringify(found, null, 2));
   if (found.length === 0)
@@ -57,8 +57,8 @@ export async function listMissingConsents(options: {
 /** Of all generations: what was sealed with an older one is shown in disputes for years. */
 export async function listConsentKeys(): Promise<void> {
   await withFoundation(async ({ keyring }) => {
-    for (const { generation, publicKey } of await sealKeysOf(keyring))
-      console.log(`${generation}  ${publicKey}`);
+    for (const { keyVersion, publicKey } of await sealKeysOf(keyring))
+      console.log(`${keyVersion}  ${publicKey}`);
   });
 }
 
@@ -70,9 +70,9 @@ export async function showConsentKey(): Promise<void> {
 
 export async function rotateConsentKey(): Promise<void> {
   await withFoundation(async ({ keyring }) => {
-    const generation = await keyring.rotate('consent_seal');
+    const keyVersion = await keyring.rotate('consent_seal');
     const key = (await sealKeysOf(keyring)).at(-1)?.publicKey;
-    console.log(`new consent bundles are sealed with the key of generation ${generation}: ${key}`);
+    console.log(`new consent bundles are sealed with key version ${keyVersion}: ${key}`);
     console.log(
       'nodes that run learn of it within a minute; the keys before go on being good for what they sealed',
     );

@@ -1,4 +1,5 @@
 // mandate identity, mandate wallet, mandate payout: what an operator decides about payouts.
+import { livemodeOf } from '../../livemode.ts';
 import type { Foundation } from '../../app/compose.ts';
 import { readParty } from '../../merchants/store/parties.ts';
 import { isKnownCurrency } from '../../money.ts';
@@ -21,10 +22,8 @@ import { defined } from '../../defined.ts';
 
 type Transaction = Parameters<Parameters<Foundation['database']['transaction']>[0]>[0];
 
-const livemodeOf = ({ config }: Foundation) => (config.mode === 'live' ? 'live' : 'test');
-
 export async function listIdentities(options: { party: string }): Promise<void> {
-  const all = { provider: null, class: null, level: null, most: 1_000, before_at: null, before_id: null };
+  const all = { provider: null, class: null, level: null, limit: 1_000, before_at: null, before_id: null };
   const identities = await withFoundation(({ database }) =>
     readIdentities(database, { party_id: options.party, ...all }),
   );
@@ -110,7 +109,7 @@ export async function deposit(
     if (!wallet) throw new Error(`there is no wallet ${walletId}`);
     const given = {
       id: reference === undefined ? ports.ids.next() : depositIdOf(wallet.id, reference),
-      realm: livemodeOf(foundation),
+      livemode: livemodeOf(foundation.config.mode),
       minor,
       now: ports.clock.now(),
       ...defined({ description }),
@@ -198,7 +197,7 @@ export async function resolveWithdrawal(id: string, options: { as: string; reaso
       const stored = await claimStuckJob(tx, id);
       if (!stored) throw new Error(`withdrawal ${id} has no stuck job; list them with mandate jobs stuck`);
       const now = ports.clock.now();
-      if (!(await storeEnd(tx, stored, fact, { realm: livemodeOf(foundation), now })))
+      if (!(await storeEnd(tx, stored, fact, { livemode: livemodeOf(foundation.config.mode), now })))
         throw new Error(`withdrawal ${id} was changed by somebody else; look again`);
     });
   });

@@ -68,11 +68,11 @@ export async function recoverPayout(operationId: string, options: RecoverPayout)
         feeMinor: agreed.feeMinorOf({ minor, currency }),
         ...defined({ externalId: options.externalId }),
       };
-      const { realm } = payouts;
+      const { livemode } = payouts;
       const { reason } = options;
       const now = ports.clock.now();
       const restored = await recoverWithdrawal(db, paid, around, {
-        realm,
+        livemode,
         reason,
         now,
         ...defined({ walletGrant: options.walletGrant }),

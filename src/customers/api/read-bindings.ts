@@ -37,7 +37,7 @@ export const listBindings = endpoint({
       if (!last.stored) return refuse('bindingNotFound');
       after = last.stored.binding.number;
     }
-    const found = await findBindings(db, name, { after, most: query.limit ?? all });
+    const found = await findBindings(db, name, { after, limit: query.limit ?? all });
     if (!found) return refuse('customerNotFound');
     return accept(found.map(({ binding, customer }) => bindingBody(binding, customer, caller)));
   },

@@ -43,8 +43,8 @@ export const getCustomerRecurring = endpoint({
     const { card, shopId, id: customerId } = customer;
     if (!card) return refuse('customerNotReady');
     const shop = await merchants.shop(partyId, shopId);
-    const { token, realm } = card;
-    const of = { named: card.seriesId, customerId, partyId, realm, token };
+    const { token, livemode } = card;
+    const of = { named: card.seriesId, customerId, partyId, livemode, token };
     const seriesId = await recurring.seriesOfCustomer(db, of);
     const amount =
       shop && query.amount !== undefined
@@ -76,10 +76,10 @@ export const getBindingConsent = endpoint({
     const found = await findBinding(db, { partyId, customerId, bindingId });
     if (!found) return refuse('customerNotFound');
     if (!found.stored) return refuse('bindingNotFound');
-    const { card, realm, state } = found.stored.binding;
+    const { card, livemode, state } = found.stored.binding;
     if (state.name !== 'succeeded' && state.name !== 'withdrawn') return refuse('recurringNotFound');
     const named = await seriesOfBinding(db, { customerId, bindingId });
-    const of = { named, customerId, partyId, realm, token: card.token };
+    const of = { named, customerId, partyId, livemode, token: card.token };
     const seriesId = await recurring.seriesOfCustomer(db, of);
     const bundle = await recurring.bundle(db, seriesId, now);
     return bundle ? accept(bundleBody(bundle)) : refuse('recurringNotFound');

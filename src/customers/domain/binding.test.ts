@@ -25,7 +25,7 @@ const hour = 60 * minute;
 const shop: Shop = {
   id: 'TEST',
   partyId: 'P',
-  realm: 'test',
+  livemode: false,
   name: 'Shop',
   url: 'https://shop.example',
   categoryId: 1,
@@ -187,7 +187,7 @@ describe('starting', () => {
         amount: { minor: 1_000n, currency: 'RUB' },
         email: 'payer@example.com',
         deadline: laterBy(now, 30 * minute),
-        realm: 'test',
+        livemode: false,
       },
     });
   });

@@ -5,7 +5,6 @@ import type { Interaction, Terminal } from '../../acquiring/domain/bank-port.ts'
 import type { CardDetails } from '../../cards/domain/card.ts';
 import type { ClientInfo } from '../../cards/domain/payment-resource.ts';
 import { laterBy, type Instant } from '../../clock.ts';
-import type { Realm } from '../../merchants/domain/party.ts';
 import type { Money } from '../../money.ts';
 import type { MandateGiven } from '../../recurring/domain/mandate.ts';
 import type { PaymentFailure } from '../../payments/domain/payment-failure.ts';
@@ -38,7 +37,7 @@ export type BindingTerms = {
   readonly deadline: Instant;
   /** Becomes another one only before anything was sent. */
   readonly terminal: Terminal;
-  readonly realm: Realm;
+  readonly livemode: boolean;
 };
 
 export type BindingState =

@@ -60,7 +60,7 @@ export function decideStart(
       amount: { minor, currency: shop.currency },
       ...defined({ email }),
       deadline: laterBy(now, authorisationMs),
-      realm: shop.realm,
+      livemode: shop.livemode,
     },
   });
 }

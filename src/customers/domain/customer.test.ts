@@ -18,7 +18,7 @@ const party: Party = { id: 'P', name: 'Party', isBlocked: false, isSuspended: fa
 const shop: Shop = {
   id: 'TEST',
   partyId: 'P',
-  realm: 'test',
+  livemode: false,
   name: 'Shop',
   url: 'https://shop.example',
   categoryId: 1,

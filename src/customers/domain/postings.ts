@@ -11,7 +11,7 @@ export function journalOf(
   facts: readonly (BindingFact | CustomerFact)[],
 ): Journal | undefined {
   const binding = {
-    realm: before.realm,
+    livemode: before.livemode,
     customerId: before.customerId,
     bindingId: before.id,
     acquirerId: before.terminal.bankId,

@@ -6,7 +6,8 @@ import { evolveBinding, type Binding, type BindingFact } from './binding.ts';
 
 /** What the payer has consented to by the binding; undefined when it has not succeeded. */
 export function consentAfter(before: Binding, facts: readonly BindingFact[]) {
-  const { customerId, id, partyId, shopId, realm, card, amount, createdAt, email, recurrentTerms } = before;
+  const { customerId, id, partyId, shopId, livemode, card, amount, createdAt, email, recurrentTerms } =
+    before;
   const { state } = facts.reduce(evolveBinding, before);
   if (state.name !== 'succeeded') return undefined;
   const { ip, fingerprint, url } = card.clientInfo;
@@ -17,7 +18,7 @@ export function consentAfter(before: Binding, facts: readonly BindingFact[]) {
     paymentId: id,
     partyId,
     shopId,
-    realm,
+    livemode,
     customerId,
     card: { ...card.details, token: card.token },
     evidence: {

@@ -30,7 +30,7 @@ const changeBinding = statement({
     active_binding_id: 'text?',
     status: 'text',
     state: 'json',
-    return_by: 'timestamptz?',
+    refund_due_at: 'timestamptz?',
     wake_at: 'timestamptz?',
     attempts: 'int4',
   },
@@ -43,7 +43,7 @@ const changeBinding = statement({
       returning customer_id, party_id, version, changed_at
     ), moved as (
       update binding
-      set version = changed.version, status = :status, state = :state, return_by = :return_by, wake_at = :wake_at,
+      set version = changed.version, status = :status, state = :state, refund_due_at = :refund_due_at, wake_at = :wake_at,
           attempts = :attempts, stuck_at = null, stuck_reason = null,
           bound_at_version = case when :status = 'succeeded' then changed.version end
       from changed where binding.customer_id = :customer_id and binding_id = :binding_id
@@ -123,7 +123,7 @@ export async function storeBindingFacts(
     if (error instanceof VersionConflict) return [];
     throw error;
   });
-  if (rows === 'insufficient') throw new Error('what draws on no account was refused for lack of money');
+  if (rows === 'insufficient') throw new Error('what checks no funds was refused for lack of money');
   const [row] = rows;
   return row && { binding, customer, version: row.version, customerVersion: row.version };
 }

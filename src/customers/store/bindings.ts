@@ -1,6 +1,10 @@
 // Bindings in SQL: a new one, and the reads. A binding is a part of its customer: every change of one moves the customer's
 // version on, and its facts stand in the customer's log. How one changes is in change-binding.store.ts.
-import { retainCard, keptForText, keptParameters } from '../../cards/domain/card-retention.ts';
+import {
+  retainCard,
+  retentionReasonText,
+  retainedCardParameters,
+} from '../../cards/domain/card-retention.ts';
 import { cardIdOf } from '../../cards/domain/payment-resource.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -48,13 +52,13 @@ const insertBinding = statement({
   parameters: {
     ...bindingColumns,
     ...changedParameters,
-    ...keptParameters,
+    ...retainedCardParameters,
     card_fingerprint: 'bytea',
     fingerprint: 'bytea?',
     wake_at: 'timestamptz',
     attempts: 'int4',
   },
-  row: { is_version_conflict: 'bool', is_made: 'bool' },
+  row: { version_conflict: 'bool', is_made: 'bool' },
   text: `
     with unchanged as (
       select customer_id from customer where customer_id = :customer_id and version = :version - 1 for update
@@ -73,7 +77,7 @@ const insertBinding = statement({
     ), logged as (
       ${appendEvent('customer', 'customer_id')}
     )
-    select not exists (select from unchanged) as is_version_conflict, exists (select from changed) as is_made`,
+    select not exists (select from unchanged) as version_conflict, exists (select from changed) as is_made`,
 });
 
 const readBinding = statement({
@@ -87,13 +91,13 @@ const readBinding = statement({
 /** No row: no such customer of that party. A row without a binding: he has none after the one asked for. */
 const readBindings = statement({
   name: 'read_bindings_of_customer',
-  parameters: { customer_id: 'text', party_id: 'text', after: 'int4', most: 'int4' },
+  parameters: { customer_id: 'text', party_id: 'text', after: 'int4', limit: 'int4' },
   row: { found: 'bool', ...optional(bindingColumns), ...ofCustomer },
   text: `select binding.binding_id is not null as found, ${bindingList}, ${customerList}
          from customer left join lateral (
            select * from binding
            where binding.customer_id = customer.customer_id and number > :after
-           order by number limit :most
+           order by number limit :limit
          ) as binding on true
          where customer.customer_id = :customer_id and customer.party_id = :party_id
            and customer.status <> 'deleted'
@@ -175,14 +179,14 @@ export async function storeNewBinding(
   const [row] = await db.run(insertBinding, {
     ...rowOf(binding, version + 1),
     ...options.claim,
-    kept_card: cardIdOf(card.token) ?? null,
-    kept_for: keptForText(['binding', customerId, id]),
+    retained_card: cardIdOf(card.token) ?? null,
+    retained_for: retentionReasonText(['binding', customerId, id]),
     card_fingerprint: options.cardFingerprint,
     fingerprint: options.fingerprint,
     happened_at: binding.createdAt,
     facts: [bindingFactToJson(started, binding.id)],
   });
-  if (!row || row.is_version_conflict) return 'versionConflict';
+  if (!row || row.version_conflict) return 'versionConflict';
   if (!row.is_made) return 'cardGone';
   const made = version + 1;
   return { binding, version: made, customer: { state: customer.state }, customerVersion: made };
@@ -248,7 +252,7 @@ export async function findBindingsOfSeries(
 export async function findBindings(
   db: Database,
   name: { partyId: string; customerId: string },
-  page: { after: number; most: number },
+  page: { after: number; limit: number },
 ): Promise<StoredBinding[] | undefined> {
   const names = { customer_id: name.customerId, party_id: name.partyId };
   const rows = await db.run(readBindings, { ...names, ...page });

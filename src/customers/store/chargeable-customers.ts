@@ -38,7 +38,7 @@ export async function lockCustomer(
   if (!row) return undefined;
   const customer = { id: customerId, shopId: row.of_shop, contactInfo: row.contact_info as ContactInfo };
   if (!row.is_ready) return customer;
-  const { id: bindingId, card, state, realm } = bindingFromRow(row as Values<typeof bindingColumns>);
+  const { id: bindingId, card, state, livemode } = bindingFromRow(row as Values<typeof bindingColumns>);
   if (state.name !== 'succeeded') throw new Error(`the active binding ${bindingId} is ${state.name}`);
   const { networkTransactionId } = state.approval;
   return {
@@ -47,7 +47,7 @@ export async function lockCustomer(
       bindingId,
       token: card.token,
       details: card.details,
-      realm,
+      livemode,
       ...defined({ seriesId: row.series_id, networkTransactionId }),
     },
   };

@@ -1,10 +1,12 @@
 // The facts of customers and of their bindings as JSON in the customer's log. A fact with a bindingId that is not about the
 // customer himself says which binding it is about. Money is a JSON integer there.
+import { livemodeOf, modeName, type ModeName } from '../../livemode.ts';
 import type { Currency } from '../../money.ts';
 import type { BindingFact, BindingTerms } from '../domain/binding.ts';
 import type { CustomerFact } from '../domain/customer.ts';
 
-type TermsJson = Omit<BindingTerms, 'amount'> & {
+type TermsJson = Omit<BindingTerms, 'amount' | 'livemode'> & {
+  readonly realm: ModeName;
   readonly amount: { readonly minor: number; readonly currency: Currency };
 };
 
@@ -18,8 +20,12 @@ export function customerFactToJson(fact: CustomerFact): unknown {
 
 export function bindingFactToJson(fact: BindingFact, bindingId: string): unknown {
   if (fact.type !== 'binding_started') return { ...fact, bindingId };
-  const { amount, ...terms } = fact.terms;
-  const json: TermsJson = { ...terms, amount: { minor: Number(amount.minor), currency: amount.currency } };
+  const { amount, livemode, ...terms } = fact.terms;
+  const json: TermsJson = {
+    ...terms,
+    amount: { minor: Number(amount.minor), currency: amount.currency },
+    realm: modeName(livemode),
+  };
   return { type: fact.type, bindingId, terms: json };
 }
 
@@ -31,12 +37,16 @@ export function customerFactFromJson(
   if (!isBindingFact(read)) return { fact: read };
   const { bindingId, ...fact } = read as BindingFact & { bindingId: string };
   if (fact.type !== 'binding_started') return { bindingId, fact };
-  const { amount, ...terms } = fact.terms as unknown as TermsJson;
+  const { amount, realm, ...terms } = fact.terms as unknown as TermsJson;
   return {
     bindingId,
     fact: {
       type: fact.type,
-      terms: { ...terms, amount: { minor: BigInt(amount.minor), currency: amount.currency } },
+      terms: {
+        ...terms,
+        amount: { minor: BigInt(amount.minor), currency: amount.currency },
+        livemode: livemodeOf(realm),
+      },
     },
   };
 }

@@ -1,5 +1,6 @@
 // A binding as a row: money and what is looked for in columns, the rest of its terms and of its state as JSON. What the
 // customer has to do with it comes along.
+import { livemodeOf, modeName, type ModeName } from '../../livemode.ts';
 import type { Values } from '../../platform/database/statement.ts';
 import type { Currency } from '../../money.ts';
 import type { Binding, BindingState } from '../domain/binding.ts';
@@ -19,21 +20,21 @@ export const bindingColumns = {
   terms: 'json',
   state: 'json',
   external_id: 'text?',
-  return_by: 'timestamptz?',
+  refund_due_at: 'timestamptz?',
 } as const;
 
 type TermsJson = Pick<
   Binding,
-  'card' | 'email' | 'recurrentTerms' | 'redirectUrl' | 'deadline' | 'terminal' | 'realm'
->;
+  'card' | 'email' | 'recurrentTerms' | 'redirectUrl' | 'deadline' | 'terminal'
+> & { readonly realm: ModeName };
 
 export function rowOf(binding: Binding, version: number): Values<typeof bindingColumns> {
-  const { card, email, recurrentTerms, redirectUrl, deadline, terminal, realm } = binding;
+  const { card, email, recurrentTerms, redirectUrl, deadline, terminal, livemode } = binding;
   const terms: TermsJson = {
     card,
     deadline,
     terminal,
-    realm,
+    realm: modeName(livemode),
     ...defined({ email, recurrentTerms, redirectUrl }),
   };
   return {
@@ -55,12 +56,14 @@ export function rowOf(binding: Binding, version: number): Values<typeof bindingC
 export function stateColumns(state: BindingState) {
   const { name: status, ...rest } = state;
   const { returnBy = null, ...more } = { returnBy: undefined, ...rest };
-  return { status, state: more as unknown, return_by: returnBy };
+  return { status, state: more as unknown, refund_due_at: returnBy };
 }
 
 export function bindingFromRow(row: Values<typeof bindingColumns>): Binding {
+  const { realm, ...terms } = row.terms as TermsJson;
   return {
-    ...(row.terms as TermsJson),
+    ...terms,
+    livemode: livemodeOf(realm),
     customerId: row.customer_id,
     id: row.binding_id,
     number: row.number,
@@ -72,7 +75,7 @@ export function bindingFromRow(row: Values<typeof bindingColumns>): Binding {
     state: {
       name: row.status,
       ...(row.state as object),
-      ...defined({ returnBy: row.return_by }),
+      ...defined({ returnBy: row.refund_due_at }),
     } as BindingState,
   };
 }

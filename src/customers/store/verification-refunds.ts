@@ -15,8 +15,8 @@ const countOwed = statement({
   name: 'count_owed_returns',
   parameters: { now: 'timestamptz' },
   row: { owed: 'int8', overdue: 'int8' },
-  text: `select count(*) as owed, count(*) filter (where return_by < ${ownNow}) as overdue
-         from binding left join test_clock using (party_id) where return_by is not null`,
+  text: `select count(*) as owed, count(*) filter (where refund_due_at < ${ownNow}) as overdue
+         from binding left join test_clock using (party_id) where refund_due_at is not null`,
 });
 
 const listOwed = statement({
@@ -29,14 +29,14 @@ const listOwed = statement({
     status: 'text',
     amount_minor: 'int8',
     currency: 'text',
-    return_by: 'timestamptz',
+    refund_due_at: 'timestamptz',
     is_overdue: 'bool',
     stuck_reason: 'text?',
   },
-  text: `select customer_id, binding_id, party_id, status, amount_minor, currency, return_by,
-           return_by < ${ownNow} as is_overdue, stuck_reason
+  text: `select customer_id, binding_id, party_id, status, amount_minor, currency, refund_due_at,
+           refund_due_at < ${ownNow} as is_overdue, stuck_reason
          from binding left join test_clock using (party_id)
-         where return_by is not null order by return_by limit 1000`,
+         where refund_due_at is not null order by refund_due_at limit 1000`,
 });
 
 /** Not from nought: to the step the first attempt means that nobody can have tried before. */
@@ -45,7 +45,7 @@ const resumeOwed = statement({
   parameters: { now: 'timestamptz', stuck_before: 'timestamptz' },
   row: { binding_id: 'text' },
   text: `update binding set wake_at = :now, attempts = 1, stuck_at = null, stuck_reason = null
-         where return_by is not null and stuck_at < :stuck_before + coalesce((
+         where refund_due_at is not null and stuck_at < :stuck_before + coalesce((
            select offset_ms from test_clock where test_clock.party_id = binding.party_id), 0) * interval '1 ms'
          returning binding_id`,
 });
@@ -66,7 +66,7 @@ export type PendingVerificationRefund = {
   readonly status: string;
   readonly amountMinor: bigint;
   readonly currency: string;
-  readonly returnBy: Instant;
+  readonly refundDueAt: Instant;
   readonly isOverdue: boolean;
   readonly stuckReason: string | null;
 };
@@ -82,7 +82,7 @@ export async function listPendingVerificationRefunds(
     status: row.status,
     amountMinor: row.amount_minor,
     currency: row.currency,
-    returnBy: row.return_by,
+    refundDueAt: row.refund_due_at,
     isOverdue: row.is_overdue,
     stuckReason: row.stuck_reason,
   }));

@@ -40,7 +40,7 @@ export const startChallenge = endpoint({
   ],
   handle: async (
     { caller, params, body, now },
-    { db, ids, payouts }: { db: Database; ids: Ids; payouts: { realm: 'test' | 'live' } },
+    { db, ids, payouts }: { db: Database; ids: Ids; payouts: { livemode: boolean } },
   ) => {
     for (let attempt = 0; attempt < tries; attempt++) {
       const stored = await findIdentity(db, caller.partyId, params.identityID);
@@ -58,7 +58,7 @@ export const startChallenge = endpoint({
       // Whether one is under way is read after the identity: starting one changes the identity, and then nothing is written below.
       const underWay = await findChallenges(db, params.identityID, { status: 'pending' });
       if (underWay.length > 0) return refuse('challengeUnderWay');
-      const isCompleted = payouts.realm === 'test';
+      const isCompleted = !payouts.livemode;
       const facts = isCompleted ? [decision.value, completed(challenge)] : [decision.value];
       const isStarted = await db.transaction(async (tx) => {
         if (!(await storeIdentityFacts(tx, stored, facts, now))) return false;

@@ -40,7 +40,7 @@ type Row = { readonly id: string; readonly createdAt: Instant };
 
 type Page = {
   /** One more than is shown: by it one knows whether there is another page. */
-  readonly most: number;
+  readonly limit: number;
   readonly before_at: Instant | null;
   readonly before_id: string | null;
 };
@@ -57,13 +57,13 @@ export async function listed<R extends Row, Body>(
 
 function pageOf(query: Query): Outcome<Page, 'invalidContinuationToken'> {
   const { limit = 1_000, continuationToken } = query;
-  if (continuationToken === undefined) return accept({ most: limit + 1, before_at: null, before_id: null });
+  if (continuationToken === undefined) return accept({ limit: limit + 1, before_at: null, before_id: null });
   const [of, at, id, ...more] = Buffer.from(continuationToken, 'base64url').toString().split('|');
   const instant = parseInstant(at ?? '');
   if (of !== fingerprintOf(query) || !instant || !id || !/^[0-9A-Za-z]{1,40}$/.test(id) || more.length > 0) {
     return refuse('invalidContinuationToken');
   }
-  return accept({ most: limit + 1, before_at: instant, before_id: id });
+  return accept({ limit: limit + 1, before_at: instant, before_id: id });
 }
 
 /** The rows of a page, which may be one too many, as the answer. */

@@ -27,8 +27,8 @@ const productionProvider: Provider = {
 };
 
 /** The sandbox has both, so that the one of live mode can be tried; live mode has no test money. */
-export function providersOf(realm: 'test' | 'live'): readonly Provider[] {
-  return realm === 'test' ? [testProvider, productionProvider] : [productionProvider];
+export function providersOf(livemode: boolean): readonly Provider[] {
+  return !livemode ? [testProvider, productionProvider] : [productionProvider];
 }
 
 /** Wallets of its identities open with a deposit. */

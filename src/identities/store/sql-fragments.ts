@@ -9,7 +9,7 @@ export function joinIdentity(table: string): string {
   return `join identity using (identity_id) join party on party.party_id = ${table}.party_id`;
 }
 
-const pageParameters = { before_at: 'timestamptz?', before_id: 'text?', most: 'int4' } as const;
+const pageParameters = { before_at: 'timestamptz?', before_id: 'text?', limit: 'int4' } as const;
 
 /** What lists of things with an amount can be searched by, beside their columns. */
 export const searchFilters = {
@@ -48,7 +48,7 @@ export function listStatement<const Filters extends Columns, const Row extends C
     row,
     text: `select ${select} from ${source} where ${table}.party_id = :party_id ${conditions.join('\n')}
            and (:before_at is null or (${table}.created_at, ${table}.${idColumn}) < (:before_at, :before_id))
-           order by ${table}.created_at desc, ${table}.${idColumn} desc limit :most`,
+           order by ${table}.created_at desc, ${table}.${idColumn} desc limit :limit`,
   });
 }
 

@@ -21,7 +21,7 @@ const party: Party = { id: 'P', name: 'Merchant', isBlocked: false, isSuspended:
 const shop: Shop = {
   id: 'TEST',
   partyId: 'P',
-  realm: 'test',
+  livemode: false,
   fees: {},
   name: 'Shop',
   url: 'https://shop.example',

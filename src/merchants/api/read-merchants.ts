@@ -1,4 +1,5 @@
 // What a merchant can read about himself: the party, its shops, the categories shops are sorted into.
+import { modeName } from '../../livemode.ts';
 import { Type, type Static } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { CurrencyCode, DateTime, EntityID } from '../../platform/http/schemas.ts';
@@ -130,7 +131,7 @@ function shopBody(shop: Shop): Static<typeof ShopSchema> {
     // There is one contract for each party, and it has no other name.
     contractID: shop.partyId,
     currency: shop.currency,
-    realm: shop.realm,
+    realm: modeName(shop.livemode),
   };
 }
 

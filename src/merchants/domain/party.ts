@@ -14,12 +14,10 @@ export type Party = {
   readonly clockOffsetMs: number;
 };
 
-export type Realm = 'test' | 'live';
-
 export type Shop = {
   readonly id: string;
   readonly partyId: string;
-  readonly realm: Realm;
+  readonly livemode: boolean;
   readonly name: string;
   readonly description?: string;
   readonly url: string;

@@ -5,7 +5,7 @@ const described = {
   key_id: 'text',
   party_id: 'text',
   name: 'text',
-  realm: 'text',
+  livemode: 'bool',
   scopes: 'text',
   created_at: 'timestamptz',
   expires_at: 'timestamptz?',
@@ -16,8 +16,8 @@ const describedList = Object.keys(described).join(', ');
 export const readApiKey = statement({
   name: 'read_api_key',
   parameters: { key_id: 'text' },
-  row: { ...described, secret_hash: 'bytea', hash_generation: 'int4' },
-  text: `select ${describedList}, secret_hash, hash_generation from api_key where key_id = :key_id`,
+  row: { ...described, secret_hash: 'bytea', key_version: 'int4' },
+  text: `select ${describedList}, secret_hash, key_version from api_key where key_id = :key_id`,
 });
 
 export const listApiKeys = statement({
@@ -33,15 +33,15 @@ export const insertApiKey = statement({
     key_id: 'text',
     party_id: 'text',
     name: 'text',
-    realm: 'text',
+    livemode: 'bool',
     scopes: 'text',
     secret_hash: 'bytea',
-    hash_generation: 'int4',
+    key_version: 'int4',
     created_at: 'timestamptz',
   },
   row: {},
-  text: `insert into api_key (key_id, party_id, name, realm, scopes, secret_hash, hash_generation, created_at)
-         values (:key_id, :party_id, :name, :realm, :scopes, :secret_hash, :hash_generation, :created_at)`,
+  text: `insert into api_key (key_id, party_id, name, livemode, scopes, secret_hash, key_version, created_at)
+         values (:key_id, :party_id, :name, :livemode, :scopes, :secret_hash, :key_version, :created_at)`,
 });
 
 /** At once (revoked_at) or from a time on (expires_at, which is never moved to later). */
@@ -54,21 +54,22 @@ export const revokeApiKey = statement({
          where key_id = :key_id returning key_id`,
 });
 
-/** Whether there is anything to be asked for its realm: not in a database where nothing was ever migrated. */
-export const readHasRealms = statement({
-  name: 'read_has_realms',
+/** Whether there is anything to be asked for its mode: not in a database where nothing was ever migrated. */
+export const readHasLivemode = statement({
+  name: 'read_has_livemode',
   parameters: {},
-  row: { has_realms: 'bool' },
-  text: `select to_regclass('api_key') is not null and to_regclass('shop') is not null as has_realms`,
+  row: { has_livemode: 'bool' },
+  text: `select count(*) = 2 as has_livemode from pg_attribute
+         where attrelid in (to_regclass('api_key'), to_regclass('shop')) and attname = 'livemode' and not attisdropped`,
 });
 
 /** Which mode a database is for: whether it is a live one, and the sandbox keys that work there, with a party that has one. */
-export const readRealms = statement({
-  name: 'read_realms',
+export const readModes = statement({
+  name: 'read_modes',
   parameters: { now: 'timestamptz' },
   row: { is_live: 'bool', test_keys: 'int8', party_id: 'text?' },
-  text: `select exists (select from api_key where realm = 'live') or exists (select from shop where realm = 'live') as is_live,
+  text: `select exists (select from api_key where livemode) or exists (select from shop where livemode) as is_live,
                 count(*) as test_keys, min(party_id) as party_id
          from api_key
-         where realm = 'test' and revoked_at is null and (expires_at is null or expires_at > :now)`,
+         where not livemode and revoked_at is null and (expires_at is null or expires_at > :now)`,
 });

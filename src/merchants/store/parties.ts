@@ -2,7 +2,7 @@
 import { statement, type Values } from '../../platform/database/statement.ts';
 import { feesFromJson, type FeesJson } from '../../platform/ledger/domain/fee.ts';
 import type { Currency } from '../../money.ts';
-import type { Party, Realm, Shop } from '../domain/party.ts';
+import type { Party, Shop } from '../domain/party.ts';
 import { defined } from '../../defined.ts';
 
 const partyColumns = {
@@ -50,7 +50,7 @@ export const setPartyFlags = statement({
 const shopColumns = {
   party_id: 'text',
   shop_id: 'text',
-  realm: 'text',
+  livemode: 'bool',
   name: 'text',
   description: 'text?',
   url: 'text',
@@ -83,7 +83,7 @@ export const insertShop = statement({
   parameters: {
     party_id: 'text',
     shop_id: 'text',
-    realm: 'text',
+    livemode: 'bool',
     name: 'text',
     url: 'text',
     category_id: 'int4',
@@ -91,8 +91,8 @@ export const insertShop = statement({
     created_at: 'timestamptz',
   },
   row: { shop_id: 'text' },
-  text: `insert into shop (party_id, shop_id, realm, name, url, category_id, currency, created_at)
-         values (:party_id, :shop_id, :realm, :name, :url, :category_id, :currency, :created_at)
+  text: `insert into shop (party_id, shop_id, livemode, name, url, category_id, currency, created_at)
+         values (:party_id, :shop_id, :livemode, :name, :url, :category_id, :currency, :created_at)
          on conflict do nothing returning shop_id`,
 });
 
@@ -140,7 +140,7 @@ export function shopFromRow(row: Values<typeof shopColumns>): Shop {
   return {
     id: row.shop_id,
     partyId: row.party_id,
-    realm: row.realm as Realm,
+    livemode: row.livemode,
     name: row.name,
     ...defined({ description: row.description }),
     url: row.url,

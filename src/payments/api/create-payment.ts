@@ -101,7 +101,7 @@ export const createPayment = endpoint({
 });
 
 type PaymentRequest = EndpointRequest<Static<typeof InvoicePath>, undefined, PaymentParams>;
-type Command = Omit<StartPayment, 'terminal' | 'realm' | 'fees' | 'payer'>;
+type Command = Omit<StartPayment, 'terminal' | 'livemode' | 'fees' | 'payer'>;
 type NewPayment = { readonly command: Command; readonly source: CardSource; readonly fingerprint: Buffer };
 
 async function startPayment(request: PaymentRequest, made: NewPayment, isLocked: boolean, deps: Deps) {
@@ -117,8 +117,8 @@ async function startPayment(request: PaymentRequest, made: NewPayment, isLocked:
   if (unwanted) return refuse('operationNotPermitted', { message: unwanted });
   const terminal = await banks.terminalOf(shop.value);
   if (!terminal) return refuse('operationNotPermitted', { message: 'No bank takes cards for this shop' });
-  const { realm, fees } = shop.value;
-  const command = { ...made.command, terminal, realm, fees };
+  const { livemode, fees } = shop.value;
+  const command = { ...made.command, terminal, livemode, fees };
   const store = (on: Database) => storePayment(on, payable, { ...made, command }, isLocked, now);
   const stored = await (isLocked ? db.transaction(store) : db.withSavepoint(store));
   if (stored === 'versionConflict' || !stored.ok) return stored;

@@ -74,8 +74,8 @@ export const getReceipt = endpoint({
     const paid = paidOf(stored.payment, state.amount, state.approval);
     const receipt = await recurring.receipt(db, seriesId, paid, query.language);
     if (!receipt) return refuse('recurringNotFound');
-    const letter = await recurring.letter(db, name);
-    return accept({ ...receipt, ...(letter ? { mail: mailBody(letter) } : {}) });
+    const payerEmail = await recurring.payerEmail(db, name);
+    return accept({ ...receipt, ...(payerEmail ? { mail: mailBody(payerEmail) } : {}) });
   },
 });
 

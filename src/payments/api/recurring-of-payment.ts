@@ -80,10 +80,10 @@ export const listRecurringEvents = endpoint({
   handle: async (request, deps: Deps) => {
     const found = await seriesOf(request, deps);
     if (!found.ok) return found;
-    const { limit, eventID = 0 } = request.query;
-    const most = Math.min(limit, maxEvents);
-    const after = Math.min(eventID, 2_147_483_647);
-    const events = await deps.recurring.events(deps.db, found.value.seriesId, after, most);
+    const { query } = request;
+    const limit = Math.min(query.limit, maxEvents);
+    const after = Math.min(query.eventID ?? 0, 2_147_483_647);
+    const events = await deps.recurring.events(deps.db, found.value.seriesId, after, limit);
     return accept(events.map(recurringEventBody));
   },
 });

@@ -1,6 +1,5 @@
 // The customer a payment is charged to, and which card: what payments need to know of customers. Pure.
 import type { CardDetails } from '../../cards/domain/card.ts';
-import type { Realm } from '../../merchants/domain/party.ts';
 
 export type ChargeableCustomer = {
   readonly id: string;
@@ -11,7 +10,7 @@ export type ChargeableCustomer = {
     readonly bindingId: string;
     readonly token: string;
     readonly details: CardDetails;
-    readonly realm: Realm;
+    readonly livemode: boolean;
     /** By which it is charged. */
     readonly seriesId?: string;
     /** Of the test charge, with which the payer was authenticated. */

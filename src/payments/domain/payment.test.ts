@@ -50,7 +50,7 @@ const command: StartPayment = {
   },
   makeRecurrent: false,
   terminal: { id: 'T', bankId: 'BANK', merchantId: 'M', descriptor: 'SHOP' },
-  realm: 'test',
+  livemode: false,
   fees: {},
 };
 const approved: BankResponse = { outcome: 'approved', reference: '900000000001', approvalCode: '000001' };

@@ -5,7 +5,6 @@ import type { Interaction, Terminal } from '../../acquiring/domain/bank-port.ts'
 import type { CardDetails } from '../../cards/domain/card.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Fees } from '../../platform/ledger/domain/fee.ts';
-import type { Realm } from '../../merchants/domain/party.ts';
 import type { CartLine } from '../../invoices/domain/invoice.ts';
 import type { Money } from '../../money.ts';
 import type { MandateGiven } from '../../recurring/domain/mandate.ts';
@@ -72,7 +71,7 @@ export type PaymentTerms = {
   readonly deadline: Instant;
   /** Becomes another one only before anything was sent. */
   readonly terminal: Terminal;
-  readonly realm: Realm;
+  readonly livemode: boolean;
   /** What the shop is charged for it, as agreed when it was made. */
   readonly fees: Fees;
 };

@@ -54,6 +54,6 @@ function refundFeeMinor({ state }: Payment): bigint {
   return state.refund.feeMinor;
 }
 
-function ledgerPayment({ realm, partyId, shopId, invoiceId, id, terminal }: Payment): LedgerPayment {
-  return { realm, partyId, shopId, invoiceId, paymentId: id, acquirerId: terminal.bankId };
+function ledgerPayment({ livemode, partyId, shopId, invoiceId, id, terminal }: Payment): LedgerPayment {
+  return { livemode, partyId, shopId, invoiceId, paymentId: id, acquirerId: terminal.bankId };
 }

@@ -36,7 +36,7 @@ const captured: Payment = {
   makeRecurrent: false,
   deadline: now,
   terminal: { id: 'T', bankId: 'BANK', merchantId: 'M', descriptor: 'SHOP' },
-  realm: 'test',
+  livemode: false,
   fees: { refund: { basisPoints: 100n, fixedMinor: 3n } },
   state: { name: 'captured', approval, amount: rub(5_000n), refundedMinor: 0n, refundsMade: 0 },
 };

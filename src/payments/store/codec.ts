@@ -1,4 +1,5 @@
 // The facts of payments as JSON in the invoice's log. Money is a JSON integer there: the largest amount is far below 2^53.
+import { livemodeOf, modeName, type ModeName } from '../../livemode.ts';
 import { lineFromJson, lineToJson, type LineJson } from '../../invoices/store/codec.ts';
 import { feesFromJson, feesToJson, type FeesJson } from '../../platform/ledger/domain/fee.ts';
 import type { Currency, Money } from '../../money.ts';
@@ -31,14 +32,18 @@ export function paymentFactFromJson(json: unknown): { paymentId: string; fact: P
   return { paymentId, fact: read as PaymentFact };
 }
 
-type TermsJson = Omit<PaymentTerms, 'amount' | 'fees'> & { amount: MoneyJson; fees: FeesJson };
+type TermsJson = Omit<PaymentTerms, 'amount' | 'fees' | 'livemode'> & {
+  amount: MoneyJson;
+  fees: FeesJson;
+  realm: ModeName;
+};
 
-function termsToJson(terms: PaymentTerms): TermsJson {
-  return { ...terms, amount: moneyToJson(terms.amount), fees: feesToJson(terms.fees) };
+function termsToJson({ amount, fees, livemode, ...terms }: PaymentTerms): TermsJson {
+  return { ...terms, amount: moneyToJson(amount), fees: feesToJson(fees), realm: modeName(livemode) };
 }
 
-function termsFromJson(terms: TermsJson): PaymentTerms {
-  return { ...terms, amount: moneyFromJson(terms.amount), fees: feesFromJson(terms.fees) };
+function termsFromJson({ amount, fees, realm, ...terms }: TermsJson): PaymentTerms {
+  return { ...terms, amount: moneyFromJson(amount), fees: feesFromJson(fees), livemode: livemodeOf(realm) };
 }
 
 type RefundJson = Omit<RefundTerms, 'amount' | 'feeMinor' | 'cart'> & {

@@ -65,7 +65,7 @@ function changeText(more = '', first = ''): string {
     ${
       first
         ? `select case when exists (select from attempted) and changed.version is not null then changed.version
-                else has_moved() end as version,
+                else version_conflict() end as version,
              ${recordJournal('invoice_id')} as journal
            from held left join changed on true`
         : `select version, ${recordJournal('invoice_id')} as journal from changed`

@@ -1,7 +1,11 @@
 // Payments in SQL: a new one, and the reads. A payment is a part of its invoice: its facts stand in the invoice's log, and while
 // it is in progress the invoice neither falls overdue nor takes another. How one changes is in change-payment.store.ts.
 import type { Instant } from '../../clock.ts';
-import { retainCard, keptForText, keptParameters } from '../../cards/domain/card-retention.ts';
+import {
+  retainCard,
+  retentionReasonText,
+  retainedCardParameters,
+} from '../../cards/domain/card-retention.ts';
 import { cardIdOf } from '../../cards/domain/payment-resource.ts';
 import type { Database } from '../../platform/database/database.ts';
 import {
@@ -64,7 +68,7 @@ function insertText(part: string, from: string, answer: string): string {
 /** The invoice may have moved since it was read, and then its card is not kept; or the card is gone. */
 const insertPayment = statement({
   name: 'insert_payment',
-  parameters: { ...insertParameters, ...keptParameters },
+  parameters: { ...insertParameters, ...retainedCardParameters },
   row: { is_payable: 'bool', is_made: 'bool' },
   text: insertText(
     `payable as (
@@ -84,7 +88,7 @@ const insertCharge = statement({
   text: insertText(
     startedCharge.text,
     'held',
-    'select coalesce((select version from changed), has_moved()) as version from held',
+    'select coalesce((select version from changed), version_conflict()) as version from held',
   ),
 });
 
@@ -199,10 +203,10 @@ export async function storeNewPayment(
   };
   const stored = { payment, version: 1 };
   if ('keeps' in withPayment) {
-    const kept_card = cardIdOf(withPayment.keeps);
-    if (kept_card === undefined) throw new Error('a card was to be kept by what is no token');
-    const kept_for = keptForText(['payment', payment.invoiceId, payment.id]);
-    const [row] = await db.run(insertPayment, { ...values, kept_card, kept_for });
+    const retained_card = cardIdOf(withPayment.keeps);
+    if (retained_card === undefined) throw new Error('a card was to be kept by what is no token');
+    const retained_for = retentionReasonText(['payment', payment.invoiceId, payment.id]);
+    const [row] = await db.run(insertPayment, { ...values, retained_card, retained_for });
     if (!row?.is_payable) return 'versionConflict';
     return row.is_made ? { stored } : 'cardGone';
   }

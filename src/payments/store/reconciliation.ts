@@ -66,7 +66,7 @@ export const refundEntries: ReconciliationSource = {
       from event, json_to_recordset(facts) as fact (type text, "paymentId" text, "refundId" text, "settledBecause" text)
       where aggregate_id = invoice_id and "paymentId" = payment_id and "refundId" = refund_id
     ) as log
-    left join ledger_transfer as ended on ended.aggregate_id = invoice_id and ended.resolves and ended.step = 'refund'
+    left join ledger_transfer as ended on ended.aggregate_id = invoice_id and ended.completes_pending and ended.step = 'refund'
       and ended.operation_id = 'payment/' || payment_id || '/refund/' || refund_id
     where invoice_id between :first and :last`,
 };

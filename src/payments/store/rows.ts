@@ -1,4 +1,5 @@
 // A payment as a row: money and what is looked for in columns, the rest of its terms and of its state as JSON.
+import { livemodeOf, modeName, type ModeName } from '../../livemode.ts';
 import type { Values } from '../../platform/database/statement.ts';
 import { feesFromJson, feesToJson, type FeesJson } from '../../platform/ledger/domain/fee.ts';
 import type { Currency, Money } from '../../money.ts';
@@ -24,21 +25,22 @@ export const paymentColumns = {
   external_id: 'text?',
 } as const;
 
-type TermsJson = Pick<Payment, 'flow' | 'payer' | 'makeRecurrent' | 'deadline' | 'terminal' | 'realm'> & {
+type TermsJson = Pick<Payment, 'flow' | 'payer' | 'makeRecurrent' | 'deadline' | 'terminal'> & {
+  realm: ModeName;
   fees: FeesJson;
   metadata?: unknown;
   recurrentTerms?: NonNullable<Payment['recurrentTerms']>;
 };
 
 export function rowOf(payment: Payment, version: number): Values<typeof paymentColumns> {
-  const { flow, payer, makeRecurrent, deadline, terminal, realm, metadata, state } = payment;
+  const { flow, payer, makeRecurrent, deadline, terminal, livemode, metadata, state } = payment;
   const terms: TermsJson = {
     flow,
     payer,
     makeRecurrent,
     deadline,
     terminal,
-    realm,
+    realm: modeName(livemode),
     fees: feesToJson(payment.fees),
     ...defined({ metadata, recurrentTerms: payment.recurrentTerms }),
   };
@@ -87,7 +89,7 @@ export function paymentFromRow(row: Values<typeof paymentColumns>): Payment {
     makeRecurrent: terms.makeRecurrent,
     deadline: terms.deadline,
     terminal: terms.terminal,
-    realm: terms.realm,
+    livemode: livemodeOf(terms.realm),
     fees: feesFromJson(terms.fees),
     invoiceId: row.invoice_id,
     id: row.payment_id,

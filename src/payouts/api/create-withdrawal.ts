@@ -89,7 +89,7 @@ export const createWithdrawal = endpoint({
           db,
           { type: 'withdrawal_started', terms },
           {
-            realm: payouts.realm,
+            livemode: payouts.livemode,
             limits: context.limits,
             fingerprint,
             claim: initialClaim(now),

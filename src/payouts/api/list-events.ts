@@ -67,7 +67,7 @@ export const listWithdrawalEvents = endpoint({
   errors: ['withdrawalNotFound'],
   handle: async ({ caller, params, query }, { db }: { db: Database }) => {
     const name = { partyId: caller.partyId, id: params.withdrawalID };
-    const page = { after: query.eventCursor ?? 0, most: query.limit };
+    const page = { after: query.eventCursor ?? 0, limit: query.limit };
     const events = await readWithdrawalLog(db, name, page);
     return events ? accept(events.map(withdrawalEventBody)) : refuse('withdrawalNotFound');
   },
@@ -88,7 +88,7 @@ export const getWithdrawalEvent = endpoint({
     const eventId = /^[1-9]\d{0,8}$/.test(params.eventID) ? Number(params.eventID) : undefined;
     if (eventId === undefined) return refuse('withdrawalNotFound');
     const name = { partyId: caller.partyId, id: params.withdrawalID };
-    const [event] = (await readWithdrawalLog(db, name, { after: eventId - 1, most: 1 })) ?? [];
+    const [event] = (await readWithdrawalLog(db, name, { after: eventId - 1, limit: 1 })) ?? [];
     return event ? accept(withdrawalEventBody(event)) : refuse('withdrawalNotFound');
   },
 });
@@ -110,7 +110,7 @@ export const listDestinationEvents = endpoint({
   errors: ['destinationNotFound'],
   handle: async ({ caller, params, query }, { db }: { db: Database }) => {
     const name = { partyId: caller.partyId, id: params.destinationID };
-    const page = { after: query.eventCursor ?? 0, most: query.limit };
+    const page = { after: query.eventCursor ?? 0, limit: query.limit };
     const events = await readDestinationLog(db, name, page);
     return events ? accept(events.map(destinationEventBody)) : refuse('destinationNotFound');
   },

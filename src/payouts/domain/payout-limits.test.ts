@@ -84,9 +84,9 @@ test('periods are named so that a month sorts before its days', () => {
 });
 
 test('in live mode who is known better may pay out more; a sandbox is generous', () => {
-  const perPayout = levels.map((level) => usualLimitsOf('live', level, 'RUB' as Currency).perPayoutMinor!);
+  const perPayout = levels.map((level) => usualLimitsOf(true, level, 'RUB' as Currency).perPayoutMinor!);
   expect(perPayout).toEqual(perPayout.toSorted((a, b) => Number(a - b)));
-  expect(usualLimitsOf('test', 'anonymous', 'RUB' as Currency)).toEqual({ perPayoutMinor: 60_000_000n });
+  expect(usualLimitsOf(false, 'anonymous', 'RUB' as Currency)).toEqual({ perPayoutMinor: 60_000_000n });
 });
 
 test.each([
@@ -94,7 +94,7 @@ test.each([
   ['RUB', 100n],
   ['KWD', 1_000n],
 ])('the usual limits are whole units of %s', (currency, unitMinor) => {
-  expect(usualLimitsOf('live', 'partial', currency as Currency)).toEqual({
+  expect(usualLimitsOf(true, 'partial', currency as Currency)).toEqual({
     perPayoutMinor: 60_000n * unitMinor,
     perDayMinor: 200_000n * unitMinor,
     perMonthMinor: 600_000n * unitMinor,

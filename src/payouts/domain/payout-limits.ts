@@ -1,6 +1,7 @@
 // How much may be paid out of a wallet: for each payout, day and month, and how often a day, by the level of its identity.
 // Pure. Days and months are those of UTC, on the party's clock.
 import { instantAt, type Instant } from '../../clock.ts';
+import { modeName, type ModeName } from '../../livemode.ts';
 import { decimalsOf, largestAmountMinor, type Currency } from '../../money.ts';
 import { refuse, accept, type Outcome } from '../../refusal.ts';
 import type { Level } from '../../identities/domain/provider.ts';
@@ -28,7 +29,7 @@ type UsualLimits = {
 /** A sandbox is for trying out: nothing but the bounds of the test cards. */
 const sandboxLimits: UsualLimits = { perPayout: 600_000n };
 
-const usualLimits: Readonly<Record<'test' | 'live', Readonly<Record<Level, UsualLimits>>>> = {
+const usualLimits: Readonly<Record<ModeName, Readonly<Record<Level, UsualLimits>>>> = {
   test: { anonymous: sandboxLimits, partial: sandboxLimits, identified: sandboxLimits },
   live: {
     anonymous: { perPayout: 15_000n, perDay: 15_000n, perMonth: 40_000n, payoutsPerDay: 10n },
@@ -38,8 +39,8 @@ const usualLimits: Readonly<Record<'test' | 'live', Readonly<Record<Level, Usual
 };
 
 /** Where nothing was agreed with the party. */
-export function usualLimitsOf(realm: 'test' | 'live', level: Level, currency: Currency): PayoutLimits {
-  const { perPayout, perDay, perMonth, payoutsPerDay } = usualLimits[realm][level];
+export function usualLimitsOf(livemode: boolean, level: Level, currency: Currency): PayoutLimits {
+  const { perPayout, perDay, perMonth, payoutsPerDay } = usualLimits[modeName(livemode)][level];
   const unitMinor = 10n ** BigInt(decimalsOf(currency));
   return {
     perPayoutMinor: perPayout * unitMinor,

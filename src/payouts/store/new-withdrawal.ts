@@ -25,13 +25,7 @@ import {
   type TurnoverRefusal,
 } from '../domain/payout-limits.ts';
 import { columnList, parameterList } from '../../identities/store/sql-fragments.ts';
-import {
-  ledgerOf,
-  rowOf,
-  withdrawalColumns as columns,
-  type Realm,
-  type StoredWithdrawal,
-} from './withdrawals.ts';
+import { ledgerOf, rowOf, withdrawalColumns as columns, type StoredWithdrawal } from './withdrawals.ts';
 import { evolve, type Withdrawal, type WithdrawalFact } from '../domain/withdrawal.ts';
 
 /** No row, and nothing written, where the external id is taken. Beyond a limit, or without the money, the statement fails. */
@@ -74,7 +68,7 @@ const insertWithdrawal = statement({
     )
     select case
         when day_minor > :day_minor_most or day_payouts > :day_payouts_most or month_minor > :month_minor_most
-          then refuse_turnover(to_json(turnover))
+          then reject_over_limit(to_json(turnover))
         else ${recordJournal('withdrawal_id')}
       end as journal
     from changed, turnover`,
@@ -93,7 +87,7 @@ class Abandoned extends Error {
 
 type Started = WithdrawalFact & { readonly type: 'withdrawal_started' };
 type NewWithdrawal = {
-  readonly realm: Realm;
+  readonly livemode: boolean;
   readonly limits: PayoutLimits;
   readonly fingerprint: Buffer;
   readonly claim: { wake_at: Instant | null; attempts: number };
@@ -111,7 +105,7 @@ export async function storeNewWithdrawal(
   options: NewWithdrawal,
 ): Promise<StoredWithdrawal | { readonly notMade: NotMade }> {
   const withdrawal = evolve(undefined, started);
-  const hold = ledgerOf(withdrawal, options.realm);
+  const hold = ledgerOf(withdrawal, options.livemode);
   try {
     if (!hold) return await storeFailed(db, started, noRoute, options);
     const journal = withdrawalCreated(hold, withdrawal.amount, withdrawal.feeMinor);

@@ -14,6 +14,6 @@ export const payoutEntries: ReconciliationSource = {
     from withdrawal
     left join destination using (destination_id)
     left join ledger_transfer as ended on ended.aggregate_id = withdrawal_id and ended.operation_id = 'withdrawal'
-      and ended.step = 'payout' and ended.resolves
+      and ended.step = 'payout' and ended.completes_pending
     where withdrawal_id between :first and :last`,
 };

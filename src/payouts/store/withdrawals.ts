@@ -29,7 +29,6 @@ import {
 import { defined } from '../../defined.ts';
 
 export type StoredWithdrawal = { readonly withdrawal: Withdrawal; readonly version: number };
-export type Realm = 'test' | 'live';
 
 export const withdrawalColumns = {
   withdrawal_id: 'text',
@@ -125,9 +124,9 @@ export async function storeEnd(
   db: Database,
   { withdrawal, version }: StoredWithdrawal,
   fact: WithdrawalEnd,
-  options: { readonly realm: Realm; readonly now: Instant },
+  options: { readonly livemode: boolean; readonly now: Instant },
 ): Promise<Withdrawal | undefined> {
-  const hold = ledgerOf(withdrawal, options.realm);
+  const hold = ledgerOf(withdrawal, options.livemode);
   if (!hold) throw new Error(`withdrawal ${withdrawal.id} has no bank and yet an outcome`);
   const ended = evolve(withdrawal, fact);
   const { status, result } = rowOf(ended, version);
@@ -187,8 +186,11 @@ export async function reschedule(
   await db.run(rescheduleWithdrawal, { withdrawal_id: withdrawal.id, version, wake_at: at });
 }
 
-export function ledgerOf({ id, walletId, route }: Withdrawal, realm: Realm): LedgerWithdrawal | undefined {
-  return route && { realm, withdrawalId: id, walletId, acquirerId: route.bankId };
+export function ledgerOf(
+  { id, walletId, route }: Withdrawal,
+  livemode: boolean,
+): LedgerWithdrawal | undefined {
+  return route && { livemode, withdrawalId: id, walletId, acquirerId: route.bankId };
 }
 
 type TermsJson = Pick<

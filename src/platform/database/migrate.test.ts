@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.ts';
 import { openDatabase } from './database.ts';
-import { isMigrated, migrate } from './migrate.ts';
+import { isMigrated, migrate, refuseEarlierSchema } from './migrate.ts';
 
 vi.mock('node:fs/promises', async (original) => {
   const real = await original<typeof import('node:fs/promises')>();
@@ -15,7 +15,7 @@ afterEach(() => db.drop());
 
 test('an empty database is brought up to date once, and then there is nothing to do', async () => {
   const applied = await migrate(db.database);
-  expect(applied[0]).toBe('0001_house.sql');
+  expect(applied[0]).toBe('0001_baseline.sql');
   expect(await isMigrated(db.database)).toBe(true);
   expect(await migrate(db.database)).toEqual([]);
 });
@@ -35,7 +35,19 @@ test('a file that was edited after it was applied is refused, with what to do', 
   await db.database.withClient((client) =>
     client.query("update migration set sha256 = 'other' where number = 1"),
   );
-  await expect(migrate(db.database)).rejects.toThrow(/0001_house.sql was edited.*new one/);
+  await expect(migrate(db.database)).rejects.toThrow(/0001_baseline.sql was edited.*new one/);
+});
+
+test('a database of before the first release is refused, with what to do', async () => {
+  await refuseEarlierSchema(db.database);
+  await migrate(db.database);
+  await refuseEarlierSchema(db.database);
+  await db.database.withClient((client) =>
+    client.query("update migration set name = '0001_house.sql' where number = 1"),
+  );
+  await expect(refuseEarlierSchema(db.database)).rejects.toThrow(
+    /before the first release.*Start again.*DATABASE_URL/,
+  );
 });
 
 test('who may not change tables can start on a database that is up to date', async () => {

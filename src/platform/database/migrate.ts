@@ -14,6 +14,7 @@ type Migration = {
 };
 
 const folder = assetPath('platform/database/migrations/');
+const baseline = '0001_baseline.sql';
 const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/;
 /** Any number that is ours alone. The program takes no other advisory lock. */
 const lockNumber = 7_305_226_013;
@@ -54,6 +55,23 @@ export async function migrate(database: DatabasePool, patience = usualPatience):
 /** Whether the database has been migrated ever, by whatever version. */
 export function hasMigrations(database: DatabasePool): Promise<boolean> {
   return database.withClient(hasTable);
+}
+
+/**
+ * Refuses a database of before the first release: the baseline has replaced the migrations that made it, so that there is no way
+ * from its schema to this one.
+ */
+export function refuseEarlierSchema(database: DatabasePool): Promise<void> {
+  return database.withClient(async (client) => {
+    if (!(await hasTable(client))) return;
+    const { rows } = await client.query<{ name: string }>('select name from migration where number = 1');
+    if (rows[0] && rows[0].name !== baseline) {
+      throw new Error(
+        `This database was created by a version before the first release (${rows[0].name}) and cannot be upgraded. ` +
+          'Start again: stop the service, then delete the data folder, or set DATABASE_URL to an empty database.',
+      );
+    }
+  });
 }
 
 /** Whether this program's migrations are all there, for the readiness check. Newer ones, of a newer node, are fine. */

@@ -15,7 +15,7 @@ export type Purge = {
     asked: {
       readonly before: Instant;
       readonly after: KeyOfRow | 'the beginning';
-      readonly most: number;
+      readonly limit: number;
       readonly isDry: boolean;
     },
   ) => Promise<{ readonly found: bigint; readonly last: KeyOfRow | null }>;
@@ -45,13 +45,13 @@ export function purgeOf({
   });
   const retire = statement({
     name: `retire_${table}`,
-    parameters: { before: 'timestamptz', after: 'json', most: 'int4', is_dry: 'bool' },
+    parameters: { before: 'timestamptz', after: 'json', limit: 'int4', is_dry: 'bool' },
     row: { found: 'int8', last: 'json?' },
     // By the whole key: of what hangs on one card there may be more than a portion. Looked at once more where it is deleted:
     // somebody may have begun to need it.
     text: `
       with seen as materialized (
-        select ${columns} from ${table} where (${columns}) > (${after.join(', ')}) order by ${columns} limit :most
+        select ${columns} from ${table} where (${columns}) > (${after.join(', ')}) order by ${columns} limit :limit
       ), counted as (
         select count(*) as found from ${table} as old join seen on ${isTheRow} where ${isOver}
       ), gone as (

@@ -10,7 +10,7 @@ type Name = { readonly partyId: string; readonly id: string };
 type ReadLog = (
   db: Database,
   name: Name,
-  page: { readonly after: number; readonly most: number },
+  page: { readonly after: number; readonly limit: number },
 ) => Promise<LoggedEvent<unknown>[] | undefined>;
 
 /** Of the aggregates that are rows of this table, as far as `visible` says of the row. */
@@ -18,19 +18,19 @@ export function logReader(table: string, visible = 'true'): ReadLog {
   /** No row: no such aggregate. A row without a sequence: it has no event after the one asked for. */
   const readEvents = statement({
     name: `read_${table}_events`,
-    parameters: { id: 'text', party_id: 'text', after: 'int8', most: 'int4' },
+    parameters: { id: 'text', party_id: 'text', after: 'int8', limit: 'int4' },
     row: { sequence: 'int4?', created_at: 'timestamptz?', facts: 'json?' },
     text: `select event.sequence, event.created_at, event.facts
            from ${table} left join lateral (
              select sequence, created_at, facts from event
              where aggregate_id = ${table}_id and sequence > :after
-             order by sequence limit :most
+             order by sequence limit :limit
            ) as event on true
            where ${table}_id = :id and party_id = :party_id and ${visible}
            order by event.sequence`,
   });
-  return async (db, { id, partyId }, { after, most }) => {
-    const rows = await db.run(readEvents, { id, party_id: partyId, after: BigInt(after), most });
+  return async (db, { id, partyId }, { after, limit }) => {
+    const rows = await db.run(readEvents, { id, party_id: partyId, after: BigInt(after), limit });
     if (rows.length === 0) return undefined;
     return rows.flatMap(({ sequence, created_at, facts }) =>
       sequence === null || created_at === null
@@ -45,18 +45,18 @@ export function logReader(table: string, visible = 'true'): ReadLog {
  * without being seen, so it reads on until the page is full or nothing is left.
  */
 export async function readVisible<Body extends { readonly changes: readonly unknown[] }>(
-  read: (page: { after: number; most: number }) => ReturnType<ReadLog>,
+  read: (page: { after: number; limit: number }) => ReturnType<ReadLog>,
   query: { readonly eventID?: number; readonly limit: number },
   show: (event: LoggedEvent<unknown>) => Body,
 ): Promise<Body[] | undefined> {
-  const most = Math.min(query.limit, maxEvents);
+  const limit = Math.min(query.limit, maxEvents);
   const visible: Body[] = [];
   for (let after = query.eventID ?? 0; ;) {
-    const events = await read({ after, most });
+    const events = await read({ after, limit });
     if (!events) return undefined;
     visible.push(...events.map(show).filter(({ changes }) => changes.length > 0));
     const last = events.at(-1);
-    if (!last || events.length < most || visible.length >= most) return visible.slice(0, most);
+    if (!last || events.length < limit || visible.length >= limit) return visible.slice(0, limit);
     after = last.sequence;
   }
 }

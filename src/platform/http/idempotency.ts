@@ -5,7 +5,7 @@ import { createHmac } from 'node:crypto';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
-import { open, seal } from '../keys/master-key.ts';
+import { decrypt, encrypt } from '../keys/master-key.ts';
 import type { Keyring } from '../keys/keyring.ts';
 
 export type StoredResponse = { readonly status: number; readonly body: string };
@@ -52,8 +52,8 @@ const claimKey = statement({
 const readAnswer = statement({
   name: 'read_idempotent_answer',
   parameters: { owner_id: 'text', idempotency_key: 'text' },
-  row: { request_hash: 'bytea', status: 'int4?', sealed_body: 'bytea?', seal_generation: 'int4?' },
-  text: `select request_hash, status, sealed_body, seal_generation from idempotency_key
+  row: { request_hash: 'bytea', status: 'int4?', body_ciphertext: 'bytea?', key_version: 'int4?' },
+  text: `select request_hash, status, body_ciphertext, key_version from idempotency_key
          where owner_id = :owner_id and idempotency_key = :idempotency_key`,
 });
 
@@ -63,21 +63,21 @@ const storeAnswer = statement({
     owner_id: 'text',
     idempotency_key: 'text',
     status: 'int4',
-    sealed_body: 'bytea',
-    seal_generation: 'int4',
+    body_ciphertext: 'bytea',
+    key_version: 'int4',
   },
   row: {},
   text: `update idempotency_key
-         set status = :status, sealed_body = :sealed_body, seal_generation = :seal_generation
+         set status = :status, body_ciphertext = :body_ciphertext, key_version = :key_version
          where owner_id = :owner_id and idempotency_key = :idempotency_key`,
 });
 
 const forgetAnswers = statement({
   name: 'forget_idempotency_keys',
-  parameters: { before: 'timestamptz', most: 'int4' },
+  parameters: { before: 'timestamptz', limit: 'int4' },
   row: { owner_id: 'text' },
   text: `delete from idempotency_key where (owner_id, idempotency_key) in
-           (select owner_id, idempotency_key from idempotency_key where created_at < :before limit :most)
+           (select owner_id, idempotency_key from idempotency_key where created_at < :before limit :limit)
          returning owner_id`,
 });
 
@@ -95,7 +95,7 @@ export function idempotency(db: Database, keyring: Keyring): Idempotency {
     async once(request, work) {
       const name = { owner_id: request.ownerId, idempotency_key: request.key };
       const context = `${request.ownerId}|${request.key}`;
-      const sealKey = keyring.newest('idempotency');
+      const encryptionKey = keyring.newest('idempotency');
       // Hashed with a key that never changes, so that a repeat after a rotation is still the same request.
       const hashKey = await keyring.find('idempotency', 1);
       if (!hashKey) throw new Error('the first idempotency key is missing');
@@ -106,11 +106,11 @@ export function idempotency(db: Database, keyring: Keyring): Idempotency {
         if (claimed.length === 0) {
           const [earlier] = await tx.run(readAnswer, name);
           if (!earlier || !earlier.request_hash.equals(request_hash)) return { kind: 'other-request' };
-          const key = await keyring.find('idempotency', earlier.seal_generation ?? 0);
-          if (!key || !earlier.sealed_body || earlier.status === null) {
+          const key = await keyring.find('idempotency', earlier.key_version ?? 0);
+          if (!key || !earlier.body_ciphertext || earlier.status === null) {
             throw new Error(`the answer to Idempotency-Key ${request.key} cannot be opened`);
           }
-          const body = open(key.secret, earlier.sealed_body, context).toString();
+          const body = decrypt(key.secret, earlier.body_ciphertext, context).toString();
           return { kind: 'replay', response: { status: earlier.status, body } };
         }
         const response = await work(tx);
@@ -118,8 +118,8 @@ export function idempotency(db: Database, keyring: Keyring): Idempotency {
         await tx.run(storeAnswer, {
           ...name,
           status: response.status,
-          sealed_body: seal(sealKey.secret, Buffer.from(response.body), context),
-          seal_generation: sealKey.generation,
+          body_ciphertext: encrypt(encryptionKey.secret, Buffer.from(response.body), context),
+          key_version: encryptionKey.keyVersion,
         });
         return { kind: 'first', response };
       };
@@ -131,7 +131,7 @@ export function idempotency(db: Database, keyring: Keyring): Idempotency {
 
     async purgeExpired(before) {
       for (let forgotten = 0; ;) {
-        const rows = await db.run(forgetAnswers, { before, most: forgottenAtOnce });
+        const rows = await db.run(forgetAnswers, { before, limit: forgottenAtOnce });
         forgotten += rows.length;
         if (rows.length < forgottenAtOnce) return forgotten;
       }

@@ -36,10 +36,10 @@ test.each([
         from generate_series(1, ${rows}) as n;
       insert into errand select 'ended ' || n, 'P', null, 0, repeat('x', 200) from generate_series(1, ${rows}) as n`);
     await client.query(prepare);
-    for (const { most, claim } of claims) {
+    for (const { limit, claim } of claims) {
       for (let time = 1; time <= plansMadeAnew + 2; time++)
         await client.query({ name: claim.name, text: claim.text, values: [now, 60_000] });
-      expect([most, await plansOf(client, claim.name)]).toEqual([most, { made: plansMadeAnew, kept: 2 }]);
+      expect([limit, await plansOf(client, claim.name)]).toEqual([limit, { made: plansMadeAnew, kept: 2 }]);
       const { rows: plan } = await client.query<{ 'QUERY PLAN': string }>(
         `explain execute ${claim.name} ('${now}', 60000)`,
       );
@@ -51,6 +51,6 @@ test.each([
 });
 
 test('any number of rows can be claimed in parts', () => {
-  expect(claims.map(({ most }) => most)).toEqual(claimSizes);
+  expect(claims.map(({ limit }) => limit)).toEqual(claimSizes);
   expect(claimSizes.at(-1)).toBe(1);
 });

@@ -80,11 +80,11 @@ function statementsFor(table: string, keys: readonly string[]) {
   const key = `json_build_array(${keys.join(', ')}) as key`;
   const isTheRow = keys.map((column, place) => `${column} = :key ->> ${place}`).join(' and ');
   const isClaimed = keys.map((column) => `claimed.${column} = clocked.${column}`).join(' and ');
-  const claim = (due: string, most: string | number, leaseFrom: string) => `
+  const claim = (due: string, limit: string | number, leaseFrom: string) => `
     with due as (
       select ${keys.join(', ')}, party_id, wake_at as due_at from ${table}
       where ${due}
-      order by wake_at limit ${most} for update skip locked
+      order by wake_at limit ${limit} for update skip locked
     ), clocked as (
       select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
     )
@@ -97,21 +97,21 @@ function statementsFor(table: string, keys: readonly string[]) {
 
   return {
     /** By how many rows it takes. */
-    claims: claimSizes.map((most) => ({
-      most,
+    claims: claimSizes.map((limit) => ({
+      limit,
       claim: statement({
-        name: most === claimSizes[0] ? `claim_due_${table}` : `claim_due_${table}_${most}`,
+        name: limit === claimSizes[0] ? `claim_due_${table}` : `claim_due_${table}_${limit}`,
         parameters: { now: 'timestamptz', lease_ms: 'int8' },
         row: claimedRow,
-        text: claim('wake_at <= (select :now)', most, `:now + offset_ms * interval '1 ms'`),
+        text: claim('wake_at <= (select :now)', limit, `:now + offset_ms * interval '1 ms'`),
       }),
     })),
     claimOfParty: statement({
       name: `claim_due_${table}_of_party`,
-      parameters: { now: 'timestamptz', lease_ms: 'int8', most: 'int4', party_id: 'text' },
+      parameters: { now: 'timestamptz', lease_ms: 'int8', limit: 'int4', party_id: 'text' },
       row: claimedRow,
       // Here the time given is the party's own already.
-      text: claim('wake_at <= :now and party_id = :party_id', ':most', ':now'),
+      text: claim('wake_at <= :now and party_id = :party_id', ':limit', ':now'),
     }),
     // Something may have happened outside: look sooner than planned. What is not due at all stays so. Such a look uses up none
     // of the attempts after which an operator has to look, and is never the first.

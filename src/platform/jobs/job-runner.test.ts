@@ -67,9 +67,9 @@ function gate(): { reached: Promise<void>; open: () => void; pass: () => Promise
   return { reached, open, pass };
 }
 
-function claimOf(most: number) {
-  const found = dueStatements('task', ['task_id']).claims.find((one) => one.most === most);
-  if (!found) throw new Error(`no claim takes ${most}`);
+function claimOf(limit: number) {
+  const found = dueStatements('task', ['task_id']).claims.find((one) => one.limit === limit);
+  if (!found) throw new Error(`no claim takes ${limit}`);
   return found.claim;
 }
 
@@ -488,11 +488,11 @@ describe('where few may be done at once', () => {
   function countingNode(maxConcurrency: number) {
     const server = gate();
     const begun: string[] = [];
-    const now = { atOnce: 0, most: 0 };
+    const now = { atOnce: 0, peak: 0 };
     const jobs = node(
       async (id) => {
         begun.push(id);
-        now.most = Math.max(now.most, ++now.atOnce);
+        now.peak = Math.max(now.peak, ++now.atOnce);
         await server.pass();
         now.atOnce--;
         await finish(id);
@@ -524,7 +524,7 @@ describe('where few may be done at once', () => {
     server.open();
     await sweep(jobs);
     await sweep(jobs);
-    expect(now.most).toBeLessThanOrEqual(4);
+    expect(now.peak).toBeLessThanOrEqual(4);
     expect(await sql('select count(*)::int as done from task where done = 1')).toEqual([{ done: 8 }]);
   });
 });

@@ -156,19 +156,19 @@ export function openJobRunner(options: {
     partyId?: string,
   ): Promise<void> {
     const { table } = work;
-    for (const { most, claim } of sql.claims) {
-      while (freeSlots(work) >= most) {
+    for (const { limit, claim } of sql.claims) {
+      while (freeSlots(work) >= limit) {
         if (stopping) return;
         const wish = { now, lease_ms: BigInt(leaseMs) };
         // Nobody else's while they are asked for.
-        busySlots.set(table, busyIn(table) + most);
+        busySlots.set(table, busyIn(table) + limit);
         const rows = await (
           partyId === undefined
             ? db.run(claim, wish)
-            : db.run(sql.claimOfParty, { ...wish, most, party_id: partyId })
-        ).finally(() => busySlots.set(table, busyIn(table) - most));
+            : db.run(sql.claimOfParty, { ...wish, limit, party_id: partyId })
+        ).finally(() => busySlots.set(table, busyIn(table) - limit));
         for (const row of rows) inSlot(work, runClaimed(work, sql, row));
-        if (rows.length < most) return;
+        if (rows.length < limit) return;
       }
     }
     backlogged.add(table);
@@ -202,7 +202,7 @@ export function openJobRunner(options: {
     partyId: string,
   ): Promise<void> {
     for (;;) {
-      const wish = { now, lease_ms: BigInt(leaseMs), most: claimedAtOnce, party_id: partyId };
+      const wish = { now, lease_ms: BigInt(leaseMs), limit: claimedAtOnce, party_id: partyId };
       const rows = await db.run(sql.claimOfParty, wish);
       await inParallel(rows, stepsAtOnce, (row) => runClaimed(work, sql, row));
       if (rows.length < claimedAtOnce || stopping) return;
@@ -400,12 +400,12 @@ function retryDelayMs(attempts: number): number {
 
 async function inParallel<T>(
   items: readonly T[],
-  most: number,
+  limit: number,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   const waiting = items[Symbol.iterator]();
   const worker = async () => {
     for (const item of waiting) await work(item);
   };
-  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
 }

@@ -11,12 +11,12 @@ const day = 24 * 3_600_000;
 
 function setUp() {
   const clock = testClock();
-  const keys: DataKey[] = [{ generation: 1, secret: randomBytes(32) }];
+  const keys: DataKey[] = [{ keyVersion: 1, secret: randomBytes(32) }];
   const newest = () => keys.at(-1)!;
   const keyring: Keyring = {
     newest,
-    find: (_purpose, generation) => Promise.resolve(keys.find((key) => key.generation === generation)),
-    rotate: () => Promise.resolve(keys.push({ generation: keys.length + 1, secret: randomBytes(32) })),
+    find: (_purpose, keyVersion) => Promise.resolve(keys.find((key) => key.keyVersion === keyVersion)),
+    rotate: () => Promise.resolve(keys.push({ keyVersion: keys.length + 1, secret: randomBytes(32) })),
     stop: () => {},
   };
   return { clock, keyring, newest, tokens: accessTokens(keyring, clock) };

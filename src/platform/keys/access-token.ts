@@ -26,7 +26,7 @@ export function accessTokens(keyring: Keyring, clock: Clock): AccessTokens {
       const issuedAt = Math.floor(epochMsOf(clock.now()) / 1000);
       const lifetime = lifetimeSeconds[subject.kind];
       const signed =
-        encode({ alg: 'HS256', typ: `${subject.kind}+jwt`, kid: String(key.generation) }) +
+        encode({ alg: 'HS256', typ: `${subject.kind}+jwt`, kid: String(key.keyVersion) }) +
         '.' +
         encode({
           aud: audience,

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../../../test/support/tes
 import { systemClock } from '../../clock.ts';
 import type { Database } from '../database/database.ts';
 import { openKeyring } from './keyring.ts';
-import { localMasterKey, open, seal } from './master-key.ts';
+import { decrypt, encrypt, localMasterKey } from './master-key.ts';
 
 let db: TestDatabase;
 const masterKey = localMasterKey(randomBytes(32));
@@ -24,11 +24,11 @@ test('two nodes that start together on an empty database have the same keys', as
 
 test('a key that another node made is found when it is first asked for', async () => {
   const [one, two] = await Promise.all([ring(), ring()]);
-  const generation = await one.rotate('access_token');
+  const keyVersion = await one.rotate('access_token');
   // Asked again at most once a second, or a stranger's made-up generations would be so many reads.
-  let found = await two.find('access_token', generation);
+  let found = await two.find('access_token', keyVersion);
   for (const deadline = Date.now() + 5_000; !found && Date.now() < deadline;) {
-    found = await two.find('access_token', generation);
+    found = await two.find('access_token', keyVersion);
     await new Promise((resolve) => setImmediate(resolve));
   }
   expect(found?.secret).toEqual(one.newest('access_token').secret);
@@ -52,18 +52,18 @@ test('what is stored is not the key', async () => {
   one.stop();
 });
 
-test('what was sealed opens with its key and its context alone', () => {
+test('what was encrypted opens with its key and its context alone', () => {
   const key = randomBytes(32);
-  const sealed = seal(key, Buffer.from('text'), 'context');
-  expect(open(key, sealed, 'context').toString()).toBe('text');
-  expect(() => open(key, sealed, 'another')).toThrow();
-  expect(() => open(randomBytes(32), sealed, 'context')).toThrow();
-  for (let place = 0; place < sealed.length; place++) {
-    const changed = Buffer.from(sealed);
+  const ciphertext = encrypt(key, Buffer.from('text'), 'context');
+  expect(decrypt(key, ciphertext, 'context').toString()).toBe('text');
+  expect(() => decrypt(key, ciphertext, 'another')).toThrow();
+  expect(() => decrypt(randomBytes(32), ciphertext, 'context')).toThrow();
+  for (let place = 0; place < ciphertext.length; place++) {
+    const changed = Buffer.from(ciphertext);
     changed[place]! ^= 1;
-    expect(() => open(key, changed, 'context'), `byte ${place}`).toThrow();
+    expect(() => decrypt(key, changed, 'context'), `byte ${place}`).toThrow();
   }
-  expect(() => open(key, sealed.subarray(0, 20), 'context')).toThrow();
+  expect(() => decrypt(key, ciphertext.subarray(0, 20), 'context')).toThrow();
 });
 
 /** A ring whose reads are counted, on a monotonic clock that stands still until it is moved. */

@@ -1,4 +1,4 @@
-// Data keys by purpose and generation. The newest generation signs and seals; all of them verify and open, so a key is
+// Data keys by purpose and key version. The newest key version signs and seals; all of them verify and open, so a key is
 // rotated by making the next one, and nothing that was issued before stops working.
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
@@ -17,41 +17,41 @@ export const keyPurposes = [
   'webhook_key',
 ] as const;
 export type KeyPurpose = (typeof keyPurposes)[number];
-export type DataKey = { readonly generation: number; readonly secret: Buffer };
+export type DataKey = { readonly keyVersion: number; readonly secret: Buffer };
 
 export type Keyring = {
   newest(purpose: KeyPurpose): DataKey;
-  /** A generation this node has not seen yet was made by another one: the ring is then read again. */
-  find(purpose: KeyPurpose, generation: number): Promise<DataKey | undefined>;
+  /** A key version this node has not seen yet was made by another one: the ring is then read again. */
+  find(purpose: KeyPurpose, keyVersion: number): Promise<DataKey | undefined>;
   rotate(purpose: KeyPurpose): Promise<number>;
   stop(): void;
 };
 
-/** How long after a rotation elsewhere a node may go on signing with the generation before. */
+/** How long after a rotation elsewhere a node may go on signing with the key version before. */
 const rereadEveryMs = 60_000;
-/** A stranger's made-up generation must not make a node read the table for each request. */
+/** A stranger's made-up key version must not make a node read the table for each request. */
 const rereadAtMostEveryMs = 1_000;
 
 const readKeys = statement({
   name: 'read_data_keys',
   parameters: {},
-  row: { purpose: 'text', generation: 'int4', wrapped: 'bytea', master_key_id: 'text' },
-  text: 'select purpose, generation, wrapped, master_key_id from data_key',
+  row: { purpose: 'text', key_version: 'int4', wrapped: 'bytea', master_key_id: 'text' },
+  text: 'select purpose, key_version, wrapped, master_key_id from data_key',
 });
 
 const insertKey = statement({
   name: 'insert_data_key',
   parameters: {
     purpose: 'text',
-    generation: 'int4',
+    key_version: 'int4',
     wrapped: 'bytea',
     master_key_id: 'text',
     created_at: 'timestamptz',
   },
-  row: { generation: 'int4' },
-  text: `insert into data_key (purpose, generation, wrapped, master_key_id, created_at)
-         values (:purpose, :generation, :wrapped, :master_key_id, :created_at)
-         on conflict do nothing returning generation`,
+  row: { key_version: 'int4' },
+  text: `insert into data_key (purpose, key_version, wrapped, master_key_id, created_at)
+         values (:purpose, :key_version, :wrapped, :master_key_id, :created_at)
+         on conflict do nothing returning key_version`,
 });
 
 /** `db` is a connection nobody holds: a transaction may ask for a key in its middle. */
@@ -73,10 +73,10 @@ export async function openKeyring(
     for (const row of rows) {
       const purpose = keyPurposes.find((known) => known === row.purpose);
       if (!purpose) continue; // made by a newer version of the program
-      const name = nameOf(purpose, row.generation);
-      const key = keys.get(name) ?? { generation: row.generation, secret: await unwrap(row, name) };
+      const name = nameOf(purpose, row.key_version);
+      const key = keys.get(name) ?? { keyVersion: row.key_version, secret: await unwrap(row, name) };
       freshKeys.set(name, key);
-      if (key.generation > (freshNewest.get(purpose)?.generation ?? 0)) freshNewest.set(purpose, key);
+      if (key.keyVersion > (freshNewest.get(purpose)?.keyVersion ?? 0)) freshNewest.set(purpose, key);
     }
     keys = freshKeys;
     newest = freshNewest;
@@ -93,13 +93,13 @@ export async function openKeyring(
     return masterKey.unwrap(row.wrapped, name);
   }
 
-  async function make(purpose: KeyPurpose, generation: number): Promise<void> {
-    const name = nameOf(purpose, generation);
+  async function make(purpose: KeyPurpose, keyVersion: number): Promise<void> {
+    const name = nameOf(purpose, keyVersion);
     const wrapped = await masterKey.wrap(randomBytes(masterKeyBytes), name);
-    // Another node may be making the same generation; the first one stands and both read it.
+    // Another node may be making the same key version; the first one stands and both read it.
     await db.run(insertKey, {
       purpose,
-      generation,
+      key_version: keyVersion,
       wrapped,
       master_key_id: masterKey.id,
       created_at: clock.now(),
@@ -121,8 +121,8 @@ export async function openKeyring(
 
   return {
     newest: newestOf,
-    async find(purpose, generation) {
-      const name = nameOf(purpose, generation);
+    async find(purpose, keyVersion) {
+      const name = nameOf(purpose, keyVersion);
       if (!keys.has(name) && performance.now() - readAtMs > rereadAtMostEveryMs) {
         await (rereading ??= read().finally(() => (rereading = undefined)));
       }
@@ -130,14 +130,14 @@ export async function openKeyring(
     },
     async rotate(purpose) {
       await read();
-      await make(purpose, newestOf(purpose).generation + 1);
+      await make(purpose, newestOf(purpose).keyVersion + 1);
       await read();
-      return newestOf(purpose).generation;
+      return newestOf(purpose).keyVersion;
     },
     stop: () => clearInterval(timer),
   };
 }
 
-function nameOf(purpose: KeyPurpose, generation: number): string {
-  return `${purpose}.${generation}`;
+function nameOf(purpose: KeyPurpose, keyVersion: number): string {
+  return `${purpose}.${keyVersion}`;
 }

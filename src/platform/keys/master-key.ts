@@ -19,8 +19,8 @@ export function localMasterKey(key: Buffer): MasterKey {
   return {
     // Names the key without revealing it, so that a wrong key is told from a damaged record.
     id: createHash('sha256').update('mandate master key id|').update(key).digest('hex').slice(0, 16),
-    wrap: (data, context) => Promise.resolve(seal(key, data, context)),
-    unwrap: (wrapped, context) => Promise.resolve(open(key, wrapped, context)),
+    wrap: (data, context) => Promise.resolve(encrypt(key, data, context)),
+    unwrap: (wrapped, context) => Promise.resolve(decrypt(key, wrapped, context)),
   };
 }
 
@@ -62,17 +62,17 @@ function readKeyFile(file: string): Buffer | undefined {
 }
 
 /** AES-256-GCM: 12 bytes of nonce, 16 of tag, then the text; the context is authenticated with it. */
-export function seal(key: Buffer, plain: Buffer, context: string): Buffer {
+export function encrypt(key: Buffer, plain: Buffer, context: string): Buffer {
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: 16 });
   cipher.setAAD(Buffer.from(context));
-  const sealed = Buffer.concat([cipher.update(plain), cipher.final()]);
-  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
+  const ciphertext = Buffer.concat([cipher.update(plain), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]);
 }
 
-export function open(key: Buffer, sealed: Buffer, context: string): Buffer {
-  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12), { authTagLength: 16 });
+export function decrypt(key: Buffer, ciphertext: Buffer, context: string): Buffer {
+  const decipher = createDecipheriv('aes-256-gcm', key, ciphertext.subarray(0, 12), { authTagLength: 16 });
   decipher.setAAD(Buffer.from(context));
-  decipher.setAuthTag(sealed.subarray(12, 28));
-  return Buffer.concat([decipher.update(sealed.subarray(28)), decipher.final()]);
+  decipher.setAuthTag(ciphertext.subarray(12, 28));
+  return Buffer.concat([decipher.update(ciphertext.subarray(28)), decipher.final()]);
 }

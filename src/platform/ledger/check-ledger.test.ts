@@ -32,7 +32,7 @@ const runCommand = statement({
 
 type Sums = { debits_posted: number };
 
-/** Books with a bit of everything in them: twelve transfers, of which one resolves another. */
+/** Books with a bit of everything in them: twelve transfers, of which one completes another. */
 async function keepBooks(): Promise<TestDatabase> {
   const made = await createTestDatabase();
   await made.database.withClient((client) =>
@@ -41,9 +41,9 @@ async function keepBooks(): Promise<TestDatabase> {
   );
   const payment = newPayment();
   const walletId = randomIds.next();
-  const deposit = { realm: 'test', depositId: randomIds.next(), walletId, bankAccountId: 'main' } as const;
+  const deposit = { livemode: false, depositId: randomIds.next(), walletId, bankAccountId: 'main' } as const;
   const binding = {
-    realm: 'test',
+    livemode: false,
     customerId: randomIds.next(),
     bindingId: '1',
     acquirerId: 'bank',
@@ -92,7 +92,7 @@ const cases: readonly (readonly [string, readonly string[], readonly string[]])[
   [
     'money that appeared on an account',
     [
-      `update ledger_balance set credits_posted = credits_posted + 7 ${balanceOf('merchant.settlement')} and lane = 0`,
+      `update ledger_balance set credits_posted = credits_posted + 7 ${balanceOf('merchant.settlement')} and shard = 0`,
     ],
     ['I1', 'I2'],
   ],
@@ -136,18 +136,18 @@ const cases: readonly (readonly [string, readonly string[], readonly string[]])[
   ],
   [
     'a resolution between other accounts',
-    [`update ledger_transfer set debit_lane = debit_lane + 1 where phase = 'post'`],
+    [`update ledger_transfer set debit_shard = debit_shard + 1 where phase = 'post'`],
     ['I2', 'I3'],
   ],
   [
     'a shop with less than nothing',
-    [`update ledger_balance set debits_posted = 2000 ${balanceOf('merchant.settlement')} and lane = 0`],
+    [`update ledger_balance set debits_posted = 2000 ${balanceOf('merchant.settlement')} and shard = 0`],
     ['I1', 'I2', 'I4'],
   ],
   [
-    'a transfer from the test realm to the live one',
+    'a transfer from a test account to a live one',
     [
-      drop('ledger_transfer', 'ledger_transfer_stays_in_realm_and_currency'),
+      drop('ledger_transfer', 'ledger_transfer_stays_in_mode_and_currency'),
       `update ledger_transfer set credit_account = 'live' || substr(credit_account, 5) where step = 'sale'`,
     ],
     ['I2', 'I5'],
@@ -168,9 +168,9 @@ const cases: readonly (readonly [string, readonly string[], readonly string[]])[
   [
     'a withdrawal that is posted while its fee is not',
     [
-      `insert into ledger_transfer (aggregate_id, operation_id, step, phase, resolves, debit_account, debit_lane, credit_account,
-         credit_lane, posted_minor, pending_minor, happened_at)
-       select aggregate_id, operation_id, step, 'post', true, debit_account, debit_lane, credit_account, credit_lane,
+      `insert into ledger_transfer (aggregate_id, operation_id, step, phase, completes_pending, debit_account, debit_shard, credit_account,
+         credit_shard, posted_minor, pending_minor, happened_at)
+       select aggregate_id, operation_id, step, 'post', true, debit_account, debit_shard, credit_account, credit_shard,
          pending_minor, -pending_minor, happened_at from ledger_transfer where step = 'payout'`,
     ],
     ['I2', 'I7'],

@@ -62,17 +62,17 @@ const advanceWatermark = statement({
       update ledger_watermark set reached_at = greatest(reached_at, until) from passed
     )
     insert into ledger_checkpoint as sums
-    select account_id, lane, sum(debits_posted), sum(credits_posted), sum(debits_pending), sum(credits_pending)
+    select account_id, shard, sum(debits_posted), sum(credits_posted), sum(debits_pending), sum(credits_pending)
     from (
-      select debit_account as account_id, debit_lane as lane, posted_minor as debits_posted, 0 as credits_posted,
+      select debit_account as account_id, debit_shard as shard, posted_minor as debits_posted, 0 as credits_posted,
         pending_minor as debits_pending, 0 as credits_pending
       from ledger_transfer, passed where created_at >= since and created_at < until
       union all
-      select credit_account, credit_lane, 0, posted_minor, 0, pending_minor
+      select credit_account, credit_shard, 0, posted_minor, 0, pending_minor
       from ledger_transfer, passed where created_at >= since and created_at < until
     ) as leg
-    group by account_id, lane order by account_id, lane
-    on conflict (account_id, lane) do update set
+    group by account_id, shard order by account_id, shard
+    on conflict (account_id, shard) do update set
       debits_posted = sums.debits_posted + excluded.debits_posted,
       credits_posted = sums.credits_posted + excluded.credits_posted,
       debits_pending = sums.debits_pending + excluded.debits_pending,
@@ -99,19 +99,19 @@ const countUnbalanced = statement({
   row: { broken: 'int8' },
   text: `
     with account as (
-      select account_id, has_floor, code = 'binding.clearing' as clears,
-        split_part(account_id, ':', 1) as realm, split_part(account_id, ':', 2) as currency,
+      select account_id, forbids_overdraft, code = 'binding.clearing' as clears,
+        split_part(account_id, ':', 1) as mode, split_part(account_id, ':', 2) as currency,
         sum(debits_posted) as debits_posted, sum(credits_posted) as credits_posted,
         sum(debits_pending) as debits_pending, sum(credits_pending) as credits_pending
       from ledger_balance left join ledger_account using (account_id)
-      group by account_id, has_floor, code
+      group by account_id, forbids_overdraft, code
     ), kind as (
       select sum(debits_posted) <> sum(credits_posted) or sum(debits_pending) <> sum(credits_pending) as is_broken
-      from account group by realm, currency
+      from account group by mode, currency
     )
     select (select count(*) from kind where is_broken) + count(*) as broken
     from account
-    where has_floor and credits_posted < debits_posted + debits_pending
+    where forbids_overdraft and credits_posted < debits_posted + debits_pending
       or clears and credits_posted - debits_posted <> debits_pending`,
 });
 

@@ -15,7 +15,7 @@ export type MailServerSettings = {
   readonly timeoutMs: number;
 };
 
-export type OutgoingLetter = {
+export type OutgoingEmail = {
   /** The same whenever it is tried: a mail program shows what comes twice once. */
   readonly id: string;
   readonly at: Instant;
@@ -26,7 +26,7 @@ export type OutgoingLetter = {
 };
 
 export type MailServer = {
-  send(letter: OutgoingLetter): Promise<{ readonly taken: true } | { readonly refused: string }>;
+  send(letter: OutgoingEmail): Promise<{ readonly taken: true } | { readonly refused: string }>;
 };
 
 export type OpenMailServer = (settings: MailServerSettings) => MailServer;

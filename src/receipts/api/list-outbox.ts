@@ -10,7 +10,7 @@ import type { Database } from '../../platform/database/database.ts';
 
 const maxEmails = 1_000;
 
-const LetterSchema = Type.Object(
+const PayerEmailSchema = Type.Object(
   {
     invoiceID: EntityID,
     paymentID: EntityID,
@@ -45,16 +45,16 @@ export const listOutbox = endpoint({
     limit: Type.Optional(Type.Integer({ minimum: 1, default: 100, description: 'At most 1000.' })),
   }),
   status: 200,
-  response: Type.Array(LetterSchema),
+  response: Type.Array(PayerEmailSchema),
   errors: [],
   handle: async ({ caller, query }, { db }: { db: Database }) => {
-    const most = Math.min(query.limit ?? 100, maxEmails);
-    const letters = await findOutbox(db, { partyId: caller.partyId, invoiceId: query.invoiceID, most });
-    return accept(letters.map(letterBody));
+    const limit = Math.min(query.limit ?? 100, maxEmails);
+    const payerEmails = await findOutbox(db, { partyId: caller.partyId, invoiceId: query.invoiceID, limit });
+    return accept(payerEmails.map(payerEmailBody));
   },
 });
 
-function letterBody({
+function payerEmailBody({
   paid,
   createdAt,
   recipient,
@@ -62,7 +62,7 @@ function letterBody({
   endedAt,
   refusal,
   written,
-}: PayerEmail): Static<typeof LetterSchema> {
+}: PayerEmail): Static<typeof PayerEmailSchema> {
   return {
     invoiceID: paid.invoiceId,
     paymentID: paid.paymentId,

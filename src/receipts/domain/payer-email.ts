@@ -31,7 +31,7 @@ export type PayerEmail = {
 };
 
 /** By what a mail server and a mail program know it, at every attempt. */
-export function letterIdOf({ invoiceId, paymentId }: PaymentOfEmail): string {
+export function payerEmailIdOf({ invoiceId, paymentId }: PaymentOfEmail): string {
   return `receipt.${invoiceId}.${paymentId}`;
 }
 

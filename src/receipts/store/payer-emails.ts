@@ -7,15 +7,15 @@ import type { Paid, PayerEmail, PaymentOfEmail } from '../domain/payer-email.ts'
 import { defined } from '../../defined.ts';
 
 /** What a receipt says, and where it goes. */
-export type NewLetter = { readonly paid: Paid; readonly recipient: string | undefined };
+export type NewPayerEmail = { readonly paid: Paid; readonly recipient: string | undefined };
 
-export const letterParameters = {
-  letter_recipient: 'text?',
-  letter_paid_at: 'timestamptz?',
-  letter_amount_minor: 'int8?',
-  letter_currency: 'text?',
-  letter_reference: 'text?',
-  letter_approval_code: 'text?',
+export const payerEmailParameters = {
+  email_recipient: 'text?',
+  email_paid_at: 'timestamptz?',
+  email_amount_minor: 'int8?',
+  email_currency: 'text?',
+  email_reference: 'text?',
+  email_approval_code: 'text?',
 } as const;
 
 /**
@@ -23,47 +23,47 @@ export const letterParameters = {
  * an address. Due at once, or claimed already until `claimedUntil` by whoever writes it. Uses :invoice_id and :payment_id, and
  * :happened_at.
  */
-export function letterOf(
+export function payerEmailOf(
   series: string,
-  { address = ':letter_recipient', claimedUntil }: { address?: string; claimedUntil?: string },
+  { address = ':email_recipient', claimedUntil }: { address?: string; claimedUntil?: string },
 ): string {
   return `posted as (
-      insert into letter (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
+      insert into payer_email (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
         currency, reference, approval_code, wake_at, attempts)
-      select :invoice_id, :payment_id, party_id, series_id, 'waiting', :happened_at, address, :letter_paid_at,
-        :letter_amount_minor, :letter_currency, :letter_reference, :letter_approval_code, ${claimedUntil ?? ':happened_at'}, ${claimedUntil ? 1 : 0}
+      select :invoice_id, :payment_id, party_id, series_id, 'waiting', :happened_at, address, :email_paid_at,
+        :email_amount_minor, :email_currency, :email_reference, :email_approval_code, ${claimedUntil ?? ':happened_at'}, ${claimedUntil ? 1 : 0}
       from ${series}, lateral (select ${address}) as its (address) where address is not null
       on conflict do nothing
     )`;
 }
 
-export function letterValues(letter: NewLetter | undefined): Values<typeof letterParameters> {
+export function payerEmailValues(letter: NewPayerEmail | undefined): Values<typeof payerEmailParameters> {
   const { recipient, paid } = letter ?? {};
   return {
-    letter_recipient: recipient ?? null,
-    letter_paid_at: paid?.at ?? null,
-    letter_amount_minor: paid?.amount.minor ?? null,
-    letter_currency: paid?.amount.currency ?? null,
-    letter_reference: paid?.reference ?? null,
-    letter_approval_code: paid?.approvalCode ?? null,
+    email_recipient: recipient ?? null,
+    email_paid_at: paid?.at ?? null,
+    email_amount_minor: paid?.amount.minor ?? null,
+    email_currency: paid?.amount.currency ?? null,
+    email_reference: paid?.reference ?? null,
+    email_approval_code: paid?.approvalCode ?? null,
   };
 }
 
 /** Where the payment names no address, that of the consent counts; without any there is no letter. */
-const insertLetter = statement({
-  name: 'insert_letter',
+const insertPayerEmail = statement({
+  name: 'insert_payer_email',
   parameters: {
     invoice_id: 'text',
     payment_id: 'text',
     series_id: 'text',
     happened_at: 'timestamptz',
-    ...letterParameters,
+    ...payerEmailParameters,
   },
   row: {},
   text: `
     with its_series as (
       select party_id, series_id, terms from series where series_id = :series_id
-    ), ${letterOf('its_series', { address: "coalesce(:letter_recipient, terms -> 'mandate' -> 'payer' -> 'contactInfo' ->> 'email')" })}
+    ), ${payerEmailOf('its_series', { address: "coalesce(:email_recipient, terms -> 'mandate' -> 'payer' -> 'contactInfo' ->> 'email')" })}
     select`,
 });
 
@@ -88,25 +88,25 @@ const columns = {
 } as const;
 const columnList = Object.keys(columns).join(', ');
 
-const readLetter = statement({
-  name: 'read_letter',
+const readPayerEmail = statement({
+  name: 'read_payer_email',
   parameters: { invoice_id: 'text', payment_id: 'text' },
   row: columns,
-  text: `select ${columnList} from letter where invoice_id = :invoice_id and payment_id = :payment_id`,
+  text: `select ${columnList} from payer_email where invoice_id = :invoice_id and payment_id = :payment_id`,
 });
 
 const readOutbox = statement({
   name: 'read_outbox',
-  parameters: { party_id: 'text', invoice_id: 'text?', most: 'int4' },
+  parameters: { party_id: 'text', invoice_id: 'text?', limit: 'int4' },
   row: columns,
-  text: `select ${columnList} from letter
+  text: `select ${columnList} from payer_email
          where party_id = :party_id and (:invoice_id is null or invoice_id = :invoice_id)
-         order by created_at desc, invoice_id, payment_id limit :most`,
+         order by created_at desc, invoice_id, payment_id limit :limit`,
 });
 
 /** Whoever comes second has nothing to add. */
-const endLetterRow = statement({
-  name: 'end_letter',
+const endPayerEmailRow = statement({
+  name: 'end_payer_email',
   parameters: {
     invoice_id: 'text',
     payment_id: 'text',
@@ -118,52 +118,52 @@ const endLetterRow = statement({
     refusal: 'text?',
   },
   row: {},
-  text: `update letter
+  text: `update payer_email
          set status = :status, ended_at = :now, subject = :subject, text_body = :text_body, html_body = :html_body,
              refusal = :refusal, wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
          where invoice_id = :invoice_id and payment_id = :payment_id and status = 'waiting'`,
 });
 
-export async function storeLetter(
+export async function storePayerEmail(
   tx: Database,
-  { seriesId, ...letter }: NewLetter & { readonly seriesId: string },
+  { seriesId, ...letter }: NewPayerEmail & { readonly seriesId: string },
   now: Instant,
 ): Promise<void> {
   const { invoiceId: invoice_id, paymentId: payment_id } = letter.paid;
-  await tx.run(insertLetter, {
+  await tx.run(insertPayerEmail, {
     invoice_id,
     payment_id,
     series_id: seriesId,
     happened_at: now,
-    ...letterValues(letter),
+    ...payerEmailValues(letter),
   });
 }
 
-export async function findLetter(
+export async function findPayerEmail(
   db: Database,
   { invoiceId, paymentId }: PaymentOfEmail,
 ): Promise<PayerEmail | undefined> {
-  const [row] = await db.run(readLetter, { invoice_id: invoiceId, payment_id: paymentId });
-  return row && letterFromRow(row);
+  const [row] = await db.run(readPayerEmail, { invoice_id: invoiceId, payment_id: paymentId });
+  return row && payerEmailFromRow(row);
 }
 
 /** The newest first. */
 export async function findOutbox(
   db: Database,
-  { partyId, invoiceId, most }: { partyId: string; invoiceId: string | undefined; most: number },
+  { partyId, invoiceId, limit }: { partyId: string; invoiceId: string | undefined; limit: number },
 ): Promise<PayerEmail[]> {
-  const rows = await db.run(readOutbox, { party_id: partyId, invoice_id: invoiceId ?? null, most });
-  return rows.map(letterFromRow);
+  const rows = await db.run(readOutbox, { party_id: partyId, invoice_id: invoiceId ?? null, limit });
+  return rows.map(payerEmailFromRow);
 }
 
-export async function endLetter(
+export async function endPayerEmail(
   db: Database,
   { invoiceId, paymentId }: PaymentOfEmail,
   ended: Required<Pick<PayerEmail, 'status' | 'written'>> & Pick<PayerEmail, 'refusal'>,
   now: Instant,
 ): Promise<void> {
   const { status, written, refusal } = ended;
-  await db.run(endLetterRow, {
+  await db.run(endPayerEmailRow, {
     invoice_id: invoiceId,
     payment_id: paymentId,
     status,
@@ -175,7 +175,7 @@ export async function endLetter(
   });
 }
 
-function letterFromRow(row: Values<typeof columns>): PayerEmail {
+function payerEmailFromRow(row: Values<typeof columns>): PayerEmail {
   const { subject, text_body: text, html_body: html, approval_code: approvalCode } = row;
   return {
     partyId: row.party_id,

@@ -142,7 +142,7 @@ const insertStop = statement({
       on conflict do nothing
     ), concerned as (
       select series_id from series
-      where card_key = :card_key and state = 'active' and series_id <> :series_id
+      where card_key = :card_key and status = 'active' and series_id <> :series_id
         and (:everywhere or party_id = :party_id and shop_id = :shop_id)
       order by series_id for update
     )

@@ -8,10 +8,10 @@ import type { Money } from '../../money.ts';
 import type { PayerEmail } from '../../receipts/domain/payer-email.ts';
 import type { Attempt, SeriesFact } from '../domain/series.ts';
 import {
-  letterOf,
-  letterParameters,
-  letterValues,
-  type NewLetter,
+  payerEmailOf,
+  payerEmailParameters,
+  payerEmailValues,
+  type NewPayerEmail,
 } from '../../receipts/store/payer-emails.ts';
 import { changeOf, type SeriesWithSettings, type StoredSeries } from './series.ts';
 import type { RecurringSettings } from './settings.ts';
@@ -20,7 +20,7 @@ const parameters = {
   series_id: 'text',
   series_version: 'int4',
   series_chain: 'text',
-  series_standing: 'json',
+  series_state: 'json',
   series_changed_at: 'timestamptz',
   series_wake_at: 'timestamptz?',
   series_facts: 'json',
@@ -30,7 +30,7 @@ const parameters = {
 const heldText = `
     held as (
       update series
-      set version = version + 1, chain = :series_chain, standing = :series_standing, changed_at = :series_changed_at,
+      set version = version + 1, chain = :series_chain, state = :series_state, changed_at = :series_changed_at,
           wake_at = :series_wake_at, attempts = 0, stuck_at = null, stuck_reason = null
       where series_id = :series_id and version = :series_version
       returning series_id, party_id, version, changed_at
@@ -53,8 +53,8 @@ export const startedCharge = {
 export const succeededCharge = {
   parameters: {
     ...parameters,
-    ...letterParameters,
-    letter_claimed_until: 'timestamptz',
+    ...payerEmailParameters,
+    email_claimed_until: 'timestamptz',
     series_advice: 'text?',
   },
   text: `${heldText}, attempted as (
@@ -63,7 +63,7 @@ export const succeededCharge = {
       where series_attempt.series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id
         and outcome = 'pending'
       returning invoice_id
-    ), ${letterOf('held', { claimedUntil: ':letter_claimed_until' })}`,
+    ), ${payerEmailOf('held', { claimedUntil: ':email_claimed_until' })}`,
 } as const;
 
 /** A series as it is charged, and what its shop wants. */
@@ -76,10 +76,10 @@ export type StartedCharge = Values<typeof startedCharge.parameters>;
 /** A receipt as whoever took the charge has just written it, with what he knew of its series. */
 export type PreloadedEmail = PayerEmail & { readonly series: SeriesWithSettings };
 
-/** With the letter that goes with it, which whoever writes it sends at once: nobody else does before the lease is over. */
+/** With the receipt that goes with it: the node that writes it sends it, and has claimed it until then. */
 export type ApprovedCharge = {
   readonly written: Values<typeof succeededCharge.parameters>;
-  readonly letter: PreloadedEmail | undefined;
+  readonly payerEmail: PreloadedEmail | undefined;
 };
 
 export function startedChargeOf(
@@ -105,10 +105,10 @@ export function succeededChargeOf(
   facts: readonly SeriesFact[],
   {
     advice,
-    letter,
+    payerEmail,
   }: {
     readonly advice: string | undefined;
-    readonly letter: (NewLetter & { readonly recipient: string }) | undefined;
+    readonly payerEmail: (NewPayerEmail & { readonly recipient: string }) | undefined;
   },
   now: Instant,
 ): ApprovedCharge {
@@ -117,12 +117,12 @@ export function succeededChargeOf(
   return {
     written: {
       ...changed(stored, facts, now).values,
-      ...letterValues(letter),
-      letter_claimed_until: initialClaim(now).wake_at,
+      ...payerEmailValues(payerEmail),
+      email_claimed_until: initialClaim(now).wake_at,
       series_advice: advice ?? null,
     },
-    letter: letter && {
-      ...letter,
+    payerEmail: payerEmail && {
+      ...payerEmail,
       partyId,
       seriesId,
       createdAt: now,
@@ -144,7 +144,7 @@ function changed(
     series_id: row.series_id,
     series_version: stored.version,
     series_chain: chain,
-    series_standing: row.standing,
+    series_state: row.state,
     series_changed_at: changedAt,
     series_wake_at: wake_at,
     series_facts: facts,

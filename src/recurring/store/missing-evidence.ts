@@ -7,13 +7,13 @@ import { statement } from '../../platform/database/statement.ts';
 /** The oldest first. */
 const readMissing = statement({
   name: 'read_series_without_evidence',
-  parameters: { party_id: 'text', shop_id: 'text?', most: 'int4' },
+  parameters: { party_id: 'text', shop_id: 'text?', limit: 'int4' },
   row: { series_id: 'text', shop_id: 'text', consented_at: 'text', charges_made: 'int4' },
-  text: `select series_id, shop_id, terms ->> 'consentedAt' as consented_at, (standing ->> 'chargesMade')::int as charges_made
+  text: `select series_id, shop_id, terms ->> 'consentedAt' as consented_at, (state ->> 'chargesMade')::int as charges_made
          from series
-         where party_id = :party_id and (:shop_id is null or shop_id = :shop_id) and state = 'active'
+         where party_id = :party_id and (:shop_id is null or shop_id = :shop_id) and status = 'active'
            and terms -> 'mandate' ->> 'evidence' = 'missing'
-         order by terms ->> 'consentedAt', series_id limit :most`,
+         order by terms ->> 'consentedAt', series_id limit :limit`,
 });
 
 export type WithoutEvidence = {
@@ -25,9 +25,9 @@ export type WithoutEvidence = {
 
 export async function findWithoutEvidence(
   db: Database,
-  { partyId, shopId, most }: { partyId: string; shopId: string | undefined; most: number },
+  { partyId, shopId, limit }: { partyId: string; shopId: string | undefined; limit: number },
 ): Promise<WithoutEvidence[]> {
-  const rows = await db.run(readMissing, { party_id: partyId, shop_id: shopId ?? null, most });
+  const rows = await db.run(readMissing, { party_id: partyId, shop_id: shopId ?? null, limit });
   return rows.map((row) => ({
     seriesId: row.series_id,
     shopId: row.shop_id,

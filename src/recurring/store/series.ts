@@ -29,12 +29,12 @@ export const seriesColumns = {
   party_id: 'text',
   shop_id: 'text',
   version: 'int4',
-  state: 'text',
+  status: 'text',
   card_key: 'bytea',
   card_token: 'text',
   chain: 'text',
   terms: 'json',
-  standing: 'json',
+  state: 'json',
   changed_at: 'timestamptz',
 } as const;
 const columnList = Object.keys(seriesColumns).join(', ');
@@ -63,12 +63,12 @@ const changeSeriesRow = statement({
   parameters: {
     series_id: 'text',
     version: 'int4',
-    state: 'text',
+    status: 'text',
     card_key: 'bytea',
     card_token: 'text',
     chain: 'text',
     terms: 'json',
-    standing: 'json',
+    state: 'json',
     changed_at: 'timestamptz',
     wake_at: 'timestamptz?',
     facts: 'json',
@@ -77,8 +77,8 @@ const changeSeriesRow = statement({
   text: `
     with changed as (
       update series
-      set version = version + 1, state = :state, card_key = :card_key, card_token = :card_token, chain = :chain,
-          terms = :terms, standing = :standing, changed_at = :changed_at,
+      set version = version + 1, status = :status, card_key = :card_key, card_token = :card_token, chain = :chain,
+          terms = :terms, state = :state, changed_at = :changed_at,
           wake_at = :wake_at, attempts = 0, stuck_at = null, stuck_reason = null
       where series_id = :series_id and version = :version
       returning series_id, party_id, version, changed_at
@@ -189,7 +189,7 @@ function wakeOf(series: Series): Instant | null {
 
 type Fixed = 'kind' | 'root' | 'rootNetworkTransactionId' | 'card' | 'mandate' | 'consentedAt' | 'endsAt';
 type TermsJson = Pick<Series, Fixed>;
-type StandingJson = Omit<Series, Fixed | 'id' | 'partyId' | 'shopId'>;
+type StateJson = Omit<Series, Fixed | 'id' | 'partyId' | 'shopId'>;
 
 function rowOf({ series, version, handles, chain, changedAt }: StoredSeries): Values<typeof seriesColumns> {
   const {
@@ -213,50 +213,50 @@ function rowOf({ series, version, handles, chain, changedAt }: StoredSeries): Va
     consentedAt,
     ...defined({ rootNetworkTransactionId, endsAt }),
   };
-  const standing: StandingJson = rest;
+  const state: StateJson = rest;
   return {
     series_id: id,
     party_id: partyId,
     shop_id: shopId,
     version,
-    state: series.state.name,
+    status: series.state.name,
     card_key: handles.key,
     card_token: handles.token,
     chain,
     terms,
-    standing,
+    state,
     changed_at: changedAt,
   };
 }
 
 export function seriesFromRow(row: Values<typeof seriesColumns>): StoredSeries {
   const terms = row.terms as TermsJson;
-  const standing = row.standing as StandingJson;
+  const state = row.state as StateJson;
   const { series_id: id, party_id: partyId, shop_id: shopId } = row;
   return {
     version: row.version,
     handles: { token: row.card_token, key: row.card_key },
     chain: row.chain,
     changedAt: row.changed_at,
-    series: { ...terms, ...standing, id, partyId, shopId },
+    series: { ...terms, ...state, id, partyId, shopId },
   };
 }
 
 const readLog = statement({
   name: 'read_series_events',
-  parameters: { series_id: 'text', after: 'int4', most: 'int4' },
+  parameters: { series_id: 'text', after: 'int4', limit: 'int4' },
   row: { sequence: 'int4', created_at: 'timestamptz', facts: 'json' },
   text: `select sequence, created_at, facts from event
-         where aggregate_id = :series_id and sequence > :after order by sequence limit :most`,
+         where aggregate_id = :series_id and sequence > :after order by sequence limit :limit`,
 });
 
 export async function readSeriesEvents(
   db: Database,
   seriesId: string,
   after: number,
-  most: number,
+  limit: number,
 ): Promise<LoggedEvent<SeriesFact>[]> {
-  const rows = await db.run(readLog, { series_id: seriesId, after, most });
+  const rows = await db.run(readLog, { series_id: seriesId, after, limit });
   return rows.map((row) => ({
     sequence: row.sequence,
     createdAt: row.created_at,

@@ -11,11 +11,11 @@ type PayerEmail = {
 /** As many as a browser remembers. */
 const maxOrders = 20;
 /** A letter is shown as a mail program shows it: with an origin of its own, no script, nothing loaded, and links that open beside it. */
-const letterPolicy =
+const emailPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; frame-ancestors 'self'; " +
   'sandbox allow-popups allow-popups-to-escape-sandbox';
 
-export function addDemoLetters(
+export function addDemoMailbox(
   app: FastifyInstance,
   shop: {
     readonly knows: (orderId: string) => boolean;
@@ -23,7 +23,7 @@ export function addDemoLetters(
     readonly ask: (path: string) => Promise<{ readonly status: number; readonly answer: unknown }>;
   },
 ): void {
-  async function lettersOf(orderId: string): Promise<readonly PayerEmail[]> {
+  async function emailsOf(orderId: string): Promise<readonly PayerEmail[]> {
     if (!shop.knows(orderId)) return [];
     const { status, answer } = await shop.ask(`/sandbox/outbox?invoiceID=${orderId}`);
     return status === 200 ? (answer as PayerEmail[]) : [];
@@ -32,7 +32,7 @@ export function addDemoLetters(
   app.get<{ Querystring: { orders?: string | string[] } }>('/demo/letters', async (request, reply) => {
     request.operation = 'demo';
     const orders = String(request.query.orders ?? '').split(',', maxOrders);
-    const letters = await Promise.all([...new Set(orders)].map(lettersOf));
+    const letters = await Promise.all([...new Set(orders)].map(emailsOf));
     return reply.send(letters.flat().map(({ html: _, ...letter }) => letter));
   });
 
@@ -41,10 +41,10 @@ export function addDemoLetters(
     async (request, reply) => {
       request.operation = 'demo';
       const { order, payment } = request.params;
-      const found = (await lettersOf(order)).find(({ paymentID }) => paymentID === payment);
+      const found = (await emailsOf(order)).find(({ paymentID }) => paymentID === payment);
       if (found?.html === undefined) return reply.code(404).send({ message: 'Not found' });
       return reply
-        .header('Content-Security-Policy', letterPolicy)
+        .header('Content-Security-Policy', emailPolicy)
         .header('Referrer-Policy', 'no-referrer')
         .header('Cache-Control', 'no-store')
         .type('text/html; charset=utf-8')

@@ -1,7 +1,7 @@
 // The server of a demo shop, as a merchant would write it: it asks the public API with the sandbox's key, is told by webhook what
 // happens, and shows its page both. The key itself never leaves here.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { addDemoLetters } from './demo-mailbox.ts';
+import { addDemoMailbox } from './demo-mailbox.ts';
 import { Hearing, isGenuine, type WebhookKeys } from './demo-receiver.ts';
 import { defined } from '../../defined.ts';
 
@@ -181,7 +181,7 @@ export function addDemoShop(
     return reply.code(204).send();
   });
 
-  addDemoLetters(app, { knows: (id) => orders.knows(id), ask: (path) => ask('GET', path) });
+  addDemoMailbox(app, { knows: (id) => orders.knows(id), ask: (path) => ask('GET', path) });
 
   for (const [name, hearing] of [
     ['orders', orders],

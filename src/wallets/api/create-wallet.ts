@@ -18,7 +18,7 @@ import type { Ids } from '../../ids.ts';
 type Deps = {
   readonly db: Database;
   readonly merchants: Merchants;
-  readonly payouts: { readonly realm: 'test' | 'live'; readonly openingDepositMinor: bigint };
+  readonly payouts: { readonly livemode: boolean; readonly openingDepositMinor: bigint };
   readonly ids: Ids;
 };
 
@@ -86,14 +86,14 @@ async function storeWithDeposit(
   identity: Identity,
   fingerprint: Buffer,
 ): Promise<boolean> {
-  const isTest = identity.provider === testProviderId && payouts.realm === 'test';
+  const isTest = identity.provider === testProviderId && !payouts.livemode;
   const opening = isTest ? payouts.openingDepositMinor : 0n;
   return db.transaction(async (tx) => {
     if (!(await storeNewWallet(tx, { type: 'wallet_opened', terms }, fingerprint))) return false;
     if (opening === 0n) return true;
     await depositFromBank(tx, terms, {
       id: ids.next(),
-      realm: payouts.realm,
+      livemode: payouts.livemode,
       bankAccountId: 'SANDBOX',
       minor: opening,
       now: terms.createdAt,

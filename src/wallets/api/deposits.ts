@@ -30,15 +30,15 @@ export const makeTestDeposit = endpoint({
   errors: ['noSuchWallet', 'differentCurrencies', 'invalidCashAmount'],
   handle: async (
     { caller, body, now },
-    { db, ids, payouts }: { db: Database; ids: Ids; payouts: { realm: 'test' | 'live' } },
+    { db, ids, payouts }: { db: Database; ids: Ids; payouts: { livemode: boolean } },
   ) => {
     const wallet = await findWallet(db, caller.partyId, body.wallet);
     if (!wallet) return refuse('noSuchWallet');
     if (wallet.currency !== body.body.currency) return refuse('differentCurrencies');
     const minor = BigInt(body.body.amount);
     if (minor < 1n || minor > largestAmountMinor) return refuse('invalidCashAmount');
-    const { realm } = payouts;
-    const given = { id: ids.next(), realm, bankAccountId: 'SANDBOX', minor, now };
+    const { livemode } = payouts;
+    const given = { id: ids.next(), livemode, bankAccountId: 'SANDBOX', minor, now };
     const { deposit } = await depositFromBank(db, wallet, given);
     return accept(depositBody(deposit));
   },

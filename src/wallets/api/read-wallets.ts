@@ -38,14 +38,11 @@ export const getWalletAccount = endpoint({
   status: 200,
   response: WalletAccount,
   errors: ['walletNotFound'],
-  handle: async (
-    { caller, params },
-    { db, payouts }: { db: Database; payouts: { realm: 'test' | 'live' } },
-  ) => {
+  handle: async ({ caller, params }, { db, payouts }: { db: Database; payouts: { livemode: boolean } }) => {
     const wallet = await readOne(db, caller.partyId, params.walletID);
     if (!wallet) return refuse('walletNotFound');
     const { currency } = wallet;
-    const account = walletAccount({ realm: payouts.realm, currency, walletId: wallet.id });
+    const account = walletAccount({ livemode: payouts.livemode, currency, walletId: wallet.id });
     const { own, available } = await readBalance(db, account);
     return accept({
       own: assetBody({ minor: own, currency }),

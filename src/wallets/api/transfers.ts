@@ -48,7 +48,7 @@ export const createTransfer = endpoint({
       merchants,
       payouts,
       ids,
-    }: { db: Database; merchants: Merchants; payouts: { realm: 'test' | 'live' }; ids: Ids },
+    }: { db: Database; merchants: Merchants; payouts: { livemode: boolean }; ids: Ids },
   ) => {
     const { sender, receiver, externalID } = body;
     const { amount, currency } = body.body;
@@ -79,7 +79,7 @@ export const createTransfer = endpoint({
           amount: decision.value.amount,
           ...defined({ externalId: externalID }),
         };
-        const isStored = await storeTransfer(db, terms, { realm: payouts.realm, fingerprint });
+        const isStored = await storeTransfer(db, terms, { livemode: payouts.livemode, fingerprint });
         // It is over by now; its reads say how.
         return isStored ? accept(transferBody({ ...terms, status: 'pending' })) : 'externalIdTaken';
       },

@@ -16,7 +16,6 @@ import {
   recordJournal,
 } from '../../platform/ledger/store/journals.ts';
 import { walletTransferred } from '../../platform/ledger/domain/postings.ts';
-import type { Realm } from '../../merchants/domain/party.ts';
 import type { Currency } from '../../money.ts';
 import { columnList, parameterList } from '../../identities/store/sql-fragments.ts';
 import type { Transfer, TransferTerms } from '../domain/wallet.ts';
@@ -68,11 +67,11 @@ const readTransferByExternalId = readByExternalId({
 export async function storeTransfer(
   db: Database,
   terms: TransferTerms,
-  options: { readonly realm: Realm; readonly fingerprint: Buffer },
+  options: { readonly livemode: boolean; readonly fingerprint: Buffer },
 ): Promise<boolean> {
   const { id, senderId, receiverId, amount } = terms;
-  const { realm, fingerprint } = options;
-  const journal = walletTransferred({ realm, transferId: id, senderId, receiverId }, amount);
+  const { livemode, fingerprint } = options;
+  const journal = walletTransferred({ livemode, transferId: id, senderId, receiverId }, amount);
   const moved = await recording(db, journal, () => insert(db, terms, fingerprint, journal));
   return moved === 'insufficient' ? insert(db, terms, fingerprint) : moved;
 }

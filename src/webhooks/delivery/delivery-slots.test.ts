@@ -78,8 +78,8 @@ test('when all places are taken, one more is wanted of those alone who have noth
   const slots = openHands<string>();
   fill(slots, named('a', 100), 15);
   take(slots);
-  const { most, mostEach, held } = slots.demand();
-  expect({ most, mostEach }).toEqual({ most: 200, mostEach: 1 });
+  const { limit, limitEach, held } = slots.demand();
+  expect({ limit, limitEach }).toEqual({ limit: 200, limitEach: 1 });
   expect(held).toHaveLength(100);
   expect(held.every(({ free }) => free === 0)).toBe(true);
 });

@@ -11,8 +11,8 @@ export type DeliverySlots<Item> = {
   free(webhookId: string, outcome: 'delivered' | 'failed' | 'notSent'): void;
   /** How much more is wanted: in all, of a webhook that has nothing in hand, and of those that have. */
   demand(): {
-    readonly most: number;
-    readonly mostEach: number;
+    readonly limit: number;
+    readonly limitEach: number;
     readonly held: readonly { readonly webhook_id: string; readonly free: number }[];
   };
   /** Whether the webhook could send soon what it has not got. */
@@ -109,12 +109,12 @@ export function openHands<Item>(): DeliverySlots<Item> {
       const isFull = underWay >= maxUnderWay;
       const held = [...slots].flatMap(([webhook_id, hand]) => {
         if (loadOf(hand) === 0 && !isFailing(hand)) return [];
-        const most = Math.min(maxInHand, Math.max(2 * parameterList(hand), Math.floor(hand.recent.sent)));
-        return [{ webhook_id, free: isFull ? 0 : Math.max(0, most - loadOf(hand)) }];
+        const limit = Math.min(maxInHand, Math.max(2 * parameterList(hand), Math.floor(hand.recent.sent)));
+        return [{ webhook_id, free: isFull ? 0 : Math.max(0, limit - loadOf(hand)) }];
       });
       return {
-        most: Math.max(0, Math.min(wantedAtOnce, maxUnderWay + placesKept - underWay)),
-        mostEach: isFull ? 1 : 2 * shareAmong(busy),
+        limit: Math.max(0, Math.min(wantedAtOnce, maxUnderWay + placesKept - underWay)),
+        limitEach: isFull ? 1 : 2 * shareAmong(busy),
         held: isFull ? held.filter(({ webhook_id }) => loadOf(handOf(webhook_id)) > 0) : held,
       };
     },

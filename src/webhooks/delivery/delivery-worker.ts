@@ -95,7 +95,7 @@ export function openDeliveryWorker(options: {
 
   async function takeWhatIsDue(): Promise<void> {
     const bounds = slots.demand();
-    if (bounds.most === 0) return;
+    if (bounds.limit === 0) return;
     const takenAtMs = performance.now();
     turn = (turn + 1) % 1_000_000;
     const queues = await claim(db, clock.now(), { ...bounds, leaseMs, turn });
@@ -103,7 +103,7 @@ export function openDeliveryWorker(options: {
     const items = await itemsOf(queues, takenAtMs + leaseMs);
     for (const item of items) slots.enqueue(item.queue.webhookId, item);
     pump();
-    demand ||= queues.length === bounds.most;
+    demand ||= queues.length === bounds.limit;
   }
 
   /** The queues with what is to be sent of each. Those with nothing to send are written on at once. */

@@ -11,7 +11,7 @@ afterAll(() => world.db.drop());
 beforeEach(() => world.empty());
 
 const leaseMs = 1_000;
-const bounds = { leaseMs, mostEach: 10, most: 10, held: [], turn: 1 };
+const bounds = { leaseMs, limitEach: 10, limit: 10, held: [], turn: 1 };
 
 test.each(['first', 'last'])(
   'of a node that took its own queue anew the old lease counts for nothing, written down %s',

@@ -59,8 +59,8 @@ const claimQueues = statement({
   parameters: {
     now: 'timestamptz',
     lease_ms: 'int8',
-    most_each: 'int4',
-    most: 'int4',
+    limit_each: 'int4',
+    limit: 'int4',
     held: 'json',
     turn: 'int8',
   },
@@ -75,7 +75,7 @@ const claimQueues = statement({
               where queue.wake_at is not null and queue.webhook_id > waiting.webhook_id order by queue.webhook_id limit 1)
       from waiting where waiting.webhook_id is not null
     ), room as (
-      select waiting.webhook_id, greatest(0, coalesce(held.free, :most_each)) as free
+      select waiting.webhook_id, greatest(0, coalesce(held.free, :limit_each)) as free
       from waiting join webhook on webhook.webhook_id = waiting.webhook_id
       left join json_to_recordset(:held) as held (webhook_id text, free int) on held.webhook_id = waiting.webhook_id
       order by hashtextextended(waiting.webhook_id, :turn)
@@ -86,7 +86,7 @@ const claimQueues = statement({
         where webhook_queue.webhook_id = room.webhook_id and wake_at <= :now
         order by wake_at limit room.free for update skip locked
       ) as queue
-      limit :most
+      limit :limit
     )
     update webhook_queue as claimed
     set wake_at = :now + :lease_ms * interval '1 ms', leased_until = :now + :lease_ms * interval '1 ms'
@@ -154,8 +154,8 @@ export async function claim(
   now: Instant,
   bounds: {
     leaseMs: number;
-    mostEach: number;
-    most: number;
+    limitEach: number;
+    limit: number;
     /** Webhooks of which this node has some in hand, and how many more it would take. */
     held: readonly { readonly webhook_id: string; readonly free: number }[];
     /** Another number each time. */
@@ -165,8 +165,8 @@ export async function claim(
   const rows = await db.run(claimQueues, {
     now,
     lease_ms: BigInt(bounds.leaseMs),
-    most_each: bounds.mostEach,
-    most: bounds.most,
+    limit_each: bounds.limitEach,
+    limit: bounds.limit,
     held: bounds.held,
     turn: BigInt(bounds.turn),
   });

@@ -7,7 +7,7 @@ import { keysAt, type PublishedKey, type Webhook } from '../domain/webhook.ts';
 /** A webhook with its keys opened. */
 export type WebhookTarget = {
   readonly webhook: Pick<Webhook, 'url' | 'partyId' | 'topic' | 'eventTypes'>;
-  readonly keys: readonly (Pick<PublishedKey, 'generation' | 'signsFrom'> & SigningKeys)[];
+  readonly keys: readonly (Pick<PublishedKey, 'keyVersion' | 'signsFrom'> & SigningKeys)[];
 };
 
 export async function postTo(sender: Sender, ...what: Parameters<typeof postOf>): Promise<Answer> {

@@ -3,7 +3,7 @@
 import { createHmac, sign, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 
-/** One generation of a webhook's keys, opened. */
+/** One key version of a webhook's keys, opened. */
 export type SigningKeys = {
   readonly rsa: KeyObject;
   readonly ed25519: KeyObject;

@@ -5,13 +5,13 @@ import { matches, decideRotate, keysAt, webhookIdOf, type PublishedKey } from '.
 
 const hourMs = 3_600_000;
 const at = (hours: number) => instantAt(Date.UTC(2026, 0, 19) + hours * hourMs);
-const key = (generation: number, fromHour: number): PublishedKey => ({
-  generation,
-  publicKey: `public ${generation}`,
-  signingPublicKey: `signing ${generation}`,
+const key = (keyVersion: number, fromHour: number): PublishedKey => ({
+  keyVersion,
+  publicKey: `public ${keyVersion}`,
+  signingPublicKey: `signing ${keyVersion}`,
   signsFrom: at(fromHour),
 });
-const generations = (keys: readonly { generation: number }[]) => keys.map(({ generation }) => generation);
+const generations = (keys: readonly { keyVersion: number }[]) => keys.map(({ keyVersion }) => keyVersion);
 
 describe('keys', () => {
   const [first, second, third] = [key(1, 0), key(2, 48), key(3, 200)];
@@ -27,19 +27,19 @@ describe('keys', () => {
     ['whose clock is behind', [second], 0, 2, undefined, [2], []],
   ])('%s', (_, keys, hour, current, next, signing, retired) => {
     const found = keysAt(keys.toReversed(), at(hour));
-    expect(found.current.generation).toBe(current);
-    expect(found.next?.generation).toBe(next);
+    expect(found.current.keyVersion).toBe(current);
+    expect(found.next?.keyVersion).toBe(next);
     expect(generations(found.signing)).toEqual(signing);
     expect(generations(found.retired)).toEqual(retired);
   });
 
   test.each([
-    [[first], 1, { generation: 2, signsFrom: at(25) }],
+    [[first], 1, { keyVersion: 2, signsFrom: at(25) }],
     [[first, second], 24, undefined],
     [[first, second], 71, undefined],
-    [[first, second], 72, { generation: 3, signsFrom: at(96) }],
+    [[first, second], 72, { keyVersion: 3, signsFrom: at(96) }],
     // At once means when every node knows.
-    [[first], 1, { generation: 2, signsFrom: at(1 + 5 / 60) }, 0],
+    [[first], 1, { keyVersion: 2, signsFrom: at(1 + 5 / 60) }, 0],
   ])('can be changed when no change is under way', (keys, hour, expected, afterHours = 24) => {
     const decision = decideRotate(keys, at(hour), afterHours);
     expect(decision.ok ? decision.value : undefined).toEqual(expected);

@@ -14,9 +14,9 @@ export type Webhook = {
   readonly createdAt: Instant;
 };
 
-/** What everybody may see of a generation of keys. */
+/** What everybody may see of a key version of keys. */
 export type PublishedKey = {
-  readonly generation: number;
+  readonly keyVersion: number;
   /** For Content-Signature. */
   readonly publicKey: string;
   /** For webhook-signature, `whpk_…`. */
@@ -60,15 +60,15 @@ export function matches({ owner }: Pick<Webhook, 'owner'>, owners: readonly Owne
 const overlapMs = 24 * 3_600_000;
 
 /** Which keys sign what now, which are shown as the next and the one before, and which have had their day. */
-export function keysAt<Key extends { readonly signsFrom: Instant; readonly generation: number }>(
+export function keysAt<Key extends { readonly signsFrom: Instant; readonly keyVersion: number }>(
   keys: readonly Key[],
   now: Instant,
 ): { current: Key; next: Key | undefined; previous: Key | undefined; signing: Key[]; retired: Key[] } {
-  const ordered = keys.toSorted((a, b) => a.generation - b.generation);
+  const ordered = keys.toSorted((a, b) => a.keyVersion - b.keyVersion);
   const current = ordered.findLast(({ signsFrom }) => signsFrom <= now) ?? ordered[0];
   if (!current) throw new Error('a webhook has no key');
-  const next = ordered.find(({ generation }) => generation > current.generation);
-  const before = ordered.filter(({ generation }) => generation < current.generation);
+  const next = ordered.find(({ keyVersion }) => keyVersion > current.keyVersion);
+  const before = ordered.filter(({ keyVersion }) => keyVersion < current.keyVersion);
   const isRetired = laterBy(current.signsFrom, overlapMs) <= now;
   const previous = isRetired ? undefined : before.at(-1);
   // The newest first: that is what a receiver is most likely to have.
@@ -85,12 +85,12 @@ export function decideRotate(
   keys: readonly PublishedKey[],
   now: Instant,
   afterHours: number,
-): Outcome<{ generation: number; signsFrom: Instant }, 'webhookRotationInProgress'> {
+): Outcome<{ keyVersion: number; signsFrom: Instant }, 'webhookRotationInProgress'> {
   const { current, next, retired } = keysAt(keys, now);
   const stillOverlaps = keys.length - retired.length > 1;
   if (next || stillOverlaps) return refuse('webhookRotationInProgress');
   const noticeMs = Math.max(noticeLeastMs, afterHours * 3_600_000);
-  return accept({ generation: current.generation + 1, signsFrom: laterBy(now, noticeMs) });
+  return accept({ keyVersion: current.keyVersion + 1, signsFrom: laterBy(now, noticeMs) });
 }
 
 /** A decimal number as text, as ids of webhooks are: the second it was made in and twelve digits of chance. */

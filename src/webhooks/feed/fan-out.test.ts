@@ -45,14 +45,14 @@ test('an event is told that was written after the webhook was, in a transaction 
 
 test('a webhook of an earlier version is told what later transactions than its own wrote', async () => {
   await world.addWebhook('1', 'shop');
-  await world.query('update webhook set made_after = null');
+  await world.query('update webhook set created_snapshot = null');
   await writeInvoices(
     world.db.database,
     { partyId: 'P', shopId: 'shop' },
     { invoices: 1, eventsEach: 2, writers: 1 },
   );
   await world.addWebhook('2', 'shop');
-  await world.query('update webhook set made_after = null');
+  await world.query('update webhook set created_snapshot = null');
   await world.route();
   const { rows } = await world.query('select webhook_id, last_position from webhook_queue');
   expect(rows).toEqual([{ webhook_id: '1', last_position: expect.anything() as unknown }]);

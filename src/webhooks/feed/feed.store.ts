@@ -9,22 +9,22 @@ import { snapshotBefore, transactionsBetween } from '../domain/snapshot.ts';
 const lockFeed = statement({
   name: 'lock_webhook_feed',
   parameters: {},
-  row: { seen: 'text', foreign_since: 'timestamptz?' },
-  text: 'select seen, foreign_since from webhook_feed for update skip locked',
+  row: { seen: 'text', mismatch_since: 'timestamptz?' },
+  text: 'select seen, mismatch_since from webhook_feed for update skip locked',
 });
 
 const markForeign = statement({
   name: 'mark_foreign_log',
   parameters: { now: 'timestamptz' },
   row: {},
-  text: 'update webhook_feed set foreign_since = :now where foreign_since is null',
+  text: 'update webhook_feed set mismatch_since = :now where mismatch_since is null',
 });
 
 const readFeed = statement({
   name: 'read_webhook_feed',
   parameters: {},
   row: { is_foreign: 'bool', oldest: 'timestamptz?' },
-  text: `select foreign_since is not null as is_foreign,
+  text: `select mismatch_since is not null as is_foreign,
            (select created_at from event
             where written_in >= pg_snapshot_xmin(seen::pg_snapshot)
               and not pg_visible_in_snapshot(written_in, seen::pg_snapshot)
@@ -53,7 +53,7 @@ const readNow = statement({
  */
 const readNewEvents = statement({
   name: 'read_new_events',
-  parameters: { seen: 'text', most: 'int4', party_id: 'text?' },
+  parameters: { seen: 'text', limit: 'int4', party_id: 'text?' },
   row: {
     snapshot: 'text',
     is_behind: 'bool',
@@ -75,7 +75,7 @@ const readNewEvents = statement({
         and case when :party_id is null
                  then exists (select from webhook where webhook.party_id = event.party_id)
                  else event.party_id = :party_id end
-      order by written_in fetch first (:most) rows with ties
+      order by written_in fetch first (:limit) rows with ties
     ), reached as (
       select count(*) as found, max(written_in) as until from found
     )
@@ -149,14 +149,14 @@ export class ClusterMismatch extends Error {
 export async function newEvents(
   db: Pick<Database, 'run'>,
   seen: string,
-  most: number,
+  limit: number,
   partyId?: string,
 ): Promise<NewEvents> {
-  const rows = await db.run(readNewEvents, { seen, most, party_id: partyId ?? null });
+  const rows = await db.run(readNewEvents, { seen, limit, party_id: partyId ?? null });
   const [first] = rows;
   if (!first) throw new Error('the feed has no row');
   if (first.is_behind) throw new ClusterMismatch();
-  const more = Number(first.found) >= most && first.found_until !== null;
+  const more = Number(first.found) >= limit && first.found_until !== null;
   return {
     more,
     seen: more ? snapshotBefore(first.snapshot, BigInt(first.found_until) + 1n) : first.snapshot,
@@ -210,7 +210,7 @@ export async function pollOnce(
   const looking = db.transaction(async (tx) => {
     const [feed] = await tx.run(lockFeed, {});
     if (!feed) return undefined;
-    if (feed.foreign_since !== null) throw new ClusterMismatch();
+    if (feed.mismatch_since !== null) throw new ClusterMismatch();
     const { events, seen, more } = await newEvents(tx, feed.seen, eventsAtOnce);
     const queues = await route(events, tx);
     if (queues.length > 0) await tx.run(moveQueues, { queues, now });

@@ -38,7 +38,7 @@ const readLogs = statement({
       (select json_object_agg(position, body) from webhook_message as message
        where message.aggregate_id = event.aggregate_id
          and position between event.sequence * 8 and event.sequence * 8 + 7) as bodies
-    from event left join webhook_series as series
+    from event left join webhook_event_number as series
       on series.aggregate_id = event.aggregate_id and series.chunk = event.sequence / 64
     where event.aggregate_id in (select json_array_elements_text(:aggregate_ids))
     order by event.aggregate_id, event.sequence`,
@@ -49,7 +49,7 @@ const readLogs = statement({
  * given a second time.
  */
 const makeSeries = statement({
-  name: 'make_webhook_series',
+  name: 'make_webhook_event_numbers',
   parameters: { wanted: 'json' },
   row: { aggregate_id: 'text', chunk: 'int4', base: 'int8' },
   text: `
@@ -57,23 +57,23 @@ const makeSeries = statement({
       select aggregate_id, chunk, row_number() over (order by aggregate_id, chunk) as place
       from json_to_recordset(:wanted) as wanted (aggregate_id text, chunk int)
     ), counted as (
-      update webhook_series_counter
+      update webhook_event_number_counter
       set last_base = greatest(last_base + (select count(*) from wanted),
                                floor(extract(epoch from clock_timestamp() - timestamptz '2025-01-01Z'))::bigint * 8192)
       returning last_base - (select count(*) from wanted) as first_base
     )
-    insert into webhook_series (aggregate_id, chunk, base)
+    insert into webhook_event_number (aggregate_id, chunk, base)
     select aggregate_id, chunk, first_base + place from wanted, counted
     on conflict do nothing
     returning aggregate_id, chunk, base`,
 });
 
 const readSeries = statement({
-  name: 'read_webhook_series',
+  name: 'read_webhook_event_numbers',
   parameters: { wanted: 'json' },
   row: { aggregate_id: 'text', chunk: 'int4', base: 'int8' },
   text: `
-    select aggregate_id, chunk, base from webhook_series
+    select aggregate_id, chunk, base from webhook_event_number
     join json_to_recordset(:wanted) as wanted (aggregate_id text, chunk int) using (aggregate_id, chunk)`,
 });
 

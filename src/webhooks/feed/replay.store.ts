@@ -5,7 +5,7 @@ import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
 import { maxWebhookEventsPerEvent, type Topic } from '../../platform/events/domain/topic.ts';
 import { eventsOfChunk } from './message.ts';
-import { madeAfterOf } from '../registration/webhooks.store.ts';
+import { createdSnapshotOf } from '../registration/webhooks.store.ts';
 import { matches, type Webhook } from '../domain/webhook.ts';
 
 const readStretch = statement({
@@ -17,7 +17,7 @@ const readStretch = statement({
     since: 'timestamptz',
     until: 'timestamptz',
     after: 'text',
-    most: 'int4',
+    limit: 'int4',
   },
   row: {
     aggregate_id: 'text',
@@ -34,14 +34,14 @@ const readStretch = statement({
       (select max(sequence) from event, webhook, webhook_feed
        where event.aggregate_id = stretch.aggregate_id and webhook_id = :webhook_id
          and (pg_visible_in_snapshot(event.written_in, seen::pg_snapshot)
-              or pg_visible_in_snapshot(event.written_in, (${madeAfterOf('webhook')})::pg_snapshot))) as newest_sequence,
+              or pg_visible_in_snapshot(event.written_in, (${createdSnapshotOf('webhook')})::pg_snapshot))) as newest_sequence,
       first.facts as first_facts, stretch.facts
     from (
       select aggregate_id, min(sequence) as first_sequence, max(sequence) as last_sequence, json_agg(facts) as facts
       from event
       where created_at >= :since and created_at < :until and party_id = :party_id and aggregate = :aggregate
         and aggregate_id > :after
-      group by aggregate_id order by aggregate_id limit :most
+      group by aggregate_id order by aggregate_id limit :limit
     ) as stretch
     join event as first on first.aggregate_id = stretch.aggregate_id and first.sequence = 1
     order by stretch.aggregate_id`,
@@ -80,7 +80,7 @@ const readCursor = statement({
   name: 'read_replay_cursor',
   parameters: { party_id: 'text', base: 'int8', place: 'int4' },
   row: { created_at: 'timestamptz' },
-  text: `select created_at from webhook_series as series
+  text: `select created_at from webhook_event_number as series
          join event on event.aggregate_id = series.aggregate_id and event.sequence = series.chunk * 64 + :place
          where base = :base and party_id = :party_id`,
 });
@@ -105,7 +105,7 @@ export async function rewind(
       since,
       until,
       after,
-      most: aggregatesAtOnce,
+      limit: aggregatesAtOnce,
     });
     const stretches = rows.flatMap((row) => {
       const { aggregate_id, first_sequence, last_sequence, newest_sequence } = row;

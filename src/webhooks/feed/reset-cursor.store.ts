@@ -17,10 +17,10 @@ export function resetCursor(db: DatabasePool): Promise<number> {
       );
       await client.query('alter table event enable trigger event_is_append_only');
       await client.query(
-        `update webhook set written_in = '0', made_after = pg_current_snapshot()::text
-         where made_after is not null or written_in >= pg_snapshot_xmin(pg_current_snapshot())`,
+        `update webhook set written_in = '0', created_snapshot = pg_current_snapshot()::text
+         where created_snapshot is not null or written_in >= pg_snapshot_xmin(pg_current_snapshot())`,
       );
-      await client.query('update webhook_feed set seen = pg_current_snapshot()::text, foreign_since = null');
+      await client.query('update webhook_feed set seen = pg_current_snapshot()::text, mismatch_since = null');
       await client.query('commit');
       return rowCount ?? 0;
     } catch (error) {

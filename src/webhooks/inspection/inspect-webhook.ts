@@ -111,7 +111,7 @@ export const listWebhookQueues = endpoint({
     if (!(await findWebhook(db, caller.partyId, params.webhookID))) return refuse('webhookNotFound');
     const { state, after } = query;
     const rows = await queuesOf(db, params.webhookID, {
-      most: Math.min(query.limit, maxPage),
+      limit: Math.min(query.limit, maxPage),
       ...defined({ state, after }),
     });
     return accept(rows.map(queueBody));
@@ -149,7 +149,7 @@ export const listWebhookAttempts = endpoint({
       return refuse('invalidRequest', { message: 'after: this is no id of an attempt' });
     const before = query.before === undefined ? undefined : parseInstant(query.before);
     const rows = await attemptsOf(db, params.webhookID, {
-      most: Math.min(query.limit, maxPage),
+      limit: Math.min(query.limit, maxPage),
       ...defined({ aggregateId: query.objectID, before }),
       ...(after ? { after } : {}),
     });
@@ -316,9 +316,9 @@ export const rotateWebhookKeys = endpoint({
     const now = clock.now();
     const decision = decideRotate(stored.keys, now, body.afterHours ?? 24);
     if (!decision.ok) return decision;
-    const { keys, sharedSecret } = webhooks.sealKeys(params.webhookID, pairs.take(), decision.value);
+    const { keys, sharedSecret } = webhooks.encryptKeys(params.webhookID, pairs.take(), decision.value);
     const { current } = keysAt(stored.keys, now);
-    if (!(await storeNextKey(db, params.webhookID, keys, current.generation)))
+    if (!(await storeNextKey(db, params.webhookID, keys, current.keyVersion)))
       return refuse('webhookRotationInProgress');
     db.afterCommit(() => webhooks.forget(params.webhookID));
     return accept({ ...keysBody([current, keys], now), signingSecret: sharedSecret });

@@ -76,7 +76,7 @@ test('pages of attempts lose none that were made in the same moment', async () =
   const seen: string[] = [];
   let after: AttemptCursor | undefined;
   for (let page = 0; page < 10; page++) {
-    const rows = await attemptsOf(world.db.database, '1', { most: 5, ...(after ? { after } : {}) });
+    const rows = await attemptsOf(world.db.database, '1', { limit: 5, ...(after ? { after } : {}) });
     const last = rows.at(-1);
     if (!last) break;
     seen.push(...rows.map(({ aggregate_id, position }) => `${aggregate_id} ${position}`));

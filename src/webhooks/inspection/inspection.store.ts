@@ -22,12 +22,12 @@ const stateOf = `case when stuck_at is not null then 'parked' when wake_at is nu
 
 const readQueues = statement({
   name: 'read_webhook_queues',
-  parameters: { webhook_id: 'text', state: 'text?', after: 'text', most: 'int4' },
+  parameters: { webhook_id: 'text', state: 'text?', after: 'text', limit: 'int4' },
   row: queueRow,
   text: `select aggregate_id, ${stateOf} as state, attempts, last_failure, waiting_since, wake_at, stuck_at
          from webhook_queue
          where webhook_id = :webhook_id and (:state is null or ${stateOf} = :state) and aggregate_id > :after
-         order by aggregate_id limit :most`,
+         order by aggregate_id limit :limit`,
 });
 
 const attemptRow = {
@@ -61,11 +61,11 @@ const readAttempts = statement({
     after_aggregate_id: 'text?',
     after_position: 'int8?',
     after_attempt: 'int4?',
-    most: 'int4',
+    limit: 'int4',
   },
   row: attemptRow,
   text: `select aggregate_id, position, attempt, event_type, attempted_at, duration_ms, status, failure,
-           (select base from webhook_series as series
+           (select base from webhook_event_number as series
             where series.aggregate_id = attempted.aggregate_id and chunk = position / 8 / 64) as base
          from webhook_attempt as attempted
          where webhook_id = :webhook_id and (:aggregate_id is null or aggregate_id = :aggregate_id)
@@ -73,7 +73,7 @@ const readAttempts = statement({
            and (:after_at is null or attempted_at <= :after_at)
            and (:after_at is null or (attempted_at, aggregate_id, position, attempt)
                 < (:after_at, :after_aggregate_id, :after_position, :after_attempt))
-         order by attempted_at desc, aggregate_id desc, position desc, attempt desc limit :most`,
+         order by attempted_at desc, aggregate_id desc, position desc, attempt desc limit :limit`,
 });
 
 /** What a node has in hand is left alone. */
@@ -83,7 +83,7 @@ const resumeQueues = statement({
     webhook_id: 'text',
     aggregate_id: 'text?',
     now: 'timestamptz',
-    most: 'int4',
+    limit: 'int4',
   },
   row: { aggregate_id: 'text' },
   text: `
@@ -92,13 +92,13 @@ const resumeQueues = statement({
       select aggregate_id, webhook_id from webhook_queue
       where webhook_id = :webhook_id and (:aggregate_id is null or aggregate_id = :aggregate_id)
         and (stuck_at is not null or (wake_at > :now and leased_until is distinct from wake_at))
-      limit :most for update skip locked)
+      limit :limit for update skip locked)
     returning aggregate_id`,
 });
 
 const readLags = statement({
   name: 'read_webhook_lags',
-  parameters: { most: 'int4' },
+  parameters: { limit: 'int4' },
   row: { webhook_id: 'text', oldest: 'timestamptz' },
   // One probe for each webhook with something to send.
   text: `
@@ -116,7 +116,7 @@ const readLags = statement({
       where queue.webhook_id = waiting.webhook_id and wake_at is not null and waiting_since is not null
       order by waiting_since limit 1
     ) as lagging
-    order by oldest limit :most`,
+    order by oldest limit :limit`,
 });
 
 const countParked = statement({
@@ -129,22 +129,22 @@ const countParked = statement({
 
 const sweepQueues = statement({
   name: 'sweep_webhook_queues',
-  parameters: { most: 'int4' },
+  parameters: { limit: 'int4' },
   row: { aggregate_id: 'text' },
   text: `
     delete from webhook_queue where (aggregate_id, webhook_id) in (
       select aggregate_id, webhook_id from webhook_queue as queue
-      where not exists (select from webhook where webhook.webhook_id = queue.webhook_id) limit :most)
+      where not exists (select from webhook where webhook.webhook_id = queue.webhook_id) limit :limit)
     returning aggregate_id`,
 });
 
 const sweepAttempts = statement({
   name: 'sweep_webhook_attempts',
-  parameters: { before: 'timestamptz', most: 'int4' },
+  parameters: { before: 'timestamptz', limit: 'int4' },
   row: { webhook_id: 'text' },
   text: `delete from webhook_attempt as attempt using (
            select webhook_id, attempted_at, aggregate_id, position, attempt from webhook_attempt
-           where attempted_at < :before limit :most
+           where attempted_at < :before limit :limit
          ) as old
          where attempt.webhook_id = old.webhook_id and attempt.attempted_at = old.attempted_at
            and attempt.aggregate_id = old.aggregate_id and attempt.position = old.position
@@ -155,13 +155,13 @@ const sweepAttempts = statement({
 /** What still waits for somebody is kept, however old. */
 const sweepMessages = statement({
   name: 'sweep_webhook_messages',
-  parameters: { before: 'timestamptz', most: 'int4' },
+  parameters: { before: 'timestamptz', limit: 'int4' },
   row: { aggregate_id: 'text' },
   text: `delete from webhook_message as message using (
            select aggregate_id, position from webhook_message as kept where created_at < :before and not exists (
              select from webhook_queue as queue where queue.aggregate_id = kept.aggregate_id
                and (wake_at is not null or stuck_at is not null))
-           limit :most
+           limit :limit
          ) as old
          where message.aggregate_id = old.aggregate_id and message.position = old.position
          returning message.aggregate_id`,
@@ -170,18 +170,18 @@ const sweepMessages = statement({
 export function queuesOf(
   db: Database,
   webhookId: string,
-  page: { state?: QueueState; after?: string; most: number },
+  page: { state?: QueueState; after?: string; limit: number },
 ): Promise<QueueRow[]> {
-  const { state = null, after = '', most } = page;
-  return db.run(readQueues, { webhook_id: webhookId, state, after, most });
+  const { state = null, after = '', limit } = page;
+  return db.run(readQueues, { webhook_id: webhookId, state, after, limit });
 }
 
 export function attemptsOf(
   db: Database,
   webhookId: string,
-  page: { aggregateId?: string; before?: Instant; after?: AttemptCursor; most: number },
+  page: { aggregateId?: string; before?: Instant; after?: AttemptCursor; limit: number },
 ): Promise<AttemptRow[]> {
-  const { aggregateId = null, before = null, after, most } = page;
+  const { aggregateId = null, before = null, after, limit } = page;
   return db.run(readAttempts, {
     webhook_id: webhookId,
     aggregate_id: aggregateId,
@@ -190,7 +190,7 @@ export function attemptsOf(
     after_aggregate_id: after?.aggregateId ?? null,
     after_position: after ? BigInt(after.position) : null,
     after_attempt: after?.attempt ?? null,
-    most,
+    limit,
   });
 }
 
@@ -209,7 +209,7 @@ export async function resume(
       webhook_id: webhookId,
       aggregate_id: aggregateId ?? null,
       now,
-      most: queuesAtOnce,
+      limit: queuesAtOnce,
     });
     resumed += rows.length;
     if (rows.length < queuesAtOnce) return resumed;
@@ -217,8 +217,8 @@ export async function resume(
 }
 
 /** Since when the latest of the webhooks have had something waiting, the worst first. */
-export function lags(db: Database, most: number): Promise<{ webhook_id: string; oldest: Instant }[]> {
-  return db.run(readLags, { most });
+export function lags(db: Database, limit: number): Promise<{ webhook_id: string; oldest: Instant }[]> {
+  return db.run(readLags, { limit });
 }
 
 export async function parkedQueues(db: Database): Promise<number> {
@@ -228,11 +228,11 @@ export async function parkedQueues(db: Database): Promise<number> {
 
 /** Away with what belongs to nobody any more, and with what is too old. In portions, so that nothing waits for it. */
 export async function sweep(db: Database, before: Instant): Promise<void> {
-  const most = queuesAtOnce;
+  const limit = queuesAtOnce;
   const sweeps = [
-    () => db.run(sweepQueues, { most }),
-    () => db.run(sweepAttempts, { before, most }),
-    () => db.run(sweepMessages, { before, most }),
+    () => db.run(sweepQueues, { limit }),
+    () => db.run(sweepAttempts, { before, limit }),
+    () => db.run(sweepMessages, { before, limit }),
   ];
-  for (const one of sweeps) while ((await one()).length === most);
+  for (const one of sweeps) while ((await one()).length === limit);
 }

@@ -6,7 +6,7 @@ import type { Busy } from '../../refusal.ts';
 
 type Pair = { readonly publicKey: KeyObject; readonly privateKey: KeyObject };
 
-/** Of one generation: RSA for Content-Signature, Ed25519 for the Standard Webhooks headers. */
+/** Of one key version: RSA for Content-Signature, Ed25519 for the Standard Webhooks headers. */
 export type KeyPairs = { readonly rsa: Pair; readonly ed25519: Pair };
 
 export type PooledKeyPairs = {

@@ -64,7 +64,7 @@ export const createWebhook = endpoint({
     });
     if (!decision.ok) return decision;
     const signsFrom = clock.now();
-    const { keys, sharedSecret } = webhooks.sealKeys(id, pairs.take(), { generation: 1, signsFrom });
+    const { keys, sharedSecret } = webhooks.encryptKeys(id, pairs.take(), { keyVersion: 1, signsFrom });
     if (!(await storeNewWebhook(db, decision.value, keys))) return refuse('webhookLimitExceeded');
     const stored = { webhook: decision.value, keys: [keys] };
     return accept({ ...webhookBody(stored, signsFrom), signingSecret: sharedSecret });

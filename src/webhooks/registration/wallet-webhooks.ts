@@ -106,7 +106,7 @@ export const createWalletWebhook = endpoint({
         ? refuse('tooManyWalletWebhooks')
         : refuse('invalidRequest', { message: decision.refusal.message ?? 'Invalid request' });
     const signsFrom = clock.now();
-    const { keys, sharedSecret } = webhooks.sealKeys(id, pairs.take(), { generation: 1, signsFrom });
+    const { keys, sharedSecret } = webhooks.encryptKeys(id, pairs.take(), { keyVersion: 1, signsFrom });
     if (!(await storeNewWebhook(db, decision.value, keys))) return refuse('tooManyWalletWebhooks');
     const stored = { webhook: decision.value, keys: [keys] };
     return accept({ ...bodyOf(stored, signsFrom), signingSecret: sharedSecret });

@@ -1,60 +1,67 @@
-// A webhook's keys: sealed with the keyring for the database, opened again to sign. Of each generation there is an RSA
+// A webhook's keys: encrypted with the keyring for the database, opened again to sign. Of each key version there is an RSA
 // pair for Content-Signature, an Ed25519 pair and a shared secret for the Standard Webhooks headers.
 import { createPrivateKey, randomBytes, type KeyObject } from 'node:crypto';
 import type { Instant } from '../../clock.ts';
 import type { Keyring } from '../../platform/keys/keyring.ts';
-import { open, seal } from '../../platform/keys/master-key.ts';
+import { decrypt, encrypt } from '../../platform/keys/master-key.ts';
 import type { KeyPairs } from './key-pair-pool.ts';
 import type { SigningKeys } from '../delivery/signature.ts';
 import type { PublishedKey } from '../domain/webhook.ts';
 
-export type SealedKeys = PublishedKey & { readonly sealed: Buffer; readonly sealGeneration: number };
+export type EncryptedKeys = PublishedKey & {
+  readonly ciphertext: Buffer;
+  readonly ciphertextKeyVersion: number;
+};
 
 const secretBytes = 32;
 
 /** The shared secret is in the answer alone; it can never be read again. */
-export type SealKeys = (
+export type EncryptKeys = (
   webhookId: string,
   pairs: KeyPairs,
-  key: { generation: number; signsFrom: Instant },
-) => { keys: SealedKeys; sharedSecret: string };
+  key: { keyVersion: number; signsFrom: Instant },
+) => { keys: EncryptedKeys; sharedSecret: string };
 
-export function sealKeys(
+export function encryptKeys(
   keyring: Keyring,
   webhookId: string,
   { rsa, ed25519 }: KeyPairs,
-  { generation, signsFrom }: { generation: number; signsFrom: Instant },
-): ReturnType<SealKeys> {
+  { keyVersion, signsFrom }: { keyVersion: number; signsFrom: Instant },
+): ReturnType<EncryptKeys> {
   const secret = randomBytes(secretBytes);
   const plain = JSON.stringify({
     rsa: derOf(rsa.privateKey),
     ed25519: derOf(ed25519.privateKey),
     secret: secret.toString('base64'),
   });
-  const sealing = keyring.newest('webhook_key');
+  const encryptionKey = keyring.newest('webhook_key');
   return {
     sharedSecret: `whsec_${secret.toString('base64')}`,
     keys: {
-      generation,
+      keyVersion,
       signsFrom,
       publicKey: rsa.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
       signingPublicKey: signingPublicKeyOf(ed25519.publicKey),
-      sealed: seal(sealing.secret, Buffer.from(plain), contextOf(webhookId, generation)),
-      sealGeneration: sealing.generation,
+      ciphertext: encrypt(encryptionKey.secret, Buffer.from(plain), contextOf(webhookId, keyVersion)),
+      ciphertextKeyVersion: encryptionKey.keyVersion,
     },
   };
 }
 
-export async function openKeys(keyring: Keyring, webhookId: string, keys: SealedKeys): Promise<SigningKeys> {
-  const key = await keyring.find('webhook_key', keys.sealGeneration);
+export async function decryptKeys(
+  keyring: Keyring,
+  webhookId: string,
+  keys: EncryptedKeys,
+): Promise<SigningKeys> {
+  const key = await keyring.find('webhook_key', keys.ciphertextKeyVersion);
   if (!key) throw new Error(`the keys of webhook ${webhookId} cannot be opened`);
-  const plain = open(key.secret, keys.sealed, contextOf(webhookId, keys.generation)).toString();
+  const plain = decrypt(key.secret, keys.ciphertext, contextOf(webhookId, keys.keyVersion)).toString();
   const { rsa, ed25519, secret } = JSON.parse(plain) as Record<'rsa' | 'ed25519' | 'secret', string>;
   return { rsa: fromDer(rsa), ed25519: fromDer(ed25519), secret: Buffer.from(secret, 'base64') };
 }
 
-function contextOf(webhookId: string, generation: number): string {
-  return `webhook ${webhookId} ${generation}`;
+function contextOf(webhookId: string, keyVersion: number): string {
+  return `webhook ${webhookId} ${keyVersion}`;
 }
 
 function derOf(key: KeyObject): string {

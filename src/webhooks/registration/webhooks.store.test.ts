@@ -3,22 +3,22 @@ import { startCourierWorld, type CourierWorld } from '../../../test/support/cour
 import { instantAt } from '../../clock.ts';
 import { DatabaseUnavailable, type Database } from '../../platform/database/database.ts';
 import { loadWebhook, storeNextKey } from './webhooks.store.ts';
-import type { SealedKeys } from './webhook-keys.ts';
+import type { EncryptedKeys } from './webhook-keys.ts';
 
 let world: CourierWorld;
 beforeAll(async () => void (world = await startCourierWorld()));
 afterAll(() => world.db.drop());
 
-const key = (generation: number): SealedKeys => ({
-  generation,
+const key = (keyVersion: number): EncryptedKeys => ({
+  keyVersion,
   publicKey: '',
   signingPublicKey: '',
   signsFrom: instantAt(0),
-  sealed: Buffer.alloc(0),
-  sealGeneration: 1,
+  ciphertext: Buffer.alloc(0),
+  ciphertextKeyVersion: 1,
 });
 const generationsOf = async (webhookId: string) =>
-  (await loadWebhook(world.db.database, webhookId))?.keys.map(({ generation }) => generation);
+  (await loadWebhook(world.db.database, webhookId))?.keys.map(({ keyVersion }) => keyVersion);
 
 /** The database is away after that many statements. */
 function reachableFor(statements: number): Pick<Database, 'run'> {
@@ -39,7 +39,7 @@ test('the next key is kept, with those that had their day gone, or nobody is tol
   expect(await storeNextKey(reachableFor(1), id, key(2), 1)).toBe(true);
   expect(await storeNextKey(reachableFor(1), id, key(3), 2)).toBe(true);
   expect(await generationsOf(id)).toEqual([2, 3]);
-  // Somebody else has made that generation meanwhile: then nothing goes either.
+  // Somebody else has made that key version meanwhile: then nothing goes either.
   expect(await storeNextKey(database, id, key(3), 3)).toBe(false);
   expect(await generationsOf(id)).toEqual([2, 3]);
 });

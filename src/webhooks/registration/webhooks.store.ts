@@ -1,7 +1,7 @@
 // Webhooks and their keys in SQL.
 import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
-import type { SealedKeys } from './webhook-keys.ts';
+import type { EncryptedKeys } from './webhook-keys.ts';
 import { maxWebhooks, type Webhook } from '../domain/webhook.ts';
 import { defined } from '../../defined.ts';
 
@@ -10,7 +10,7 @@ export type StoredWebhook = {
   /** A snapshot: what it shows had happened when the webhook was made. The rest is told. */
   readonly createdSnapshot: string;
   /** Oldest first. */
-  readonly keys: readonly SealedKeys[];
+  readonly keys: readonly EncryptedKeys[];
 };
 
 const columns = {
@@ -18,7 +18,7 @@ const columns = {
   party_id: 'text',
   topic: 'text',
   owner_id: 'text',
-  part_id: 'text?',
+  wallet_id: 'text?',
   event_types: 'text',
   url: 'text',
   created_at: 'timestamptz',
@@ -26,28 +26,28 @@ const columns = {
 const columnList = Object.keys(columns).join(', ');
 
 const keyColumns = {
-  generation: 'int4',
+  key_version: 'int4',
   public_key: 'text',
   signing_public_key: 'text',
-  sealed: 'bytea',
-  seal_generation: 'int4',
+  ciphertext: 'bytea',
+  ciphertext_key_version: 'int4',
   signs_from: 'timestamptz',
 } as const;
 const keyColumnList = Object.keys(keyColumns).join(', ');
 
 /** Made by an earlier version it has no snapshot, and is told what later transactions than its own wrote. */
-export const madeAfterOf = (row: string): string =>
-  `coalesce(${row}.made_after, format('%1$s:%1$s:', ${row}.written_in::text::numeric + 1))`;
-const readColumns = { ...columns, made_after: 'text', ...keyColumns } as const;
+export const createdSnapshotOf = (row: string): string =>
+  `coalesce(${row}.created_snapshot, format('%1$s:%1$s:', ${row}.written_in::text::numeric + 1))`;
+const readColumns = { ...columns, created_snapshot: 'text', ...keyColumns } as const;
 /** A row for each key. */
-const readColumnList = `${columnList}, ${madeAfterOf('webhook')} as made_after, ${keyColumnList}`;
+const readColumnList = `${columnList}, ${createdSnapshotOf('webhook')} as created_snapshot, ${keyColumnList}`;
 
 const readWebhooksOfParties = statement({
   name: 'read_webhooks_of_parties',
   parameters: { party_ids: 'json' },
   row: readColumns,
   text: `select ${readColumnList} from webhook join webhook_key using (webhook_id)
-         where party_id in (select json_array_elements_text(:party_ids)) order by created_at, webhook_id, generation`,
+         where party_id in (select json_array_elements_text(:party_ids)) order by created_at, webhook_id, key_version`,
 });
 
 const readWebhook = statement({
@@ -55,7 +55,7 @@ const readWebhook = statement({
   parameters: { webhook_id: 'text' },
   row: readColumns,
   text: `select ${readColumnList} from webhook join webhook_key using (webhook_id)
-         where webhook_id = :webhook_id order by generation`,
+         where webhook_id = :webhook_id order by key_version`,
 });
 
 /** Locked first, so that two requests at once cannot both make the tenth. */
@@ -69,7 +69,7 @@ const lockParty = statement({
 /** Nothing is written when its owner has as many as there may be. */
 const insertWebhook = statement({
   name: 'insert_webhook',
-  parameters: { ...columns, ...keyColumns, most: 'int4' },
+  parameters: { ...columns, ...keyColumns, limit: 'int4' },
   row: { webhook_id: 'text' },
   text: `
     with made as (
@@ -77,7 +77,7 @@ const insertWebhook = statement({
       select ${Object.keys(columns)
         .map((name) => `:${name}`)
         .join(', ')}
-      where (select count(*) from webhook where party_id = :party_id and owner_id = :owner_id) < :most
+      where (select count(*) from webhook where party_id = :party_id and owner_id = :owner_id) < :limit
       returning webhook_id
     ), keyed as (
       insert into webhook_key (webhook_id, ${keyColumnList})
@@ -105,23 +105,23 @@ const deleteWebhook = statement({
 const insertNextKey = statement({
   name: 'insert_next_webhook_key',
   parameters: { webhook_id: 'text', ...keyColumns, oldest_kept: 'int4' },
-  row: { generation: 'int4' },
+  row: { key_version: 'int4' },
   text: `
     with made as (
       insert into webhook_key (webhook_id, ${keyColumnList})
       select webhook_id, ${Object.keys(keyColumns)
         .map((name) => `:${name}`)
         .join(', ')} from webhook where webhook_id = :webhook_id
-      on conflict do nothing returning generation
+      on conflict do nothing returning key_version
     ), gone as (
       delete from webhook_key
-      where webhook_id = :webhook_id and generation < :oldest_kept and exists (select from made)
+      where webhook_id = :webhook_id and key_version < :oldest_kept and exists (select from made)
     )
-    select generation from made`,
+    select key_version from made`,
 });
 
 /** False when the owner has as many as there may be. */
-export async function storeNewWebhook(db: Database, webhook: Webhook, key: SealedKeys): Promise<boolean> {
+export async function storeNewWebhook(db: Database, webhook: Webhook, key: EncryptedKeys): Promise<boolean> {
   const { partyId: party_id, owner } = webhook;
   return db.transaction(async (tx) => {
     await tx.run(lockParty, { party_id });
@@ -130,12 +130,12 @@ export async function storeNewWebhook(db: Database, webhook: Webhook, key: Seale
       party_id,
       topic: webhook.topic,
       owner_id: owner.id,
-      part_id: owner.part ?? null,
+      wallet_id: owner.part ?? null,
       event_types: webhook.eventTypes.join(' '),
       url: webhook.url,
       created_at: webhook.createdAt,
       ...keyRow(key),
-      most: maxWebhooks,
+      limit: maxWebhooks,
     });
     return rows.length > 0;
   });
@@ -168,11 +168,11 @@ export async function removeWebhook(db: Database, partyId: string, webhookId: st
   return rows.length > 0;
 }
 
-/** False when somebody else has made that generation meanwhile. Keys that have had their day go with it. */
+/** False when somebody else has made that key version meanwhile. Keys that have had their day go with it. */
 export async function storeNextKey(
   db: Pick<Database, 'run'>,
   webhookId: string,
-  key: SealedKeys,
+  key: EncryptedKeys,
   oldestKept: number,
 ): Promise<boolean> {
   const next = { webhook_id: webhookId, ...keyRow(key), oldest_kept: oldestKept };
@@ -180,13 +180,13 @@ export async function storeNextKey(
   return rows.length > 0;
 }
 
-function keyRow(key: SealedKeys): Values<typeof keyColumns> {
+function keyRow(key: EncryptedKeys): Values<typeof keyColumns> {
   return {
-    generation: key.generation,
+    key_version: key.keyVersion,
     public_key: key.publicKey,
     signing_public_key: key.signingPublicKey,
-    sealed: key.sealed,
-    seal_generation: key.sealGeneration,
+    ciphertext: key.ciphertext,
+    ciphertext_key_version: key.ciphertextKeyVersion,
     signs_from: key.signsFrom,
   };
 }
@@ -202,12 +202,12 @@ function storedFromRows(rows: readonly Values<typeof readColumns>[]): StoredWebh
 
 function storedFromRow(row: Values<typeof readColumns>): Omit<StoredWebhook, 'keys'> {
   return {
-    createdSnapshot: row.made_after,
+    createdSnapshot: row.created_snapshot,
     webhook: {
       id: row.webhook_id,
       partyId: row.party_id,
       topic: row.topic as Webhook['topic'],
-      owner: { id: row.owner_id, ...defined({ part: row.part_id }) },
+      owner: { id: row.owner_id, ...defined({ part: row.wallet_id }) },
       eventTypes: row.event_types.split(' '),
       url: row.url,
       createdAt: row.created_at,
@@ -215,13 +215,13 @@ function storedFromRow(row: Values<typeof readColumns>): Omit<StoredWebhook, 'ke
   };
 }
 
-function keyFromRow(row: Values<typeof keyColumns>): SealedKeys {
+function keyFromRow(row: Values<typeof keyColumns>): EncryptedKeys {
   return {
-    generation: row.generation,
+    keyVersion: row.key_version,
     publicKey: row.public_key,
     signingPublicKey: row.signing_public_key,
-    sealed: row.sealed,
-    sealGeneration: row.seal_generation,
+    ciphertext: row.ciphertext,
+    ciphertextKeyVersion: row.ciphertext_key_version,
     signsFrom: row.signs_from,
   };
 }

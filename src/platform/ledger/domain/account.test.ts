@@ -10,9 +10,9 @@ import {
   walletAccount,
 } from './account.ts';
 
-const kind = { realm: 'live', currency: 'RUB' as Currency } as const;
+const kind = { livemode: true, currency: 'RUB' as Currency } as const;
 
-test('an id begins with realm and currency and names every part', () => {
+test('an id begins with the mode and currency and names every part', () => {
   expect(settlementAccount({ ...kind, partyId: 'P', shopId: 'TEST' }).id).toBe(
     'live:RUB:merchant.settlement:P:TEST',
   );
@@ -34,10 +34,10 @@ test('two shops never share an account, whatever their ids are made of', () => {
   );
 });
 
-test('the same owner has other accounts in another realm and in another currency', () => {
+test('the same owner has other accounts in another mode and in another currency', () => {
   const ids = [
     walletAccount({ ...kind, walletId: 'w' }),
-    walletAccount({ ...kind, realm: 'test', walletId: 'w' }),
+    walletAccount({ ...kind, livemode: false, walletId: 'w' }),
     walletAccount({ ...kind, currency: 'USD' as Currency, walletId: 'w' }),
   ].map(({ id }) => id);
   expect(new Set(ids).size).toBe(3);

@@ -1,15 +1,13 @@
-// Accounts: where money is, or whom it is owed to. The id of an account is made of its parts and begins with realm and
+// Accounts: where money is, or whom it is owed to. The id of an account is made of its parts and begins with the mode and
 // currency, so that the database can see from two ids alone that a transfer stays within both.
+import { modeName } from '../../../livemode.ts';
 import type { Currency } from '../../../money.ts';
-
-/** Real money, or the money of a sandbox. */
-export type Realm = 'test' | 'live';
 
 export type AccountId = string & { readonly brand: 'AccountId' };
 
 export type Account = {
   readonly id: AccountId;
-  readonly realm: Realm;
+  readonly livemode: boolean;
   readonly currency: Currency;
   readonly code: AccountCode;
   readonly partyId?: string;
@@ -18,7 +16,7 @@ export type Account = {
 };
 
 /** What tells an account from those with other money. */
-export type Kind = { readonly realm: Realm; readonly currency: Currency };
+export type Kind = { readonly livemode: boolean; readonly currency: Currency };
 
 type Rules = {
   /** The side on which the account increases: what we have is a debit, what we owe or earned a credit. */
@@ -29,26 +27,26 @@ type Rules = {
    * Over how many balance rows, beside the main one, an account of this code is spread when it is opened. Many for those
    * that every payment of the house goes through, some for those that every payment of a shop goes through.
    */
-  readonly lanes: number;
+  readonly shards: number;
 };
 
 export const chart = {
   /** Captured by us, not yet seen in the acquirer's file. */
-  'acq.uncleared': { normalBalance: 'debit', forbidsOverdraft: false, lanes: 16 },
+  'acq.uncleared': { normalBalance: 'debit', forbidsOverdraft: false, shards: 16 },
   /** In the file, the money not yet in the bank. */
-  'acq.receivable': { normalBalance: 'debit', forbidsOverdraft: false, lanes: 0 },
+  'acq.receivable': { normalBalance: 'debit', forbidsOverdraft: false, shards: 0 },
   /** What the acquirer will take from us. */
-  'acq.payable': { normalBalance: 'credit', forbidsOverdraft: false, lanes: 0 },
-  'acquirer.fee': { normalBalance: 'debit', forbidsOverdraft: false, lanes: 0 },
-  'bank.nostro': { normalBalance: 'debit', forbidsOverdraft: false, lanes: 0 },
+  'acq.payable': { normalBalance: 'credit', forbidsOverdraft: false, shards: 0 },
+  'acquirer.fee': { normalBalance: 'debit', forbidsOverdraft: false, shards: 0 },
+  'bank.nostro': { normalBalance: 'debit', forbidsOverdraft: false, shards: 0 },
   /** What we owe the shop. */
-  'merchant.settlement': { normalBalance: 'credit', forbidsOverdraft: true, lanes: 8 },
-  'wallet.own': { normalBalance: 'credit', forbidsOverdraft: true, lanes: 0 },
+  'merchant.settlement': { normalBalance: 'credit', forbidsOverdraft: true, shards: 8 },
+  'wallet.own': { normalBalance: 'credit', forbidsOverdraft: true, shards: 0 },
   /** Paid out to cards, not yet in the acquirer's file. */
-  'payout.in_transit': { normalBalance: 'credit', forbidsOverdraft: false, lanes: 16 },
+  'payout.in_transit': { normalBalance: 'credit', forbidsOverdraft: false, shards: 16 },
   /** Verification charges on their way back to the payer. */
-  'binding.clearing': { normalBalance: 'credit', forbidsOverdraft: false, lanes: 16 },
-  'fee.income': { normalBalance: 'credit', forbidsOverdraft: false, lanes: 16 },
+  'binding.clearing': { normalBalance: 'credit', forbidsOverdraft: false, shards: 16 },
+  'fee.income': { normalBalance: 'credit', forbidsOverdraft: false, shards: 16 },
 } as const satisfies Record<string, Rules>;
 
 export type AccountCode = keyof typeof chart;
@@ -99,13 +97,13 @@ export function feeIncome({ fee, ...kind }: Kind & { fee: FeeKind }): Account {
 }
 
 function account(
-  { realm, currency }: Kind,
+  { livemode, currency }: Kind,
   code: AccountCode,
   owner: { partyId?: string; ownerId?: string },
 ): Account {
   const owners = [owner.partyId, owner.ownerId].filter((part) => part !== undefined).map(escaped);
-  const id = [realm, currency, code, ...owners].join(':') as AccountId;
-  return { id, realm, currency, code, ...owner };
+  const id = [modeName(livemode), currency, code, ...owners].join(':') as AccountId;
+  return { id, livemode, currency, code, ...owner };
 }
 
 /** A colon in a part must not look like the end of it: two shops would share an account. */

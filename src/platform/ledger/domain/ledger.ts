@@ -26,7 +26,7 @@ export type Journal = {
   readonly entries: readonly Entry[];
 };
 
-/** Takes from an account with a floor, which may lack the money: the one journal that can be refused. */
+/** Takes from an account that forbids an overdraft, which may lack the money: the one journal that can be refused. */
 export type FundsCheckedJournal = Journal & { readonly checksFunds: true };
 
 /** All accounts a journal names; those of a resolution are open already. */

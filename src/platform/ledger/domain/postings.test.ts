@@ -53,7 +53,7 @@ beforeAll(async () => {
 });
 afterAll(() => testDatabase.drop());
 
-const kind = { realm: 'test', currency: 'RUB' as Currency } as const;
+const kind = { livemode: false, currency: 'RUB' as Currency } as const;
 const acquirer = { ...kind, acquirerId: 'bank' };
 const [uncleared, receivable] = [acquirerUncleared(acquirer), acquirerReceivable(acquirer)];
 const [payable, fees] = [acquirerPayable(acquirer), acquirerFees(acquirer)];
@@ -99,7 +99,7 @@ test('from a hold to the bank statement every balance is as the example says, an
   expect(await ownOf(receivable)).toBe(0n);
   expect(await ownOf(nostro)).toBe(68_380n);
 
-  const deposit = { realm: 'test', depositId: randomIds.next(), walletId } as const;
+  const deposit = { livemode: false, depositId: randomIds.next(), walletId } as const;
   expect(await book(db, depositedFromShop({ ...deposit, ...payment }, rubles(50_000n)))).toBe('posted');
   expect(await ownOf(settlement)).toBe(17_750n);
   expect(await ownOf(wallet)).toBe(50_000n);
@@ -154,7 +154,7 @@ test('a refund that the bank refuses gives the shop back what was set aside, fee
 
 test('the test charge of a binding is owed to the payer from the moment it is taken until the bank confirms its return', async () => {
   const binding = {
-    realm: 'test',
+    livemode: false,
     customerId: randomIds.next(),
     bindingId: '1',
     acquirerId: 'other',
@@ -169,7 +169,7 @@ test('the test charge of a binding is owed to the payer from the moment it is ta
 
 test('a withdrawal the bank declines leaves the wallet as it was', async () => {
   const walletId = randomIds.next();
-  const deposit = { realm: 'test', depositId: randomIds.next(), walletId, bankAccountId: 'main' } as const;
+  const deposit = { livemode: false, depositId: randomIds.next(), walletId, bankAccountId: 'main' } as const;
   await book(db, depositedFromBank(deposit, rubles(1_000n)));
   const withdrawal = newWithdrawal(walletId);
   await book(db, withdrawalCreated(withdrawal, rubles(900n), 100n));
@@ -201,9 +201,9 @@ describe('a posting', () => {
     ]);
   });
 
-  test('in the live realm touches live accounts alone', () => {
+  test('in live mode touches live accounts alone', () => {
     const journal = saleApproved(
-      { ...newShop(), realm: 'live', invoiceId: 'i', paymentId: '1' },
+      { ...newShop(), livemode: true, invoiceId: 'i', paymentId: '1' },
       rubles(10n),
       1n,
     );

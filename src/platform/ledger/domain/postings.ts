@@ -10,12 +10,11 @@ import {
   payoutInTransit,
   settlementAccount,
   walletAccount,
-  type Realm,
 } from './account.ts';
 import type { FundsCheckedJournal, Entry, Journal } from './ledger.ts';
 
 export type LedgerPayment = {
-  readonly realm: Realm;
+  readonly livemode: boolean;
   readonly partyId: string;
   readonly shopId: string;
   readonly invoiceId: string;
@@ -88,7 +87,7 @@ export function refundFailed(refund: LedgerRefund, feeMinor: bigint): Journal {
 }
 
 export type LedgerBinding = {
-  readonly realm: Realm;
+  readonly livemode: boolean;
   readonly customerId: string;
   readonly bindingId: string;
   readonly acquirerId: string;
@@ -96,7 +95,7 @@ export type LedgerBinding = {
 
 /** The test charge, and at once the return of it that we owe: until the bank has confirmed that, it is pending. */
 export function bindingCharged(binding: LedgerBinding, amount: Money): Journal {
-  const kind = { realm: binding.realm, currency: amount.currency };
+  const kind = { livemode: binding.livemode, currency: amount.currency };
   const uncleared = acquirerUncleared({ ...kind, acquirerId: binding.acquirerId });
   const clearing = bindingClearing(kind);
   return ofBinding(binding, [
@@ -110,7 +109,7 @@ export function bindingReturned(binding: LedgerBinding): Journal {
 }
 
 export type LedgerDeposit = {
-  readonly realm: Realm;
+  readonly livemode: boolean;
   readonly depositId: string;
   readonly walletId: string;
 };
@@ -119,7 +118,7 @@ export function depositedFromBank(
   deposit: LedgerDeposit & { readonly bankAccountId: string },
   amount: Money,
 ): Journal {
-  const kind = { realm: deposit.realm, currency: amount.currency };
+  const kind = { livemode: deposit.livemode, currency: amount.currency };
   const nostro = bankNostro({ ...kind, bankAccountId: deposit.bankAccountId });
   const wallet = walletAccount({ ...kind, walletId: deposit.walletId });
   return ofDeposit(deposit, [
@@ -132,7 +131,7 @@ export function depositedFromShop(
   amount: Money,
 ): FundsCheckedJournal {
   const { partyId, shopId } = deposit;
-  const kind = { realm: deposit.realm, currency: amount.currency };
+  const kind = { livemode: deposit.livemode, currency: amount.currency };
   const settlement = settlementAccount({ ...kind, partyId, shopId });
   const wallet = walletAccount({ ...kind, walletId: deposit.walletId });
   return {
@@ -146,14 +145,14 @@ export function depositedFromShop(
 /** From one wallet to another, which may be another party's. */
 export function walletTransferred(
   transfer: {
-    readonly realm: Realm;
+    readonly livemode: boolean;
     readonly transferId: string;
     readonly senderId: string;
     readonly receiverId: string;
   },
   amount: Money,
 ): FundsCheckedJournal {
-  const kind = { realm: transfer.realm, currency: amount.currency };
+  const kind = { livemode: transfer.livemode, currency: amount.currency };
   const sender = walletAccount({ ...kind, walletId: transfer.senderId });
   const receiver = walletAccount({ ...kind, walletId: transfer.receiverId });
   return {
@@ -165,7 +164,7 @@ export function walletTransferred(
 }
 
 export type LedgerWithdrawal = {
-  readonly realm: Realm;
+  readonly livemode: boolean;
   readonly withdrawalId: string;
   readonly walletId: string;
   readonly acquirerId: string;
@@ -177,7 +176,7 @@ export function withdrawalCreated(
   amount: Money,
   feeMinor: bigint,
 ): FundsCheckedJournal {
-  const kind = { realm: withdrawal.realm, currency: amount.currency };
+  const kind = { livemode: withdrawal.livemode, currency: amount.currency };
   const wallet = walletAccount({ ...kind, walletId: withdrawal.walletId });
   const transit = payoutInTransit({ ...kind, acquirerId: withdrawal.acquirerId });
   const fee = feeIncome({ ...kind, fee: 'payout' });
@@ -200,8 +199,8 @@ export function withdrawalFailed(withdrawal: LedgerWithdrawal, feeMinor: bigint)
 }
 
 function accountsOf(payment: LedgerPayment, { currency }: Money) {
-  const { realm, partyId, shopId, acquirerId } = payment;
-  const kind = { realm, currency };
+  const { livemode, partyId, shopId, acquirerId } = payment;
+  const kind = { livemode, currency };
   return {
     kind,
     uncleared: acquirerUncleared({ ...kind, acquirerId }),

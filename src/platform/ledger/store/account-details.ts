@@ -6,13 +6,13 @@ import { balanceOf, chart, type AccountCode, type Balance } from '../domain/acco
 const accountRow = {
   account_id: 'text',
   code: 'text',
-  has_floor: 'bool',
-  lanes: 'int4',
+  forbids_overdraft: 'bool',
+  shards: 'int4',
   opened_at: 'timestamptz',
 } as const;
 
-const laneRow = {
-  lane: 'int4',
+const shardRow = {
+  shard: 'int4',
   debits_posted: 'int8',
   credits_posted: 'int8',
   debits_pending: 'int8',
@@ -35,15 +35,15 @@ const readAccountRow = statement({
   name: 'read_ledger_account',
   parameters: { account_id: 'text' },
   row: accountRow,
-  text: `select account_id, code, has_floor, lanes, opened_at from ledger_account where account_id = :account_id`,
+  text: `select account_id, code, forbids_overdraft, shards, opened_at from ledger_account where account_id = :account_id`,
 });
 
-const readLanes = statement({
+const readShards = statement({
   name: 'read_ledger_lanes',
   parameters: { account_id: 'text' },
-  row: laneRow,
-  text: `select lane, debits_posted, credits_posted, debits_pending, credits_pending
-         from ledger_balance where account_id = :account_id order by lane`,
+  row: shardRow,
+  text: `select shard, debits_posted, credits_posted, debits_pending, credits_pending
+         from ledger_balance where account_id = :account_id order by shard`,
 });
 
 /** No index leads from an account to its transfers, for which every transfer would pay: a span of time bounds the search. */
@@ -71,7 +71,7 @@ export type AccountView = {
   readonly account: Values<typeof accountRow>;
   readonly normalBalance: 'debit' | 'credit';
   readonly balance: Balance;
-  readonly shards: readonly Values<typeof laneRow>[];
+  readonly shards: readonly Values<typeof shardRow>[];
   /** The latest, 20 at most. */
   readonly transfers: readonly Values<typeof transferRow>[];
 };
@@ -80,8 +80,8 @@ export async function viewAccount(db: Database, id: string, hours: number): Prom
   const [account] = await db.run(readAccountRow, { account_id: id });
   if (!account) return undefined;
   const code = account.code as AccountCode;
-  const shards = await db.run(readLanes, { account_id: id });
-  const sumOf = (column: Exclude<keyof typeof laneRow, 'lane'>) =>
+  const shards = await db.run(readShards, { account_id: id });
+  const sumOf = (column: Exclude<keyof typeof shardRow, 'shard'>) =>
     shards.reduce((sum, shard) => sum + shard[column], 0n);
   const balance = balanceOf(code, {
     debitsPosted: sumOf('debits_posted'),

@@ -64,7 +64,7 @@ function ageLimit(id: string, says: string, ages: Readonly<Record<string, string
     ([step, age]) => `
     select held.aggregate_id, held.operation_id, held.step, held.pending_minor, held.created_at,
       exists (
-        select from ledger_transfer as done where done.resolves and done.aggregate_id = held.aggregate_id
+        select from ledger_transfer as done where done.completes_pending and done.aggregate_id = held.aggregate_id
           and done.operation_id = held.operation_id and done.step = held.step
       ) as holds
     from ledger_transfer as held
@@ -78,9 +78,9 @@ function ageLimit(id: string, says: string, ages: Readonly<Record<string, string
 export const ledgerInvariants: readonly Invariant[] = [
   invariant(
     'I1',
-    'debits equal credits in each realm and currency, posted and pending',
+    'debits equal credits in each mode and currency, posted and pending',
     `
-    select split_part(account_id, ':', 1) as realm, split_part(account_id, ':', 2) as currency,
+    select split_part(account_id, ':', 1) as mode, split_part(account_id, ':', 2) as currency,
       sum(debits_posted)::text as debits_posted, sum(credits_posted)::text as credits_posted,
       sum(debits_pending)::text as debits_pending, sum(credits_pending)::text as credits_pending,
       sum(debits_posted) = sum(credits_posted) and sum(debits_pending) = sum(credits_pending) as holds
@@ -90,26 +90,26 @@ export const ledgerInvariants: readonly Invariant[] = [
     'I2',
     'every balance is the sum of its transfers',
     `
-    select account_id, lane, to_json(balance) as balance, to_json(summed) as transfers,
+    select account_id, shard, to_json(balance) as balance, to_json(summed) as transfers,
       (coalesce(balance.debits_posted, 0), coalesce(balance.credits_posted, 0),
        coalesce(balance.debits_pending, 0), coalesce(balance.credits_pending, 0))
       = (coalesce(summed.debits_posted, 0), coalesce(summed.credits_posted, 0),
          coalesce(summed.debits_pending, 0), coalesce(summed.credits_pending, 0)) as holds
     from ledger_balance as balance
     full join (
-      select account_id, lane, sum(debits_posted) as debits_posted, sum(credits_posted) as credits_posted,
+      select account_id, shard, sum(debits_posted) as debits_posted, sum(credits_posted) as credits_posted,
         sum(debits_pending) as debits_pending, sum(credits_pending) as credits_pending
       from (
         select * from ledger_checkpoint where (select instant from since) > '-infinity'
         union all
-        select debit_account, debit_lane, posted_minor, 0, pending_minor, 0
+        select debit_account, debit_shard, posted_minor, 0, pending_minor, 0
         from ledger_transfer where created_at >= (select instant from since) and created_at >= :since
         union all
-        select credit_account, credit_lane, 0, posted_minor, 0, pending_minor
+        select credit_account, credit_shard, 0, posted_minor, 0, pending_minor
         from ledger_transfer where created_at >= (select instant from since) and created_at >= :since
       ) as leg
-      group by account_id, lane
-    ) as summed using (account_id, lane)`,
+      group by account_id, shard
+    ) as summed using (account_id, shard)`,
   ),
   invariant(
     'I3',
@@ -118,29 +118,29 @@ export const ledgerInvariants: readonly Invariant[] = [
     select done.aggregate_id, done.operation_id, done.step,
       count(held.step) = 1 and count(*) = 1
       and bool_and(held.pending_minor = -done.pending_minor and held.pending_minor >= done.posted_minor
-        and (held.debit_account, held.debit_lane, held.credit_account, held.credit_lane)
-          = (done.debit_account, done.debit_lane, done.credit_account, done.credit_lane)) as holds
+        and (held.debit_account, held.debit_shard, held.credit_account, held.credit_shard)
+          = (done.debit_account, done.debit_shard, done.credit_account, done.credit_shard)) as holds
     from touched join ledger_transfer as done using (aggregate_id)
     left join ledger_transfer as held on held.aggregate_id = done.aggregate_id
       and held.operation_id = done.operation_id and held.step = done.step and held.phase = 'pending'
-    where done.resolves
+    where done.completes_pending
     group by done.aggregate_id, done.operation_id, done.step`,
   ),
   invariant(
     'I4',
-    'nothing below zero is available on an account with a floor',
+    'nothing below zero is available on an account that forbids an overdraft',
     `
     select account_id, sum(credits_posted - debits_posted - debits_pending)::text as available,
       sum(credits_posted - debits_posted - debits_pending) >= 0 as holds
     from ledger_account join ledger_balance using (account_id)
-    where has_floor group by account_id`,
+    where forbids_overdraft group by account_id`,
   ),
   invariant(
     'I5',
-    'a transfer stays within one realm and one currency, between accounts that exist',
+    'a transfer stays within one mode and one currency, between accounts that exist',
     `
     select transfer.aggregate_id, operation_id, step, debit_account, credit_account,
-      debited.realm = credited.realm and debited.currency = credited.currency as holds
+      debited.livemode = credited.livemode and debited.currency = credited.currency as holds
     from ledger_transfer as transfer
     left join ledger_account as debited on debited.account_id = debit_account
     left join ledger_account as credited on credited.account_id = credit_account

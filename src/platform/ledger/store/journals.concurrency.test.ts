@@ -31,7 +31,7 @@ import {
 } from '../domain/postings.ts';
 
 const clients = 24;
-const kind = { realm: 'test', currency: 'RUB' as Currency } as const;
+const kind = { livemode: false, currency: 'RUB' as Currency } as const;
 let testDatabase: TestDatabase;
 let db: DatabasePool;
 beforeAll(async () => {
@@ -51,7 +51,7 @@ function takenFrom(
   { partyId, shopId }: { partyId: string; shopId: string },
   minor: bigint,
 ): FundsCheckedJournal {
-  const ids = { realm: 'test', depositId: randomIds.next(), walletId: randomIds.next() } as const;
+  const ids = { livemode: false, depositId: randomIds.next(), walletId: randomIds.next() } as const;
   return depositedFromShop({ ...ids, partyId, shopId }, rubles(minor));
 }
 
@@ -73,7 +73,7 @@ test('of fifty withdrawals of all there is exactly one passes', async () => {
   expect(howMany(outcomes, 'insufficient')).toBe(49);
 });
 
-test('a shop is drained to exactly zero, whatever lanes its sales lie on', async () => {
+test('a shop is drained to exactly zero, whatever shards its sales lie on', async () => {
   const shop = newShop();
   await inParallel(40, () => book(db, saleApproved(newPayment(shop), rubles(100n), 0n)));
   const outcomes = await inParallel(150, () => book(db, takenFrom(shop, 37n)));

@@ -80,7 +80,7 @@ const operation = fc.record({
 });
 type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
 
-/** The same rules without lanes, locks and retries: journals in any order lead to the same sums. */
+/** The same rules without shards, locks and retries: journals in any order lead to the same sums. */
 function referenceLedger() {
   const accounts = new Map<Account, Sums>();
   const pending = new Map<string, Extract<Entry, { debit: Account }>>();
@@ -238,7 +238,7 @@ function world() {
       }
       case 'deposit': {
         const deposit = {
-          realm: 'test',
+          livemode: false,
           depositId: randomIds.next(),
           walletId,
           bankAccountId: 'main',
@@ -247,7 +247,7 @@ function world() {
         return;
       }
       case 'deposit from shop': {
-        const deposit = { realm: 'test', depositId: randomIds.next(), walletId } as const;
+        const deposit = { livemode: false, depositId: randomIds.next(), walletId } as const;
         await write(postings.depositedFromShop({ ...deposit, ...shop }, rubles(minor)), crash);
         return;
       }
@@ -271,7 +271,7 @@ function world() {
       }
       case 'bind': {
         const binding = {
-          realm: 'test',
+          livemode: false,
           customerId: randomIds.next(),
           bindingId: '1',
           acquirerId: 'bank',

@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => testDatabase.drop());
 
-const kind = { realm: 'test', currency: 'RUB' as Currency } as const;
+const kind = { livemode: false, currency: 'RUB' as Currency } as const;
 const wallet = (walletId: string) => walletAccount({ ...kind, walletId });
 const settlementOf = (payment: LedgerPayment) => settlementAccount({ ...kind, ...payment });
 const balanceOfShop = (payment: LedgerPayment) => readBalance(db, settlementOf(payment));
@@ -161,18 +161,18 @@ describe('a journal', () => {
   });
 
   test.each([
-    ['realms', { realm: 'live', currency: 'RUB' as Currency } as const],
-    ['currencies', { realm: 'test', currency: 'USD' as Currency } as const],
+    ['modes', { livemode: true, currency: 'RUB' as Currency } as const],
+    ['currencies', { livemode: false, currency: 'USD' as Currency } as const],
   ])('between two %s is refused by the database', async (_, other) => {
     const journal = moved(
       bankNostro({ ...kind, bankAccountId: 'b' }),
       walletAccount({ ...other, walletId: 'w' }),
       5n,
     );
-    await expect(book(db, journal)).rejects.toThrow(/ledger_transfer_stays_in_realm_and_currency/);
+    await expect(book(db, journal)).rejects.toThrow(/ledger_transfer_stays_in_mode_and_currency/);
   });
 
-  test('that lowers two accounts with a floor at once is not known how to check', async () => {
+  test('that lowers two accounts that forbid an overdraft at once is not known how to check', async () => {
     const nostro = bankNostro({ ...kind, bankAccountId: 'b' });
     const both: Journal = {
       aggregateId: randomIds.next(),
@@ -182,11 +182,11 @@ describe('a journal', () => {
         { phase: 'single', step: 'two', debit: wallet('b'), credit: nostro, minor: 1n },
       ],
     };
-    await expect(book(db, both)).rejects.toThrow(/more than one account with a floor/);
+    await expect(book(db, both)).rejects.toThrow(/more than one account that forbids an overdraft/);
   });
 });
 
-describe('the floor', () => {
+describe('an account that forbids an overdraft', () => {
   test('lets all be taken and not one minor unit more, and a refusal leaves the transaction usable', async () => {
     const payment = newPayment();
     await book(db, saleApproved(payment, rubles(1_000n), 0n));
@@ -240,7 +240,7 @@ describe('the floor', () => {
         wallet(walletId).id,
       ]),
     );
-    await expect(overdraw).rejects.toThrow(/ledger_balance_holds_the_floor/);
+    await expect(overdraw).rejects.toThrow(/ledger_balance_no_overdraft/);
   });
 
   test('is no reason to refuse what cannot be refused: a journal that is not made to draw throws', async () => {
@@ -269,12 +269,12 @@ test('an account that is spread over more rows, or fewer, while holds are open k
   const settlement = settlementAccount({ ...kind, ...shop });
   const holds = Array.from({ length: 12 }, () => newPayment(shop));
   for (const hold of holds) await book(db, holdApproved(hold, rubles(100n)));
-  for (const [part, lanes] of [
+  for (const [part, shards] of [
     [holds.slice(0, 4), 32],
     [holds.slice(4, 8), 1],
     [holds.slice(8), 0],
   ] as const) {
-    expect(await shardAccount(db, settlement.id, lanes)).toBe(true);
+    expect(await shardAccount(db, settlement.id, shards)).toBe(true);
     for (const hold of part) await book(db, holdCaptured(hold, rubles(100n), 3n));
     await book(db, saleApproved(newPayment(shop), rubles(100n), 3n));
   }
@@ -285,7 +285,7 @@ test('an account that is spread over more rows, or fewer, while holds are open k
   await book(db, refundFailed(refund, 0n));
 });
 
-test('a wallet that is spread stays above its floor', async () => {
+test('a wallet that is spread is not overdrawn', async () => {
   const walletId = randomIds.next();
   await book(db, moved(bankNostro({ ...kind, bankAccountId: 'b' }), wallet(walletId), 100n));
   await shardAccount(db, wallet(walletId).id, 4);
@@ -305,8 +305,8 @@ describe('the database', () => {
     await book(db, saleApproved(odd, rubles(10n), 0n));
     await expect(
       testDatabase.database.withClient((client) =>
-        client.query(`insert into ledger_account (account_id, realm, currency, code, party_id, owner_id, has_floor, lanes)
-          values ('test:RUB:merchant.settlement:a', 'live', 'RUB', 'merchant.settlement', 'a', null, true, 0)`),
+        client.query(`insert into ledger_account (account_id, livemode, currency, code, party_id, owner_id, forbids_overdraft, shards)
+          values ('test:RUB:merchant.settlement:a', true, 'RUB', 'merchant.settlement', 'a', null, true, 0)`),
       ),
     ).rejects.toThrow(/check constraint/);
   });

@@ -25,31 +25,31 @@ const openAccounts = statement({
   row: {},
   text: `
     with opened as (
-      insert into ledger_account (account_id, realm, currency, code, party_id, owner_id, has_floor, lanes)
-      select account_id, realm, currency, code, party_id, owner_id, has_floor, lanes
-      from json_to_recordset(:accounts) as asked (account_id text, realm text, currency text, code text, party_id text,
-        owner_id text, has_floor bool, lanes int)
+      insert into ledger_account (account_id, livemode, currency, code, party_id, owner_id, forbids_overdraft, shards)
+      select account_id, livemode, currency, code, party_id, owner_id, forbids_overdraft, shards
+      from json_to_recordset(:accounts) as asked (account_id text, livemode bool, currency text, code text, party_id text,
+        owner_id text, forbids_overdraft bool, shards int)
       order by account_id
       on conflict do nothing
-      returning account_id, has_floor, lanes
+      returning account_id, forbids_overdraft, shards
     )
-    insert into ledger_balance (account_id, lane, stands_alone)
-    select account_id, lane, has_floor and lanes = 0
-    from opened, generate_series(case when has_floor or lanes = 0 then 0 else 1 end, lanes) as lane`,
+    insert into ledger_balance (account_id, shard, is_unsharded)
+    select account_id, shard, forbids_overdraft and shards = 0
+    from opened, generate_series(case when forbids_overdraft or shards = 0 then 0 else 1 end, shards) as shard`,
 });
 
-const changeLanes = statement({
+const changeShards = statement({
   name: 'spread_ledger_account',
-  parameters: { account_id: 'text', lanes: 'int4' },
+  parameters: { account_id: 'text', shards: 'int4' },
   row: { account_id: 'text' },
   text: `
     with spread as (
-      update ledger_account set lanes = :lanes where account_id = :account_id returning account_id
+      update ledger_account set shards = :shards where account_id = :account_id returning account_id
     ), freed as (
-      update ledger_balance set stands_alone = false where account_id = :account_id and stands_alone and :lanes > 0
+      update ledger_balance set is_unsharded = false where account_id = :account_id and is_unsharded and :shards > 0
     ), added as (
-      insert into ledger_balance (account_id, lane, stands_alone)
-      select account_id, lane, false from spread, generate_series(0, :lanes) as lane
+      insert into ledger_balance (account_id, shard, is_unsharded)
+      select account_id, shard, false from spread, generate_series(0, :shards) as shard
       on conflict do nothing
     )
     select account_id from spread`,
@@ -96,7 +96,7 @@ export async function postJournal(
   };
   try {
     let outcome = await write();
-    if (outcome === 'unopened') {
+    if (outcome === 'accountMissing') {
       await tx.run(openAccounts, { accounts: accountsIn(journal).map(accountToJson) });
       outcome = await write();
     }
@@ -158,8 +158,8 @@ export async function readBalance(db: Database, account: Account): Promise<Balan
 }
 
 /** Spreads an account over more balance rows, or fewer, while it is used. False when there is no such account. */
-export async function shardAccount(db: Database, accountId: string, lanes: number): Promise<boolean> {
-  const rows = await db.run(changeLanes, { account_id: accountId, lanes });
+export async function shardAccount(db: Database, accountId: string, shards: number): Promise<boolean> {
+  const rows = await db.run(changeShards, { account_id: accountId, shards });
   return rows.length > 0;
 }
 
@@ -171,16 +171,16 @@ function entryToJson(entry: Entry) {
 }
 
 function accountToJson(account: Account) {
-  const { forbidsOverdraft, lanes } = chart[account.code];
+  const { forbidsOverdraft, shards } = chart[account.code];
   return {
     account_id: account.id,
-    realm: account.realm,
+    livemode: account.livemode,
     currency: account.currency,
     code: account.code,
     party_id: account.partyId,
     owner_id: account.ownerId,
-    has_floor: forbidsOverdraft,
-    lanes,
+    forbids_overdraft: forbidsOverdraft,
+    shards,
   };
 }
 

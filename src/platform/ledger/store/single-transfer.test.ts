@@ -17,7 +17,7 @@ beforeEach(async () => {
   await book(db.database, saleApproved(payment, rubles(1n), 0n));
 });
 
-const kind = { realm: 'test', currency: 'RUB' as Currency } as const;
+const kind = { livemode: false, currency: 'RUB' as Currency } as const;
 const debitOf = () => acquirerUncleared({ ...kind, ...payment }).id;
 const creditOf = () => settlementAccount({ ...kind, ...payment }).id;
 const at = '2026-01-19T10:00:00Z';
@@ -53,7 +53,7 @@ async function written(by: string, aggregate: string, entries: readonly Entry[])
       [aggregate],
     );
     const balances = await client.query(
-      'select to_jsonb(ledger_balance) as row from ledger_balance where account_id in ($1, $2) order by account_id, lane',
+      'select to_jsonb(ledger_balance) as row from ledger_balance where account_id in ($1, $2) order by account_id, shard',
       [debitOf(), creditOf()],
     );
     return { outcome: rows[0].outcome, transfers: transfers.rows, balances: balances.rows };
@@ -61,10 +61,10 @@ async function written(by: string, aggregate: string, entries: readonly Entry[])
 }
 
 test.each([16, 1, 0])(
-  'it writes the same transfer to the same lanes, of which there are %i',
-  async (lanes) => {
-    await shardAccount(db.database, debitOf(), lanes);
-    await shardAccount(db.database, creditOf(), lanes);
+  'it writes the same transfer to the same shards, of which there are %i',
+  async (shards) => {
+    await shardAccount(db.database, debitOf(), shards);
+    await shardAccount(db.database, creditOf(), shards);
     for (let number = 0; number < 40; number++) {
       const short = await written('post_single', `invoice-${number}`, [sale()]);
       expect(short.outcome).toBe('posted');
@@ -80,7 +80,7 @@ test.each<[string, () => Entry[]]>([
   ['it is a hold', () => [sale({ phase: 'pending' })]],
   ['it moves nothing', () => [sale({ minor: '0' })]],
   ['its money is missing', () => [sale({ minor: null })]],
-  ['it lowers an account with a floor', () => [sale({ debit: creditOf(), credit: debitOf() })]],
+  ['it lowers an account that forbids an overdraft', () => [sale({ debit: creditOf(), credit: debitOf() })]],
   ['an account is not open', () => [sale({ credit: 'test:RUB:merchant.settlement:NOBODY:SHOP' })]],
 ])('it is not for a journal when %s', async (_, entries) => {
   const { outcome, transfers } = await written('post_single', 'unusual', entries());

@@ -1,0 +1,31 @@
+// Stuck jobs through the real program: an operator lists them and has one run again.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { mandate } from '../../../test/support/program.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.ts';
+
+let db: TestDatabase;
+beforeAll(async () => void (db = await createTestDatabase()));
+afterAll(() => db.drop());
+
+const run = (...args: string[]) =>
+  mandate(['jobs', ...args], {
+    DATABASE_URL: db.url,
+    MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+  });
+
+test.each(['payer_email', 'letter'])('a stuck payer email is due again by the kind %s', async (kind) => {
+  await db.database.withClient((client) =>
+    client.query(
+      `insert into payer_email (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at,
+         amount_minor, currency, reference, stuck_at, stuck_reason)
+       values ($1, '1', 'P', 'S', 'waiting', now(), 'payer@example.com', now(), 100, 'RUB', 'R', now(), 'EmailNotAccepted: 451')`,
+      [kind],
+    ),
+  );
+  const listed = await run('stuck', '--json');
+  expect(JSON.parse(listed.output)).toMatchObject([{ kind: 'payer_email', id: `${kind}/1`, partyId: 'P' }]);
+
+  const retried = await run('retry', kind, `${kind}/1`);
+  expect(retried.output).toContain(`payer_email ${kind}/1 is due again`);
+  expect(JSON.parse((await run('stuck', '--json')).output)).toEqual([]);
+});
