@@ -72,7 +72,7 @@ export async function successOf(
   const ending = processed && endingOf(payment, processed, answer);
   if (!ending || !('seriesId' in payer) || makeRecurrent) return undefined;
   const { seriesId } = payer;
-  const name = { seriesId, invoiceId, paymentId, ...(charge ? { known: charge } : {}) };
+  const name = { seriesId, invoiceId, paymentId, ...defined({ preloaded: charge }) };
   const captured = facts.find((fact) => fact.type === 'payment_captured');
   const after = facts.reduce(evolve, payment);
   const paid = captured && paidOf(payment, captured.amount, approvalOf(after));
