@@ -86,7 +86,7 @@ export type Recurring = {
   ): { readonly written: StartedCharge; readonly charge: PendingCharge };
   /**
    * What is written by the statement that changes the payment, where the bank has approved it and nothing else follows.
-   * Undefined when more does, or when the charge has ended already: then `end` is for it. `known`: by whoever has just begun it.
+   * Undefined when more does, or when the charge has ended already: then `end` is for it. `preloaded`: by whoever has just begun it.
    */
   succeeded(
     db: Database,
