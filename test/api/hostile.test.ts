@@ -1,6 +1,6 @@
 // Tens of thousands of hostile requests over every route. Nothing they do may break the service, leave the documented
 // answers, or show one merchant what is another's.
-//   HOSTILE_REQUESTS how many (4000), HOSTILE_SEED which (1, or SEED)
+//   HOSTILE_REQUESTS how many (5000), HOSTILE_SEED which (1, or SEED)
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { laterBy } from '../../src/clock.ts';
@@ -18,7 +18,7 @@ import { card, startPayoutWorld, type PayoutWorld } from '../support/payout-worl
 import type { Merchant, TestService } from '../support/test-service.ts';
 import { copyWebhook, makeWebhook } from '../support/webhooks.ts';
 
-const requests = Number(process.env['HOSTILE_REQUESTS'] ?? 4_000);
+const requests = Number(process.env['HOSTILE_REQUESTS'] ?? 5_000);
 const seed = chosenSeed('HOSTILE_SEED');
 /** Nothing hangs. Moving the test clock by years does all that comes due in them, however slow the machine. */
 const slowestMs = 60_000;
@@ -455,12 +455,12 @@ describe('a storm of hostile requests', () => {
       if (process.env['HOSTILE_SEED'] !== undefined)
         console.log(sent, Object.fromEntries([...answers].sort()));
       expect(failure).toBeUndefined();
-      expect(sent).toBeGreaterThan(requests * 0.9);
+      expect(sent).toBeGreaterThan(requests * 0.8);
       await service.jobs.whenIdle();
       expect(await readVictim()).toBe(before);
 
       // A storm that is turned away at the door would find nothing: each operation was done, and each way to refuse met.
-      if (requests < 4_000) return;
+      if (requests < 5_000) return;
       const missing = () =>
         answersOfEachOperation().filter(([name, answer]) => !answers.has(`${name} ${answer}`));
       // What chance has passed over is gone for: the storm goes on over those operations alone.
