@@ -5,14 +5,7 @@ import { delimiter, join } from 'node:path';
 import { chromium, type Browser } from 'playwright-core';
 import { describe } from 'vitest';
 
-/** Without a window there is less to do; it is the same engine. */
-const names = [
-  'chromium-headless-shell',
-  'chromium',
-  'chromium-browser',
-  'google-chrome',
-  'google-chrome-stable',
-];
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
 const chromiumPath = findChromium();
 const mayBeSkipped = chromiumPath === undefined && !process.env['CI'];
@@ -44,8 +37,8 @@ function findChromium(): string | undefined {
   const named = process.env['CHROMIUM'];
   if (named) return named;
   const folders = ['/usr/bin', ...(process.env['PATH'] ?? '').split(delimiter)];
-  return names
-    .flatMap((name) => folders.map((folder) => join(folder, name)))
+  return folders
+    .flatMap((folder) => names.map((name) => join(folder, name)))
     .concat('/Applications/Google Chrome.app/Contents/MacOS/Google Chrome')
     .find((path) => existsSync(path));
 }
