@@ -7,6 +7,8 @@ type Ended = { readonly code: number; readonly output: string; readonly errors: 
 
 class Exit extends Error {}
 
+const signals = ['SIGTERM', 'SIGINT'] as const;
+
 let runs = 0;
 let last: Promise<unknown> = Promise.resolve();
 
@@ -29,7 +31,8 @@ async function run(args: readonly string[], environment: Record<string, string>)
     stdout: process.stdout.write,
     stderr: process.stderr.write,
   };
-  const listeners = new Set(process.listeners('SIGTERM'));
+  const listeners = signals.map((signal) => [signal, process.rawListeners(signal)] as const);
+  for (const signal of signals) process.removeAllListeners(signal);
   let code: number | undefined;
   Object.assign(process, {
     argv: [process.execPath, 'mandate', ...args],
@@ -56,9 +59,10 @@ async function run(args: readonly string[], environment: Record<string, string>)
     Object.assign(process.stdout, { write: stdout });
     Object.assign(process.stderr, { write: stderr });
     globalThis.console = console;
-    for (const signal of ['SIGTERM', 'SIGINT'] as const)
-      for (const listener of process.listeners(signal))
-        if (!listeners.has(listener)) process.removeListener(signal, listener);
+    for (const [signal, known] of listeners) {
+      process.removeAllListeners(signal);
+      for (const listener of known) process.on(signal, listener as NodeJS.SignalsListener);
+    }
   }
   return { code: code ?? 0, output: output.text(), errors: errors.text() };
 }
