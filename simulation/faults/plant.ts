@@ -14,6 +14,7 @@ const copied = [
   'src',
   'simulation',
   'pages',
+  'test/histories',
   'test/support',
   'tools/script-options.ts',
   'package.json',

@@ -71,7 +71,7 @@ async function plant(): Promise<{ folder: string; remove: () => Promise<void> }>
     "{ phase: 'single', step: 'sale', debit: uncleared, credit: settlement, minor: amount.minor },";
   expect(right).toContain(line);
   const wrong = right.replace(line, line + line.replace("'sale'", "'sale_again'"));
-  writeFileSync(join(folder, 'src/ledger/postings.js'), await plainSource(wrong));
+  writeFileSync(join(folder, 'src/platform/ledger/domain/postings.js'), await plainSource(wrong));
   return { folder, remove };
 }
 

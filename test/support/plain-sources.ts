@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { build, transform } from 'esbuild';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
-const folders = ['bench', 'simulation', 'src', 'test/support', 'tools'];
+const folders = ['bench', 'simulation', 'src', 'test/histories', 'test/support', 'tools'];
 /** What is read, not run. */
 const linked = ['node_modules', 'package.json', 'pages', 'schema.sql', 'src/platform/database/migrations'];
 const asItIs = { format: 'esm', platform: 'node', target: 'node20', logLevel: 'warning' } as const;
