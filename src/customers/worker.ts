@@ -12,11 +12,7 @@ import { loadBinding, type StoredBinding } from './store/bindings.ts';
 import { reschedule, storeBindingFacts } from './store/binding-changes.ts';
 import { defined } from '../defined.ts';
 import type { Recurring } from '../recurring/port.ts';
-
-/** The bank said nothing that proves anything. Tried again later and later, then in the operator's list. */
-class OutcomeUnknown extends Error {
-  override readonly name = 'OutcomeUnknown';
-}
+import { OutcomeUnknown, sendOrInquire } from '../acquiring/send-or-inquire.ts';
 
 const stepsInARow = 5;
 const writeTries = 10;
@@ -120,11 +116,12 @@ async function ask(
   const charge = bindingOperationId(binding, 'charge');
   switch (next.do) {
     case 'charge': {
-      // The security code can be sent once. After the first attempt the bank is asked whether it has the operation.
-      if (attempt === 1 && now < binding.deadline) return sendCharge(deps, bank, binding);
-      const answer = await bank.inquire(charge, terminal);
-      if (answer.outcome !== 'notFound' || now >= binding.deadline) return answer;
-      return sendCharge(deps, bank, binding);
+      const isInTime = now < binding.deadline;
+      return sendOrInquire<BankResponse>(attempt === 1 && isInTime, {
+        send: () => sendCharge(deps, bank, binding),
+        inquire: () => bank.inquire(charge, terminal),
+        refuse: (notFound) => (isInTime ? undefined : notFound),
+      });
     }
     case 'inquire':
       return bank.inquire(charge, terminal);

@@ -13,13 +13,9 @@ import { seriesWriteOf, successOf } from './series-writes.ts';
 import { loadPayment, reschedule, type NewPayment } from './store/payments.ts';
 import { storeReroute } from './store/reroute.ts';
 import { mayReroute, rerouted } from '../acquiring/domain/reroute.ts';
+import { OutcomeUnknown, sendOrInquire } from '../acquiring/send-or-inquire.ts';
 import { defined } from '../defined.ts';
 import type { Recurring } from '../recurring/port.ts';
-
-/** The bank said nothing that proves anything. Tried again later and later, then in the operator's list. */
-class OutcomeUnknown extends Error {
-  override readonly name = 'OutcomeUnknown';
-}
 
 const stepsInARow = 5;
 
@@ -74,7 +70,7 @@ async function takeStep(
     default: {
       const answer = await ask(deps, stored.payment, next, now, { attempt, isNew: preloaded !== undefined });
       const answeredAt = clock.now();
-      if (answer === 'too late') {
+      if (answer === 'consent revoked') {
         const fact = { type: 'payment_reversal_started', failure: consentOver } as const;
         return afterEvents(deps, stored, [[fact]], answeredAt, { outcome: 'notFound' });
       }
@@ -120,7 +116,7 @@ async function ask(
   next: Exclude<NextAction, { do: 'nothing' | 'wait' | 'write' }>,
   now: Instant,
   { attempt, isNew }: { readonly attempt: number; readonly isNew: boolean },
-): Promise<BankResponse | 'too late'> {
+): Promise<BankResponse | 'consent revoked'> {
   const bank = await deps.bankOf(payment);
   const { terminal } = payment;
   const authorisation = operationIdOf(payment, 'authorise');
@@ -128,15 +124,17 @@ async function ask(
     case 'authorise': {
       const { payer, deadline } = payment;
       const seriesId = 'seriesId' in payer ? payer.seriesId : undefined;
-      const send = () => bank.send(authorisationOf(payment, authorisation, deps.returnUrlOf(payment)));
-      // The security code can be sent once. After the first attempt the bank is asked whether it has the operation.
-      if (attempt === 1 && now < deadline && (isNew || seriesId === undefined)) return send();
-      const answer = await bank.inquire(authorisation, terminal);
-      if (answer.outcome !== 'notFound' || now >= deadline) return answer;
-      // It was allowed when it was made. Until the bank has it, the payer can still say no.
-      if (seriesId !== undefined && (await deps.recurring.canNeverCharge(deps.db, seriesId, now)))
-        return 'too late';
-      return send();
+      const isFirst = attempt === 1 && now < deadline && (isNew || seriesId === undefined);
+      return sendOrInquire<BankResponse | 'consent revoked'>(isFirst, {
+        send: () => bank.send(authorisationOf(payment, authorisation, deps.returnUrlOf(payment))),
+        inquire: () => bank.inquire(authorisation, terminal),
+        refuse: async (notFound) => {
+          if (now >= deadline) return notFound;
+          // It was allowed when it was created. Until the bank has it, the payer can still revoke their consent.
+          const isRevoked = seriesId !== undefined && deps.recurring.canNeverCharge(deps.db, seriesId, now);
+          return (await isRevoked) ? 'consent revoked' : undefined;
+        },
+      });
     }
     case 'inquire':
       return bank.inquire(authorisation, terminal);

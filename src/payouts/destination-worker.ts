@@ -6,6 +6,7 @@ import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { checkIdOf, interpret } from './domain/destination.ts';
 import { findDestination, letRest, storeDestinationFact } from './store/destinations.ts';
+import { sendOrInquire } from '../acquiring/send-or-inquire.ts';
 
 /** The bank said nothing that proves anything. Tried again later and later, then in the operator's list. */
 class CardCheckPending extends Error {
@@ -37,10 +38,8 @@ export async function runDestinationJob(
       currency: destination.currency,
       card: { token: destination.cardToken },
     });
-  // The first attempt is the only one before which nobody can have sent it.
-  let answer = attempt === 1 ? await send() : await bank.inquire(operationId, terminal);
-  if (answer.outcome === 'notFound') answer = await send();
-  const meaning = interpret(answer);
+  const inquire = () => bank.inquire(operationId, terminal);
+  const meaning = interpret(await sendOrInquire(attempt === 1, { send, inquire }));
   if ('unknown' in meaning) throw new CardCheckPending(meaning.unknown);
   await storeDestinationFact(db, stored, meaning.fact, now);
   if (meaning.fact.type === 'destination_check_failed')

@@ -11,11 +11,7 @@ import { findWallet } from '../wallets/store/wallets.ts';
 import { blockedOutcome, interpret, nextAction } from './domain/bank-actions.ts';
 import { findWithdrawal, reschedule, storeEnd, type StoredWithdrawal } from './store/withdrawals.ts';
 import { evolve, operationIdOf, type Withdrawal, type WithdrawalEnd } from './domain/withdrawal.ts';
-
-/** A day was not enough to find out. Its money stays set aside until an operator has. */
-class OutcomeUnknown extends Error {
-  override readonly name = 'OutcomeUnknown';
-}
+import { OutcomeUnknown } from '../acquiring/send-or-inquire.ts';
 
 export type WithdrawalJobDeps = {
   readonly db: Database;

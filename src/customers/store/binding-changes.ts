@@ -17,6 +17,7 @@ import { journalOf } from '../domain/postings.ts';
 import { evolveBinding, isReturning, wakeOf, type Binding, type BindingFact } from '../domain/binding.ts';
 import { bindingFactToJson, customerFactToJson, isBindingFact } from './codec.ts';
 import { activeBindingOf, customerStateAfter, type Customer, type CustomerFact } from '../domain/customer.ts';
+import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';
 
 const changeBinding = statement({
   name: 'change_binding',
@@ -53,14 +54,7 @@ const changeBinding = statement({
     select version, ${recordJournal('customer_id')} as journal from changed`,
 });
 
-const rescheduleBinding = statement({
-  name: 'reschedule_binding',
-  parameters: { customer_id: 'text', binding_id: 'text', version: 'int4', wake_at: 'timestamptz?' },
-  row: {},
-  // An answer was had: the delays start anew with the next silence. Never as the first attempt, which alone may go elsewhere.
-  text: `update binding set wake_at = :wake_at, attempts = least(attempts, 2)
-         where customer_id = :customer_id and binding_id = :binding_id and version = :version`,
-});
+const rescheduleBinding = rescheduleStatement('binding', ['customer_id', 'binding_id'], 'afterFirst');
 
 const nameSeriesOfBinding = statement({
   name: 'name_series_of_binding',

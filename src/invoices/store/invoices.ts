@@ -21,6 +21,7 @@ import {
   type InvoiceTerms,
 } from '../domain/invoice.ts';
 import { defined } from '../../defined.ts';
+import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';
 
 export type StoredInvoice = { readonly invoice: Invoice; readonly version: number };
 
@@ -116,13 +117,7 @@ const readInvoiceByExternalId = readByExternalId({
   join: 'invoice on invoice_id = entity_id',
 });
 
-const rescheduleInvoice = statement({
-  name: 'reschedule_invoice',
-  parameters: { invoice_id: 'text', version: 'int4', wake_at: 'timestamptz?' },
-  row: {},
-  text: `update invoice set wake_at = :wake_at, attempts = 0
-         where invoice_id = :invoice_id and version = :version`,
-});
+const rescheduleInvoice = rescheduleStatement('invoice', ['invoice_id'], 'restart');
 
 /** False when the external id is taken. */
 export async function storeNewInvoice(

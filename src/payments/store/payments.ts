@@ -25,6 +25,7 @@ import { evolve, type Payment, type PaymentFact } from '../domain/payment.ts';
 import type { PayableInvoice } from '../domain/commands.ts';
 import { factToJson } from './codec.ts';
 import { money, paymentColumns, paymentFromRow, rowOf, storedFromRow, type StoredPayment } from './rows.ts';
+import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';
 
 const columnList = Object.keys(paymentColumns).join(', ');
 const qualifiedColumns = Object.keys(paymentColumns)
@@ -139,14 +140,7 @@ const readPayableInvoice = statement({
          from invoice where invoice_id = :invoice_id and party_id = :party_id`,
 });
 
-const reschedulePayment = statement({
-  name: 'reschedule_payment',
-  parameters: { invoice_id: 'text', payment_id: 'text', version: 'int4', wake_at: 'timestamptz?' },
-  row: {},
-  // An answer was had: the delays start anew with the next silence. Never as the first attempt, which alone may go elsewhere.
-  text: `update payment set wake_at = :wake_at, attempts = least(attempts, 2)
-         where invoice_id = :invoice_id and payment_id = :payment_id and version = :version`,
-});
+const reschedulePayment = rescheduleStatement('payment', ['invoice_id', 'payment_id'], 'afterFirst');
 
 export async function findPayableInvoice(
   db: Database,

@@ -26,6 +26,7 @@ import {
   parameterList,
 } from '../../identities/store/sql-fragments.ts';
 import { defined } from '../../defined.ts';
+import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';
 
 export type StoredDestination = { readonly destination: Destination; readonly version: number };
 
@@ -118,12 +119,7 @@ const listDestinationRows = listStatement({
   source,
 });
 
-const restDestination = statement({
-  name: 'rest_destination',
-  parameters: { destination_id: 'text', version: 'int4' },
-  row: {},
-  text: `update destination set wake_at = null where destination_id = :destination_id and version = :version`,
-});
+const rescheduleDestination = rescheduleStatement('destination', ['destination_id'], 'continue');
 
 /** False when the external id is taken. */
 export async function storeNewDestination(
@@ -204,7 +200,7 @@ export async function listDestinations(
 
 /** Nothing is due any more. */
 export async function letRest(db: Database, { destination, version }: StoredDestination): Promise<void> {
-  await db.run(restDestination, { destination_id: destination.id, version });
+  await db.run(rescheduleDestination, { destination_id: destination.id, version, wake_at: null });
 }
 
 function storedFromRow(row: Values<typeof readColumns>): StoredDestination {

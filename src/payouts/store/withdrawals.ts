@@ -27,6 +27,7 @@ import {
   type WithdrawalTerms,
 } from '../domain/withdrawal.ts';
 import { defined } from '../../defined.ts';
+import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';
 
 export type StoredWithdrawal = { readonly withdrawal: Withdrawal; readonly version: number };
 
@@ -102,13 +103,7 @@ const readWithdrawalByExternalId = readByExternalId({
   join: 'withdrawal on withdrawal_id = entity_id',
 });
 
-/** The attempts go on counting: by them the engine knows when an operator has to look. */
-const rescheduleWithdrawal = statement({
-  name: 'reschedule_withdrawal',
-  parameters: { withdrawal_id: 'text', version: 'int4', wake_at: 'timestamptz?' },
-  row: {},
-  text: `update withdrawal set wake_at = :wake_at where withdrawal_id = :withdrawal_id and version = :version`,
-});
+const rescheduleWithdrawal = rescheduleStatement('withdrawal', ['withdrawal_id'], 'continue');
 
 const takeStuckWithdrawal = statement({
   name: 'take_stuck_withdrawal',

@@ -10,6 +10,7 @@ import { nextAdvanceNotice } from '../domain/advance-notices.ts';
 import { evolve, type CardRef, type Series, type SeriesFact } from '../domain/series.ts';
 import type { RecurringSettings } from './settings.ts';
 import { defined } from '../../defined.ts';
+import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';
 
 export type StoredSeries = {
   readonly series: Series;
@@ -113,12 +114,7 @@ const lockSeriesRow = statement({
   text: `select ${columnList} from series where series_id = :series_id for update`,
 });
 
-const rescheduleSeries = statement({
-  name: 'reschedule_series',
-  parameters: { series_id: 'text', version: 'int4', wake_at: 'timestamptz?' },
-  row: {},
-  text: `update series set wake_at = :wake_at, attempts = 0 where series_id = :series_id and version = :version`,
-});
+const rescheduleSeries = rescheduleStatement('series', ['series_id'], 'restart');
 
 /** False when there is one already. */
 export async function storeNewSeries(
