@@ -9,10 +9,14 @@ const unknown = { outcome: 'unknown', why: 'silence' } as BankResponse;
 /** A bank that has the operation or does not, and what it was asked. */
 function bankThat(knows: BankResponse) {
   const requests: string[] = [];
+  const request = (name: string, response: BankResponse) => {
+    requests.push(name);
+    return Promise.resolve(response);
+  };
   return {
     requests,
-    send: () => (requests.push('send'), Promise.resolve(approved)),
-    inquire: () => (requests.push('inquire'), Promise.resolve(knows)),
+    send: () => request('send', approved),
+    inquire: () => request('inquire', knows),
   };
 }
 

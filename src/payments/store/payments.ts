@@ -24,7 +24,7 @@ import {
 import { evolve, type Payment, type PaymentFact } from '../domain/payment.ts';
 import type { PayableInvoice } from '../domain/commands.ts';
 import { factToJson } from './codec.ts';
-import { money, paymentColumns, paymentFromRow, rowOf, storedFromRow, type StoredPayment } from './rows.ts';
+import { money, paymentColumns, rowOf, storedFromRow, type StoredPayment } from './rows.ts';
 import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';
 
 const columnList = Object.keys(paymentColumns).join(', ');
