@@ -79,7 +79,7 @@ export function storedFromRow(row: Values<typeof paymentColumns>): StoredPayment
   return { payment: paymentFromRow(row), version: row.version };
 }
 
-export function paymentFromRow(row: Values<typeof paymentColumns>): Payment {
+function paymentFromRow(row: Values<typeof paymentColumns>): Payment {
   const terms = row.terms as TermsJson;
   const { metadata, recurrentTerms } = terms;
   // Member by member, and what few payments have last: what stands behind a spread is defined in V8's slow way.
