@@ -75,7 +75,7 @@ async function drive(
         [signatureHeader]: signature,
       };
       const exchange = await link.ask({ method: 'PUT', target, headers, body, answerMs: 10_000 });
-      if (exchange.came === 'answer' && exchange.status === 200) {
+      if (exchange.kind === 'answer' && exchange.status === 200) {
         durationsMs.push(performance.now() - startedMs);
       } else failures += 1;
     }

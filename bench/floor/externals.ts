@@ -41,7 +41,7 @@ export async function askBank(operationId: string, message: object): Promise<App
     },
     answerMs: 30_000,
   });
-  if (exchange.came === 'nothing') throw new Error(exchange.why);
+  if (exchange.kind === 'nothing') throw new Error(exchange.why);
   const { outcome, ...approval } = JSON.parse(exchange.body.toString());
   if (outcome !== 'approved') throw new Error(`the bank answered ${exchange.body.toString()}`);
   return approval;

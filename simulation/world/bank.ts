@@ -1,7 +1,7 @@
 // The bank and the way to it. The bank is the sandbox's simulated one, with its messages, signatures and pages, but without
 // sockets: what is sent to it and what it answers are things that wait. What goes wrong goes wrong on the way.
 import type { FastifyInstance } from 'fastify';
-import type { Exchange, Headers, OpenLink, Question } from '../../src/acquiring/adapters/http/link.ts';
+import type { Exchange, Headers, OpenLink, BankRequest } from '../../src/acquiring/adapters/http/link.ts';
 import type { BookEntry } from '../../src/acquiring/adapters/http/messages.ts';
 import {
   isSigned,
@@ -100,10 +100,10 @@ export async function openWorldBank(options: {
     });
   }
 
-  async function deliver({ method, target, headers, body }: Question): Promise<Exchange> {
+  async function deliver({ method, target, headers, body }: BankRequest): Promise<Exchange> {
     const answer = await app.inject({ method, url: target, headers, ...(body ? { payload: body } : {}) });
     const { statusCode: status, rawPayload } = answer;
-    return { came: 'answer', status, headers: answer.headers as Headers, body: rawPayload };
+    return { kind: 'answer', status, headers: answer.headers as Headers, body: rawPayload };
   }
 
   function linkOf(node: string): OpenLink {
@@ -113,7 +113,7 @@ export async function openWorldBank(options: {
           const what = `${bank.id} ${question.method} ${question.target}`;
           // The caller wipes what it has sent when it is answered; copies that are still on their way are the network's.
           const { body } = question;
-          const sent: Question = body ? { ...question, body: Buffer.from(body) } : question;
+          const sent: BankRequest = body ? { ...question, body: Buffer.from(body) } : question;
           let isOver = false;
           const settle = (exchange: Exchange): void => {
             if (isOver) return;
@@ -121,13 +121,13 @@ export async function openWorldBank(options: {
             clearTimeout(timer);
             resolve(exchange);
           };
-          const nothing = (why: string, written = true) => settle({ came: 'nothing', written, why });
+          const nothing = (why: string, written = true) => settle({ kind: 'nothing', written, why });
           const timer = setTimeout(() => nothing('no answer'), question.answerMs);
 
           async function arrive(): Promise<void> {
             if (faults.happens('bank is busy')) {
               const text = Buffer.from(JSON.stringify({ error: 'notDone' }));
-              return sendBack({ came: 'answer', status: 503, headers: { 'retry-after': '1' }, body: text });
+              return sendBack({ kind: 'answer', status: 503, headers: { 'retry-after': '1' }, body: text });
             }
             sendBack(await deliver(sent));
           }
@@ -139,7 +139,7 @@ export async function openWorldBank(options: {
                 if (faults.happens('bank reply lost')) return nothing('ECONNRESET');
                 if (faults.happens('bank answers nonsense')) {
                   return settle({
-                    came: 'answer',
+                    kind: 'answer',
                     status: 502,
                     headers: {},
                     body: Buffer.from('Bad gateway'),

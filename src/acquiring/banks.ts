@@ -9,7 +9,7 @@ import type { Keyring } from '../platform/keys/keyring.ts';
 import { decrypt, encrypt } from '../platform/keys/master-key.ts';
 import type { Bank, Terminal } from './domain/bank-port.ts';
 import { openBankHealth } from './bank-health.ts';
-import { watched, type Listener } from './observed-bank.ts';
+import { observed, type Listener } from './observed-bank.ts';
 import {
   putPayoutTerminalFirst,
   putTerminalsFirst,
@@ -125,7 +125,7 @@ export function openBanks(options: {
     if (known?.url === url && known.secret === secret) return known.bank;
     // What is under way on the old connections ends there.
     void known?.bank.stop();
-    const bank = watched(adapterFor(settings), (asked, answer, seconds) => {
+    const bank = observed(adapterFor(settings), (asked, answer, seconds) => {
       health.hear(id, answer);
       observe(id, asked, answer, seconds);
     });

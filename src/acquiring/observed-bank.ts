@@ -6,7 +6,7 @@ export type Asked = BankOperation['kind'] | 'inquire';
 export type Listener = (asked: Asked, answer: BankResponse, seconds: number) => void;
 
 /** The same bank, with all else an adapter can do. */
-export function watched<B extends Bank>(bank: B, hear: Listener): B {
+export function observed<B extends Bank>(bank: B, hear: Listener): B {
   async function timed(asked: Asked, answering: Promise<BankResponse>): Promise<BankResponse> {
     const startedAtMs = performance.now();
     const answer = await answering;

@@ -1,6 +1,6 @@
 // Who still needs a card that was kept, in one place: the payment, binding or destination it was kept for, and the series of
 // charges that began with it. What nobody in this list needs is deleted.
-import type { CardNeeds, Need } from '../cards/worker.ts';
+import type { CardNeeds, RetentionNeed } from '../cards/worker.ts';
 import type { Instant } from '../clock.ts';
 import { retentionNeed as needOfBinding } from '../customers/domain/card-retention.ts';
 import { loadBinding, seriesOfBinding } from '../customers/store/bindings.ts';
@@ -12,7 +12,7 @@ import { seriesIdOf } from '../recurring/domain/series.ts';
 import { findDestination } from '../payouts/store/destinations.ts';
 import { defined } from '../defined.ts';
 
-const needed: Need = { until: 'some event' };
+const needed: RetentionNeed = { until: 'some event' };
 
 export function cardNeeds(recurring: Pick<Recurring, 'cardNeeds'>): CardNeeds {
   async function needOfSeries(
@@ -20,7 +20,7 @@ export function cardNeeds(recurring: Pick<Recurring, 'cardNeeds'>): CardNeeds {
     seriesId: string | undefined,
     now: Instant,
     options: { readonly token?: string; readonly newCharges: boolean },
-  ): Promise<Need> {
+  ): Promise<RetentionNeed> {
     // A card that was bound before its series was named: nobody can say.
     if (seriesId === undefined) return needed;
     const { isCharging, chargeableUntil, token } = await recurring.cardNeeds(db, seriesId, now);

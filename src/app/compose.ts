@@ -245,7 +245,7 @@ export function buildService(
     db: database,
     clock,
     log,
-    works: jobHandlers({
+    handlers: jobHandlers({
       database,
       clock,
       banks,

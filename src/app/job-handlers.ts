@@ -89,7 +89,11 @@ export function jobHandlers({
       keys: ['card_id'],
       step: (key, now) => runCardJob(database, needs, key, now),
     },
-    { table: 'series', keys: ['series_id'], step: ([id = ''], now) => recurring.step(database, id, now) },
+    {
+      table: 'series',
+      keys: ['series_id'],
+      step: ([id = ''], now) => recurring.runSeriesJob(database, id, now),
+    },
     {
       table: 'payer_email',
       keys: ['invoice_id', 'payment_id'],

@@ -89,7 +89,7 @@ export type Cards = {
   keep(db: Database, partyId: string, token: string, reason: RetentionReason): Promise<boolean>;
   has(db: Database, partyId: string, token: string): Promise<boolean>;
   /** Something that needed it needs it no longer: whether anything still does is looked at now. */
-  lookAt(db: Database, token: string, now: Instant): Promise<void>;
+  expedite(db: Database, token: string, now: Instant): Promise<void>;
   /** For good, with all that hangs on it. False when it is gone already. */
   forget(db: Database, partyId: string, token: string): Promise<boolean>;
   /** Under the newest key. */
@@ -226,7 +226,7 @@ export function openVault(options: {
       const cardId = cardIdOf(token);
       return cardId !== undefined && (await findCard(db, partyId, cardId)) !== undefined;
     },
-    async lookAt(db, token, now) {
+    async expedite(db, token, now) {
       const cardId = cardIdOf(token);
       if (cardId !== undefined) await expedite(db, cardId, now);
     },

@@ -9,14 +9,14 @@ import { findRetained, reschedule, removeRetained } from './store/retained-cards
  * `no` is for good: nothing makes the thing need its card again. What is not there needs none. Until a moment, or `for good`:
  * whoever ends it before has the card looked at. Until `some event`: nobody says when that comes.
  */
-export type Need = 'no' | { readonly until: Instant | 'for good' | 'some event' };
+export type RetentionNeed = 'no' | { readonly until: Instant | 'for good' | 'some event' };
 
 export type CardNeeds = {
   readonly [Kind in RetentionReason[0]]: (
     db: Database,
     key: readonly string[],
     now: Instant,
-  ) => Promise<Need>;
+  ) => Promise<RetentionNeed>;
 };
 
 /** What nobody says is noticed within this. */
@@ -48,7 +48,7 @@ export async function runCardJob(
   else await lookAt(first);
 }
 
-function nextLook(until: Exclude<Need, 'no'>['until'], now: Instant): Instant {
+function nextLook(until: Exclude<RetentionNeed, 'no'>['until'], now: Instant): Instant {
   if (until === 'some event') return laterBy(now, unsaidMs);
   const latest = laterBy(now, forgottenMs);
   return until === 'for good' || until > latest ? latest : until;

@@ -3,7 +3,7 @@
 // who cannot be charged. Either happens in the transaction of what came first.
 import { latest, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { Withdrawn } from '../recurring/domain/series.ts';
+import type { Revocation } from '../recurring/domain/series.ts';
 import type { Binding } from './domain/binding.ts';
 import { decideRevoke } from './domain/commands.ts';
 import {
@@ -16,7 +16,7 @@ import {
 import { storeBindingFacts } from './store/binding-changes.ts';
 import type { Recurring } from '../recurring/port.ts';
 
-export type SeriesOfCustomers = Pick<Recurring, 'seriesOfCustomer' | 'withdraw'>;
+export type SeriesOfCustomers = Pick<Recurring, 'seriesOfCustomer' | 'revoke'>;
 type CustomerName = { readonly partyId: string; readonly customerId: string };
 
 /** Each that fails is a change of somebody else's that succeeded. */
@@ -42,12 +42,11 @@ export async function revokeConsentOf(
   tx: Database,
   recurring: SeriesOfCustomers,
   withdrawn: Binding,
-  how: Withdrawn,
+  how: Revocation,
   now: Instant,
 ): Promise<void> {
   const its = await seriesOf(tx, recurring, withdrawn);
-  if (!(await seriesOfBindings(tx, recurring, withdrawn)).has(its))
-    await recurring.withdraw(tx, its, how, now);
+  if (!(await seriesOfBindings(tx, recurring, withdrawn)).has(its)) await recurring.revoke(tx, its, how, now);
 }
 
 /** The bindings of the card whose consent was withdrawn. */

@@ -15,18 +15,18 @@ export function seriesWriteOf(
   facts: readonly (BindingFact | CustomerFact)[],
   answer: BankResponse | undefined,
   now: Instant,
-  recurring: Pick<Recurring, 'bind' | 'declined'>,
+  recurring: Pick<Recurring, 'startForBinding' | 'recordDecline'>,
 ): ((tx: Database) => Promise<void>) | undefined {
   const { customerId, id: bindingId, partyId, shopId, livemode, card, amount } = before;
   if (facts.some(({ type }) => type === 'binding_succeeded')) {
     const consent = consentAfter(before, facts.filter(isBindingFact));
     if (!consent) return undefined;
     return async (tx) => {
-      const seriesId = await recurring.bind(tx, consent, now);
+      const seriesId = await recurring.startForBinding(tx, consent, now);
       await nameSeries(tx, { customerId, bindingId }, seriesId);
     };
   }
   if (!isNetworksDecline(before, answer)) return undefined;
-  const decline = { invoiceId: customerId, paymentId: bindingId, partyId, shopId, livemode, amount };
-  return (tx) => recurring.declined(tx, { ...decline, token: card.token }, now);
+  const decline = { customerId, bindingId, partyId, shopId, livemode, amount };
+  return (tx) => recurring.recordDecline(tx, { ...decline, token: card.token }, now);
 }

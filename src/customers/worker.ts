@@ -20,7 +20,7 @@ const writeTries = 10;
 export type BindingJobDeps = {
   readonly db: Database;
   readonly clock: Clock;
-  readonly recurring: Pick<Recurring, 'bind' | 'declined'>;
+  readonly recurring: Pick<Recurring, 'startForBinding' | 'recordDecline'>;
   readonly bankOf: (binding: Binding) => Promise<Bank>;
   /** Another terminal of the shop, whose bank is not known to be away. */
   readonly alternateTerminal: (binding: Binding) => Promise<Terminal | undefined>;

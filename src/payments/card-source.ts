@@ -38,7 +38,7 @@ export type CardSource = {
   /** It can be asked only inside the transaction that makes the payment. */
   readonly needsLock?: true;
   /** Writes nothing. `isLocked`: inside that transaction; what the answer rests on does not change until it ends. */
-  take(
+  pick(
     db: Database,
     invoice: PayableInvoice,
     isLocked: boolean,
@@ -53,7 +53,7 @@ export type SelectedCard = {
 
 type Asked = { readonly caller: Caller; readonly payer: PaymentParams['payer']; readonly now: Instant };
 
-export async function sourceOf(
+export async function cardSourceOf(
   { caller, payer, now }: Asked,
   deps: CardSourceDeps,
 ): Promise<Outcome<CardSource, PayerRefusal>> {
@@ -77,7 +77,7 @@ function fromResource(
   const taken = { type: 'resource', token, session, card, clientInfo, ...contactOf(payer) } as const;
   return {
     identity: [payer.payerType, resource.cardMatchHash.toString('hex')],
-    take: () => Promise.resolve(accept({ payer: taken, withPayment: () => ({ keeps: token }) })),
+    pick: () => Promise.resolve(accept({ payer: taken, withPayment: () => ({ keeps: token }) })),
   };
 }
 
@@ -90,10 +90,10 @@ function fromParent(
   const parent = { invoiceId, paymentId };
   return {
     identity: [payer.payerType, invoiceId, paymentId],
-    async take(db, invoice, isLocked) {
+    async pick(db, invoice, isLocked) {
       const { id: ofInvoice, createdAt: invoiceCreatedAt, amount, shopId } = invoice;
       const askFor = (seriesId: string) =>
-        recurring.admit(
+        recurring.evaluate(
           db,
           { seriesId, invoiceId: ofInvoice, invoiceCreatedAt, amount, parent },
           now,
@@ -130,7 +130,7 @@ function fromParent(
           ...contactOf(payer),
         },
         withPayment: ({ id: madeId, createdAt }) => ({
-          charges: recurring.started(
+          charges: recurring.chargeStarted(
             admission,
             { invoiceId: ofInvoice, paymentId: madeId, amount },
             createdAt,
@@ -150,7 +150,7 @@ function fromCustomer(
   return {
     identity: [payer.payerType, customerId],
     needsLock: true,
-    async take(tx, invoice) {
+    async pick(tx, invoice) {
       const customer = await customers.chargeable(tx, partyId, customerId);
       if (!customer) return refuse('invalidRequest', { message: 'Customer not found' });
       if (customer.shopId !== invoice.shopId)
@@ -161,7 +161,7 @@ function fromCustomer(
       const { id: ofInvoice, createdAt: invoiceCreatedAt, amount } = invoice;
       const of = { named: card.seriesId, customerId, partyId, livemode, token };
       const seriesId = await recurring.seriesOfCustomer(tx, of);
-      const admission = await recurring.admit(
+      const admission = await recurring.evaluate(
         tx,
         { seriesId, invoiceId: ofInvoice, invoiceCreatedAt, amount },
         now,
@@ -186,7 +186,7 @@ function fromCustomer(
           ...(sessionInfo?.redirectUrl === undefined ? {} : { redirectUrl: sessionInfo.redirectUrl }),
         },
         withPayment: ({ id: madeId, createdAt }) => ({
-          charges: recurring.started(
+          charges: recurring.chargeStarted(
             admission,
             { invoiceId: ofInvoice, paymentId: madeId, amount },
             createdAt,

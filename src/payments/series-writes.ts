@@ -34,9 +34,9 @@ export function seriesWriteOf(
     const ending = endingOf(after, fact, answer);
     after = evolve(after, fact);
     if (ending && 'seriesId' in payer) {
-      writes.push((tx) => recurring.end(tx, payer.seriesId, member, ending, now));
+      writes.push((tx) => recurring.recordOutcome(tx, payer.seriesId, member, ending, now));
     } else if (ending && payer.type === 'resource' && isNetworksDecline(ending)) {
-      writes.push((tx) => recurring.declined(tx, { ...payment, ...member, token: payer.token }, now));
+      writes.push((tx) => recurring.recordDecline(tx, { ...payment, ...member, token: payer.token }, now));
     }
     if (fact.type === 'payment_captured') {
       const approval = approvalOf(after);
@@ -77,7 +77,7 @@ export async function successOf(
   const after = facts.reduce(evolve, payment);
   const paid = captured && paidOf(payment, captured.amount, approvalOf(after));
   const email = receiptAddressOf(payer);
-  return recurring.succeeded(db, name, { ending, paid, email }, now);
+  return recurring.chargeApproved(db, name, { ending, paid, email }, now);
 }
 
 async function parentMade(
@@ -101,7 +101,7 @@ async function parentMade(
   const member = { invoiceId, paymentId };
   if ('seriesId' in payer) return recurring.addParent(tx, payer.seriesId, member, now);
   const { ip, fingerprint, url } = payer.clientInfo;
-  await recurring.begin(
+  await recurring.start(
     tx,
     {
       ...member,

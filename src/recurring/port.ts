@@ -10,13 +10,20 @@ import type { PayerEmail, Paid } from '../receipts/domain/payer-email.ts';
 import type { Mandate, MandateGiven } from './domain/mandate.ts';
 import type { Charge, ChargeDecision } from '../retry-rules/domain/may-charge.ts';
 import type { ReceiptLanguage } from '../receipts/domain/receipt.ts';
-import type { ChargeOutcome, Member, Series, SeriesFact, Withdrawn } from './domain/series.ts';
+import type {
+  BindingRef,
+  ChargeOutcome,
+  PaymentRef,
+  Series,
+  SeriesFact,
+  Revocation,
+} from './domain/series.ts';
 import type { SeriesWithSettings, StoredSeries } from './store/series.ts';
 import type { RecurringSettings } from './store/settings.ts';
 import type { WrittenReceipt } from './write-receipt.ts';
 
 /** The payment with which a payer, present and authenticated, let his card be charged again. */
-export type Consent = Member & {
+export type Consent = {
   readonly partyId: string;
   readonly shopId: string;
   readonly livemode: boolean;
@@ -31,7 +38,7 @@ export type ChargeAsked = {
   readonly invoiceId: string;
   readonly invoiceCreatedAt: Instant;
   readonly amount: Money;
-  readonly parent?: Member;
+  readonly parent?: PaymentRef;
 };
 
 export type Evaluation = {
@@ -54,9 +61,9 @@ export type CardNeeded = {
 
 export type Recurring = {
   /** The series of a parent payment has its name. */
-  begin(tx: Database, consent: Consent, now: Instant): Promise<void>;
+  start(tx: Database, consent: Consent & PaymentRef, now: Instant): Promise<void>;
   /** A card was bound to a customer: its series begins, or goes on with a consent that is new. Answers its name. */
-  bind(tx: Database, consent: Consent & { readonly customerId: string }, now: Instant): Promise<string>;
+  startForBinding(tx: Database, consent: Consent & BindingRef, now: Instant): Promise<string>;
   /**
    * The series of a customer and of a card that was bound to him: as it is named beside the binding, for the card may be gone; of
    * one that was bound before that was written, by its card, which stays.
@@ -72,25 +79,30 @@ export type Recurring = {
     },
   ): Promise<string>;
   /** A charge of the series that was captured and can be a parent in turn. */
-  addParent(tx: Database, seriesId: string, member: Member, now: Instant): Promise<void>;
+  addParent(tx: Database, seriesId: string, member: PaymentRef, now: Instant): Promise<void>;
   /**
    * Undefined when there is none. `isLocked`: the series is held until the transaction ends; otherwise it may move, and then
    * what `started` answers cannot be written.
    */
-  admit(db: Database, asked: ChargeAsked, now: Instant, isLocked: boolean): Promise<Evaluation | undefined>;
+  evaluate(
+    db: Database,
+    asked: ChargeAsked,
+    now: Instant,
+    isLocked: boolean,
+  ): Promise<Evaluation | undefined>;
   /** After `admit` said yes: what is written by the statement that makes the payment. */
-  started(
+  chargeStarted(
     admission: Evaluation,
-    payment: Member & { readonly amount: Money },
+    payment: PaymentRef & { readonly amount: Money },
     now: Instant,
   ): { readonly written: StartedCharge; readonly charge: PendingCharge };
   /**
    * What is written by the statement that changes the payment, where the bank has approved it and nothing else follows.
    * Undefined when more does, or when the charge has ended already: then `end` is for it. `preloaded`: by whoever has just begun it.
    */
-  succeeded(
+  chargeApproved(
     db: Database,
-    charge: Member & { readonly seriesId: string; readonly preloaded?: PendingCharge },
+    charge: PaymentRef & { readonly seriesId: string; readonly preloaded?: PendingCharge },
     /** `paid`: what the payer's receipt says, where the money was taken with it. */
     outcome: {
       readonly ending: ChargeOutcome;
@@ -100,11 +112,17 @@ export type Recurring = {
     now: Instant,
   ): Promise<ApprovedCharge | undefined>;
   /** What the bank said. Once: a charge that has ended does not end again. */
-  end(tx: Database, seriesId: string, member: Member, ending: ChargeOutcome, now: Instant): Promise<void>;
-  /** A decline while the payer was present: the networks count those too. */
-  declined(
+  recordOutcome(
     tx: Database,
-    payment: Member & {
+    seriesId: string,
+    member: PaymentRef,
+    ending: ChargeOutcome,
+    now: Instant,
+  ): Promise<void>;
+  /** A decline while the payer was present: the networks count those too. */
+  recordDecline(
+    tx: Database,
+    payment: (PaymentRef | BindingRef) & {
       readonly partyId: string;
       readonly shopId: string;
       readonly livemode: boolean;
@@ -114,7 +132,7 @@ export type Recurring = {
     now: Instant,
   ): Promise<void>;
   /** The same answer as `admit`, without holding anything. */
-  ask(
+  preview(
     db: Database,
     seriesId: string,
     charge: Charge & { invoiceId?: string; amount?: Money },
@@ -146,12 +164,12 @@ export type Recurring = {
     now: Instant,
   ): Promise<void>;
   /** What became of it. */
-  payerEmail(db: Database, payment: Member): Promise<PayerEmail | undefined>;
-  isLink(seriesId: string, secret: string): Promise<boolean>;
+  payerEmail(db: Database, payment: PaymentRef): Promise<PayerEmail | undefined>;
+  verifyRevokeLink(seriesId: string, secret: string): Promise<boolean>;
   /** Harmless when it was withdrawn before. */
-  withdraw(tx: Database, seriesId: string, how: Withdrawn, now: Instant): Promise<Series | undefined>;
+  revoke(tx: Database, seriesId: string, how: Revocation, now: Instant): Promise<Series | undefined>;
   /** The engine's step of a series. */
-  step(db: Database, seriesId: string, now: Instant): Promise<void>;
+  runSeriesJob(db: Database, seriesId: string, now: Instant): Promise<void>;
 };
 
 /** What else follows when a consent is revoked, in the same transaction. */
@@ -160,7 +178,7 @@ export type ConsentFollowers = {
   onConsentRevoked(
     tx: Database,
     series: Pick<Series, 'id' | 'partyId' | 'kind' | 'root'>,
-    recurring: Pick<Recurring, 'seriesOfCustomer' | 'withdraw'>,
+    recurring: Pick<Recurring, 'seriesOfCustomer' | 'revoke'>,
     now: Instant,
   ): Promise<void>;
 };

@@ -10,7 +10,7 @@ import { endOfCard, endOfDay } from '../retry-rules/domain/calendar.ts';
 import {
   findPendingAttempt,
   findPendingCharge,
-  readStanding,
+  readChargeHistory,
   storeCardStop,
   storeDecline,
   storeOutcome,
@@ -28,6 +28,9 @@ import {
   seriesIdOf,
   seriesIdOfCustomer,
   type SeriesTerms,
+  rootOf,
+  type BindingRef,
+  type PaymentRef,
 } from './domain/series.ts';
 import {
   findSeries,
@@ -54,7 +57,7 @@ export function openRecurring({
   publicUrl,
   sendsEmail,
 }: {
-  readonly cards: Pick<Cards, 'credential' | 'lookAt'>;
+  readonly cards: Pick<Cards, 'credential' | 'expedite'>;
   readonly merchants: Pick<Merchants, 'shop'>;
   readonly keyring: Pick<Keyring, 'find' | 'newest'>;
   readonly publicUrl: () => string;
@@ -83,22 +86,21 @@ export function openRecurring({
   /** When there is one already it is not new: then these are the terms it would have begun with. */
   async function beginSeries(
     tx: Database,
-    consent: Consent,
-    customerId: string | undefined,
+    consent: Consent & (PaymentRef | BindingRef),
     now: Instant,
   ): Promise<{ readonly isNew: boolean; readonly terms: SeriesTerms }> {
-    const { invoiceId, paymentId, partyId, shopId, livemode, card, given, evidence } = consent;
-    const root = { invoiceId, paymentId };
+    const { partyId, shopId, livemode, card, given, evidence } = consent;
+    const root = rootOf(consent);
     const { key, expiry } = await mustHave(tx, { partyId, livemode, token: card.token });
     const { terms: shopTerms = {} } = await findSettings(tx, consent);
     const mandate = mandateOf(given, shopTerms, evidence);
     const { networkTransactionId } = evidence.payment;
     const { paymentSystem, lastDigits } = card;
     const terms: SeriesTerms = {
-      id: customerId === undefined ? seriesIdOf(root) : seriesIdOfCustomer(customerId, key),
+      id: 'bindingId' in consent ? seriesIdOfCustomer(consent.customerId, key) : seriesIdOf(root),
       partyId,
       shopId,
-      kind: customerId === undefined ? 'parent' : 'customer',
+      kind: 'bindingId' in consent ? 'customer' : 'parent',
       root,
       card: { paymentSystem, lastDigits, endsAt: endOfCard(expiry) },
       mandate,
@@ -116,12 +118,12 @@ export function openRecurring({
   }
 
   return {
-    async begin(tx, consent, now) {
-      await beginSeries(tx, consent, undefined, now);
+    async start(tx, consent, now) {
+      await beginSeries(tx, consent, now);
     },
 
-    async bind(tx, consent, now) {
-      const { isNew, terms } = await beginSeries(tx, consent, consent.customerId, now);
+    async startForBinding(tx, consent, now) {
+      const { isNew, terms } = await beginSeries(tx, consent, now);
       const { id, card, endsAt, mandate } = terms;
       if (isNew) return id;
       const lasts = endsAt === undefined ? {} : { endsAt };
@@ -129,7 +131,7 @@ export function openRecurring({
       const stored = await held(tx, id);
       await storeFacts(tx, stored, [renewed], now);
       // The card it began with waits for the end it had before, and this one may come sooner.
-      await cards.lookAt(tx, stored.handles.token, now);
+      await cards.expedite(tx, stored.handles.token, now);
       return id;
     },
 
@@ -142,13 +144,13 @@ export function openRecurring({
       await storeFacts(tx, stored, [{ type: 'parent_added', invoiceId, paymentId }], now);
     },
 
-    async admit(db, asked, now, isLocked) {
+    async evaluate(db, asked, now, isLocked) {
       // In a statement of its own: one that waits for a row sees everything else as it was before.
       if (isLocked && !(await lockSeries(db, asked.seriesId))) return undefined;
       return verdictOn(db, asked.seriesId, asked, now);
     },
 
-    started({ stored, settings, verdict }, { invoiceId, paymentId, amount }, now) {
+    chargeStarted({ stored, settings, verdict }, { invoiceId, paymentId, amount }, now) {
       if (!verdict.may) throw new Error('a charge was started that may not be made');
       const { isRetry, packs, warnings } = verdict;
       const fact = {
@@ -163,7 +165,7 @@ export function openRecurring({
       return startedChargeOf({ stored, settings }, fact, amount, now);
     },
 
-    async succeeded(db, { seriesId, preloaded, ...member }, { ending, paid, email }, now) {
+    async chargeApproved(db, { seriesId, preloaded, ...member }, { ending, paid, email }, now) {
       const found = preloaded ?? (await findPendingCharge(db, seriesId, member));
       if (!found || ending.outcome !== 'approved') return undefined;
       const { series } = found.stored;
@@ -174,7 +176,7 @@ export function openRecurring({
       return succeededChargeOf(found, facts, { advice: ending.advice, payerEmail }, now);
     },
 
-    async end(tx, seriesId, member, ending, endedAt) {
+    async recordOutcome(tx, seriesId, member, ending, endedAt) {
       const stored = await held(tx, seriesId);
       const now = latest(endedAt, stored.changedAt);
       const attempt = await findPendingAttempt(tx, seriesId, member);
@@ -199,16 +201,17 @@ export function openRecurring({
       await storeFacts(tx, stored, facts, now);
       if (stop && stop.scope !== 'charge') {
         await storeCardStop(tx, stored, attempt, stop, now);
-        await cards.lookAt(tx, stored.handles.token, now);
+        await cards.expedite(tx, stored.handles.token, now);
       }
     },
 
-    async declined(tx, payment, now) {
-      const credential = await credentialOf(tx, payment);
-      if (credential) await storeDecline(tx, credential.key, { ...payment, createdAt: now }, false);
+    async recordDecline(tx, charge, now) {
+      const credential = await credentialOf(tx, charge);
+      if (!credential) return;
+      await storeDecline(tx, credential.key, { ...charge, ...rootOf(charge), createdAt: now }, false);
     },
 
-    async ask(db, seriesId, charge, now) {
+    async preview(db, seriesId, charge, now) {
       return verdictOn(db, seriesId, charge, now);
     },
 
@@ -218,7 +221,7 @@ export function openRecurring({
     },
 
     async cardNeeds(db, seriesId, now) {
-      const found = await readStanding(db, seriesId, {}, now);
+      const found = await readChargeHistory(db, seriesId, {}, now);
       if (!found) return { isCharging: false };
       const { series, handles } = found.stored;
       const { isAttemptPending: isCharging } = found.standing;
@@ -254,25 +257,25 @@ export function openRecurring({
       if (sendsEmail) await storePayerEmail(tx, { seriesId, paid, recipient: email }, now);
     },
 
-    isLink: seals.isLink,
+    verifyRevokeLink: seals.isLink,
 
-    async withdraw(tx, seriesId, how, now) {
+    async revoke(tx, seriesId, how, now) {
       const stored = await lockSeries(tx, seriesId);
       if (!stored || stored.series.state.name === 'withdrawn') return stored?.series;
-      await cards.lookAt(tx, stored.handles.token, now);
+      await cards.expedite(tx, stored.handles.token, now);
       return storeFacts(tx, stored, [{ type: 'consent_withdrawn', ...how }], now);
     },
 
-    async step(db, seriesId, now) {
+    async runSeriesJob(db, seriesId, now) {
       await db.transaction(async (tx) => {
         const stored = await lockSeries(tx, seriesId);
         if (!stored) return;
         const { series } = stored;
-        const cardStop = (await readStanding(tx, seriesId, {}, now))?.standing.cardStop;
+        const cardStop = (await readChargeHistory(tx, seriesId, {}, now))?.standing.cardStop;
         if (series.state.name === 'active' && cardStop && cardStop.at >= series.consentedAt) {
           const { rule, pack } = cardStop;
           await storeFacts(tx, stored, [{ type: 'series_stopped', rule, pack, scope: 'series' }], now);
-          await cards.lookAt(tx, stored.handles.token, now);
+          await cards.expedite(tx, stored.handles.token, now);
           return;
         }
         const notice = nextAdvanceNotice(series);
@@ -289,7 +292,7 @@ async function verdictOn(
   charge: Charge & { invoiceId?: string; amount?: Money },
   now: Instant,
 ): Promise<Evaluation | undefined> {
-  const found = await readStanding(db, seriesId, charge, laterBy(now, -declinesCountMs));
+  const found = await readChargeHistory(db, seriesId, charge, laterBy(now, -declinesCountMs));
   if (!found) return undefined;
   const { stored, standing, settings } = found;
   const { enforceMaxGap = false } = settings;

@@ -71,7 +71,7 @@ export function addWithdrawPage(
   },
 ): void {
   async function linked({ seriesId, secret }: Link['Params']) {
-    if (!isStorableText(seriesId) || !(await recurring.isLink(seriesId, secret))) return undefined;
+    if (!isStorableText(seriesId) || !(await recurring.verifyRevokeLink(seriesId, secret))) return undefined;
     const found = await findSeriesWithSettings(db, seriesId);
     return found && { ...found, language: languageOf(found.series.mandate, found.settings.language) };
   }
@@ -107,7 +107,7 @@ export function addWithdrawPage(
     const { series, language } = link;
     const now = await timeOf(series);
     await db.transaction(async (tx) => {
-      await recurring.withdraw(tx, series.id, { by: 'payer' }, now);
+      await recurring.revoke(tx, series.id, { by: 'payer' }, now);
       await customers.onConsentRevoked(tx, series, recurring, now);
     });
     return show(reply, 200, language, words[language].ended(series.card.lastDigits));

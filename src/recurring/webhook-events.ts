@@ -1,7 +1,7 @@
 // What merchants are told about a series: the same changes whether they ask for its events or are sent them, and beside each the
 // series as it was right after it. Pure.
 import { filled, type WebhookEvent, type Topic } from '../platform/events/domain/topic.ts';
-import { evolve, type Member, type Series, type SeriesFact } from './domain/series.ts';
+import { evolve, type PaymentRef, type Series, type SeriesFact } from './domain/series.ts';
 import { defined } from '../defined.ts';
 
 const changeTypes = {
@@ -103,6 +103,6 @@ function seriesInNotice(series: Series): Record<string, unknown> {
   });
 }
 
-function paymentOf({ invoiceId, paymentId }: Member) {
+function paymentOf({ invoiceId, paymentId }: PaymentRef) {
   return { invoiceID: invoiceId, paymentID: paymentId };
 }

@@ -60,7 +60,7 @@ export function addIssuerGate(
         ...defined({ body }),
         answerMs,
       });
-      if (exchange.came === 'nothing') {
+      if (exchange.kind === 'nothing') {
         const text = 'The simulated bank does not answer: the node that runs it is away. Try again later.';
         return reply.code(503).type('text/plain; charset=utf-8').send(text);
       }

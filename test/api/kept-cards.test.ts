@@ -253,7 +253,7 @@ describe('a binding', () => {
     );
     const { recurring: rules, database: db, clock } = world.service;
     await db.transaction(async (tx) => {
-      const ended = await rules.withdraw(tx, series!.series_id, { by: 'payer' }, clock.now());
+      const ended = await rules.revoke(tx, series!.series_id, { by: 'payer' }, clock.now());
       await customers.onConsentRevoked(tx, ended!, rules, clock.now());
     });
     for (const binding of [first, again]) {

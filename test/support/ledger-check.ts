@@ -29,7 +29,7 @@ export async function readBook(url: string, secret: string, nowMs: number): Prom
         },
         answerMs: 10_000,
       });
-      if (exchange.came === 'nothing') throw new Error(exchange.why);
+      if (exchange.kind === 'nothing') throw new Error(exchange.why);
       const { entries } = JSON.parse(exchange.body.toString()) as { entries: BookEntry[] };
       all.push(...entries);
       if (entries.length < 100) return all;

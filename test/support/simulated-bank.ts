@@ -56,7 +56,7 @@ export function tellerAt(url: string, secret: string, nowMs: () => number = Date
       ...(message === undefined ? {} : { body }),
       answerMs: 10_000,
     });
-    if (exchange.came === 'nothing') throw new Error(exchange.why);
+    if (exchange.kind === 'nothing') throw new Error(exchange.why);
     return { status: exchange.status, body: JSON.parse(exchange.body.toString()) };
   }
 

@@ -2,7 +2,7 @@
 // protocol can run it (`mandate bank conformance`). It needs a test system whose cards are known, and moves no real money.
 import { promisesOfMessages } from './message-checks.ts';
 import { moneyChecks } from './money-checks.ts';
-import { Broken, openProbe, type ProbeOptions } from './probe.ts';
+import { CheckFailed, openProbe, type ProbeOptions } from './probe.ts';
 
 const checks = [...promisesOfMessages, ...moneyChecks];
 
@@ -37,6 +37,6 @@ export async function checkBank(
 
 /** A broken promise is a result; anything else is a fault of this program. */
 function problemOf(error: unknown): string {
-  if (error instanceof Broken) return error.message;
+  if (error instanceof CheckFailed) return error.message;
   throw error;
 }

@@ -12,7 +12,7 @@ import {
   together,
   type Check,
 } from './expectations.ts';
-import { expect, type Wrong } from './probe.ts';
+import { expect, type Tampering } from './probe.ts';
 
 export const promisesOfMessages: readonly Check[] = [
   {
@@ -161,7 +161,7 @@ export const promisesOfMessages: readonly Check[] = [
   },
 ];
 
-function refusal(promise: string, wrong: Wrong): Check {
+function refusal(promise: string, wrong: Tampering): Check {
   return {
     promise,
     async tryIt(bank) {

@@ -26,7 +26,7 @@ export type ProbeOptions = {
 export type Answer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
 
 /** Parts of a request that differ from what they should be. */
-export type Wrong = {
+export type Tampering = {
   readonly secret?: string;
   readonly unsigned?: true;
   readonly secondsLate?: number;
@@ -35,7 +35,7 @@ export type Wrong = {
   readonly version?: string;
 };
 
-export type Promised = {
+export type ObservedOperation = {
   readonly kind: OperationKind;
   readonly outcome: string;
   readonly movesMoney: boolean;
@@ -47,7 +47,7 @@ const connectMs = 5_000;
 const answerMs = 30_000;
 const maxPage = 100;
 
-export class Broken extends Error {}
+export class CheckFailed extends Error {}
 
 export function openProbe(options: ProbeOptions) {
   const { secret, currency, cards } = options;
@@ -55,14 +55,14 @@ export function openProbe(options: ProbeOptions) {
   const base = url.pathname.replace(/\/$/, '');
   const link = openLink(url.origin, connectMs);
   const run = randomText(8);
-  const promised = new Map<string, Promised>();
+  const promised = new Map<string, ObservedOperation>();
   let ids = 0;
 
   async function send(
     method: 'GET' | 'PUT',
     target: string,
     body: string,
-    wrong: Wrong = {},
+    wrong: Tampering = {},
   ): Promise<Answer> {
     const nowSeconds = Math.floor(epochMsOf(systemClock.now()) / 1000) - (wrong.secondsLate ?? 0);
     const signed = {
@@ -102,7 +102,7 @@ export function openProbe(options: ProbeOptions) {
     page,
     stop: () => link.stop(),
 
-    async put(id: string, message: object, wrong?: Wrong): Promise<Answer> {
+    async put(id: string, message: object, wrong?: Tampering): Promise<Answer> {
       const answer = await send('PUT', targetOf(id), JSON.stringify(message), wrong);
       const { outcome } = answer.body;
       if (answer.status === 200 && typeof outcome === 'string' && 'kind' in message) {
@@ -111,7 +111,7 @@ export function openProbe(options: ProbeOptions) {
       }
       return answer;
     },
-    get: (id: string, wrong?: Wrong) => send('GET', targetOf(id), '', wrong),
+    get: (id: string, wrong?: Tampering) => send('GET', targetOf(id), '', wrong),
 
     /** A reversal of what had no effect is approved and moves nothing. */
     expectNoEntry(id: string): void {
@@ -164,11 +164,11 @@ export function openProbe(options: ProbeOptions) {
 const merchant = { id: 'CONFORMANCE', terminal: 'CHECK0001', descriptor: 'CONFORMANCE CHECK' };
 
 export function expect(isKept: boolean, problem: string): asserts isKept {
-  if (!isKept) throw new Broken(problem);
+  if (!isKept) throw new CheckFailed(problem);
 }
 
 function answerOf(exchange: Exchange): Answer {
-  if (exchange.came === 'nothing') throw new Broken(`no answer: ${exchange.why}`);
+  if (exchange.kind === 'nothing') throw new CheckFailed(`no answer: ${exchange.why}`);
   const body = parseMessage(exchange.body);
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
   return { status: exchange.status, body: isObject ? (body as Record<string, unknown>) : {} };

@@ -44,7 +44,7 @@ export const deleteCustomer = endpoint({
         const ended = await seriesOfBindings(tx, recurring, name);
         if (!(await storeDeletion(tx, stored, now))) return false;
         for (const seriesId of [...ended].sort()) {
-          await recurring.withdraw(tx, seriesId, { by: 'merchant' }, now);
+          await recurring.revoke(tx, seriesId, { by: 'merchant' }, now);
         }
         return true;
       });

@@ -50,7 +50,7 @@ export const getCustomerRecurring = endpoint({
       shop && query.amount !== undefined
         ? { amount: { minor: BigInt(query.amount), currency: shop.currency as Currency } }
         : {};
-    const admission = await recurring.ask(db, seriesId, { invoiceCreatedAt: 'then', ...amount }, now);
+    const admission = await recurring.preview(db, seriesId, { invoiceCreatedAt: 'then', ...amount }, now);
     if (!admission) throw new Error(`customer ${customerId} is ready without a series`);
     return accept(recurringBody(admission.series, admission.verdict));
   },

@@ -48,7 +48,7 @@ export const withdrawBinding = endpoint({
         if (!(await storeBindingFacts(tx, stored, decision.value, now))) return false;
         await revokeConsentOf(tx, recurring, stored.binding, how, now);
         // Its card should not wait for its turn to be deleted.
-        await cards.lookAt(tx, stored.binding.card.token, now);
+        await cards.expedite(tx, stored.binding.card.token, now);
         return true;
       });
       if (isDone) return accept(undefined);

@@ -13,13 +13,11 @@ export function consentAfter(before: Binding, facts: readonly BindingFact[]) {
   const { ip, fingerprint, url } = card.clientInfo;
   const contactInfo = email === undefined ? {} : { email };
   return {
-    // To a series it is what a payment is: something with two names, at which the payer was present.
-    invoiceId: customerId,
-    paymentId: id,
+    customerId,
+    bindingId: id,
     partyId,
     shopId,
     livemode,
-    customerId,
     card: { ...card.details, token: card.token },
     evidence: {
       payer: { ip, fingerprint, ...defined({ page: url }), contactInfo },

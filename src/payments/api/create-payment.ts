@@ -14,7 +14,7 @@ import { InvoicePath } from '../../invoices/api/schema.ts';
 import type { Shop } from '../../merchants/domain/party.ts';
 import { mandateGiven, recurrentTermsProblem } from '../../recurring/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { sourceOf, type CardSource, type CardSourceDeps } from '../card-source.ts';
+import { cardSourceOf, type CardSource, type CardSourceDeps } from '../card-source.ts';
 import { decideStart, requirePayable, type PayableInvoice, type StartPayment } from '../domain/commands.ts';
 import { findPayableInvoice, findPaymentByExternalId, storeNewPayment } from '../store/payments.ts';
 import { paymentBody, paymentExample, PaymentParams, PaymentSchema } from './schema.ts';
@@ -81,7 +81,7 @@ export const createPayment = endpoint({
     // Before anything is looked for: it is not to learn which cards were kept either.
     if ('isFor' in caller && body.payer.payerType !== 'PaymentResourcePayer')
       return refuse('operationNotPermitted', { message: 'This token is for a payer who is present' });
-    const source = await sourceOf({ caller, payer: body.payer, now }, deps);
+    const source = await cardSourceOf({ caller, payer: body.payer, now }, deps);
     if (!source.ok) return source;
     const fingerprint = fingerprintOf(params.invoiceID, body, source.value);
     const made = { command: commandOf(body, deadline), source: source.value, fingerprint };
@@ -135,7 +135,7 @@ async function storePayment(
   isLocked: boolean,
   now: Instant,
 ) {
-  const taken = await made.source.take(db, invoice, isLocked);
+  const taken = await made.source.pick(db, invoice, isLocked);
   if (!taken.ok) return taken;
   const { payer, withPayment } = taken.value;
   const decision = decideStart(invoice, { ...made.command, payer }, now);

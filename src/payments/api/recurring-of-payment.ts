@@ -57,7 +57,7 @@ export const getRecurring = endpoint({
       currency: payment.amount.currency,
     };
     const asked = { invoiceCreatedAt: 'then', amount: money } as const;
-    const admission = await deps.recurring.ask(deps.db, seriesId, asked, request.now);
+    const admission = await deps.recurring.preview(deps.db, seriesId, asked, request.now);
     if (!admission) return refuse('recurringNotFound');
     return accept(recurringBody(admission.series, admission.verdict));
   },
@@ -155,7 +155,7 @@ export const withdrawConsent = endpoint({
     const how = { by: 'merchant', reason: request.body.reason } as const;
     const { db, recurring, customers } = deps;
     const withdrawn = await db.transaction(async (tx) => {
-      const series = await recurring.withdraw(tx, found.value.seriesId, how, request.now);
+      const series = await recurring.revoke(tx, found.value.seriesId, how, request.now);
       if (series) await customers.onConsentRevoked(tx, series, recurring, request.now);
       return series;
     });

@@ -46,7 +46,7 @@ function node(
     db: db.database,
     clock,
     log: openLog({ level: 'silent', human: false, destination: { write: () => {} } }),
-    works: [{ table: 'task', keys: ['task_id'], step: ([id = ''], now) => step(id, now), ...limit }],
+    handlers: [{ table: 'task', keys: ['task_id'], step: ([id = ''], now) => step(id, now), ...limit }],
     periodicTasks: [],
     countJobRun: () => {},
   });
@@ -370,7 +370,7 @@ describe("moving a party's clock", () => {
       },
       clock,
       log: openLog({ level: 'silent', human: false, destination: { write: () => {} } }),
-      works: [work('chore'), work('task')],
+      handlers: [work('chore'), work('task')],
       periodicTasks: [],
       countJobRun: () => {},
     });
@@ -536,7 +536,7 @@ test('a wish to look for work is heard at every moment, also when a sweep is jus
       db: { ...db.database, run: () => Promise.resolve((sweeps++, [])) },
       clock,
       log: openLog({ level: 'silent', human: false, destination: { write: () => {} } }),
-      works: [{ table: 'task', keys: ['task_id'], step: () => Promise.resolve() }],
+      handlers: [{ table: 'task', keys: ['task_id'], step: () => Promise.resolve() }],
       periodicTasks: [],
       countJobRun: () => {},
     });
@@ -558,7 +558,7 @@ test('a chore that is still at it is not begun again beside itself', async () =>
     db: db.database,
     clock,
     log: openLog({ level: 'silent', human: false, destination: { write: () => {} } }),
-    works: [{ table: 'task', keys: ['task_id'], step: () => Promise.resolve() }],
+    handlers: [{ table: 'task', keys: ['task_id'], step: () => Promise.resolve() }],
     periodicTasks: [
       {
         name: 'slow',

@@ -92,13 +92,16 @@ export function openJobRunner(options: {
   db: Database;
   clock: Clock;
   log: Logger;
-  works: readonly JobHandler[];
+  handlers: readonly JobHandler[];
   periodicTasks: readonly PeriodicTask[];
   countJobRun: (table: string, outcome: 'done' | 'failed' | 'stuck') => void;
 }): JobRunner {
   const { db, clock, log } = options;
-  const works = options.works.map((work) => ({ work, sql: dueStatements(work.table, work.keys) }));
-  const earliestDue = earliestDueIn(options.works.map(({ table }) => table));
+  const handlers = options.handlers.map((handler) => ({
+    handler,
+    sql: dueStatements(handler.table, handler.keys),
+  }));
+  const earliestDue = earliestDueIn(options.handlers.map(({ table }) => table));
   const timers: NodeJS.Timeout[] = [];
   const advancing = new Map<string, Promise<void>>();
   const running = new Set<Promise<void>>();
@@ -108,15 +111,15 @@ export function openJobRunner(options: {
   let stopping = false;
   let wanted = false;
   /** In which tables. */
-  const wantedIn = new Set<string>();
+  const pollRequested = new Set<string>();
   let sweeping: Promise<void> | undefined;
 
   function wake(): void {
-    lookAt(works.map(({ work }) => work.table));
+    requestPoll(handlers.map(({ handler }) => handler.table));
   }
 
-  function lookAt(tables: readonly string[]): void {
-    for (const table of tables) wantedIn.add(table);
+  function requestPoll(tables: readonly string[]): void {
+    for (const table of tables) pollRequested.add(table);
     wanted = true;
     if (stopping) return;
     sweeping ??= sweepWhileWanted();
@@ -125,10 +128,10 @@ export function openJobRunner(options: {
   async function sweepWhileWanted(): Promise<void> {
     while (wanted && !stopping) {
       wanted = false;
-      const through = works.filter(({ work }) => wantedIn.has(work.table));
-      wantedIn.clear();
+      const through = handlers.filter(({ handler }) => pollRequested.has(handler.table));
+      pollRequested.clear();
       try {
-        await sweep(through);
+        await poll(through);
       } catch (error) {
         log.warn({ err: error }, 'a sweep for due work failed; the next one tries again');
       }
@@ -137,27 +140,27 @@ export function openJobRunner(options: {
     sweeping = undefined;
   }
 
-  async function sweep(through: typeof works): Promise<void> {
+  async function poll(through: typeof handlers): Promise<void> {
     const now = clock.now();
-    for (const { work, sql } of through) await startDue(work, sql, now);
+    for (const { handler, sql } of through) await startDue(handler, sql, now);
     // Parties whose test clock runs ahead have work that is due for them alone.
     for (const { party_id, offset_ms } of await db.run(movedClocks, {})) {
       if (advancing.has(party_id)) continue;
       const theirs = laterBy(now, Number(offset_ms));
-      for (const { work, sql } of through) await startDue(work, sql, theirs, party_id);
+      for (const { handler, sql } of through) await startDue(handler, sql, theirs, party_id);
     }
   }
 
   /** Claims no more than it begins at once, so that no lease runs out while a row waits for its turn. */
   async function startDue(
-    work: JobHandler,
+    handler: JobHandler,
     sql: DueStatements,
     now: Instant,
     partyId?: string,
   ): Promise<void> {
-    const { table } = work;
+    const { table } = handler;
     for (const { limit, claim } of sql.claims) {
-      while (freeSlots(work) >= limit) {
+      while (freeSlots(handler) >= limit) {
         if (stopping) return;
         const wish = { now, lease_ms: BigInt(leaseMs) };
         // Nobody else's while they are asked for.
@@ -167,7 +170,7 @@ export function openJobRunner(options: {
             ? db.run(claim, wish)
             : db.run(sql.claimOfParty, { ...wish, limit, party_id: partyId })
         ).finally(() => busySlots.set(table, busyIn(table) - limit));
-        for (const row of rows) inSlot(work, runClaimed(work, sql, row));
+        for (const row of rows) inSlot(handler, runClaimed(handler, sql, row));
         if (rows.length < limit) return;
       }
     }
@@ -178,16 +181,16 @@ export function openJobRunner(options: {
   const freeSlots = ({ table, maxConcurrency = slotsOfTable }: JobHandler): number =>
     maxConcurrency - busyIn(table);
 
-  function inSlot({ table }: JobHandler, work: Promise<void>): void {
+  function inSlot({ table }: JobHandler, run: Promise<void>): void {
     busySlots.set(table, busyIn(table) + 1);
-    track(work, () => {
+    track(run, () => {
       busySlots.set(table, busyIn(table) - 1);
-      if (backlogged.delete(table)) lookAt([table]);
+      if (backlogged.delete(table)) requestPoll([table]);
     });
   }
 
-  function track(work: Promise<void>, over: () => void = () => {}): void {
-    const doing = work.finally(() => {
+  function track(run: Promise<void>, over: () => void = () => {}): void {
+    const doing = run.finally(() => {
       running.delete(doing);
       over();
     });
@@ -196,7 +199,7 @@ export function openJobRunner(options: {
 
   /** For a party's clock: what is due at one moment is over before it moves on. */
   async function runAllDue(
-    work: JobHandler,
+    handler: JobHandler,
     sql: DueStatements,
     now: Instant,
     partyId: string,
@@ -204,34 +207,34 @@ export function openJobRunner(options: {
     for (;;) {
       const wish = { now, lease_ms: BigInt(leaseMs), limit: claimedAtOnce, party_id: partyId };
       const rows = await db.run(sql.claimOfParty, wish);
-      await inParallel(rows, stepsAtOnce, (row) => runClaimed(work, sql, row));
+      await inParallel(rows, stepsAtOnce, (row) => runClaimed(handler, sql, row));
       if (rows.length < claimedAtOnce || stopping) return;
     }
   }
 
-  function runClaimed(work: JobHandler, sql: DueStatements, row: ClaimedRow): Promise<void> {
+  function runClaimed(handler: JobHandler, sql: DueStatements, row: ClaimedRow): Promise<void> {
     // Never before the moment it was due for: another node's clock may be ahead of ours.
     const now = latest(laterBy(clock.now(), Number(row.offset_ms)), row.due_at);
-    return runStep(work, sql, { key: keyOf(row.key), attempts: row.attempts }, now);
+    return runStep(handler, sql, { key: keyOf(row.key), attempts: row.attempts }, now);
   }
 
   async function runStep(
-    work: JobHandler,
+    handler: JobHandler,
     sql: DueStatements,
     claimed: Claimed,
     now: Instant,
     preloaded?: unknown,
   ): Promise<void> {
     try {
-      await work.step(claimed.key, now, claimed.attempts, preloaded);
-      options.countJobRun(work.table, 'done');
+      await handler.step(claimed.key, now, claimed.attempts, preloaded);
+      options.countJobRun(handler.table, 'done');
     } catch (error) {
-      await postpone(work, sql, claimed, now, error);
+      await postpone(handler, sql, claimed, now, error);
     }
   }
 
   async function postpone(
-    work: JobHandler,
+    handler: JobHandler,
     sql: DueStatements,
     claimed: Claimed,
     now: Instant,
@@ -239,10 +242,10 @@ export function openJobRunner(options: {
   ): Promise<void> {
     const { key, attempts } = claimed;
     const isStuck = attempts >= maxAttempts;
-    const fields = { err: error, job: work.table, id: nameOf(key), attempts };
+    const fields = { err: error, job: handler.table, id: nameOf(key), attempts };
     if (isStuck) log.error(fields, 'job stuck');
     else log.warn(fields, 'job failed; it will be retried');
-    options.countJobRun(work.table, isStuck ? 'stuck' : 'failed');
+    options.countJobRun(handler.table, isStuck ? 'stuck' : 'failed');
     const reason = String(error).slice(0, maxReasonCharacters);
     const name = { key, attempts };
     try {
@@ -250,7 +253,7 @@ export function openJobRunner(options: {
       else await db.run(sql.postpone, { ...name, wake_at: laterBy(now, retryDelayMs(attempts)) });
     } catch (failure) {
       log.warn(
-        { err: failure, job: work.table, id: nameOf(key) },
+        { err: failure, job: handler.table, id: nameOf(key) },
         'the lease of a failed job was left to run out',
       );
     }
@@ -258,16 +261,16 @@ export function openJobRunner(options: {
 
   /** Due at once instead of when its lease is over, for the next slot that is free here or elsewhere. */
   async function leave(
-    work: JobHandler,
+    handler: JobHandler,
     sql: DueStatements,
     key: readonly string[],
     now: Instant,
   ): Promise<void> {
     try {
       await db.run(sql.expedite, { key, now });
-      backlogged.add(work.table);
+      backlogged.add(handler.table);
     } catch (error) {
-      log.warn({ err: error, job: work.table, id: nameOf(key) }, 'job left until its lease is over');
+      log.warn({ err: error, job: handler.table, id: nameOf(key) }, 'job left until its lease is over');
     }
   }
 
@@ -299,8 +302,8 @@ export function openJobRunner(options: {
       if (stop === undefined || stopping) return;
       const earlier = new Set(running);
       for (const place of stop.places) {
-        const due = works[place];
-        if (due) await runAllDue(due.work, due.sql, stop.at, partyId);
+        const due = handlers[place];
+        if (due) await runAllDue(due.handler, due.sql, stop.at, partyId);
       }
       // What they went on with is of this moment too, and would be claimed again at a later one.
       await Promise.all([...running].filter((one) => !earlier.has(one)));
@@ -318,17 +321,17 @@ export function openJobRunner(options: {
     },
     wake,
     run(table, key, now, preloaded) {
-      const found = works.find(({ work }) => work.table === table);
+      const found = handlers.find(({ handler }) => handler.table === table);
       if (!found) throw new Error(`there is no due work in ${table}`);
       if (stopping) return; // another node takes it up when the lease is over
-      const { work, sql } = found;
-      const run = () => runStep(work, sql, { key, attempts: 1 }, now, preloaded);
-      if (work.maxConcurrency === undefined) track(run());
-      else if (freeSlots(work) > 0) inSlot(work, run());
-      else track(leave(work, sql, key, now));
+      const { handler, sql } = found;
+      const run = () => runStep(handler, sql, { key, attempts: 1 }, now, preloaded);
+      if (handler.maxConcurrency === undefined) track(run());
+      else if (freeSlots(handler) > 0) inSlot(handler, run());
+      else track(leave(handler, sql, key, now));
     },
     async expedite(table, key) {
-      const found = works.find(({ work }) => work.table === table);
+      const found = handlers.find(({ handler }) => handler.table === table);
       const rows = found ? await db.run(found.sql.expedite, { key, now: clock.now() }) : [];
       if (rows.length > 0) wake();
     },
@@ -338,9 +341,9 @@ export function openJobRunner(options: {
     advance,
     async stuckJobs() {
       const lists = await Promise.all(
-        works.map(async ({ work, sql }) =>
+        handlers.map(async ({ handler, sql }) =>
           (await db.run(sql.stuck, {})).map((row) => ({
-            kind: work.table,
+            kind: handler.table,
             id: nameOf(row.key),
             partyId: row.party_id,
             since: row.stuck_at,
@@ -351,7 +354,7 @@ export function openJobRunner(options: {
       return lists.flat();
     },
     async retry(kind, id) {
-      const found = works.find(({ work }) => work.table === kind);
+      const found = handlers.find(({ handler }) => handler.table === kind);
       const rows = found ? await db.run(found.sql.retry, { key: id.split('/'), now: clock.now() }) : [];
       return rows.length > 0;
     },
@@ -401,11 +404,11 @@ function retryDelayMs(attempts: number): number {
 async function inParallel<T>(
   items: readonly T[],
   limit: number,
-  work: (item: T) => Promise<void>,
+  run: (item: T) => Promise<void>,
 ): Promise<void> {
   const waiting = items[Symbol.iterator]();
   const worker = async () => {
-    for (const item of waiting) await work(item);
+    for (const item of waiting) await run(item);
   };
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
 }

@@ -10,10 +10,20 @@ import { effectsOf, packsInForce, strictest, type StopScope } from '../../retry-
 import { defined } from '../../defined.ts';
 
 /** A payment, by its invoice and its number there. */
-export type Member = { readonly invoiceId: string; readonly paymentId: string };
+export type PaymentRef = { readonly invoiceId: string; readonly paymentId: string };
+
+/** A binding, by its customer and its number there. */
+export type BindingRef = { readonly customerId: string; readonly bindingId: string };
+
+/** What began a series, under the names its facts have stored since 0.1.0, whichever it was: those of a payment. */
+export function rootOf(began: PaymentRef | BindingRef): PaymentRef {
+  return 'bindingId' in began
+    ? { invoiceId: began.customerId, paymentId: began.bindingId }
+    : { invoiceId: began.invoiceId, paymentId: began.paymentId };
+}
 
 /** The series of a parent payment is named after the payment that began it. */
-export function seriesIdOf({ invoiceId, paymentId }: Member): string {
+export function seriesIdOf({ invoiceId, paymentId }: PaymentRef): string {
   return `${invoiceId}.${paymentId}`;
 }
 
@@ -40,7 +50,7 @@ export type SeriesTerms = {
   /** From a parent payment, or from a card bound to a customer. */
   readonly kind: 'parent' | 'customer';
   /** The payment it began with; of a customer, he and his binding. */
-  readonly root: Member;
+  readonly root: PaymentRef;
   readonly rootNetworkTransactionId?: string;
   readonly card: SeriesCard;
   readonly mandate: Mandate;
@@ -51,15 +61,15 @@ export type SeriesTerms = {
 };
 
 export type Stopped = { readonly rule: string; readonly pack: string; readonly scope: StopScope | 'series' };
-export type Withdrawn = { readonly by: 'payer' | 'merchant' | 'operator'; readonly reason?: string };
+export type Revocation = { readonly by: 'payer' | 'merchant' | 'operator'; readonly reason?: string };
 
 export type Series = SeriesTerms & {
   readonly state:
     | { readonly name: 'active' }
     | ({ readonly name: 'stopped'; readonly at: Instant } & Stopped)
-    | ({ readonly name: 'withdrawn'; readonly at: Instant } & Withdrawn);
+    | ({ readonly name: 'withdrawn'; readonly at: Instant } & Revocation);
   /** The last payment that can be a parent. */
-  readonly latest: Member;
+  readonly latest: PaymentRef;
   /** Since when charges fail. Opened by a failure, closed by a success, or by its end after 31 days. */
   readonly failingSince?: Instant;
   /** Invoices made until then are not charged any more: their 31 days are over. */
@@ -87,7 +97,7 @@ export type ChargeOutcome =
   | { readonly outcome: 'unsent' };
 
 /** A charge that was tried, or is being tried. */
-export type Attempt = Member & {
+export type Attempt = PaymentRef & {
   readonly createdAt: Instant;
   readonly amount: Money;
   /** It was made while the series was failing. */
@@ -112,18 +122,18 @@ export type SeriesFact =
       /** The rule packs in force when it was allowed. */
       readonly packs: readonly string[];
       readonly warnings: readonly string[];
-    } & Member)
-  | ({ readonly type: 'recurring_charge_succeeded'; readonly createdAt: Instant } & Member)
+    } & PaymentRef)
+  | ({ readonly type: 'recurring_charge_succeeded'; readonly createdAt: Instant } & PaymentRef)
   | ({
       readonly type: 'recurring_charge_failed';
       readonly isRetry: boolean;
       readonly answer: { readonly network?: string; readonly code?: string; readonly advice?: string };
       readonly notBefore?: { readonly at: Instant; readonly rule: string; readonly pack: string };
-    } & Member)
-  | ({ readonly type: 'recurring_charge_unsent' } & Member)
+    } & PaymentRef)
+  | ({ readonly type: 'recurring_charge_unsent' } & PaymentRef)
   | ({ readonly type: 'series_stopped' } & Stopped)
-  | ({ readonly type: 'consent_withdrawn' } & Withdrawn)
-  | ({ readonly type: 'parent_added' } & Member)
+  | ({ readonly type: 'consent_withdrawn' } & Revocation)
+  | ({ readonly type: 'parent_added' } & PaymentRef)
   /** The payer was there again, with the same card: what stood in the way of his consent does not any more. */
   | {
       readonly type: 'consent_renewed';

@@ -5,8 +5,8 @@ import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import type { Money } from '../../money.ts';
 import type { PendingCharge } from '../../recurring/store/charge-fragments.ts';
-import type { CardStop, Standing } from '../../retry-rules/domain/may-charge.ts';
-import type { Attempt, ChargeOutcome, Member, Stopped } from '../../recurring/domain/series.ts';
+import type { CardStop, ChargeHistory } from '../../retry-rules/domain/may-charge.ts';
+import type { Attempt, ChargeOutcome, PaymentRef, Stopped } from '../../recurring/domain/series.ts';
 import {
   seriesColumns,
   seriesFromRow,
@@ -154,12 +154,12 @@ const insertStop = statement({
  * `declinesAfter`: how far back the networks count. Whoever holds the series' row since an earlier statement reads what
  * nobody else changes meanwhile; others may find the version moved when they write.
  */
-export async function readStanding(
+export async function readChargeHistory(
   db: Database,
   seriesId: string,
   charge: { readonly invoiceId?: string; readonly amount?: Money },
   declinesAfter: Instant,
-): Promise<{ stored: StoredSeries; settings: RecurringSettings; standing: Standing } | undefined> {
+): Promise<{ stored: StoredSeries; settings: RecurringSettings; standing: ChargeHistory } | undefined> {
   const [row] = await db.run(readStandingRow, {
     series_id: seriesId,
     invoice_id: charge.invoiceId ?? null,
@@ -172,7 +172,7 @@ export async function readStanding(
   const declines = (row.declines ?? []) as readonly (readonly [string, boolean])[];
   const cardStop = stopOf(row.stopped_at, row.stop_rule, row.stop_pack);
   const chargeStop = stopOf(row.charge_stopped_at, row.charge_rule, row.charge_pack);
-  const standing: Standing = {
+  const standing: ChargeHistory = {
     series: stored.series,
     isAttemptPending: row.is_pending,
     declines: declines.map(([at, isOfCharge]) => ({ at: instantFromDatabase(at), isOfCharge })),
@@ -211,7 +211,7 @@ const readPendingCharge = statement({
 export async function findPendingCharge(
   db: Database,
   seriesId: string,
-  member: Member,
+  member: PaymentRef,
 ): Promise<PendingCharge | undefined> {
   const [row] = await db.run(readPendingCharge, memberColumns(seriesId, member));
   if (!row) return undefined;
@@ -223,13 +223,13 @@ export async function findPendingCharge(
 export async function findPendingAttempt(
   db: Database,
   seriesId: string,
-  member: Member,
+  member: PaymentRef,
 ): Promise<Attempt | undefined> {
   const [row] = await db.run(readPendingAttempt, memberColumns(seriesId, member));
   return row && attemptFrom(member, row);
 }
 
-function attemptFrom(member: Member, row: Values<typeof readPendingAttempt.row>): Attempt {
+function attemptFrom(member: PaymentRef, row: Values<typeof readPendingAttempt.row>): Attempt {
   const { created_at: createdAt, amount_minor: minor, is_retry: isRetry } = row;
   const { invoiceId, paymentId } = member;
   return {
@@ -303,6 +303,6 @@ export async function storeCardStop(
   });
 }
 
-function memberColumns(seriesId: string, member: Member) {
+function memberColumns(seriesId: string, member: PaymentRef) {
   return { series_id: seriesId, invoice_id: member.invoiceId, payment_id: member.paymentId };
 }

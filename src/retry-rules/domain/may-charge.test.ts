@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { instantAt, laterBy, type Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
 import { endOfCard, endOfDay, isDate, monthsAfter } from './calendar.ts';
-import { mayCharge, type Decline, type Standing } from './may-charge.ts';
+import { mayCharge, type Decline, type ChargeHistory } from './may-charge.ts';
 import { effectsOf, packsInForce, strictest } from './rule-packs.ts';
 import {
   applyOutcome,
@@ -50,7 +50,7 @@ const attemptAt = (createdAt: Instant, isRetry: boolean): Attempt => ({
   amount: { minor: 100n, currency: 'RUB' as Currency },
   isRetry,
 });
-const standingOf = (series: Series, lastAttemptAt?: Instant): Standing => ({
+const standingOf = (series: Series, lastAttemptAt?: Instant): ChargeHistory => ({
   series,
   isAttemptPending: false,
   declines: [],

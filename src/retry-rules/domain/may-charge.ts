@@ -28,7 +28,7 @@ export type CardStop = { readonly at: Instant; readonly rule: string; readonly p
 export type Decline = { readonly at: Instant; readonly isOfCharge: boolean };
 
 /** What is known when the question is asked. */
-export type Standing = {
+export type ChargeHistory = {
   readonly series: ChargedSeries;
   readonly cardStop?: CardStop;
   /** When the latest attempt was made that reached the bank, or may yet. */
@@ -79,7 +79,7 @@ export type ChargeDecision =
 export const maxGapMonths = 6;
 const anInstantMs = 1;
 
-export function mayCharge(standing: Standing, charge: Charge, now: Instant): ChargeDecision {
+export function mayCharge(standing: ChargeHistory, charge: Charge, now: Instant): ChargeDecision {
   const verdict = verdictAt(standing, charge, now);
   if (verdict.may) return verdict;
   const { recheckAt, ...refusal } = verdict;
@@ -90,7 +90,7 @@ export function mayCharge(standing: Standing, charge: Charge, now: Instant): Cha
 type Refused = { readonly may: false; readonly recheckAt?: Instant } & ChargeRefusal;
 
 /** Undefined when it never will be, unless something happens. */
-function firstAccepted(standing: Standing, charge: Charge, from: Instant): Instant | undefined {
+function firstAccepted(standing: ChargeHistory, charge: Charge, from: Instant): Instant | undefined {
   for (let at = from; ;) {
     const verdict = verdictAt(standing, charge, at);
     if (verdict.may) return at;
@@ -103,7 +103,7 @@ function firstAccepted(standing: Standing, charge: Charge, from: Instant): Insta
 
 /** The verdict at one moment, and when the next one may be another: nothing changes in between. */
 function verdictAt(
-  standing: Standing,
+  standing: ChargeHistory,
   charge: Charge,
   now: Instant,
 ): (ChargeDecision & { may: true }) | Refused {
@@ -141,7 +141,7 @@ function verdictAt(
 
 /** Time does not heal these. */
 function finalRefusal(
-  { series, cardStop, chargeStop }: Standing,
+  { series, cardStop, chargeStop }: ChargeHistory,
   charge: Charge,
   packs: readonly RulePack[],
   now: Instant,
@@ -180,7 +180,12 @@ type Wait = {
   readonly pack: string;
 };
 
-function waits(standing: Standing, series: ChargedSeries, packs: readonly RulePack[], now: Instant): Wait[] {
+function waits(
+  standing: ChargeHistory,
+  series: ChargedSeries,
+  packs: readonly RulePack[],
+  now: Instant,
+): Wait[] {
   const { lastAttemptAt, declines } = standing;
   const found: Wait[] = [];
   const { notBefore } = series;

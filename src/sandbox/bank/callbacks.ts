@@ -53,7 +53,7 @@ export function openCallbacks(secret: string, clock: Clock): Callbacks {
       body,
       answerMs,
     });
-    const isTaken = exchange.came === 'answer' && exchange.status >= 200 && exchange.status < 300;
+    const isTaken = exchange.kind === 'answer' && exchange.status >= 200 && exchange.status < 300;
     const delayMs = retryDelaysMs[attempts];
     if (!isTaken && delayMs !== undefined) {
       later(delayMs, () => void attempt(operationId, url, attempts + 1));

@@ -7,7 +7,7 @@ import type {
   PayoutMessage,
   VerifyMessage,
 } from '../../acquiring/adapters/http/messages.ts';
-import type { Book, BookedOperation, Operation, ChargeDecision, Waiting } from './state.ts';
+import type { BankState, BookedOperation, Operation, ChargeDecision, Waiting } from './state.ts';
 import { specialAmount } from './special-amounts.ts';
 import { cardForPayment, cardForPayout, type TestCard } from './test-cards.ts';
 import { defined } from '../../defined.ts';
@@ -39,7 +39,7 @@ const transactionNotPermitted = '57';
 /** The issuer wants the payer there: nothing proves that he ever agreed to be charged without. */
 const authenticationWanted = '1A';
 
-export function decide(book: Book, question: Question): Decision {
+export function decide(book: BankState, question: Question): Decision {
   const { message } = question;
   switch (message.kind) {
     case 'authorise':
@@ -55,7 +55,7 @@ export function decide(book: Book, question: Question): Decision {
   }
 }
 
-function decideAuthorisation(book: Book, question: Question, message: AuthoriseMessage): Decision {
+function decideAuthorisation(book: BankState, question: Question, message: AuthoriseMessage): Decision {
   const { operation, now } = question;
   const card = cardForPayment(message.card.number);
   if (book.reversedUnseen.has(operation.operationId)) {
@@ -96,7 +96,7 @@ function authorised(card: TestCard, message: AuthoriseMessage, eci?: string): De
 }
 
 /** Every id of a network that is named must belong to a chain of this very card, and one must be. */
-function isAgreed(book: Book, message: AuthoriseMessage, fingerprint: string | undefined): boolean {
+function isAgreed(book: BankState, message: AuthoriseMessage, fingerprint: string | undefined): boolean {
   const { reason, rootNetworkTransactionId, previousNetworkTransactionId } = message.initiation;
   const named = [rootNetworkTransactionId, previousNetworkTransactionId].filter((id) => id !== undefined);
   if (reason === undefined || named.length === 0) return false;
@@ -123,7 +123,7 @@ function decideVerification({ card: { number } }: VerifyMessage): ChargeDecision
   return card.takesNoPayouts ? declined(card, transactionNotPermitted) : approved();
 }
 
-function decideFollowUp(book: Book, { message, now, holdMs }: Question): ChargeDecision {
+function decideFollowUp(book: BankState, { message, now, holdMs }: Question): ChargeDecision {
   if (message.kind === 'authorise' || message.kind === 'payout' || message.kind === 'verify') {
     throw new Error('it follows nothing');
   }

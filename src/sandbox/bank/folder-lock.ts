@@ -79,7 +79,7 @@ async function isOurBank({ addressOf, bankId }: Folder, port: number): Promise<b
   const question = { method: 'GET', target: '/health', headers: {}, answerMs } as const;
   const exchange = await link.ask(question);
   await link.stop();
-  const health = exchange.came === 'answer' ? parseMessage(exchange.body) : undefined;
+  const health = exchange.kind === 'answer' ? parseMessage(exchange.body) : undefined;
   return typeof health === 'object' && health !== null && 'bank' in health && health.bank === bankId;
 }
 

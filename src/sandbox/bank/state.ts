@@ -76,7 +76,7 @@ export type BookedOperation = {
   isReversed: boolean;
 };
 
-export type Book = {
+export type BankState = {
   sequence: number;
   readonly operations: Map<string, BookedOperation>;
   /** Reversed before they came: they are declined when they do. */
@@ -88,7 +88,7 @@ export type Book = {
   readonly entries: BookEntry[];
 };
 
-export function emptyBook(): Book {
+export function emptyBook(): BankState {
   return {
     sequence: 0,
     operations: new Map(),
@@ -100,7 +100,7 @@ export function emptyBook(): Book {
   };
 }
 
-export function applyFact(book: Book, fact: Fact): BookedOperation {
+export function applyFact(book: BankState, fact: Fact): BookedOperation {
   book.sequence += 1;
   if (fact.type === 'finished') {
     const booked = book.operations.get(fact.operationId);
@@ -131,7 +131,7 @@ export function applyFact(book: Book, fact: Fact): BookedOperation {
 }
 
 /** What an approved operation does to the money, and its line in the book. */
-function enter(book: Book, booked: BookedOperation, at: Instant): void {
+function enter(book: BankState, booked: BookedOperation, at: Instant): void {
   if (booked.verdict.outcome !== 'approved') return;
   const { operation } = booked;
   const original = book.operations.get(operation.originalOperationId ?? '');
@@ -164,7 +164,7 @@ function enter(book: Book, booked: BookedOperation, at: Instant): void {
 }
 
 function write(
-  book: Book,
+  book: BankState,
   booked: BookedOperation,
   original: BookedOperation,
   at: Instant,

@@ -97,7 +97,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
       ...(method === 'PUT' ? { body } : {}),
       answerMs,
     });
-    if (exchange.came === 'nothing') {
+    if (exchange.kind === 'nothing') {
       const { written, why } = exchange;
       settle('badly');
       return written ? { outcome: 'unknown', why } : { outcome: 'notSent', why, noBytesSent: true };

@@ -4,16 +4,16 @@ import { Agent, type Dispatcher } from 'undici';
 
 export type Exchange =
   | {
-      readonly came: 'answer';
+      readonly kind: 'answer';
       readonly status: number;
       readonly headers: Headers;
       readonly body: Buffer;
     }
-  | { readonly came: 'nothing'; readonly written: boolean; readonly why: string };
+  | { readonly kind: 'nothing'; readonly written: boolean; readonly why: string };
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-export type Question = {
+export type BankRequest = {
   readonly method: 'GET' | 'PUT' | 'POST';
   /** Path and query. */
   readonly target: string;
@@ -23,7 +23,7 @@ export type Question = {
   readonly answerMs: number;
 };
 
-export type Link = { ask(question: Question): Promise<Exchange>; stop(): Promise<void> };
+export type Link = { ask(question: BankRequest): Promise<Exchange>; stop(): Promise<void> };
 export type OpenLink = (origin: string, connectMs: number) => Link;
 
 /** As many as an acquirer's host is usually willing to work on at once; more wait here, and count that as waiting. */
@@ -76,7 +76,7 @@ function receive(answerMs: number, settle: (exchange: Exchange) => void): Recept
 
   function giveUp(why: string): void {
     // The client announces a request right before it writes it: without that, not a byte has left.
-    finish({ came: 'nothing', written: controller !== undefined, why });
+    finish({ kind: 'nothing', written: controller !== undefined, why });
     controller?.abort(new Error(why));
   }
 
@@ -95,7 +95,7 @@ function receive(answerMs: number, settle: (exchange: Exchange) => void): Recept
       if (bytes > maxAnswerBytes) giveUp(`an answer of more than ${maxAnswerBytes} bytes`);
       else chunks.push(chunk);
     },
-    onResponseEnd: () => finish({ came: 'answer', status, headers, body: Buffer.concat(chunks) }),
+    onResponseEnd: () => finish({ kind: 'answer', status, headers, body: Buffer.concat(chunks) }),
     onResponseError: (_controller, error) => giveUp(nameOf(error)),
   };
 }

@@ -55,7 +55,7 @@ export function openBookReader(options: BookReaderOptions): ReportReader {
       await sleep(pauseMs);
       exchange = await ask(target);
     }
-    if (exchange.came === 'nothing') throw new Error(`${name} cannot be read: ${exchange.why}`);
+    if (exchange.kind === 'nothing') throw new Error(`${name} cannot be read: ${exchange.why}`);
     const { status, body } = exchange;
     if (status === 401) {
       throw new Error(`${name} is not for us: is the secret the bank’s, and are both clocks right?`);
@@ -85,7 +85,7 @@ export function openBookReader(options: BookReaderOptions): ReportReader {
 }
 
 function mayPass(exchange: Exchange): boolean {
-  return exchange.came === 'nothing' || exchange.status === 429 || exchange.status >= 500;
+  return exchange.kind === 'nothing' || exchange.status === 429 || exchange.status >= 500;
 }
 
 /** The name of the field that is wrong, never its value. */
