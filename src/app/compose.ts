@@ -27,7 +27,7 @@ import { addGauges, monitorLedger } from './gauges.ts';
 import { openMetrics } from '../platform/http/metrics.ts';
 import { openApiDocument } from '../platform/http/openapi.ts';
 import { addPages } from '../platform/http/pages/pages.ts';
-import { rateLimit } from '../platform/http/rate-limit.ts';
+import { rateLimit } from '../platform/http/request/rate-limit.ts';
 import { buildServer } from '../platform/http/server.ts';
 import { addSystemRoutes } from '../platform/http/system-routes.ts';
 import { randomIds, type Ids } from '../ids.ts';

@@ -5,8 +5,8 @@
 // It is kept in the node's memory: the limits are per node and start anew with it. A table would hold them exactly, and
 // would itself be worth stealing: it would say who has used which cards.
 import { createHash } from 'node:crypto';
-import { networkOf } from '../platform/http/client-address.ts';
-import { rateLimit } from '../platform/http/rate-limit.ts';
+import { networkOf } from '../platform/http/request/client-address.ts';
+import { rateLimit } from '../platform/http/request/rate-limit.ts';
 
 export type Payer = {
   readonly address: string;

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { statusOfFault } from '../platform/http/request-pipeline.ts';
-import { isStorableText } from '../platform/http/json-body.ts';
+import { isStorableText } from '../platform/http/request/json-body.ts';
 import { pageFiles, sendFile } from '../platform/http/pages/pages.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Customer } from '../customers/domain/customer.ts';

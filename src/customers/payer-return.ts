@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Database } from '../platform/database/database.ts';
 import type { JobRunner } from '../platform/jobs/job-runner.ts';
 import { redirectPayer } from '../platform/http/pages/payer-return-page.ts';
-import { isStorableText } from '../platform/http/json-body.ts';
+import { isStorableText } from '../platform/http/request/json-body.ts';
 import type { Binding } from './domain/binding.ts';
 import { loadBinding } from './store/bindings.ts';
 

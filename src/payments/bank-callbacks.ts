@@ -6,7 +6,7 @@ import type { HttpBank } from '../acquiring/adapters/http/http-bank.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { JobRunner } from '../platform/jobs/job-runner.ts';
 import { redirectPayer } from '../platform/http/pages/payer-return-page.ts';
-import { isStorableText } from '../platform/http/json-body.ts';
+import { isStorableText } from '../platform/http/request/json-body.ts';
 import type { Payment } from './domain/payment.ts';
 import { loadPayment } from './store/payments.ts';
 

@@ -4,7 +4,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import { isStorableText } from '../platform/http/json-body.ts';
+import { isStorableText } from '../platform/http/request/json-body.ts';
 import { languageOf } from '../receipts/domain/payer-email.ts';
 import type { ReceiptLanguage } from '../receipts/domain/receipt.ts';
 import type { ConsentFollowers, Recurring } from './port.ts';

@@ -1,7 +1,7 @@
 // Bytes on a real socket that no HTTP client would send. Whatever comes, the next honest request is answered.
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { RequestDeadline } from '../../src/platform/http/request-deadline.ts';
+import { RequestDeadline } from '../../src/platform/http/request/request-deadline.ts';
 import { startTestService, type Merchant, type TestService } from '../support/test-service.ts';
 
 let service: TestService;

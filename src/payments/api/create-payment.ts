@@ -5,7 +5,7 @@ import type { Static } from 'typebox';
 import { epochMsOf, lastInstant, laterBy, parseInstant, type Instant } from '../../clock.ts';
 import { initialClaim, type JobRunner } from '../../platform/jobs/job-runner.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { durationMsOf } from '../../platform/http/request-deadline.ts';
+import { durationMsOf } from '../../platform/http/request/request-deadline.ts';
 import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { metadataProblem } from '../../platform/http/schemas.ts';

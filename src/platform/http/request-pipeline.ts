@@ -9,9 +9,9 @@ import { DatabaseUnavailable, type Database } from '../database/database.ts';
 import type { AccessTokens } from '../keys/access-token.ts';
 import type { Refusal } from '../../refusal.ts';
 import { allScopes, type Access } from './access.ts';
-import { clientAddress, networkOf } from './client-address.ts';
+import { clientAddress, networkOf } from './request/client-address.ts';
 import type { Caller } from '../../caller.ts';
-import { maxTimeoutMs, RequestDeadline, timeoutMsOf } from './request-deadline.ts';
+import { maxTimeoutMs, RequestDeadline, timeoutMsOf } from './request/request-deadline.ts';
 import { takesIdempotencyKey, type AnyEndpoint, type EndpointRequest } from './endpoint.ts';
 import {
   idempotencyKeyPattern,
@@ -20,8 +20,8 @@ import {
   type Idempotency,
   type IdempotentResult,
 } from './idempotency.ts';
-import { isStorableText, parseJson } from './json-body.ts';
-import type { RateLimit } from './rate-limit.ts';
+import { isStorableText, parseJson } from './request/json-body.ts';
+import type { RateLimit } from './request/rate-limit.ts';
 import type { ErrorCode } from './errors/error-codes.ts';
 import {
   errorResponse,

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { parseInstant } from '../../clock.ts';
+import { parseInstant } from '../../../clock.ts';
 import { RequestDeadline, timeoutMsOf } from './request-deadline.ts';
 
 const now = parseInstant('2026-01-19T10:00:00Z')!;

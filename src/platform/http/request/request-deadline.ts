@@ -1,6 +1,6 @@
 // X-Request-Deadline: how long the caller is ready to wait. It limits the call, not the work: when it passes the answer
 // is 504, and what was begun may still be done.
-import { epochMsOf, parseInstant, type Instant } from '../../clock.ts';
+import { epochMsOf, parseInstant, type Instant } from '../../../clock.ts';
 
 export const maxTimeoutMs = 60_000;
 
