@@ -39,6 +39,14 @@ test('each that appends an event to a log takes its time from the row, and moves
   expect(own.map(({ name }) => name)).toEqual([]);
 });
 
+/** Many are put together from parts: a reviewer sees here what PostgreSQL is sent. */
+test('every statement is as it was reviewed; npx vitest run test/architecture/statements -u writes them', async () => {
+  const texts = statements.map(
+    ({ name, text }) => `-- ${name}\n${text.trim().replaceAll(/^[ \t]+/gm, '')};\n`,
+  );
+  await expect(texts.toSorted().join('\n')).toMatchFileSnapshot('statements.sql');
+});
+
 test('those of the tests are left out, those of due work are there', () => {
   const names = statements.map(({ name }) => name);
   expect(names.filter((name) => /^test_/.test(name))).toEqual([]);

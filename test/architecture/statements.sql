@@ -1,0 +1,3435 @@
+-- advance_ledger_watermark
+with passed as (
+select reached_at as since, $1::timestamptz as until from ledger_watermark for update
+), moved as (
+update ledger_watermark set reached_at = greatest(reached_at, until) from passed
+)
+insert into ledger_checkpoint as sums
+select account_id, shard, sum(debits_posted), sum(credits_posted), sum(debits_pending), sum(credits_pending)
+from (
+select debit_account as account_id, debit_shard as shard, posted_minor as debits_posted, 0 as credits_posted,
+pending_minor as debits_pending, 0 as credits_pending
+from ledger_transfer, passed where created_at >= since and created_at < until
+union all
+select credit_account, credit_shard, 0, posted_minor, 0, pending_minor
+from ledger_transfer, passed where created_at >= since and created_at < until
+) as leg
+group by account_id, shard order by account_id, shard
+on conflict (account_id, shard) do update set
+debits_posted = sums.debits_posted + excluded.debits_posted,
+credits_posted = sums.credits_posted + excluded.credits_posted,
+debits_pending = sums.debits_pending + excluded.debits_pending,
+credits_pending = sums.credits_pending + excluded.credits_pending;
+
+-- change_binding
+with changed as (
+update customer
+set version = version + 1, changed_at = greatest(customer.changed_at, $1::timestamptz), status = $2::text, active_binding_id = $3::text
+where customer_id = $4::text and version = $5::int4
+returning customer_id, party_id, version, changed_at
+), moved as (
+update binding
+set version = changed.version, status = $6::text, state = $7::json, refund_due_at = $8::timestamptz, wake_at = $9::timestamptz,
+attempts = $10::int4, stuck_at = null, stuck_reason = null,
+bound_at_version = case when $6::text = 'succeeded' then changed.version end
+from changed where binding.customer_id = $4::text and binding_id = $11::text
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select customer_id, version, 'customer', party_id, changed_at, $12::json from changed
+)
+select version, record_journal(changed.customer_id, $13::text, changed.changed_at, $14::json) as journal from changed;
+
+-- change_charged_payment
+with 
+held as (
+update series
+set version = version + 1, chain = $1::text, state = $2::json, changed_at = $3::timestamptz,
+wake_at = $4::timestamptz, attempts = 0, stuck_at = null, stuck_reason = null
+where series_id = $5::text and version = $6::int4
+returning series_id, party_id, version, changed_at
+), noted as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select series_id, version, 'series', party_id, changed_at, $7::json from held
+), attempted as (
+update series_attempt set outcome = 'approved', ended_at = held.changed_at, advice = $8::text
+from held
+where series_attempt.series_id = $5::text and invoice_id = $9::text and payment_id = $10::text
+and outcome = 'pending'
+returning invoice_id
+), posted as (
+insert into payer_email (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
+currency, reference, approval_code, wake_at, attempts)
+select $9::text, $10::text, party_id, series_id, 'waiting', $11::timestamptz, address, $12::timestamptz,
+$13::int8, $14::text, $15::text, $16::text, $17::timestamptz, 1
+from held, lateral (select $18::text) as its (address) where address is not null
+on conflict do nothing
+), moved as (
+update payment
+set version = payment.version + 1, status = $19::text, captured_minor = $20::int8, refunded_minor = $21::int8,
+state = $22::json, wake_at = $23::timestamptz, attempts = $24::int4, stuck_at = null, stuck_reason = null
+from held
+where payment.invoice_id = $9::text and payment.payment_id = $10::text and payment.version = $25::int4
+returning payment.invoice_id
+), changed as (
+update invoice
+set version = invoice.version + $26::int4, changed_at = greatest(invoice.changed_at, $11::timestamptz),
+status = case when $27::bool then 'paid' else status end,
+payment_in_progress = $28::bool,
+wake_at = case when $28::bool or $27::bool or status <> 'unpaid' then null else due_date end
+from moved where invoice.invoice_id = moved.invoice_id
+returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select invoice_id, version - json_array_length($29::json) + entry.place::int, 'invoice', party_id,
+changed_at, entry.facts
+from changed, json_array_elements($29::json) with ordinality as entry (facts, place)
+)
+select case when exists (select from attempted) and changed.version is not null then changed.version
+else version_conflict() end as version,
+record_journal(changed.invoice_id, $30::text, changed.changed_at, $31::json) as journal
+from held left join changed on true;
+
+-- change_destination
+with changed as (
+update destination set version = version + 1, changed_at = greatest(destination.changed_at, $1::timestamptz), status = $2::text, failure = $3::json,
+-- Of a check that failed the engine decides when the next is due.
+wake_at = case when $2::text = 'checking' then wake_at end,
+attempts = case when $2::text = 'checking' then attempts else 0 end,
+stuck_at = null, stuck_reason = null
+where destination_id = $4::text and version = $5::int4
+returning destination_id, party_id, version, changed_at
+), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select destination_id, version, 'destination', party_id, changed_at, $6::json from changed)
+select version from changed;
+
+-- change_identity
+with changed as (
+update identity set version = version + 1, changed_at = greatest(identity.changed_at, $1::timestamptz), level = $2::text, is_blocked = $3::bool,
+effective_challenge = $4::text
+where identity_id = $5::text and version = $6::int4
+returning identity_id, party_id, version, changed_at
+), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select identity_id, version, 'identity', party_id, changed_at, $7::json from changed)
+select version from changed;
+
+-- change_invoice
+with changed as (
+update invoice
+set version = version + 1, changed_at = greatest(invoice.changed_at, $1::timestamptz), status = $2::text, reason = $3::text,
+wake_at = $4::timestamptz, attempts = 0, stuck_at = null, stuck_reason = null
+where invoice_id = $5::text and version = $6::int4
+returning invoice_id, party_id, version, changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select invoice_id, version, 'invoice', party_id, changed_at, $7::json from changed
+)
+select version from changed;
+
+-- change_payment
+with moved as (
+update payment
+set version = payment.version + 1, status = $1::text, captured_minor = $2::int8, refunded_minor = $3::int8,
+state = $4::json, wake_at = $5::timestamptz, attempts = $6::int4, stuck_at = null, stuck_reason = null
+
+where payment.invoice_id = $7::text and payment.payment_id = $8::text and payment.version = $9::int4
+returning payment.invoice_id
+), changed as (
+update invoice
+set version = invoice.version + $10::int4, changed_at = greatest(invoice.changed_at, $11::timestamptz),
+status = case when $12::bool then 'paid' else status end,
+payment_in_progress = $13::bool,
+wake_at = case when $13::bool or $12::bool or status <> 'unpaid' then null else due_date end
+from moved where invoice.invoice_id = moved.invoice_id
+returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select invoice_id, version - json_array_length($14::json) + entry.place::int, 'invoice', party_id,
+changed_at, entry.facts
+from changed, json_array_elements($14::json) with ordinality as entry (facts, place)
+)
+select version, record_journal(changed.invoice_id, $15::text, changed.changed_at, $16::json) as journal from changed;
+
+-- change_series
+with changed as (
+update series
+set version = version + 1, status = $1::text, card_key = $2::bytea, card_token = $3::text, chain = $4::text,
+terms = $5::json, state = $6::json, changed_at = $7::timestamptz,
+wake_at = $8::timestamptz, attempts = 0, stuck_at = null, stuck_reason = null
+where series_id = $9::text and version = $10::int4
+returning series_id, party_id, version, changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select series_id, version, 'series', party_id, changed_at, $11::json from changed
+)
+select version from changed;
+
+-- claim_due_binding
+with due as (
+select customer_id, binding_id, party_id, wake_at as due_at from binding
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 32 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update binding as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
+returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_binding_1
+with due as (
+select customer_id, binding_id, party_id, wake_at as due_at from binding
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 1 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update binding as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
+returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_binding_2
+with due as (
+select customer_id, binding_id, party_id, wake_at as due_at from binding
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 2 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update binding as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
+returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_binding_3
+with due as (
+select customer_id, binding_id, party_id, wake_at as due_at from binding
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 3 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update binding as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
+returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_binding_4
+with due as (
+select customer_id, binding_id, party_id, wake_at as due_at from binding
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update binding as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
+returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_binding_8
+with due as (
+select customer_id, binding_id, party_id, wake_at as due_at from binding
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 8 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update binding as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
+returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_binding_of_party
+with due as (
+select customer_id, binding_id, party_id, wake_at as due_at from binding
+where wake_at <= $1::timestamptz and party_id = $2::text
+order by wake_at limit $3::int4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update binding as claimed
+set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.customer_id = clocked.customer_id and claimed.binding_id = clocked.binding_id
+returning json_build_array(clocked.customer_id, clocked.binding_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_card
+with due as (
+select card_id, party_id, wake_at as due_at from card
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 32 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update card as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.card_id = clocked.card_id
+returning json_build_array(clocked.card_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_card_1
+with due as (
+select card_id, party_id, wake_at as due_at from card
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 1 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update card as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.card_id = clocked.card_id
+returning json_build_array(clocked.card_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_card_2
+with due as (
+select card_id, party_id, wake_at as due_at from card
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 2 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update card as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.card_id = clocked.card_id
+returning json_build_array(clocked.card_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_card_3
+with due as (
+select card_id, party_id, wake_at as due_at from card
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 3 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update card as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.card_id = clocked.card_id
+returning json_build_array(clocked.card_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_card_4
+with due as (
+select card_id, party_id, wake_at as due_at from card
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update card as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.card_id = clocked.card_id
+returning json_build_array(clocked.card_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_card_8
+with due as (
+select card_id, party_id, wake_at as due_at from card
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 8 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update card as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.card_id = clocked.card_id
+returning json_build_array(clocked.card_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_card_of_party
+with due as (
+select card_id, party_id, wake_at as due_at from card
+where wake_at <= $1::timestamptz and party_id = $2::text
+order by wake_at limit $3::int4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update card as claimed
+set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.card_id = clocked.card_id
+returning json_build_array(clocked.card_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_destination
+with due as (
+select destination_id, party_id, wake_at as due_at from destination
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 32 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update destination as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.destination_id = clocked.destination_id
+returning json_build_array(clocked.destination_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_destination_1
+with due as (
+select destination_id, party_id, wake_at as due_at from destination
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 1 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update destination as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.destination_id = clocked.destination_id
+returning json_build_array(clocked.destination_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_destination_2
+with due as (
+select destination_id, party_id, wake_at as due_at from destination
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 2 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update destination as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.destination_id = clocked.destination_id
+returning json_build_array(clocked.destination_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_destination_3
+with due as (
+select destination_id, party_id, wake_at as due_at from destination
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 3 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update destination as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.destination_id = clocked.destination_id
+returning json_build_array(clocked.destination_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_destination_4
+with due as (
+select destination_id, party_id, wake_at as due_at from destination
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update destination as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.destination_id = clocked.destination_id
+returning json_build_array(clocked.destination_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_destination_8
+with due as (
+select destination_id, party_id, wake_at as due_at from destination
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 8 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update destination as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.destination_id = clocked.destination_id
+returning json_build_array(clocked.destination_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_destination_of_party
+with due as (
+select destination_id, party_id, wake_at as due_at from destination
+where wake_at <= $1::timestamptz and party_id = $2::text
+order by wake_at limit $3::int4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update destination as claimed
+set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.destination_id = clocked.destination_id
+returning json_build_array(clocked.destination_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_invoice
+with due as (
+select invoice_id, party_id, wake_at as due_at from invoice
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 32 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update invoice as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id
+returning json_build_array(clocked.invoice_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_invoice_1
+with due as (
+select invoice_id, party_id, wake_at as due_at from invoice
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 1 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update invoice as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id
+returning json_build_array(clocked.invoice_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_invoice_2
+with due as (
+select invoice_id, party_id, wake_at as due_at from invoice
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 2 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update invoice as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id
+returning json_build_array(clocked.invoice_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_invoice_3
+with due as (
+select invoice_id, party_id, wake_at as due_at from invoice
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 3 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update invoice as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id
+returning json_build_array(clocked.invoice_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_invoice_4
+with due as (
+select invoice_id, party_id, wake_at as due_at from invoice
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update invoice as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id
+returning json_build_array(clocked.invoice_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_invoice_8
+with due as (
+select invoice_id, party_id, wake_at as due_at from invoice
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 8 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update invoice as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id
+returning json_build_array(clocked.invoice_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_invoice_of_party
+with due as (
+select invoice_id, party_id, wake_at as due_at from invoice
+where wake_at <= $1::timestamptz and party_id = $2::text
+order by wake_at limit $3::int4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update invoice as claimed
+set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id
+returning json_build_array(clocked.invoice_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_payer_email
+with due as (
+select invoice_id, payment_id, party_id, wake_at as due_at from payer_email
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 32 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update payer_email as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
+returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_payer_email_1
+with due as (
+select invoice_id, payment_id, party_id, wake_at as due_at from payer_email
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 1 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update payer_email as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
+returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_payer_email_2
+with due as (
+select invoice_id, payment_id, party_id, wake_at as due_at from payer_email
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 2 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update payer_email as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
+returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_payer_email_3
+with due as (
+select invoice_id, payment_id, party_id, wake_at as due_at from payer_email
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 3 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update payer_email as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
+returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_payer_email_4
+with due as (
+select invoice_id, payment_id, party_id, wake_at as due_at from payer_email
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update payer_email as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
+returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_payer_email_8
+with due as (
+select invoice_id, payment_id, party_id, wake_at as due_at from payer_email
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 8 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update payer_email as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
+returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_payer_email_of_party
+with due as (
+select invoice_id, payment_id, party_id, wake_at as due_at from payer_email
+where wake_at <= $1::timestamptz and party_id = $2::text
+order by wake_at limit $3::int4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update payer_email as claimed
+set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
+returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_payment
+with due as (
+select invoice_id, payment_id, party_id, wake_at as due_at from payment
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 32 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update payment as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
+returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_payment_1
+with due as (
+select invoice_id, payment_id, party_id, wake_at as due_at from payment
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 1 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update payment as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
+returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_payment_2
+with due as (
+select invoice_id, payment_id, party_id, wake_at as due_at from payment
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 2 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update payment as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
+returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_payment_3
+with due as (
+select invoice_id, payment_id, party_id, wake_at as due_at from payment
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 3 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update payment as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
+returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_payment_4
+with due as (
+select invoice_id, payment_id, party_id, wake_at as due_at from payment
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update payment as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
+returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_payment_8
+with due as (
+select invoice_id, payment_id, party_id, wake_at as due_at from payment
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 8 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update payment as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
+returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_payment_of_party
+with due as (
+select invoice_id, payment_id, party_id, wake_at as due_at from payment
+where wake_at <= $1::timestamptz and party_id = $2::text
+order by wake_at limit $3::int4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update payment as claimed
+set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.invoice_id = clocked.invoice_id and claimed.payment_id = clocked.payment_id
+returning json_build_array(clocked.invoice_id, clocked.payment_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_series
+with due as (
+select series_id, party_id, wake_at as due_at from series
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 32 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update series as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.series_id = clocked.series_id
+returning json_build_array(clocked.series_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_series_1
+with due as (
+select series_id, party_id, wake_at as due_at from series
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 1 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update series as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.series_id = clocked.series_id
+returning json_build_array(clocked.series_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_series_2
+with due as (
+select series_id, party_id, wake_at as due_at from series
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 2 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update series as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.series_id = clocked.series_id
+returning json_build_array(clocked.series_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_series_3
+with due as (
+select series_id, party_id, wake_at as due_at from series
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 3 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update series as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.series_id = clocked.series_id
+returning json_build_array(clocked.series_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_series_4
+with due as (
+select series_id, party_id, wake_at as due_at from series
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update series as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.series_id = clocked.series_id
+returning json_build_array(clocked.series_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_series_8
+with due as (
+select series_id, party_id, wake_at as due_at from series
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 8 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update series as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.series_id = clocked.series_id
+returning json_build_array(clocked.series_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_series_of_party
+with due as (
+select series_id, party_id, wake_at as due_at from series
+where wake_at <= $1::timestamptz and party_id = $2::text
+order by wake_at limit $3::int4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update series as claimed
+set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.series_id = clocked.series_id
+returning json_build_array(clocked.series_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_withdrawal
+with due as (
+select withdrawal_id, party_id, wake_at as due_at from withdrawal
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 32 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update withdrawal as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.withdrawal_id = clocked.withdrawal_id
+returning json_build_array(clocked.withdrawal_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_withdrawal_1
+with due as (
+select withdrawal_id, party_id, wake_at as due_at from withdrawal
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 1 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update withdrawal as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.withdrawal_id = clocked.withdrawal_id
+returning json_build_array(clocked.withdrawal_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_withdrawal_2
+with due as (
+select withdrawal_id, party_id, wake_at as due_at from withdrawal
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 2 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update withdrawal as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.withdrawal_id = clocked.withdrawal_id
+returning json_build_array(clocked.withdrawal_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_withdrawal_3
+with due as (
+select withdrawal_id, party_id, wake_at as due_at from withdrawal
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 3 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update withdrawal as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.withdrawal_id = clocked.withdrawal_id
+returning json_build_array(clocked.withdrawal_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_withdrawal_4
+with due as (
+select withdrawal_id, party_id, wake_at as due_at from withdrawal
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update withdrawal as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.withdrawal_id = clocked.withdrawal_id
+returning json_build_array(clocked.withdrawal_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_withdrawal_8
+with due as (
+select withdrawal_id, party_id, wake_at as due_at from withdrawal
+where wake_at <= (select $1::timestamptz)
+order by wake_at limit 8 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update withdrawal as claimed
+set wake_at = $1::timestamptz + offset_ms * interval '1 ms' + $2::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.withdrawal_id = clocked.withdrawal_id
+returning json_build_array(clocked.withdrawal_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_due_withdrawal_of_party
+with due as (
+select withdrawal_id, party_id, wake_at as due_at from withdrawal
+where wake_at <= $1::timestamptz and party_id = $2::text
+order by wake_at limit $3::int4 for update skip locked
+), clocked as (
+select due.*, coalesce(offset_ms, 0) as offset_ms from due left join test_clock using (party_id)
+)
+update withdrawal as claimed
+set wake_at = $1::timestamptz + $4::int8 * interval '1 ms',
+attempts = attempts + 1
+from clocked where claimed.withdrawal_id = clocked.withdrawal_id
+returning json_build_array(clocked.withdrawal_id) as key,
+clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms;
+
+-- claim_idempotency_key
+insert into idempotency_key (owner_id, idempotency_key, request_hash, created_at)
+values ($1::text, $2::text, $3::bytea, $4::timestamptz)
+on conflict do nothing returning owner_id;
+
+-- claim_webhook_queues
+with recursive waiting as (
+(select webhook_id from webhook_queue where wake_at is not null order by webhook_id limit 1)
+union all
+select (select queue.webhook_id from webhook_queue as queue
+where queue.wake_at is not null and queue.webhook_id > waiting.webhook_id order by queue.webhook_id limit 1)
+from waiting where waiting.webhook_id is not null
+), room as (
+select waiting.webhook_id, greatest(0, coalesce(held.free, $1::int4)) as free
+from waiting join webhook on webhook.webhook_id = waiting.webhook_id
+left join json_to_recordset($2::json) as held (webhook_id text, free int) on held.webhook_id = waiting.webhook_id
+order by hashtextextended(waiting.webhook_id, $3::int8)
+), due as (
+select queue.aggregate_id, queue.webhook_id
+from room cross join lateral (
+select aggregate_id, webhook_id from webhook_queue
+where webhook_queue.webhook_id = room.webhook_id and wake_at <= $4::timestamptz
+order by wake_at limit room.free for update skip locked
+) as queue
+limit $5::int4
+)
+update webhook_queue as claimed
+set wake_at = $4::timestamptz + $6::int8 * interval '1 ms', leased_until = $4::timestamptz + $6::int8 * interval '1 ms'
+from due where claimed.aggregate_id = due.aggregate_id and claimed.webhook_id = due.webhook_id
+returning claimed.aggregate_id, claimed.webhook_id, claimed.next_position, claimed.last_position,
+claimed.replay_until, claimed.resume_at, claimed.attempts, claimed.rewinds, claimed.wake_at;
+
+-- compare_with_bank
+with ours as (
+select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
+select invoice_id as aggregate_id, name || suffix as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id, kind, sign,
+minor as amount_minor, currency, case when kind <> 'authorise' then name || '.a' end as original_id,
+terms -> 'payer' -> 'card' ->> 'mask' as card_mask, certainty,
+case certainty when 'undone' then name || '.r' when 'undoes' then name || '.a' end as counterpart_id,
+'payment' as object, name as object_id, status, party_id, asked_at, known_at
+from payment
+cross join lateral (
+select invoice_id || '.' || payment_id as name, terms -> 'flow' ->> 'type' = 'instant' as is_instant,
+status in ('captured', 'refunding', 'refunded') as is_taken
+) as known
+cross join lateral (
+select max(created_at) filter (where type = 'payment_processed') as approved_at,
+max(created_at) filter (where type = 'payment_failed') as failed_at,
+max(created_at) filter (where type = 'payment_capture_started') as capture_asked_at,
+max(created_at) filter (where type = 'payment_captured') as captured_at,
+max(created_at) filter (where type in ('payment_reversal_started', 'payment_cancel_started')) as reversal_asked_at,
+max(created_at) filter (where type in ('payment_failed', 'payment_cancelled')) as reversed_at,
+case when bool_or("settledBecause" is not null and type in ('payment_failed', 'payment_cancelled')) then 'may' end
+as settled
+from event, json_to_recordset(facts) as fact (type text, "paymentId" text, "settledBecause" text)
+where aggregate_id = invoice_id and "paymentId" = payment_id
+) as log
+cross join lateral (values
+('.a', 'authorise', case when is_instant then 1 else 0 end, amount_minor,
+coalesce(settled, case when status in ('authorising', 'challenged', 'reversing') then 'open'
+when status = 'failed' then 'undone' else 'done' end),
+payment.created_at, coalesce(approved_at, failed_at)),
+('.c', 'capture', 1, coalesce(captured_minor, amount_minor),
+case when status = 'capturing' then 'open' when is_taken and not is_instant then 'done' else 'never' end,
+capture_asked_at, captured_at),
+('.r', 'reverse', case when is_instant then -1 else 0 end, amount_minor,
+coalesce(settled, case when status in ('reversing', 'cancelling') then 'open' when status = 'cancelled' then 'done'
+when status = 'failed' then 'undoes' else 'never' end),
+case when status = 'failed' then payment.created_at else reversal_asked_at end, reversed_at)
+) as operation (suffix, kind, sign, minor, certainty, asked_at, known_at)
+where invoice_id between $1::text and $2::text) as room
+union all
+select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
+select invoice_id as aggregate_id, name || '.' || refund_id as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id,
+'refund' as kind, -1 as sign, refund.amount_minor, refund.currency, name || '.a' as original_id,
+terms -> 'payer' -> 'card' ->> 'mask' as card_mask,
+case refund.status when 'pending' then 'open' when 'failed' then 'never' else coalesce(settled, 'done') end as certainty,
+null as counterpart_id, 'refund' as object, name || '.' || refund_id as object_id, refund.status, refund.party_id,
+refund.created_at as asked_at, ended.happened_at as known_at
+from refund
+join payment using (invoice_id, payment_id)
+cross join lateral (select invoice_id || '.' || payment_id as name) as known
+cross join lateral (
+select case when bool_or("settledBecause" is not null) then 'may' end as settled
+from event, json_to_recordset(facts) as fact (type text, "paymentId" text, "refundId" text, "settledBecause" text)
+where aggregate_id = invoice_id and "paymentId" = payment_id and "refundId" = refund_id
+) as log
+left join ledger_transfer as ended on ended.aggregate_id = invoice_id and ended.completes_pending and ended.step = 'refund'
+and ended.operation_id = 'payment/' || payment_id || '/refund/' || refund_id
+where invoice_id between $1::text and $2::text) as room
+union all
+select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
+select customer_id as aggregate_id, name || '.' || suffix as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id,
+kind, sign, amount_minor, currency, case when kind <> 'authorise' then name || '.charge' end as original_id,
+terms -> 'card' -> 'details' ->> 'mask' as card_mask, certainty,
+case certainty when 'undone' then name || '.reverse' when 'undoes' then name || '.charge' end as counterpart_id,
+'binding' as object, name as object_id, status, party_id, asked_at, known_at
+from binding
+left join (
+select aggregate_id, "bindingId",
+max(created_at) filter (where type = 'binding_charged') as charged_at,
+max(created_at) filter (where type = 'binding_reversal_started') as reversal_asked_at,
+max(created_at) filter (where type = 'binding_refund_started') as refund_asked_at,
+max(created_at) filter (where type in ('binding_succeeded', 'binding_failed')) as ended_at,
+bool_or(type = 'binding_failed' and reason is not null) as is_closed
+from event, json_to_recordset(facts) as fact (type text, "bindingId" text, reason text)
+where aggregate = 'customer' and aggregate_id between $1::text and $2::text
+group by aggregate_id, "bindingId"
+) as log on log.aggregate_id = customer_id and log."bindingId" = binding_id
+cross join lateral (
+select customer_id || '.' || binding_id as name, case when is_closed then 'may' end as closed,
+refund_asked_at is not null as is_refunded
+) as known
+cross join lateral (values
+('charge', 'authorise', 1,
+coalesce(closed, case when status in ('authorising', 'challenged', 'reversing') then 'open'
+when charged_at is null then 'undone' else 'done' end),
+created_at, coalesce(charged_at, ended_at)),
+('reverse', 'reverse', -1,
+coalesce(closed, case when is_refunded or status in ('authorising', 'challenged') then 'never'
+when status in ('reversing', 'returning') then 'open' when charged_at is null then 'undoes' else 'done' end),
+case when charged_at is null then created_at else coalesce(reversal_asked_at, charged_at) end, ended_at),
+('refund', 'refund', -1,
+coalesce(closed, case when not is_refunded then 'never' when status = 'refunding' then 'open' else 'done' end),
+refund_asked_at, ended_at)
+) as operation (suffix, kind, sign, certainty, asked_at, known_at)
+where customer_id between $1::text and $2::text) as room
+union all
+select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
+select withdrawal_id as aggregate_id, withdrawal_id || '.p' as operation_id, terms -> 'route' ->> 'bankId' as bank_id,
+'payout' as kind, -1 as sign, amount_minor, withdrawal.currency, null as original_id, card ->> 'mask' as card_mask,
+case withdrawal.status when 'sending' then 'open' when 'succeeded' then 'done' else 'never' end as certainty,
+null as counterpart_id, 'withdrawal' as object, withdrawal_id as object_id, withdrawal.status, withdrawal.party_id,
+withdrawal.created_at as asked_at, ended.happened_at as known_at
+from withdrawal
+left join destination using (destination_id)
+left join ledger_transfer as ended on ended.aggregate_id = withdrawal_id and ended.operation_id = 'withdrawal'
+and ended.step = 'payout' and ended.completes_pending
+where withdrawal_id between $1::text and $2::text) as room
+), line as (
+select *, row_number() over (partition by operation_id order by sequence) as copy
+from report_line where run_id = $3::text and aggregate_id between $1::text and $2::text
+), pair as (
+select operation_id, sequence,
+case
+when certainty is null then 'doubtful'
+when sequence is null and (bank_id is distinct from $4::text or certainty in ('never', 'undone', 'undoes', 'may'))
+then 'silent'
+when certainty = 'done' and copy = 1 and bank_id = $4::text
+and (line.kind, line.sign, line.amount_minor, line.currency) = (ours.kind, ours.sign, ours.amount_minor, ours.currency)
+and (line.original_id is null or line.original_id is not distinct from ours.original_id)
+and (line.card_mask is null or ours.card_mask is null
+or left(line.card_mask, 6) || right(line.card_mask, 4) = left(ours.card_mask, 6) || right(ours.card_mask, 4))
+then 'equal'
+else 'doubtful'
+end as verdict,
+json_strip_nulls(json_build_object(
+'operationId', operation_id,
+'isCounterpartBooked',
+exists (select from line as other where other.operation_id = ours.counterpart_id),
+'ours', case when certainty is not null then json_build_object(
+'bankId', bank_id, 'kind', ours.kind, 'sign', ours.sign, 'minor', ours.amount_minor, 'currency', ours.currency,
+'originalId', ours.original_id, 'cardMask', ours.card_mask, 'certainty', certainty, 'object', object,
+'objectId', object_id, 'status', status, 'partyId', party_id, 'askedAt', to_char(asked_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+'knownAt', to_char(known_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) end,
+'line', case when sequence is not null then json_build_object(
+'sequence', sequence, 'copy', copy, 'kind', line.kind, 'sign', line.sign, 'minor', line.amount_minor,
+'currency', line.currency, 'originalId', line.original_id, 'cardMask', line.card_mask,
+'at', to_char(booked_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) end)) as pair
+from ours full join line using (operation_id)
+)
+select count(*) filter (where verdict = 'equal') as equal,
+coalesce(json_agg(pair order by operation_id, sequence) filter (where verdict = 'doubtful'), '[]') as pairs
+from pair;
+
+-- count_owed_returns
+select count(*) as owed, count(*) filter (where refund_due_at < $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms') as overdue
+from binding left join test_clock using (party_id) where refund_due_at is not null;
+
+-- count_parked_webhook_queues
+select count(*) as parked from webhook_queue
+where stuck_at is not null and exists (select from webhook where webhook.webhook_id = webhook_queue.webhook_id);
+
+-- count_unbalanced
+with account as (
+select account_id, forbids_overdraft, code = 'binding.clearing' as clears,
+split_part(account_id, ':', 1) as mode, split_part(account_id, ':', 2) as currency,
+sum(debits_posted) as debits_posted, sum(credits_posted) as credits_posted,
+sum(debits_pending) as debits_pending, sum(credits_pending) as credits_pending
+from ledger_balance left join ledger_account using (account_id)
+group by account_id, forbids_overdraft, code
+), kind as (
+select sum(debits_posted) <> sum(credits_posted) or sum(debits_pending) <> sum(credits_pending) as is_broken
+from account group by mode, currency
+)
+select (select count(*) from kind where is_broken) + count(*) as broken
+from account
+where forbids_overdraft and credits_posted < debits_posted + debits_pending
+or clears and credits_posted - debits_posted <> debits_pending;
+
+-- delete_bank
+with kept as (
+select (select count(*) from terminal where bank_id = $1::text)
++ (select count(*) from payout_terminal where bank_id = $1::text) as terminals
+), gone as (
+delete from bank where bank_id = $1::text and (select terminals from kept) = 0 returning bank_id
+)
+select exists (select from gone) as is_deleted, terminals from kept;
+
+-- delete_card
+with gone as (
+delete from card where card_id = $1::text and party_id = $2::text returning card_id, party_id, session_id, external_id
+), code as (
+delete from security_code using gone where security_code.session_id = gone.session_id
+), freed as (
+delete from external_id using gone
+where external_id.party_id = gone.party_id and operation = 'createPaymentResource'
+and external_id.external_id = gone.external_id and entity_id = gone.card_id
+)
+select card_id from gone;
+
+-- delete_customer
+with changed as (
+update customer set version = version + 1, changed_at = greatest(customer.changed_at, $1::timestamptz), status = 'deleted', active_binding_id = null
+where customer_id = $2::text and version = $3::int4
+returning customer_id, party_id, version, changed_at
+), hastened as (
+update binding set wake_at = $1::timestamptz
+from changed where binding.customer_id = changed.customer_id and wake_at > $1::timestamptz
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select customer_id, version, 'customer', party_id, changed_at, $4::json from changed
+)
+select version from changed;
+
+-- delete_expired_security_codes
+delete from security_code where session_id in
+(select session_id from security_code where expires_at <= $1::timestamptz limit $2::int4 for update skip locked)
+returning session_id;
+
+-- delete_old_security_code_keys
+delete from security_code_key where half_hour < $1::int4;
+
+-- delete_retained_card
+with gone as (
+delete from card where card_id = $1::text and retained_for::jsonb = ($2::json)::jsonb returning card_id, party_id, session_id, external_id
+), code as (
+delete from security_code using gone where security_code.session_id = gone.session_id
+), freed as (
+delete from external_id using gone
+where external_id.party_id = gone.party_id and operation = 'createPaymentResource'
+and external_id.external_id = gone.external_id and entity_id = gone.card_id
+)
+select card_id from gone;
+
+-- delete_unretained_cards
+with gone as (
+delete from card where card_id in (
+select card_id from card where not is_retained and stored_at < $1::timestamptz
+limit $2::int4 for update skip locked
+) returning card_id, party_id, session_id, external_id
+), code as (
+delete from security_code using gone where security_code.session_id = gone.session_id
+), freed as (
+delete from external_id using gone
+where external_id.party_id = gone.party_id and operation = 'createPaymentResource'
+and external_id.external_id = gone.external_id and entity_id = gone.card_id
+)
+select card_id from gone;
+
+-- delete_webhook
+with gone as (
+delete from webhook where webhook_id = $1::text and party_id = $2::text returning webhook_id
+), keyless as (
+delete from webhook_key where webhook_id in (select webhook_id from gone)
+)
+select webhook_id from gone;
+
+-- earliest_due_of_party
+select place, wake_at from (
+select 0 as place, min(wake_at) as wake_at from invoice where party_id = $1::text and wake_at <= $2::timestamptz
+union all
+select 1 as place, min(wake_at) as wake_at from payment where party_id = $1::text and wake_at <= $2::timestamptz
+union all
+select 2 as place, min(wake_at) as wake_at from binding where party_id = $1::text and wake_at <= $2::timestamptz
+union all
+select 3 as place, min(wake_at) as wake_at from card where party_id = $1::text and wake_at <= $2::timestamptz
+union all
+select 4 as place, min(wake_at) as wake_at from series where party_id = $1::text and wake_at <= $2::timestamptz
+union all
+select 5 as place, min(wake_at) as wake_at from payer_email where party_id = $1::text and wake_at <= $2::timestamptz
+union all
+select 6 as place, min(wake_at) as wake_at from destination where party_id = $1::text and wake_at <= $2::timestamptz
+union all
+select 7 as place, min(wake_at) as wake_at from withdrawal where party_id = $1::text and wake_at <= $2::timestamptz
+) as due where wake_at is not null order by place;
+
+-- end_identity_challenge
+update identity_challenge set status = $1::text, failure_reason = $2::text
+where identity_id = $3::text and challenge_id = $4::text and status = 'pending'
+returning challenge_id;
+
+-- end_payer_email
+update payer_email
+set status = $1::text, ended_at = $2::timestamptz, subject = $3::text, text_body = $4::text, html_body = $5::text,
+refusal = $6::text, wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
+where invoice_id = $7::text and payment_id = $8::text and status = 'waiting';
+
+-- end_refund
+with moved as (
+update payment
+set version = payment.version + 1, status = $1::text, captured_minor = $2::int8, refunded_minor = $3::int8,
+state = $4::json, wake_at = $5::timestamptz, attempts = $6::int4, stuck_at = null, stuck_reason = null
+
+where payment.invoice_id = $7::text and payment.payment_id = $8::text and payment.version = $9::int4
+returning payment.invoice_id
+), changed as (
+update invoice
+set version = invoice.version + $10::int4, changed_at = greatest(invoice.changed_at, $11::timestamptz),
+status = case when $12::bool then 'paid' else status end,
+payment_in_progress = $13::bool,
+wake_at = case when $13::bool or $12::bool or status <> 'unpaid' then null else due_date end
+from moved where invoice.invoice_id = moved.invoice_id
+returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select invoice_id, version - json_array_length($14::json) + entry.place::int, 'invoice', party_id,
+changed_at, entry.facts
+from changed, json_array_elements($14::json) with ordinality as entry (facts, place)
+), ended as (
+update refund set status = $15::text, failure = $16::json
+from changed where refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $17::text
+)
+select version, record_journal(changed.invoice_id, $18::text, changed.changed_at, $19::json) as journal from changed;
+
+-- end_series_attempt
+update series_attempt
+set outcome = $1::text, ended_at = $2::timestamptz, network = $3::text, code = $4::text, advice = $5::text,
+effect = $6::text, rule = $7::text, pack = $8::text
+where series_id = $9::text and invoice_id = $10::text and payment_id = $11::text and outcome = 'pending';
+
+-- end_withdrawal
+with changed as (
+update withdrawal set version = version + 1, changed_at = greatest(withdrawal.changed_at, $1::timestamptz), status = $2::text, result = $3::json,
+wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
+where withdrawal_id = $4::text and version = $5::int4
+returning withdrawal_id, party_id, wallet_id, amount_minor, version, changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select withdrawal_id, version, 'withdrawal', party_id, changed_at, $6::json from changed
+), locked as (
+select turnover.wallet_id, period, changed.amount_minor from payout_turnover as turnover
+join changed using (wallet_id)
+where $7::bool and period in ($8::text, $9::text)
+order by period for no key update of turnover
+), uncounted as (
+update payout_turnover as turnover
+set amount_minor = turnover.amount_minor - locked.amount_minor, payouts = payouts - 1
+from locked where turnover.wallet_id = locked.wallet_id and turnover.period = locked.period
+returning turnover.period
+)
+select record_journal(changed.withdrawal_id, $10::text, changed.changed_at, $11::json) as journal from changed, (select count(*) from uncounted) as before;
+
+-- expedite_retained_card
+update card set wake_at = $1::timestamptz, attempts = 0 where card_id = $2::text and wake_at > $1::timestamptz;
+
+-- find_broken_b1
+with since as (
+select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
+), touched as (
+select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
+), changed as (
+select aggregate_id from touched
+union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
+), cases as (
+select customer_id, binding_id, status, amount_minor, booked.*,
+case
+when status in ('returning', 'refunding')
+then (charged_minor, returned_minor, owed_minor) = (amount_minor, 0, amount_minor)
+when status in ('succeeded', 'withdrawn')
+then (charged_minor, returned_minor, owed_minor) = (amount_minor, amount_minor, 0)
+when status = 'failed'
+then charged_minor = returned_minor and charged_minor in (0, amount_minor) and owed_minor = 0
+else (charged_minor, returned_minor, owed_minor) = (0, 0, 0)
+end as holds
+from (select binding.* from changed join binding on customer_id = aggregate_id) as binding
+full join (
+select aggregate_id as customer_id, split_part(operation_id, '/', 2) as binding_id
+from changed join ledger_transfer using (aggregate_id)
+where operation_id like 'binding/%' group by 1, 2
+) as named using (customer_id, binding_id)
+cross join lateral (
+select coalesce(sum(posted_minor) filter (where step = 'charge'), 0) as charged_minor,
+coalesce(sum(posted_minor) filter (where step = 'return'), 0) as returned_minor,
+coalesce(sum(pending_minor), 0) as owed_minor
+from ledger_transfer
+where aggregate_id = customer_id and operation_id = 'binding/' || binding_id
+) as booked
+)
+select count(*) as checked, count(*) filter (where holds is not true) as broken,
+coalesce((select json_agg(example) from (select * from cases where holds is not true limit 5) as example), '[]')
+as examples
+from cases;
+
+-- find_broken_b2
+with since as (
+select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
+), touched as (
+select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
+), changed as (
+select aggregate_id from touched
+union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
+), cases as (
+select customer.customer_id, customer.status, active_binding_id, latest.binding_id,
+case customer.status
+when 'deleted' then active_binding_id is null
+else active_binding_id is not distinct from latest.binding_id
+end as holds
+from changed join customer on customer_id = aggregate_id
+left join lateral (
+select binding_id from binding
+where binding.customer_id = customer.customer_id and bound_at_version is not null
+order by bound_at_version desc limit 1
+) as latest on true
+)
+select count(*) as checked, count(*) filter (where holds is not true) as broken,
+coalesce((select json_agg(example) from (select * from cases where holds is not true limit 5) as example), '[]')
+as examples
+from cases;
+
+-- find_broken_i1
+with since as (
+select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
+), touched as (
+select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
+), changed as (
+select aggregate_id from touched
+union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
+), cases as (
+select split_part(account_id, ':', 1) as mode, split_part(account_id, ':', 2) as currency,
+sum(debits_posted)::text as debits_posted, sum(credits_posted)::text as credits_posted,
+sum(debits_pending)::text as debits_pending, sum(credits_pending)::text as credits_pending,
+sum(debits_posted) = sum(credits_posted) and sum(debits_pending) = sum(credits_pending) as holds
+from ledger_balance group by 1, 2
+)
+select count(*) as checked, count(*) filter (where holds is not true) as broken,
+coalesce((select json_agg(example) from (select * from cases where holds is not true limit 5) as example), '[]')
+as examples
+from cases;
+
+-- find_broken_i2
+with since as (
+select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
+), touched as (
+select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
+), changed as (
+select aggregate_id from touched
+union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
+), cases as (
+select account_id, shard, to_json(balance) as balance, to_json(summed) as transfers,
+(coalesce(balance.debits_posted, 0), coalesce(balance.credits_posted, 0),
+coalesce(balance.debits_pending, 0), coalesce(balance.credits_pending, 0))
+= (coalesce(summed.debits_posted, 0), coalesce(summed.credits_posted, 0),
+coalesce(summed.debits_pending, 0), coalesce(summed.credits_pending, 0)) as holds
+from ledger_balance as balance
+full join (
+select account_id, shard, sum(debits_posted) as debits_posted, sum(credits_posted) as credits_posted,
+sum(debits_pending) as debits_pending, sum(credits_pending) as credits_pending
+from (
+select * from ledger_checkpoint where (select instant from since) > '-infinity'
+union all
+select debit_account, debit_shard, posted_minor, 0, pending_minor, 0
+from ledger_transfer where created_at >= (select instant from since) and created_at >= $2::timestamptz
+union all
+select credit_account, credit_shard, 0, posted_minor, 0, pending_minor
+from ledger_transfer where created_at >= (select instant from since) and created_at >= $2::timestamptz
+) as leg
+group by account_id, shard
+) as summed using (account_id, shard)
+)
+select count(*) as checked, count(*) filter (where holds is not true) as broken,
+coalesce((select json_agg(example) from (select * from cases where holds is not true limit 5) as example), '[]')
+as examples
+from cases;
+
+-- find_broken_i3
+with since as (
+select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
+), touched as (
+select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
+), changed as (
+select aggregate_id from touched
+union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
+), cases as (
+select done.aggregate_id, done.operation_id, done.step,
+count(held.step) = 1 and count(*) = 1
+and bool_and(held.pending_minor = -done.pending_minor and held.pending_minor >= done.posted_minor
+and (held.debit_account, held.debit_shard, held.credit_account, held.credit_shard)
+= (done.debit_account, done.debit_shard, done.credit_account, done.credit_shard)) as holds
+from touched join ledger_transfer as done using (aggregate_id)
+left join ledger_transfer as held on held.aggregate_id = done.aggregate_id
+and held.operation_id = done.operation_id and held.step = done.step and held.phase = 'pending'
+where done.completes_pending
+group by done.aggregate_id, done.operation_id, done.step
+)
+select count(*) as checked, count(*) filter (where holds is not true) as broken,
+coalesce((select json_agg(example) from (select * from cases where holds is not true limit 5) as example), '[]')
+as examples
+from cases;
+
+-- find_broken_i4
+with since as (
+select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
+), touched as (
+select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
+), changed as (
+select aggregate_id from touched
+union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
+), cases as (
+select account_id, sum(credits_posted - debits_posted - debits_pending)::text as available,
+sum(credits_posted - debits_posted - debits_pending) >= 0 as holds
+from ledger_account join ledger_balance using (account_id)
+where forbids_overdraft group by account_id
+)
+select count(*) as checked, count(*) filter (where holds is not true) as broken,
+coalesce((select json_agg(example) from (select * from cases where holds is not true limit 5) as example), '[]')
+as examples
+from cases;
+
+-- find_broken_i5
+with since as (
+select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
+), touched as (
+select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
+), changed as (
+select aggregate_id from touched
+union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
+), cases as (
+select transfer.aggregate_id, operation_id, step, debit_account, credit_account,
+debited.livemode = credited.livemode and debited.currency = credited.currency as holds
+from ledger_transfer as transfer
+left join ledger_account as debited on debited.account_id = debit_account
+left join ledger_account as credited on credited.account_id = credit_account
+where created_at >= $2::timestamptz
+)
+select count(*) as checked, count(*) filter (where holds is not true) as broken,
+coalesce((select json_agg(example) from (select * from cases where holds is not true limit 5) as example), '[]')
+as examples
+from cases;
+
+-- find_broken_i6
+with since as (
+select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
+), touched as (
+select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
+), changed as (
+select aggregate_id from touched
+union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
+), cases as (
+select touched.aggregate_id, split_part(operation_id, '/', 2) as payment,
+coalesce(sum(posted_minor) filter (where step in ('hold', 'sale')), 0) as captured_minor,
+coalesce(sum(posted_minor + open_minor) filter (where step = 'refund'), 0) as refunded_minor,
+coalesce(sum(posted_minor) filter (where step in ('hold', 'sale')), 0)
+>= coalesce(sum(posted_minor + open_minor) filter (where step = 'refund'), 0) as holds
+from touched cross join lateral (
+select operation_id, step, sum(pending_minor) as open_minor, sum(posted_minor) as posted_minor,
+bool_or(phase = 'pending') as was_held
+from ledger_transfer as transfer where transfer.aggregate_id = touched.aggregate_id
+group by operation_id, step
+) as done
+where operation_id like 'payment/%' group by 1, 2
+)
+select count(*) as checked, count(*) filter (where holds is not true) as broken,
+coalesce((select json_agg(example) from (select * from cases where holds is not true limit 5) as example), '[]')
+as examples
+from cases;
+
+-- find_broken_i7
+with since as (
+select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
+), touched as (
+select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
+), changed as (
+select aggregate_id from touched
+union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
+), cases as (
+select touched.aggregate_id, operation_id, array_agg(step) as steps,
+count(distinct (open_minor > 0, posted_minor > 0)) filter (where was_held) <= 1
+and count(*) filter (where step in ('hold', 'sale')) <= 1
+and (count(*) filter (where step = 'fee') = 0
+or count(*) filter (where step in ('hold', 'sale') and posted_minor > 0) = 1) as holds
+from touched cross join lateral (
+select operation_id, step, sum(pending_minor) as open_minor, sum(posted_minor) as posted_minor,
+bool_or(phase = 'pending') as was_held
+from ledger_transfer as transfer where transfer.aggregate_id = touched.aggregate_id
+group by operation_id, step
+) as done
+group by 1, 2
+)
+select count(*) as checked, count(*) filter (where holds is not true) as broken,
+coalesce((select json_agg(example) from (select * from cases where holds is not true limit 5) as example), '[]')
+as examples
+from cases;
+
+-- find_broken_i8
+with since as (
+select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
+), touched as (
+select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
+), changed as (
+select aggregate_id from touched
+union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
+), cases as (
+select held.aggregate_id, held.operation_id, held.step, held.pending_minor, held.created_at,
+exists (
+select from ledger_transfer as done where done.completes_pending and done.aggregate_id = held.aggregate_id
+and done.operation_id = held.operation_id and done.step = held.step
+) as holds
+from ledger_transfer as held
+where held.step = 'hold' and held.phase = 'pending' and held.created_at < now() - interval '31 days'
+and held.created_at >= $2::timestamptz - interval '31 days' union all 
+select held.aggregate_id, held.operation_id, held.step, held.pending_minor, held.created_at,
+exists (
+select from ledger_transfer as done where done.completes_pending and done.aggregate_id = held.aggregate_id
+and done.operation_id = held.operation_id and done.step = held.step
+) as holds
+from ledger_transfer as held
+where held.step = 'refund' and held.phase = 'pending' and held.created_at < now() - interval '4 days'
+and held.created_at >= $2::timestamptz - interval '4 days' union all 
+select held.aggregate_id, held.operation_id, held.step, held.pending_minor, held.created_at,
+exists (
+select from ledger_transfer as done where done.completes_pending and done.aggregate_id = held.aggregate_id
+and done.operation_id = held.operation_id and done.step = held.step
+) as holds
+from ledger_transfer as held
+where held.step = 'payout' and held.phase = 'pending' and held.created_at < now() - interval '4 days'
+and held.created_at >= $2::timestamptz - interval '4 days'
+)
+select count(*) as checked, count(*) filter (where holds is not true) as broken,
+coalesce((select json_agg(example) from (select * from cases where holds is not true limit 5) as example), '[]')
+as examples
+from cases;
+
+-- find_broken_i9
+with since as (
+select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
+), touched as (
+select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
+), changed as (
+select aggregate_id from touched
+union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
+), cases as (
+select account_id, sum(credits_posted - debits_posted)::text as own, sum(debits_pending)::text as returning,
+sum(credits_posted - debits_posted) = sum(debits_pending) as holds
+from ledger_account join ledger_balance using (account_id)
+where code = 'binding.clearing' group by account_id
+)
+select count(*) as checked, count(*) filter (where holds is not true) as broken,
+coalesce((select json_agg(example) from (select * from cases where holds is not true limit 5) as example), '[]')
+as examples
+from cases;
+
+-- find_broken_i9a
+with since as (
+select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
+), touched as (
+select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
+), changed as (
+select aggregate_id from touched
+union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
+), cases as (
+select held.aggregate_id, held.operation_id, held.step, held.pending_minor, held.created_at,
+exists (
+select from ledger_transfer as done where done.completes_pending and done.aggregate_id = held.aggregate_id
+and done.operation_id = held.operation_id and done.step = held.step
+) as holds
+from ledger_transfer as held
+where held.step = 'return' and held.phase = 'pending' and held.created_at < now() - interval '24 hours'
+and held.created_at >= $2::timestamptz - interval '24 hours'
+)
+select count(*) as checked, count(*) filter (where holds is not true) as broken,
+coalesce((select json_agg(example) from (select * from cases where holds is not true limit 5) as example), '[]')
+as examples
+from cases;
+
+-- find_broken_p1
+with since as (
+select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
+), touched as (
+select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
+), changed as (
+select aggregate_id from touched
+union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
+), cases as (
+select invoice_id, payment_id, status, said.held_minor, said.taken_minor, said.returned_minor, said.returning_minor,
+booked.held_minor as booked_held, booked.taken_minor as booked_taken, booked.returned_minor as booked_returned,
+booked.returning_minor as booked_returning,
+(coalesce(said.held_minor, 0), coalesce(said.taken_minor, 0), coalesce(said.returned_minor, 0),
+coalesce(said.returning_minor, 0))
+= (coalesce(booked.held_minor, 0), coalesce(booked.taken_minor, 0), coalesce(booked.returned_minor, 0),
+coalesce(booked.returning_minor, 0)) as holds
+from (
+select invoice_id, payment_id, status,
+case when status in ('held', 'capturing', 'cancelling') then amount_minor else 0 end as held_minor,
+case when status in ('captured', 'refunding', 'refunded') then captured_minor else 0 end as taken_minor,
+refunded_minor as returned_minor,
+coalesce((state -> 'refund' ->> 'minor')::bigint, 0) as returning_minor
+from changed join payment on invoice_id = aggregate_id
+) as said
+full join (
+select aggregate_id as invoice_id, split_part(operation_id, '/', 2) as payment_id,
+sum(pending_minor) filter (where step = 'hold') as held_minor,
+sum(posted_minor) filter (where step in ('hold', 'sale')) as taken_minor,
+sum(posted_minor) filter (where step = 'refund') as returned_minor,
+sum(pending_minor) filter (where step = 'refund') as returning_minor
+from changed join ledger_transfer using (aggregate_id)
+where operation_id like 'payment/%'
+group by 1, 2
+) as booked using (invoice_id, payment_id)
+)
+select count(*) as checked, count(*) filter (where holds is not true) as broken,
+coalesce((select json_agg(example) from (select * from cases where holds is not true limit 5) as example), '[]')
+as examples
+from cases;
+
+-- find_broken_p2
+with since as (
+select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
+), touched as (
+select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
+), changed as (
+select aggregate_id from touched
+union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
+), cases as (
+select invoice_id, payment_id, refund_id, status, amount_minor, fee_minor, booked.*,
+case status
+when 'pending' then (booked.open_minor, booked.posted_minor) = (amount_minor + fee_minor, 0)
+when 'succeeded' then (booked.open_minor, booked.posted_minor) = (0, amount_minor + fee_minor)
+else (booked.open_minor, booked.posted_minor) = (0, 0)
+end as holds
+from changed join refund on invoice_id = aggregate_id
+left join lateral (
+select sum(pending_minor) as open_minor, sum(posted_minor) as posted_minor from ledger_transfer
+where aggregate_id = invoice_id and operation_id = 'payment/' || payment_id || '/refund/' || refund_id
+) as booked on true
+)
+select count(*) as checked, count(*) filter (where holds is not true) as broken,
+coalesce((select json_agg(example) from (select * from cases where holds is not true limit 5) as example), '[]')
+as examples
+from cases;
+
+-- find_broken_w1
+with since as (
+select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
+), touched as (
+select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
+), changed as (
+select aggregate_id from touched
+union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
+), cases as (
+select coalesce(withdrawal_id, aggregate_id) as withdrawal_id, said.status, said.held_minor, said.paid_minor,
+said.fee_minor, booked.*,
+said.status is not null
+and (said.held_minor, said.paid_minor, said.fee_minor)
+= (coalesce(booked.held_minor, 0), coalesce(booked.paid_minor, 0), coalesce(booked.fee_minor, 0))
+and coalesce(booked.wallets, '') in ('', said.wallet_id) as holds
+from (
+select withdrawal_id, wallet_id, status,
+case when status = 'sending' then amount_minor else 0 end as held_minor,
+case when status = 'succeeded' then amount_minor else 0 end as paid_minor,
+case when status = 'failed' then 0 else fee_minor end as fee_minor
+from withdrawal where not $1::bool or withdrawal_id in (select aggregate_id from touched)
+) as said
+full join (
+select aggregate_id, sum(pending_minor) filter (where step = 'payout') as held_minor,
+sum(posted_minor) filter (where step = 'payout') as paid_minor,
+sum(pending_minor + posted_minor) filter (where step = 'payout_fee') as fee_minor,
+string_agg(distinct split_part(debit_account, ':', 4), ' ') as wallets
+from touched join ledger_transfer using (aggregate_id)
+where operation_id = 'withdrawal' group by aggregate_id
+) as booked on booked.aggregate_id = withdrawal_id
+)
+select count(*) as checked, count(*) filter (where holds is not true) as broken,
+coalesce((select json_agg(example) from (select * from cases where holds is not true limit 5) as example), '[]')
+as examples
+from cases;
+
+-- find_broken_w2
+with since as (
+select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
+), touched as (
+select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
+), changed as (
+select aggregate_id from touched
+union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
+), cases as (
+select coalesce(deposit_id, aggregate_id) as deposit_id, said.amount_minor, booked.*,
+(said.amount_minor, said.wallet_id) = (booked.minor, booked.wallets) as holds
+from (select * from deposit where not $1::bool or deposit_id in (select aggregate_id from touched)) as said
+full join (
+select aggregate_id, sum(posted_minor) as minor, string_agg(distinct split_part(credit_account, ':', 4), ' ') as wallets
+from touched join ledger_transfer using (aggregate_id)
+where operation_id = 'deposit' group by aggregate_id
+) as booked on booked.aggregate_id = deposit_id
+)
+select count(*) as checked, count(*) filter (where holds is not true) as broken,
+coalesce((select json_agg(example) from (select * from cases where holds is not true limit 5) as example), '[]')
+as examples
+from cases;
+
+-- find_broken_w3
+with since as (
+select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
+), touched as (
+select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
+), changed as (
+select aggregate_id from touched
+union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
+), cases as (
+select coalesce(transfer_id, aggregate_id) as transfer_id, said.status, said.amount_minor, booked.*,
+said.status is not null
+and (case said.status when 'succeeded' then said.amount_minor else 0 end) = coalesce(booked.minor, 0)
+and coalesce(booked.wallets, '') in ('', said.sender_id || '>' || said.receiver_id) as holds
+from (select * from wallet_transfer where not $1::bool or transfer_id in (select aggregate_id from touched)) as said
+full join (
+select aggregate_id, sum(posted_minor) as minor,
+string_agg(distinct split_part(debit_account, ':', 4) || '>' || split_part(credit_account, ':', 4), ' ') as wallets
+from touched join ledger_transfer using (aggregate_id)
+where operation_id = 'transfer' group by aggregate_id
+) as booked on booked.aggregate_id = transfer_id
+)
+select count(*) as checked, count(*) filter (where holds is not true) as broken,
+coalesce((select json_agg(example) from (select * from cases where holds is not true limit 5) as example), '[]')
+as examples
+from cases;
+
+-- find_end_of_reconciliation_page
+select least(
+(select aggregate_id from report_line where run_id = $1::text and aggregate_id >= $2::text order by aggregate_id offset $3::int4 limit 1),
+(select invoice_id from payment where invoice_id >= $2::text order by invoice_id offset $3::int4 limit 1),
+(select invoice_id from refund where invoice_id >= $2::text order by invoice_id offset $3::int4 limit 1),
+(select customer_id from binding where customer_id >= $2::text order by customer_id offset $3::int4 limit 1),
+(select withdrawal_id from withdrawal where withdrawal_id >= $2::text order by withdrawal_id offset $3::int4 limit 1)) as last;
+
+-- find_settled_time
+select least(
+now() - $1::int8 * interval '1 ms',
+(select min(xact_start) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()),
+(select min(prepared) - $1::int8 * interval '1 ms' from pg_prepared_xacts
+where database = current_database())) as until;
+
+-- fix_webhook_messages
+insert into webhook_message as message (aggregate_id, position, body, created_at)
+select aggregate_id, position, body, $1::timestamptz
+from json_to_recordset($2::json) as fresh (aggregate_id text, position bigint, body text)
+order by aggregate_id, position
+on conflict (aggregate_id, position) do update set body = message.body
+returning aggregate_id, position, body;
+
+-- forget_idempotency_keys
+delete from idempotency_key where (owner_id, idempotency_key) in
+(select owner_id, idempotency_key from idempotency_key where created_at < $1::timestamptz limit $2::int4)
+returning owner_id;
+
+-- forget_ledger_checkpoint
+delete from ledger_checkpoint;
+
+-- give_up_binding
+update binding set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where customer_id = $3::json ->> 0 and binding_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
+
+-- give_up_card
+update card set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where card_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- give_up_destination
+update destination set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where destination_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- give_up_invoice
+update invoice set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where invoice_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- give_up_payer_email
+update payer_email set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
+
+-- give_up_payment
+update payment set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
+
+-- give_up_series
+update series set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where series_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- give_up_withdrawal
+update withdrawal set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where withdrawal_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- hasten_binding
+update binding set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where customer_id = $2::json ->> 0 and binding_id = $2::json ->> 1 and wake_at > $1::timestamptz returning json_build_array(customer_id, binding_id) as key;
+
+-- hasten_card
+update card set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where card_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(card_id) as key;
+
+-- hasten_destination
+update destination set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where destination_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(destination_id) as key;
+
+-- hasten_invoice
+update invoice set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where invoice_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(invoice_id) as key;
+
+-- hasten_payer_email
+update payer_email set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and wake_at > $1::timestamptz returning json_build_array(invoice_id, payment_id) as key;
+
+-- hasten_payment
+update payment set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and wake_at > $1::timestamptz returning json_build_array(invoice_id, payment_id) as key;
+
+-- hasten_series
+update series set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where series_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(series_id) as key;
+
+-- hasten_withdrawal
+update withdrawal set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where withdrawal_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(withdrawal_id) as key;
+
+-- hold_chargeable_customer
+select binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, customer.shop_id as of_shop, series_id, contact_info,
+customer.active_binding_id is not null as is_ready
+from customer left join binding
+on binding.customer_id = customer.customer_id and binding.binding_id = customer.active_binding_id
+where customer.customer_id = $1::text and customer.party_id = $2::text
+and customer.status <> 'deleted'
+for share of customer;
+
+-- insert_api_key
+insert into api_key (key_id, party_id, name, livemode, scopes, secret_hash, key_version, created_at)
+values ($1::text, $2::text, $3::text, $4::bool, $5::text, $6::bytea, $7::int4, $8::timestamptz);
+
+-- insert_binding
+with unchanged as (
+select customer_id from customer where customer_id = $1::text and version = $2::int4 - 1 for update
+), kept as (update card
+set is_retained = true, wake_at = coalesce(wake_at, date_trunc('minute', valid_until) + interval '1 minute'),
+retained_for = (coalesce(retained_for::jsonb, '[]') || to_jsonb($3::text))::json
+from unchanged where card_id = $4::text and card.party_id = $5::text
+returning card_id
+), changed as (
+update customer set version = version + 1, changed_at = greatest(customer.changed_at, $6::timestamptz), bindings_made = $7::int4
+from unchanged where customer.customer_id = unchanged.customer_id and exists (select from kept)
+returning customer.customer_id, party_id, version, changed_at
+), identified as (
+insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+select changed.party_id, 'createBinding', $8::text, $9::text, $10::bytea
+from changed where $8::text is not null
+), made as (
+insert into binding (customer_id, binding_id, party_id, shop_id, version, number, status, created_at, amount_minor, currency, terms, state, external_id, refund_due_at, card_fingerprint, wake_at, attempts)
+select $1::text, $9::text, $5::text, $11::text, $2::int4, $7::int4, $12::text, $13::timestamptz, $14::int8, $15::text, $16::json, $17::json, $8::text, $18::timestamptz, $19::bytea, $20::timestamptz, $21::int4 from changed
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select customer_id, version, 'customer', party_id, changed_at, $22::json from changed
+)
+select not exists (select from unchanged) as version_conflict, exists (select from changed) as is_made;
+
+-- insert_card
+with claim as (
+insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+select $1::text, 'createPaymentResource', $2::text, $3::text, $4::bytea where $2::text is not null
+on conflict do nothing returning entity_id
+), claimed as (
+select where $2::text is null or exists (select from claim)
+), made as (
+insert into card (card_id, party_id, session_id, made_for_kind, made_for_id, purpose, valid_until, payment_system, mask, client_info, fingerprint, fingerprint_key_version, match_hash, stored_at, external_id, ciphertext, key_version)
+select $3::text, $1::text, $5::text, $6::text, $7::text, $8::text, $9::timestamptz, $10::text, $11::text, $12::json, $13::bytea, $14::int4, $4::bytea, $15::timestamptz, $2::text, $16::bytea, $17::int4
+from claimed
+returning card_id
+), code as (
+insert into security_code (session_id, card_id, half_hour, ciphertext, expires_at)
+select $5::text, $3::text, $18::int4, $19::bytea, $20::timestamptz from made, security_code_key
+where security_code_key.half_hour = $18::int4 and security_code_key.wrapped = $21::bytea
+returning session_id)
+select exists (select from code) as has_code from made;
+
+-- insert_card_decline
+insert into card_decline
+(card_key, invoice_id, payment_id, party_id, shop_id, amount_minor, currency, by_merchant, attempted_at)
+values ($1::bytea, $2::text, $3::text, $4::text, $5::text, $6::int8, $7::text, $8::bool, $9::timestamptz)
+on conflict do nothing;
+
+-- insert_card_stop
+with stopped as (
+insert into card_stop (card_key, invoice_id, payment_id, party_id, shop_id, everywhere, stopped_at, rule, pack)
+values ($1::bytea, $2::text, $3::text, $4::text, $5::text, $6::bool, $7::timestamptz, $8::text, $9::text)
+on conflict do nothing
+), concerned as (
+select series_id from series
+where card_key = $1::bytea and status = 'active' and series_id <> $10::text
+and ($6::bool or party_id = $4::text and shop_id = $5::text)
+order by series_id for update
+)
+update series set wake_at = least(wake_at, $7::timestamptz)
+from concerned where series.series_id = concerned.series_id;
+
+-- insert_charge
+with 
+held as (
+update series
+set version = version + 1, chain = $1::text, state = $2::json, changed_at = $3::timestamptz,
+wake_at = $4::timestamptz, attempts = 0, stuck_at = null, stuck_reason = null
+where series_id = $5::text and version = $6::int4
+returning series_id, party_id, version, changed_at
+), noted as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select series_id, version, 'series', party_id, changed_at, $7::json from held
+), attempted as (
+insert into series_attempt
+(series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
+select series_id, $8::text, $9::text, changed_at, $10::int8, $11::text, $12::bool, $13::text, 'pending'
+from held
+), changed as (
+update invoice
+set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $14::timestamptz),
+payments_made = payments_made + 1, payment_in_progress = true, wake_at = null
+from held where invoice.invoice_id = $8::text and invoice.version = $15::int4
+returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
+), identified as (
+insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+select changed.party_id, 'createPayment', $16::text, $8::text || '.' || $9::text, $17::bytea
+from changed where $16::text is not null
+), made as (
+insert into payment (invoice_id, payment_id, party_id, shop_id, version, status, created_at, amount_minor, currency, captured_minor, refunded_minor, terms, state, external_id, wake_at, attempts)
+select $8::text, $9::text, $18::text, $19::text, $20::int4, $21::text, $22::timestamptz, $10::int8, $11::text, $23::int8, $24::int8, $25::json, $26::json, $16::text, $27::timestamptz, $28::int4 from changed
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select invoice_id, version, 'invoice', party_id, changed_at, $29::json from changed
+)
+select coalesce((select version from changed), version_conflict()) as version from held;
+
+-- insert_customer
+with claim as (
+insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+select $1::text, 'createCustomer', $2::text, $3::text, $4::bytea where $2::text is not null
+on conflict do nothing returning entity_id
+), claimed as (
+select where $2::text is null or exists (select from claim)
+), changed as (
+insert into customer (customer_id, party_id, shop_id, version, status, active_binding_id, created_at, contact_info, metadata, external_id, bindings_made, changed_at)
+select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::json, $11::json, $2::text, $12::int4, $13::timestamptz
+from claimed
+returning customer_id, party_id, version, changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select customer_id, version, 'customer', party_id, changed_at, $14::json from changed
+)
+select customer_id from changed;
+
+-- insert_data_key
+insert into data_key (purpose, key_version, wrapped, master_key_id, created_at)
+values ($1::text, $2::int4, $3::bytea, $4::text, $5::timestamptz)
+on conflict do nothing returning key_version;
+
+-- insert_deposit
+with changed as (
+insert into deposit (deposit_id, party_id, wallet_id, identity_id, source_id, created_at, amount_minor, currency, description) values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::timestamptz, $7::int8, $8::text, $9::text)
+on conflict do nothing returning deposit_id, party_id, 1 as version, created_at as changed_at
+), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select deposit_id, version, 'deposit', party_id, changed_at, $10::json from changed)
+select record_journal(changed.deposit_id, $11::text, changed.changed_at, $12::json) as journal from changed;
+
+-- insert_destination
+with claim as (
+insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+select $1::text, 'createDestination', $2::text, $3::text, $4::bytea where $2::text is not null
+on conflict do nothing returning entity_id
+), claimed as (
+select where $2::text is null or exists (select from claim)
+), changed as (
+insert into destination (destination_id, party_id, identity_id, version, name, currency, status, created_at, card_token, card, failure, metadata, external_id, changed_at, wake_at, attempts)
+select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::text, $10::timestamptz, $11::text, $12::json, $13::json, $14::json, $2::text, $10::timestamptz, $15::timestamptz, $16::int4 from claimed
+returning destination_id, party_id, version, changed_at
+), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select destination_id, version, 'destination', party_id, changed_at, $17::json from changed)
+select destination_id from changed;
+
+-- insert_identity
+with claim as (
+insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+select $1::text, 'createIdentity', $2::text, $3::text, $4::bytea where $2::text is not null
+on conflict do nothing returning entity_id
+), claimed as (
+select where $2::text is null or exists (select from claim)
+), changed as (
+insert into identity (identity_id, party_id, version, name, provider, class, level, is_blocked, created_at, metadata, external_id, effective_challenge, changed_at) select $3::text, $1::text, $5::int4, $6::text, $7::text, $8::text, $9::text, $10::bool, $11::timestamptz, $12::json, $2::text, $13::text, $11::timestamptz from claimed
+returning identity_id, party_id, version, changed_at
+), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select identity_id, version, 'identity', party_id, changed_at, $14::json from changed)
+select identity_id from changed;
+
+-- insert_identity_challenge
+insert into identity_challenge (identity_id, challenge_id, type, proofs, status, created_at, failure_reason) values ($1::text, $2::text, $3::text, $4::json, $5::text, $6::timestamptz, $7::text);
+
+-- insert_invoice
+with claim as (
+insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+select $1::text, 'createInvoice', $2::text, $3::text, $4::bytea where $2::text is not null
+on conflict do nothing returning entity_id
+), claimed as (
+select where $2::text is null or exists (select from claim)
+), changed as (
+insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, changed_at, wake_at)
+select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::int8, $12::text, $13::text, $14::text, $15::json, $16::json, $17::json, $18::json, $2::text, $9::timestamptz, $19::timestamptz
+from claimed
+returning invoice_id, party_id, version, changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select invoice_id, version, 'invoice', party_id, changed_at, $20::json from changed
+)
+select invoice_id from changed;
+
+-- insert_next_webhook_key
+with made as (
+insert into webhook_key (webhook_id, key_version, public_key, signing_public_key, ciphertext, ciphertext_key_version, signs_from)
+select webhook_id, $1::int4, $2::text, $3::text, $4::bytea, $5::int4, $6::timestamptz from webhook where webhook_id = $7::text
+on conflict do nothing returning key_version
+), gone as (
+delete from webhook_key
+where webhook_id = $7::text and key_version < $8::int4 and exists (select from made)
+)
+select key_version from made;
+
+-- insert_party
+insert into party (party_id, name, created_at) values ($1::text, $2::text, $3::timestamptz)
+on conflict do nothing returning party_id;
+
+-- insert_payer_email
+with its_series as (
+select party_id, series_id, terms from series where series_id = $1::text
+), posted as (
+insert into payer_email (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
+currency, reference, approval_code, wake_at, attempts)
+select $2::text, $3::text, party_id, series_id, 'waiting', $4::timestamptz, address, $5::timestamptz,
+$6::int8, $7::text, $8::text, $9::text, $4::timestamptz, 0
+from its_series, lateral (select coalesce($10::text, terms -> 'mandate' -> 'payer' -> 'contactInfo' ->> 'email')) as its (address) where address is not null
+on conflict do nothing
+)
+select;
+
+-- insert_payment
+with payable as (
+select invoice_id from invoice where invoice_id = $1::text and version = $2::int4 for update
+), kept as (update card
+set is_retained = true, wake_at = coalesce(wake_at, date_trunc('minute', valid_until) + interval '1 minute'),
+retained_for = (coalesce(retained_for::jsonb, '[]') || to_jsonb($3::text))::json
+from payable where card_id = $4::text and card.party_id = $5::text
+returning card_id
+), changed as (
+update invoice
+set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $6::timestamptz),
+payments_made = payments_made + 1, payment_in_progress = true, wake_at = null
+from kept where invoice.invoice_id = $1::text and invoice.version = $2::int4
+returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
+), identified as (
+insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+select changed.party_id, 'createPayment', $7::text, $1::text || '.' || $8::text, $9::bytea
+from changed where $7::text is not null
+), made as (
+insert into payment (invoice_id, payment_id, party_id, shop_id, version, status, created_at, amount_minor, currency, captured_minor, refunded_minor, terms, state, external_id, wake_at, attempts)
+select $1::text, $8::text, $5::text, $10::text, $11::int4, $12::text, $13::timestamptz, $14::int8, $15::text, $16::int8, $17::int8, $18::json, $19::json, $7::text, $20::timestamptz, $21::int4 from changed
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select invoice_id, version, 'invoice', party_id, changed_at, $22::json from changed
+)
+select exists (select from payable) as is_payable, exists (select from changed) as is_made;
+
+-- insert_payout_grant
+insert into payout_grant (grant_id, token_hash, kind, entity_id, amount_minor, currency, valid_until)
+values ($1::text, $2::bytea, $3::text, $4::text, $5::int8, $6::text, $7::timestamptz);
+
+-- insert_security_code
+insert into security_code (session_id, card_id, half_hour, ciphertext, expires_at)
+select $1::text, $2::text, $3::int4, $4::bytea, $5::timestamptz from security_code_key
+where security_code_key.half_hour = $3::int4 and security_code_key.wrapped = $6::bytea
+returning session_id;
+
+-- insert_security_code_key
+insert into security_code_key (half_hour, wrapped) values ($1::int4, $2::bytea)
+on conflict do nothing;
+
+-- insert_series
+with changed as (
+insert into series (series_id, party_id, shop_id, version, status, card_key, card_token, chain, terms, state, changed_at, wake_at)
+values ($1::text, $2::text, $3::text, $4::int4, $5::text, $6::bytea, $7::text, $8::text, $9::json, $10::json, $11::timestamptz, $12::timestamptz)
+on conflict do nothing
+returning series_id, party_id, version, changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select series_id, version, 'series', party_id, changed_at, $13::json from changed
+)
+select series_id from changed;
+
+-- insert_shop
+insert into shop (party_id, shop_id, livemode, name, url, category_id, currency, created_at)
+values ($1::text, $2::text, $3::bool, $4::text, $5::text, $6::int4, $7::text, $8::timestamptz)
+on conflict do nothing returning shop_id;
+
+-- insert_wallet
+with claim as (
+insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+select $1::text, 'createWallet', $2::text, $3::text, $4::bytea where $2::text is not null
+on conflict do nothing returning entity_id
+), claimed as (
+select where $2::text is null or exists (select from claim)
+), changed as (
+insert into wallet (wallet_id, party_id, identity_id, name, currency, created_at, metadata, external_id) select $3::text, $1::text, $5::text, $6::text, $7::text, $8::timestamptz, $9::json, $2::text from claimed
+returning wallet_id, party_id, 1 as version, created_at as changed_at
+), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select wallet_id, version, 'wallet', party_id, changed_at, $10::json from changed)
+select wallet_id from changed;
+
+-- insert_wallet_transfer
+with claim as (
+insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+select $1::text, 'createTransfer', $2::text, $3::text, $4::bytea where $2::text is not null
+on conflict do nothing returning entity_id
+), claimed as (
+select where $2::text is null or exists (select from claim)
+), changed as (
+insert into wallet_transfer (transfer_id, party_id, sender_id, receiver_id, created_at, amount_minor, currency, status, external_id) select $3::text, $1::text, $5::text, $6::text, $7::timestamptz, $8::int8, $9::text, $10::text, $2::text from claimed
+returning transfer_id, party_id, json_array_length($11::json) as version, created_at as changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select transfer_id, version - json_array_length($11::json) + entry.place::int, 'wallet_transfer', party_id,
+changed_at, entry.facts
+from changed, json_array_elements($11::json) with ordinality as entry (facts, place)
+)
+select record_journal(changed.transfer_id, $12::text, changed.changed_at, $13::json) as journal from changed;
+
+-- insert_webhook
+with made as (
+insert into webhook (webhook_id, party_id, topic, owner_id, wallet_id, event_types, url, created_at)
+select $1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text, $8::timestamptz
+where (select count(*) from webhook where party_id = $2::text and owner_id = $4::text) < $9::int4
+returning webhook_id
+), keyed as (
+insert into webhook_key (webhook_id, key_version, public_key, signing_public_key, ciphertext, ciphertext_key_version, signs_from)
+select webhook_id, $10::int4, $11::text, $12::text, $13::bytea, $14::int4, $15::timestamptz from made
+)
+select webhook_id from made;
+
+-- insert_withdrawal
+with claim as (
+insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+select $1::text, 'createWithdrawal', $2::text, $3::text, $4::bytea where $2::text is not null
+on conflict do nothing returning entity_id
+), claimed as (
+select where $2::text is null or exists (select from claim)
+), changed as (
+insert into withdrawal (withdrawal_id, party_id, wallet_id, destination_id, identity_id, version, status, created_at, amount_minor, fee_minor, currency, terms, result, external_id, changed_at, wake_at, attempts)
+select $3::text, $1::text, $5::text, $6::text, $7::text, $8::int4, $9::text, $10::timestamptz, $11::int8, $12::int8, $13::text, $14::json, $15::json, $2::text, $10::timestamptz, $16::timestamptz, $17::int4 from claimed
+returning withdrawal_id, party_id, version, changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select withdrawal_id, version - json_array_length($18::json) + entry.place::int, 'withdrawal', party_id,
+changed_at, entry.facts
+from changed, json_array_elements($18::json) with ordinality as entry (facts, place)
+), counted as (
+insert into payout_turnover as turnover (wallet_id, period, amount_minor, payouts)
+select $5::text, period, $11::int8, 1 from claimed, unnest(array[$19::text, $20::text]) as period
+where $21::bool
+on conflict (wallet_id, period) do update
+set amount_minor = turnover.amount_minor + excluded.amount_minor, payouts = turnover.payouts + 1
+returning period, amount_minor, payouts
+), turnover as (
+select max(amount_minor) filter (where period = $20::text) as day_minor,
+max(payouts) filter (where period = $20::text) as day_payouts,
+max(amount_minor) filter (where period = $19::text) as month_minor
+from counted
+)
+select case
+when day_minor > $22::int8 or day_payouts > $23::int8 or month_minor > $24::int8
+then reject_over_limit(to_json(turnover))
+else record_journal(changed.withdrawal_id, $25::text, changed.changed_at, $26::json)
+end as journal
+from changed, turnover;
+
+-- keep_card
+with asked as (select) update card
+set is_retained = true, wake_at = coalesce(wake_at, date_trunc('minute', valid_until) + interval '1 minute'),
+retained_for = (coalesce(retained_for::jsonb, '[]') || to_jsonb($1::text))::json
+from asked where card_id = $2::text and card.party_id = $3::text
+returning card_id;
+
+-- list_api_keys
+select key_id, party_id, name, livemode, scopes, created_at, expires_at, revoked_at from api_key where party_id = $1::text order by created_at, key_id;
+
+-- list_banks
+select bank_id, url, created_at,
+(select count(*) from terminal where terminal.bank_id = bank.bank_id and retired_at is null)
++ (select count(*) from payout_terminal as paying
+where paying.bank_id = bank.bank_id and retired_at is null) as terminals
+from bank order by bank_id;
+
+-- list_deposits
+select deposit_id, party_id, wallet_id, identity_id, source_id, created_at, amount_minor, currency, description from deposit where deposit.party_id = $1::text and ($2::text is null or deposit.wallet_id = $2::text)
+and ($3::text is null or deposit.identity_id = $3::text)
+and ($4::text is null or deposit.deposit_id = $4::text)
+and ($5::text is null or deposit.source_id = $5::text)
+and ($6::text is null or deposit.currency = $6::text)
+and ($7::timestamptz is null or deposit.created_at >= $7::timestamptz)
+and ($8::timestamptz is null or deposit.created_at < $8::timestamptz)
+and ($9::int8 is null or deposit.amount_minor >= $9::int8)
+and ($10::int8 is null or deposit.amount_minor <= $10::int8)
+and ($11::timestamptz is null or (deposit.created_at, deposit.deposit_id) < ($11::timestamptz, $12::text))
+order by deposit.created_at desc, deposit.deposit_id desc limit $13::int4;
+
+-- list_destinations
+select destination.destination_id, destination.party_id, destination.identity_id, destination.version, destination.name, destination.currency, destination.status, destination.created_at, destination.card_token, destination.card, destination.failure, destination.metadata, destination.external_id, identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked, provider from destination join identity using (identity_id) join party on party.party_id = destination.party_id where destination.party_id = $1::text and ($2::text is null or destination.identity_id = $2::text)
+and ($3::text is null or destination.currency = $3::text)
+and ($4::timestamptz is null or (destination.created_at, destination.destination_id) < ($4::timestamptz, $5::text))
+order by destination.created_at desc, destination.destination_id desc limit $6::int4;
+
+-- list_identities
+select identity_id, party_id, version, name, provider, class, level, is_blocked, created_at, metadata, external_id, effective_challenge from identity where identity.party_id = $1::text and ($2::text is null or identity.provider = $2::text)
+and ($3::text is null or identity.class = $3::text)
+and ($4::text is null or identity.level = $4::text)
+and ($5::timestamptz is null or (identity.created_at, identity.identity_id) < ($5::timestamptz, $6::text))
+order by identity.created_at desc, identity.identity_id desc limit $7::int4;
+
+-- list_owed_returns
+select customer_id, binding_id, party_id, status, amount_minor, currency, refund_due_at,
+refund_due_at < $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms' as is_overdue, stuck_reason
+from binding left join test_clock using (party_id)
+where refund_due_at is not null order by refund_due_at limit 1000;
+
+-- list_parties
+select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
+from party left join test_clock using (party_id) order by party.created_at;
+
+-- list_shops
+select party_id, shop_id, livemode, name, description, url, category_id, currency, fees, is_blocked, is_suspended, created_at, origins from shop where party_id = $1::text order by created_at, shop_id;
+
+-- list_terminals
+select shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at
+from (
+select party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at from terminal
+union all
+select party_id, null, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at from payout_terminal
+) as terminal
+where party_id = $1::text order by shop_id nulls last, retired_at is not null, priority, terminal_id;
+
+-- list_wallets
+select wallet.wallet_id, wallet.party_id, wallet.identity_id, wallet.name, wallet.currency, wallet.created_at, wallet.metadata, wallet.external_id, identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked, provider, level from wallet join identity using (identity_id) join party on party.party_id = wallet.party_id where wallet.party_id = $1::text and ($2::text is null or wallet.identity_id = $2::text)
+and ($3::text is null or wallet.currency = $3::text)
+and ($4::timestamptz is null or (wallet.created_at, wallet.wallet_id) < ($4::timestamptz, $5::text))
+order by wallet.created_at desc, wallet.wallet_id desc limit $6::int4;
+
+-- list_withdrawals
+select withdrawal_id, party_id, wallet_id, destination_id, identity_id, version, status, created_at, amount_minor, fee_minor, currency, terms, result, external_id from withdrawal where withdrawal.party_id = $1::text and ($2::text is null or withdrawal.wallet_id = $2::text)
+and ($3::text is null or withdrawal.identity_id = $3::text)
+and ($4::text is null or withdrawal.withdrawal_id = $4::text)
+and ($5::text is null or withdrawal.destination_id = $5::text)
+and ($6::text is null or withdrawal.status = $6::text)
+and ($7::text is null or withdrawal.currency = $7::text)
+and ($8::timestamptz is null or withdrawal.created_at >= $8::timestamptz)
+and ($9::timestamptz is null or withdrawal.created_at < $9::timestamptz)
+and ($10::int8 is null or withdrawal.amount_minor >= $10::int8)
+and ($11::int8 is null or withdrawal.amount_minor <= $11::int8)
+and ($12::timestamptz is null or (withdrawal.created_at, withdrawal.withdrawal_id) < ($12::timestamptz, $13::text))
+order by withdrawal.created_at desc, withdrawal.withdrawal_id desc limit $14::int4;
+
+-- lock_party_for_webhooks
+select party_id from party where party_id = $1::text for no key update;
+
+-- lock_series
+select series_id, party_id, shop_id, version, status, card_key, card_token, chain, terms, state, changed_at from series where series_id = $1::text for update;
+
+-- lock_webhook_feed
+select seen, mismatch_since from webhook_feed for update skip locked;
+
+-- make_webhook_event_numbers
+with wanted as (
+select aggregate_id, chunk, row_number() over (order by aggregate_id, chunk) as place
+from json_to_recordset($1::json) as wanted (aggregate_id text, chunk int)
+), counted as (
+update webhook_event_number_counter
+set last_base = greatest(last_base + (select count(*) from wanted),
+floor(extract(epoch from clock_timestamp() - timestamptz '2025-01-01Z'))::bigint * 8192)
+returning last_base - (select count(*) from wanted) as first_base
+)
+insert into webhook_event_number (aggregate_id, chunk, base)
+select aggregate_id, chunk, first_base + place from wanted, counted
+on conflict do nothing
+returning aggregate_id, chunk, base;
+
+-- mark_foreign_log
+update webhook_feed set mismatch_since = $1::timestamptz where mismatch_since is null;
+
+-- move_test_clock
+insert into test_clock (party_id, offset_ms) values ($1::text, $2::int8)
+on conflict (party_id) do update set offset_ms = greatest(test_clock.offset_ms, excluded.offset_ms)
+returning offset_ms;
+
+-- move_webhook_feed
+update webhook_feed set seen = $1::text;
+
+-- move_webhook_queues
+insert into webhook_queue as queue
+(aggregate_id, webhook_id, next_position, last_position, waiting_since, wake_at)
+select aggregate_id, webhook_id, first_position, last_position, $1::timestamptz, $1::timestamptz
+from json_to_recordset($2::json) as fresh
+(aggregate_id text, webhook_id text, first_position bigint, last_position bigint)
+order by aggregate_id, webhook_id
+on conflict (aggregate_id, webhook_id) do update
+set last_position = greatest(queue.last_position, excluded.last_position),
+waiting_since = case when excluded.last_position >= queue.next_position
+then coalesce(queue.waiting_since, excluded.waiting_since) else queue.waiting_since end,
+wake_at = case when queue.stuck_at is null and excluded.last_position >= queue.next_position
+then coalesce(queue.wake_at, excluded.wake_at) else queue.wake_at end;
+
+-- moved_test_clocks
+select party_id, offset_ms from test_clock where offset_ms > 0;
+
+-- name_series_of_binding
+update binding set series_id = $1::text where customer_id = $2::text and binding_id = $3::text;
+
+-- open_ledger_accounts
+with opened as (
+insert into ledger_account (account_id, livemode, currency, code, party_id, owner_id, forbids_overdraft, shards)
+select account_id, livemode, currency, code, party_id, owner_id, forbids_overdraft, shards
+from json_to_recordset($1::json) as asked (account_id text, livemode bool, currency text, code text, party_id text,
+owner_id text, forbids_overdraft bool, shards int)
+order by account_id
+on conflict do nothing
+returning account_id, forbids_overdraft, shards
+)
+insert into ledger_balance (account_id, shard, is_unsharded)
+select account_id, shard, forbids_overdraft and shards = 0
+from opened, generate_series(case when forbids_overdraft or shards = 0 then 0 else 1 end, shards) as shard;
+
+-- post_journal
+select post_journal($1::text, $2::text, $3::timestamptz, $4::json) as outcome;
+
+-- postpone_binding
+update binding set wake_at = $1::timestamptz
+where customer_id = $2::json ->> 0 and binding_id = $2::json ->> 1 and attempts = $3::int4 and wake_at is not null;
+
+-- postpone_card
+update card set wake_at = $1::timestamptz
+where card_id = $2::json ->> 0 and attempts = $3::int4 and wake_at is not null;
+
+-- postpone_destination
+update destination set wake_at = $1::timestamptz
+where destination_id = $2::json ->> 0 and attempts = $3::int4 and wake_at is not null;
+
+-- postpone_invoice
+update invoice set wake_at = $1::timestamptz
+where invoice_id = $2::json ->> 0 and attempts = $3::int4 and wake_at is not null;
+
+-- postpone_payer_email
+update payer_email set wake_at = $1::timestamptz
+where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and attempts = $3::int4 and wake_at is not null;
+
+-- postpone_payment
+update payment set wake_at = $1::timestamptz
+where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and attempts = $3::int4 and wake_at is not null;
+
+-- postpone_series
+update series set wake_at = $1::timestamptz
+where series_id = $2::json ->> 0 and attempts = $3::int4 and wake_at is not null;
+
+-- postpone_withdrawal
+update withdrawal set wake_at = $1::timestamptz
+where withdrawal_id = $2::json ->> 0 and attempts = $3::int4 and wake_at is not null;
+
+-- put_payout_terminal_first
+update payout_terminal set priority = case when bank_id = $1::text then $2::int4 else $2::int4 + 1 end
+where party_id = $3::text and priority in ($2::int4, $2::int4 + 1);
+
+-- put_recurring_settings
+insert into recurring_settings (party_id, shop_id, settings) values ($1::text, $2::text, $3::json)
+on conflict (party_id, shop_id) do update set settings = excluded.settings;
+
+-- put_terminals_first
+update terminal set priority = case when bank_id = $1::text then $2::int4 else $2::int4 + 1 end
+where party_id = $3::text and priority in ($2::int4, $2::int4 + 1);
+
+-- read_api_key
+select key_id, party_id, name, livemode, scopes, created_at, expires_at, revoked_at, secret_hash, key_version from api_key where key_id = $1::text;
+
+-- read_bank
+select url, secret_ciphertext, key_version from bank where bank_id = $1::text;
+
+-- read_binding
+select binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version from binding join customer using (customer_id)
+where customer_id = $1::text and binding_id = $2::text;
+
+-- read_binding_by_external_id
+select entity_id, claim.fingerprint as request_fingerprint
+from external_id as claim 
+where claim.party_id = $1::text and claim.operation = 'createBinding' and claim.external_id = $2::text;
+
+-- read_binding_of_customer
+select binding.binding_id is not null as found, customer.changed_at, binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version, (
+select before.binding_id from binding as before
+where before.customer_id = customer.customer_id and before.bound_at_version is not null
+and before.binding_id <> $1::text
+order by before.bound_at_version desc limit 1
+) as bound_before
+from customer
+left join binding on binding.customer_id = customer.customer_id and binding.binding_id = $1::text
+where customer.customer_id = $2::text and customer.party_id = $3::text
+and customer.status <> 'deleted';
+
+-- read_bindings_of_customer
+select binding.binding_id is not null as found, binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version
+from customer left join lateral (
+select * from binding
+where binding.customer_id = customer.customer_id and number > $1::int4
+order by number limit $2::int4
+) as binding on true
+where customer.customer_id = $3::text and customer.party_id = $4::text
+and customer.status <> 'deleted'
+order by number;
+
+-- read_bindings_of_series
+select binding_id from binding
+where customer_id = $1::text and status = 'succeeded'
+and (series_id = $2::text or series_id is null);
+
+-- read_bound_series
+select distinct series_id, case when series_id is null then binding_id end as binding_id
+from binding where customer_id = $1::text and status = 'succeeded';
+
+-- read_card_by_external_id
+select card.card_id, card.party_id, card.session_id, card.made_for_kind, card.made_for_id, card.purpose, card.valid_until, card.payment_system, card.mask, card.client_info, card.fingerprint, card.fingerprint_key_version, card.match_hash, claim.fingerprint as request_fingerprint
+from external_id as claim join card on card_id = entity_id
+where claim.party_id = $1::text and claim.operation = 'createPaymentResource' and claim.external_id = $2::text;
+
+-- read_card_of_party
+select card_id, party_id, session_id, made_for_kind, made_for_id, purpose, valid_until, payment_system, mask, client_info, fingerprint, fingerprint_key_version, match_hash from card where card_id = $1::text and party_id = $2::text;
+
+-- read_categories
+select category_id, name, description from category order by category_id;
+
+-- read_customer_by_external_id
+select customer.customer_id, customer.party_id, customer.shop_id, customer.version, customer.status, customer.active_binding_id, customer.created_at, customer.contact_info, customer.metadata, customer.external_id, customer.bindings_made, customer.changed_at, claim.fingerprint as request_fingerprint
+from external_id as claim join customer on customer_id = entity_id
+where claim.party_id = $1::text and claim.operation = 'createCustomer' and claim.external_id = $2::text;
+
+-- read_customer_events
+select event.sequence, event.created_at, event.facts
+from customer left join lateral (
+select sequence, created_at, facts from event
+where aggregate_id = customer_id and sequence > $1::int8
+order by sequence limit $2::int4
+) as event on true
+where customer_id = $3::text and party_id = $4::text and status <> 'deleted'
+order by event.sequence;
+
+-- read_customer_of_party
+select customer_id, party_id, shop_id, version, status, active_binding_id, created_at, contact_info, metadata, external_id, bindings_made, changed_at from customer
+where customer_id = $1::text and party_id = $2::text and status <> 'deleted';
+
+-- read_customer_of_payer
+select customer_id, party_id, shop_id, version, status, active_binding_id, created_at, contact_info, metadata, external_id, bindings_made, changed_at, exists (
+select from binding where binding.customer_id = customer.customer_id
+and binding.status not in ('succeeded', 'withdrawn', 'failed')
+) as is_binding
+from customer where customer_id = $1::text;
+
+-- read_data_keys
+select purpose, key_version, wrapped, master_key_id from data_key;
+
+-- read_deposit
+select deposit.deposit_id, deposit.party_id, deposit.wallet_id, deposit.identity_id, deposit.source_id, deposit.created_at, deposit.amount_minor, deposit.currency, deposit.description, debit_account
+from deposit join ledger_transfer on aggregate_id = deposit_id and operation_id = 'deposit'
+where deposit_id = $1::text;
+
+-- read_destination
+select destination.destination_id, destination.party_id, destination.identity_id, destination.version, destination.name, destination.currency, destination.status, destination.created_at, destination.card_token, destination.card, destination.failure, destination.metadata, destination.external_id, identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked, provider from destination join identity using (identity_id) join party on party.party_id = destination.party_id
+where destination_id = $1::text and ($2::text is null or destination.party_id = $2::text);
+
+-- read_destination_by_external_id
+select destination.destination_id, destination.party_id, destination.identity_id, destination.version, destination.name, destination.currency, destination.status, destination.created_at, destination.card_token, destination.card, destination.failure, destination.metadata, destination.external_id, identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked, provider, claim.fingerprint as request_fingerprint
+from external_id as claim join destination on destination_id = entity_id join identity using (identity_id) join party on party.party_id = destination.party_id
+where claim.party_id = $1::text and claim.operation = 'createDestination' and claim.external_id = $2::text;
+
+-- read_destination_events
+select event.sequence, event.created_at, event.facts
+from destination left join lateral (
+select sequence, created_at, facts from event
+where aggregate_id = destination_id and sequence > $1::int8
+order by sequence limit $2::int4
+) as event on true
+where destination_id = $3::text and party_id = $4::text and true
+order by event.sequence;
+
+-- read_earlier_bindings
+select (
+select created_at from binding
+where customer_id = $1::text and $2::int4 is not null
+order by number desc offset $2::int4 - 1 limit 1
+) as of_customer, (
+select created_at from binding
+where card_fingerprint = $3::bytea and $4::int4 is not null and created_at > $5::timestamptz
+order by created_at desc offset $4::int4 - 1 limit 1
+) as with_card;
+
+-- read_has_livemode
+select count(*) = 2 as has_livemode from pg_attribute
+where attrelid in (to_regclass('api_key'), to_regclass('shop')) and attname = 'livemode' and not attisdropped;
+
+-- read_idempotent_answer
+select request_hash, status, body_ciphertext, key_version from idempotency_key
+where owner_id = $1::text and idempotency_key = $2::text;
+
+-- read_identity
+select identity_id, party_id, version, name, provider, class, level, is_blocked, created_at, metadata, external_id, effective_challenge from identity
+where identity_id = $1::text and ($2::text is null or party_id = $2::text);
+
+-- read_identity_by_external_id
+select identity.identity_id, identity.party_id, identity.version, identity.name, identity.provider, identity.class, identity.level, identity.is_blocked, identity.created_at, identity.metadata, identity.external_id, identity.effective_challenge, claim.fingerprint as request_fingerprint
+from external_id as claim join identity on identity_id = entity_id
+where claim.party_id = $1::text and claim.operation = 'createIdentity' and claim.external_id = $2::text;
+
+-- read_identity_challenges
+select identity_id, challenge_id, type, proofs, status, created_at, failure_reason from identity_challenge
+where identity_id = $1::text and ($2::text is null or challenge_id = $2::text)
+and ($3::text is null or status = $3::text)
+order by created_at, challenge_id limit 1000;
+
+-- read_invoice
+select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, payment_in_progress from invoice where invoice_id = $1::text;
+
+-- read_invoice_by_external_id
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
+from external_id as claim join invoice on invoice_id = entity_id
+where claim.party_id = $1::text and claim.operation = 'createInvoice' and claim.external_id = $2::text;
+
+-- read_invoice_events
+select event.sequence, event.created_at, event.facts
+from invoice left join lateral (
+select sequence, created_at, facts from event
+where aggregate_id = invoice_id and sequence > $1::int8
+order by sequence limit $2::int4
+) as event on true
+where invoice_id = $3::text and party_id = $4::text and true
+order by event.sequence;
+
+-- read_invoice_of_party
+select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, payment_in_progress from invoice where invoice_id = $1::text and party_id = $2::text;
+
+-- read_ledger_balance
+select coalesce(sum(debits_posted), 0)::int8 as debits_posted,
+coalesce(sum(credits_posted), 0)::int8 as credits_posted,
+coalesce(sum(debits_pending), 0)::int8 as debits_pending,
+coalesce(sum(credits_pending), 0)::int8 as credits_pending
+from ledger_balance where account_id = $1::text;
+
+-- read_ledger_watermark
+select nullif(reached_at, '-infinity') as reached_at from ledger_watermark;
+
+-- read_logs
+select event.aggregate_id, event.aggregate, event.sequence, event.created_at, event.facts, series.base,
+(select json_object_agg(position, body) from webhook_message as message
+where message.aggregate_id = event.aggregate_id
+and position between event.sequence * 8 and event.sequence * 8 + 7) as bodies
+from event left join webhook_event_number as series
+on series.aggregate_id = event.aggregate_id and series.chunk = event.sequence / 64
+where event.aggregate_id in (select json_array_elements_text($1::json))
+order by event.aggregate_id, event.sequence;
+
+-- read_modes
+select exists (select from api_key where livemode) or exists (select from shop where livemode) as is_live,
+count(*) as test_keys, min(party_id) as party_id
+from api_key
+where not livemode and revoked_at is null and (expires_at is null or expires_at > $1::timestamptz);
+
+-- read_new_events
+with found as materialized (
+select aggregate_id, written_in from event
+where written_in >= pg_snapshot_xmin(($1::text)::pg_snapshot)
+and not pg_visible_in_snapshot(written_in, ($1::text)::pg_snapshot)
+and case when $2::text is null
+then exists (select from webhook where webhook.party_id = event.party_id)
+else event.party_id = $2::text end
+order by written_in fetch first ($3::int4) rows with ties
+), reached as (
+select count(*) as found, max(written_in) as until from found
+)
+select pg_current_snapshot()::text as snapshot,
+pg_snapshot_xmax(($1::text)::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot()) as is_behind,
+reached.found, reached.until::text as found_until,
+fresh.aggregate_id, fresh.aggregate, fresh.party_id, fresh.sequence, fresh.written_in::text as written_in,
+fresh.facts, fresh.first_facts
+from reached left join lateral (
+select event.aggregate_id, event.aggregate, event.party_id, event.sequence, event.written_in, event.facts,
+first.facts as first_facts
+from (select distinct aggregate_id from found) as touched
+join event on event.aggregate_id = touched.aggregate_id
+and not pg_visible_in_snapshot(event.written_in, ($1::text)::pg_snapshot)
+join event as first on first.aggregate_id = event.aggregate_id and first.sequence = 1
+) as fresh on true
+order by fresh.aggregate_id, fresh.sequence;
+
+-- read_oldest_pending_refund
+select min(refund.created_at) as since
+from (
+select invoice_id, payment_id from payment where wake_at <= $1::timestamptz and status = 'refunding'
+union all
+select invoice_id, payment_id from payment where stuck_at is not null and status = 'refunding'
+) as open
+join refund using (invoice_id, payment_id)
+where refund.status = 'pending';
+
+-- read_oldest_sending_withdrawal
+select min(created_at) as since
+from (
+select created_at from withdrawal where wake_at is not null
+union all
+select created_at from withdrawal where stuck_at is not null
+) as open;
+
+-- read_oldest_unknown_payment
+select min(event.created_at) as since
+from (
+select invoice_id, payment_id from payment where wake_at <= $1::timestamptz and status in ('authorising', 'reversing', 'capturing', 'cancelling')
+union all
+select invoice_id, payment_id from payment where stuck_at is not null and status in ('authorising', 'reversing', 'capturing', 'cancelling')
+) as open
+join invoice using (invoice_id)
+join event on aggregate_id = invoice_id and sequence = invoice.version;
+
+-- read_open_wallet_grants
+select grant_id, valid_until from payout_grant
+where kind = 'wallet' and entity_id = $1::text and used_by is null and valid_until > $2::timestamptz
+and currency = $3::text and amount_minor >= $4::int8
+order by grant_id limit 100;
+
+-- read_outbox
+select invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor, currency, reference, approval_code, ended_at, subject, text_body, html_body, refusal from payer_email
+where party_id = $1::text and ($2::text is null or invoice_id = $2::text)
+order by created_at desc, invoice_id, payment_id limit $3::int4;
+
+-- read_party
+select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
+from party left join test_clock using (party_id)
+where party_id = $1::text;
+
+-- read_payable_invoice
+select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, created_at,
+changed_at
+from invoice where invoice_id = $1::text and party_id = $2::text;
+
+-- read_payer_email
+select invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor, currency, reference, approval_code, ended_at, subject, text_body, html_body, refusal from payer_email where invoice_id = $1::text and payment_id = $2::text;
+
+-- read_payment
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, invoice.changed_at from payment join invoice using (invoice_id)
+where invoice_id = $1::text and payment_id = $2::text;
+
+-- read_payment_by_external_id
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, claim.fingerprint as request_fingerprint
+from external_id as claim join payment on invoice_id = split_part(entity_id, '.', 1) and payment_id = split_part(entity_id, '.', 2)
+where claim.party_id = $1::text and claim.operation = 'createPayment' and claim.external_id = $2::text;
+
+-- read_payments_of_invoice
+select payment.invoice_id is not null as found, payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id
+from invoice left join payment on payment.invoice_id = invoice.invoice_id
+where invoice.invoice_id = $1::text and invoice.party_id = $2::text
+order by length(payment_id), payment_id;
+
+-- read_payout_fees
+select currency, basis_points, fixed_minor from payout_fee where party_id = $1::text order by currency;
+
+-- read_payout_grant
+select token_hash, entity_id, amount_minor, currency, valid_until, used_by from payout_grant
+where grant_id = $1::text and kind = $2::text;
+
+-- read_payout_limits
+select level, currency, per_payout_minor, per_day_minor, per_month_minor, payouts_per_day
+from payout_limit where party_id = $1::text order by level, currency;
+
+-- read_payout_terminals
+select terminal_id, bank_id, merchant_id, descriptor, retired_at is not null as is_retired from payout_terminal
+where party_id = $1::text order by priority, terminal_id;
+
+-- read_pending_charge
+select series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at, (select settings from recurring_settings as wish
+where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings, created_at, amount_minor, currency, is_retry
+from series join series_attempt as attempt on attempt.series_id = series.series_id
+where series.series_id = $1::text and invoice_id = $2::text and payment_id = $3::text
+and outcome = 'pending';
+
+-- read_pending_series_attempt
+select created_at, amount_minor, currency, is_retry from series_attempt
+where series_id = $1::text and invoice_id = $2::text and payment_id = $3::text and outcome = 'pending';
+
+-- read_recurring_settings
+select settings from recurring_settings where party_id = $1::text and shop_id = $2::text;
+
+-- read_refund_by_external_id
+select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, claim.fingerprint as request_fingerprint
+from external_id as claim join refund on invoice_id = split_part(entity_id, '.', 1) and payment_id = split_part(entity_id, '.', 2)
+and refund_id = split_part(entity_id, '.', 3)
+where claim.party_id = $1::text and claim.operation = 'createRefund' and claim.external_id = $2::text;
+
+-- read_refunds
+select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure from refund
+where invoice_id = $1::text and payment_id = $2::text and ($3::text is null or refund_id = $3::text)
+order by length(refund_id), refund_id;
+
+-- read_replay_cursor
+select created_at from webhook_event_number as series
+join event on event.aggregate_id = series.aggregate_id and event.sequence = series.chunk * 64 + $1::int4
+where base = $2::int8 and party_id = $3::text;
+
+-- read_replayed_stretch
+select stretch.aggregate_id, first_sequence, last_sequence,
+(select max(sequence) from event, webhook, webhook_feed
+where event.aggregate_id = stretch.aggregate_id and webhook_id = $1::text
+and (pg_visible_in_snapshot(event.written_in, seen::pg_snapshot)
+or pg_visible_in_snapshot(event.written_in, (coalesce(webhook.created_snapshot, format('%1$s:%1$s:', webhook.written_in::text::numeric + 1)))::pg_snapshot))) as newest_sequence,
+first.facts as first_facts, stretch.facts
+from (
+select aggregate_id, min(sequence) as first_sequence, max(sequence) as last_sequence, json_agg(facts) as facts
+from event
+where created_at >= $2::timestamptz and created_at < $3::timestamptz and party_id = $4::text and aggregate = $5::text
+and aggregate_id > $6::text
+group by aggregate_id order by aggregate_id limit $7::int4
+) as stretch
+join event as first on first.aggregate_id = stretch.aggregate_id and first.sequence = 1
+order by stretch.aggregate_id;
+
+-- read_retained_card
+select retained_for, valid_until from card where card_id = $1::text and is_retained;
+
+-- read_security_code_key
+select wrapped from security_code_key where half_hour = $1::int4;
+
+-- read_series
+select series_id, party_id, shop_id, version, status, card_key, card_token, chain, terms, state, changed_at from series where series_id = $1::text;
+
+-- read_series_events
+select sequence, created_at, facts from event
+where aggregate_id = $1::text and sequence > $2::int4 order by sequence limit $3::int4;
+
+-- read_series_of_binding
+select series_id from binding where customer_id = $1::text and binding_id = $2::text;
+
+-- read_series_standing
+select
+series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
+(select settings from recurring_settings as wish
+where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings,
+(select max(created_at) from series_attempt where series_id = $1::text and outcome <> 'unsent') as last_attempt_at,
+exists (select from series_attempt where series_id = $1::text and outcome = 'pending') as is_pending,
+stop.stopped_at, stop.rule as stop_rule, stop.pack as stop_pack,
+ended.ended_at as charge_stopped_at, ended.rule as charge_rule, ended.pack as charge_pack,
+(select json_agg(json_build_array(attempted_at::text, coalesce(
+by_merchant and decline.party_id = series.party_id and decline.shop_id = series.shop_id
+and currency = $2::text and amount_minor = $3::int8, false)) order by attempted_at)
+from card_decline as decline
+where decline.card_key = series.card_key and attempted_at > $4::timestamptz) as declines
+from series
+left join lateral (
+select stopped_at, rule, pack from card_stop
+where card_stop.card_key = series.card_key
+and (everywhere or card_stop.party_id = series.party_id and card_stop.shop_id = series.shop_id)
+order by stopped_at desc limit 1
+) as stop on true
+left join lateral (
+select ended_at, rule, pack from series_attempt
+where series_id = $1::text and invoice_id = $5::text and effect = 'stop charge' limit 1
+) as ended on true
+where series_id = $1::text;
+
+-- read_series_with_settings
+select series_id, party_id, shop_id, version, status, card_key, card_token, chain, terms, state, changed_at, (select settings from recurring_settings as wish
+where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings from series where series_id = $1::text;
+
+-- read_shop
+select party_id, shop_id, livemode, name, description, url, category_id, currency, fees, is_blocked, is_suspended, created_at, origins from shop where party_id = $1::text and shop_id = $2::text;
+
+-- read_snapshot
+select pg_current_snapshot()::text as snapshot;
+
+-- read_table_sizes
+select relname::text as name, greatest(reltuples, 0)::int8 as rows, pg_total_relation_size(oid) as bytes
+from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace
+order by pg_total_relation_size(oid) desc, relname;
+
+-- read_terminals
+select terminal_id, bank_id, merchant_id, descriptor, retired_at is not null as is_retired from terminal
+where party_id = $1::text and shop_id = $2::text order by priority, terminal_id;
+
+-- read_wallet
+select wallet.wallet_id, wallet.party_id, wallet.identity_id, wallet.name, wallet.currency, wallet.created_at, wallet.metadata, wallet.external_id, identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked, provider, level from wallet join identity using (identity_id) join party on party.party_id = wallet.party_id
+where wallet_id = $1::text and ($2::text is null or wallet.party_id = $2::text);
+
+-- read_wallet_by_external_id
+select wallet.wallet_id, wallet.party_id, wallet.identity_id, wallet.name, wallet.currency, wallet.created_at, wallet.metadata, wallet.external_id, identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked, provider, level, claim.fingerprint as request_fingerprint
+from external_id as claim join wallet on wallet_id = entity_id join identity using (identity_id) join party on party.party_id = wallet.party_id
+where claim.party_id = $1::text and claim.operation = 'createWallet' and claim.external_id = $2::text;
+
+-- read_wallet_transfer
+select transfer_id, party_id, sender_id, receiver_id, created_at, amount_minor, currency, status, external_id from wallet_transfer where transfer_id = $1::text and party_id = $2::text;
+
+-- read_wallet_transfer_by_external_id
+select wallet_transfer.transfer_id, wallet_transfer.party_id, wallet_transfer.sender_id, wallet_transfer.receiver_id, wallet_transfer.created_at, wallet_transfer.amount_minor, wallet_transfer.currency, wallet_transfer.status, wallet_transfer.external_id, claim.fingerprint as request_fingerprint
+from external_id as claim join wallet_transfer on transfer_id = entity_id
+where claim.party_id = $1::text and claim.operation = 'createTransfer' and claim.external_id = $2::text;
+
+-- read_webhook
+select webhook_id, party_id, topic, owner_id, wallet_id, event_types, url, created_at, coalesce(webhook.created_snapshot, format('%1$s:%1$s:', webhook.written_in::text::numeric + 1)) as created_snapshot, key_version, public_key, signing_public_key, ciphertext, ciphertext_key_version, signs_from from webhook join webhook_key using (webhook_id)
+where webhook_id = $1::text order by key_version;
+
+-- read_webhook_attempts
+select aggregate_id, position, attempt, event_type, attempted_at, duration_ms, status, failure,
+(select base from webhook_event_number as series
+where series.aggregate_id = attempted.aggregate_id and chunk = position / 8 / 64) as base
+from webhook_attempt as attempted
+where webhook_id = $1::text and ($2::text is null or aggregate_id = $2::text)
+and ($3::timestamptz is null or attempted_at < $3::timestamptz)
+and ($4::timestamptz is null or attempted_at <= $4::timestamptz)
+and ($4::timestamptz is null or (attempted_at, aggregate_id, position, attempt)
+< ($4::timestamptz, $5::text, $6::int8, $7::int4))
+order by attempted_at desc, aggregate_id desc, position desc, attempt desc limit $8::int4;
+
+-- read_webhook_event_numbers
+select aggregate_id, chunk, base from webhook_event_number
+join json_to_recordset($1::json) as wanted (aggregate_id text, chunk int) using (aggregate_id, chunk);
+
+-- read_webhook_feed
+select mismatch_since is not null as is_foreign,
+(select created_at from event
+where written_in >= pg_snapshot_xmin(seen::pg_snapshot)
+and not pg_visible_in_snapshot(written_in, seen::pg_snapshot)
+and exists (select from webhook where webhook.party_id = event.party_id)
+order by written_in limit 1) as oldest
+from webhook_feed;
+
+-- read_webhook_lags
+with recursive waiting as (
+(select webhook_id from webhook_queue where wake_at is not null order by webhook_id limit 1)
+union all
+select (select queue.webhook_id from webhook_queue as queue
+where queue.wake_at is not null and queue.webhook_id > waiting.webhook_id order by queue.webhook_id limit 1)
+from waiting where waiting.webhook_id is not null
+)
+select waiting.webhook_id, lagging.waiting_since as oldest
+from waiting join webhook on webhook.webhook_id = waiting.webhook_id
+cross join lateral (
+select waiting_since from webhook_queue as queue
+where queue.webhook_id = waiting.webhook_id and wake_at is not null and waiting_since is not null
+order by waiting_since limit 1
+) as lagging
+order by oldest limit $1::int4;
+
+-- read_webhook_queues
+select aggregate_id, case when stuck_at is not null then 'parked' when wake_at is null then 'done'
+when attempts > 0 then 'failing' else 'waiting' end as state, attempts, last_failure, waiting_since, wake_at, stuck_at
+from webhook_queue
+where webhook_id = $1::text and ($2::text is null or case when stuck_at is not null then 'parked' when wake_at is null then 'done'
+when attempts > 0 then 'failing' else 'waiting' end = $2::text) and aggregate_id > $3::text
+order by aggregate_id limit $4::int4;
+
+-- read_webhooks_of_parties
+select webhook_id, party_id, topic, owner_id, wallet_id, event_types, url, created_at, coalesce(webhook.created_snapshot, format('%1$s:%1$s:', webhook.written_in::text::numeric + 1)) as created_snapshot, key_version, public_key, signing_public_key, ciphertext, ciphertext_key_version, signs_from from webhook join webhook_key using (webhook_id)
+where party_id in (select json_array_elements_text($1::json)) order by created_at, webhook_id, key_version;
+
+-- read_withdrawal
+select withdrawal_id, party_id, wallet_id, destination_id, identity_id, version, status, created_at, amount_minor, fee_minor, currency, terms, result, external_id from withdrawal
+where withdrawal_id = $1::text and ($2::text is null or party_id = $2::text);
+
+-- read_withdrawal_by_external_id
+select withdrawal.withdrawal_id, withdrawal.party_id, withdrawal.wallet_id, withdrawal.destination_id, withdrawal.identity_id, withdrawal.version, withdrawal.status, withdrawal.created_at, withdrawal.amount_minor, withdrawal.fee_minor, withdrawal.currency, withdrawal.terms, withdrawal.result, withdrawal.external_id, claim.fingerprint as request_fingerprint
+from external_id as claim join withdrawal on withdrawal_id = entity_id
+where claim.party_id = $1::text and claim.operation = 'createWithdrawal' and claim.external_id = $2::text;
+
+-- read_withdrawal_events
+select event.sequence, event.created_at, event.facts
+from withdrawal left join lateral (
+select sequence, created_at, facts from event
+where aggregate_id = withdrawal_id and sequence > $1::int8
+order by sequence limit $2::int4
+) as event on true
+where withdrawal_id = $3::text and party_id = $4::text and true
+order by event.sequence;
+
+-- reroute_binding
+with held as (
+select version from customer where customer_id = $1::text for update
+), moved as (
+update binding set version = held.version + 1, wake_at = $2::timestamptz, terms = (
+select json_object_agg(key, case key when 'terminal' then $3::json else value end order by place)
+from json_each(terms) with ordinality as term (key, value, place)
+)
+from held
+where customer_id = $1::text and binding_id = $4::text and binding.version = $5::int4 and attempts = 1 and status = 'authorising'
+returning customer_id, binding.version
+), changed as (
+update customer set version = moved.version, changed_at = greatest(customer.changed_at, $6::timestamptz)
+from moved where customer.customer_id = moved.customer_id
+returning customer.customer_id, party_id, customer.version, changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select customer_id, version, 'customer', party_id, changed_at, $7::json from changed
+)
+select version from changed;
+
+-- reroute_payment
+with moved as (
+update payment
+set version = version + 1, wake_at = $1::timestamptz,
+terms = (
+select json_object_agg(key, case key when 'terminal' then $2::json else value end order by place)
+from json_each(terms) with ordinality as term (key, value, place)
+)
+where invoice_id = $3::text and payment_id = $4::text and version = $5::int4 and attempts = 1 and status = 'authorising'
+returning invoice_id
+), changed as (
+update invoice set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $6::timestamptz)
+from moved where invoice.invoice_id = moved.invoice_id
+returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select invoice_id, version, 'invoice', party_id, changed_at, $7::json from changed
+)
+select version from changed;
+
+-- reschedule_binding
+update binding set wake_at = $1::timestamptz, attempts = least(attempts, 2)
+where customer_id = $2::text and binding_id = $3::text and version = $4::int4;
+
+-- reschedule_destination
+update destination set wake_at = $1::timestamptz
+where destination_id = $2::text and version = $3::int4;
+
+-- reschedule_invoice
+update invoice set wake_at = $1::timestamptz, attempts = 0
+where invoice_id = $2::text and version = $3::int4;
+
+-- reschedule_payment
+update payment set wake_at = $1::timestamptz, attempts = least(attempts, 2)
+where invoice_id = $2::text and payment_id = $3::text and version = $4::int4;
+
+-- reschedule_retained_card
+update card set wake_at = $1::timestamptz, attempts = 0, stuck_at = null, stuck_reason = null
+where card_id = $2::text and attempts > 0;
+
+-- reschedule_series
+update series set wake_at = $1::timestamptz, attempts = 0
+where series_id = $2::text and version = $3::int4;
+
+-- reschedule_withdrawal
+update withdrawal set wake_at = $1::timestamptz
+where withdrawal_id = $2::text and version = $3::int4;
+
+-- reset_ledger_watermark
+update ledger_watermark set reached_at = '-infinity';
+
+-- resume_owed_returns
+update binding set wake_at = $1::timestamptz, attempts = 1, stuck_at = null, stuck_reason = null
+where refund_due_at is not null and stuck_at < $2::timestamptz + coalesce((
+select offset_ms from test_clock where test_clock.party_id = binding.party_id), 0) * interval '1 ms'
+returning binding_id;
+
+-- resume_webhook_queues
+update webhook_queue set wake_at = $1::timestamptz, attempts = 0, stuck_at = null, stuck_reason = null
+where (aggregate_id, webhook_id) in (
+select aggregate_id, webhook_id from webhook_queue
+where webhook_id = $2::text and ($3::text is null or aggregate_id = $3::text)
+and (stuck_at is not null or (wake_at > $1::timestamptz and leased_until is distinct from wake_at))
+limit $4::int4 for update skip locked)
+returning aggregate_id;
+
+-- retire_card_decline
+with seen as materialized (
+select card_key, invoice_id, payment_id from card_decline where (card_key, invoice_id, payment_id) > (decode(coalesce($1::json ->> 0, ''), 'hex'), coalesce($1::json ->> 1, ''), coalesce($1::json ->> 2, '')) order by card_key, invoice_id, payment_id limit $2::int4
+), counted as (
+select count(*) as found from card_decline as old join seen on old.card_key = seen.card_key and old.invoice_id = seen.invoice_id and old.payment_id = seen.payment_id where old.attempted_at < $3::timestamptz
+), gone as (
+delete from card_decline as old using seen where old.card_key = seen.card_key and old.invoice_id = seen.invoice_id and old.payment_id = seen.payment_id and not $4::bool and old.attempted_at < $3::timestamptz
+)
+select found,
+(select json_build_array(encode(card_key, 'hex'), invoice_id, payment_id) from seen order by card_key desc, invoice_id desc, payment_id desc limit 1) as last
+from counted;
+
+-- retire_payout_grant
+with seen as materialized (
+select grant_id from payout_grant where (grant_id) > (coalesce($1::json ->> 0, '')) order by grant_id limit $2::int4
+), counted as (
+select count(*) as found from payout_grant as old join seen on old.grant_id = seen.grant_id where old.valid_until < $3::timestamptz
+), gone as (
+delete from payout_grant as old using seen where old.grant_id = seen.grant_id and not $4::bool and old.valid_until < $3::timestamptz
+)
+select found,
+(select json_build_array(grant_id) from seen order by grant_id desc limit 1) as last
+from counted;
+
+-- retire_payout_terminal
+update payout_terminal set retired_at = coalesce(retired_at, $1::timestamptz)
+where party_id = $2::text and terminal_id = $3::text
+returning terminal_id;
+
+-- retire_terminal
+update terminal set retired_at = coalesce(retired_at, $1::timestamptz)
+where party_id = $2::text and shop_id = $3::text and terminal_id = $4::text
+returning terminal_id;
+
+-- retire_webhook_queue
+with seen as materialized (
+select aggregate_id, webhook_id from webhook_queue where (aggregate_id, webhook_id) > (coalesce($1::json ->> 0, ''), coalesce($1::json ->> 1, '')) order by aggregate_id, webhook_id limit $2::int4
+), counted as (
+select count(*) as found from webhook_queue as old join seen on old.aggregate_id = seen.aggregate_id and old.webhook_id = seen.webhook_id where old.wake_at is null and old.stuck_at is null and old.resume_at is null and old.next_position > old.last_position
+and not exists (select from event where event.aggregate_id = old.aggregate_id and event.created_at >= $3::timestamptz)
+), gone as (
+delete from webhook_queue as old using seen where old.aggregate_id = seen.aggregate_id and old.webhook_id = seen.webhook_id and not $4::bool and old.wake_at is null and old.stuck_at is null and old.resume_at is null and old.next_position > old.last_position
+and not exists (select from event where event.aggregate_id = old.aggregate_id and event.created_at >= $3::timestamptz)
+)
+select found,
+(select json_build_array(aggregate_id, webhook_id) from seen order by aggregate_id desc, webhook_id desc limit 1) as last
+from counted;
+
+-- retry_stuck_binding
+update binding set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
+where customer_id = $2::json ->> 0 and binding_id = $2::json ->> 1 and stuck_at is not null returning json_build_array(customer_id, binding_id) as key;
+
+-- retry_stuck_card
+update card set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
+where card_id = $2::json ->> 0 and stuck_at is not null returning json_build_array(card_id) as key;
+
+-- retry_stuck_destination
+update destination set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
+where destination_id = $2::json ->> 0 and stuck_at is not null returning json_build_array(destination_id) as key;
+
+-- retry_stuck_invoice
+update invoice set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
+where invoice_id = $2::json ->> 0 and stuck_at is not null returning json_build_array(invoice_id) as key;
+
+-- retry_stuck_payer_email
+update payer_email set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
+where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and stuck_at is not null returning json_build_array(invoice_id, payment_id) as key;
+
+-- retry_stuck_payment
+update payment set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
+where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and stuck_at is not null returning json_build_array(invoice_id, payment_id) as key;
+
+-- retry_stuck_series
+update series set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
+where series_id = $2::json ->> 0 and stuck_at is not null returning json_build_array(series_id) as key;
+
+-- retry_stuck_withdrawal
+update withdrawal set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
+where withdrawal_id = $2::json ->> 0 and stuck_at is not null returning json_build_array(withdrawal_id) as key;
+
+-- return_security_code
+insert into security_code (session_id, card_id, half_hour, ciphertext, expires_at)
+select $1::text, $2::text, $3::int4, $4::bytea, $5::timestamptz from security_code_key join card on card.card_id = $2::text
+where security_code_key.half_hour = $3::int4 and security_code_key.wrapped = $6::bytea
+returning session_id;
+
+-- revoke_api_key
+update api_key set revoked_at = coalesce(revoked_at, $1::timestamptz),
+expires_at = least(expires_at, $2::timestamptz)
+where key_id = $3::text returning key_id;
+
+-- rewind_webhook_queues
+insert into webhook_queue as queue (aggregate_id, webhook_id, next_position, last_position, replay_until, resume_at,
+waiting_since, wake_at)
+select aggregate_id, $1::text, first, newest, least(last, newest), newest + 1, $2::timestamptz, $2::timestamptz
+from json_to_recordset($3::json) as stretch (aggregate_id text, first bigint, last bigint, newest bigint)
+order by aggregate_id
+on conflict (aggregate_id, webhook_id) do update
+set next_position = least(queue.next_position, excluded.next_position),
+replay_until = case
+when excluded.next_position >= coalesce(queue.resume_at, queue.next_position) then queue.replay_until
+else greatest(queue.replay_until,
+least(excluded.replay_until, coalesce(queue.resume_at, queue.next_position) - 1)) end,
+resume_at = case
+when excluded.next_position >= coalesce(queue.resume_at, queue.next_position) then queue.resume_at
+else coalesce(queue.resume_at, queue.next_position) end,
+-- Whoever has it in hand then knows that it is no longer where he found it.
+rewinds = queue.rewinds + case
+when excluded.next_position >= coalesce(queue.resume_at, queue.next_position) then 0 else 1 end,
+waiting_since = coalesce(queue.waiting_since, excluded.waiting_since),
+wake_at = coalesce(queue.wake_at, excluded.wake_at),
+attempts = case when queue.stuck_at is null then queue.attempts else 0 end,
+stuck_at = null, stuck_reason = null
+returning aggregate_id;
+
+-- set_party_flags
+update party set is_blocked = coalesce($1::bool, is_blocked),
+is_suspended = coalesce($2::bool, is_suspended)
+where party_id = $3::text returning party_id;
+
+-- set_shop_fees
+update shop set fees = $1::json where party_id = $2::text and shop_id = $3::text returning shop_id;
+
+-- set_shop_flags
+update shop set is_blocked = coalesce($1::bool, is_blocked),
+is_suspended = coalesce($2::bool, is_suspended)
+where party_id = $3::text and shop_id = $4::text returning shop_id;
+
+-- set_shop_origins
+update shop set origins = $1::text where party_id = $2::text and shop_id = $3::text returning shop_id;
+
+-- spread_ledger_account
+with spread as (
+update ledger_account set shards = $1::int4 where account_id = $2::text returning account_id
+), freed as (
+update ledger_balance set is_unsharded = false where account_id = $2::text and is_unsharded and $1::int4 > 0
+), added as (
+insert into ledger_balance (account_id, shard, is_unsharded)
+select account_id, shard, false from spread, generate_series(0, $1::int4) as shard
+on conflict do nothing
+)
+select account_id from spread;
+
+-- start_refund
+with moved as (
+update payment
+set version = payment.version + 1, status = $1::text, captured_minor = $2::int8, refunded_minor = $3::int8,
+state = $4::json, wake_at = $5::timestamptz, attempts = $6::int4, stuck_at = null, stuck_reason = null
+
+where payment.invoice_id = $7::text and payment.payment_id = $8::text and payment.version = $9::int4
+returning payment.invoice_id
+), changed as (
+update invoice
+set version = invoice.version + $10::int4, changed_at = greatest(invoice.changed_at, $11::timestamptz),
+status = case when $12::bool then 'paid' else status end,
+payment_in_progress = $13::bool,
+wake_at = case when $13::bool or $12::bool or status <> 'unpaid' then null else due_date end
+from moved where invoice.invoice_id = moved.invoice_id
+returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select invoice_id, version - json_array_length($14::json) + entry.place::int, 'invoice', party_id,
+changed_at, entry.facts
+from changed, json_array_elements($14::json) with ordinality as entry (facts, place)
+), identified as (
+insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+select changed.party_id, 'createRefund', $15::text, $7::text || '.' || $8::text || '.' || $16::text, $17::bytea
+from changed where $15::text is not null
+), made as (
+insert into refund (invoice_id, payment_id, refund_id, party_id, created_at, status, amount_minor, currency,
+fee_minor, reason, cart, external_id)
+select $7::text, $8::text, $16::text, party_id, $18::timestamptz, 'pending', $19::int8, $20::text,
+$21::int8, $22::text, $23::json, $15::text
+from changed
+)
+select version, record_journal(changed.invoice_id, $24::text, changed.changed_at, $25::json) as journal from changed;
+
+-- store_idempotent_answer
+update idempotency_key
+set status = $1::int4, body_ciphertext = $2::bytea, key_version = $3::int4
+where owner_id = $4::text and idempotency_key = $5::text;
+
+-- stuck_binding
+select json_build_array(customer_id, binding_id) as key, party_id, stuck_at, stuck_reason from binding
+where stuck_at is not null order by stuck_at limit 1000;
+
+-- stuck_card
+select json_build_array(card_id) as key, party_id, stuck_at, stuck_reason from card
+where stuck_at is not null order by stuck_at limit 1000;
+
+-- stuck_destination
+select json_build_array(destination_id) as key, party_id, stuck_at, stuck_reason from destination
+where stuck_at is not null order by stuck_at limit 1000;
+
+-- stuck_invoice
+select json_build_array(invoice_id) as key, party_id, stuck_at, stuck_reason from invoice
+where stuck_at is not null order by stuck_at limit 1000;
+
+-- stuck_payer_email
+select json_build_array(invoice_id, payment_id) as key, party_id, stuck_at, stuck_reason from payer_email
+where stuck_at is not null order by stuck_at limit 1000;
+
+-- stuck_payment
+select json_build_array(invoice_id, payment_id) as key, party_id, stuck_at, stuck_reason from payment
+where stuck_at is not null order by stuck_at limit 1000;
+
+-- stuck_series
+select json_build_array(series_id) as key, party_id, stuck_at, stuck_reason from series
+where stuck_at is not null order by stuck_at limit 1000;
+
+-- stuck_withdrawal
+select json_build_array(withdrawal_id) as key, party_id, stuck_at, stuck_reason from withdrawal
+where stuck_at is not null order by stuck_at limit 1000;
+
+-- sweep_webhook_attempts
+delete from webhook_attempt as attempt using (
+select webhook_id, attempted_at, aggregate_id, position, attempt from webhook_attempt
+where attempted_at < $1::timestamptz limit $2::int4
+) as old
+where attempt.webhook_id = old.webhook_id and attempt.attempted_at = old.attempted_at
+and attempt.aggregate_id = old.aggregate_id and attempt.position = old.position
+and attempt.attempt = old.attempt
+returning attempt.webhook_id;
+
+-- sweep_webhook_messages
+delete from webhook_message as message using (
+select aggregate_id, position from webhook_message as kept where created_at < $1::timestamptz and not exists (
+select from webhook_queue as queue where queue.aggregate_id = kept.aggregate_id
+and (wake_at is not null or stuck_at is not null))
+limit $2::int4
+) as old
+where message.aggregate_id = old.aggregate_id and message.position = old.position
+returning message.aggregate_id;
+
+-- sweep_webhook_queues
+delete from webhook_queue where (aggregate_id, webhook_id) in (
+select aggregate_id, webhook_id from webhook_queue as queue
+where not exists (select from webhook where webhook.webhook_id = queue.webhook_id) limit $1::int4)
+returning aggregate_id;
+
+-- take_card_and_security_code
+with taken as (
+delete from security_code where session_id = $1::text and card_id = $2::text
+returning half_hour, ciphertext, expires_at
+)
+select party_id, card.ciphertext, key_version, half_hour, wrapped as wrapped_key,
+taken.ciphertext as code_ciphertext, expires_at
+from card left join (taken join security_code_key using (half_hour)) on true
+where card_id = $2::text;
+
+-- take_stuck_withdrawal
+update withdrawal set stuck_at = null, stuck_reason = null
+where withdrawal_id = $1::text and stuck_at is not null
+returning withdrawal_id, party_id, wallet_id, destination_id, identity_id, version, status, created_at, amount_minor, fee_minor, currency, terms, result, external_id;
+
+-- take_time
+select set_config('statement_timeout', $1::text, true);
+
+-- upsert_bank
+insert into bank (bank_id, url, secret_ciphertext, key_version, created_at)
+values ($1::text, $2::text, $3::bytea, $4::int4, $5::timestamptz)
+on conflict (bank_id) do update set url = excluded.url, secret_ciphertext = excluded.secret_ciphertext,
+key_version = excluded.key_version;
+
+-- upsert_payout_fee
+insert into payout_fee (party_id, currency, basis_points, fixed_minor)
+values ($1::text, $2::text, $3::int8, $4::int8)
+on conflict (party_id, currency) do update
+set basis_points = excluded.basis_points, fixed_minor = excluded.fixed_minor;
+
+-- upsert_payout_limit
+insert into payout_limit
+(party_id, level, currency, per_payout_minor, per_day_minor, per_month_minor, payouts_per_day)
+values ($1::text, $2::text, $3::text, $4::int8, $5::int8, $6::int8, $7::int8)
+on conflict (party_id, level, currency) do update
+set per_payout_minor = excluded.per_payout_minor, per_day_minor = excluded.per_day_minor,
+per_month_minor = excluded.per_month_minor, payouts_per_day = excluded.payouts_per_day;
+
+-- upsert_payout_terminal
+insert into payout_terminal (party_id, terminal_id, bank_id, merchant_id, descriptor, priority, created_at)
+values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::int4, $7::timestamptz)
+on conflict (party_id, terminal_id) do update
+set merchant_id = excluded.merchant_id, descriptor = excluded.descriptor,
+priority = excluded.priority, retired_at = null
+where payout_terminal.bank_id = excluded.bank_id
+returning terminal_id;
+
+-- upsert_terminal
+insert into terminal
+(party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, created_at)
+values
+($1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::int4, $8::timestamptz)
+on conflict (party_id, shop_id, terminal_id) do update
+set merchant_id = excluded.merchant_id, descriptor = excluded.descriptor,
+priority = excluded.priority, retired_at = null
+where terminal.bank_id = excluded.bank_id
+returning terminal_id;
+
+-- use_payout_grant
+update payout_grant set used_by = $1::text where grant_id = $2::text and used_by is null
+returning grant_id;
+
+-- write_webhook_queues
+with written as (
+select * from json_to_recordset($1::json) as written (
+number int, aggregate_id text, webhook_id text, lease_end timestamptz, rewinds int, next_position bigint, replay_until bigint,
+resume_at bigint, outcome text, wake_at timestamptz, failure text, stuck_reason text, position bigint, attempt int,
+event_type text, attempted_at timestamptz, duration_ms int, status int, went_wrong text)
+), ours as (
+-- In one order, as everybody takes them who takes many: nobody waits in a circle.
+select written.number, queue.rewinds <> written.rewinds as is_put_back
+from webhook_queue as queue join written
+on queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id
+where queue.wake_at = written.lease_end and queue.leased_until = written.lease_end
+order by queue.aggregate_id, queue.webhook_id for update of queue
+), logged as (
+insert into webhook_attempt
+(webhook_id, attempted_at, aggregate_id, position, attempt, event_type, duration_ms, status, failure)
+select webhook_id, attempted_at, aggregate_id, position, attempt, event_type, duration_ms, status, went_wrong
+from written where position is not null
+on conflict do nothing
+), gone_on as (
+update webhook_queue as queue
+set next_position = written.next_position,
+replay_until = written.replay_until,
+resume_at = written.resume_at,
+wake_at = case written.outcome
+when 'rest' then case when queue.last_position >= written.next_position then $2::timestamptz end
+else written.wake_at end,
+leased_until = case written.outcome when 'goOn' then written.wake_at end,
+waiting_since = case when written.outcome = 'rest' and queue.last_position < written.next_position then null
+else queue.waiting_since end,
+attempts = case written.outcome when 'again' then queue.attempts + 1 when 'park' then queue.attempts + 1
+when 'release' then queue.attempts else 0 end,
+last_failure = case when written.outcome in ('again', 'park') then written.failure
+when written.outcome = 'release' then queue.last_failure end,
+stuck_at = case when written.outcome = 'park' then $2::timestamptz end,
+stuck_reason = case when written.outcome = 'park' then written.stuck_reason end
+from written join ours using (number)
+where queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id and not is_put_back
+returning number
+), put_back as (
+update webhook_queue as queue
+set wake_at = $2::timestamptz, leased_until = null, attempts = 0, last_failure = coalesce(written.failure, queue.last_failure)
+from written join ours using (number)
+where queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id and is_put_back
+)
+select number from gone_on;
