@@ -24,7 +24,7 @@ const mayImport = {
   'platform/ledger': ['platform/database'],
   'platform/mail': [],
   'platform/http': ['asset-paths.ts', 'platform/database', 'platform/keys', 'platform/log.ts'],
-  acquiring: ['platform/database', 'platform/keys', 'platform/log.ts'],
+  acquiring: ['platform/database', 'platform/http', 'platform/jobs', 'platform/keys', 'platform/log.ts'],
   merchants: ground,
   cards: ground,
   'retry-rules': ['cards'],
@@ -77,7 +77,7 @@ const packages = {
   esbuild: { by: ['platform/http'] },
   fastify: {
     by: ['platform/http', 'sandbox'],
-    types: ['app', 'checkout', 'customers', 'payments', 'recurring'],
+    types: ['acquiring', 'app', 'checkout', 'customers', 'payments', 'recurring'],
   },
   nodemailer: { by: ['platform/mail'] },
   pg: { by: ['platform/database', 'sandbox'] },

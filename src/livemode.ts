@@ -6,6 +6,9 @@ export function modeName(livemode: boolean): ModeName {
   return livemode ? 'live' : 'test';
 }
 
+/** Throws at any other word: what is stored without a mode must not pass for test money. */
 export function livemodeOf(mode: ModeName | 'sandbox'): boolean {
-  return mode === 'live';
+  if (mode === 'live') return true;
+  if (mode === 'test' || mode === 'sandbox') return false;
+  throw new Error(`"${String(mode)}" is not a mode`);
 }

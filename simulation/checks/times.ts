@@ -18,7 +18,7 @@ export const times: Check = {
 function backwards(log: readonly EventRow[]): Problem[] {
   return log.flatMap((event, place) => {
     const before = log[place - 1];
-    if (!before || msOf(before.created_at) <= msOf(event.created_at)) return [];
+    if (!before || before.created_at <= event.created_at) return [];
     const { aggregate, aggregate_id: id, sequence, created_at: at } = event;
     return [
       [`${aggregate} ${id}`, `its event ${sequence} is of ${at}, and the one before of ${before.created_at}`],
@@ -38,7 +38,7 @@ function resolvedEarly(ledger: readonly LedgerRow[]): Problem[] {
   return [...groupedBy(ledger, nameOf)].flatMap(([name, legs]) => {
     const pending = legs.find(({ phase }) => phase === 'pending');
     return legs.flatMap(({ phase, happened_at: at }): Problem[] =>
-      pending && msOf(at) < msOf(pending.happened_at)
+      pending && at < pending.happened_at
         ? [[name, `${phase} at ${at}, and pending since ${pending.happened_at}`]]
         : [],
     );
@@ -48,5 +48,3 @@ function resolvedEarly(ledger: readonly LedgerRow[]): Problem[] {
 function nameOf({ aggregate_id: id, operation_id: operation, step }: LedgerRow): string {
   return `${id} ${operation} ${step}`;
 }
-
-const msOf = (instant: string) => Date.parse(instant);

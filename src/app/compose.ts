@@ -16,7 +16,7 @@ import { bindingInvariants } from '../customers/store/invariants.ts';
 import { customers } from '../customers/port.ts';
 import { watchVerificationRefunds } from '../customers/verification-refunds.ts';
 import { loadCustomerOfPayer } from '../customers/store/customers.ts';
-import { addBindingPayerReturn } from '../customers/payer-return.ts';
+import { addBindingReturn } from '../customers/payer-return.ts';
 import { isReadOnly, type DatabasePool } from '../platform/database/database.ts';
 import { hasMigrations, isMigrated, migrate, refuseEarlierSchema } from '../platform/database/migrate.ts';
 import { jobHandlers, jobOfOperation } from './job-handlers.ts';
@@ -42,7 +42,8 @@ import { livemodeOf } from '../livemode.ts';
 import { requireSameMode } from '../merchants/livemode.ts';
 import { ledgerInvariants, type Invariant } from '../platform/ledger/store/invariants.ts';
 import { paymentInvariants } from '../payments/store/invariants.ts';
-import { addBankCallbackRoutes, callbackUrlOf } from '../payments/bank-callbacks.ts';
+import { addBankCallbackRoutes, callbackUrlOf } from '../acquiring/callbacks.ts';
+import { addPaymentReturn } from '../payments/payer-return.ts';
 import { openMailServer, type OpenMailServer } from '../platform/mail/mail-server.ts';
 import { assetPath } from '../asset-paths.ts';
 import { customersTopic } from '../customers/webhook-events.ts';
@@ -350,8 +351,9 @@ export function buildService(
         : 'closed',
     notReady: () => whatIsNotReady(database),
   });
-  addBankCallbackRoutes(app, { db: database, banks, jobs, jobOfOperation });
-  addBindingPayerReturn(app, { db: database, jobs });
+  addBankCallbackRoutes(app, { banks, jobs, jobOfOperation });
+  addPaymentReturn(app, { db: database, jobs });
+  addBindingReturn(app, { db: database, jobs });
   addWithdrawPage(app, {
     db: database,
     recurring,

@@ -306,6 +306,10 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     faults.push(`TRUSTED_PROXIES has ${entry}; it must be an address or a network like 10.0.0.0/8`);
   }
 
+  // Ignored, it would have cards charged amounts that the operator has not agreed to.
+  if ('BINDING_TEST_CHARGES' in environment)
+    faults.push('BINDING_TEST_CHARGES is now called BINDING_VERIFICATION_CHARGES; rename it');
+
   function verificationCharges(): ReadonlyMap<string, bigint> {
     const found = new Map<string, bigint>();
     for (const entry of (text('BINDING_VERIFICATION_CHARGES') ?? 'RUB=1000,USD=100,EUR=100').split(',')) {

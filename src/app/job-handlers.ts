@@ -13,7 +13,7 @@ import { runInvoiceJob } from '../invoices/store/invoices.ts';
 import { paymentOfOperation } from '../payments/domain/payment.ts';
 import { runPaymentJob, type PaymentJobDeps } from '../payments/worker.ts';
 import type { NewPayment } from '../payments/store/payments.ts';
-import { returnUrlOf } from '../payments/bank-callbacks.ts';
+import { returnUrlOf } from '../payments/payer-return.ts';
 import type { Logger } from '../platform/log.ts';
 import type { MailServer } from '../platform/mail/mail-server.ts';
 import type { PreloadedEmail } from '../recurring/store/charge-fragments.ts';

@@ -1,5 +1,5 @@
 // What may go, of every module: rows that nothing needs any more. What tells of money, of consent or of what happened is not
-// among that; how long everything is kept stands in rules.ts.
+// among that; how long everything is kept stands in app/retention-rules.ts.
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { KeyOfRow, Purge } from '../platform/database/purge.ts';

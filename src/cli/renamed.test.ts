@@ -83,6 +83,8 @@ test('other words stay as they are', () => {
     ['stick', 'list'],
     ['keys', 'create', '--name', 'x'],
     ['payments', 'release', 'stuck'],
+    ['wallet', 'deposit', 'constructor', '--description', 'toString'],
+    ['wallet', 'deposit', '--', '--name'],
   ])
     expect(presentNames(words)).toEqual(words);
 });

@@ -31,7 +31,8 @@ export function presentNames(argv: readonly string[]): string[] {
   const words =
     renamed === undefined ? argv : [...wordsOf(renamed[1]), ...argv.slice(wordsOf(renamed[0]).length)];
   const [, names = {}] = Object.entries(renamedOptions).find(([command]) => startsWith(words, command)) ?? [];
-  return words.map((word) => withPresentOption(word, names));
+  const end = words.indexOf('--');
+  return words.map((word, index) => (end >= 0 && index > end ? word : withPresentOption(word, names)));
 }
 
 function wordsOf(command: string): string[] {
@@ -45,6 +46,5 @@ function startsWith(argv: readonly string[], command: string): boolean {
 /** `--name X`, or `--name=X`. */
 function withPresentOption(word: string, names: Readonly<Record<string, string>>): string {
   const [name = ''] = word.split('=', 1);
-  const present = names[name];
-  return present === undefined ? word : present + word.slice(name.length);
+  return Object.hasOwn(names, name) ? `${names[name]}${word.slice(name.length)}` : word;
 }

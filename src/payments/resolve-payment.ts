@@ -1,5 +1,5 @@
 // What an operator does about a payment the engine has given up: he lets go of a hold the bank will not capture, or says how it
-// ended where no bank can. The rules are in payment.settling.ts; everything that follows is written as it always is.
+// ended where no bank can. The rules are in domain/resolution.ts; everything that follows is written as it always is.
 import type { Banks } from '../acquiring/banks.ts';
 import type { Clock, Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';

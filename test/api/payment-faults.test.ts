@@ -7,7 +7,7 @@ import type { Bank } from '../../src/acquiring/domain/bank-port.ts';
 import { openHttpBank } from '../../src/acquiring/adapters/http/http-bank.ts';
 import { faultKinds, isOfCallback } from '../../src/sandbox/bank/faults.ts';
 import { seededRandom } from '../../src/sandbox/bank/random.ts';
-import { callbackUrlOf } from '../../src/payments/bank-callbacks.ts';
+import { callbackUrlOf } from '../../src/acquiring/callbacks.ts';
 import { often } from '../support/campaign.ts';
 import { chosenSeed } from '../support/chosen-seed.ts';
 import { notFinal } from '../support/ledger-check.ts';

@@ -126,4 +126,5 @@ test('controls: links that lead nowhere, and files that are not there', () => {
   expect(missing(renames, newNames('| `src/man.ts` | `src/main.ts` |'))).toBe(0);
   expect(missing(renames, newNames('| `src/main.ts` | `src/man.ts` |'))).toBe(1);
   expect(missing('src/main.ts', "import { no } from 'http/no.ts'; // see http/no.ts")).toBe(1);
+  expect(missing('src/main.ts', '// see compose.ts, and no-such.file.ts for more')).toBe(1);
 });

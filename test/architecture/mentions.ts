@@ -1,6 +1,6 @@
 // What documents and comments point at must be there: links with their headings, and files of the repository by their path.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
@@ -63,7 +63,19 @@ export function missingFiles(file: string, text: string): string[] {
     .filter(
       (path) => !['', 'src', 'pages', dirname(file)].some((base) => existsSync(join(repository, base, path))),
     )
+    .concat(
+      file.endsWith('.md')
+        ? []
+        : [...spoken.matchAll(/(?<![\w./@*…-])[a-z][\w.-]*\.ts\b/g)]
+            .map(([name]) => name)
+            .filter((name) => !basenames().has(name)),
+    )
     .map((path) => `${file} speaks of ${path}, which is not there`);
+}
+
+let found: Set<string> | undefined;
+function basenames(): ReadonlySet<string> {
+  return (found ??= new Set(filesEndingIn('.ts').map((path) => basename(path))));
 }
 
 function commentsOf(text: string): string {

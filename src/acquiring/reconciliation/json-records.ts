@@ -12,11 +12,13 @@ export function openJsonReader(): RecordReader {
   const parser = new JSONParser({ separator: '' });
   parser.onValue = (element) => {
     if (!isPlaceOfRecord(element)) return;
-    const { value, parent } = element;
+    const { value, parent, stack } = element;
     hasProgressed = true;
     if (Array.isArray(parent)) parent.pop();
     const isList = parent === undefined && Array.isArray(value);
-    if (!isList && !isPage(value)) found.push(isObject(value) ? value : new UnreadableRecord(notEntries));
+    const isEntry = stack.some(({ key }) => key === 'entries');
+    if (isEntry || (!isList && !isPage(value)))
+      found.push(isObject(value) ? value : new UnreadableRecord(notEntries));
   };
 
   return {

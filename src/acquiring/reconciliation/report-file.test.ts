@@ -83,6 +83,11 @@ describe('is read', () => {
     ]);
   });
 
+  test('an entry with a list of its own called entries is one entry', async () => {
+    const nested = entries.map((one) => ({ ...one, entries: [{ operationId: 'inner' }] }));
+    expect(await read(page(nested))).toEqual(nested);
+  });
+
   test('a quoted field of CSV with line breaks in it', async () => {
     expect(await read(noted)).toEqual(entries.map((one) => ({ ...one, note })));
   });

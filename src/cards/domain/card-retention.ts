@@ -18,7 +18,7 @@ export const retainedCardParameters = { retained_card: 'text?', retained_for: 't
 /**
  * The part of a statement that keeps a card of the party, if there is a row in the common table expression `while`. It has a
  * row itself when the card is still there. From the minute in which its token is no good any more it is looked at
- * (kept-card.step.ts). Uses the parameter :party_id.
+ * (cards/worker.ts). Uses the parameter :party_id.
  */
 export function retainCard(whileThereIs: string): string {
   return `update card

@@ -1,4 +1,4 @@
-// Security codes and their keys in SQL. How a code is stored and taken out stands in vault.store.ts, where it is one
+// Security codes and their keys in SQL. How a code is stored and taken out stands in cards/store/cards.ts, where it is one
 // statement with its card.
 import type { Instant } from '../../clock.ts';
 import { statement } from '../../platform/database/statement.ts';

@@ -16,7 +16,7 @@ export async function listStuckJobs(options: { json?: true }): Promise<void> {
 }
 
 export async function retryJob(givenKind: string, id: string): Promise<void> {
-  const kind = formerKinds[givenKind] ?? givenKind;
+  const kind = Object.hasOwn(formerKinds, givenKind) ? (formerKinds[givenKind] ?? givenKind) : givenKind;
   const found = await withFoundation((foundation) => buildService(foundation).jobs.retry(kind, id));
   if (!found)
     throw new Error(`no stuck job of kind ${kind} with ID ${id}; list them with mandate jobs stuck`);

@@ -79,6 +79,9 @@ export const createBinding = endpoint({
     const resource = await deps.cards.use(deps.db, caller, { token, session }, now);
     if (!resource.ok) return resource;
     const card = resource.value;
+    // Before the external ID is looked for: it is not to show what was bound to a customer that is not found.
+    if (body.externalID !== undefined && !(await findCustomer(deps.db, caller.partyId, customerId)))
+      return refuse('customerNotFound');
     const fingerprint = fingerprintOf(customerId, card);
     const id = deps.ids.next();
     return createIdempotently({

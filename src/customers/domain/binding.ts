@@ -1,6 +1,6 @@
 // A binding: a card tied to a customer. The payer is authenticated, a small sum is charged, and the bank gives it back; only
 // when it has confirmed that is the card bound. Until then what was charged is a debt of ours with a date. Pure: states,
-// facts, moves. What is asked of a bank is in binding.bank.ts, what people may ask in binding.commands.ts.
+// facts, moves. What is asked of a bank is in bank-actions.ts, what people may ask in commands.ts.
 import type { Interaction, Terminal } from '../../acquiring/domain/bank-port.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
 import type { ClientInfo } from '../../cards/domain/payment-resource.ts';

@@ -1,5 +1,5 @@
 // Bindings in SQL: a new one, and the reads. A binding is a part of its customer: every change of one moves the customer's
-// version on, and its facts stand in the customer's log. How one changes is in change-binding.store.ts.
+// version on, and its facts stand in the customer's log. How one changes is in binding-changes.ts.
 import {
   retainCard,
   retentionReasonText,

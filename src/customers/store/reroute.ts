@@ -1,4 +1,4 @@
-// A binding whose test charge goes to another terminal, in SQL, by the rule of payments (payment.terminal.ts): only while its first
+// A binding whose test charge goes to another terminal, in SQL, by the rule of payments (acquiring/domain/reroute.ts): only while its first
 // attempt is the only one. Another binding of the customer that moves on meanwhile does not stand in the way.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';

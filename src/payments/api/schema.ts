@@ -292,7 +292,7 @@ export function paymentBody(payment: Payment, caller: Caller): PaymentBody {
     payer: payerBody(payer),
     makeRecurrent: payment.makeRecurrent,
     status: publicStatus[state.name],
-    // Behind all others, as in payment-row.ts.
+    // Behind all others, as in payments/store/rows.ts.
     ...('warnings' in payer && payer.warnings.length > 0
       ? { warnings: payer.warnings as NonNullable<PaymentBody['warnings']> }
       : {}),

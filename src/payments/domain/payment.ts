@@ -1,6 +1,6 @@
 // A payment: one attempt to take an invoice's money from a card, from the first message to the bank to the last kopeck
-// given back. Its states, its facts, its moves. What merchants may ask of it is in payment.commands.ts, what the bank is
-// asked and what its answers mean in payment.bank.ts; all three are pure.
+// given back. Its states, its facts, its moves. What merchants may ask of it is in commands.ts, what the bank is
+// asked and what its answers mean in bank-actions.ts; all three are pure.
 import type { Interaction, Terminal } from '../../acquiring/domain/bank-port.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
 import { laterBy, type Instant } from '../../clock.ts';
@@ -172,7 +172,7 @@ export type PaymentFact =
   | ({ readonly type: 'refund_succeeded'; readonly refundId: string } & Settled)
   | { readonly type: 'payment_refunded' };
 
-/** How an operator knows what no bank has said (payment.settling.ts). */
+/** How an operator knows what no bank has said (resolution.ts). */
 type Settled = { readonly settledBecause?: string };
 
 /** Every move there is; what is not in this table cannot happen. */

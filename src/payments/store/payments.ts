@@ -1,5 +1,5 @@
 // Payments in SQL: a new one, and the reads. A payment is a part of its invoice: its facts stand in the invoice's log, and while
-// it is in progress the invoice neither falls overdue nor takes another. How one changes is in change-payment.store.ts.
+// it is in progress the invoice neither falls overdue nor takes another. How one changes is in payment-changes.ts.
 import type { Instant } from '../../clock.ts';
 import {
   retainCard,

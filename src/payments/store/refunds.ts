@@ -1,4 +1,4 @@
-// Reads of refunds. They are written with their payment, in change-payment.store.ts.
+// Reads of refunds. They are written with their payment, in payment-changes.ts.
 import type { Database } from '../../platform/database/database.ts';
 import { readByExternalId, type FoundByExternalId } from '../../platform/database/external-id.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';

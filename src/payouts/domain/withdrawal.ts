@@ -1,5 +1,5 @@
 // A withdrawal: money from a wallet to a card, once. Its states, its facts, its moves. What may be asked for is in
-// withdrawal.commands.ts, what the bank is asked and what its answers mean in withdrawal.bank.ts; all three are pure.
+// commands.ts, what the bank is asked and what its answers mean in bank-actions.ts; all three are pure.
 import type { Terminal } from '../../acquiring/domain/bank-port.ts';
 import type { Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';

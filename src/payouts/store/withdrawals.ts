@@ -1,5 +1,5 @@
 // Withdrawals in SQL: the reads, and the end of one, which is one statement of the row, its event and the journal. How one is made
-// is in new-withdrawal.store.ts.
+// is in new-withdrawal.ts.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { readByExternalId, type FoundByExternalId } from '../../platform/database/external-id.ts';

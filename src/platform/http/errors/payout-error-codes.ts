@@ -1,4 +1,4 @@
-// The part of the catalogue of refusals (refusals.ts) that only the wallets' side uses.
+// The part of the catalogue of refusals (error-codes.ts) that only the wallets' side uses.
 
 export const payoutRefusals = {
   noSuchProvider: {

@@ -1,7 +1,7 @@
 // Double entry: every movement of money is a transfer from one account to another, so that nothing appears or vanishes.
 // A transfer happens at once, or in two phases: what is pending is reserved on both sides, and is later posted, up to its
 // amount, or void. This file is pure; which transfers belong to which event of the business is in postings.ts, how they
-// are written in ledger.store.ts.
+// are written in platform/ledger/store/journals.ts.
 import type { Account } from './account.ts';
 
 /** The step tells the transfers of one operation apart. A resolution bears the step of what it resolves. */

@@ -1,8 +1,31 @@
-// Where a payer's browser goes when his bank has heard him: to the address that was given for that, or to a page that tells
-// the one that opened it, and tries to close itself. It says the same to everybody, whatever came of it.
-import type { FastifyReply } from 'fastify';
+// Where a payer's browser comes back to after a challenge, and where it goes from there: to the address that was given for that, or
+// to a page that tells the one that opened it, and tries to close itself. It shows the same whatever the outcome was.
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { isStorableText } from '../request/json-body.ts';
 
-export function redirectPayer(reply: FastifyReply, redirectUrl: string | undefined): FastifyReply {
+/**
+ * Beneath the path stand the IDs of an object and of its part. The browser is not believed: `find` only has the bank queried sooner,
+ * and says where the payer wants to go next.
+ */
+export function addPayerReturn(
+  app: FastifyInstance,
+  path: string,
+  find: (id: string, partId: string) => Promise<string | undefined>,
+): void {
+  app.route<{ Params: { id: string; partId: string } }>({
+    // A bank may send the browser back by either.
+    method: ['GET', 'POST'],
+    url: `${path}/:id/:partId`,
+    handler: async (request, reply) => {
+      request.operation = 'payerReturn';
+      const { id, partId } = request.params;
+      const isPossible = isStorableText(id) && isStorableText(partId);
+      return redirectPayer(reply, isPossible ? await find(id, partId) : undefined);
+    },
+  });
+}
+
+function redirectPayer(reply: FastifyReply, redirectUrl: string | undefined): FastifyReply {
   const address = redirectAddress(redirectUrl);
   if (address !== undefined) return reply.redirect(address, 303);
   return reply.type('text/html; charset=utf-8').header('Content-Security-Policy', policy).send(page);

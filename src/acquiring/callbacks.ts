@@ -1,0 +1,40 @@
+// A bank says that something has changed. It is not believed: the job of that operation only queries the bank sooner.
+import type { FastifyInstance } from 'fastify';
+import { isStorableText } from '../platform/http/request/json-body.ts';
+import type { JobRunner } from '../platform/jobs/job-runner.ts';
+import type { HttpBank } from './adapters/http/http-bank.ts';
+import type { Banks } from './banks.ts';
+
+const callbackPath = '/bank/callbacks';
+
+export function callbackUrlOf(publicUrl: string, bankId: string): string {
+  return `${publicUrl}${callbackPath}/${bankId}`;
+}
+
+export function addBankCallbackRoutes(
+  app: FastifyInstance,
+  {
+    banks,
+    jobs,
+    jobOfOperation,
+  }: {
+    banks: Banks;
+    jobs: Pick<JobRunner, 'expedite'>;
+    /** The job a bank operation belongs to: its table, and the key of the row. */
+    jobOfOperation: (operationId: string) => readonly [table: string, key: readonly string[]] | undefined;
+  },
+): void {
+  app.post<{ Params: { bankId: string } }>(`${callbackPath}/:bankId`, async (request, reply) => {
+    request.operation = 'bankCallback';
+    const { bankId } = request.params;
+    const bank = isStorableText(bankId)
+      ? ((await banks.bankNamed(bankId)) as HttpBank | undefined)
+      : undefined;
+    const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+    const operationId = bank?.verifyCallback(request.headers, body);
+    if (operationId === undefined) return reply.code(401).send();
+    const job = jobOfOperation(operationId);
+    if (job) await jobs.expedite(...job);
+    return reply.code(204).send();
+  });
+}
