@@ -9,6 +9,9 @@ class Exit extends Error {}
 
 const signals = ['SIGTERM', 'SIGINT'] as const;
 
+// The tests of a worker share its process. Each may listen to its signals, and a warning about that would be taken for a subcommand's.
+process.setMaxListeners(0);
+
 let runs = 0;
 let last: Promise<unknown> = Promise.resolve();
 
