@@ -26,7 +26,7 @@ const values: Record<string, unknown> = {
 };
 const members = (statement: string): Record<string, unknown> => ({
   status: statement.includes('customer') ? 'unready' : 'unpaid',
-  terms: { fees: {} },
+  terms: { fees: {}, realm: 'test' },
 });
 
 /** A database in which every externalID is taken. It notes the fingerprint it is asked to compare. */
