@@ -9,7 +9,7 @@ export class OutcomeUnknown extends Error {
 
 /**
  * Sends without asking only when no node can have sent it before. Otherwise it queries the status, and sends what the bank has never
- * received, if that is still wanted; `refused` says that it is not.
+ * received, unless `refuse` says why it is no longer wanted.
  */
 export async function sendOrInquire<Refused = never>(
   isFirst: boolean,

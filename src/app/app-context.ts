@@ -36,7 +36,7 @@ export type AppContext = {
 };
 
 /**
- * What takes long and needs no database. Only what an endpoint does `beforehand` has it: while a request is handled a transaction
+ * What takes long and needs no database. Only an endpoint's `prepare` has it: while a request is handled a transaction
  * may be open, and others wait for its connection.
  */
 export type PrepareContext = Pick<Webhooks, 'keyPairs'>;

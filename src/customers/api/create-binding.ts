@@ -79,16 +79,17 @@ export const createBinding = endpoint({
     const resource = await deps.cards.use(deps.db, caller, { token, session }, now);
     if (!resource.ok) return resource;
     const card = resource.value;
-    // Before the external ID is looked for: it is not to show what was bound to a customer that is not found.
-    if (body.externalID !== undefined && !(await findCustomer(deps.db, caller.partyId, customerId)))
-      return refuse('customerNotFound');
     const fingerprint = fingerprintOf(customerId, card);
     const id = deps.ids.next();
     return createIdempotently({
       externalId: body.externalID,
       fingerprint,
       order: 'findFirst',
-      find: (externalId) => findBindingByExternalId(deps.db, caller.partyId, externalId),
+      find: async (externalId) => {
+        const found = await findBindingByExternalId(deps.db, caller.partyId, externalId);
+        // For a customer that is not found nothing else is said, also not what the external ID was used for.
+        return found && (await findCustomer(deps.db, caller.partyId, customerId)) ? found : undefined;
+      },
       respond: async ({ id: bindingId }) => {
         const name = { partyId: caller.partyId, customerId, bindingId };
         const earlier = (await findBinding(deps.db, name))?.stored;
