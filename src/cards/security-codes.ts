@@ -47,11 +47,9 @@ export function openSecurityCodes(masterKey: MasterKey, clock: Clock): SecurityC
     let [row] = await db.run(readCodeKey, { half_hour: halfHour });
     if (!row) {
       const wrapped = await masterKey.wrap(randomBytes(masterKeyBytes), keyContext(halfHour));
-      // Another node may be making it too; the first one stands and both read it.
-      await db.run(insertCodeKey, { half_hour: halfHour, wrapped });
-      [row] = await db.run(readCodeKey, { half_hour: halfHour });
+      [row] = await db.run(insertCodeKey, { half_hour: halfHour, wrapped });
     }
-    if (!row) throw new Error('the key of security codes vanished while it was made');
+    if (!row) throw new Error('the key of security codes was not made');
     const key = await unwrap(halfHour, row.wrapped);
     // Its row may still vanish, with the transaction or in a crash of the database: whoever stores a code looks for it.
     keys.push(key);

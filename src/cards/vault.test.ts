@@ -287,6 +287,23 @@ describe('the key of security codes', () => {
     expect(await two.reveal(byOne)).toHaveProperty('securityCode', '737');
   });
 
+  test('is made anew when another node deleted it while it was made', async () => {
+    let isDeleted = false;
+    const stalled: Database = {
+      ...db.database,
+      async run(statement, parameters) {
+        const rows = await db.database.run(statement, parameters);
+        if (statement.name !== 'insert_security_code_key' || isDeleted) return rows;
+        isDeleted = true;
+        await sql('delete from security_code_key');
+        return rows;
+      },
+    };
+    const card = await tokenise({}, stalled);
+    expect(isDeleted).toBe(true);
+    expect(await node().reveal(card)).toHaveProperty('securityCode', '737');
+  });
+
   test('made in a transaction that was taken back is not used by anyone', async () => {
     const failed = db.database.transaction(async (tx) => {
       await tokenise({}, tx);

@@ -2194,7 +2194,8 @@ returning session_id;
 
 -- insert_security_code_key
 insert into security_code_key (half_hour, wrapped) values ($1::int4, $2::bytea)
-on conflict do nothing;
+on conflict (half_hour) do update set half_hour = excluded.half_hour
+returning wrapped;
 
 -- insert_series
 with changed as (

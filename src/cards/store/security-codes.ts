@@ -18,12 +18,14 @@ export const readCodeKey = statement({
   text: 'select wrapped from security_code_key where half_hour = :half_hour',
 });
 
+/** Another node may be making it too: the first one stands, and both get it, even where the row is deleted right after. */
 export const insertCodeKey = statement({
   name: 'insert_security_code_key',
   parameters: { half_hour: 'int4', wrapped: 'bytea' },
-  row: {},
+  row: { wrapped: 'bytea' },
   text: `insert into security_code_key (half_hour, wrapped) values (:half_hour, :wrapped)
-         on conflict do nothing`,
+         on conflict (half_hour) do update set half_hour = excluded.half_hour
+         returning wrapped`,
 });
 
 export const deleteOldCodeKeys = statement({
