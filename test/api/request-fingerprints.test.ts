@@ -13,7 +13,7 @@ import { createWallet } from '../../src/wallets/api/create-wallet.ts';
 import { createWithdrawal } from '../../src/payouts/api/create-withdrawal.ts';
 import type { AnyEndpoint } from '../../src/platform/http/endpoint.ts';
 import { cardMatchHash } from '../../src/cards/card-hash.ts';
-import type { Statement } from '../../src/platform/database/statement.ts';
+import { typeOf, type Statement } from '../../src/platform/database/statement.ts';
 
 /** A value for each column that is declared. */
 const values: Record<string, unknown> = {
@@ -43,7 +43,9 @@ function databaseOfRepeats() {
       if (name.startsWith('insert_')) return Promise.resolve([]);
       const columns = Object.entries(row).map(([column, type]) => [
         column,
-        column === 'request_fingerprint' ? fingerprint : (members(name)[column] ?? values[type] ?? null),
+        column === 'request_fingerprint'
+          ? fingerprint
+          : (members(name)[column] ?? values[typeOf(type)] ?? null),
       ]);
       return Promise.resolve([Object.fromEntries(columns)]);
     },

@@ -169,7 +169,7 @@ describe('in the plans', () => {
       ['payment', 'refund'],
     ],
   ])('one that does not is found: %s', async (text, tables) => {
-    const control = { name: 'control', text, parameterNames: [], parameters: {}, row: {} };
+    const control = { name: 'control', text, parameterNames: [], parameters: {}, row: {}, codecs: [] };
     expect(await db.database.withClient((client) => tablesLookedThrough(client, control))).toEqual(tables);
   });
 

@@ -67,14 +67,14 @@ test.each<[string, Columns, string[]]>([
   ['delete from party', { party_id: 'text' }, ['gives party_id: declared text, in truth not there']],
   ['select nothing from party', {}, ['cannot be prepared: error: column "nothing" does not exist']],
 ])('a wrong declaration is found: %s', async (text, row, expected) => {
-  const statement = { name: 'control', text, parameterNames: [], parameters: {}, row };
+  const statement = { name: 'control', text, parameterNames: [], parameters: {}, row, codecs: [] };
   const found = await service.database.withClient((client) => differences(client, statement));
   expect(found).toEqual(expected.map((part) => expect.stringContaining(part)));
 });
 
 test('a wrong declaration of a parameter is found, and none is run', async () => {
   const text = 'update party set name = $1::text where party_id = $2::text';
-  const control = { name: 'control', text, parameterNames: ['name', 'party_id'], row: {} };
+  const control = { name: 'control', text, parameterNames: ['name', 'party_id'], row: {}, codecs: [] };
   const parameters = { name: 'text', party_id: 'int8' } as const;
   const found = await service.database.withClient((client) =>
     differences(client, { ...control, parameters }),

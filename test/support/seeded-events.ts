@@ -3,16 +3,21 @@
 import { instantAt, type Instant } from '../../src/clock.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { statement } from '../../src/platform/database/statement.ts';
-import { changedParameters } from '../../src/platform/events/log.ts';
+import { written } from '../../src/platform/database/codec.ts';
 import { randomIds } from '../../src/ids.ts';
-import { invoiceFactToJson } from '../../src/invoices/store/codec.ts';
 import type { Currency } from '../../src/money.ts';
-import { factToJson } from '../../src/payments/store/codec.ts';
+import { invoiceLogFact, type InvoiceLogFact } from '../../src/payments/store/codec.ts';
 import type { PaymentTerms } from '../../src/payments/domain/payment.ts';
 
 const appendToldEvent = statement({
   name: 'test_append_told_event',
-  parameters: { aggregate_id: 'text', sequence: 'int4', party_id: 'text', ...changedParameters },
+  parameters: {
+    aggregate_id: 'text',
+    sequence: 'int4',
+    party_id: 'text',
+    happened_at: 'timestamptz',
+    facts: 'json',
+  },
   row: {},
   text: `insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
          values (:aggregate_id, :sequence, 'invoice', :party_id, :happened_at, :facts)`,
@@ -20,7 +25,7 @@ const appendToldEvent = statement({
 
 const amount = { minor: 6_000n, currency: 'RUB' as Currency };
 
-/** The events of an invoice that many payments failed for, until it was cancelled. */
+/** The events of an invoice that many payments failed for, until it was cancelled, as they are stored. */
 export function factsOfInvoice(
   name: { partyId: string; shopId: string; invoiceId: string },
   events: number,
@@ -37,18 +42,19 @@ export function factsOfInvoice(
     product: 'Order',
     metadata: {},
   };
-  const payments = Array.from({ length: Math.floor((events - 2) / 2) }, (_, index) => {
+  const payments = Array.from({ length: Math.floor((events - 2) / 2) }, (_, index): InvoiceLogFact[][] => {
     const id = String(index + 1);
     return [
-      [factToJson({ type: 'payment_started', terms: paymentTerms(name, id, at) }, id)],
-      [factToJson({ type: 'payment_failed', failure: ['authorization_failed', 'insufficient_funds'] }, id)],
+      [{ type: 'payment_started', terms: paymentTerms(name, id, at), paymentId: id }],
+      [{ type: 'payment_failed', failure: ['authorization_failed', 'insufficient_funds'], paymentId: id }],
     ];
   });
-  return [
-    [invoiceFactToJson({ type: 'invoice_created', terms })],
+  const log: InvoiceLogFact[][] = [
+    [{ type: 'invoice_created', terms }],
     ...payments.flat(),
-    [invoiceFactToJson({ type: 'invoice_cancelled', reason: 'overdue' })],
+    [{ type: 'invoice_cancelled', reason: 'overdue' }],
   ];
+  return log.map((facts) => facts.map((fact) => written(invoiceLogFact, fact)));
 }
 
 function paymentTerms(
