@@ -1,7 +1,7 @@
 // What is told of an invoice follows from its log, and what is looked at to route it agrees with what is made to be sent.
 import { expect, test } from 'vitest';
 import { instantAt } from '../clock.ts';
-import { factsOfInvoice } from '../../test/support/seeded-events.ts';
+import { factsOfInvoice } from '../../test/support/database/seeded-events.ts';
 import { invoicesTopic } from './webhook-events.ts';
 import { written } from '../platform/database/codec.ts';
 import type { PaymentFact } from './domain/payment.ts';

@@ -1,7 +1,7 @@
 // What every statement declares about its parameters and columns is what PostgreSQL says about it on the migrated schema.
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Columns, Statement } from '../../src/platform/database/statement.ts';
-import type { TestService } from '../support/test-service.ts';
+import type { TestService } from '../support/service/test-service.ts';
 import { differences } from './describe-statement.ts';
 
 let service: TestService;
@@ -13,7 +13,7 @@ beforeAll(async () => {
   vi.resetModules();
   await import('../../src/app/reconciliation-sources.ts');
   await import('../../src/app/retention.ts');
-  const { startTestService } = await import('../support/test-service.ts');
+  const { startTestService } = await import('../support/service/test-service.ts');
   const { allStatements } = await import('../../src/platform/database/statement.ts');
   service = await startTestService();
   statements = allStatements();

@@ -9,7 +9,7 @@ import {
 } from '../../platform/database/external-id.ts';
 import { statement, stored, type Values } from '../../platform/database/statement.ts';
 import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
-import { anything, currency, oneOf } from '../../platform/database/codec.ts';
+import { anything, currency } from '../../platform/database/codec.ts';
 import { cart, invoiceFact } from './codec.ts';
 import type { Outcome } from '../../refusal.ts';
 import {

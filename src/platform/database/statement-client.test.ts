@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
 import { StatementClient } from './statement-client.ts';
 import { typeParsers } from './statement.ts';
 

@@ -169,7 +169,9 @@ export function readRow({ name, codecs }: Statement, row: Record<string, unknown
       const ids = Object.entries(row).filter(([key, id]) => key.endsWith('_id') && typeof id === 'string');
       const whose = ids.map(([key, id]) => `${key} ${String(id)}`).join(', ');
       const where = `${column}${error.path}`;
-      throw new Error(`a row that ${name} read cannot be used (${whose}): ${where} ${error.problem}`);
+      throw new Error(`a row that ${name} read cannot be used (${whose}): ${where} ${error.problem}`, {
+        cause: error,
+      });
     }
   }
 }
