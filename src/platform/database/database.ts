@@ -2,7 +2,6 @@
 // connection; a connection is held for the length of a statement or a transaction and never while waiting for others.
 import pg from 'pg';
 import { keepIdle, type ConnectionPool } from './idle-connections.ts';
-import { StatementClient } from './statement-client.ts';
 import { parameterOf, readRow, typeParsers, type Columns, type Statement, type Values } from './statement.ts';
 
 export type Database = {
@@ -169,7 +168,6 @@ function poolOf(
   ].join(' ');
   const pool = new pg.Pool({
     ...('url' in connection ? { connectionString: withSettings(connection.url, settings) } : connection),
-    Client: StatementClient,
     max: maxConnections,
     connectionTimeoutMillis: waitForConnectionMs,
     types: typeParsers,
