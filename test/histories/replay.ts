@@ -1,10 +1,6 @@
 // Recorded facts, read and followed as the service reads and follows its own, beside the recorded rows, read as it reads its own.
 // What is in no fact is taken from the row: handles of cards, and the ways to banks that a withdrawal's log does not tell.
-import {
-  customerFactFromJson,
-  bindingFactToJson,
-  customerFactToJson,
-} from '../../src/customers/store/codec.ts';
+import { customerLogFact, isBindingFact } from '../../src/customers/store/codec.ts';
 import { evolveBinding, type Binding } from '../../src/customers/domain/binding.ts';
 import { loadBinding } from '../../src/customers/store/bindings.ts';
 import { customerStateAfter, newCustomer, type Customer } from '../../src/customers/domain/customer.ts';
@@ -161,18 +157,16 @@ async function replayCustomer(history: History): Promise<Comparison[]> {
   const facts: Comparison[] = [];
   for (const { sequence, facts: recordedFacts } of history.events) {
     for (const recorded of recordedFacts) {
-      const told = customerFactFromJson(read(recorded));
-      if ('bindingId' in told) {
-        const { bindingId, fact } = told;
+      const logged = customerLogFact.read(read(recorded));
+      facts.push({ of: recorded.type, recorded, replayed: stored(written(customerLogFact, logged)) });
+      if (isBindingFact(logged)) {
+        const { bindingId, ...fact } = logged;
         const binding = evolveBinding(bindings.get(bindingId)?.binding, fact);
         bindings.set(bindingId, { binding, version: sequence });
-        facts.push({ of: recorded.type, recorded, replayed: stored(bindingFactToJson(fact, bindingId)) });
         continue;
       }
-      const { fact } = told;
-      facts.push({ of: recorded.type, recorded, replayed: stored(customerFactToJson(fact)) });
-      if (fact.type === 'customer_created') customer = newCustomer(fact);
-      else if (customer) customer = { ...customer, state: customerStateAfter(customer.state, fact) };
+      if (logged.type === 'customer_created') customer = newCustomer(logged);
+      else if (customer) customer = { ...customer, state: customerStateAfter(customer.state, logged) };
     }
   }
 

@@ -2,7 +2,6 @@
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { Amount } from '../../platform/http/schemas.ts';
-import type { Currency } from '../../money.ts';
 import { bundleBody, ConsentBundle, recurringBody, RecurringSchema } from '../../recurring/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { findBinding, seriesOfBinding } from '../store/bindings.ts';
@@ -48,7 +47,7 @@ export const getCustomerRecurring = endpoint({
     const seriesId = await recurring.seriesOfCustomer(db, of);
     const amount =
       shop && query.amount !== undefined
-        ? { amount: { minor: BigInt(query.amount), currency: shop.currency as Currency } }
+        ? { amount: { minor: BigInt(query.amount), currency: shop.currency } }
         : {};
     const admission = await recurring.preview(db, seriesId, { invoiceCreatedAt: 'then', ...amount }, now);
     if (!admission) throw new Error(`customer ${customerId} is ready without a series`);

@@ -14,12 +14,12 @@ import {
   type FoundByExternalId,
 } from '../../platform/database/external-id.ts';
 import { optional, statement, type Values } from '../../platform/database/statement.ts';
-import { appendEvent, changedAt, changedParameters } from '../../platform/events/log.ts';
+import { appendEvent, changedAt, changedWith } from '../../platform/events/log.ts';
 import { velocityWindowMs, type BindingRules, type RecentBindings } from '../domain/commands.ts';
 import { bindingColumns, bindingFromRow, rowOf } from './rows.ts';
 import { evolveBinding, type Binding, type BindingFact } from '../domain/binding.ts';
-import { bindingFactToJson } from './codec.ts';
-import { customerStateFromRow, type StoredCustomer } from './customers.ts';
+import { customerLogFact } from './codec.ts';
+import { customerColumns, customerStateFromRow, type StoredCustomer } from './customers.ts';
 import type { Customer } from '../domain/customer.ts';
 import { defined } from '../../defined.ts';
 
@@ -37,7 +37,11 @@ const qualified = (columns: object, table: string) =>
     .join(', ');
 export const bindingList = qualified(bindingColumns, 'binding');
 
-const ofCustomer = { customer_status: 'text', active_binding_id: 'text?', customer_version: 'int4' } as const;
+const ofCustomer = {
+  customer_status: customerColumns.status,
+  active_binding_id: customerColumns.active_binding_id,
+  customer_version: customerColumns.version,
+} as const;
 const customerList =
   'customer.status as customer_status, customer.active_binding_id, customer.version as customer_version';
 const storedColumns = { ...bindingColumns, ...ofCustomer } as const;
@@ -51,7 +55,7 @@ const insertBinding = statement({
   name: 'insert_binding',
   parameters: {
     ...bindingColumns,
-    ...changedParameters,
+    ...changedWith(customerLogFact),
     ...retainedCardParameters,
     card_fingerprint: 'bytea',
     fingerprint: 'bytea?',
@@ -184,7 +188,7 @@ export async function storeNewBinding(
     card_fingerprint: options.cardFingerprint,
     fingerprint: options.fingerprint,
     happened_at: binding.createdAt,
-    facts: [bindingFactToJson(started, binding.id)],
+    facts: [{ type: started.type, bindingId: id, terms: started.terms }],
   });
   if (!row || row.version_conflict) return 'versionConflict';
   if (!row.is_made) return 'cardGone';

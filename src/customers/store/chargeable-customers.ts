@@ -3,8 +3,8 @@ import type { Database } from '../../platform/database/database.ts';
 import { optional, statement, type Values } from '../../platform/database/statement.ts';
 import { bindingColumns, bindingFromRow } from './rows.ts';
 import { bindingList } from './bindings.ts';
+import { customerColumns } from './customers.ts';
 import type { ChargeableCustomer } from '../../payments/domain/chargeable-customer.ts';
-import type { ContactInfo } from '../domain/customer.ts';
 import { defined } from '../../defined.ts';
 
 const holdChargeable = statement({
@@ -14,7 +14,7 @@ const holdChargeable = statement({
     ...optional(bindingColumns),
     of_shop: 'text',
     series_id: 'text?',
-    contact_info: 'json',
+    contact_info: customerColumns.contact_info,
     is_ready: 'bool',
   },
   text: `select ${bindingList}, customer.shop_id as of_shop, series_id, contact_info,
@@ -36,7 +36,7 @@ export async function lockCustomer(
   // Whoever had to wait for the customer is given him as he is now, beside the bindings as they were before. He is held now.
   if (row?.is_ready && row.binding_id === null) row = await hold();
   if (!row) return undefined;
-  const customer = { id: customerId, shopId: row.of_shop, contactInfo: row.contact_info as ContactInfo };
+  const customer = { id: customerId, shopId: row.of_shop, contactInfo: row.contact_info };
   if (!row.is_ready) return customer;
   const { id: bindingId, card, state, livemode } = bindingFromRow(row as Values<typeof bindingColumns>);
   if (state.name !== 'succeeded') throw new Error(`the active binding ${bindingId} is ${state.name}`);

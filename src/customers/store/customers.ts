@@ -7,14 +7,14 @@ import {
   readByExternalId,
   type FoundByExternalId,
 } from '../../platform/database/external-id.ts';
-import { statement, type Values } from '../../platform/database/statement.ts';
-import { appendEvent, changedAt, changedParameters, createdParameters } from '../../platform/events/log.ts';
-import { customerFactToJson } from './codec.ts';
+import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import { anything, oneOf } from '../../platform/database/codec.ts';
+import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
+import { contactInfo, customerLogFact } from './codec.ts';
 import {
   activeBindingOf,
   customerStateAfter,
   newCustomer,
-  type ContactInfo,
   type Customer,
   type CustomerFact,
   type CustomerState,
@@ -33,11 +33,11 @@ export const customerColumns = {
   party_id: 'text',
   shop_id: 'text',
   version: 'int4',
-  status: 'text',
+  status: stored('text', oneOf('unready', 'ready', 'deleted')),
   active_binding_id: 'text?',
   created_at: 'timestamptz',
-  contact_info: 'json',
-  metadata: 'json',
+  contact_info: stored('json', contactInfo),
+  metadata: stored('json', anything),
   external_id: 'text?',
   bindings_made: 'int4',
   changed_at: 'timestamptz',
@@ -47,7 +47,7 @@ const columnList = Object.keys(customerColumns).join(', ');
 /** One round trip: the external id is claimed, and only then the customer and their first event written. */
 const insertCustomer = statement({
   name: 'insert_customer',
-  parameters: { ...customerColumns, ...createdParameters, fingerprint: 'bytea' },
+  parameters: { ...customerColumns, ...createdWith(customerLogFact), fingerprint: 'bytea' },
   row: { customer_id: 'text' },
   text: `
     with ${claimExternalId('createCustomer', ':customer_id')}, changed as (
@@ -66,7 +66,7 @@ const insertCustomer = statement({
 /** His bindings that are not at an end have to hear of it. */
 const deleteCustomer = statement({
   name: 'delete_customer',
-  parameters: { ...changedParameters, customer_id: 'text', version: 'int4' },
+  parameters: { ...changedWith(customerLogFact), customer_id: 'text', version: 'int4' },
   row: { version: 'int4' },
   text: `
     with changed as (
@@ -135,21 +135,24 @@ export async function storeNewCustomer(
     bindings_made: customer.bindingsMade,
     changed_at: customer.createdAt,
     fingerprint,
-    facts: [customerFactToJson(created)],
+    facts: [created],
   });
   return rows.length > 0;
 }
 
 /** False when somebody else has changed him since he was read. */
-export async function storeDeletion(db: Database, stored: StoredCustomer, now: Instant): Promise<boolean> {
+export async function storeDeletion(
+  db: Database,
+  { customer: { id, state }, version }: StoredCustomer,
+  now: Instant,
+): Promise<boolean> {
   const deleted: CustomerFact = { type: 'customer_deleted' };
-  const { id, state } = stored.customer;
   customerStateAfter(state, deleted);
   const rows = await db.run(deleteCustomer, {
     customer_id: id,
-    version: stored.version,
+    version,
     happened_at: now,
-    facts: [customerFactToJson(deleted)],
+    facts: [deleted],
   });
   return rows.length > 0;
 }
@@ -190,7 +193,7 @@ function storedFromRow(row: Values<typeof customerColumns>): StoredCustomer {
       partyId: row.party_id,
       shopId: row.shop_id,
       createdAt: row.created_at,
-      contactInfo: row.contact_info as ContactInfo,
+      contactInfo: row.contact_info,
       metadata: row.metadata,
       ...defined({ externalId: row.external_id }),
       state: customerStateFromRow(row),
@@ -203,7 +206,7 @@ export function customerStateFromRow(
   row: Pick<Values<typeof customerColumns>, 'status' | 'active_binding_id'>,
 ): CustomerState {
   const { status, active_binding_id: activeBindingId } = row;
-  if (status === 'ready' && activeBindingId !== null) return { name: 'ready', activeBindingId };
-  if (status === 'unready' || status === 'deleted') return { name: status };
-  throw new Error(`a customer is stored as ${status} without what belongs to it`);
+  if (status !== 'ready') return { name: status };
+  if (activeBindingId === null) throw new Error('a customer is stored as ready without what is charged');
+  return { name: status, activeBindingId };
 }
