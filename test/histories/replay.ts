@@ -22,11 +22,8 @@ import {
   type DestinationState,
 } from '../../src/payouts/domain/destination.ts';
 import { findDestination } from '../../src/payouts/store/destinations.ts';
-import {
-  evolve as evolveIdentity,
-  type Identity,
-  type IdentityFact,
-} from '../../src/identities/domain/identity.ts';
+import { evolve as evolveIdentity, type Identity } from '../../src/identities/domain/identity.ts';
+import { identityFact } from '../../src/identities/store/codec.ts';
 import { findChallenges, findIdentity } from '../../src/identities/store/identities.ts';
 import { findTransfer } from '../../src/wallets/store/transfers.ts';
 import type { WalletFact } from '../../src/wallets/domain/wallet.ts';
@@ -257,7 +254,10 @@ const outcomesOf: Readonly<Record<string, readonly string[]>> = {
 async function replayIdentity(history: History): Promise<Comparison[]> {
   let identity: Identity | undefined;
   const challenges = new Map<string, object>();
-  for (const fact of factsOf(history) as readonly unknown[] as readonly IdentityFact[]) {
+  const facts: Comparison[] = [];
+  for (const recorded of factsOf(history)) {
+    const fact = identityFact.read(read(recorded));
+    facts.push({ of: recorded.type, recorded, replayed: stored(written(identityFact, fact)) });
     identity = evolveIdentity(identity, fact);
     if (fact.type === 'challenge_started')
       challenges.set(fact.challengeId, { type: fact.challengeType, status: 'pending' });
@@ -270,8 +270,9 @@ async function replayIdentity(history: History): Promise<Comparison[]> {
   }
 
   const found = await findIdentity(databaseOf([ownRow(history)]), null, history.id);
-  const read = await findChallenges(databaseOf(rowsOf(history, 'identity_challenge')), history.id);
+  const identifications = await findChallenges(databaseOf(rowsOf(history, 'identity_challenge')), history.id);
   return [
+    ...facts,
     {
       of: 'the identity',
       recorded: found,
@@ -280,7 +281,10 @@ async function replayIdentity(history: History): Promise<Comparison[]> {
     {
       of: 'its challenges',
       recorded: Object.fromEntries(
-        read.map(({ id, identityId: _, proofs: __, createdAt: ___, ...challenge }) => [id, challenge]),
+        identifications.map(({ id, identityId: _, proofs: __, createdAt: ___, ...challenge }) => [
+          id,
+          challenge,
+        ]),
       ),
       replayed: Object.fromEntries(challenges),
     },

@@ -7,52 +7,47 @@ import {
   readByExternalId,
   type FoundByExternalId,
 } from '../../platform/database/external-id.ts';
-import { statement, type Values } from '../../platform/database/statement.ts';
-import { detailsOf, type PaymentSystem } from '../domain/card.ts';
+import { oneOf } from '../../platform/database/codec.ts';
+import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import { detailsOf } from '../domain/card.ts';
 import {
   retainCard,
   retentionReasonText,
   retainedCardParameters,
   type RetentionReason,
 } from '../domain/card-retention.ts';
-import {
-  sessionOf,
-  tokenOf,
-  type ClientInfo,
-  type MadeFor,
-  type PaymentResource,
-  type Purpose,
-} from '../domain/payment-resource.ts';
+import { sessionOf, tokenOf, type PaymentResource } from '../domain/payment-resource.ts';
+import { clientInfo, paymentSystem } from './codec.ts';
 import type { EncryptedCode, TakenCode } from './security-codes.ts';
 
 const columns = {
   card_id: 'text',
   party_id: 'text',
   session_id: 'text',
-  made_for_kind: 'text?',
+  made_for_kind: stored('text?', oneOf('invoice', 'customer')),
   made_for_id: 'text?',
-  purpose: 'text',
+  purpose: stored('text', oneOf('payment', 'payout')),
   valid_until: 'timestamptz',
-  payment_system: 'text',
+  payment_system: stored('text', paymentSystem),
   mask: 'text',
-  client_info: 'json',
+  client_info: stored('json', clientInfo),
   fingerprint: 'bytea',
   fingerprint_key_version: 'int4',
   match_hash: 'bytea',
 } as const;
 const columnNames = Object.keys(columns);
 
-const stored = {
+const allColumns = {
   ...columns,
   stored_at: 'timestamptz',
   external_id: 'text?',
   ciphertext: 'bytea',
   key_version: 'int4',
 } as const;
-const storedNames = Object.keys(stored);
+const allNames = Object.keys(allColumns);
 
 export type CardRow = Values<typeof columns>;
-export type StoredCardRow = Values<typeof stored>;
+export type StoredCardRow = Values<typeof allColumns>;
 
 /** Under which the external ids of cards are kept. */
 const operation = 'createPaymentResource';
@@ -73,12 +68,12 @@ const insertCode = (from: string) => `
 
 const insertCard = statement({
   name: 'insert_card',
-  parameters: { ...stored, ...codeParameters },
+  parameters: { ...allColumns, ...codeParameters },
   row: { has_code: 'bool' },
   text: `
     with ${claimExternalId(operation, ':card_id', ':match_hash')}, made as (
-      insert into card (${storedNames.join(', ')})
-      select ${storedNames.map((name) => `:${name}`).join(', ')}
+      insert into card (${allNames.join(', ')})
+      select ${allNames.map((name) => `:${name}`).join(', ')}
       from claimed
       returning card_id
     ), code as (${insertCode('made, security_code_key')})
@@ -287,13 +282,13 @@ function codeColumns(code: EncryptedCode | undefined): Values<typeof codeParamet
 export function resourceFromRow(row: CardRow): PaymentResource {
   const { made_for_kind: kind, made_for_id: id } = row;
   return {
-    purpose: row.purpose as Purpose,
-    token: tokenOf(row.card_id, row.purpose as Purpose),
+    purpose: row.purpose,
+    token: tokenOf(row.card_id, row.purpose),
     session: sessionOf(row.session_id),
     partyId: row.party_id,
-    ...(kind === null || id === null ? {} : { madeFor: { kind: kind as MadeFor['kind'], id } }),
-    card: detailsOf(row.mask, row.payment_system as PaymentSystem),
-    clientInfo: row.client_info as ClientInfo,
+    ...(kind === null || id === null ? {} : { madeFor: { kind, id } }),
+    card: detailsOf(row.mask, row.payment_system),
+    clientInfo: row.client_info,
     validUntil: row.valid_until,
     fingerprint: { keyVersion: row.fingerprint_key_version, hash: row.fingerprint },
     cardMatchHash: row.match_hash,

@@ -6,16 +6,11 @@ import {
   readByExternalId,
   type FoundByExternalId,
 } from '../../platform/database/external-id.ts';
-import { statement, type Values } from '../../platform/database/statement.ts';
-import { appendEvent, changedAt, changedParameters, createdParameters } from '../../platform/events/log.ts';
-import {
-  evolve,
-  type Identification,
-  type Identity,
-  type IdentityFact,
-  type Proof,
-} from '../domain/identity.ts';
-import type { Level } from '../domain/provider.ts';
+import { anything, oneOf } from '../../platform/database/codec.ts';
+import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
+import { evolve, type Identification, type Identity, type IdentityFact } from '../domain/identity.ts';
+import { identityFact, level, proofs } from './codec.ts';
 import { columnList, listStatement, parameterList } from './sql-fragments.ts';
 import { defined } from '../../defined.ts';
 
@@ -28,10 +23,10 @@ const columns = {
   name: 'text',
   provider: 'text',
   class: 'text',
-  level: 'text',
+  level: stored('text', level),
   is_blocked: 'bool',
   created_at: 'timestamptz',
-  metadata: 'json?',
+  metadata: stored('json?', anything),
   external_id: 'text?',
   effective_challenge: 'text?',
 } as const;
@@ -41,15 +36,15 @@ const challengeColumns = {
   identity_id: 'text',
   challenge_id: 'text',
   type: 'text',
-  proofs: 'json',
-  status: 'text',
+  proofs: stored('json', proofs),
+  status: stored('text', oneOf('pending', 'completed', 'failed')),
   created_at: 'timestamptz',
   failure_reason: 'text?',
 } as const;
 
 const insertIdentity = statement({
   name: 'insert_identity',
-  parameters: { ...columns, ...createdParameters, fingerprint: 'bytea' },
+  parameters: { ...columns, ...createdWith(identityFact), fingerprint: 'bytea' },
   row: { identity_id: 'text' },
   text: `
     with ${claimExternalId('createIdentity', ':identity_id')}, changed as (
@@ -62,7 +57,7 @@ const insertIdentity = statement({
 const changeIdentityRow = statement({
   name: 'change_identity',
   parameters: {
-    ...changedParameters,
+    ...changedWith(identityFact),
     identity_id: 'text',
     version: 'int4',
     level: 'text',
@@ -245,9 +240,9 @@ export async function findChallenges(
     id: row.challenge_id,
     identityId: row.identity_id,
     type: row.type,
-    proofs: row.proofs as Proof[],
+    proofs: row.proofs,
     createdAt: row.created_at,
-    status: row.status as Identification['status'],
+    status: row.status,
     ...defined({ failureReason: row.failure_reason }),
   }));
 }
@@ -261,7 +256,7 @@ function storedFromRow(row: Values<typeof columns>): StoredIdentity {
       name: row.name,
       provider: row.provider,
       class: row.class,
-      level: row.level as Level,
+      level: row.level,
       isBlocked: row.is_blocked,
       createdAt: row.created_at,
       ...defined({

@@ -9,7 +9,7 @@ import {
 } from '../../platform/database/external-id.ts';
 import { statement, stored, type Values } from '../../platform/database/statement.ts';
 import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
-import { anything, currency } from '../../platform/database/codec.ts';
+import { anything, currency, oneOf } from '../../platform/database/codec.ts';
 import { cart, invoiceFact } from './codec.ts';
 import type { Outcome } from '../../refusal.ts';
 import {
@@ -30,7 +30,7 @@ const columns = {
   party_id: 'text',
   shop_id: 'text',
   version: 'int4',
-  status: 'text',
+  status: stored('text', oneOf('unpaid', 'paid', 'fulfilled', 'cancelled')),
   reason: 'text?',
   created_at: 'timestamptz',
   due_date: 'timestamptz',
@@ -74,7 +74,7 @@ const changeInvoiceRow = statement({
     ...changedWith(invoiceFact),
     invoice_id: 'text',
     version: 'int4',
-    status: 'text',
+    status: columns.status,
     reason: 'text?',
     wake_at: 'timestamptz?',
   },
@@ -265,9 +265,8 @@ function storedFromRow(row: Values<typeof readColumns>): StoredInvoice {
   return { invoice: { ...terms, ...stateFromRow(row), paymentInProgress }, version: row.version };
 }
 
-function stateFromRow(row: { invoice_id: string; status: string; reason: string | null }): InvoiceState {
-  const { status, reason } = row;
+function stateFromRow({ invoice_id, status, reason }: Values<typeof columns>): InvoiceState {
   if (status === 'unpaid' || status === 'paid') return { status };
-  if ((status === 'fulfilled' || status === 'cancelled') && reason !== null) return { status, reason };
-  throw new Error(`invoice ${row.invoice_id} is stored as ${status} without what belongs to it`);
+  if (reason === null) throw new Error(`invoice ${invoice_id} is stored as ${status} without a reason`);
+  return { status, reason };
 }

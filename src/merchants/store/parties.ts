@@ -1,7 +1,7 @@
 // Parties, shops and categories in SQL.
-import { statement, type Values } from '../../platform/database/statement.ts';
-import { feesFromJson, type FeesJson } from '../../platform/ledger/domain/fee.ts';
-import type { Currency } from '../../money.ts';
+import { currency } from '../../platform/database/codec.ts';
+import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import { fees } from '../../platform/ledger/store/codec.ts';
 import type { Party, Shop } from '../domain/party.ts';
 import { defined } from '../../defined.ts';
 
@@ -55,8 +55,8 @@ const shopColumns = {
   description: 'text?',
   url: 'text',
   category_id: 'int4',
-  currency: 'text',
-  fees: 'json',
+  currency: stored('text', currency),
+  fees: stored('json', fees),
   is_blocked: 'bool',
   is_suspended: 'bool',
   created_at: 'timestamptz',
@@ -107,7 +107,7 @@ export const setShopFlags = statement({
 
 export const setShopFees = statement({
   name: 'set_shop_fees',
-  parameters: { party_id: 'text', shop_id: 'text', fees: 'json' },
+  parameters: { party_id: 'text', shop_id: 'text', fees: shopColumns.fees },
   row: { shop_id: 'text' },
   text: `update shop set fees = :fees where party_id = :party_id and shop_id = :shop_id returning shop_id`,
 });
@@ -145,8 +145,8 @@ export function shopFromRow(row: Values<typeof shopColumns>): Shop {
     ...defined({ description: row.description }),
     url: row.url,
     categoryId: row.category_id,
-    currency: row.currency as Currency,
-    fees: feesFromJson(row.fees as FeesJson),
+    currency: row.currency,
+    fees: row.fees,
     isBlocked: row.is_blocked,
     isSuspended: row.is_suspended,
     createdAt: row.created_at,

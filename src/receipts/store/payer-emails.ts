@@ -1,8 +1,8 @@
 // The outbox in SQL. A letter is written with the change of the payment it is about, and ended by whoever sent it.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { statement, type Values } from '../../platform/database/statement.ts';
-import type { Currency } from '../../money.ts';
+import { currency, oneOf } from '../../platform/database/codec.ts';
+import { statement, stored, type Values } from '../../platform/database/statement.ts';
 import type { Paid, PayerEmail, PaymentOfEmail } from '../domain/payer-email.ts';
 import { defined } from '../../defined.ts';
 
@@ -72,12 +72,12 @@ const columns = {
   payment_id: 'text',
   party_id: 'text',
   series_id: 'text',
-  status: 'text',
+  status: stored('text', oneOf('waiting', 'kept', 'sent', 'refused')),
   created_at: 'timestamptz',
   recipient: 'text',
   paid_at: 'timestamptz',
   amount_minor: 'int8',
-  currency: 'text',
+  currency: stored('text', currency),
   reference: 'text',
   approval_code: 'text?',
   ended_at: 'timestamptz?',
@@ -110,7 +110,7 @@ const endPayerEmailRow = statement({
   parameters: {
     invoice_id: 'text',
     payment_id: 'text',
-    status: 'text',
+    status: columns.status,
     now: 'timestamptz',
     subject: 'text',
     text_body: 'text',
@@ -182,12 +182,12 @@ function payerEmailFromRow(row: Values<typeof columns>): PayerEmail {
     seriesId: row.series_id,
     recipient: row.recipient,
     createdAt: row.created_at,
-    status: row.status as PayerEmail['status'],
+    status: row.status,
     paid: {
       invoiceId: row.invoice_id,
       paymentId: row.payment_id,
       at: row.paid_at,
-      amount: { minor: row.amount_minor, currency: row.currency as Currency },
+      amount: { minor: row.amount_minor, currency: row.currency },
       reference: row.reference,
       ...defined({ approvalCode }),
     },
