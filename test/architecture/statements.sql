@@ -1944,8 +1944,7 @@ and customer.status <> 'deleted'
 for share of customer;
 
 -- insert_api_key
-insert into api_key (key_id, party_id, name, livemode, scopes, secret_hash, key_version, created_at)
-values ($1::text, $2::text, $3::text, $4::bool, $5::text, $6::bytea, $7::int4, $8::timestamptz);
+insert into api_key (key_id, party_id, name, livemode, scopes, created_at, secret_hash, key_version) values ($1::text, $2::text, $3::text, $4::bool, $5::text, $6::timestamptz, $7::bytea, $8::int4);
 
 -- insert_binding
 with unchanged as (
@@ -1981,8 +1980,7 @@ on conflict do nothing returning entity_id
 select where $2::text is null or exists (select from claim)
 ), made as (
 insert into card (card_id, party_id, session_id, made_for_kind, made_for_id, purpose, valid_until, payment_system, mask, client_info, fingerprint, fingerprint_key_version, match_hash, stored_at, external_id, ciphertext, key_version)
-select $3::text, $1::text, $5::text, $6::text, $7::text, $8::text, $9::timestamptz, $10::text, $11::text, $12::json, $13::bytea, $14::int4, $4::bytea, $15::timestamptz, $2::text, $16::bytea, $17::int4
-from claimed
+select $3::text, $1::text, $5::text, $6::text, $7::text, $8::text, $9::timestamptz, $10::text, $11::text, $12::json, $13::bytea, $14::int4, $4::bytea, $15::timestamptz, $2::text, $16::bytea, $17::int4 from claimed
 returning card_id
 ), code as (
 insert into security_code (session_id, card_id, half_hour, ciphertext, expires_at)
@@ -2055,8 +2053,7 @@ on conflict do nothing returning entity_id
 select where $2::text is null or exists (select from claim)
 ), changed as (
 insert into customer (customer_id, party_id, shop_id, version, status, active_binding_id, created_at, contact_info, metadata, external_id, bindings_made, changed_at)
-select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::json, $11::json, $2::text, $12::int4, $13::timestamptz
-from claimed
+select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::json, $11::json, $2::text, $12::int4, $13::timestamptz from claimed
 returning customer_id, party_id, version, changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
@@ -2118,8 +2115,7 @@ on conflict do nothing returning entity_id
 select where $2::text is null or exists (select from claim)
 ), changed as (
 insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, changed_at, wake_at)
-select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::int8, $12::text, $13::text, $14::text, $15::json, $16::json, $17::json, $18::json, $2::text, $9::timestamptz, $19::timestamptz
-from claimed
+select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::int8, $12::text, $13::text, $14::text, $15::json, $16::json, $17::json, $18::json, $2::text, $9::timestamptz, $19::timestamptz from claimed
 returning invoice_id, party_id, version, changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
@@ -2210,8 +2206,7 @@ select series_id, version, 'series', party_id, changed_at, $13::json from change
 select series_id from changed;
 
 -- insert_shop
-insert into shop (party_id, shop_id, livemode, name, url, category_id, currency, created_at)
-values ($1::text, $2::text, $3::bool, $4::text, $5::text, $6::int4, $7::text, $8::timestamptz)
+insert into shop (party_id, shop_id, livemode, name, url, category_id, currency, created_at) values ($1::text, $2::text, $3::bool, $4::text, $5::text, $6::int4, $7::text, $8::timestamptz)
 on conflict do nothing returning shop_id;
 
 -- insert_wallet
@@ -2755,8 +2750,7 @@ order by created_at desc, invoice_id, payment_id limit $3::int4;
 
 -- read_party
 select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
-from party left join test_clock using (party_id)
-where party_id = $1::text;
+from party left join test_clock using (party_id) where party_id = $1::text;
 
 -- read_payable_invoice
 select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, created_at,

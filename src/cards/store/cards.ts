@@ -2,11 +2,8 @@
 // code leaves by being deleted, so that two who ask for it at once do not both get it.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import {
-  claimExternalId,
-  readByExternalId,
-  type FoundByExternalId,
-} from '../../platform/database/external-id.ts';
+import { columnList, parameterList } from '../../platform/database/columns.ts';
+import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
 import { oneOf } from '../../platform/database/codec.ts';
 import { statement, stored, type Values } from '../../platform/database/statement.ts';
 import { detailsOf } from '../domain/card.ts';
@@ -35,7 +32,6 @@ const columns = {
   fingerprint_key_version: 'int4',
   match_hash: 'bytea',
 } as const;
-const columnNames = Object.keys(columns);
 
 const allColumns = {
   ...columns,
@@ -44,7 +40,6 @@ const allColumns = {
   ciphertext: 'bytea',
   key_version: 'int4',
 } as const;
-const allNames = Object.keys(allColumns);
 
 export type CardRow = Values<typeof columns>;
 export type StoredCardRow = Values<typeof allColumns>;
@@ -72,9 +67,8 @@ const insertCard = statement({
   row: { has_code: 'bool' },
   text: `
     with ${claimExternalId(operation, ':card_id', ':match_hash')}, made as (
-      insert into card (${allNames.join(', ')})
-      select ${allNames.map((name) => `:${name}`).join(', ')}
-      from claimed
+      insert into card (${columnList(allColumns)})
+      select ${parameterList(allColumns)} from claimed
       returning card_id
     ), code as (${insertCode('made, security_code_key')})
     select exists (select from code) as has_code from made`,
@@ -99,15 +93,7 @@ const readCard = statement({
   name: 'read_card_of_party',
   parameters: { card_id: 'text', party_id: 'text' },
   row: columns,
-  text: `select ${columnNames.join(', ')} from card where card_id = :card_id and party_id = :party_id`,
-});
-
-const readCardByExternalId = readByExternalId({
-  name: 'read_card_by_external_id',
-  operation,
-  row: columns,
-  select: columnNames.map((name) => `card.${name}`).join(', '),
-  join: 'card on card_id = entity_id',
+  text: `select ${columnList(columns)} from card where card_id = :card_id and party_id = :party_id`,
 });
 
 const keepCardAlone = statement({
@@ -209,14 +195,7 @@ export async function findCard(
   return row && resourceFromRow(row);
 }
 
-export async function findCardByExternalId(
-  db: Database,
-  partyId: string,
-  externalId: string,
-): Promise<FoundByExternalId<PaymentResource> | undefined> {
-  const [row] = await db.run(readCardByExternalId, { party_id: partyId, external_id: externalId });
-  return row && { value: resourceFromRow(row), fingerprint: row.request_fingerprint };
-}
+export const findCardByExternalId = findByExternalId('card', operation, columns, resourceFromRow);
 
 export async function markRetained(
   db: Database,

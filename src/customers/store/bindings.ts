@@ -7,6 +7,7 @@ import {
 } from '../../cards/domain/card-retention.ts';
 import { cardIdOf } from '../../cards/domain/payment-resource.ts';
 import { laterBy, type Instant } from '../../clock.ts';
+import { columnList, parameterList } from '../../platform/database/columns.ts';
 import type { Database } from '../../platform/database/database.ts';
 import {
   readByExternalId,
@@ -31,11 +32,7 @@ export type StoredBinding = {
   readonly customerVersion: number;
 };
 
-const qualified = (columns: object, table: string) =>
-  Object.keys(columns)
-    .map((name) => `${table}.${name}`)
-    .join(', ');
-export const bindingList = qualified(bindingColumns, 'binding');
+export const bindingList = columnList(bindingColumns, 'binding');
 
 const ofCustomer = {
   customer_status: customerColumns.status,
@@ -74,10 +71,8 @@ const insertBinding = statement({
     ), identified as (
       ${recordExternalId('createBinding', ':binding_id')}
     ), made as (
-      insert into binding (${Object.keys(bindingColumns).join(', ')}, card_fingerprint, wake_at, attempts)
-      select ${Object.keys(bindingColumns)
-        .map((name) => `:${name}`)
-        .join(', ')}, :card_fingerprint, :wake_at, :attempts from changed
+      insert into binding (${columnList(bindingColumns)}, card_fingerprint, wake_at, attempts)
+      select ${parameterList(bindingColumns)}, :card_fingerprint, :wake_at, :attempts from changed
     ), logged as (
       ${appendEvent('customer', 'customer_id')}
     )

@@ -2,11 +2,8 @@
 // is not found by anybody who asks; his row stays, for what was charged to him.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import {
-  claimExternalId,
-  readByExternalId,
-  type FoundByExternalId,
-} from '../../platform/database/external-id.ts';
+import { columnList, parameterList } from '../../platform/database/columns.ts';
+import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
 import { statement, stored, type Values } from '../../platform/database/statement.ts';
 import { anything, oneOf } from '../../platform/database/codec.ts';
 import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
@@ -42,7 +39,7 @@ export const customerColumns = {
   bindings_made: 'int4',
   changed_at: 'timestamptz',
 } as const;
-const columnList = Object.keys(customerColumns).join(', ');
+const columns = columnList(customerColumns);
 
 /** One round trip: the external id is claimed, and only then the customer and their first event written. */
 const insertCustomer = statement({
@@ -51,11 +48,8 @@ const insertCustomer = statement({
   row: { customer_id: 'text' },
   text: `
     with ${claimExternalId('createCustomer', ':customer_id')}, changed as (
-      insert into customer (${columnList})
-      select ${Object.keys(customerColumns)
-        .map((name) => `:${name}`)
-        .join(', ')}
-      from claimed
+      insert into customer (${columns})
+      select ${parameterList(customerColumns)} from claimed
       returning customer_id, party_id, version, changed_at
     ), logged as (
       ${appendEvent('customer', 'customer_id')}
@@ -86,20 +80,8 @@ const readCustomer = statement({
   name: 'read_customer_of_party',
   parameters: { customer_id: 'text', party_id: 'text' },
   row: customerColumns,
-  text: `select ${columnList} from customer
+  text: `select ${columns} from customer
          where customer_id = :customer_id and party_id = :party_id and status <> 'deleted'`,
-});
-
-/** A deleted one too: the external id is not free again. */
-const readCustomerByExternalId = readByExternalId({
-  name: 'read_customer_by_external_id',
-  operation: 'createCustomer',
-  row: customerColumns,
-  select: columnList
-    .split(', ')
-    .map((name) => `customer.${name}`)
-    .join(', '),
-  join: 'customer on customer_id = entity_id',
 });
 
 /** Of whatever party: whoever is shown something of him has his token. A deleted one too. */
@@ -107,7 +89,7 @@ const readCustomerOfPayer = statement({
   name: 'read_customer_of_payer',
   parameters: { customer_id: 'text' },
   row: { ...customerColumns, is_binding: 'bool' },
-  text: `select ${columnList}, exists (
+  text: `select ${columns}, exists (
            select from binding where binding.customer_id = customer.customer_id
              and binding.status not in ('succeeded', 'withdrawn', 'failed')
          ) as is_binding
@@ -166,14 +148,13 @@ export async function findCustomer(
   return row && storedFromRow(row);
 }
 
-export async function findCustomerByExternalId(
-  db: Database,
-  partyId: string,
-  externalId: string,
-): Promise<FoundByExternalId<Customer> | undefined> {
-  const [row] = await db.run(readCustomerByExternalId, { party_id: partyId, external_id: externalId });
-  return row && { value: storedFromRow(row).customer, fingerprint: row.request_fingerprint };
-}
+/** A deleted one too: the external id is not free again. */
+export const findCustomerByExternalId = findByExternalId(
+  'customer',
+  'createCustomer',
+  customerColumns,
+  (row) => storedFromRow(row).customer,
+);
 
 /** With whether a card is being bound to him now. */
 export async function loadCustomerOfPayer(

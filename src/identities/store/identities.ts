@@ -1,17 +1,14 @@
 // Identities and their identifications in SQL: the row, guarded by its version, and its event in one statement.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import {
-  claimExternalId,
-  readByExternalId,
-  type FoundByExternalId,
-} from '../../platform/database/external-id.ts';
+import { columnList, parameterList } from '../../platform/database/columns.ts';
+import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
 import { anything, oneOf } from '../../platform/database/codec.ts';
 import { statement, stored, type Values } from '../../platform/database/statement.ts';
 import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
 import { evolve, type Identification, type Identity, type IdentityFact } from '../domain/identity.ts';
 import { identityFact, level, proofs } from './codec.ts';
-import { columnList, listStatement, parameterList } from './sql-fragments.ts';
+import { listStatement } from './sql-fragments.ts';
 import { defined } from '../../defined.ts';
 
 export type StoredIdentity = { readonly identity: Identity; readonly version: number };
@@ -81,14 +78,6 @@ const readIdentity = statement({
   row: columns,
   text: `select ${selectedColumns} from identity
          where identity_id = :identity_id and (:party_id is null or party_id = :party_id)`,
-});
-
-const readIdentityByExternalId = readByExternalId({
-  name: 'read_identity_by_external_id',
-  operation: 'createIdentity',
-  row: columns,
-  select: columnList(columns, 'identity'),
-  join: 'identity on identity_id = entity_id',
 });
 
 const listIdentityRows = listStatement({
@@ -161,14 +150,12 @@ export async function findIdentity(
   return row && storedFromRow(row);
 }
 
-export async function findIdentityByExternalId(
-  db: Database,
-  partyId: string,
-  externalId: string,
-): Promise<FoundByExternalId<Identity> | undefined> {
-  const [row] = await db.run(readIdentityByExternalId, { party_id: partyId, external_id: externalId });
-  return row && { value: storedFromRow(row).identity, fingerprint: row.request_fingerprint };
-}
+export const findIdentityByExternalId = findByExternalId(
+  'identity',
+  'createIdentity',
+  columns,
+  (row) => storedFromRow(row).identity,
+);
 
 export async function listIdentities(
   db: Database,

@@ -2,11 +2,8 @@
 // again. Facts keep money as JSON integers; the largest amount is far below 2^53.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import {
-  claimExternalId,
-  readByExternalId,
-  type FoundByExternalId,
-} from '../../platform/database/external-id.ts';
+import { columnList, parameterList } from '../../platform/database/columns.ts';
+import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
 import { statement, stored, type Values } from '../../platform/database/statement.ts';
 import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
 import { anything, currency, oneOf } from '../../platform/database/codec.ts';
@@ -44,10 +41,9 @@ const columns = {
   metadata: stored('json', anything),
   external_id: 'text?',
 } as const;
-const columnList = Object.keys(columns).join(', ');
 /** What payments write beside it. */
 const readColumns = { ...columns, payment_in_progress: 'bool' } as const;
-const readColumnList = Object.keys(readColumns).join(', ');
+const readColumnList = columnList(readColumns);
 
 /** One round trip: the external id is claimed, and only then the invoice and its first event written. */
 const insertInvoice = statement({
@@ -56,11 +52,8 @@ const insertInvoice = statement({
   row: { invoice_id: 'text' },
   text: `
     with ${claimExternalId('createInvoice', ':invoice_id')}, changed as (
-      insert into invoice (${columnList}, changed_at, wake_at)
-      select ${Object.keys(columns)
-        .map((name) => `:${name}`)
-        .join(', ')}, :created_at, :wake_at
-      from claimed
+      insert into invoice (${columnList(columns)}, changed_at, wake_at)
+      select ${parameterList(columns)}, :created_at, :wake_at from claimed
       returning invoice_id, party_id, version, changed_at
     ), logged as (
       ${appendEvent('invoice', 'invoice_id')}
@@ -106,17 +99,6 @@ const readInvoiceOfParty = statement({
   text: `select ${readColumnList} from invoice where invoice_id = :invoice_id and party_id = :party_id`,
 });
 
-const readInvoiceByExternalId = readByExternalId({
-  name: 'read_invoice_by_external_id',
-  operation: 'createInvoice',
-  row: readColumns,
-  select: readColumnList
-    .split(', ')
-    .map((name) => `invoice.${name}`)
-    .join(', '),
-  join: 'invoice on invoice_id = entity_id',
-});
-
 const rescheduleInvoice = rescheduleStatement('invoice', ['invoice_id'], 'restart');
 
 /** False when the external id is taken. */
@@ -153,14 +135,12 @@ export async function loadInvoice(
   return row && storedFromRow(row).invoice;
 }
 
-export async function findInvoiceByExternalId(
-  db: Database,
-  partyId: string,
-  externalId: string,
-): Promise<FoundByExternalId<Invoice> | undefined> {
-  const [row] = await db.run(readInvoiceByExternalId, { party_id: partyId, external_id: externalId });
-  return row && { value: storedFromRow(row).invoice, fingerprint: row.request_fingerprint };
-}
+export const findInvoiceByExternalId = findByExternalId(
+  'invoice',
+  'createInvoice',
+  readColumns,
+  (row) => storedFromRow(row).invoice,
+);
 
 const changeTries = 10;
 
@@ -191,7 +171,7 @@ export async function runInvoiceJob(db: Database, invoiceId: string, now: Instan
   const stored = storedFromRow(row);
   const next = nextAction(stored.invoice);
   if (next && next.at <= now) {
-    // When somebody else was quicker, his write has set what is due next.
+    // When somebody else was quicker, their write has set what is due next.
     await storeFact(db, stored, next.fact, now);
   } else {
     await db.run(rescheduleInvoice, {
