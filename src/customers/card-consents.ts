@@ -2,7 +2,7 @@
 // where the consent is kept. A consent that is withdrawn takes the bindings of its card with it, so that nobody is called ready
 // who cannot be charged. Either happens in the transaction of what came first.
 import { latest, type Instant } from '../clock.ts';
-import type { Database } from '../platform/database/database.ts';
+import { retryOnConflict, type Database } from '../platform/database/database.ts';
 import type { Revocation } from '../recurring/domain/series.ts';
 import type { Binding } from './domain/binding.ts';
 import { decideRevoke } from './domain/commands.ts';
@@ -18,9 +18,6 @@ import type { Recurring } from '../recurring/port.ts';
 
 export type SeriesOfCustomers = Pick<Recurring, 'seriesOfCustomer' | 'revoke'>;
 type CustomerName = { readonly partyId: string; readonly customerId: string };
-
-/** Each that fails is a change of somebody else's that succeeded. */
-const tries = 100;
 
 /** By which the bound cards of the customer are charged. */
 export async function seriesOfBindings(
@@ -64,21 +61,15 @@ export async function revokeBindingsOf(
   }
 }
 
-async function withdrawOne(
-  tx: Database,
-  customer: CustomerName,
-  bindingId: string,
-  now: Instant,
-): Promise<void> {
-  for (let attempt = 0; attempt < tries; attempt++) {
+function withdrawOne(tx: Database, customer: CustomerName, bindingId: string, now: Instant): Promise<void> {
+  return retryOnConflict(`customer ${customer.customerId}`, async () => {
     const found = await findBinding(tx, { ...customer, bindingId });
-    if (!found?.stored) return;
+    if (!found?.stored) return undefined;
     const { stored, changedAt, boundBefore } = found;
     const decision = decideRevoke(stored.customer, stored.binding, boundBefore, latest(now, changedAt));
-    if (!decision.ok || decision.value.length === 0) return;
-    if (await storeBindingFacts(tx, stored, decision.value, now)) return;
-  }
-  throw new Error(`customer ${customer.customerId} was changed by others ${tries} times in a row`);
+    if (!decision.ok || decision.value.length === 0) return undefined;
+    return (await storeBindingFacts(tx, stored, decision.value, now)) ? undefined : 'versionConflict';
+  });
 }
 
 async function seriesOf(tx: Database, recurring: SeriesOfCustomers, binding: Binding): Promise<string> {

@@ -2,10 +2,15 @@
 // code leaves by being deleted, so that two who ask for it at once do not both get it.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { columnList, parameterList } from '../../platform/database/columns.ts';
 import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
 import { oneOf } from '../../platform/database/codec.ts';
-import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import {
+  columnList,
+  parameterList,
+  statement,
+  stored,
+  type Values,
+} from '../../platform/database/statement.ts';
 import { detailsOf } from '../domain/card.ts';
 import {
   retainCard,
@@ -15,7 +20,7 @@ import {
 } from '../domain/card-retention.ts';
 import { sessionOf, tokenOf, type PaymentResource } from '../domain/payment-resource.ts';
 import { clientInfo, paymentSystem } from './codec.ts';
-import type { EncryptedCode, TakenCode } from './security-codes.ts';
+import type { EncryptedCode } from './security-codes.ts';
 
 const columns = {
   card_id: 'text',
@@ -212,7 +217,7 @@ export type TakenOut = {
   readonly partyId: string;
   readonly ciphertext: Buffer;
   readonly keyVersion: number;
-  readonly code?: TakenCode;
+  readonly code?: EncryptedCode;
 };
 
 export async function takeCardOut(

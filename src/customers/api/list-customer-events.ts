@@ -8,7 +8,7 @@ import { EventPage } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { bindingChangeBody, CustomerEvent, type CustomerChange } from './binding-schema.ts';
 import { customerLogFact, isBindingFact, type CustomerLogFact } from '../store/codec.ts';
-import { CustomerPath } from './schema.ts';
+import { CustomerPath, payerMayRead } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 
 type EventBody = Static<typeof CustomerEvent>;
@@ -17,12 +17,7 @@ const readLog = logReader('customer', customerLogFact, `status <> 'deleted'`);
 
 export const listCustomerEvents = endpoint({
   operation: 'listCustomerEvents',
-  access: {
-    scope: 'customers:read',
-    tokens: ['customer'],
-    entity: 'customerID',
-    maskedAs: 'customerNotFound',
-  },
+  access: payerMayRead,
   method: 'GET',
   path: '/v2/processing/customers/{customerID}/events',
   tag: 'Customers',

@@ -12,6 +12,8 @@ import type { Customers } from '../port.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 import type { Recurring } from '../../recurring/port.ts';
 
+type Deps = { db: Database; customers: Customers; merchants: Merchants; recurring: Recurring };
+
 export const getCustomerRecurring = endpoint({
   operation: 'getCustomerRecurring',
   access: { scope: 'customers:read', maskedAs: 'customerNotFound' },
@@ -27,15 +29,7 @@ export const getCustomerRecurring = endpoint({
   status: 200,
   response: RecurringSchema,
   errors: ['customerNotFound', 'customerNotReady'],
-  handle: async (
-    { caller, params, query, now },
-    {
-      db,
-      customers,
-      merchants,
-      recurring,
-    }: { db: Database; customers: Customers; merchants: Merchants; recurring: Recurring },
-  ) => {
+  handle: async ({ caller, params, query, now }, { db, customers, merchants, recurring }: Deps) => {
     const { partyId } = caller;
     const customer = await customers.chargeable(db, partyId, params.customerID);
     if (!customer) return refuse('customerNotFound');

@@ -37,6 +37,14 @@ export const CustomerAndToken = Type.Object(
   { title: 'CustomerAndToken' },
 );
 
+/** Of reads that the payer may make too, with the token of the customer. */
+export const payerMayRead = {
+  scope: 'customers:read',
+  tokens: ['customer'],
+  entity: 'customerID',
+  maskedAs: 'customerNotFound',
+} as const;
+
 export const CustomerPath = Type.Object({ customerID: EntityID });
 
 /** The request of an example that works in the sandbox as it stands. */

@@ -7,14 +7,19 @@ import {
 } from '../../cards/domain/card-retention.ts';
 import { cardIdOf } from '../../cards/domain/payment-resource.ts';
 import { laterBy, type Instant } from '../../clock.ts';
-import { columnList, parameterList } from '../../platform/database/columns.ts';
 import type { Database } from '../../platform/database/database.ts';
 import {
   readByExternalId,
   recordExternalId,
   type FoundByExternalId,
 } from '../../platform/database/external-id.ts';
-import { optional, statement, type Values } from '../../platform/database/statement.ts';
+import {
+  columnList,
+  parameterList,
+  optional,
+  statement,
+  type Values,
+} from '../../platform/database/statement.ts';
 import { appendEvent, changedAt, changedWith } from '../../platform/events/log.ts';
 import { velocityWindowMs, type BindingRules, type RecentBindings } from '../domain/commands.ts';
 import { bindingColumns, bindingFromRow, rowOf } from './rows.ts';

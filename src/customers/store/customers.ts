@@ -2,9 +2,14 @@
 // is not found by anybody who asks; his row stays, for what was charged to him.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { columnList, parameterList } from '../../platform/database/columns.ts';
 import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
-import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import {
+  columnList,
+  parameterList,
+  statement,
+  stored,
+  type Values,
+} from '../../platform/database/statement.ts';
 import { anything, oneOf } from '../../platform/database/codec.ts';
 import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
 import { contactInfo, customerLogFact } from './codec.ts';

@@ -1,10 +1,15 @@
 // Identities and their identifications in SQL: the row, guarded by its version, and its event in one statement.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { columnList, parameterList } from '../../platform/database/columns.ts';
 import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
 import { anything, oneOf } from '../../platform/database/codec.ts';
-import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import {
+  columnList,
+  parameterList,
+  statement,
+  stored,
+  type Values,
+} from '../../platform/database/statement.ts';
 import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
 import { evolve, type Identification, type Identity, type IdentityFact } from '../domain/identity.ts';
 import { identityFact, level, proofs } from './codec.ts';

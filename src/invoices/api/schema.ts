@@ -168,15 +168,14 @@ export function invoiceBody(invoice: InvoiceTerms & InvoiceState): InvoiceBody {
     product: invoice.product,
     metadata: invoice.metadata as InvoiceBody['metadata'],
     status: invoice.status,
-    ...defined({ externalID: invoice.externalId, description: invoice.description }),
-    ...(invoice.cart === undefined ? {} : { cart: cartBody(invoice.cart) }),
-    ...(invoice.bankAccount === undefined
-      ? {}
-      : { bankAccount: invoice.bankAccount as NonNullable<InvoiceBody['bankAccount']> }),
-    ...(invoice.clientInfo === undefined
-      ? {}
-      : { clientInfo: invoice.clientInfo as NonNullable<InvoiceBody['clientInfo']> }),
-    ...('reason' in invoice ? { reason: invoice.reason } : {}),
+    ...defined({
+      externalID: invoice.externalId,
+      description: invoice.description,
+      cart: invoice.cart && cartBody(invoice.cart),
+      bankAccount: invoice.bankAccount,
+      clientInfo: invoice.clientInfo,
+      reason: 'reason' in invoice ? invoice.reason : undefined,
+    }),
   };
 }
 
@@ -199,7 +198,7 @@ export function cartBody(cart: readonly CartLine[]): Static<typeof CartSchema> {
     quantity: Number(line.quantity),
     price: Number(line.priceMinor),
     cost: Number(lineCostMinor(line)),
-    ...(line.taxMode ? { taxMode: line.taxMode } : {}),
+    ...defined({ taxMode: line.taxMode }),
   }));
 }
 

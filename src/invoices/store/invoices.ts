@@ -1,13 +1,18 @@
 // Invoices in SQL. A change is one statement: the row, guarded by its version, the event it led to, and when to look
 // again. Facts keep money as JSON integers; the largest amount is far below 2^53.
 import type { Instant } from '../../clock.ts';
-import type { Database } from '../../platform/database/database.ts';
-import { columnList, parameterList } from '../../platform/database/columns.ts';
+import { retryOnConflict, type Database } from '../../platform/database/database.ts';
 import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
-import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import {
+  columnList,
+  parameterList,
+  statement,
+  stored,
+  type Values,
+} from '../../platform/database/statement.ts';
 import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
 import { anything, currency, oneOf } from '../../platform/database/codec.ts';
-import { cart, invoiceFact } from './codec.ts';
+import { bankAccount, cart, clientInfo, invoiceFact } from './codec.ts';
 import type { Outcome } from '../../refusal.ts';
 import {
   evolve,
@@ -36,8 +41,8 @@ const columns = {
   product: 'text',
   description: 'text?',
   cart: stored('json?', cart),
-  bank_account: stored('json?', anything),
-  client_info: stored('json?', anything),
+  bank_account: stored('json?', bankAccount),
+  client_info: stored('json?', clientInfo),
   metadata: stored('json', anything),
   external_id: 'text?',
 } as const;
@@ -154,14 +159,14 @@ export async function changeInvoice<Code extends string>(
   now: Instant,
   decide: (invoice: Invoice) => Outcome<InvoiceFact, Code> | Promise<Outcome<InvoiceFact, Code>>,
 ): Promise<Outcome<InvoiceFact, Code> | undefined> {
-  for (let attempt = 0; attempt < changeTries; attempt++) {
+  const attempt = async () => {
     const stored = await findInvoice(db, name.partyId, name.invoiceId);
     if (!stored) return undefined;
     const decision = await decide(stored.invoice);
     if (!decision.ok) return decision;
-    if (await storeFact(db, stored, decision.value, now)) return decision;
-  }
-  throw new Error(`invoice ${name.invoiceId} was changed by others ${changeTries} times in a row`);
+    return (await storeFact(db, stored, decision.value, now)) ? decision : 'versionConflict';
+  };
+  return retryOnConflict(`invoice ${name.invoiceId}`, attempt, changeTries);
 }
 
 /** The step of due work: does what is next if its time has come, else notes again when that will be. */

@@ -1,6 +1,5 @@
 // API keys in SQL. The secret never comes here, only its keyed hash.
-import { columnList, parameterList } from '../../platform/database/columns.ts';
-import { statement } from '../../platform/database/statement.ts';
+import { columnList, parameterList, statement } from '../../platform/database/statement.ts';
 
 const made = {
   key_id: 'text',

@@ -1,7 +1,12 @@
 // Parties, shops and categories in SQL.
-import { columnList, parameterList } from '../../platform/database/columns.ts';
 import { currency } from '../../platform/database/codec.ts';
-import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import {
+  columnList,
+  parameterList,
+  statement,
+  stored,
+  type Values,
+} from '../../platform/database/statement.ts';
 import { fees } from '../../platform/ledger/store/codec.ts';
 import type { Party, Shop } from '../domain/party.ts';
 import { defined } from '../../defined.ts';

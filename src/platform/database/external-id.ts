@@ -1,8 +1,7 @@
 // External ids in SQL: a merchant's own id for what a create request makes. Each belongs to one operation of one party, and is stored
 // with the fingerprint of the request it was used for.
-import { columnList } from './columns.ts';
 import type { Database } from './database.ts';
-import { statement, type Columns, type Values } from './statement.ts';
+import { columnList, statement, type Columns, type Values } from './statement.ts';
 
 /** What was made under an external id, and the fingerprint of the request that made it. */
 export type FoundByExternalId<Value> = { readonly value: Value; readonly fingerprint: Buffer };

@@ -105,6 +105,19 @@ function nullableType(type: ColumnType): ColumnType {
   return type.endsWith('?') ? type : `${type as ColumnName}?`;
 }
 
+/** Of a statement's text. */
+export function columnList(columns: Columns, table?: string): string {
+  return Object.keys(columns)
+    .map((name) => (table === undefined ? name : `${table}.${name}`))
+    .join(', ');
+}
+
+export function parameterList(columns: Columns): string {
+  return Object.keys(columns)
+    .map((name) => `:${name}`)
+    .join(', ');
+}
+
 const statements = new Map<string, Statement>();
 
 /** Every statement of the program whose module is loaded, for the test that prepares them all. */

@@ -1,9 +1,8 @@
 // The outbox in SQL. A letter is written with the change of the payment it is about, and ended by whoever sent it.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { columnList } from '../../platform/database/columns.ts';
 import { currency, oneOf } from '../../platform/database/codec.ts';
-import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import { columnList, statement, stored, type Values } from '../../platform/database/statement.ts';
 import type { Paid, PayerEmail, PaymentOfEmail } from '../domain/payer-email.ts';
 import { defined } from '../../defined.ts';
 
