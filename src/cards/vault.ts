@@ -31,13 +31,13 @@ import {
   findCard,
   findCardByExternalId,
   markRetained,
-  removeCard,
   removeUnretained,
   resourceFromRow,
   returnCode,
   storeCard,
   storeCode,
   takeCardOut,
+  type TakenOut,
 } from './store/cards.ts';
 
 export type NewCard = {
@@ -90,8 +90,6 @@ export type Cards = {
   has(db: Database, partyId: string, token: string): Promise<boolean>;
   /** Something that needed it needs it no longer: whether anything still does is looked at now. */
   expedite(db: Database, token: string, now: Instant): Promise<void>;
-  /** For good, with all that hangs on it. False when it is gone already. */
-  forget(db: Database, partyId: string, token: string): Promise<boolean>;
   /** Under the newest key. */
   fingerprint(number: string): Fingerprint;
   /** What must be known of a card that is charged again without its payer. The hash is the same for every token of it. */
@@ -186,13 +184,8 @@ export function openVault(options: {
     return resourceFromRow(row);
   }
 
-  async function opened(card: {
-    cardId: string;
-    partyId: string;
-    ciphertext: Buffer;
-    keyVersion: number;
-  }): Promise<Card> {
-    return decryptCard(await cardKey(card.keyVersion), card, card.ciphertext);
+  async function opened(cardId: string, { partyId, ciphertext, keyVersion }: TakenOut): Promise<Card> {
+    return decryptCard(await cardKey(keyVersion), { cardId, partyId }, ciphertext);
   }
 
   /** Taken out before it is used, so that a crash loses it at worst; put back once, by whoever knows that it was not. */
@@ -230,16 +223,12 @@ export function openVault(options: {
       const cardId = cardIdOf(token);
       if (cardId !== undefined) await expedite(db, cardId, now);
     },
-    async forget(db, partyId, token) {
-      const cardId = cardIdOf(token);
-      return cardId !== undefined && removeCard(db, partyId, cardId);
-    },
     fingerprint,
     async credential(db, partyId, token) {
       const cardId = cardIdOf(token);
       const taken = cardId === undefined ? undefined : await takeCardOut(db, cardId, undefined);
       if (cardId === undefined || taken?.partyId !== partyId) return undefined;
-      const card = decryptCard(await cardKey(taken.keyVersion), { cardId, partyId }, taken.ciphertext);
+      const card = await opened(cardId, taken);
       // A card that was stored to be paid out to has none, and cannot be charged.
       if (card.expiry === undefined) return undefined;
       return { numberHash: numberHash((await firstHashKey()).secret, card.number), expiry: card.expiry };
@@ -256,10 +245,10 @@ export function openVault(options: {
       const sessionId = session === undefined ? undefined : sessionIdOf(session);
       const taken = await takeCardOut(options.db, cardId, sessionId);
       if (!taken) throw new Error('the card asked for is not in the vault');
-      const { partyId, ciphertext, keyVersion, code } = taken;
+      const { partyId, code } = taken;
       const owner = sessionId === undefined ? undefined : { cardId, sessionId, partyId };
       const returnCode = owner && code ? givingBack(owner, code) : undefined;
-      const card = await opened({ cardId, partyId, ciphertext, keyVersion }).catch(async (error: unknown) => {
+      const card = await opened(cardId, taken).catch(async (error: unknown) => {
         await returnCode?.();
         throw error;
       });

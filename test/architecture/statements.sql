@@ -1212,18 +1212,6 @@ delete from bank where bank_id = $1::text and (select terminals from kept) = 0 r
 )
 select exists (select from gone) as is_deleted, terminals from kept;
 
--- delete_card
-with gone as (
-delete from card where card_id = $1::text and party_id = $2::text returning card_id, party_id, session_id, external_id
-), code as (
-delete from security_code using gone where security_code.session_id = gone.session_id
-), freed as (
-delete from external_id using gone
-where external_id.party_id = gone.party_id and operation = 'createPaymentResource'
-and external_id.external_id = gone.external_id and entity_id = gone.card_id
-)
-select card_id from gone;
-
 -- delete_customer
 with changed as (
 update customer set version = version + 1, changed_at = greatest(customer.changed_at, $1::timestamptz), status = 'deleted', active_binding_id = null
@@ -2506,7 +2494,7 @@ from external_id as claim
 where claim.party_id = $1::text and claim.operation = 'createBinding' and claim.external_id = $2::text;
 
 -- read_binding_of_customer
-select binding.binding_id is not null as found, customer.changed_at, binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version, (
+select customer.changed_at, binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version, (
 select before.binding_id from binding as before
 where before.customer_id = customer.customer_id and before.bound_at_version is not null
 and before.binding_id <> $1::text
@@ -2518,7 +2506,7 @@ where customer.customer_id = $2::text and customer.party_id = $3::text
 and customer.status <> 'deleted';
 
 -- read_bindings_of_customer
-select binding.binding_id is not null as found, binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version
+select binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version
 from customer left join lateral (
 select * from binding
 where binding.customer_id = customer.customer_id and number > $1::int4

@@ -20,6 +20,7 @@ import {
 } from '../domain/card-retention.ts';
 import { sessionOf, tokenOf, type PaymentResource } from '../domain/payment-resource.ts';
 import { clientInfo, paymentSystem } from './codec.ts';
+import { defined } from '../../defined.ts';
 import type { EncryptedCode } from './security-codes.ts';
 
 const columns = {
@@ -116,10 +117,7 @@ const takeOut = statement({
     party_id: 'text',
     ciphertext: 'bytea',
     key_version: 'int4',
-    half_hour: 'int4?',
-    wrapped_key: 'bytea?',
-    code_ciphertext: 'bytea?',
-    expires_at: 'timestamptz?',
+    ...codeParameters,
   },
   text: `
     with taken as (
@@ -144,13 +142,6 @@ export const deleteCards = (which: string) => `
       and external_id.external_id = gone.external_id and entity_id = gone.card_id
   )
   select card_id from gone`;
-
-const deleteCard = statement({
-  name: 'delete_card',
-  parameters: { card_id: 'text', party_id: 'text' },
-  row: { card_id: 'text' },
-  text: deleteCards('card_id = :card_id and party_id = :party_id'),
-});
 
 /** Who is being kept at this moment is passed over. */
 const deleteUnretained = statement({
@@ -227,21 +218,17 @@ export async function takeCardOut(
 ): Promise<TakenOut | undefined> {
   const [row] = await db.run(takeOut, { card_id: cardId, session_id: sessionId ?? null });
   if (!row) return undefined;
-  const { party_id: partyId, ciphertext, key_version: keyVersion } = row;
   const { half_hour: halfHour, wrapped_key: wrappedKey, code_ciphertext, expires_at: expiresAt } = row;
-  if (halfHour === null || !wrappedKey || !code_ciphertext || !expiresAt)
-    return { partyId, ciphertext, keyVersion };
+  const code =
+    halfHour === null || !wrappedKey || !code_ciphertext || !expiresAt
+      ? undefined
+      : { halfHour, wrappedKey, ciphertext: code_ciphertext, expiresAt };
   return {
-    partyId,
-    ciphertext,
-    keyVersion,
-    code: { halfHour, wrappedKey, ciphertext: code_ciphertext, expiresAt },
+    partyId: row.party_id,
+    ciphertext: row.ciphertext,
+    keyVersion: row.key_version,
+    ...defined({ code }),
   };
-}
-
-export async function removeCard(db: Database, partyId: string, cardId: string): Promise<boolean> {
-  const rows = await db.run(deleteCard, { card_id: cardId, party_id: partyId });
-  return rows.length > 0;
 }
 
 const removedAtOnce = 1_000;

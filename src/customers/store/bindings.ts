@@ -15,8 +15,9 @@ import {
 } from '../../platform/database/external-id.ts';
 import {
   columnList,
-  parameterList,
+  isJoined,
   optional,
+  parameterList,
   statement,
   type Values,
 } from '../../platform/database/statement.ts';
@@ -96,8 +97,8 @@ const readBinding = statement({
 const readBindings = statement({
   name: 'read_bindings_of_customer',
   parameters: { customer_id: 'text', party_id: 'text', after: 'int4', limit: 'int4' },
-  row: { found: 'bool', ...optional(bindingColumns), ...ofCustomer },
-  text: `select binding.binding_id is not null as found, ${bindingList}, ${customerList}
+  row: { ...optional(bindingColumns), ...ofCustomer },
+  text: `select ${bindingList}, ${customerList}
          from customer left join lateral (
            select * from binding
            where binding.customer_id = customer.customer_id and number > :after
@@ -115,11 +116,10 @@ const readOneBinding = statement({
   row: {
     ...optional(bindingColumns),
     ...ofCustomer,
-    found: 'bool',
     changed_at: 'timestamptz',
     bound_before: 'text?',
   },
-  text: `select binding.binding_id is not null as found, customer.changed_at, ${bindingList}, ${customerList}, (
+  text: `select customer.changed_at, ${bindingList}, ${customerList}, (
            select before.binding_id from binding as before
            where before.customer_id = customer.customer_id and before.bound_at_version is not null
              and before.binding_id <> :binding_id
@@ -261,7 +261,7 @@ export async function findBindings(
   const names = { customer_id: name.customerId, party_id: name.partyId };
   const rows = await db.run(readBindings, { ...names, ...page });
   if (rows.length === 0) return undefined;
-  return rows.filter(({ found }) => found).map((row) => storedBindingFromRow(row as StoredRow));
+  return rows.filter((row) => isJoined(bindingColumns, row)).map(storedBindingFromRow);
 }
 
 /** A binding of a customer of that party, with the one that would be charged without it and the time of the latest event. */
@@ -276,9 +276,9 @@ export async function findBinding(
   });
   if (!row) return undefined;
   const { changed_at: changedAt } = row;
-  if (!row.found) return { changedAt };
+  if (!isJoined(bindingColumns, row)) return { changedAt };
   return {
-    stored: storedBindingFromRow(row as StoredRow),
+    stored: storedBindingFromRow(row),
     changedAt,
     ...defined({ boundBefore: row.bound_before }),
   };
@@ -314,9 +314,7 @@ export async function findEarlierBindings(
   };
 }
 
-type StoredRow = Values<typeof storedColumns>;
-
-function storedBindingFromRow(row: StoredRow): StoredBinding {
+function storedBindingFromRow(row: Values<typeof storedColumns>): StoredBinding {
   const { customer_status: status, active_binding_id } = row;
   return {
     binding: bindingFromRow(row),

@@ -1,9 +1,8 @@
 // POST /v2/processing/invoices: the first step of everything that is paid.
 import type { Static } from 'typebox';
-import { parseInstant, type Instant } from '../../clock.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
-import { metadataProblem } from '../../platform/http/schemas.ts';
+import { instantOf, metadataProblem } from '../../platform/http/schemas.ts';
 import { tradingRefusals } from '../../merchants/domain/party.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { decideCreate, evolve, type CreateInvoice, type Invoice } from '../domain/invoice.ts';
@@ -94,12 +93,6 @@ function commandOf(body: InvoiceParams, id: string): CreateInvoice {
       cart: cart && cartOf(cart),
     }),
   };
-}
-
-function instantOf(text: string): Instant {
-  const instant = parseInstant(text);
-  if (instant === undefined) throw new Error('the schema let a date-time pass that cannot be read');
-  return instant;
 }
 
 /** What makes two requests the same request; nothing left out here matters. */
