@@ -33,7 +33,6 @@ import {
   markRetained,
   removeUnretained,
   resourceFromRow,
-  returnCode,
   storeCard,
   storeCode,
   takeCardOut,
@@ -194,7 +193,7 @@ export function openVault(options: {
     return async () => {
       if (isBack || code.expiresAt <= clock.now()) return;
       isBack = true;
-      await returnCode(options.db, owner, code);
+      await storeCode(options.db, owner, code);
     };
   }
 

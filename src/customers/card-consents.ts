@@ -4,14 +4,13 @@
 import { latest, type Instant } from '../clock.ts';
 import { retryOnConflict, type Database } from '../platform/database/database.ts';
 import type { Revocation } from '../recurring/domain/series.ts';
-import type { Binding } from './domain/binding.ts';
 import { decideRevoke } from './domain/commands.ts';
 import {
   findBinding,
   findBindingsOfSeries,
   findBoundSeries,
   loadBinding,
-  seriesOfBinding,
+  type StoredBinding,
 } from './store/bindings.ts';
 import { storeBindingFacts } from './store/binding-changes.ts';
 import type { Recurring } from '../recurring/port.ts';
@@ -29,7 +28,7 @@ export async function seriesOfBindings(
   const series = new Set(named);
   for (const bindingId of bindingsWithout) {
     const stored = await loadBinding(tx, { customerId, bindingId });
-    if (stored) series.add(await seriesOf(tx, recurring, stored.binding));
+    if (stored) series.add(await seriesOf(tx, recurring, stored));
   }
   return series;
 }
@@ -38,12 +37,13 @@ export async function seriesOfBindings(
 export async function revokeConsentOf(
   tx: Database,
   recurring: SeriesOfCustomers,
-  withdrawn: Binding,
+  withdrawn: StoredBinding,
   how: Revocation,
   now: Instant,
 ): Promise<void> {
   const its = await seriesOf(tx, recurring, withdrawn);
-  if (!(await seriesOfBindings(tx, recurring, withdrawn)).has(its)) await recurring.revoke(tx, its, how, now);
+  if (!(await seriesOfBindings(tx, recurring, withdrawn.binding)).has(its))
+    await recurring.revoke(tx, its, how, now);
 }
 
 /** The bindings of the card whose consent was withdrawn. */
@@ -56,7 +56,7 @@ export async function revokeBindingsOf(
   const { customerId } = customer;
   for (const bindingId of await findBindingsOfSeries(tx, { customerId, seriesId })) {
     const stored = await loadBinding(tx, { customerId, bindingId });
-    const its = stored && (await seriesOf(tx, recurring, stored.binding));
+    const its = stored && (await seriesOf(tx, recurring, stored));
     if (its === seriesId) await withdrawOne(tx, customer, bindingId, now);
   }
 }
@@ -72,8 +72,12 @@ function withdrawOne(tx: Database, customer: CustomerName, bindingId: string, no
   });
 }
 
-async function seriesOf(tx: Database, recurring: SeriesOfCustomers, binding: Binding): Promise<string> {
-  const { id: bindingId, customerId, partyId, livemode, card } = binding;
-  const named = await seriesOfBinding(tx, { customerId, bindingId });
+/** Also of a binding that does not say by which series its card is charged. */
+export function seriesOf(
+  tx: Database,
+  recurring: Pick<Recurring, 'seriesOfCustomer'>,
+  { binding, seriesId: named }: StoredBinding,
+): Promise<string> {
+  const { customerId, partyId, livemode, card } = binding;
   return recurring.seriesOfCustomer(tx, { named, customerId, partyId, livemode, token: card.token });
 }

@@ -2172,7 +2172,7 @@ values ($1::text, $2::bytea, $3::text, $4::text, $5::int8, $6::text, $7::timesta
 
 -- insert_security_code
 insert into security_code (session_id, card_id, half_hour, ciphertext, expires_at)
-select $1::text, $2::text, $3::int4, $4::bytea, $5::timestamptz from security_code_key
+select $1::text, $2::text, $3::int4, $4::bytea, $5::timestamptz from security_code_key join card on card.card_id = $2::text
 where security_code_key.half_hour = $3::int4 and security_code_key.wrapped = $6::bytea
 returning session_id;
 
@@ -2485,7 +2485,7 @@ select key_id, party_id, name, livemode, scopes, created_at, expires_at, revoked
 select url, secret_ciphertext, key_version from bank where bank_id = $1::text;
 
 -- read_binding
-select binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version from binding join customer using (customer_id)
+select binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, series_id, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version from binding join customer using (customer_id)
 where customer_id = $1::text and binding_id = $2::text;
 
 -- read_binding_by_external_id
@@ -2494,7 +2494,7 @@ from external_id as claim
 where claim.party_id = $1::text and claim.operation = 'createBinding' and claim.external_id = $2::text;
 
 -- read_binding_of_customer
-select customer.changed_at, binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version, (
+select customer.changed_at, binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, series_id, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version, (
 select before.binding_id from binding as before
 where before.customer_id = customer.customer_id and before.bound_at_version is not null
 and before.binding_id <> $1::text
@@ -2506,7 +2506,7 @@ where customer.customer_id = $2::text and customer.party_id = $3::text
 and customer.status <> 'deleted';
 
 -- read_bindings_of_customer
-select binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version
+select binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, series_id, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version
 from customer left join lateral (
 select * from binding
 where binding.customer_id = customer.customer_id and number > $1::int4
@@ -2838,9 +2838,6 @@ select series_id, party_id, shop_id, version, status, card_key, card_token, chai
 select sequence, created_at, facts from event
 where aggregate_id = $1::text and sequence > $2::int4 order by sequence limit $3::int4;
 
--- read_series_of_binding
-select series_id from binding where customer_id = $1::text and binding_id = $2::text;
-
 -- read_series_standing
 select
 series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
@@ -3147,12 +3144,6 @@ where series_id = $2::json ->> 0 and stuck_at is not null returning json_build_a
 -- retry_stuck_withdrawal
 update withdrawal set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
 where withdrawal_id = $2::json ->> 0 and stuck_at is not null returning json_build_array(withdrawal_id) as key;
-
--- return_security_code
-insert into security_code (session_id, card_id, half_hour, ciphertext, expires_at)
-select $1::text, $2::text, $3::int4, $4::bytea, $5::timestamptz from security_code_key join card on card.card_id = $2::text
-where security_code_key.half_hour = $3::int4 and security_code_key.wrapped = $6::bytea
-returning session_id;
 
 -- revoke_api_key
 update api_key set revoked_at = coalesce(revoked_at, $1::timestamptz),

@@ -185,12 +185,13 @@ async function replayCustomer(history: History): Promise<Comparison[]> {
     {
       of: 'their bindings',
       recorded: await Promise.all(
-        rowsOf(history, 'binding').map((one) =>
-          loadBinding(databaseOf([{ ...one, ...ofCustomer }]), {
-            customerId: history.id,
-            bindingId: text(one, 'binding_id'),
-          }),
-        ),
+        rowsOf(history, 'binding').map(async (one) => {
+          const name = { customerId: history.id, bindingId: text(one, 'binding_id') };
+          const { seriesId: _, ...stored } = {
+            ...(await loadBinding(databaseOf([{ ...one, ...ofCustomer }]), name)),
+          };
+          return stored;
+        }),
       ),
       replayed: [...bindings.values()].map((one) => ({
         ...one,

@@ -80,16 +80,9 @@ const insertCard = statement({
     select exists (select from code) as has_code from made`,
 });
 
+/** Of a card that is still there. */
 const insertCodeAlone = statement({
   name: 'insert_security_code',
-  parameters: { session_id: 'text', card_id: 'text', ...codeParameters },
-  row: { session_id: 'text' },
-  text: insertCode('security_code_key'),
-});
-
-/** Of a card that is still there. */
-const insertCodeAgain = statement({
-  name: 'return_security_code',
   parameters: { session_id: 'text', card_id: 'text', ...codeParameters },
   row: { session_id: 'text' },
   text: insertCode('security_code_key join card on card.card_id = :card_id'),
@@ -164,6 +157,7 @@ export async function storeCard(
   return made ? { made: true, hasCode: made.has_code } : { made: false };
 }
 
+/** False when the card is gone, or the key it was encrypted with. */
 export async function storeCode(
   db: Database,
   owner: { sessionId: string; cardId: string },
@@ -172,14 +166,6 @@ export async function storeCode(
   const { sessionId: session_id, cardId: card_id } = owner;
   const rows = await db.run(insertCodeAlone, { session_id, card_id, ...codeColumns(code) });
   return rows.length > 0;
-}
-
-export async function returnCode(
-  db: Database,
-  { sessionId: session_id, cardId: card_id }: { sessionId: string; cardId: string },
-  code: EncryptedCode,
-): Promise<void> {
-  await db.run(insertCodeAgain, { session_id, card_id, ...codeColumns(code) });
 }
 
 export async function findCard(

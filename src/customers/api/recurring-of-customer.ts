@@ -4,7 +4,8 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { Amount } from '../../platform/http/schemas.ts';
 import { bundleBody, ConsentBundle, recurringBody, RecurringSchema } from '../../recurring/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { findBinding, seriesOfBinding } from '../store/bindings.ts';
+import { seriesOf } from '../card-consents.ts';
+import { findBinding } from '../store/bindings.ts';
 import { BindingPath } from './binding-schema.ts';
 import { CustomerPath } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -69,12 +70,9 @@ export const getBindingConsent = endpoint({
     const found = await findBinding(db, { partyId, customerId, bindingId });
     if (!found) return refuse('customerNotFound');
     if (!found.stored) return refuse('bindingNotFound');
-    const { card, livemode, state } = found.stored.binding;
+    const { state } = found.stored.binding;
     if (state.name !== 'succeeded' && state.name !== 'withdrawn') return refuse('recurringNotFound');
-    const named = await seriesOfBinding(db, { customerId, bindingId });
-    const of = { named, customerId, partyId, livemode, token: card.token };
-    const seriesId = await recurring.seriesOfCustomer(db, of);
-    const bundle = await recurring.bundle(db, seriesId, now);
+    const bundle = await recurring.bundle(db, await seriesOf(db, recurring, found.stored), now);
     return bundle ? accept(bundleBody(bundle)) : refuse('recurringNotFound');
   },
 });

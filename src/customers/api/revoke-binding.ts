@@ -43,7 +43,7 @@ export const withdrawBinding = endpoint({
       if (decision.value.length === 0) return accept(undefined);
       const isDone = await db.transaction(async (tx) => {
         if (!(await storeBindingFacts(tx, stored, decision.value, now))) return false;
-        await revokeConsentOf(tx, recurring, stored.binding, how, now);
+        await revokeConsentOf(tx, recurring, stored, how, now);
         // Its card should not wait for its turn to be deleted.
         await cards.expedite(tx, stored.binding.card.token, now);
         return true;

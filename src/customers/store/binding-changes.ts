@@ -116,7 +116,7 @@ export async function storeBindingFacts(
   });
   if (rows === 'insufficient') throw new Error('what checks no funds was refused for lack of money');
   const [row] = rows;
-  return row && { binding, customer, version: row.version, customerVersion: row.version };
+  return row && { ...stored, binding, customer, version: row.version, customerVersion: row.version };
 }
 
 type Both = { readonly binding: Binding; readonly customer: Pick<Customer, 'state'> };

@@ -36,6 +36,8 @@ export type StoredBinding = {
   readonly version: number;
   readonly customer: Pick<Customer, 'state'>;
   readonly customerVersion: number;
+  /** By which a bound card is charged, where the row says so. */
+  readonly seriesId?: string;
 };
 
 export const bindingList = columnList(bindingColumns, 'binding');
@@ -47,8 +49,8 @@ const ofCustomer = {
 } as const;
 const customerList =
   'customer.status as customer_status, customer.active_binding_id, customer.version as customer_version';
-const storedColumns = { ...bindingColumns, ...ofCustomer } as const;
-const storedList = `${bindingList}, ${customerList}`;
+const storedColumns = { ...bindingColumns, series_id: 'text?', ...ofCustomer } as const;
+const storedList = `${bindingList}, series_id, ${customerList}`;
 
 /**
  * Nothing is written when the customer was changed since they were read, or when the card is gone. An external id that is taken
@@ -97,8 +99,8 @@ const readBinding = statement({
 const readBindings = statement({
   name: 'read_bindings_of_customer',
   parameters: { customer_id: 'text', party_id: 'text', after: 'int4', limit: 'int4' },
-  row: { ...optional(bindingColumns), ...ofCustomer },
-  text: `select ${bindingList}, ${customerList}
+  row: { ...optional(bindingColumns), series_id: 'text?', ...ofCustomer },
+  text: `select ${storedList}
          from customer left join lateral (
            select * from binding
            where binding.customer_id = customer.customer_id and number > :after
@@ -115,11 +117,12 @@ const readOneBinding = statement({
   parameters: { customer_id: 'text', party_id: 'text', binding_id: 'text' },
   row: {
     ...optional(bindingColumns),
+    series_id: 'text?',
     ...ofCustomer,
     changed_at: 'timestamptz',
     bound_before: 'text?',
   },
-  text: `select customer.changed_at, ${bindingList}, ${customerList}, (
+  text: `select customer.changed_at, ${storedList}, (
            select before.binding_id from binding as before
            where before.customer_id = customer.customer_id and before.bound_at_version is not null
              and before.binding_id <> :binding_id
@@ -129,13 +132,6 @@ const readOneBinding = statement({
          left join binding on binding.customer_id = customer.customer_id and binding.binding_id = :binding_id
          where customer.customer_id = :customer_id and customer.party_id = :party_id
            and customer.status <> 'deleted'`,
-});
-
-const readSeriesOfBinding = statement({
-  name: 'read_series_of_binding',
-  parameters: { customer_id: 'text', binding_id: 'text' },
-  row: { series_id: 'text?' },
-  text: `select series_id from binding where customer_id = :customer_id and binding_id = :binding_id`,
 });
 
 const readBindingByExternalId = readByExternalId({
@@ -202,16 +198,6 @@ export async function loadBinding(
 ): Promise<StoredBinding | undefined> {
   const [row] = await db.run(readBinding, { customer_id: name.customerId, binding_id: name.bindingId });
   return row && storedBindingFromRow(row);
-}
-
-/** By which a bound card is charged. */
-export async function seriesOfBinding(
-  db: Database,
-  name: { customerId: string; bindingId: string },
-): Promise<string | undefined> {
-  const names = { customer_id: name.customerId, binding_id: name.bindingId };
-  const [row] = await db.run(readSeriesOfBinding, names);
-  return row?.series_id ?? undefined;
 }
 
 /** Every series by which a bound card of the customer is charged, once; and each binding that says nothing of its series. */
@@ -321,5 +307,6 @@ function storedBindingFromRow(row: Values<typeof storedColumns>): StoredBinding 
     version: row.version,
     customer: { state: customerStateFromRow({ status, active_binding_id }) },
     customerVersion: row.customer_version,
+    ...defined({ seriesId: row.series_id }),
   };
 }
