@@ -30,7 +30,6 @@ export const CustomerSchema = Type.Object(
   },
   { title: 'Customer' },
 );
-export type CustomerBody = Static<typeof CustomerSchema>;
 
 export const CustomerAndToken = Type.Object(
   { customer: CustomerSchema, customerAccessToken: AccessToken },
@@ -54,12 +53,14 @@ export const customerExample = {
   metadata: {},
 } satisfies CustomerParams;
 
-export function customerBody(customer: CustomerTerms & { readonly state: CustomerState }): CustomerBody {
+export function customerBody(
+  customer: CustomerTerms & { readonly state: CustomerState },
+): Static<typeof CustomerSchema> {
   return {
     id: customer.id,
     shopID: customer.shopId,
     contactInfo: customer.contactInfo,
-    metadata: customer.metadata as CustomerBody['metadata'],
+    metadata: customer.metadata,
     status: customer.state.name === 'ready' ? 'ready' : 'unready',
     ...defined({ externalID: customer.externalId }),
   };

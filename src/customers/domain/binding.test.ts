@@ -425,6 +425,15 @@ test('every fact comes back from the log as it was', () => {
   }
 });
 
+test('a fact of the log that does not say which binding it is about, or leaves something out, is not read', () => {
+  const logged = written(customerLogFact, { ...started, bindingId: 'B' }) as { readonly terms: object };
+  expect(() => customerLogFact.read({ ...logged, bindingId: undefined })).toThrow(
+    'at .bindingId should be string',
+  );
+  const withoutMode = { ...logged, terms: { ...logged.terms, realm: undefined } };
+  expect(() => customerLogFact.read(withoutMode)).toThrow('at .terms.realm should be one of');
+});
+
 function at(text: string): Instant {
   const instant = parseInstant(text);
   if (instant === undefined) throw new Error(`${text} is no instant`);

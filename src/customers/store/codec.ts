@@ -3,7 +3,7 @@ import { interaction, terminal } from '../../acquiring/store/codec.ts';
 import { cardDetails, clientInfo } from '../../cards/store/codec.ts';
 import { approval, failure } from '../../payments/store/codec.ts';
 import {
-  anything,
+  anyObject,
   instant,
   livemode,
   money,
@@ -39,7 +39,7 @@ const customerTerms: Codec<CustomerTerms> = object({
   shopId: text,
   createdAt: instant,
   contactInfo,
-  metadata: anything,
+  metadata: anyObject,
   externalId: optional(text),
 });
 

@@ -10,7 +10,7 @@ import {
   stored,
   type Values,
 } from '../../platform/database/statement.ts';
-import { anything, oneOf } from '../../platform/database/codec.ts';
+import { anyObject, oneOf } from '../../platform/database/codec.ts';
 import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
 import { contactInfo, customerLogFact } from './codec.ts';
 import {
@@ -39,7 +39,7 @@ export const customerColumns = {
   active_binding_id: 'text?',
   created_at: 'timestamptz',
   contact_info: stored('json', contactInfo),
-  metadata: stored('json', anything),
+  metadata: stored('json', anyObject),
   external_id: 'text?',
   bindings_made: 'int4',
   changed_at: 'timestamptz',

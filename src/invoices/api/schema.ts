@@ -118,7 +118,6 @@ export const InvoiceSchema = Type.Object(
   },
   { title: 'Invoice' },
 );
-export type InvoiceBody = Static<typeof InvoiceSchema>;
 
 export const InvoiceAndToken = Type.Object(
   { invoice: InvoiceSchema, invoiceAccessToken: AccessToken },
@@ -157,7 +156,7 @@ export const invoiceExample = {
   metadata: { order_id: '12345' },
 } satisfies InvoiceParams;
 
-export function invoiceBody(invoice: InvoiceTerms & InvoiceState): InvoiceBody {
+export function invoiceBody(invoice: InvoiceTerms & InvoiceState): Static<typeof InvoiceSchema> {
   return {
     id: invoice.id,
     shopID: invoice.shopId,
@@ -166,7 +165,7 @@ export function invoiceBody(invoice: InvoiceTerms & InvoiceState): InvoiceBody {
     amount: Number(invoice.amount.minor),
     currency: invoice.amount.currency,
     product: invoice.product,
-    metadata: invoice.metadata as InvoiceBody['metadata'],
+    metadata: invoice.metadata,
     status: invoice.status,
     ...defined({
       externalID: invoice.externalId,

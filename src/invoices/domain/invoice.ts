@@ -33,7 +33,7 @@ export type InvoiceTerms = {
   readonly cart?: readonly CartLine[];
   readonly bankAccount?: BankAccount;
   readonly clientInfo?: ClientInfo;
-  readonly metadata: unknown;
+  readonly metadata: object;
   readonly externalId?: string;
 };
 

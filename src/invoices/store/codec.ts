@@ -1,6 +1,6 @@
 // Invoices as JSON: the lines of a cart in their column, the facts in the log.
 import {
-  anything,
+  anyObject,
   currency,
   instant,
   list,
@@ -51,7 +51,7 @@ const terms: Codec<InvoiceTerms> = mapped(
     cart: optional(cart),
     bankAccount: optional(bankAccount),
     clientInfo: optional(clientInfo),
-    metadata: anything,
+    metadata: anyObject,
     externalId: optional(text),
   }),
   {

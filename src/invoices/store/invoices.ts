@@ -11,7 +11,7 @@ import {
   type Values,
 } from '../../platform/database/statement.ts';
 import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
-import { anything, currency, oneOf } from '../../platform/database/codec.ts';
+import { anyObject, currency, oneOf } from '../../platform/database/codec.ts';
 import { bankAccount, cart, clientInfo, invoiceFact } from './codec.ts';
 import type { Outcome } from '../../refusal.ts';
 import {
@@ -43,7 +43,7 @@ const columns = {
   cart: stored('json?', cart),
   bank_account: stored('json?', bankAccount),
   client_info: stored('json?', clientInfo),
-  metadata: stored('json', anything),
+  metadata: stored('json', anyObject),
   external_id: 'text?',
 } as const;
 /** What payments write beside it. */
