@@ -8,7 +8,7 @@ import type { Caller } from '../caller.ts';
 import type { Ids } from '../ids.ts';
 import type { DataKey, Keyring } from '../platform/keys/keyring.ts';
 import type { MasterKey } from '../platform/keys/master-key.ts';
-import { refuse, type Outcome } from '../refusal.ts';
+import type { Outcome } from '../refusal.ts';
 import { cardMatchHash, numberHash } from './card-hash.ts';
 import { maskOf, paymentSystemOf, type Card } from './domain/card.ts';
 import {
@@ -197,27 +197,26 @@ export function openVault(options: {
     };
   }
 
+  async function found(db: Database, partyId: string, token: string): Promise<PaymentResource | undefined> {
+    const cardId = cardIdOf(token);
+    return cardId === undefined ? undefined : findCard(db, partyId, cardId);
+  }
+
   const cards: Cards = {
     tokenise,
     findByExternalId: findCardByExternalId,
     async use(db, caller, { token, session }, now) {
-      const cardId = cardIdOf(token);
-      if (cardId === undefined) return refuse('invalidPaymentToolToken');
-      return decideUse(await findCard(db, caller.partyId, cardId), caller, session, now);
+      return decideUse(await found(db, caller.partyId, token), caller, session, now);
     },
     async findForPayout(db, partyId, token) {
-      const cardId = cardIdOf(token);
-      const resource = cardId === undefined ? undefined : await findCard(db, partyId, cardId);
+      const resource = await found(db, partyId, token);
       return resource?.token === token && resource.purpose === 'payout' ? resource : undefined;
     },
     async keep(db, partyId, token, reason) {
       const cardId = cardIdOf(token);
       return cardId !== undefined && markRetained(db, partyId, cardId, reason);
     },
-    async has(db, partyId, token) {
-      const cardId = cardIdOf(token);
-      return cardId !== undefined && (await findCard(db, partyId, cardId)) !== undefined;
-    },
+    has: async (db, partyId, token) => (await found(db, partyId, token)) !== undefined,
     async expedite(db, token, now) {
       const cardId = cardIdOf(token);
       if (cardId !== undefined) await expedite(db, cardId, now);
