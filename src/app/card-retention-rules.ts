@@ -3,7 +3,7 @@
 import type { CardNeeds, RetentionNeed } from '../cards/worker.ts';
 import type { Instant } from '../clock.ts';
 import { retentionNeed as needOfBinding } from '../customers/domain/card-retention.ts';
-import { loadBinding, seriesOfBinding } from '../customers/store/bindings.ts';
+import { loadBinding } from '../customers/store/bindings.ts';
 import type { Database } from '../platform/database/database.ts';
 import { retentionNeed as needOfPayment } from '../payments/domain/card-retention.ts';
 import { loadPayment } from '../payments/store/payments.ts';
@@ -43,10 +43,9 @@ export function cardNeeds(recurring: Pick<Recurring, 'cardNeeds'>): CardNeeds {
       const need = stored ? needOfBinding(stored.binding, stored.customer) : 'no';
       if (need === 'no') return need;
       if (need === 'yes') return needed;
-      const seriesId = await seriesOfBinding(db, { customerId, bindingId });
       const token = stored?.binding.card.token;
       const newCharges = need === 'while its series is charged';
-      return needOfSeries(db, seriesId, now, { newCharges, ...defined({ token }) });
+      return needOfSeries(db, stored?.seriesId, now, { newCharges, ...defined({ token }) });
     },
     async destination(db, [id = '']) {
       const stored = await findDestination(db, null, id);

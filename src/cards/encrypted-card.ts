@@ -1,5 +1,6 @@
 // A card as it lies in the vault: encrypted, and bound to its record, its party, its purpose and its key, so that nobody
 // who can write to the database makes one merchant's card into another's.
+import { object, optional, text, type Codec } from '../platform/database/codec.ts';
 import type { DataKey } from '../platform/keys/keyring.ts';
 import { decrypt, encrypt } from '../platform/keys/master-key.ts';
 import type { Card } from './domain/card.ts';
@@ -7,6 +8,7 @@ import type { Card } from './domain/card.ts';
 export type CardOwner = { readonly cardId: string; readonly partyId: string };
 
 const formVersion = 1;
+const encrypted: Codec<Card> = object({ number: text, expiry: optional(text), holder: optional(text) });
 
 export function encryptCard(key: DataKey, owner: CardOwner, card: Card): Buffer {
   return encryptAndWipe(key, owner, Buffer.from(JSON.stringify(card)));
@@ -14,9 +16,9 @@ export function encryptCard(key: DataKey, owner: CardOwner, card: Card): Buffer 
 
 export function decryptCard(key: DataKey, owner: CardOwner, ciphertext: Buffer): Card {
   const plain = decrypt(key.secret, ciphertext, contextOf(owner, key));
-  const card = JSON.parse(plain.toString()) as Card;
+  const card: unknown = JSON.parse(plain.toString());
   plain.fill(0);
-  return card;
+  return encrypted.read(card);
 }
 
 /** The same card under another key, without a look at it. */

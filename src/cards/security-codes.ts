@@ -11,7 +11,6 @@ import {
   insertCodeKey,
   readCodeKey,
   type EncryptedCode,
-  type TakenCode,
 } from './store/security-codes.ts';
 
 export type CodeOwner = { readonly sessionId: string; readonly cardId: string; readonly partyId: string };
@@ -20,7 +19,7 @@ export type SecurityCodes = {
   /** What the statement that stores the card writes beside it. */
   encrypt(db: Database, owner: CodeOwner, code: string): Promise<EncryptedCode>;
   /** Undefined when its time is over. */
-  decrypt(owner: CodeOwner, taken: TakenCode): Promise<string | undefined>;
+  decrypt(owner: CodeOwner, taken: EncryptedCode): Promise<string | undefined>;
   /** When the row of a key this node has in memory turned out to be gone. */
   distrustKeys(): void;
   sweep(db: Database): Promise<void>;

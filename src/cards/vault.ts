@@ -8,7 +8,7 @@ import type { Caller } from '../caller.ts';
 import type { Ids } from '../ids.ts';
 import type { DataKey, Keyring } from '../platform/keys/keyring.ts';
 import type { MasterKey } from '../platform/keys/master-key.ts';
-import { refuse, type Outcome } from '../refusal.ts';
+import type { Outcome } from '../refusal.ts';
 import { cardMatchHash, numberHash } from './card-hash.ts';
 import { maskOf, paymentSystemOf, type Card } from './domain/card.ts';
 import {
@@ -31,13 +31,12 @@ import {
   findCard,
   findCardByExternalId,
   markRetained,
-  removeCard,
   removeUnretained,
   resourceFromRow,
-  returnCode,
   storeCard,
   storeCode,
   takeCardOut,
+  type TakenOut,
 } from './store/cards.ts';
 
 export type NewCard = {
@@ -90,8 +89,6 @@ export type Cards = {
   has(db: Database, partyId: string, token: string): Promise<boolean>;
   /** Something that needed it needs it no longer: whether anything still does is looked at now. */
   expedite(db: Database, token: string, now: Instant): Promise<void>;
-  /** For good, with all that hangs on it. False when it is gone already. */
-  forget(db: Database, partyId: string, token: string): Promise<boolean>;
   /** Under the newest key. */
   fingerprint(number: string): Fingerprint;
   /** What must be known of a card that is charged again without its payer. The hash is the same for every token of it. */
@@ -186,13 +183,8 @@ export function openVault(options: {
     return resourceFromRow(row);
   }
 
-  async function opened(card: {
-    cardId: string;
-    partyId: string;
-    ciphertext: Buffer;
-    keyVersion: number;
-  }): Promise<Card> {
-    return decryptCard(await cardKey(card.keyVersion), card, card.ciphertext);
+  async function opened(cardId: string, { partyId, ciphertext, keyVersion }: TakenOut): Promise<Card> {
+    return decryptCard(await cardKey(keyVersion), { cardId, partyId }, ciphertext);
   }
 
   /** Taken out before it is used, so that a crash loses it at worst; put back once, by whoever knows that it was not. */
@@ -201,45 +193,40 @@ export function openVault(options: {
     return async () => {
       if (isBack || code.expiresAt <= clock.now()) return;
       isBack = true;
-      await returnCode(options.db, owner, code);
+      await storeCode(options.db, owner, code);
     };
+  }
+
+  async function found(db: Database, partyId: string, token: string): Promise<PaymentResource | undefined> {
+    const cardId = cardIdOf(token);
+    return cardId === undefined ? undefined : findCard(db, partyId, cardId);
   }
 
   const cards: Cards = {
     tokenise,
     findByExternalId: findCardByExternalId,
     async use(db, caller, { token, session }, now) {
-      const cardId = cardIdOf(token);
-      if (cardId === undefined) return refuse('invalidPaymentToolToken');
-      return decideUse(await findCard(db, caller.partyId, cardId), caller, session, now);
+      return decideUse(await found(db, caller.partyId, token), caller, session, now);
     },
     async findForPayout(db, partyId, token) {
-      const cardId = cardIdOf(token);
-      const resource = cardId === undefined ? undefined : await findCard(db, partyId, cardId);
+      const resource = await found(db, partyId, token);
       return resource?.token === token && resource.purpose === 'payout' ? resource : undefined;
     },
     async keep(db, partyId, token, reason) {
       const cardId = cardIdOf(token);
       return cardId !== undefined && markRetained(db, partyId, cardId, reason);
     },
-    async has(db, partyId, token) {
-      const cardId = cardIdOf(token);
-      return cardId !== undefined && (await findCard(db, partyId, cardId)) !== undefined;
-    },
+    has: async (db, partyId, token) => (await found(db, partyId, token)) !== undefined,
     async expedite(db, token, now) {
       const cardId = cardIdOf(token);
       if (cardId !== undefined) await expedite(db, cardId, now);
-    },
-    async forget(db, partyId, token) {
-      const cardId = cardIdOf(token);
-      return cardId !== undefined && removeCard(db, partyId, cardId);
     },
     fingerprint,
     async credential(db, partyId, token) {
       const cardId = cardIdOf(token);
       const taken = cardId === undefined ? undefined : await takeCardOut(db, cardId, undefined);
       if (cardId === undefined || taken?.partyId !== partyId) return undefined;
-      const card = decryptCard(await cardKey(taken.keyVersion), { cardId, partyId }, taken.ciphertext);
+      const card = await opened(cardId, taken);
       // A card that was stored to be paid out to has none, and cannot be charged.
       if (card.expiry === undefined) return undefined;
       return { numberHash: numberHash((await firstHashKey()).secret, card.number), expiry: card.expiry };
@@ -256,10 +243,10 @@ export function openVault(options: {
       const sessionId = session === undefined ? undefined : sessionIdOf(session);
       const taken = await takeCardOut(options.db, cardId, sessionId);
       if (!taken) throw new Error('the card asked for is not in the vault');
-      const { partyId, ciphertext, keyVersion, code } = taken;
+      const { partyId, code } = taken;
       const owner = sessionId === undefined ? undefined : { cardId, sessionId, partyId };
       const returnCode = owner && code ? givingBack(owner, code) : undefined;
-      const card = await opened({ cardId, partyId, ciphertext, keyVersion }).catch(async (error: unknown) => {
+      const card = await opened(cardId, taken).catch(async (error: unknown) => {
         await returnCode?.();
         throw error;
       });

@@ -2,7 +2,7 @@
 // It knows no shop, so any shop's frame may have it; there is nothing in it but these words.
 import type { SmallPage } from './challenge-pages.ts';
 import type { Locale } from './domain/checkout-request.ts';
-import { escapeHtml as escape } from './domain/html.ts';
+import { escaped } from '../receipts/domain/receipt.ts';
 import { policyHash } from './csp-hash.ts';
 import { wordsIn } from './domain/translations.ts';
 
@@ -25,7 +25,7 @@ export function awayPage(locale: Locale, style: string): SmallPage {
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
 <meta name="robots" content="noindex">
-<title>${escape(page.payTitle)}</title>
+<title>${escaped(page.payTitle)}</title>
 <link rel="icon" href="data:,">
 <style>${style}</style>
 </head>
@@ -34,9 +34,9 @@ export function awayPage(locale: Locale, style: string): SmallPage {
 <main>
 <section class="view" id="dead">
 <svg class="mark stop" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="11"/><path d="M12 7v6M12 16.5v.5"/></svg>
-<h1>${escape(away.head)}</h1>
-<p>${escape(away.lead)}</p>
-<button id="again" class="main" type="button">${escape(away.again)}</button>
+<h1>${escaped(away.head)}</h1>
+<p>${escaped(away.lead)}</p>
+<button id="again" class="main" type="button">${escaped(away.again)}</button>
 </section>
 </main>
 </div>

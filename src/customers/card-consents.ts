@@ -2,25 +2,21 @@
 // where the consent is kept. A consent that is withdrawn takes the bindings of its card with it, so that nobody is called ready
 // who cannot be charged. Either happens in the transaction of what came first.
 import { latest, type Instant } from '../clock.ts';
-import type { Database } from '../platform/database/database.ts';
+import { retryOnConflict, type Database } from '../platform/database/database.ts';
 import type { Revocation } from '../recurring/domain/series.ts';
-import type { Binding } from './domain/binding.ts';
 import { decideRevoke } from './domain/commands.ts';
 import {
   findBinding,
   findBindingsOfSeries,
   findBoundSeries,
   loadBinding,
-  seriesOfBinding,
+  type StoredBinding,
 } from './store/bindings.ts';
 import { storeBindingFacts } from './store/binding-changes.ts';
 import type { Recurring } from '../recurring/port.ts';
 
 export type SeriesOfCustomers = Pick<Recurring, 'seriesOfCustomer' | 'revoke'>;
 type CustomerName = { readonly partyId: string; readonly customerId: string };
-
-/** Each that fails is a change of somebody else's that succeeded. */
-const tries = 100;
 
 /** By which the bound cards of the customer are charged. */
 export async function seriesOfBindings(
@@ -32,7 +28,7 @@ export async function seriesOfBindings(
   const series = new Set(named);
   for (const bindingId of bindingsWithout) {
     const stored = await loadBinding(tx, { customerId, bindingId });
-    if (stored) series.add(await seriesOf(tx, recurring, stored.binding));
+    if (stored) series.add(await seriesOf(tx, recurring, stored));
   }
   return series;
 }
@@ -41,12 +37,13 @@ export async function seriesOfBindings(
 export async function revokeConsentOf(
   tx: Database,
   recurring: SeriesOfCustomers,
-  withdrawn: Binding,
+  withdrawn: StoredBinding,
   how: Revocation,
   now: Instant,
 ): Promise<void> {
   const its = await seriesOf(tx, recurring, withdrawn);
-  if (!(await seriesOfBindings(tx, recurring, withdrawn)).has(its)) await recurring.revoke(tx, its, how, now);
+  if (!(await seriesOfBindings(tx, recurring, withdrawn.binding)).has(its))
+    await recurring.revoke(tx, its, how, now);
 }
 
 /** The bindings of the card whose consent was withdrawn. */
@@ -59,30 +56,28 @@ export async function revokeBindingsOf(
   const { customerId } = customer;
   for (const bindingId of await findBindingsOfSeries(tx, { customerId, seriesId })) {
     const stored = await loadBinding(tx, { customerId, bindingId });
-    const its = stored && (await seriesOf(tx, recurring, stored.binding));
+    const its = stored && (await seriesOf(tx, recurring, stored));
     if (its === seriesId) await withdrawOne(tx, customer, bindingId, now);
   }
 }
 
-async function withdrawOne(
-  tx: Database,
-  customer: CustomerName,
-  bindingId: string,
-  now: Instant,
-): Promise<void> {
-  for (let attempt = 0; attempt < tries; attempt++) {
+function withdrawOne(tx: Database, customer: CustomerName, bindingId: string, now: Instant): Promise<void> {
+  return retryOnConflict(`customer ${customer.customerId}`, async () => {
     const found = await findBinding(tx, { ...customer, bindingId });
-    if (!found?.stored) return;
+    if (!found?.stored) return undefined;
     const { stored, changedAt, boundBefore } = found;
     const decision = decideRevoke(stored.customer, stored.binding, boundBefore, latest(now, changedAt));
-    if (!decision.ok || decision.value.length === 0) return;
-    if (await storeBindingFacts(tx, stored, decision.value, now)) return;
-  }
-  throw new Error(`customer ${customer.customerId} was changed by others ${tries} times in a row`);
+    if (!decision.ok || decision.value.length === 0) return undefined;
+    return (await storeBindingFacts(tx, stored, decision.value, now)) ? undefined : 'versionConflict';
+  });
 }
 
-async function seriesOf(tx: Database, recurring: SeriesOfCustomers, binding: Binding): Promise<string> {
-  const { id: bindingId, customerId, partyId, livemode, card } = binding;
-  const named = await seriesOfBinding(tx, { customerId, bindingId });
+/** Also of a binding that does not say by which series its card is charged. */
+export function seriesOf(
+  tx: Database,
+  recurring: Pick<Recurring, 'seriesOfCustomer'>,
+  { binding, seriesId: named }: StoredBinding,
+): Promise<string> {
+  const { customerId, partyId, livemode, card } = binding;
   return recurring.seriesOfCustomer(tx, { named, customerId, partyId, livemode, token: card.token });
 }

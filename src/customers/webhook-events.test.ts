@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { parseInstant, type Instant } from '../clock.ts';
 import type { Currency } from '../money.ts';
 import type { BindingFact, BindingTerms } from './domain/binding.ts';
-import { bindingFactToJson, customerFactToJson } from './store/codec.ts';
+import { written } from '../platform/database/codec.ts';
+import { customerLogFact } from './store/codec.ts';
 import { customersTopic } from './webhook-events.ts';
 import type { CustomerFact, CustomerTerms } from './domain/customer.ts';
 
@@ -33,8 +34,8 @@ const bindingTerms: BindingTerms = {
   terminal: { id: 'T', bankId: 'BANK', merchantId: 'M', descriptor: 'SHOP' },
   livemode: false,
 };
-const ofCustomer = (fact: CustomerFact) => customerFactToJson(fact);
-const ofBinding = (fact: BindingFact) => bindingFactToJson(fact, 'B');
+const ofCustomer = (fact: CustomerFact) => written(customerLogFact, fact);
+const ofBinding = (fact: BindingFact) => written(customerLogFact, { ...fact, bindingId: 'B' });
 const approval = { reference: '900000000001' };
 const story = [
   [ofCustomer({ type: 'customer_created', terms })],

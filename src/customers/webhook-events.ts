@@ -2,12 +2,12 @@
 // one by one, and each notice shows the state right after its own.
 import { filled, hasMembers, type WebhookEvent, type Topic } from '../platform/events/domain/topic.ts';
 import { cardInNotice, contactInNotice } from '../payments/webhook-events.ts';
-import { bindingStatus, evolveBinding, type Binding, type BindingFact } from './domain/binding.ts';
-import { customerFactFromJson, isBindingFact } from './store/codec.ts';
-import { customerStateAfter, newCustomer, type Customer, type CustomerFact } from './domain/customer.ts';
+import { bindingStatus, evolveBinding, type Binding } from './domain/binding.ts';
+import { customerLogFact, isBindingFact, type CustomerLogFact } from './store/codec.ts';
+import { customerStateAfter, newCustomer, type Customer } from './domain/customer.ts';
 
 /** What is not here is internal: nobody is told. */
-const toldOf: Partial<Record<(BindingFact | CustomerFact)['type'], string>> = {
+const toldOf: Partial<Record<CustomerLogFact['type'], string>> = {
   customer_created: 'CustomerCreated',
   customer_ready: 'CustomerReady',
   customer_deleted: 'CustomerDeleted',
@@ -25,9 +25,9 @@ export const customersTopic: Topic = {
   aggregate: 'customer',
   eventTypes: Object.values(toldOf),
   eventId: 'number',
-  typesOf: (facts) => facts.flatMap((json) => toldOf[customerFactFromJson(json).fact.type] ?? []),
+  typesOf: (facts) => facts.flatMap((json) => toldOf[customerLogFact.read(json).type] ?? []),
   ownersOf: ([first]) => {
-    const { fact } = customerFactFromJson(first);
+    const fact = customerLogFact.read(first);
     if (fact.type !== 'customer_created')
       throw new Error('a log of a customer does not begin with his making');
     return [{ id: fact.terms.shopId }];
@@ -38,13 +38,14 @@ export const customersTopic: Topic = {
     for (const { sequence, createdAt: happenedAt, facts } of log) {
       let place = 0;
       for (const json of facts) {
+        const fact = customerLogFact.read(json);
         const before = story.customer;
-        story = after(story, json);
-        const told = toldOf[customerFactFromJson(json).fact.type];
+        story = after(story, fact);
+        const told = toldOf[fact.type];
         if (told === undefined) continue;
         // Of a deletion: as he was before.
         const customer = told === 'CustomerDeleted' ? before : story.customer;
-        const members = membersOf({ ...story, ...(customer ? { customer } : {}) }, json);
+        const members = membersOf({ ...story, ...(customer ? { customer } : {}) }, fact);
         webhookEvents.push({
           sequence,
           place: place++,
@@ -59,23 +60,20 @@ export const customersTopic: Topic = {
   },
 };
 
-function after({ customer, bindings }: Story, json: unknown): Story {
-  const read = customerFactFromJson(json);
-  if ('bindingId' in read) {
-    const binding = evolveBinding(bindings[read.bindingId], read.fact);
-    return { ...(customer ? { customer } : {}), bindings: { ...bindings, [read.bindingId]: binding } };
+function after(story: Story, fact: CustomerLogFact): Story {
+  const { customer, bindings } = story;
+  if (isBindingFact(fact)) {
+    const binding = evolveBinding(bindings[fact.bindingId], fact);
+    return { ...story, bindings: { ...bindings, [fact.bindingId]: binding } };
   }
-  const { fact } = read;
-  if (isBindingFact(fact)) throw new Error('a fact of a binding without its name');
   if (fact.type === 'customer_created') return { customer: newCustomer(fact), bindings };
   if (!customer) throw new Error(`${fact.type} without a customer`);
   return { customer: { ...customer, state: customerStateAfter(customer.state, fact) }, bindings };
 }
 
-function membersOf({ customer, bindings }: Story, json: unknown): Record<string, unknown> {
+function membersOf({ customer, bindings }: Story, fact: CustomerLogFact): Record<string, unknown> {
   if (!customer) throw new Error('something is told of a customer who is not there');
-  const read = customerFactFromJson(json);
-  const binding = 'bindingId' in read ? bindings[read.bindingId] : undefined;
+  const binding = isBindingFact(fact) ? bindings[fact.bindingId] : undefined;
   return {
     customer: customerInNotice(customer),
     ...(binding ? { binding: bindingInNotice(binding) } : {}),

@@ -2,7 +2,7 @@
 // Running it twice is harmless: the bank knows each operation by its id, and every write is guarded by the version.
 import type { Bank, BankResponse, Terminal } from '../acquiring/domain/bank-port.ts';
 import { runningFrom, type Clock, type Instant } from '../clock.ts';
-import type { Database } from '../platform/database/database.ts';
+import { retryOnConflict, type Database } from '../platform/database/database.ts';
 import { interpret, nextAction, type NextAction } from './domain/bank-actions.ts';
 import { seriesWriteOf } from './series-writes.ts';
 import { bindingOperationId, isReturning, type Binding } from './domain/binding.ts';
@@ -79,7 +79,7 @@ async function takeStep(
  * What an answer means may depend on the customer: he may have been deleted, or bound another card, since the bank was
  * asked. Then it is decided again with him as he is now, as long as the binding is as it was.
  */
-async function write(
+function write(
   { db, recurring }: BindingJobDeps,
   read: StoredBinding,
   decide: (stored: StoredBinding) => ReturnType<typeof interpret>,
@@ -87,7 +87,7 @@ async function write(
   answer?: BankResponse,
 ): Promise<StoredBinding | undefined> {
   let stored = read;
-  for (let tries = 0; tries < writeTries; tries++) {
+  const attempt = async () => {
     const meaning = decide(stored);
     if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown);
     if ('again' in meaning) return void (await reschedule(db, stored, meaning.again));
@@ -100,8 +100,9 @@ async function write(
     // Whoever was quicker has written what comes next, and does it.
     if (again?.version !== read.version) return undefined;
     stored = again;
-  }
-  throw new Error(`customer ${read.binding.customerId} was changed by others ${writeTries} times in a row`);
+    return 'versionConflict';
+  };
+  return retryOnConflict(`customer ${read.binding.customerId}`, attempt, writeTries);
 }
 
 async function ask(

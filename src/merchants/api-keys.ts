@@ -12,16 +12,7 @@ import { modeName } from '../livemode.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import { insertApiKey, listApiKeys, readApiKey, revokeApiKey } from './store/api-keys.ts';
 
-export type ApiKey = {
-  readonly keyId: string;
-  readonly partyId: string;
-  readonly name: string;
-  readonly livemode: boolean;
-  readonly scopes: readonly string[];
-  readonly createdAt: Instant;
-  readonly expiresAt: Instant | null;
-  readonly revokedAt: Instant | null;
-};
+export type ApiKey = Awaited<ReturnType<typeof apiKeysOf>>[number];
 
 export type ApiKeys = {
   /** The text of the new key, which cannot be had again. */
@@ -139,7 +130,7 @@ export function openApiKeys(options: {
 }
 
 /** Of either mode, and without what proves them: no data key is needed. */
-export async function apiKeysOf(db: Pick<Database, 'run'>, partyId: string): Promise<ApiKey[]> {
+export async function apiKeysOf(db: Pick<Database, 'run'>, partyId: string) {
   const rows = await db.run(listApiKeys, { party_id: partyId });
   return rows.map((row) => ({
     keyId: row.key_id,

@@ -112,7 +112,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
   ],
   [
     'a card that is deleted: the merchant’s name for it is of the party',
-    ['delete_card', 'delete_retained_card'],
+    ['delete_retained_card'],
   ],
 ];
 

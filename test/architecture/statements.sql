@@ -1212,18 +1212,6 @@ delete from bank where bank_id = $1::text and (select terminals from kept) = 0 r
 )
 select exists (select from gone) as is_deleted, terminals from kept;
 
--- delete_card
-with gone as (
-delete from card where card_id = $1::text and party_id = $2::text returning card_id, party_id, session_id, external_id
-), code as (
-delete from security_code using gone where security_code.session_id = gone.session_id
-), freed as (
-delete from external_id using gone
-where external_id.party_id = gone.party_id and operation = 'createPaymentResource'
-and external_id.external_id = gone.external_id and entity_id = gone.card_id
-)
-select card_id from gone;
-
 -- delete_customer
 with changed as (
 update customer set version = version + 1, changed_at = greatest(customer.changed_at, $1::timestamptz), status = 'deleted', active_binding_id = null
@@ -1944,8 +1932,7 @@ and customer.status <> 'deleted'
 for share of customer;
 
 -- insert_api_key
-insert into api_key (key_id, party_id, name, livemode, scopes, secret_hash, key_version, created_at)
-values ($1::text, $2::text, $3::text, $4::bool, $5::text, $6::bytea, $7::int4, $8::timestamptz);
+insert into api_key (key_id, party_id, name, livemode, scopes, created_at, secret_hash, key_version) values ($1::text, $2::text, $3::text, $4::bool, $5::text, $6::timestamptz, $7::bytea, $8::int4);
 
 -- insert_binding
 with unchanged as (
@@ -1981,8 +1968,7 @@ on conflict do nothing returning entity_id
 select where $2::text is null or exists (select from claim)
 ), made as (
 insert into card (card_id, party_id, session_id, made_for_kind, made_for_id, purpose, valid_until, payment_system, mask, client_info, fingerprint, fingerprint_key_version, match_hash, stored_at, external_id, ciphertext, key_version)
-select $3::text, $1::text, $5::text, $6::text, $7::text, $8::text, $9::timestamptz, $10::text, $11::text, $12::json, $13::bytea, $14::int4, $4::bytea, $15::timestamptz, $2::text, $16::bytea, $17::int4
-from claimed
+select $3::text, $1::text, $5::text, $6::text, $7::text, $8::text, $9::timestamptz, $10::text, $11::text, $12::json, $13::bytea, $14::int4, $4::bytea, $15::timestamptz, $2::text, $16::bytea, $17::int4 from claimed
 returning card_id
 ), code as (
 insert into security_code (session_id, card_id, half_hour, ciphertext, expires_at)
@@ -2055,8 +2041,7 @@ on conflict do nothing returning entity_id
 select where $2::text is null or exists (select from claim)
 ), changed as (
 insert into customer (customer_id, party_id, shop_id, version, status, active_binding_id, created_at, contact_info, metadata, external_id, bindings_made, changed_at)
-select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::json, $11::json, $2::text, $12::int4, $13::timestamptz
-from claimed
+select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::json, $11::json, $2::text, $12::int4, $13::timestamptz from claimed
 returning customer_id, party_id, version, changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
@@ -2118,8 +2103,7 @@ on conflict do nothing returning entity_id
 select where $2::text is null or exists (select from claim)
 ), changed as (
 insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, changed_at, wake_at)
-select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::int8, $12::text, $13::text, $14::text, $15::json, $16::json, $17::json, $18::json, $2::text, $9::timestamptz, $19::timestamptz
-from claimed
+select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::int8, $12::text, $13::text, $14::text, $15::json, $16::json, $17::json, $18::json, $2::text, $9::timestamptz, $19::timestamptz from claimed
 returning invoice_id, party_id, version, changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
@@ -2188,7 +2172,7 @@ values ($1::text, $2::bytea, $3::text, $4::text, $5::int8, $6::text, $7::timesta
 
 -- insert_security_code
 insert into security_code (session_id, card_id, half_hour, ciphertext, expires_at)
-select $1::text, $2::text, $3::int4, $4::bytea, $5::timestamptz from security_code_key
+select $1::text, $2::text, $3::int4, $4::bytea, $5::timestamptz from security_code_key join card on card.card_id = $2::text
 where security_code_key.half_hour = $3::int4 and security_code_key.wrapped = $6::bytea
 returning session_id;
 
@@ -2210,8 +2194,7 @@ select series_id, version, 'series', party_id, changed_at, $13::json from change
 select series_id from changed;
 
 -- insert_shop
-insert into shop (party_id, shop_id, livemode, name, url, category_id, currency, created_at)
-values ($1::text, $2::text, $3::bool, $4::text, $5::text, $6::int4, $7::text, $8::timestamptz)
+insert into shop (party_id, shop_id, livemode, name, url, category_id, currency, created_at) values ($1::text, $2::text, $3::bool, $4::text, $5::text, $6::int4, $7::text, $8::timestamptz)
 on conflict do nothing returning shop_id;
 
 -- insert_wallet
@@ -2502,7 +2485,7 @@ select key_id, party_id, name, livemode, scopes, created_at, expires_at, revoked
 select url, secret_ciphertext, key_version from bank where bank_id = $1::text;
 
 -- read_binding
-select binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version from binding join customer using (customer_id)
+select binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, series_id, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version from binding join customer using (customer_id)
 where customer_id = $1::text and binding_id = $2::text;
 
 -- read_binding_by_external_id
@@ -2511,7 +2494,7 @@ from external_id as claim
 where claim.party_id = $1::text and claim.operation = 'createBinding' and claim.external_id = $2::text;
 
 -- read_binding_of_customer
-select binding.binding_id is not null as found, customer.changed_at, binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version, (
+select customer.changed_at, binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, series_id, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version, (
 select before.binding_id from binding as before
 where before.customer_id = customer.customer_id and before.bound_at_version is not null
 and before.binding_id <> $1::text
@@ -2523,7 +2506,7 @@ where customer.customer_id = $2::text and customer.party_id = $3::text
 and customer.status <> 'deleted';
 
 -- read_bindings_of_customer
-select binding.binding_id is not null as found, binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version
+select binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, series_id, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version
 from customer left join lateral (
 select * from binding
 where binding.customer_id = customer.customer_id and number > $1::int4
@@ -2755,8 +2738,7 @@ order by created_at desc, invoice_id, payment_id limit $3::int4;
 
 -- read_party
 select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
-from party left join test_clock using (party_id)
-where party_id = $1::text;
+from party left join test_clock using (party_id) where party_id = $1::text;
 
 -- read_payable_invoice
 select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, created_at,
@@ -2855,9 +2837,6 @@ select series_id, party_id, shop_id, version, status, card_key, card_token, chai
 -- read_series_events
 select sequence, created_at, facts from event
 where aggregate_id = $1::text and sequence > $2::int4 order by sequence limit $3::int4;
-
--- read_series_of_binding
-select series_id from binding where customer_id = $1::text and binding_id = $2::text;
 
 -- read_series_standing
 select
@@ -3165,12 +3144,6 @@ where series_id = $2::json ->> 0 and stuck_at is not null returning json_build_a
 -- retry_stuck_withdrawal
 update withdrawal set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
 where withdrawal_id = $2::json ->> 0 and stuck_at is not null returning json_build_array(withdrawal_id) as key;
-
--- return_security_code
-insert into security_code (session_id, card_id, half_hour, ciphertext, expires_at)
-select $1::text, $2::text, $3::int4, $4::bytea, $5::timestamptz from security_code_key join card on card.card_id = $2::text
-where security_code_key.half_hour = $3::int4 and security_code_key.wrapped = $6::bytea
-returning session_id;
 
 -- revoke_api_key
 update api_key set revoked_at = coalesce(revoked_at, $1::timestamptz),

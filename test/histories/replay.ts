@@ -1,10 +1,6 @@
 // Recorded facts, read and followed as the service reads and follows its own, beside the recorded rows, read as it reads its own.
 // What is in no fact is taken from the row: handles of cards, and the ways to banks that a withdrawal's log does not tell.
-import {
-  customerFactFromJson,
-  bindingFactToJson,
-  customerFactToJson,
-} from '../../src/customers/store/codec.ts';
+import { customerLogFact, isBindingFact } from '../../src/customers/store/codec.ts';
 import { evolveBinding, type Binding } from '../../src/customers/domain/binding.ts';
 import { loadBinding } from '../../src/customers/store/bindings.ts';
 import { customerStateAfter, newCustomer, type Customer } from '../../src/customers/domain/customer.ts';
@@ -26,11 +22,8 @@ import {
   type DestinationState,
 } from '../../src/payouts/domain/destination.ts';
 import { findDestination } from '../../src/payouts/store/destinations.ts';
-import {
-  evolve as evolveIdentity,
-  type Identity,
-  type IdentityFact,
-} from '../../src/identities/domain/identity.ts';
+import { evolve as evolveIdentity, type Identity } from '../../src/identities/domain/identity.ts';
+import { identityFact } from '../../src/identities/store/codec.ts';
 import { findChallenges, findIdentity } from '../../src/identities/store/identities.ts';
 import { findTransfer } from '../../src/wallets/store/transfers.ts';
 import type { WalletFact } from '../../src/wallets/domain/wallet.ts';
@@ -161,18 +154,16 @@ async function replayCustomer(history: History): Promise<Comparison[]> {
   const facts: Comparison[] = [];
   for (const { sequence, facts: recordedFacts } of history.events) {
     for (const recorded of recordedFacts) {
-      const told = customerFactFromJson(read(recorded));
-      if ('bindingId' in told) {
-        const { bindingId, fact } = told;
+      const logged = customerLogFact.read(read(recorded));
+      facts.push({ of: recorded.type, recorded, replayed: stored(written(customerLogFact, logged)) });
+      if (isBindingFact(logged)) {
+        const { bindingId, ...fact } = logged;
         const binding = evolveBinding(bindings.get(bindingId)?.binding, fact);
         bindings.set(bindingId, { binding, version: sequence });
-        facts.push({ of: recorded.type, recorded, replayed: stored(bindingFactToJson(fact, bindingId)) });
         continue;
       }
-      const { fact } = told;
-      facts.push({ of: recorded.type, recorded, replayed: stored(customerFactToJson(fact)) });
-      if (fact.type === 'customer_created') customer = newCustomer(fact);
-      else if (customer) customer = { ...customer, state: customerStateAfter(customer.state, fact) };
+      if (logged.type === 'customer_created') customer = newCustomer(logged);
+      else if (customer) customer = { ...customer, state: customerStateAfter(customer.state, logged) };
     }
   }
 
@@ -194,12 +185,13 @@ async function replayCustomer(history: History): Promise<Comparison[]> {
     {
       of: 'their bindings',
       recorded: await Promise.all(
-        rowsOf(history, 'binding').map((one) =>
-          loadBinding(databaseOf([{ ...one, ...ofCustomer }]), {
-            customerId: history.id,
-            bindingId: text(one, 'binding_id'),
-          }),
-        ),
+        rowsOf(history, 'binding').map(async (one) => {
+          const name = { customerId: history.id, bindingId: text(one, 'binding_id') };
+          const { seriesId: _, ...stored } = {
+            ...(await loadBinding(databaseOf([{ ...one, ...ofCustomer }]), name)),
+          };
+          return stored;
+        }),
       ),
       replayed: [...bindings.values()].map((one) => ({
         ...one,
@@ -263,7 +255,10 @@ const outcomesOf: Readonly<Record<string, readonly string[]>> = {
 async function replayIdentity(history: History): Promise<Comparison[]> {
   let identity: Identity | undefined;
   const challenges = new Map<string, object>();
-  for (const fact of factsOf(history) as readonly unknown[] as readonly IdentityFact[]) {
+  const facts: Comparison[] = [];
+  for (const recorded of factsOf(history)) {
+    const fact = identityFact.read(read(recorded));
+    facts.push({ of: recorded.type, recorded, replayed: stored(written(identityFact, fact)) });
     identity = evolveIdentity(identity, fact);
     if (fact.type === 'challenge_started')
       challenges.set(fact.challengeId, { type: fact.challengeType, status: 'pending' });
@@ -276,8 +271,9 @@ async function replayIdentity(history: History): Promise<Comparison[]> {
   }
 
   const found = await findIdentity(databaseOf([ownRow(history)]), null, history.id);
-  const read = await findChallenges(databaseOf(rowsOf(history, 'identity_challenge')), history.id);
+  const identifications = await findChallenges(databaseOf(rowsOf(history, 'identity_challenge')), history.id);
   return [
+    ...facts,
     {
       of: 'the identity',
       recorded: found,
@@ -286,7 +282,10 @@ async function replayIdentity(history: History): Promise<Comparison[]> {
     {
       of: 'its challenges',
       recorded: Object.fromEntries(
-        read.map(({ id, identityId: _, proofs: __, createdAt: ___, ...challenge }) => [id, challenge]),
+        identifications.map(({ id, identityId: _, proofs: __, createdAt: ___, ...challenge }) => [
+          id,
+          challenge,
+        ]),
       ),
       replayed: Object.fromEntries(challenges),
     },

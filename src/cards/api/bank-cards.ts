@@ -5,6 +5,7 @@ import { Type, type Static } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
+import { CardHolder, CardNumber, shownOfCard } from './schema.ts';
 import { checkPayoutCard } from '../domain/payout-card.ts';
 import type { PaymentResource } from '../domain/payment-resource.ts';
 import { defined } from '../../defined.ts';
@@ -14,16 +15,11 @@ import type { Cards } from '../vault.ts';
 const BankCardParams = Type.Object(
   {
     type: Type.Optional(Type.Enum(['BankCard'])),
-    cardNumber: Type.String({ pattern: '^\\d{12,19}$', description: 'Digits alone.' }),
+    cardNumber: CardNumber,
     expDate: Type.Optional(
       Type.String({ pattern: '^\\d{2}/(\\d{2}|\\d{4})$', description: '`MM/YY` or `MM/YYYY`.' }),
     ),
-    cardHolder: Type.Optional(
-      Type.String({
-        pattern: '^[\\p{L}\\p{M}\\p{P}\\s$+<=>^`|~]{1,100}$',
-        description: 'As on the card: letters of any script, spaces and punctuation.',
-      }),
-    ),
+    cardHolder: Type.Optional(CardHolder),
     cvv: Type.Optional(Type.String({ pattern: '^\\d{3,4}$', description: 'Never kept: a payout has none.' })),
   },
   { title: 'BankCard' },
@@ -33,9 +29,7 @@ const shown = {
   token: Type.String({
     description: 'Stands for the card when a destination is made. It may be used more than once.',
   }),
-  bin: Type.String({ description: 'The first six digits.' }),
-  lastDigits: Type.String({ description: 'The last four.' }),
-  paymentSystem: Type.String({ description: '`visa`, `mastercard`, `nspkmir` …' }),
+  ...shownOfCard,
   validUntil: { ...DateTime, description: 'Until when the token can be used.' },
 };
 const BankCardToken = Type.Object(shown, { title: 'BankCardToken' });
@@ -70,10 +64,7 @@ export const storeBankCard = endpoint({
     { db, cards, payouts }: { db: Database; cards: Cards; payouts: { livemode: boolean } },
   ) => {
     const { cardNumber: number, expDate, cardHolder, cvv } = body;
-    const entered = {
-      number,
-      ...defined({ expDate, holder: cardHolder, securityCode: cvv }),
-    };
+    const entered = { number, ...defined({ expDate, holder: cardHolder, securityCode: cvv }) };
     const checked = checkPayoutCard(entered, now, { takesExpired: !payouts.livemode });
     if (!checked.ok) return checked;
     const made = await cards.tokenise(

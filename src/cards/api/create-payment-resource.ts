@@ -92,17 +92,9 @@ export const createPaymentResource = endpoint({
 
 type Request = EndpointRequest<undefined, undefined, PaymentResourceParams>;
 
-function enteredCard({
-  cardNumber,
-  expDate,
-  cvv,
-  cardHolder,
-}: PaymentResourceParams['paymentTool']): EnteredCard {
-  return {
-    number: cardNumber,
-    expDate,
-    ...defined({ securityCode: cvv, holder: cardHolder }),
-  };
+function enteredCard(tool: PaymentResourceParams['paymentTool']): EnteredCard {
+  const { cardNumber: number, expDate, cvv: securityCode, cardHolder: holder } = tool;
+  return { number, expDate, ...defined({ securityCode, holder }) };
 }
 
 /** The address is always the one we see; of the page its query, which may hold anything, is not kept. */

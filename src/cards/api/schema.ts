@@ -4,10 +4,23 @@ import { DateTime, ExternalID } from '../../platform/http/schemas.ts';
 import type { CardDetails } from '../domain/card.ts';
 import type { PaymentResource } from '../domain/payment-resource.ts';
 
+export const CardNumber = Type.String({ pattern: '^\\d{12,19}$', description: 'Digits alone.' });
+export const CardHolder = Type.String({
+  // Signs that are no punctuation to Unicode, as some keyboards write names with them, come last.
+  pattern: '^[\\p{L}\\p{M}\\p{P}\\s$+<=>^`|~]{1,100}$',
+  description: 'As on the card: letters of any script, spaces and punctuation.',
+});
+/** What is shown of every card. */
+export const shownOfCard = {
+  bin: Type.String({ description: 'The first six digits.' }),
+  lastDigits: Type.String({ description: 'The last four.' }),
+  paymentSystem: Type.String({ description: '`visa`, `mastercard`, `nspkmir` …' }),
+};
+
 const CardData = Type.Object(
   {
     paymentToolType: Type.Enum(['CardData']),
-    cardNumber: Type.String({ pattern: '^\\d{12,19}$', description: 'Digits alone.' }),
+    cardNumber: CardNumber,
     expDate: Type.String({
       pattern: '^\\d{2}/(\\d{2}|\\d{4})$',
       description: '`MM/YY` or `MM/YYYY`. A card is good until its month is over.',
@@ -15,13 +28,7 @@ const CardData = Type.Object(
     cvv: Type.Optional(
       Type.String({ pattern: '^\\d{3,4}$', description: 'Kept for a quarter of an hour, for one use.' }),
     ),
-    cardHolder: Type.Optional(
-      Type.String({
-        // Signs that are no punctuation to Unicode, as some keyboards write names with them, come last.
-        pattern: '^[\\p{L}\\p{M}\\p{P}\\s$+<=>^`|~]{1,100}$',
-        description: 'As on the card: letters of any script, spaces and punctuation.',
-      }),
-    ),
+    cardHolder: Type.Optional(CardHolder),
   },
   { title: 'CardData' },
 );
@@ -45,12 +52,12 @@ export type PaymentResourceParams = Static<typeof PaymentResourceParams>;
 export const PaymentToolDetails = Type.Object(
   {
     detailsType: Type.Enum(['PaymentToolDetailsBankCard']),
-    bin: Type.String({ description: 'The first six digits.' }),
-    lastDigits: Type.String({ description: 'The last four.' }),
+    bin: shownOfCard.bin,
+    lastDigits: shownOfCard.lastDigits,
     first6: Type.String({ description: 'The same as bin.' }),
     last4: Type.String({ description: 'The same as lastDigits.' }),
     cardNumberMask: Type.String({ description: 'A star for each hidden digit: `424242******4242`.' }),
-    paymentSystem: Type.String({ description: '`visa`, `mastercard`, `nspkmir` …' }),
+    paymentSystem: shownOfCard.paymentSystem,
   },
   { title: 'PaymentToolDetails' },
 );

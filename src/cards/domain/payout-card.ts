@@ -10,16 +10,11 @@ import {
   paymentSystemOf,
   paymentSystems,
   type Card,
+  type EnteredCard,
 } from './card.ts';
 import { defined } from '../../defined.ts';
 
-export type EnteredPayoutCard = {
-  readonly number: string;
-  /** `MM/YY` or `MM/YYYY`. */
-  readonly expDate?: string;
-  readonly securityCode?: string;
-  readonly holder?: string;
-};
+type EnteredPayoutCard = Omit<EnteredCard, 'expDate'> & { readonly expDate?: string };
 
 /** In a sandbox a card may be long past its date: those in books about payouts are. */
 export function checkPayoutCard(

@@ -2,57 +2,53 @@
 // code leaves by being deleted, so that two who ask for it at once do not both get it.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
+import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
+import { oneOf } from '../../platform/database/codec.ts';
 import {
-  claimExternalId,
-  readByExternalId,
-  type FoundByExternalId,
-} from '../../platform/database/external-id.ts';
-import { statement, type Values } from '../../platform/database/statement.ts';
-import { detailsOf, type PaymentSystem } from '../domain/card.ts';
+  columnList,
+  parameterList,
+  statement,
+  stored,
+  type Values,
+} from '../../platform/database/statement.ts';
+import { detailsOf } from '../domain/card.ts';
 import {
   retainCard,
   retentionReasonText,
   retainedCardParameters,
   type RetentionReason,
 } from '../domain/card-retention.ts';
-import {
-  sessionOf,
-  tokenOf,
-  type ClientInfo,
-  type MadeFor,
-  type PaymentResource,
-  type Purpose,
-} from '../domain/payment-resource.ts';
-import type { EncryptedCode, TakenCode } from './security-codes.ts';
+import { sessionOf, tokenOf, type PaymentResource } from '../domain/payment-resource.ts';
+import { clientInfo, paymentSystem } from './codec.ts';
+import { defined } from '../../defined.ts';
+import type { EncryptedCode } from './security-codes.ts';
 
 const columns = {
   card_id: 'text',
   party_id: 'text',
   session_id: 'text',
-  made_for_kind: 'text?',
+  made_for_kind: stored('text?', oneOf('invoice', 'customer')),
   made_for_id: 'text?',
-  purpose: 'text',
+  purpose: stored('text', oneOf('payment', 'payout')),
   valid_until: 'timestamptz',
-  payment_system: 'text',
+  payment_system: stored('text', paymentSystem),
   mask: 'text',
-  client_info: 'json',
+  client_info: stored('json', clientInfo),
   fingerprint: 'bytea',
   fingerprint_key_version: 'int4',
   match_hash: 'bytea',
 } as const;
-const columnNames = Object.keys(columns);
 
-const stored = {
+const allColumns = {
   ...columns,
   stored_at: 'timestamptz',
   external_id: 'text?',
   ciphertext: 'bytea',
   key_version: 'int4',
 } as const;
-const storedNames = Object.keys(stored);
 
 export type CardRow = Values<typeof columns>;
-export type StoredCardRow = Values<typeof stored>;
+export type StoredCardRow = Values<typeof allColumns>;
 
 /** Under which the external ids of cards are kept. */
 const operation = 'createPaymentResource';
@@ -73,28 +69,20 @@ const insertCode = (from: string) => `
 
 const insertCard = statement({
   name: 'insert_card',
-  parameters: { ...stored, ...codeParameters },
+  parameters: { ...allColumns, ...codeParameters },
   row: { has_code: 'bool' },
   text: `
     with ${claimExternalId(operation, ':card_id', ':match_hash')}, made as (
-      insert into card (${storedNames.join(', ')})
-      select ${storedNames.map((name) => `:${name}`).join(', ')}
-      from claimed
+      insert into card (${columnList(allColumns)})
+      select ${parameterList(allColumns)} from claimed
       returning card_id
     ), code as (${insertCode('made, security_code_key')})
     select exists (select from code) as has_code from made`,
 });
 
+/** Of a card that is still there. */
 const insertCodeAlone = statement({
   name: 'insert_security_code',
-  parameters: { session_id: 'text', card_id: 'text', ...codeParameters },
-  row: { session_id: 'text' },
-  text: insertCode('security_code_key'),
-});
-
-/** Of a card that is still there. */
-const insertCodeAgain = statement({
-  name: 'return_security_code',
   parameters: { session_id: 'text', card_id: 'text', ...codeParameters },
   row: { session_id: 'text' },
   text: insertCode('security_code_key join card on card.card_id = :card_id'),
@@ -104,15 +92,7 @@ const readCard = statement({
   name: 'read_card_of_party',
   parameters: { card_id: 'text', party_id: 'text' },
   row: columns,
-  text: `select ${columnNames.join(', ')} from card where card_id = :card_id and party_id = :party_id`,
-});
-
-const readCardByExternalId = readByExternalId({
-  name: 'read_card_by_external_id',
-  operation,
-  row: columns,
-  select: columnNames.map((name) => `card.${name}`).join(', '),
-  join: 'card on card_id = entity_id',
+  text: `select ${columnList(columns)} from card where card_id = :card_id and party_id = :party_id`,
 });
 
 const keepCardAlone = statement({
@@ -130,10 +110,7 @@ const takeOut = statement({
     party_id: 'text',
     ciphertext: 'bytea',
     key_version: 'int4',
-    half_hour: 'int4?',
-    wrapped_key: 'bytea?',
-    code_ciphertext: 'bytea?',
-    expires_at: 'timestamptz?',
+    ...codeParameters,
   },
   text: `
     with taken as (
@@ -159,13 +136,6 @@ export const deleteCards = (which: string) => `
   )
   select card_id from gone`;
 
-const deleteCard = statement({
-  name: 'delete_card',
-  parameters: { card_id: 'text', party_id: 'text' },
-  row: { card_id: 'text' },
-  text: deleteCards('card_id = :card_id and party_id = :party_id'),
-});
-
 /** Who is being kept at this moment is passed over. */
 const deleteUnretained = statement({
   name: 'delete_unretained_cards',
@@ -187,6 +157,7 @@ export async function storeCard(
   return made ? { made: true, hasCode: made.has_code } : { made: false };
 }
 
+/** False when the card is gone, or the key it was encrypted with. */
 export async function storeCode(
   db: Database,
   owner: { sessionId: string; cardId: string },
@@ -195,14 +166,6 @@ export async function storeCode(
   const { sessionId: session_id, cardId: card_id } = owner;
   const rows = await db.run(insertCodeAlone, { session_id, card_id, ...codeColumns(code) });
   return rows.length > 0;
-}
-
-export async function returnCode(
-  db: Database,
-  { sessionId: session_id, cardId: card_id }: { sessionId: string; cardId: string },
-  code: EncryptedCode,
-): Promise<void> {
-  await db.run(insertCodeAgain, { session_id, card_id, ...codeColumns(code) });
 }
 
 export async function findCard(
@@ -214,14 +177,7 @@ export async function findCard(
   return row && resourceFromRow(row);
 }
 
-export async function findCardByExternalId(
-  db: Database,
-  partyId: string,
-  externalId: string,
-): Promise<FoundByExternalId<PaymentResource> | undefined> {
-  const [row] = await db.run(readCardByExternalId, { party_id: partyId, external_id: externalId });
-  return row && { value: resourceFromRow(row), fingerprint: row.request_fingerprint };
-}
+export const findCardByExternalId = findByExternalId('card', operation, columns, resourceFromRow);
 
 export async function markRetained(
   db: Database,
@@ -238,7 +194,7 @@ export type TakenOut = {
   readonly partyId: string;
   readonly ciphertext: Buffer;
   readonly keyVersion: number;
-  readonly code?: TakenCode;
+  readonly code?: EncryptedCode;
 };
 
 export async function takeCardOut(
@@ -248,21 +204,17 @@ export async function takeCardOut(
 ): Promise<TakenOut | undefined> {
   const [row] = await db.run(takeOut, { card_id: cardId, session_id: sessionId ?? null });
   if (!row) return undefined;
-  const { party_id: partyId, ciphertext, key_version: keyVersion } = row;
   const { half_hour: halfHour, wrapped_key: wrappedKey, code_ciphertext, expires_at: expiresAt } = row;
-  if (halfHour === null || !wrappedKey || !code_ciphertext || !expiresAt)
-    return { partyId, ciphertext, keyVersion };
+  const code =
+    halfHour === null || !wrappedKey || !code_ciphertext || !expiresAt
+      ? undefined
+      : { halfHour, wrappedKey, ciphertext: code_ciphertext, expiresAt };
   return {
-    partyId,
-    ciphertext,
-    keyVersion,
-    code: { halfHour, wrappedKey, ciphertext: code_ciphertext, expiresAt },
+    partyId: row.party_id,
+    ciphertext: row.ciphertext,
+    keyVersion: row.key_version,
+    ...defined({ code }),
   };
-}
-
-export async function removeCard(db: Database, partyId: string, cardId: string): Promise<boolean> {
-  const rows = await db.run(deleteCard, { card_id: cardId, party_id: partyId });
-  return rows.length > 0;
 }
 
 const removedAtOnce = 1_000;
@@ -287,13 +239,13 @@ function codeColumns(code: EncryptedCode | undefined): Values<typeof codeParamet
 export function resourceFromRow(row: CardRow): PaymentResource {
   const { made_for_kind: kind, made_for_id: id } = row;
   return {
-    purpose: row.purpose as Purpose,
-    token: tokenOf(row.card_id, row.purpose as Purpose),
+    purpose: row.purpose,
+    token: tokenOf(row.card_id, row.purpose),
     session: sessionOf(row.session_id),
     partyId: row.party_id,
-    ...(kind === null || id === null ? {} : { madeFor: { kind: kind as MadeFor['kind'], id } }),
-    card: detailsOf(row.mask, row.payment_system as PaymentSystem),
-    clientInfo: row.client_info as ClientInfo,
+    ...(kind === null || id === null ? {} : { madeFor: { kind, id } }),
+    card: detailsOf(row.mask, row.payment_system),
+    clientInfo: row.client_info,
     validUntil: row.valid_until,
     fingerprint: { keyVersion: row.fingerprint_key_version, hash: row.fingerprint },
     cardMatchHash: row.match_hash,

@@ -30,12 +30,7 @@ const exchange = statement({
          returning card_id`,
 });
 
-export type EncryptedCardRow = {
-  readonly cardId: string;
-  readonly partyId: string;
-  readonly ciphertext: Buffer;
-  readonly keyVersion: number;
-};
+export type EncryptedCardRow = Awaited<ReturnType<typeof readUnderOlderKeys>>[number];
 
 export type Place = { readonly keyVersion: number; readonly cardId: string };
 export const beginning: Place = { keyVersion: 0, cardId: '' };
@@ -45,12 +40,7 @@ export async function countUnderOlderKeys(db: Database, keyVersion: number): Pro
   return Number(row?.count ?? 0);
 }
 
-export async function readUnderOlderKeys(
-  db: Database,
-  keyVersion: number,
-  after: Place,
-  limit: number,
-): Promise<EncryptedCardRow[]> {
+export async function readUnderOlderKeys(db: Database, keyVersion: number, after: Place, limit: number) {
   const rows = await db.run(readOlder, {
     key_version: keyVersion,
     after_key_version: after.keyVersion,

@@ -1,13 +1,14 @@
 // Kept cards as due work: what each is kept for, when to look at it again, and its end.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { statement } from '../../platform/database/statement.ts';
+import { list, text } from '../../platform/database/codec.ts';
+import { statement, stored } from '../../platform/database/statement.ts';
 import { deleteCards } from './cards.ts';
 
 const readRetained = statement({
   name: 'read_retained_card',
   parameters: { card_id: 'text' },
-  row: { retained_for: 'json?', valid_until: 'timestamptz' },
+  row: { retained_for: stored('json?', list(text)), valid_until: 'timestamptz' },
   text: 'select retained_for, valid_until from card where card_id = :card_id and is_retained',
 });
 
@@ -40,7 +41,7 @@ export async function findRetained(
   cardId: string,
 ): Promise<{ retainedFor: readonly string[]; validUntil: Instant } | undefined> {
   const [row] = await db.run(readRetained, { card_id: cardId });
-  return row && { retainedFor: (row.retained_for ?? []) as string[], validUntil: row.valid_until };
+  return row && { retainedFor: row.retained_for ?? [], validUntil: row.valid_until };
 }
 
 export async function reschedule(db: Database, cardId: string, at: Instant): Promise<void> {

@@ -9,7 +9,6 @@ export type EncryptedCode = {
   readonly ciphertext: Buffer;
   readonly expiresAt: Instant;
 };
-export type TakenCode = EncryptedCode;
 
 export const readCodeKey = statement({
   name: 'read_security_code_key',

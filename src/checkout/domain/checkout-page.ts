@@ -4,7 +4,7 @@ import type { Translations } from './translations.en.ts';
 import { fill, wordsIn } from './translations.ts';
 import { consentTextOf, type ConsentText } from './consent-text.ts';
 import type { CheckoutRequest, TaskKind } from './checkout-request.ts';
-import { escapeHtml as escape } from './html.ts';
+import { escaped } from '../../receipts/domain/receipt.ts';
 import { networkSigns } from './network-logos.ts';
 import { printMoney, sizeOfPrinted } from './format-money.ts';
 import { defined } from '../../defined.ts';
@@ -74,27 +74,27 @@ export function checkoutPage(shown: CheckoutView, assets: { script: string; styl
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
 <meta name="robots" content="noindex">
-<title>${escape([title, shopName].filter(Boolean).join(' · '))}</title>
+<title>${escaped([title, shopName].filter(Boolean).join(' · '))}</title>
 <link rel="icon" href="data:,">
 <style>${assets.style}</style>
 </head>
 <body>
 ${networkSigns}
 <div class="sheet">
-<button id="close" class="close" type="button" aria-label="${escape(words.page.close)}" hidden><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M6 6l12 12M18 6L6 18"/></svg></button>
+<button id="close" class="close" type="button" aria-label="${escaped(words.page.close)}" hidden><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M6 6l12 12M18 6L6 18"/></svg></button>
 ${summary(shown, words, shopName)}
 <main>
 <p id="notice" class="notice" role="status" aria-live="polite" tabindex="-1"></p>
-<noscript><p class="notice shown">${escape(words.page.noScript)}</p></noscript>
-${section('loading', view, `<div class="spinner"></div><p class="off-screen">${escape(words.page.loading)}</p>`)}
+<noscript><p class="notice shown">${escaped(words.page.noScript)}</p></noscript>
+${section('loading', view, `<div class="spinner"></div><p class="off-screen">${escaped(words.page.loading)}</p>`)}
 ${section('form', view, cardForm(shown, words, shopName))}
-${section('waiting', view, `<div class="spinner"></div>${head(waiting.head)}<p id="waiting-lead" aria-live="polite">${escape(waiting.lead)}</p>`)}
+${section('waiting', view, `<div class="spinner"></div>${head(waiting.head)}<p id="waiting-lead" aria-live="polite">${escaped(waiting.lead)}</p>`)}
 ${section('challenge', view, challenge(words))}
-${section('left', view, `${left(request.kind, words)}<button id="resume" class="main" type="button">${escape(words.challenge.resume)}</button>`)}
+${section('left', view, `${left(request.kind, words)}<button id="resume" class="main" type="button">${escaped(words.challenge.resume)}</button>`)}
 ${section('done', view, done(words))}
-${section('cancelled', view, `${mark('stop')}${head(words.ended.cancelledHead)}<p>${escape(words.ended.cancelledLead)}</p>`)}
-${section('dead', view, `${mark('stop')}${head(words.ended.deadHead)}<p>${escape(words.ended.deadLead)}</p>`)}
-${section('heard', view, `${head(words.ended.heardHead)}<p>${escape(words.ended.heardLead)}</p>`)}
+${section('cancelled', view, `${mark('stop')}${head(words.ended.cancelledHead)}<p>${escaped(words.ended.cancelledLead)}</p>`)}
+${section('dead', view, `${mark('stop')}${head(words.ended.deadHead)}<p>${escaped(words.ended.deadLead)}</p>`)}
+${section('heard', view, `${head(words.ended.heardHead)}<p>${escaped(words.ended.heardLead)}</p>`)}
 </main>
 </div>
 <script type="application/json" id="facts">${json(factsOf(shown, words, shopName))}</script>
@@ -108,17 +108,17 @@ function summary({ request, shop, order }: CheckoutView, words: Translations, sh
   const amount = order && shop ? printMoney({ ...shop, ...order }, request.locale) : '';
   const heading =
     request.kind === 'customer'
-      ? `<h1 class="lead">${escape(words.page.bindHead)}</h1>`
-      : `<h1><span class="off-screen">${escape(words.page.payTitle)} </span><span id="amount" class="amount" data-size="${sizeOfPrinted(amount)}">${escape(amount)}</span></h1>`;
+      ? `<h1 class="lead">${escaped(words.page.bindHead)}</h1>`
+      : `<h1><span class="off-screen">${escaped(words.page.payTitle)} </span><span id="amount" class="amount" data-size="${sizeOfPrinted(amount)}">${escaped(amount)}</span></h1>`;
   const product = request.description ?? order?.product ?? '';
   // The shop's own word for itself may be anything: who gets the money is said beside it.
   const isRenamed = shop !== undefined && request.name !== undefined && request.name !== shop.name;
   return `<header class="summary">
-<p class="shop">${escape(shopName)}</p>
+<p class="shop">${escaped(shopName)}</p>
 ${heading}
-<p id="product" class="product">${escape(request.kind === 'customer' ? words.page.bindLead : product)}</p>
-${isRenamed ? `<p class="payee">${escape(fill(words.page.to, { shop: shop.name }))}</p>` : ''}
-${shop?.isTest ? `<p class="test"><span>${escape(words.page.testMode)}</span></p>` : ''}
+<p id="product" class="product">${escaped(request.kind === 'customer' ? words.page.bindLead : product)}</p>
+${isRenamed ? `<p class="payee">${escaped(fill(words.page.to, { shop: shop.name }))}</p>` : ''}
+${shop?.isTest ? `<p class="test"><span>${escaped(words.page.testMode)}</span></p>` : ''}
 </header>`;
 }
 
@@ -134,15 +134,15 @@ function cardForm(
   return `<form id="card-form" novalidate autocomplete="on">
 ${field('number', page.number, `<input id="number" inputmode="numeric" autocomplete="cc-number" placeholder="0000 0000 0000 0000" maxlength="30" required aria-describedby="number-network number-problem"><svg class="network" aria-hidden="true"><use id="network-sign" href="#sign-card"/></svg><span id="number-network" class="off-screen"></span>`)}
 <div class="pair">
-${field('expiry', page.expiry, `<input id="expiry" inputmode="numeric" autocomplete="cc-exp" placeholder="${escape(page.expiryShape)}" maxlength="12" required aria-describedby="expiry-problem">`)}
-${field('code', page.code, `<input id="code" ${request.obscureCardCvv ? 'type="password" ' : ''}inputmode="numeric" autocomplete="cc-csc" placeholder="000" maxlength="4" required aria-describedby="code-hint code-problem"><span id="code-hint" class="off-screen">${escape(page.codeHint)}</span>`)}
+${field('expiry', page.expiry, `<input id="expiry" inputmode="numeric" autocomplete="cc-exp" placeholder="${escaped(page.expiryShape)}" maxlength="12" required aria-describedby="expiry-problem">`)}
+${field('code', page.code, `<input id="code" ${request.obscureCardCvv ? 'type="password" ' : ''}inputmode="numeric" autocomplete="cc-csc" placeholder="000" maxlength="4" required aria-describedby="code-hint code-problem"><span id="code-hint" class="off-screen">${escaped(page.codeHint)}</span>`)}
 </div>
 ${request.requireCardHolder ? field('holder', page.holder, `<input id="holder" autocomplete="cc-name" autocapitalize="characters" maxlength="100" required aria-describedby="holder-problem">`) : ''}
 ${request.kind === 'customer' ? '' : field('email', emailLabel, `<input id="email" type="email" autocomplete="email" maxlength="100" ${isEmailNeeded ? 'required ' : ''}aria-describedby="email-problem">`)}
 ${consent === undefined ? '' : consentField(consent)}
-${request.hold ? `<p class="hint">${escape(page.holdNote)}</p>` : ''}
-<button id="pay" class="main" type="submit"${order === undefined && request.kind === 'invoice' ? ' aria-disabled="true"' : ''}>${escape(payLabel({ request, ...(shop ? { shop } : {}), ...(order ? { order } : {}) }, words))}</button>
-<p class="hint safe"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z"/></svg><span>${escape(page.safe)}</span></p>
+${request.hold ? `<p class="hint">${escaped(page.holdNote)}</p>` : ''}
+<button id="pay" class="main" type="submit"${order === undefined && request.kind === 'invoice' ? ' aria-disabled="true"' : ''}>${escaped(payLabel({ request, ...(shop ? { shop } : {}), ...(order ? { order } : {}) }, words))}</button>
+<p class="hint safe"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z"/></svg><span>${escaped(page.safe)}</span></p>
 </form>`;
 }
 
@@ -160,8 +160,8 @@ function payLabel(
 
 function consentField({ text, howToStop }: ConsentText): string {
   return `<div class="field consent" id="consent-field">
-<label><input id="consent" type="checkbox" required aria-describedby="consent-stop consent-problem"><span>${escape(text)}</span></label>
-<p id="consent-stop" class="hint">${escape(howToStop)}</p>
+<label><input id="consent" type="checkbox" required aria-describedby="consent-stop consent-problem"><span>${escaped(text)}</span></label>
+<p id="consent-stop" class="hint">${escaped(howToStop)}</p>
 <p id="consent-problem" class="problem"></p>
 </div>`;
 }
@@ -169,22 +169,22 @@ function consentField({ text, howToStop }: ConsentText): string {
 /** None of them has a name: what is typed is never part of what a browser sends by itself. */
 function field(id: string, label: string, input: string): string {
   return `<div class="field" id="${id}-field">
-<label for="${id}">${escape(label)}</label>
+<label for="${id}">${escaped(label)}</label>
 <div class="box">${input}</div>
 <p id="${id}-problem" class="problem"></p>
 </div>`;
 }
 
 function challenge({ challenge }: Translations): string {
-  return `${head(challenge.head)}<p>${escape(challenge.lead)}</p>
+  return `${head(challenge.head)}<p>${escaped(challenge.lead)}</p>
 <div id="challenge-place" class="challenge-place"></div>
-<p class="row"><button id="elsewhere" class="quiet" type="button">${escape(challenge.elsewhere)}</button><button id="leave" class="quiet" type="button">${escape(challenge.leave)}</button></p>`;
+<p class="row"><button id="elsewhere" class="quiet" type="button">${escaped(challenge.elsewhere)}</button><button id="leave" class="quiet" type="button">${escaped(challenge.leave)}</button></p>`;
 }
 
 function left(kind: TaskKind, { challenge }: Translations): string {
   return kind === 'invoice'
-    ? `${head(challenge.leftHead)}<p>${escape(challenge.leftLead)}</p>`
-    : `${head(challenge.bindLeftHead)}<p>${escape(challenge.bindLeftLead)}</p>`;
+    ? `${head(challenge.leftHead)}<p>${escaped(challenge.leftLead)}</p>`
+    : `${head(challenge.bindLeftHead)}<p>${escaped(challenge.bindLeftLead)}</p>`;
 }
 
 function waitingOf(kind: TaskKind, { waiting, waitingToBind }: Translations): Translations['waiting'] {
@@ -192,9 +192,9 @@ function waitingOf(kind: TaskKind, { waiting, waitingToBind }: Translations): Tr
 }
 
 function done({ done }: Translations): string {
-  return `${mark('tick')}${head(done.paid, 'done-head')}<p id="done-lead">${escape(done.paidLead)}</p>
+  return `${mark('tick')}${head(done.paid, 'done-head')}<p id="done-lead">${escaped(done.paidLead)}</p>
 <dl id="receipt" class="receipt"></dl>
-<a id="back" class="main" hidden>${escape(done.back)}</a>
+<a id="back" class="main" hidden>${escaped(done.back)}</a>
 <p id="back-soon" class="hint" role="status"></p>`;
 }
 
@@ -203,7 +203,7 @@ function section(name: View, first: View, content: string): string {
 }
 
 function head(text: string, id?: string): string {
-  return `<h2${id === undefined ? '' : ` id="${id}"`} tabindex="-1">${escape(text)}</h2>`;
+  return `<h2${id === undefined ? '' : ` id="${id}"`} tabindex="-1">${escaped(text)}</h2>`;
 }
 
 function mark(kind: 'tick' | 'stop'): string {

@@ -1,5 +1,6 @@
 // What the address of a checkout asks for: which invoice to pay or which customer to bind a card to, and how the page looks
 // and behaves. Pure. Whatever is missing or makes no sense is as if it had not been said; only ids and tokens matter.
+import { defined } from '../../defined.ts';
 import { originOf } from '../../merchants/domain/party.ts';
 import { isDate } from '../../retry-rules/domain/calendar.ts';
 
@@ -49,7 +50,8 @@ export function readCheckoutRequest(query: Query, acceptLanguage = ''): Checkout
   const id = text(`${kind}ID`, maxId);
   if (id === undefined || !/^[\x21-\x7e]+$/.test(id)) return undefined;
   const address = text('redirectUrl', 2_000);
-  const shopOrigin = originOf(text('shopOrigin') ?? '');
+  const onExpiration = text('holdExpiration') === 'capture' ? 'capture' : 'cancel';
+  const hold = isOn('paymentFlowHold') ? onExpiration : undefined;
   return {
     kind,
     id,
@@ -58,17 +60,17 @@ export function readCheckoutRequest(query: Query, acceptLanguage = ''): Checkout
     obscureCardCvv: isOn('obscureCardCvv'),
     requireCardHolder: isOn('requireCardHolder'),
     recurring: isOn('recurring') && kind === 'invoice',
-    ...given('token', text(`${kind}AccessToken`, 2_048)),
-    ...given('name', text('name')),
-    ...given('description', text('description')),
-    ...given('payButtonLabel', text('payButtonLabel', 60)),
-    ...(isOn('paymentFlowHold')
-      ? { hold: text('holdExpiration') === 'capture' ? ('capture' as const) : ('cancel' as const) }
-      : {}),
-    ...given('schedule', text('recurringSchedule')),
-    ...given('until', dayOf(text('recurringUntil'))),
-    ...given('redirectUrl', originOf(address ?? '') === undefined ? undefined : address),
-    ...given('shopOrigin', shopOrigin),
+    ...defined({
+      token: text(`${kind}AccessToken`, 2_048),
+      name: text('name'),
+      description: text('description'),
+      payButtonLabel: text('payButtonLabel', 60),
+      hold,
+      schedule: text('recurringSchedule'),
+      until: dayOf(text('recurringUntil')),
+      redirectUrl: originOf(address ?? '') && address,
+      shopOrigin: originOf(text('shopOrigin') ?? ''),
+    }),
   };
 }
 
@@ -98,8 +100,4 @@ export const privateNames: readonly string[] = [
 export function isReturnAllowed(address: string | undefined, origins: readonly string[]): boolean {
   const origin = address === undefined ? undefined : originOf(address);
   return origin !== undefined && origins.includes(origin);
-}
-
-function given<Name extends string, Value>(name: Name, value: Value | undefined): { [N in Name]?: Value } {
-  return (value === undefined ? {} : { [name]: value }) as { [N in Name]?: Value };
 }

@@ -9,7 +9,7 @@ import type { Database } from '../../platform/database/database.ts';
 import { initialClaim, type JobRunner } from '../../platform/jobs/job-runner.ts';
 import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
-import type { Shop } from '../../merchants/domain/party.ts';
+import { tradingRefusals, type Shop } from '../../merchants/domain/party.ts';
 import { mandateGiven, recurrentTermsProblem } from '../../recurring/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
 import type { BindingFact } from '../domain/binding.ts';
@@ -66,9 +66,7 @@ export const createBinding = endpoint({
     'invalidPaymentToolToken',
     'invalidPaymentSession',
     'externalIDConflict',
-    'invalidShopID',
-    'invalidPartyStatus',
-    'invalidShopStatus',
+    ...tradingRefusals,
     'operationNotPermitted',
     'tooManyBindings',
   ],

@@ -3,6 +3,7 @@ import type { Static } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { metadataProblem } from '../../platform/http/schemas.ts';
+import { tradingRefusals } from '../../merchants/domain/party.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { decideCreate, newCustomer, type Customer } from '../domain/customer.ts';
 import { findCustomerByExternalId, storeNewCustomer } from '../store/customers.ts';
@@ -13,12 +14,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { Ids } from '../../ids.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 
-type Deps = {
-  readonly db: Database;
-  readonly ids: Ids;
-  readonly merchants: Merchants;
-  readonly tokens: AccessTokens;
-};
+type Deps = { db: Database; ids: Ids; merchants: Merchants; tokens: AccessTokens };
 
 export const createCustomer = endpoint({
   operation: 'createCustomer',
@@ -35,13 +31,7 @@ export const createCustomer = endpoint({
   bodyExample: customerExample,
   status: 201,
   response: CustomerAndToken,
-  errors: [
-    'invalidPartyID',
-    'invalidShopID',
-    'invalidPartyStatus',
-    'invalidShopStatus',
-    'externalIDConflict',
-  ],
+  errors: ['invalidPartyID', ...tradingRefusals, 'externalIDConflict'],
   handle: async ({ caller, body, now }, deps: Deps) => {
     const { db, merchants } = deps;
     const party = await merchants.party(caller.partyId);

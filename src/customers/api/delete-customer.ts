@@ -5,13 +5,13 @@ import { accept, refuse } from '../../refusal.ts';
 import { seriesOfBindings } from '../card-consents.ts';
 import { findCustomer, storeDeletion } from '../store/customers.ts';
 import { CustomerPath } from './schema.ts';
-import type { Database } from '../../platform/database/database.ts';
+import { tradingRefusals } from '../../merchants/domain/party.ts';
+import { retryOnConflict, type Database } from '../../platform/database/database.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 import type { Recurring } from '../../recurring/port.ts';
 import type { JobRunner } from '../../platform/jobs/job-runner.ts';
 
-/** Each that fails is a change of somebody else's that succeeded. */
-const tries = 100;
+type Deps = { db: Database; merchants: Merchants; recurring: Recurring; jobs: JobRunner };
 
 export const deleteCustomer = endpoint({
   operation: 'deleteCustomer',
@@ -24,17 +24,9 @@ export const deleteCustomer = endpoint({
     'Afterwards every operation on the customer answers 404, and he cannot be charged. Payments made before stay as they are.',
   params: CustomerPath,
   status: 204,
-  errors: ['customerNotFound', 'invalidShopID', 'invalidPartyStatus', 'invalidShopStatus'],
-  handle: async (
-    { caller, params, now },
-    {
-      db,
-      merchants,
-      recurring,
-      jobs,
-    }: { db: Database; merchants: Merchants; recurring: Recurring; jobs: JobRunner },
-  ) => {
-    for (let attempt = 0; attempt < tries; attempt++) {
+  errors: ['customerNotFound', ...tradingRefusals],
+  handle: ({ caller, params, now }, { db, merchants, recurring, jobs }: Deps) =>
+    retryOnConflict(`customer ${params.customerID}`, async () => {
       const stored = await findCustomer(db, caller.partyId, params.customerID);
       if (!stored) return refuse('customerNotFound');
       const trading = await merchants.trading(stored.customer);
@@ -48,10 +40,8 @@ export const deleteCustomer = endpoint({
         }
         return true;
       });
-      if (!isDone) continue;
+      if (!isDone) return 'versionConflict';
       db.afterCommit(() => jobs.wake());
       return accept(undefined);
-    }
-    throw new Error(`customer ${params.customerID} was changed by others ${tries} times in a row`);
-  },
+    }),
 });

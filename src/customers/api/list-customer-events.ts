@@ -1,5 +1,4 @@
 // GET …/events: everything that has happened to the cards of a customer, in order.
-import { anything } from '../../platform/database/codec.ts';
 import { Type, type Static } from 'typebox';
 import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
 import { logReader, readVisible } from '../../platform/events/read-log.ts';
@@ -8,22 +7,17 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { EventPage } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { bindingChangeBody, CustomerEvent, type CustomerChange } from './binding-schema.ts';
-import { customerFactFromJson } from '../store/codec.ts';
-import { CustomerPath } from './schema.ts';
+import { customerLogFact, isBindingFact, type CustomerLogFact } from '../store/codec.ts';
+import { CustomerPath, payerMayRead } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 
 type EventBody = Static<typeof CustomerEvent>;
 
-const readLog = logReader('customer', anything, `status <> 'deleted'`);
+const readLog = logReader('customer', customerLogFact, `status <> 'deleted'`);
 
 export const listCustomerEvents = endpoint({
   operation: 'listCustomerEvents',
-  access: {
-    scope: 'customers:read',
-    tokens: ['customer'],
-    entity: 'customerID',
-    maskedAs: 'customerNotFound',
-  },
+  access: payerMayRead,
   method: 'GET',
   path: '/v2/processing/customers/{customerID}/events',
   tag: 'Customers',
@@ -47,7 +41,7 @@ export const listCustomerEvents = endpoint({
   },
 });
 
-function eventBody(event: LoggedEvent<unknown>, caller: Caller): EventBody {
+function eventBody(event: LoggedEvent<CustomerLogFact>, caller: Caller): EventBody {
   return {
     id: event.sequence,
     createdAt: event.createdAt,
@@ -55,7 +49,6 @@ function eventBody(event: LoggedEvent<unknown>, caller: Caller): EventBody {
   };
 }
 
-function changeBody(json: unknown, caller: Caller): CustomerChange | undefined {
-  const read = customerFactFromJson(json);
-  return 'bindingId' in read ? bindingChangeBody(read.fact, read.bindingId, caller) : undefined;
+function changeBody(fact: CustomerLogFact, caller: Caller): CustomerChange | undefined {
+  return isBindingFact(fact) ? bindingChangeBody(fact, fact.bindingId, caller) : undefined;
 }

@@ -4,19 +4,14 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { findBinding, findBindings } from '../store/bindings.ts';
 import { bindingBody, BindingPage, BindingPath, BindingSchema } from './binding-schema.ts';
-import { CustomerPath } from './schema.ts';
+import { CustomerPath, payerMayRead } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 
 const all = 2_147_483_647;
 
 export const listBindings = endpoint({
   operation: 'listBindings',
-  access: {
-    scope: 'customers:read',
-    tokens: ['customer'],
-    entity: 'customerID',
-    maskedAs: 'customerNotFound',
-  },
+  access: payerMayRead,
   method: 'GET',
   path: '/v2/processing/customers/{customerID}/bindings',
   tag: 'Customers',
@@ -45,12 +40,7 @@ export const listBindings = endpoint({
 
 export const getBinding = endpoint({
   operation: 'getBinding',
-  access: {
-    scope: 'customers:read',
-    tokens: ['customer'],
-    entity: 'customerID',
-    maskedAs: 'customerNotFound',
-  },
+  access: payerMayRead,
   method: 'GET',
   path: '/v2/processing/customers/{customerID}/bindings/{customerBindingID}',
   tag: 'Customers',

@@ -5,20 +5,17 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { ExternalID } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { findCustomer, findCustomerByExternalId as findByExternalId } from '../store/customers.ts';
-import { customerBody, CustomerPath, CustomerSchema } from './schema.ts';
+import { customerBody, CustomerPath, CustomerSchema, payerMayRead } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 import type { Banks } from '../../acquiring/banks.ts';
 import type { BindingRules } from '../domain/commands.ts';
 
+type BindingDeps = { db: Database; merchants: Merchants; banks: Banks; bindingRules: BindingRules };
+
 export const getCustomer = endpoint({
   operation: 'getCustomer',
-  access: {
-    scope: 'customers:read',
-    tokens: ['customer'],
-    entity: 'customerID',
-    maskedAs: 'customerNotFound',
-  },
+  access: payerMayRead,
   method: 'GET',
   path: '/v2/processing/customers/{customerID}',
   tag: 'Customers',
@@ -53,12 +50,7 @@ export const findCustomerByExternalId = endpoint({
 
 export const listCustomerPaymentMethods = endpoint({
   operation: 'listCustomerPaymentMethods',
-  access: {
-    scope: 'customers:read',
-    tokens: ['customer'],
-    entity: 'customerID',
-    maskedAs: 'customerNotFound',
-  },
+  access: payerMayRead,
   method: 'GET',
   path: '/v2/processing/customers/{customerID}/payment-methods',
   tag: 'Customers',
@@ -68,15 +60,7 @@ export const listCustomerPaymentMethods = endpoint({
   status: 200,
   response: Type.Array(PaymentMethod),
   errors: ['customerNotFound'],
-  handle: async (
-    { caller, params },
-    {
-      db,
-      merchants,
-      banks,
-      bindingRules,
-    }: { db: Database; merchants: Merchants; banks: Banks; bindingRules: BindingRules },
-  ) => {
+  handle: async ({ caller, params }, { db, merchants, banks, bindingRules }: BindingDeps) => {
     const stored = await findCustomer(db, caller.partyId, params.customerID);
     if (!stored) return refuse('customerNotFound');
     const shop = await merchants.shop(caller.partyId, stored.customer.shopId);

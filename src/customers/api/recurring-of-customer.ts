@@ -2,16 +2,18 @@
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { Amount } from '../../platform/http/schemas.ts';
-import type { Currency } from '../../money.ts';
 import { bundleBody, ConsentBundle, recurringBody, RecurringSchema } from '../../recurring/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { findBinding, seriesOfBinding } from '../store/bindings.ts';
+import { seriesOf } from '../card-consents.ts';
+import { findBinding } from '../store/bindings.ts';
 import { BindingPath } from './binding-schema.ts';
 import { CustomerPath } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Customers } from '../port.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 import type { Recurring } from '../../recurring/port.ts';
+
+type Deps = { db: Database; customers: Customers; merchants: Merchants; recurring: Recurring };
 
 export const getCustomerRecurring = endpoint({
   operation: 'getCustomerRecurring',
@@ -28,15 +30,7 @@ export const getCustomerRecurring = endpoint({
   status: 200,
   response: RecurringSchema,
   errors: ['customerNotFound', 'customerNotReady'],
-  handle: async (
-    { caller, params, query, now },
-    {
-      db,
-      customers,
-      merchants,
-      recurring,
-    }: { db: Database; customers: Customers; merchants: Merchants; recurring: Recurring },
-  ) => {
+  handle: async ({ caller, params, query, now }, { db, customers, merchants, recurring }: Deps) => {
     const { partyId } = caller;
     const customer = await customers.chargeable(db, partyId, params.customerID);
     if (!customer) return refuse('customerNotFound');
@@ -48,7 +42,7 @@ export const getCustomerRecurring = endpoint({
     const seriesId = await recurring.seriesOfCustomer(db, of);
     const amount =
       shop && query.amount !== undefined
-        ? { amount: { minor: BigInt(query.amount), currency: shop.currency as Currency } }
+        ? { amount: { minor: BigInt(query.amount), currency: shop.currency } }
         : {};
     const admission = await recurring.preview(db, seriesId, { invoiceCreatedAt: 'then', ...amount }, now);
     if (!admission) throw new Error(`customer ${customerId} is ready without a series`);
@@ -76,12 +70,9 @@ export const getBindingConsent = endpoint({
     const found = await findBinding(db, { partyId, customerId, bindingId });
     if (!found) return refuse('customerNotFound');
     if (!found.stored) return refuse('bindingNotFound');
-    const { card, livemode, state } = found.stored.binding;
+    const { state } = found.stored.binding;
     if (state.name !== 'succeeded' && state.name !== 'withdrawn') return refuse('recurringNotFound');
-    const named = await seriesOfBinding(db, { customerId, bindingId });
-    const of = { named, customerId, partyId, livemode, token: card.token };
-    const seriesId = await recurring.seriesOfCustomer(db, of);
-    const bundle = await recurring.bundle(db, seriesId, now);
+    const bundle = await recurring.bundle(db, await seriesOf(db, recurring, found.stored), now);
     return bundle ? accept(bundleBody(bundle)) : refuse('recurringNotFound');
   },
 });

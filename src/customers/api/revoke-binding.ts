@@ -9,12 +9,9 @@ import { findBinding } from '../store/bindings.ts';
 import { BindingPath } from './binding-schema.ts';
 import { revokeConsentOf } from '../card-consents.ts';
 import { storeBindingFacts } from '../store/binding-changes.ts';
-import type { Database } from '../../platform/database/database.ts';
+import { retryOnConflict, type Database } from '../../platform/database/database.ts';
 import type { Cards } from '../../cards/vault.ts';
 import type { Recurring } from '../../recurring/port.ts';
-
-/** Each that fails is a change of somebody else's that succeeded. */
-const tries = 100;
 
 export const withdrawBinding = endpoint({
   operation: 'withdrawBinding',
@@ -35,7 +32,7 @@ export const withdrawBinding = endpoint({
   ) => {
     const how = { by: caller.kind === 'apiKey' ? 'merchant' : 'payer' } as const;
     const { customerID: customerId, customerBindingID: bindingId } = params;
-    for (let attempt = 0; attempt < tries; attempt++) {
+    return retryOnConflict(`customer ${customerId}`, async () => {
       const found = await findBinding(db, { partyId: caller.partyId, customerId, bindingId });
       if (!found) return refuse('customerNotFound');
       const { stored, changedAt, boundBefore } = found;
@@ -46,13 +43,12 @@ export const withdrawBinding = endpoint({
       if (decision.value.length === 0) return accept(undefined);
       const isDone = await db.transaction(async (tx) => {
         if (!(await storeBindingFacts(tx, stored, decision.value, now))) return false;
-        await revokeConsentOf(tx, recurring, stored.binding, how, now);
+        await revokeConsentOf(tx, recurring, stored, how, now);
         // Its card should not wait for its turn to be deleted.
         await cards.expedite(tx, stored.binding.card.token, now);
         return true;
       });
-      if (isDone) return accept(undefined);
-    }
-    throw new Error(`customer ${customerId} was changed by others ${tries} times in a row`);
+      return isDone ? accept(undefined) : 'versionConflict';
+    });
   },
 });

@@ -30,12 +30,19 @@ export const CustomerSchema = Type.Object(
   },
   { title: 'Customer' },
 );
-export type CustomerBody = Static<typeof CustomerSchema>;
 
 export const CustomerAndToken = Type.Object(
   { customer: CustomerSchema, customerAccessToken: AccessToken },
   { title: 'CustomerAndToken' },
 );
+
+/** Of reads that the payer may make too, with the token of the customer. */
+export const payerMayRead = {
+  scope: 'customers:read',
+  tokens: ['customer'],
+  entity: 'customerID',
+  maskedAs: 'customerNotFound',
+} as const;
 
 export const CustomerPath = Type.Object({ customerID: EntityID });
 
@@ -46,12 +53,14 @@ export const customerExample = {
   metadata: {},
 } satisfies CustomerParams;
 
-export function customerBody(customer: CustomerTerms & { readonly state: CustomerState }): CustomerBody {
+export function customerBody(
+  customer: CustomerTerms & { readonly state: CustomerState },
+): Static<typeof CustomerSchema> {
   return {
     id: customer.id,
     shopID: customer.shopId,
     contactInfo: customer.contactInfo,
-    metadata: customer.metadata as CustomerBody['metadata'],
+    metadata: customer.metadata,
     status: customer.state.name === 'ready' ? 'ready' : 'unready',
     ...defined({ externalID: customer.externalId }),
   };

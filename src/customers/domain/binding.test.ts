@@ -16,7 +16,8 @@ import {
   type BindingFact,
   type BindingStateName,
 } from './binding.ts';
-import { bindingFactToJson, customerFactFromJson, customerFactToJson } from '../store/codec.ts';
+import { written } from '../../platform/database/codec.ts';
+import { customerLogFact, type CustomerLogFact } from '../store/codec.ts';
 import type { Customer, CustomerFact, CustomerState } from './customer.ts';
 
 const now = at('2026-01-19T10:00:00.123456Z');
@@ -409,22 +410,28 @@ describe('the books', () => {
 });
 
 test('every fact comes back from the log as it was', () => {
-  for (const fact of Object.values(facts)) {
-    const written: unknown = JSON.parse(JSON.stringify(bindingFactToJson(fact, 'B')));
-    expect(customerFactFromJson(written)).toEqual({ fact, bindingId: 'B' });
-  }
   const { state: _, bindingsMade: _made, ...terms } = customer;
-  const ofCustomer: CustomerFact[] = [
+  const logged: CustomerLogFact[] = [
+    ...Object.values(facts).map((fact) => ({ ...fact, bindingId: 'B' })),
     { type: 'customer_created', terms },
     { type: 'customer_ready', bindingId: 'B' },
     { type: 'active_binding_changed', bindingId: 'B' },
     { type: 'customer_unready' },
     { type: 'customer_deleted' },
   ];
-  for (const fact of ofCustomer) {
-    const written: unknown = JSON.parse(JSON.stringify(customerFactToJson(fact)));
-    expect(customerFactFromJson(written)).toEqual({ fact });
+  for (const fact of logged) {
+    const stored: unknown = JSON.parse(JSON.stringify(written(customerLogFact, fact)));
+    expect(customerLogFact.read(stored)).toEqual(fact);
   }
+});
+
+test('a fact of the log that does not say which binding it is about, or leaves something out, is not read', () => {
+  const logged = written(customerLogFact, { ...started, bindingId: 'B' }) as { readonly terms: object };
+  expect(() => customerLogFact.read({ ...logged, bindingId: undefined })).toThrow(
+    'at .bindingId should be string',
+  );
+  const withoutMode = { ...logged, terms: { ...logged.terms, realm: undefined } };
+  expect(() => customerLogFact.read(withoutMode)).toThrow('at .terms.realm should be one of');
 });
 
 function at(text: string): Instant {

@@ -57,9 +57,9 @@ export function decideStart(
       partyId: customer.partyId,
       shopId: customer.shopId,
       createdAt: now,
-      amount: { minor, currency: shop.currency },
       ...defined({ email }),
       deadline: laterBy(now, authorisationMs),
+      amount: { minor, currency: shop.currency },
       livemode: shop.livemode,
     },
   });

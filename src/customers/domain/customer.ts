@@ -14,7 +14,7 @@ export type CustomerTerms = {
   readonly shopId: string;
   readonly createdAt: Instant;
   readonly contactInfo: ContactInfo;
-  readonly metadata: unknown;
+  readonly metadata: object;
   readonly externalId?: string;
 };
 

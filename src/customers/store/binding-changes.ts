@@ -4,34 +4,33 @@ import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
-import { appendEvent, changedAt, changedParameters } from '../../platform/events/log.ts';
+import { appendEvent, changedAt, changedWith } from '../../platform/events/log.ts';
 import {
   journalParameters,
   journalValues,
   recording,
   recordJournal,
 } from '../../platform/ledger/store/journals.ts';
-import { stateColumns } from './rows.ts';
+import { stateColumns, stateRowOf } from './rows.ts';
 import type { StoredBinding } from './bindings.ts';
 import { journalOf } from '../domain/postings.ts';
 import { evolveBinding, isReturning, wakeOf, type Binding, type BindingFact } from '../domain/binding.ts';
-import { bindingFactToJson, customerFactToJson, isBindingFact } from './codec.ts';
+import { customerLogFact, isBindingFact } from './codec.ts';
+import { customerColumns } from './customers.ts';
 import { activeBindingOf, customerStateAfter, type Customer, type CustomerFact } from '../domain/customer.ts';
 import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';
 
 const changeBinding = statement({
   name: 'change_binding',
   parameters: {
-    ...changedParameters,
+    ...changedWith(customerLogFact),
     ...journalParameters,
     customer_id: 'text',
     binding_id: 'text',
     customer_version: 'int4',
-    customer_status: 'text',
+    customer_status: customerColumns.status,
     active_binding_id: 'text?',
-    status: 'text',
-    state: 'json',
-    refund_due_at: 'timestamptz?',
+    ...stateColumns,
     wake_at: 'timestamptz?',
     attempts: 'int4',
   },
@@ -96,14 +95,12 @@ export async function storeBindingFacts(
     customer_version: stored.customerVersion,
     customer_status: customer.state.name,
     active_binding_id: activeBindingOf(customer) ?? null,
-    ...stateColumns(binding.state),
+    ...stateRowOf(binding.state),
     ...(keepClaim && isReturning(binding)
       ? initialClaim(now)
       : { wake_at: wakeOf(binding, now), attempts: 0 }),
     happened_at: now,
-    facts: facts.map((fact) =>
-      isBindingFact(fact) ? bindingFactToJson(fact, binding.id) : customerFactToJson(fact),
-    ),
+    facts: facts.map((fact) => (isBindingFact(fact) ? { ...fact, bindingId: binding.id } : fact)),
     ...journalValues(journal),
   };
   const writeBeside = async (tx: Database) => {
@@ -119,7 +116,7 @@ export async function storeBindingFacts(
   });
   if (rows === 'insufficient') throw new Error('what checks no funds was refused for lack of money');
   const [row] = rows;
-  return row && { binding, customer, version: row.version, customerVersion: row.version };
+  return row && { ...stored, binding, customer, version: row.version, customerVersion: row.version };
 }
 
 type Both = { readonly binding: Binding; readonly customer: Pick<Customer, 'state'> };

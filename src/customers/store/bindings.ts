@@ -13,13 +13,20 @@ import {
   recordExternalId,
   type FoundByExternalId,
 } from '../../platform/database/external-id.ts';
-import { optional, statement, type Values } from '../../platform/database/statement.ts';
-import { appendEvent, changedAt, changedParameters } from '../../platform/events/log.ts';
+import {
+  columnList,
+  isJoined,
+  optional,
+  parameterList,
+  statement,
+  type Values,
+} from '../../platform/database/statement.ts';
+import { appendEvent, changedAt, changedWith } from '../../platform/events/log.ts';
 import { velocityWindowMs, type BindingRules, type RecentBindings } from '../domain/commands.ts';
 import { bindingColumns, bindingFromRow, rowOf } from './rows.ts';
 import { evolveBinding, type Binding, type BindingFact } from '../domain/binding.ts';
-import { bindingFactToJson } from './codec.ts';
-import { customerStateFromRow, type StoredCustomer } from './customers.ts';
+import { customerLogFact } from './codec.ts';
+import { customerColumns, customerStateFromRow, type StoredCustomer } from './customers.ts';
 import type { Customer } from '../domain/customer.ts';
 import { defined } from '../../defined.ts';
 
@@ -29,19 +36,21 @@ export type StoredBinding = {
   readonly version: number;
   readonly customer: Pick<Customer, 'state'>;
   readonly customerVersion: number;
+  /** By which a bound card is charged, where the row says so. */
+  readonly seriesId?: string;
 };
 
-const qualified = (columns: object, table: string) =>
-  Object.keys(columns)
-    .map((name) => `${table}.${name}`)
-    .join(', ');
-export const bindingList = qualified(bindingColumns, 'binding');
+export const bindingList = columnList(bindingColumns, 'binding');
 
-const ofCustomer = { customer_status: 'text', active_binding_id: 'text?', customer_version: 'int4' } as const;
+const ofCustomer = {
+  customer_status: customerColumns.status,
+  active_binding_id: customerColumns.active_binding_id,
+  customer_version: customerColumns.version,
+} as const;
 const customerList =
   'customer.status as customer_status, customer.active_binding_id, customer.version as customer_version';
-const storedColumns = { ...bindingColumns, ...ofCustomer } as const;
-const storedList = `${bindingList}, ${customerList}`;
+const storedColumns = { ...bindingColumns, series_id: 'text?', ...ofCustomer } as const;
+const storedList = `${bindingList}, series_id, ${customerList}`;
 
 /**
  * Nothing is written when the customer was changed since they were read, or when the card is gone. An external id that is taken
@@ -51,7 +60,7 @@ const insertBinding = statement({
   name: 'insert_binding',
   parameters: {
     ...bindingColumns,
-    ...changedParameters,
+    ...changedWith(customerLogFact),
     ...retainedCardParameters,
     card_fingerprint: 'bytea',
     fingerprint: 'bytea?',
@@ -70,10 +79,8 @@ const insertBinding = statement({
     ), identified as (
       ${recordExternalId('createBinding', ':binding_id')}
     ), made as (
-      insert into binding (${Object.keys(bindingColumns).join(', ')}, card_fingerprint, wake_at, attempts)
-      select ${Object.keys(bindingColumns)
-        .map((name) => `:${name}`)
-        .join(', ')}, :card_fingerprint, :wake_at, :attempts from changed
+      insert into binding (${columnList(bindingColumns)}, card_fingerprint, wake_at, attempts)
+      select ${parameterList(bindingColumns)}, :card_fingerprint, :wake_at, :attempts from changed
     ), logged as (
       ${appendEvent('customer', 'customer_id')}
     )
@@ -92,8 +99,8 @@ const readBinding = statement({
 const readBindings = statement({
   name: 'read_bindings_of_customer',
   parameters: { customer_id: 'text', party_id: 'text', after: 'int4', limit: 'int4' },
-  row: { found: 'bool', ...optional(bindingColumns), ...ofCustomer },
-  text: `select binding.binding_id is not null as found, ${bindingList}, ${customerList}
+  row: { ...optional(bindingColumns), series_id: 'text?', ...ofCustomer },
+  text: `select ${storedList}
          from customer left join lateral (
            select * from binding
            where binding.customer_id = customer.customer_id and number > :after
@@ -110,12 +117,12 @@ const readOneBinding = statement({
   parameters: { customer_id: 'text', party_id: 'text', binding_id: 'text' },
   row: {
     ...optional(bindingColumns),
+    series_id: 'text?',
     ...ofCustomer,
-    found: 'bool',
     changed_at: 'timestamptz',
     bound_before: 'text?',
   },
-  text: `select binding.binding_id is not null as found, customer.changed_at, ${bindingList}, ${customerList}, (
+  text: `select customer.changed_at, ${storedList}, (
            select before.binding_id from binding as before
            where before.customer_id = customer.customer_id and before.bound_at_version is not null
              and before.binding_id <> :binding_id
@@ -125,13 +132,6 @@ const readOneBinding = statement({
          left join binding on binding.customer_id = customer.customer_id and binding.binding_id = :binding_id
          where customer.customer_id = :customer_id and customer.party_id = :party_id
            and customer.status <> 'deleted'`,
-});
-
-const readSeriesOfBinding = statement({
-  name: 'read_series_of_binding',
-  parameters: { customer_id: 'text', binding_id: 'text' },
-  row: { series_id: 'text?' },
-  text: `select series_id from binding where customer_id = :customer_id and binding_id = :binding_id`,
 });
 
 const readBindingByExternalId = readByExternalId({
@@ -184,7 +184,7 @@ export async function storeNewBinding(
     card_fingerprint: options.cardFingerprint,
     fingerprint: options.fingerprint,
     happened_at: binding.createdAt,
-    facts: [bindingFactToJson(started, binding.id)],
+    facts: [{ type: started.type, bindingId: id, terms: started.terms }],
   });
   if (!row || row.version_conflict) return 'versionConflict';
   if (!row.is_made) return 'cardGone';
@@ -198,16 +198,6 @@ export async function loadBinding(
 ): Promise<StoredBinding | undefined> {
   const [row] = await db.run(readBinding, { customer_id: name.customerId, binding_id: name.bindingId });
   return row && storedBindingFromRow(row);
-}
-
-/** By which a bound card is charged. */
-export async function seriesOfBinding(
-  db: Database,
-  name: { customerId: string; bindingId: string },
-): Promise<string | undefined> {
-  const names = { customer_id: name.customerId, binding_id: name.bindingId };
-  const [row] = await db.run(readSeriesOfBinding, names);
-  return row?.series_id ?? undefined;
 }
 
 /** Every series by which a bound card of the customer is charged, once; and each binding that says nothing of its series. */
@@ -257,7 +247,7 @@ export async function findBindings(
   const names = { customer_id: name.customerId, party_id: name.partyId };
   const rows = await db.run(readBindings, { ...names, ...page });
   if (rows.length === 0) return undefined;
-  return rows.filter(({ found }) => found).map((row) => storedBindingFromRow(row as StoredRow));
+  return rows.filter((row) => isJoined(bindingColumns, row)).map(storedBindingFromRow);
 }
 
 /** A binding of a customer of that party, with the one that would be charged without it and the time of the latest event. */
@@ -272,9 +262,9 @@ export async function findBinding(
   });
   if (!row) return undefined;
   const { changed_at: changedAt } = row;
-  if (!row.found) return { changedAt };
+  if (!isJoined(bindingColumns, row)) return { changedAt };
   return {
-    stored: storedBindingFromRow(row as StoredRow),
+    stored: storedBindingFromRow(row),
     changedAt,
     ...defined({ boundBefore: row.bound_before }),
   };
@@ -310,14 +300,13 @@ export async function findEarlierBindings(
   };
 }
 
-type StoredRow = Values<typeof storedColumns>;
-
-function storedBindingFromRow(row: StoredRow): StoredBinding {
+function storedBindingFromRow(row: Values<typeof storedColumns>): StoredBinding {
   const { customer_status: status, active_binding_id } = row;
   return {
     binding: bindingFromRow(row),
     version: row.version,
     customer: { state: customerStateFromRow({ status, active_binding_id }) },
     customerVersion: row.customer_version,
+    ...defined({ seriesId: row.series_id }),
   };
 }

@@ -1,10 +1,10 @@
 // The customer and his active card, read for a charge in one round trip.
 import type { Database } from '../../platform/database/database.ts';
-import { optional, statement, type Values } from '../../platform/database/statement.ts';
+import { isJoined, optional, statement } from '../../platform/database/statement.ts';
 import { bindingColumns, bindingFromRow } from './rows.ts';
 import { bindingList } from './bindings.ts';
+import { customerColumns } from './customers.ts';
 import type { ChargeableCustomer } from '../../payments/domain/chargeable-customer.ts';
-import type { ContactInfo } from '../domain/customer.ts';
 import { defined } from '../../defined.ts';
 
 const holdChargeable = statement({
@@ -14,7 +14,7 @@ const holdChargeable = statement({
     ...optional(bindingColumns),
     of_shop: 'text',
     series_id: 'text?',
-    contact_info: 'json',
+    contact_info: customerColumns.contact_info,
     is_ready: 'bool',
   },
   text: `select ${bindingList}, customer.shop_id as of_shop, series_id, contact_info,
@@ -34,11 +34,11 @@ export async function lockCustomer(
   const hold = async () => (await tx.run(holdChargeable, { customer_id: customerId, party_id: partyId }))[0];
   let row = await hold();
   // Whoever had to wait for the customer is given him as he is now, beside the bindings as they were before. He is held now.
-  if (row?.is_ready && row.binding_id === null) row = await hold();
+  if (row?.is_ready && !isJoined(bindingColumns, row)) row = await hold();
   if (!row) return undefined;
-  const customer = { id: customerId, shopId: row.of_shop, contactInfo: row.contact_info as ContactInfo };
-  if (!row.is_ready) return customer;
-  const { id: bindingId, card, state, livemode } = bindingFromRow(row as Values<typeof bindingColumns>);
+  const customer = { id: customerId, shopId: row.of_shop, contactInfo: row.contact_info };
+  if (!isJoined(bindingColumns, row)) return customer;
+  const { id: bindingId, card, state, livemode } = bindingFromRow(row);
   if (state.name !== 'succeeded') throw new Error(`the active binding ${bindingId} is ${state.name}`);
   const { networkTransactionId } = state.approval;
   return {

@@ -1,52 +1,105 @@
-// The facts of customers and of their bindings as JSON in the customer's log. A fact with a bindingId that is not about the
-// customer himself says which binding it is about. Money is a JSON integer there.
-import { livemodeOf, modeName, type ModeName } from '../../livemode.ts';
-import type { Currency } from '../../money.ts';
-import type { BindingFact, BindingTerms } from '../domain/binding.ts';
-import type { CustomerFact } from '../domain/customer.ts';
+// Customers and bindings as JSON: their facts in the customer's log, and what the rows of bindings keep of terms and states.
+import { interaction, terminal } from '../../acquiring/store/codec.ts';
+import { cardDetails, clientInfo } from '../../cards/store/codec.ts';
+import { approval, failure } from '../../payments/store/codec.ts';
+import {
+  anyObject,
+  instant,
+  livemode,
+  money,
+  object,
+  optional,
+  recordOf,
+  storedAs,
+  text,
+  variants,
+  wholeNumber,
+  type Codec,
+} from '../../platform/database/codec.ts';
+import { mandateGiven } from '../../recurring/store/codec.ts';
+import type { BindingFact, BindingState, BindingTerms } from '../domain/binding.ts';
+import type { ContactInfo, CustomerFact, CustomerTerms } from '../domain/customer.ts';
 
-type TermsJson = Omit<BindingTerms, 'amount' | 'livemode'> & {
-  readonly realm: ModeName;
-  readonly amount: { readonly minor: number; readonly currency: Currency };
-};
+/** In the customer's log a fact of a binding says which one it is about. */
+export type BindingLogFact = BindingFact & { readonly bindingId: string };
+export type CustomerLogFact = CustomerFact | BindingLogFact;
 
-export function isBindingFact(fact: BindingFact | CustomerFact): fact is BindingFact {
+/** The customer's own facts may name a binding too. */
+export function isBindingFact<Fact extends { readonly type: string }>(
+  fact: Fact,
+): fact is Extract<Fact, { readonly type: `binding_${string}` }> {
   return fact.type.startsWith('binding_');
 }
 
-export function customerFactToJson(fact: CustomerFact): unknown {
-  return fact;
-}
+export const contactInfo: Codec<ContactInfo> = recordOf(text);
 
-export function bindingFactToJson(fact: BindingFact, bindingId: string): unknown {
-  if (fact.type !== 'binding_started') return { ...fact, bindingId };
-  const { amount, livemode, ...terms } = fact.terms;
-  const json: TermsJson = {
-    ...terms,
-    amount: { minor: Number(amount.minor), currency: amount.currency },
-    realm: modeName(livemode),
-  };
-  return { type: fact.type, bindingId, terms: json };
-}
+const customerTerms: Codec<CustomerTerms> = object({
+  id: text,
+  partyId: text,
+  shopId: text,
+  createdAt: instant,
+  contactInfo,
+  metadata: anyObject,
+  externalId: optional(text),
+});
 
-/** A fact of the log, and which binding it is about where it is about one. */
-export function customerFactFromJson(
-  json: unknown,
-): { readonly fact: CustomerFact } | { readonly fact: BindingFact; readonly bindingId: string } {
-  const read = json as CustomerFact | (BindingFact & { bindingId: string });
-  if (!isBindingFact(read)) return { fact: read };
-  const { bindingId, ...fact } = read as BindingFact & { bindingId: string };
-  if (fact.type !== 'binding_started') return { bindingId, fact };
-  const { amount, realm, ...terms } = fact.terms as unknown as TermsJson;
-  return {
-    bindingId,
-    fact: {
-      type: fact.type,
-      terms: {
-        ...terms,
-        amount: { minor: BigInt(amount.minor), currency: amount.currency },
-        livemode: livemodeOf(realm),
-      },
-    },
-  };
-}
+/** Of the terms what has no column of its own. */
+export type RowTerms = Pick<
+  BindingTerms,
+  'card' | 'email' | 'recurrentTerms' | 'redirectUrl' | 'deadline' | 'terminal' | 'livemode'
+>;
+const termsMembers = {
+  card: object<BindingTerms['card']>({ token: text, session: text, details: cardDetails, clientInfo }),
+  email: optional(text),
+  recurrentTerms: optional(mandateGiven),
+  redirectUrl: optional(text),
+  deadline: instant,
+  terminal,
+  livemode: storedAs('realm', livemode),
+};
+export const rowTerms: Codec<RowTerms> = object(termsMembers);
+
+const bindingTerms: Codec<BindingTerms> = object({
+  customerId: text,
+  id: text,
+  number: wholeNumber,
+  partyId: text,
+  shopId: text,
+  createdAt: instant,
+  amount: money,
+  externalId: optional(text),
+  ...termsMembers,
+});
+
+/** Of a state what has no column. */
+export type RowState = WithoutDate<BindingState>;
+type WithoutDate<State> = State extends unknown ? Omit<State, 'returnBy'> : never;
+export const rowState: Codec<RowState> = variants<RowState, 'name'>('name', {
+  authorising: {},
+  challenged: { interaction, until: instant },
+  reversing: { failure },
+  returning: { approval },
+  refunding: { approval },
+  succeeded: { approval },
+  withdrawn: { approval, at: instant },
+  failed: { failure },
+});
+
+const about = { bindingId: text };
+
+export const customerLogFact: Codec<CustomerLogFact> = variants<CustomerLogFact, 'type'>('type', {
+  customer_created: { terms: customerTerms },
+  customer_ready: about,
+  active_binding_changed: about,
+  customer_unready: {},
+  customer_deleted: {},
+  binding_started: { ...about, terms: bindingTerms },
+  binding_rerouted: { ...about, terminal, why: text },
+  binding_interaction_requested: { ...about, interaction, until: instant },
+  binding_reversal_started: { ...about, failure, returnBy: instant },
+  binding_charged: { ...about, approval, returnBy: instant },
+  binding_refund_started: { ...about, why: text },
+  binding_succeeded: about,
+  binding_failed: { ...about, failure, reason: optional(text) },
+  binding_withdrawn: { ...about, at: instant },
+});

@@ -2,19 +2,21 @@
 // is not found by anybody who asks; his row stays, for what was charged to him.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
+import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
 import {
-  claimExternalId,
-  readByExternalId,
-  type FoundByExternalId,
-} from '../../platform/database/external-id.ts';
-import { statement, type Values } from '../../platform/database/statement.ts';
-import { appendEvent, changedAt, changedParameters, createdParameters } from '../../platform/events/log.ts';
-import { customerFactToJson } from './codec.ts';
+  columnList,
+  parameterList,
+  statement,
+  stored,
+  type Values,
+} from '../../platform/database/statement.ts';
+import { anyObject, oneOf } from '../../platform/database/codec.ts';
+import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
+import { contactInfo, customerLogFact } from './codec.ts';
 import {
   activeBindingOf,
   customerStateAfter,
   newCustomer,
-  type ContactInfo,
   type Customer,
   type CustomerFact,
   type CustomerState,
@@ -33,29 +35,26 @@ export const customerColumns = {
   party_id: 'text',
   shop_id: 'text',
   version: 'int4',
-  status: 'text',
+  status: stored('text', oneOf('unready', 'ready', 'deleted')),
   active_binding_id: 'text?',
   created_at: 'timestamptz',
-  contact_info: 'json',
-  metadata: 'json',
+  contact_info: stored('json', contactInfo),
+  metadata: stored('json', anyObject),
   external_id: 'text?',
   bindings_made: 'int4',
   changed_at: 'timestamptz',
 } as const;
-const columnList = Object.keys(customerColumns).join(', ');
+const columns = columnList(customerColumns);
 
 /** One round trip: the external id is claimed, and only then the customer and their first event written. */
 const insertCustomer = statement({
   name: 'insert_customer',
-  parameters: { ...customerColumns, ...createdParameters, fingerprint: 'bytea' },
+  parameters: { ...customerColumns, ...createdWith(customerLogFact), fingerprint: 'bytea' },
   row: { customer_id: 'text' },
   text: `
     with ${claimExternalId('createCustomer', ':customer_id')}, changed as (
-      insert into customer (${columnList})
-      select ${Object.keys(customerColumns)
-        .map((name) => `:${name}`)
-        .join(', ')}
-      from claimed
+      insert into customer (${columns})
+      select ${parameterList(customerColumns)} from claimed
       returning customer_id, party_id, version, changed_at
     ), logged as (
       ${appendEvent('customer', 'customer_id')}
@@ -66,7 +65,7 @@ const insertCustomer = statement({
 /** His bindings that are not at an end have to hear of it. */
 const deleteCustomer = statement({
   name: 'delete_customer',
-  parameters: { ...changedParameters, customer_id: 'text', version: 'int4' },
+  parameters: { ...changedWith(customerLogFact), customer_id: 'text', version: 'int4' },
   row: { version: 'int4' },
   text: `
     with changed as (
@@ -86,20 +85,8 @@ const readCustomer = statement({
   name: 'read_customer_of_party',
   parameters: { customer_id: 'text', party_id: 'text' },
   row: customerColumns,
-  text: `select ${columnList} from customer
+  text: `select ${columns} from customer
          where customer_id = :customer_id and party_id = :party_id and status <> 'deleted'`,
-});
-
-/** A deleted one too: the external id is not free again. */
-const readCustomerByExternalId = readByExternalId({
-  name: 'read_customer_by_external_id',
-  operation: 'createCustomer',
-  row: customerColumns,
-  select: columnList
-    .split(', ')
-    .map((name) => `customer.${name}`)
-    .join(', '),
-  join: 'customer on customer_id = entity_id',
 });
 
 /** Of whatever party: whoever is shown something of him has his token. A deleted one too. */
@@ -107,7 +94,7 @@ const readCustomerOfPayer = statement({
   name: 'read_customer_of_payer',
   parameters: { customer_id: 'text' },
   row: { ...customerColumns, is_binding: 'bool' },
-  text: `select ${columnList}, exists (
+  text: `select ${columns}, exists (
            select from binding where binding.customer_id = customer.customer_id
              and binding.status not in ('succeeded', 'withdrawn', 'failed')
          ) as is_binding
@@ -135,21 +122,24 @@ export async function storeNewCustomer(
     bindings_made: customer.bindingsMade,
     changed_at: customer.createdAt,
     fingerprint,
-    facts: [customerFactToJson(created)],
+    facts: [created],
   });
   return rows.length > 0;
 }
 
 /** False when somebody else has changed him since he was read. */
-export async function storeDeletion(db: Database, stored: StoredCustomer, now: Instant): Promise<boolean> {
+export async function storeDeletion(
+  db: Database,
+  { customer: { id, state }, version }: StoredCustomer,
+  now: Instant,
+): Promise<boolean> {
   const deleted: CustomerFact = { type: 'customer_deleted' };
-  const { id, state } = stored.customer;
   customerStateAfter(state, deleted);
   const rows = await db.run(deleteCustomer, {
     customer_id: id,
-    version: stored.version,
+    version,
     happened_at: now,
-    facts: [customerFactToJson(deleted)],
+    facts: [deleted],
   });
   return rows.length > 0;
 }
@@ -163,14 +153,13 @@ export async function findCustomer(
   return row && storedFromRow(row);
 }
 
-export async function findCustomerByExternalId(
-  db: Database,
-  partyId: string,
-  externalId: string,
-): Promise<FoundByExternalId<Customer> | undefined> {
-  const [row] = await db.run(readCustomerByExternalId, { party_id: partyId, external_id: externalId });
-  return row && { value: storedFromRow(row).customer, fingerprint: row.request_fingerprint };
-}
+/** A deleted one too: the external id is not free again. */
+export const findCustomerByExternalId = findByExternalId(
+  'customer',
+  'createCustomer',
+  customerColumns,
+  (row) => storedFromRow(row).customer,
+);
 
 /** With whether a card is being bound to him now. */
 export async function loadCustomerOfPayer(
@@ -190,7 +179,7 @@ function storedFromRow(row: Values<typeof customerColumns>): StoredCustomer {
       partyId: row.party_id,
       shopId: row.shop_id,
       createdAt: row.created_at,
-      contactInfo: row.contact_info as ContactInfo,
+      contactInfo: row.contact_info,
       metadata: row.metadata,
       ...defined({ externalId: row.external_id }),
       state: customerStateFromRow(row),
@@ -203,7 +192,7 @@ export function customerStateFromRow(
   row: Pick<Values<typeof customerColumns>, 'status' | 'active_binding_id'>,
 ): CustomerState {
   const { status, active_binding_id: activeBindingId } = row;
-  if (status === 'ready' && activeBindingId !== null) return { name: 'ready', activeBindingId };
-  if (status === 'unready' || status === 'deleted') return { name: status };
-  throw new Error(`a customer is stored as ${status} without what belongs to it`);
+  if (status !== 'ready') return { name: status };
+  if (activeBindingId === null) throw new Error('a customer is stored as ready without what is charged');
+  return { name: status, activeBindingId };
 }

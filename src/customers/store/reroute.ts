@@ -2,22 +2,23 @@
 // attempt is the only one. Another binding of the customer that moves on meanwhile does not stand in the way.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { statement } from '../../platform/database/statement.ts';
+import { statement, stored } from '../../platform/database/statement.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
-import { appendEvent, changedAt, changedParameters } from '../../platform/events/log.ts';
+import { appendEvent, changedAt, changedWith } from '../../platform/events/log.ts';
 import { isFirstAttempt, reroutedTerms } from '../../acquiring/domain/reroute.ts';
+import { terminal } from '../../acquiring/store/codec.ts';
 import { loadBinding, type StoredBinding } from './bindings.ts';
 import type { BindingFact } from '../domain/binding.ts';
-import { bindingFactToJson } from './codec.ts';
+import { customerLogFact } from './codec.ts';
 
 const rerouteBinding = statement({
   name: 'reroute_binding',
   parameters: {
-    ...changedParameters,
+    ...changedWith(customerLogFact),
     customer_id: 'text',
     binding_id: 'text',
     version: 'int4',
-    terminal: 'json',
+    terminal: stored('json', terminal),
     wake_at: 'timestamptz',
   },
   row: { version: 'int4' },
@@ -43,21 +44,21 @@ const rerouteBinding = statement({
 /** The binding at its new terminal, and the customer as he is by now; undefined when somebody else has it. */
 export async function storeReroute(
   db: Database,
-  stored: StoredBinding,
+  { binding, version }: StoredBinding,
   fact: BindingFact & { type: 'binding_rerouted' },
   now: Instant,
 ): Promise<StoredBinding | undefined> {
-  const { binding } = stored;
+  const { customerId, id: bindingId } = binding;
   const [row] = await db.run(rerouteBinding, {
-    customer_id: binding.customerId,
-    binding_id: binding.id,
-    version: stored.version,
+    customer_id: customerId,
+    binding_id: bindingId,
+    version,
     terminal: fact.terminal,
     wake_at: initialClaim(now).wake_at,
     happened_at: now,
-    facts: [bindingFactToJson(fact, binding.id)],
+    facts: [{ ...fact, bindingId }],
   });
   // Another binding may have made the customer ready meanwhile, and what is written next says what he is.
-  const moved = row && (await loadBinding(db, { customerId: binding.customerId, bindingId: binding.id }));
+  const moved = row && (await loadBinding(db, { customerId, bindingId }));
   return moved?.version === row?.version ? moved : undefined;
 }

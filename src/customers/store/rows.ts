@@ -1,10 +1,16 @@
 // A binding as a row: money and what is looked for in columns, the rest of its terms and of its state as JSON. What the
 // customer has to do with it comes along.
-import { livemodeOf, modeName, type ModeName } from '../../livemode.ts';
-import type { Values } from '../../platform/database/statement.ts';
-import type { Currency } from '../../money.ts';
+import { currency } from '../../platform/database/codec.ts';
+import { stored, storedBeside, type Values } from '../../platform/database/statement.ts';
 import type { Binding, BindingState } from '../domain/binding.ts';
 import { defined } from '../../defined.ts';
+import { rowState, rowTerms } from './codec.ts';
+
+export const stateColumns = {
+  status: 'text',
+  state: storedBeside('status', 'name', rowState),
+  refund_due_at: 'timestamptz?',
+} as const;
 
 export const bindingColumns = {
   customer_id: 'text',
@@ -13,30 +19,18 @@ export const bindingColumns = {
   shop_id: 'text',
   version: 'int4',
   number: 'int4',
-  status: 'text',
+  status: stateColumns.status,
   created_at: 'timestamptz',
   amount_minor: 'int8',
-  currency: 'text',
-  terms: 'json',
-  state: 'json',
+  currency: stored('text', currency),
+  terms: stored('json', rowTerms),
+  state: stateColumns.state,
   external_id: 'text?',
-  refund_due_at: 'timestamptz?',
+  refund_due_at: stateColumns.refund_due_at,
 } as const;
-
-type TermsJson = Pick<
-  Binding,
-  'card' | 'email' | 'recurrentTerms' | 'redirectUrl' | 'deadline' | 'terminal'
-> & { readonly realm: ModeName };
 
 export function rowOf(binding: Binding, version: number): Values<typeof bindingColumns> {
   const { card, email, recurrentTerms, redirectUrl, deadline, terminal, livemode } = binding;
-  const terms: TermsJson = {
-    card,
-    deadline,
-    terminal,
-    realm: modeName(livemode),
-    ...defined({ email, recurrentTerms, redirectUrl }),
-  };
   return {
     customer_id: binding.customerId,
     binding_id: binding.id,
@@ -47,35 +41,44 @@ export function rowOf(binding: Binding, version: number): Values<typeof bindingC
     created_at: binding.createdAt,
     amount_minor: binding.amount.minor,
     currency: binding.amount.currency,
-    terms,
+    terms: { card, deadline, terminal, livemode, ...defined({ email, recurrentTerms, redirectUrl }) },
     external_id: binding.externalId ?? null,
-    ...stateColumns(binding.state),
+    ...stateRowOf(binding.state),
   };
 }
 
-export function stateColumns(state: BindingState) {
-  const { name: status, ...rest } = state;
-  const { returnBy = null, ...more } = { returnBy: undefined, ...rest };
-  return { status, state: more as unknown, refund_due_at: returnBy };
+export function stateRowOf(state: BindingState): Values<typeof stateColumns> {
+  const { returnBy = null, ...rest } = { returnBy: undefined, ...state };
+  return { status: state.name, state: rest, refund_due_at: returnBy };
 }
 
 export function bindingFromRow(row: Values<typeof bindingColumns>): Binding {
-  const { realm, ...terms } = row.terms as TermsJson;
   return {
-    ...terms,
-    livemode: livemodeOf(realm),
+    ...row.terms,
     customerId: row.customer_id,
     id: row.binding_id,
     number: row.number,
     partyId: row.party_id,
     shopId: row.shop_id,
     createdAt: row.created_at,
-    amount: { minor: row.amount_minor, currency: row.currency as Currency },
+    amount: { minor: row.amount_minor, currency: row.currency },
     ...defined({ externalId: row.external_id }),
-    state: {
-      name: row.status,
-      ...(row.state as object),
-      ...defined({ returnBy: row.refund_due_at }),
-    } as BindingState,
+    state: stateFromRow(row),
   };
+}
+
+function stateFromRow({
+  binding_id,
+  state,
+  refund_due_at: returnBy,
+}: Values<typeof bindingColumns>): BindingState {
+  switch (state.name) {
+    case 'reversing':
+    case 'returning':
+    case 'refunding':
+      if (returnBy === null) throw new Error(`binding ${binding_id} is ${state.name} without a date`);
+      return { ...state, returnBy };
+    default:
+      return state;
+  }
 }

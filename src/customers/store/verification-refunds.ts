@@ -59,22 +59,7 @@ export async function countPendingVerificationRefunds(
   return { pending: Number(row?.owed ?? 0n), overdue: Number(row?.overdue ?? 0n) };
 }
 
-export type PendingVerificationRefund = {
-  readonly customerId: string;
-  readonly bindingId: string;
-  readonly partyId: string;
-  readonly status: string;
-  readonly amountMinor: bigint;
-  readonly currency: string;
-  readonly refundDueAt: Instant;
-  readonly isOverdue: boolean;
-  readonly stuckReason: string | null;
-};
-
-export async function listPendingVerificationRefunds(
-  db: Database,
-  now: Instant,
-): Promise<PendingVerificationRefund[]> {
+export async function listPendingVerificationRefunds(db: Database, now: Instant) {
   return (await db.run(listOwed, { now })).map((row) => ({
     customerId: row.customer_id,
     bindingId: row.binding_id,

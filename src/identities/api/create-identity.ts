@@ -11,6 +11,8 @@ import type { Database } from '../../platform/database/database.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 import type { Ids } from '../../ids.ts';
 
+type Deps = { db: Database; merchants: Merchants; payouts: { providers: readonly Provider[] }; ids: Ids };
+
 export const createIdentity = endpoint({
   operation: 'createIdentity',
   access: { scope: 'identities:write' },
@@ -29,15 +31,7 @@ export const createIdentity = endpoint({
   isOwnParty: ({ caller, body }) => body.partyID === undefined || body.partyID === caller.partyId,
   location: ({ id }) => `/wallet/v0/identities/${id}`,
   errors: ['partyInaccessible', 'noSuchProvider', 'noSuchIdentityClass', 'externalIDConflict'],
-  handle: async (
-    { caller, body, now },
-    {
-      db,
-      merchants,
-      payouts,
-      ids,
-    }: { db: Database; merchants: Merchants; payouts: { providers: readonly Provider[] }; ids: Ids },
-  ) => {
+  handle: async ({ caller, body, now }, { db, merchants, payouts, ids }: Deps) => {
     const fingerprint = requestFingerprint([
       body.name,
       body.provider,

@@ -9,11 +9,10 @@ import { completed, decideChallenge, type Identification } from '../domain/ident
 import { findChallenges, findIdentity, storeIdentityFacts, storeNewChallenge } from '../store/identities.ts';
 import { IdentityPath } from './read-identities.ts';
 import { AnyID } from './shared-schema.ts';
-import type { Database } from '../../platform/database/database.ts';
+import { retryOnConflict, type Database } from '../../platform/database/database.ts';
 import type { Ids } from '../../ids.ts';
 
-/** Each that fails is a change of somebody else's that succeeded. */
-const tries = 100;
+type Deps = { db: Database; ids: Ids; payouts: { livemode: boolean } };
 
 export const startChallenge = endpoint({
   operation: 'startChallenge',
@@ -38,11 +37,8 @@ export const startChallenge = endpoint({
     'insufficientProof',
     'illegalChallengeType',
   ],
-  handle: async (
-    { caller, params, body, now },
-    { db, ids, payouts }: { db: Database; ids: Ids; payouts: { livemode: boolean } },
-  ) => {
-    for (let attempt = 0; attempt < tries; attempt++) {
+  handle: ({ caller, params, body, now }, { db, ids, payouts }: Deps) =>
+    retryOnConflict(`identity ${params.identityID}`, async () => {
       const stored = await findIdentity(db, caller.partyId, params.identityID);
       if (!stored) return refuse('identityNotFound');
       const challenge: Identification = {
@@ -65,10 +61,8 @@ export const startChallenge = endpoint({
         await storeNewChallenge(tx, isCompleted ? { ...challenge, status: 'completed' } : challenge);
         return true;
       });
-      if (isStarted) return accept(challengeBody(challenge));
-    }
-    throw new Error(`identity ${params.identityID} was changed by others ${tries} times in a row`);
-  },
+      return isStarted ? accept(challengeBody(challenge)) : 'versionConflict';
+    }),
 });
 
 export const listChallenges = endpoint({

@@ -1,9 +1,8 @@
 // The filters that lists of withdrawals and of deposits share: when, and how much.
 import { Type } from 'typebox';
 import type { Values } from '../../platform/database/statement.ts';
-import { DateTime } from '../../platform/http/schemas.ts';
+import { DateTime, instantOf } from '../../platform/http/schemas.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
-import { instantOf } from './shared-schema.ts';
 import type { searchFilters } from '../store/sql-fragments.ts';
 
 export const Moments = {

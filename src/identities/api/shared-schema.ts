@@ -1,6 +1,5 @@
 // The small shapes all of the wallets' side shares on the API.
 import { Type, type Static } from 'typebox';
-import { parseInstant, type Instant } from '../../clock.ts';
 import { CurrencyCode } from '../../platform/http/schemas.ts';
 import type { Money } from '../../money.ts';
 import { defined } from '../../defined.ts';
@@ -66,14 +65,5 @@ export function givenIn(body: { metadata?: unknown; externalID?: string }): {
   metadata?: unknown;
   externalId?: string;
 } {
-  return {
-    ...defined({ metadata: body.metadata, externalId: body.externalID }),
-  };
-}
-
-/** A date-time the schema has checked. */
-export function instantOf(text: string): Instant {
-  const instant = parseInstant(text);
-  if (instant === undefined) throw new Error('the schema let a date-time pass that cannot be read');
-  return instant;
+  return defined({ metadata: body.metadata, externalId: body.externalID });
 }

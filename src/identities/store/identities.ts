@@ -1,22 +1,19 @@
 // Identities and their identifications in SQL: the row, guarded by its version, and its event in one statement.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
+import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
+import { anything, oneOf } from '../../platform/database/codec.ts';
 import {
-  claimExternalId,
-  readByExternalId,
-  type FoundByExternalId,
-} from '../../platform/database/external-id.ts';
-import { statement, type Values } from '../../platform/database/statement.ts';
-import { appendEvent, changedAt, changedParameters, createdParameters } from '../../platform/events/log.ts';
-import {
-  evolve,
-  type Identification,
-  type Identity,
-  type IdentityFact,
-  type Proof,
-} from '../domain/identity.ts';
-import type { Level } from '../domain/provider.ts';
-import { columnList, listStatement, parameterList } from './sql-fragments.ts';
+  columnList,
+  parameterList,
+  statement,
+  stored,
+  type Values,
+} from '../../platform/database/statement.ts';
+import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
+import { evolve, type Identification, type Identity, type IdentityFact } from '../domain/identity.ts';
+import { identityFact, level, proofs } from './codec.ts';
+import { listStatement } from './sql-fragments.ts';
 import { defined } from '../../defined.ts';
 
 export type StoredIdentity = { readonly identity: Identity; readonly version: number };
@@ -28,10 +25,10 @@ const columns = {
   name: 'text',
   provider: 'text',
   class: 'text',
-  level: 'text',
+  level: stored('text', level),
   is_blocked: 'bool',
   created_at: 'timestamptz',
-  metadata: 'json?',
+  metadata: stored('json?', anything),
   external_id: 'text?',
   effective_challenge: 'text?',
 } as const;
@@ -41,15 +38,15 @@ const challengeColumns = {
   identity_id: 'text',
   challenge_id: 'text',
   type: 'text',
-  proofs: 'json',
-  status: 'text',
+  proofs: stored('json', proofs),
+  status: stored('text', oneOf('pending', 'completed', 'failed')),
   created_at: 'timestamptz',
   failure_reason: 'text?',
 } as const;
 
 const insertIdentity = statement({
   name: 'insert_identity',
-  parameters: { ...columns, ...createdParameters, fingerprint: 'bytea' },
+  parameters: { ...columns, ...createdWith(identityFact), fingerprint: 'bytea' },
   row: { identity_id: 'text' },
   text: `
     with ${claimExternalId('createIdentity', ':identity_id')}, changed as (
@@ -62,7 +59,7 @@ const insertIdentity = statement({
 const changeIdentityRow = statement({
   name: 'change_identity',
   parameters: {
-    ...changedParameters,
+    ...changedWith(identityFact),
     identity_id: 'text',
     version: 'int4',
     level: 'text',
@@ -86,14 +83,6 @@ const readIdentity = statement({
   row: columns,
   text: `select ${selectedColumns} from identity
          where identity_id = :identity_id and (:party_id is null or party_id = :party_id)`,
-});
-
-const readIdentityByExternalId = readByExternalId({
-  name: 'read_identity_by_external_id',
-  operation: 'createIdentity',
-  row: columns,
-  select: columnList(columns, 'identity'),
-  join: 'identity on identity_id = entity_id',
 });
 
 const listIdentityRows = listStatement({
@@ -166,14 +155,12 @@ export async function findIdentity(
   return row && storedFromRow(row);
 }
 
-export async function findIdentityByExternalId(
-  db: Database,
-  partyId: string,
-  externalId: string,
-): Promise<FoundByExternalId<Identity> | undefined> {
-  const [row] = await db.run(readIdentityByExternalId, { party_id: partyId, external_id: externalId });
-  return row && { value: storedFromRow(row).identity, fingerprint: row.request_fingerprint };
-}
+export const findIdentityByExternalId = findByExternalId(
+  'identity',
+  'createIdentity',
+  columns,
+  (row) => storedFromRow(row).identity,
+);
 
 export async function listIdentities(
   db: Database,
@@ -245,9 +232,9 @@ export async function findChallenges(
     id: row.challenge_id,
     identityId: row.identity_id,
     type: row.type,
-    proofs: row.proofs as Proof[],
+    proofs: row.proofs,
     createdAt: row.created_at,
-    status: row.status as Identification['status'],
+    status: row.status,
     ...defined({ failureReason: row.failure_reason }),
   }));
 }
@@ -261,7 +248,7 @@ function storedFromRow(row: Values<typeof columns>): StoredIdentity {
       name: row.name,
       provider: row.provider,
       class: row.class,
-      level: row.level as Level,
+      level: row.level,
       isBlocked: row.is_blocked,
       createdAt: row.created_at,
       ...defined({

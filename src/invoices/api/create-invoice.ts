@@ -1,9 +1,9 @@
 // POST /v2/processing/invoices: the first step of everything that is paid.
 import type { Static } from 'typebox';
-import { parseInstant, type Instant } from '../../clock.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
-import { metadataProblem } from '../../platform/http/schemas.ts';
+import { instantOf, metadataProblem } from '../../platform/http/schemas.ts';
+import { tradingRefusals } from '../../merchants/domain/party.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { decideCreate, evolve, type CreateInvoice, type Invoice } from '../domain/invoice.ts';
 import { findInvoiceByExternalId, storeNewInvoice } from '../store/invoices.ts';
@@ -22,13 +22,7 @@ import type { Ids } from '../../ids.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 import type { JobRunner } from '../../platform/jobs/job-runner.ts';
 
-type Deps = {
-  readonly db: Database;
-  readonly ids: Ids;
-  readonly merchants: Merchants;
-  readonly tokens: AccessTokens;
-  readonly jobs: JobRunner;
-};
+type Deps = { db: Database; ids: Ids; merchants: Merchants; tokens: AccessTokens; jobs: JobRunner };
 
 export const createInvoice = endpoint({
   operation: 'createInvoice',
@@ -47,9 +41,7 @@ export const createInvoice = endpoint({
   response: InvoiceAndToken,
   errors: [
     'invalidPartyID',
-    'invalidShopID',
-    'invalidPartyStatus',
-    'invalidShopStatus',
+    ...tradingRefusals,
     'invalidInvoiceCart',
     'invalidInvoiceCost',
     'allocationNotPermitted',
@@ -94,16 +86,13 @@ function commandOf(body: InvoiceParams, id: string): CreateInvoice {
     id,
     metadata,
     dueDate: instantOf(dueDate),
-    ...defined({ partyId: partyID, externalId: externalID }),
-    ...(amount === undefined ? {} : { amountMinor: BigInt(amount) }),
-    ...(cart === undefined ? {} : { cart: cartOf(cart) }),
+    ...defined({
+      partyId: partyID,
+      externalId: externalID,
+      amountMinor: amount === undefined ? undefined : BigInt(amount),
+      cart: cart && cartOf(cart),
+    }),
   };
-}
-
-function instantOf(text: string): Instant {
-  const instant = parseInstant(text);
-  if (instant === undefined) throw new Error('the schema let a date-time pass that cannot be read');
-  return instant;
 }
 
 /** What makes two requests the same request; nothing left out here matters. */

@@ -1,7 +1,7 @@
 // How a merchant ends an invoice: fulfil one that was paid, rescind one that was not.
 import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
 import { Reason } from '../../platform/http/schemas.ts';
-import { requireTrading, type TradingRefusal } from '../../merchants/domain/party.ts';
+import { requireTrading, tradingRefusals, type TradingRefusal } from '../../merchants/domain/party.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { decideFulfill, decideRescind, type Invoice, type InvoiceFact } from '../domain/invoice.ts';
 import { changeInvoice } from '../store/invoices.ts';
@@ -9,10 +9,9 @@ import { InvoicePath } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 
-type Deps = {
-  readonly db: Database;
-  readonly merchants: Merchants;
-};
+type Deps = { db: Database; merchants: Merchants };
+
+const errors = ['invoiceNotFound', ...tradingRefusals, 'invalidInvoiceStatus'] as const;
 
 export const fulfillInvoice = endpoint({
   operation: 'fulfillInvoice',
@@ -25,13 +24,7 @@ export const fulfillInvoice = endpoint({
   body: Reason,
   bodyExample: { reason: 'Delivered' },
   status: 204,
-  errors: [
-    'invoiceNotFound',
-    'invalidShopID',
-    'invalidPartyStatus',
-    'invalidShopStatus',
-    'invalidInvoiceStatus',
-  ],
+  errors,
   handle: (request, deps: Deps) => end(request, deps, decideFulfill),
 });
 
@@ -46,14 +39,7 @@ export const rescindInvoice = endpoint({
   body: Reason,
   bodyExample: { reason: 'Out of stock' },
   status: 204,
-  errors: [
-    'invoiceNotFound',
-    'invalidShopID',
-    'invalidPartyStatus',
-    'invalidShopStatus',
-    'invalidInvoiceStatus',
-    'invoicePaymentPending',
-  ],
+  errors: [...errors, 'invoicePaymentPending'],
   handle: (request, deps: Deps) => end(request, deps, decideRescind),
 });
 

@@ -118,7 +118,6 @@ export const InvoiceSchema = Type.Object(
   },
   { title: 'Invoice' },
 );
-export type InvoiceBody = Static<typeof InvoiceSchema>;
 
 export const InvoiceAndToken = Type.Object(
   { invoice: InvoiceSchema, invoiceAccessToken: AccessToken },
@@ -157,7 +156,7 @@ export const invoiceExample = {
   metadata: { order_id: '12345' },
 } satisfies InvoiceParams;
 
-export function invoiceBody(invoice: InvoiceTerms & InvoiceState): InvoiceBody {
+export function invoiceBody(invoice: InvoiceTerms & InvoiceState): Static<typeof InvoiceSchema> {
   return {
     id: invoice.id,
     shopID: invoice.shopId,
@@ -166,17 +165,16 @@ export function invoiceBody(invoice: InvoiceTerms & InvoiceState): InvoiceBody {
     amount: Number(invoice.amount.minor),
     currency: invoice.amount.currency,
     product: invoice.product,
-    metadata: invoice.metadata as InvoiceBody['metadata'],
+    metadata: invoice.metadata,
     status: invoice.status,
-    ...defined({ externalID: invoice.externalId, description: invoice.description }),
-    ...(invoice.cart === undefined ? {} : { cart: cartBody(invoice.cart) }),
-    ...(invoice.bankAccount === undefined
-      ? {}
-      : { bankAccount: invoice.bankAccount as NonNullable<InvoiceBody['bankAccount']> }),
-    ...(invoice.clientInfo === undefined
-      ? {}
-      : { clientInfo: invoice.clientInfo as NonNullable<InvoiceBody['clientInfo']> }),
-    ...('reason' in invoice ? { reason: invoice.reason } : {}),
+    ...defined({
+      externalID: invoice.externalId,
+      description: invoice.description,
+      cart: invoice.cart && cartBody(invoice.cart),
+      bankAccount: invoice.bankAccount,
+      clientInfo: invoice.clientInfo,
+      reason: 'reason' in invoice ? invoice.reason : undefined,
+    }),
   };
 }
 
@@ -199,7 +197,7 @@ export function cartBody(cart: readonly CartLine[]): Static<typeof CartSchema> {
     quantity: Number(line.quantity),
     price: Number(line.priceMinor),
     cost: Number(lineCostMinor(line)),
-    ...(line.taxMode ? { taxMode: line.taxMode } : {}),
+    ...defined({ taxMode: line.taxMode }),
   }));
 }
 

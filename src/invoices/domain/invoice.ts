@@ -3,6 +3,7 @@
 import type { Instant } from '../../clock.ts';
 import { largestAmountMinor, type Money } from '../../money.ts';
 import { requireTrading, type Party, type Shop, type TradingRefusal } from '../../merchants/domain/party.ts';
+import { defined } from '../../defined.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 
 export type CartLine = {
@@ -11,6 +12,13 @@ export type CartLine = {
   readonly priceMinor: bigint;
   readonly taxMode?: { readonly type: 'InvoiceLineTaxVAT'; readonly rate: string };
 };
+
+export type BankAccount = {
+  readonly accountType: 'InvoiceRussianBankAccount';
+  readonly account: string;
+  readonly bankBik: string;
+};
+export type ClientInfo = { readonly trustLevel: 'wellKnown' | 'unknown' };
 
 /** What is fixed when the invoice is made. */
 export type InvoiceTerms = {
@@ -23,9 +31,9 @@ export type InvoiceTerms = {
   readonly product: string;
   readonly description?: string;
   readonly cart?: readonly CartLine[];
-  readonly bankAccount?: unknown;
-  readonly clientInfo?: unknown;
-  readonly metadata: unknown;
+  readonly bankAccount?: BankAccount;
+  readonly clientInfo?: ClientInfo;
+  readonly metadata: object;
   readonly externalId?: string;
 };
 
@@ -55,19 +63,10 @@ export const invoiceLifecycle = {
 export const maxCartLines = 100;
 const overdueReason = 'overdue';
 
-export type CreateInvoice = {
-  readonly id: string;
+export type CreateInvoice = Omit<InvoiceTerms, 'partyId' | 'shopId' | 'createdAt' | 'amount'> & {
   readonly partyId?: string;
-  readonly dueDate: Instant;
   readonly amountMinor?: bigint;
   readonly currency: string;
-  readonly product: string;
-  readonly description?: string;
-  readonly cart?: readonly CartLine[];
-  readonly bankAccount?: unknown;
-  readonly clientInfo?: unknown;
-  readonly metadata: unknown;
-  readonly externalId?: string;
   readonly allocation?: unknown;
 };
 
@@ -93,6 +92,7 @@ export function decideCreate(
   if (command.allocation !== undefined) return refuse('allocationNotPermitted');
   const cost = costOf(command);
   if (!cost.ok) return cost;
+  const { description, cart, bankAccount, clientInfo, externalId } = command;
   // From here on the invoice is made. A due date already past is accepted: it is then overdue at once.
   return accept({
     type: 'invoice_created',
@@ -105,11 +105,7 @@ export function decideCreate(
       amount: { minor: cost.value, currency },
       product: command.product,
       metadata: command.metadata,
-      ...given('description', command.description),
-      ...given('cart', command.cart),
-      ...given('bankAccount', command.bankAccount),
-      ...given('clientInfo', command.clientInfo),
-      ...given('externalId', command.externalId),
+      ...defined({ description, cart, bankAccount, clientInfo, externalId }),
     },
   });
 }
@@ -169,8 +165,4 @@ export function evolve(invoice: Invoice | undefined, fact: InvoiceFact): Invoice
     case 'invoice_cancelled':
       return { ...invoice, status: 'cancelled', reason: fact.reason };
   }
-}
-
-function given<Name extends string, Value>(name: Name, value: Value | undefined): { [N in Name]?: Value } {
-  return (value === undefined ? {} : { [name]: value }) as { [N in Name]?: Value };
 }

@@ -1,6 +1,6 @@
 // Invoices as JSON: the lines of a cart in their column, the facts in the log.
 import {
-  anything,
+  anyObject,
   currency,
   instant,
   list,
@@ -15,7 +15,7 @@ import {
   type Kinds,
 } from '../../platform/database/codec.ts';
 import type { Currency } from '../../money.ts';
-import type { CartLine, InvoiceFact, InvoiceTerms } from '../domain/invoice.ts';
+import type { BankAccount, CartLine, ClientInfo, InvoiceFact, InvoiceTerms } from '../domain/invoice.ts';
 
 export const cartLine: Codec<CartLine> = object({
   product: text,
@@ -24,6 +24,13 @@ export const cartLine: Codec<CartLine> = object({
   taxMode: optional(object({ type: oneOf('InvoiceLineTaxVAT'), rate: text })),
 });
 export const cart = list(cartLine);
+
+export const bankAccount: Codec<BankAccount> = object({
+  accountType: oneOf('InvoiceRussianBankAccount'),
+  account: text,
+  bankBik: text,
+});
+export const clientInfo: Codec<ClientInfo> = object({ trustLevel: oneOf('wellKnown', 'unknown') });
 
 type StoredTerms = Omit<InvoiceTerms, 'amount'> & {
   readonly amountMinor: bigint;
@@ -42,9 +49,9 @@ const terms: Codec<InvoiceTerms> = mapped(
     product: text,
     description: optional(text),
     cart: optional(cart),
-    bankAccount: optional(anything),
-    clientInfo: optional(anything),
-    metadata: anything,
+    bankAccount: optional(bankAccount),
+    clientInfo: optional(clientInfo),
+    metadata: anyObject,
     externalId: optional(text),
   }),
   {

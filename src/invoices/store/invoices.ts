@@ -1,16 +1,18 @@
 // Invoices in SQL. A change is one statement: the row, guarded by its version, the event it led to, and when to look
 // again. Facts keep money as JSON integers; the largest amount is far below 2^53.
 import type { Instant } from '../../clock.ts';
-import type { Database } from '../../platform/database/database.ts';
+import { retryOnConflict, type Database } from '../../platform/database/database.ts';
+import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
 import {
-  claimExternalId,
-  readByExternalId,
-  type FoundByExternalId,
-} from '../../platform/database/external-id.ts';
-import { statement, stored, type Values } from '../../platform/database/statement.ts';
+  columnList,
+  parameterList,
+  statement,
+  stored,
+  type Values,
+} from '../../platform/database/statement.ts';
 import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
-import { anything, currency } from '../../platform/database/codec.ts';
-import { cart, invoiceFact } from './codec.ts';
+import { anyObject, currency, oneOf } from '../../platform/database/codec.ts';
+import { bankAccount, cart, clientInfo, invoiceFact } from './codec.ts';
 import type { Outcome } from '../../refusal.ts';
 import {
   evolve,
@@ -30,7 +32,7 @@ const columns = {
   party_id: 'text',
   shop_id: 'text',
   version: 'int4',
-  status: 'text',
+  status: stored('text', oneOf('unpaid', 'paid', 'fulfilled', 'cancelled')),
   reason: 'text?',
   created_at: 'timestamptz',
   due_date: 'timestamptz',
@@ -39,15 +41,14 @@ const columns = {
   product: 'text',
   description: 'text?',
   cart: stored('json?', cart),
-  bank_account: stored('json?', anything),
-  client_info: stored('json?', anything),
-  metadata: stored('json', anything),
+  bank_account: stored('json?', bankAccount),
+  client_info: stored('json?', clientInfo),
+  metadata: stored('json', anyObject),
   external_id: 'text?',
 } as const;
-const columnList = Object.keys(columns).join(', ');
 /** What payments write beside it. */
 const readColumns = { ...columns, payment_in_progress: 'bool' } as const;
-const readColumnList = Object.keys(readColumns).join(', ');
+const readColumnList = columnList(readColumns);
 
 /** One round trip: the external id is claimed, and only then the invoice and its first event written. */
 const insertInvoice = statement({
@@ -56,11 +57,8 @@ const insertInvoice = statement({
   row: { invoice_id: 'text' },
   text: `
     with ${claimExternalId('createInvoice', ':invoice_id')}, changed as (
-      insert into invoice (${columnList}, changed_at, wake_at)
-      select ${Object.keys(columns)
-        .map((name) => `:${name}`)
-        .join(', ')}, :created_at, :wake_at
-      from claimed
+      insert into invoice (${columnList(columns)}, changed_at, wake_at)
+      select ${parameterList(columns)}, :created_at, :wake_at from claimed
       returning invoice_id, party_id, version, changed_at
     ), logged as (
       ${appendEvent('invoice', 'invoice_id')}
@@ -74,7 +72,7 @@ const changeInvoiceRow = statement({
     ...changedWith(invoiceFact),
     invoice_id: 'text',
     version: 'int4',
-    status: 'text',
+    status: columns.status,
     reason: 'text?',
     wake_at: 'timestamptz?',
   },
@@ -104,17 +102,6 @@ const readInvoiceOfParty = statement({
   parameters: { invoice_id: 'text', party_id: 'text' },
   row: readColumns,
   text: `select ${readColumnList} from invoice where invoice_id = :invoice_id and party_id = :party_id`,
-});
-
-const readInvoiceByExternalId = readByExternalId({
-  name: 'read_invoice_by_external_id',
-  operation: 'createInvoice',
-  row: readColumns,
-  select: readColumnList
-    .split(', ')
-    .map((name) => `invoice.${name}`)
-    .join(', '),
-  join: 'invoice on invoice_id = entity_id',
 });
 
 const rescheduleInvoice = rescheduleStatement('invoice', ['invoice_id'], 'restart');
@@ -153,14 +140,12 @@ export async function loadInvoice(
   return row && storedFromRow(row).invoice;
 }
 
-export async function findInvoiceByExternalId(
-  db: Database,
-  partyId: string,
-  externalId: string,
-): Promise<FoundByExternalId<Invoice> | undefined> {
-  const [row] = await db.run(readInvoiceByExternalId, { party_id: partyId, external_id: externalId });
-  return row && { value: storedFromRow(row).invoice, fingerprint: row.request_fingerprint };
-}
+export const findInvoiceByExternalId = findByExternalId(
+  'invoice',
+  'createInvoice',
+  readColumns,
+  (row) => storedFromRow(row).invoice,
+);
 
 const changeTries = 10;
 
@@ -174,14 +159,14 @@ export async function changeInvoice<Code extends string>(
   now: Instant,
   decide: (invoice: Invoice) => Outcome<InvoiceFact, Code> | Promise<Outcome<InvoiceFact, Code>>,
 ): Promise<Outcome<InvoiceFact, Code> | undefined> {
-  for (let attempt = 0; attempt < changeTries; attempt++) {
+  const attempt = async () => {
     const stored = await findInvoice(db, name.partyId, name.invoiceId);
     if (!stored) return undefined;
     const decision = await decide(stored.invoice);
     if (!decision.ok) return decision;
-    if (await storeFact(db, stored, decision.value, now)) return decision;
-  }
-  throw new Error(`invoice ${name.invoiceId} was changed by others ${changeTries} times in a row`);
+    return (await storeFact(db, stored, decision.value, now)) ? decision : 'versionConflict';
+  };
+  return retryOnConflict(`invoice ${name.invoiceId}`, attempt, changeTries);
 }
 
 /** The step of due work: does what is next if its time has come, else notes again when that will be. */
@@ -191,7 +176,7 @@ export async function runInvoiceJob(db: Database, invoiceId: string, now: Instan
   const stored = storedFromRow(row);
   const next = nextAction(stored.invoice);
   if (next && next.at <= now) {
-    // When somebody else was quicker, his write has set what is due next.
+    // When somebody else was quicker, their write has set what is due next.
     await storeFact(db, stored, next.fact, now);
   } else {
     await db.run(rescheduleInvoice, {
@@ -265,9 +250,8 @@ function storedFromRow(row: Values<typeof readColumns>): StoredInvoice {
   return { invoice: { ...terms, ...stateFromRow(row), paymentInProgress }, version: row.version };
 }
 
-function stateFromRow(row: { invoice_id: string; status: string; reason: string | null }): InvoiceState {
-  const { status, reason } = row;
+function stateFromRow({ invoice_id, status, reason }: Values<typeof columns>): InvoiceState {
   if (status === 'unpaid' || status === 'paid') return { status };
-  if ((status === 'fulfilled' || status === 'cancelled') && reason !== null) return { status, reason };
-  throw new Error(`invoice ${row.invoice_id} is stored as ${status} without what belongs to it`);
+  if (reason === null) throw new Error(`invoice ${invoice_id} is stored as ${status} without a reason`);
+  return { status, reason };
 }

@@ -34,7 +34,8 @@ export type Shop = {
 /** The most one shop may have: they stand in a header of every answer. */
 export const maxOrigins = 20;
 
-export type TradingRefusal = 'invalidPartyStatus' | 'invalidShopID' | 'invalidShopStatus';
+export const tradingRefusals = ['invalidShopID', 'invalidPartyStatus', 'invalidShopStatus'] as const;
+export type TradingRefusal = (typeof tradingRefusals)[number];
 
 /** The checks that open every write: the party and the shop exist and may trade. */
 export function requireTrading(party: Party, shop: Shop | undefined): Outcome<Shop, TradingRefusal> {

@@ -1,47 +1,36 @@
 // API keys in SQL. The secret never comes here, only its keyed hash.
-import { statement } from '../../platform/database/statement.ts';
+import { columnList, parameterList, statement } from '../../platform/database/statement.ts';
 
-const described = {
+const made = {
   key_id: 'text',
   party_id: 'text',
   name: 'text',
   livemode: 'bool',
   scopes: 'text',
   created_at: 'timestamptz',
-  expires_at: 'timestamptz?',
-  revoked_at: 'timestamptz?',
 } as const;
-const describedList = Object.keys(described).join(', ');
+const hashed = { secret_hash: 'bytea', key_version: 'int4' } as const;
+const described = { ...made, expires_at: 'timestamptz?', revoked_at: 'timestamptz?' } as const;
 
 export const readApiKey = statement({
   name: 'read_api_key',
   parameters: { key_id: 'text' },
-  row: { ...described, secret_hash: 'bytea', key_version: 'int4' },
-  text: `select ${describedList}, secret_hash, key_version from api_key where key_id = :key_id`,
+  row: { ...described, ...hashed },
+  text: `select ${columnList({ ...described, ...hashed })} from api_key where key_id = :key_id`,
 });
 
 export const listApiKeys = statement({
   name: 'list_api_keys',
   parameters: { party_id: 'text' },
   row: described,
-  text: `select ${describedList} from api_key where party_id = :party_id order by created_at, key_id`,
+  text: `select ${columnList(described)} from api_key where party_id = :party_id order by created_at, key_id`,
 });
 
 export const insertApiKey = statement({
   name: 'insert_api_key',
-  parameters: {
-    key_id: 'text',
-    party_id: 'text',
-    name: 'text',
-    livemode: 'bool',
-    scopes: 'text',
-    secret_hash: 'bytea',
-    key_version: 'int4',
-    created_at: 'timestamptz',
-  },
+  parameters: { ...made, ...hashed },
   row: {},
-  text: `insert into api_key (key_id, party_id, name, livemode, scopes, secret_hash, key_version, created_at)
-         values (:key_id, :party_id, :name, :livemode, :scopes, :secret_hash, :key_version, :created_at)`,
+  text: `insert into api_key (${columnList({ ...made, ...hashed })}) values (${parameterList({ ...made, ...hashed })})`,
 });
 
 /** At once (revoked_at) or from a time on (expires_at, which is never moved to later). */

@@ -2,13 +2,13 @@
 // else pay out to it. Whoever has the token has the leave.
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { DateTime } from '../../platform/http/schemas.ts';
+import { DateTime, instantOf } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { findDestination } from '../store/destinations.ts';
 import { DestinationPath } from './destination-schema.ts';
 import { storeGrant } from '../store/grants.ts';
 import { requireActive } from '../../identities/domain/identity.ts';
-import { Asset, AssetParams, instantOf } from '../../identities/api/shared-schema.ts';
+import { Asset, AssetParams } from '../../identities/api/shared-schema.ts';
 import { findWallet } from '../../wallets/store/wallets.ts';
 import { WalletPath } from '../../wallets/api/schema.ts';
 import { isKnownCurrency } from '../../money.ts';

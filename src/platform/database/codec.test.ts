@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
 import {
+  anyObject,
   anything,
   flag,
   instant,
@@ -37,6 +38,7 @@ type Order = {
   readonly note?: string;
   readonly limits: Readonly<Record<string, bigint>>;
   readonly parent: { readonly id: string } | null;
+  readonly metadata: object;
   readonly more: unknown;
 };
 
@@ -55,6 +57,7 @@ const order: Codec<Order> = object({
   note: optional(text),
   limits: recordOf(minorUnits),
   parent: orNull(object<{ readonly id: string }>({ id: text })),
+  metadata: anyObject,
   more: anything,
 });
 
@@ -67,6 +70,7 @@ const one: Order = {
   shapes: [{ kind: 'round', radius: 3n }, { kind: 'square', side: 4 }, { kind: 'cube' }],
   limits: { day: 7n },
   parent: null,
+  metadata: { any: ['thing'] },
   more: [{ any: 'thing' }],
 };
 const stored = {
@@ -78,6 +82,7 @@ const stored = {
   shapes: [{ kind: 'round', radius: 3 }, { kind: 'square', side: 4 }, { kind: 'cube' }],
   limits: { day: 7 },
   parent: null,
+  metadata: { any: ['thing'] },
   more: [{ any: 'thing' }],
 };
 
@@ -156,6 +161,7 @@ test.each<[string, unknown, string]>([
     'at .amount.currency should be currency',
   ],
   ['another form of time', { ...stored, at: '2026-01-19T10:00:00Z' }, 'at .at should be instant'],
+  ['a list for an object', { ...stored, metadata: [] }, 'at .metadata should be object, and is list'],
   ['no mode', { ...stored, realm: 'play' }, 'at .realm should be one of live, test, sandbox'],
   [
     'an unknown kind',

@@ -68,6 +68,7 @@ export const currency: Codec<Currency> = checked(
 );
 /** What merchants keep with us for themselves. */
 export const anything: Codec<unknown> = checked('anything', () => true);
+export const anyObject: Codec<object> = checked('object', isObject);
 
 export function oneOf<const T extends string | number | boolean>(...values: readonly T[]): Codec<T> {
   const known = new Set<unknown>(values);
@@ -180,10 +181,13 @@ export function object<T extends object>(members: NoInfer<Members<T>>): Codec<T>
   };
 }
 
+function isObject(stored: unknown): stored is Record<string, unknown> {
+  return typeof stored === 'object' && stored !== null && !Array.isArray(stored);
+}
+
 function objectOf(stored: unknown): Record<string, unknown> {
-  if (typeof stored !== 'object' || stored === null || Array.isArray(stored))
-    throw unreadable('object', stored);
-  return stored as Record<string, unknown>;
+  if (!isObject(stored)) throw unreadable('object', stored);
+  return stored;
 }
 
 type OfKind<T, Tag extends keyof T, Kind> = T extends unknown ? (Kind extends T[Tag] ? T : never) : never;

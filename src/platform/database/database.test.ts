@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
-import { DatabaseUnavailable, openDatabase } from './database.ts';
+import { DatabaseUnavailable, openDatabase, retryOnConflict } from './database.ts';
 import { minorUnits, object, oneOf, optional, text, variants } from './codec.ts';
-import { optional as optionalColumns, statement, stored, storedBeside } from './statement.ts';
+import { isJoined, optional as optionalColumns, statement, stored, storedBeside } from './statement.ts';
 
 let db: TestDatabase;
 
@@ -399,4 +399,22 @@ describe('a column that is declared with what it holds', () => {
     await expect(read({ radius: 1 }, [])).rejects.toThrow(': side should be object, and is list');
     expect(await db.database.run(readNotes, {})).toBeInstanceOf(Array);
   });
+});
+
+test('a change begins again until no other one came first, and not for ever', async () => {
+  const answers = ['versionConflict', 'versionConflict', undefined, 'later'] as const;
+  let tries = 0;
+  expect(await retryOnConflict('a note', () => Promise.resolve(answers[tries++]))).toBeUndefined();
+  expect(tries).toBe(3);
+  const always = () => Promise.resolve('versionConflict' as const);
+  await expect(retryOnConflict('note 1', always, 2)).rejects.toThrow(
+    'note 1 was changed by others 2 times in a row',
+  );
+});
+
+test('the far side of a left join is there when nothing is missing that may not be', () => {
+  const columns = { id: 'text', note: 'text?', amount: stored('int8', minorUnits) } as const;
+  expect(isJoined(columns, { id: '1', note: null, amount: 1n })).toBe(true);
+  expect(isJoined(columns, { id: '1', note: 'x', amount: null })).toBe(false);
+  expect(isJoined(columns, { id: null, note: null, amount: null })).toBe(false);
 });

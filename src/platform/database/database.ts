@@ -332,3 +332,19 @@ function isOfStandby(error: unknown): error is Error {
 function isRetriable(error: unknown): boolean {
   return ['40001', '40P01'].includes(codeOf(error));
 }
+
+/**
+ * For a change that is decided on what was read, and written only while that still holds. Each try that fails is a change of somebody
+ * else's that succeeded.
+ */
+export async function retryOnConflict<Result>(
+  what: string,
+  attempt: () => Promise<Result>,
+  maxTries = 100,
+): Promise<Exclude<Result, 'versionConflict'>> {
+  for (let tries = 0; tries < maxTries; tries++) {
+    const result = await attempt();
+    if (result !== 'versionConflict') return result as Exclude<Result, 'versionConflict'>;
+  }
+  throw new Error(`${what} was changed by others ${maxTries} times in a row`);
+}

@@ -1,6 +1,7 @@
 // The scalars and small shapes that every room's wire shares. A schema with a title becomes a component of that name in
 // the OpenAPI document.
 import { Type } from 'typebox';
+import { parseInstant, type Instant } from '../../clock.ts';
 import { largestAmountMinor } from '../../money.ts';
 
 export const EntityID = Type.String({ minLength: 1, maxLength: 40 });
@@ -46,4 +47,11 @@ const maxMetadataBytes = 4_096;
 export function metadataProblem(metadata: unknown): string | undefined {
   if (Buffer.byteLength(JSON.stringify(metadata)) <= maxMetadataBytes) return undefined;
   return `Request parameter: metadata, error type: wrong_length, description: must be at most ${maxMetadataBytes} bytes as JSON`;
+}
+
+/** A date-time the schema has checked. */
+export function instantOf(text: string): Instant {
+  const instant = parseInstant(text);
+  if (instant === undefined) throw new Error('the schema let a date-time pass that cannot be read');
+  return instant;
 }

@@ -54,22 +54,8 @@ export const listOutbox = endpoint({
   },
 });
 
-function payerEmailBody({
-  paid,
-  createdAt,
-  recipient,
-  status,
-  endedAt,
-  refusal,
-  written,
-}: PayerEmail): Static<typeof PayerEmailSchema> {
-  return {
-    invoiceID: paid.invoiceId,
-    paymentID: paid.paymentId,
-    createdAt,
-    to: recipient,
-    status,
-    ...defined({ endedAt, refusal }),
-    ...written,
-  };
+function payerEmailBody(email: PayerEmail): Static<typeof PayerEmailSchema> {
+  const { paid, createdAt, recipient: to, status, endedAt, refusal, written } = email;
+  const { invoiceId: invoiceID, paymentId: paymentID } = paid;
+  return { invoiceID, paymentID, createdAt, to, status, ...defined({ endedAt, refusal }), ...written };
 }

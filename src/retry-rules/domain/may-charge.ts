@@ -118,9 +118,7 @@ function verdictAt(
   // What will be another question then: a pack that comes into force, an invoice that will be a new obligation.
   const changes = [
     nextPackAfter(series.card.paymentSystem, now),
-    ...(failingEnd !== undefined && charge.invoiceCreatedAt === 'then'
-      ? [laterBy(failingEnd, anInstantMs)]
-      : []),
+    failingEnd && charge.invoiceCreatedAt === 'then' ? laterBy(failingEnd, anInstantMs) : undefined,
   ];
   if (failingSince !== undefined && standing.isAttemptPending) {
     // The end of that attempt decides, and nobody knows when that is.
@@ -129,7 +127,7 @@ function verdictAt(
   const latest = latestOf(waits(standing, series, packs, now));
   if (latest) {
     const { until, ...refusal } = latest;
-    return { may: false, ...refusal, recheckAt: earliestOf([until, ...changes]) as Instant };
+    return { may: false, ...refusal, recheckAt: earliestOf(until, changes) };
   }
   return {
     may: true,
@@ -240,10 +238,6 @@ function latestOf(found: readonly Wait[]): Wait | undefined {
   return latest;
 }
 
-function earliestOf(instants: readonly (Instant | undefined)[]): Instant | undefined {
-  let earliest: Instant | undefined;
-  for (const each of instants) {
-    if (each !== undefined && (earliest === undefined || each < earliest)) earliest = each;
-  }
-  return earliest;
+function earliestOf(first: Instant, others: readonly (Instant | undefined)[]): Instant {
+  return others.reduce<Instant>((earliest, each) => (each && each < earliest ? each : earliest), first);
 }

@@ -1,0 +1,38 @@
+// Identities as JSON: the facts of their log, and the proofs of an identification.
+import {
+  anything,
+  instant,
+  list,
+  object,
+  oneOf,
+  optional,
+  text,
+  variants,
+  type Codec,
+} from '../../platform/database/codec.ts';
+import type { IdentityFact, IdentityTerms, Proof } from '../domain/identity.ts';
+import { levels } from '../domain/provider.ts';
+
+export const level = oneOf(...levels);
+export const proofs: Codec<readonly Proof[]> = list(object<Proof>({ type: text, token: text }));
+
+const terms: Codec<IdentityTerms> = object({
+  id: text,
+  partyId: text,
+  name: text,
+  provider: text,
+  class: text,
+  createdAt: instant,
+  metadata: optional(anything),
+  externalId: optional(text),
+});
+
+export const identityFact: Codec<IdentityFact> = variants<IdentityFact, 'type'>('type', {
+  identity_created: { terms },
+  challenge_started: { challengeId: text, challengeType: text },
+  challenge_completed: { challengeId: text, level },
+  challenge_failed: { challengeId: text, reason: text },
+  identity_level_set: { level, reason: text },
+  identity_blocked: {},
+  identity_unblocked: {},
+});
