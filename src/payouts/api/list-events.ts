@@ -1,21 +1,24 @@
 // Polling: what happened to a withdrawal, and to a destination, from the log.
-import { anything } from '../../platform/database/codec.ts';
 import { Type, type Static } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime } from '../../platform/http/schemas.ts';
 import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
 import { logReader } from '../../platform/events/read-log.ts';
 import { accept, refuse } from '../../refusal.ts';
-import type { DestinationFact } from '../domain/destination.ts';
 import { DestinationPath } from './destination-schema.ts';
 import { Failure, failureBody } from '../../wallets/api/failure-schema.ts';
 import { AnyID } from '../../identities/api/shared-schema.ts';
-import type { WithdrawalFact } from '../domain/withdrawal.ts';
+import {
+  destinationFact,
+  withdrawalFact,
+  type DestinationLogFact,
+  type WithdrawalLogFact,
+} from '../store/codec.ts';
 import { WithdrawalPath } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 
-const readWithdrawalLog = logReader('withdrawal', anything);
-const readDestinationLog = logReader('destination', anything);
+const readWithdrawalLog = logReader('withdrawal', withdrawalFact);
+const readDestinationLog = logReader('destination', destinationFact);
 
 const EventQuery = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 1_000 }),
@@ -121,8 +124,8 @@ function withdrawalEventBody({
   sequence,
   createdAt,
   facts,
-}: LoggedEvent<unknown>): Static<typeof WithdrawalEvent> {
-  const changes = (facts as WithdrawalFact[]).map((fact) => {
+}: LoggedEvent<WithdrawalLogFact>): Static<typeof WithdrawalEvent> {
+  const changes = facts.map((fact) => {
     const type = 'WithdrawalStatusChanged';
     switch (fact.type) {
       case 'withdrawal_started':
@@ -140,8 +143,8 @@ function destinationEventBody({
   sequence,
   createdAt,
   facts,
-}: LoggedEvent<unknown>): Static<typeof DestinationEvent> {
-  const changes = (facts as DestinationFact[]).flatMap((fact) => {
+}: LoggedEvent<DestinationLogFact>): Static<typeof DestinationEvent> {
+  const changes = facts.flatMap((fact) => {
     const type = 'DestinationStatusChanged';
     switch (fact.type) {
       case 'destination_created':

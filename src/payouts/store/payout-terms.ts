@@ -1,13 +1,14 @@
 // What was agreed with a party about payouts: limits by level and currency, and fees.
 import type { Database } from '../../platform/database/database.ts';
-import { statement } from '../../platform/database/statement.ts';
+import { oneOf } from '../../platform/database/codec.ts';
+import { statement, stored } from '../../platform/database/statement.ts';
 import { noFee, type FeeSchedule } from '../../platform/ledger/domain/fee.ts';
 import type { PayoutLimits } from '../domain/payout-limits.ts';
-import type { Level } from '../../identities/domain/provider.ts';
+import { levels, type Level } from '../../identities/domain/provider.ts';
 import { defined } from '../../defined.ts';
 
 const limitColumns = {
-  level: 'text',
+  level: stored('text', oneOf(...levels)),
   currency: 'text',
   per_payout_minor: 'int8?',
   per_day_minor: 'int8?',
@@ -67,7 +68,7 @@ export async function readPayoutTerms(db: Pick<Database, 'run'>, partyId: string
   const fees = await db.run(readFees, { party_id: partyId });
   return {
     limits: limits.map((row) => ({
-      level: row.level as Level,
+      level: row.level,
       currency: row.currency,
       limits: {
         ...defined({
