@@ -53,7 +53,7 @@ try {
 
 async function openShops(count: number, currency: string): Promise<Shops> {
   const shopIds = Array.from({ length: count }, (_, index) => `${currency}-${index}`);
-  const fees = { processing: { basisPoints: 250, fixedMinor: 0 } };
+  const fees = { processing: { basisPoints: 250n, fixedMinor: 0n } };
   for (const shopId of shopIds) {
     await openShop({ shopId, currency });
     await db.run(setShopFees, { party_id: partyId, shop_id: shopId, fees });

@@ -1,5 +1,5 @@
 // mandate shop fees: what we take of a shop's payments and refunds.
-import { feesToJson, type Fees, type FeeSchedule } from '../../platform/ledger/domain/fee.ts';
+import type { Fees, FeeSchedule } from '../../platform/ledger/domain/fee.ts';
 import { readShop, setShopFees, shopFromRow } from '../../merchants/store/parties.ts';
 import { withFoundation } from '../foundation.ts';
 
@@ -16,7 +16,7 @@ export async function shopFees(
     const [row] = await database.run(readShop, name);
     if (!row) throw new Error(`party ${options.party} has no shop ${id}; mandate shop list shows all`);
     const fees = { ...shopFromRow(row).fees, ...changes };
-    if (Object.keys(changes).length > 0) await database.run(setShopFees, { ...name, fees: feesToJson(fees) });
+    if (Object.keys(changes).length > 0) await database.run(setShopFees, { ...name, fees });
     console.log(`payments: ${textOf(fees.processing)}\nrefunds:  ${textOf(fees.refund)}`);
   });
 }

@@ -1,6 +1,6 @@
 // Parties, shops and categories in SQL.
-import { statement, type Values } from '../../platform/database/statement.ts';
-import { feesFromJson, type FeesJson } from '../../platform/ledger/domain/fee.ts';
+import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import { fees } from '../../platform/ledger/store/codec.ts';
 import type { Currency } from '../../money.ts';
 import type { Party, Shop } from '../domain/party.ts';
 import { defined } from '../../defined.ts';
@@ -56,7 +56,7 @@ const shopColumns = {
   url: 'text',
   category_id: 'int4',
   currency: 'text',
-  fees: 'json',
+  fees: stored('json', fees),
   is_blocked: 'bool',
   is_suspended: 'bool',
   created_at: 'timestamptz',
@@ -107,7 +107,7 @@ export const setShopFlags = statement({
 
 export const setShopFees = statement({
   name: 'set_shop_fees',
-  parameters: { party_id: 'text', shop_id: 'text', fees: 'json' },
+  parameters: { party_id: 'text', shop_id: 'text', fees: shopColumns.fees },
   row: { shop_id: 'text' },
   text: `update shop set fees = :fees where party_id = :party_id and shop_id = :shop_id returning shop_id`,
 });
@@ -146,7 +146,7 @@ export function shopFromRow(row: Values<typeof shopColumns>): Shop {
     url: row.url,
     categoryId: row.category_id,
     currency: row.currency as Currency,
-    fees: feesFromJson(row.fees as FeesJson),
+    fees: row.fees,
     isBlocked: row.is_blocked,
     isSuspended: row.is_suspended,
     createdAt: row.created_at,

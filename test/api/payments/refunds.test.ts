@@ -33,7 +33,7 @@ async function chargeRefunds(): Promise<void> {
   await world.service.database.run(setShopFees, {
     party_id: world.merchant.partyId,
     shop_id: 'TEST_USD',
-    fees: { processing: { basisPoints: 250, fixedMinor: 10 }, refund: { basisPoints: 0, fixedMinor: 5 } },
+    fees: { processing: { basisPoints: 250n, fixedMinor: 10n }, refund: { basisPoints: 0n, fixedMinor: 5n } },
   });
 }
 

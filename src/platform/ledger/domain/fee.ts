@@ -11,43 +11,8 @@ export type FeeSchedule = {
 
 export const noFee: FeeSchedule = { basisPoints: 0n, fixedMinor: 0n };
 
-type FeeJson = { basisPoints: number; fixedMinor: number; leastMinor?: number; mostMinor?: number };
-
 /** What a shop is charged for. What it has no schedule for is free. */
 export type Fees = { readonly processing?: FeeSchedule; readonly refund?: FeeSchedule };
-export type FeesJson = { readonly processing?: FeeJson; readonly refund?: FeeJson };
-
-export function feesToJson({ processing, refund }: Fees): FeesJson {
-  return {
-    ...(processing ? { processing: scheduleToJson(processing) } : {}),
-    ...(refund ? { refund: scheduleToJson(refund) } : {}),
-  };
-}
-
-export function feesFromJson({ processing, refund }: FeesJson): Fees {
-  return {
-    ...(processing ? { processing: scheduleFromJson(processing) } : {}),
-    ...(refund ? { refund: scheduleFromJson(refund) } : {}),
-  };
-}
-
-function scheduleToJson({ basisPoints, fixedMinor, leastMinor, mostMinor }: FeeSchedule): FeeJson {
-  return {
-    basisPoints: Number(basisPoints),
-    fixedMinor: Number(fixedMinor),
-    ...(leastMinor === undefined ? {} : { leastMinor: Number(leastMinor) }),
-    ...(mostMinor === undefined ? {} : { mostMinor: Number(mostMinor) }),
-  };
-}
-
-function scheduleFromJson({ basisPoints, fixedMinor, leastMinor, mostMinor }: FeeJson): FeeSchedule {
-  return {
-    basisPoints: BigInt(basisPoints),
-    fixedMinor: BigInt(fixedMinor),
-    ...(leastMinor === undefined ? {} : { leastMinor: BigInt(leastMinor) }),
-    ...(mostMinor === undefined ? {} : { mostMinor: BigInt(mostMinor) }),
-  };
-}
 
 export function feeOf(amountMinor: bigint, schedule: FeeSchedule): bigint {
   const fee = roundHalfUp(amountMinor * schedule.basisPoints, 10_000n) + schedule.fixedMinor;

@@ -1,11 +1,12 @@
 // What an operator sees of one account: its parts, its balance, its rows, and what moved on it lately.
 import type { Database } from '../../database/database.ts';
-import { statement, type Values } from '../../database/statement.ts';
-import { balanceOf, chart, type AccountCode, type Balance } from '../domain/account.ts';
+import { statement, stored, type Values } from '../../database/statement.ts';
+import { balanceOf, chart, type Balance } from '../domain/account.ts';
+import { accountCode } from './codec.ts';
 
 const accountRow = {
   account_id: 'text',
-  code: 'text',
+  code: stored('text', accountCode),
   forbids_overdraft: 'bool',
   shards: 'int4',
   opened_at: 'timestamptz',
@@ -79,7 +80,7 @@ export type AccountView = {
 export async function viewAccount(db: Database, id: string, hours: number): Promise<AccountView | undefined> {
   const [account] = await db.run(readAccountRow, { account_id: id });
   if (!account) return undefined;
-  const code = account.code as AccountCode;
+  const { code } = account;
   const shards = await db.run(readShards, { account_id: id });
   const sumOf = (column: Exclude<keyof typeof shardRow, 'shard'>) =>
     shards.reduce((sum, shard) => sum + shard[column], 0n);
