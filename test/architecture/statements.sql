@@ -2448,9 +2448,6 @@ insert into ledger_balance (account_id, shard, is_unsharded)
 select account_id, shard, forbids_overdraft and shards = 0
 from opened, generate_series(case when forbids_overdraft or shards = 0 then 0 else 1 end, shards) as shard;
 
--- post_journal
-select post_journal($1::text, $2::text, $3::timestamptz, $4::json) as outcome;
-
 -- postpone_binding
 update binding set wake_at = $1::timestamptz
 where customer_id = $2::json ->> 0 and binding_id = $2::json ->> 1 and attempts = $3::int4 and wake_at is not null;

@@ -13,12 +13,14 @@ import {
   notEmpty,
   object,
   optional,
+  storedAs,
   text,
   variants,
   type Codec,
 } from '../../platform/database/codec.ts';
 import type { PayoutFailure } from '../../wallets/domain/failure-path.ts';
 import type { DestinationFact, DestinationTerms } from '../domain/destination.ts';
+import type { Turnover } from '../domain/payout-limits.ts';
 import type { Route, WithdrawalEnd, WithdrawalState, WithdrawalTerms } from '../domain/withdrawal.ts';
 
 export const failure: Codec<PayoutFailure> = notEmpty(list(text));
@@ -111,4 +113,11 @@ export const destinationFact: Codec<DestinationLogFact> = variants<DestinationLo
   destination_authorized: {},
   destination_refused: { failure },
   destination_check_failed: { code: text },
+});
+
+/** As a statement that goes beyond a limit says it. */
+export const turnover: Codec<Turnover> = object({
+  dayMinor: storedAs('day_minor', minorUnits),
+  dayPayouts: storedAs('day_payouts', minorUnits),
+  monthMinor: storedAs('month_minor', minorUnits),
 });

@@ -25,7 +25,7 @@ import {
   type TurnoverRefusal,
 } from '../domain/payout-limits.ts';
 import { columnList, parameterList } from '../../identities/store/sql-fragments.ts';
-import { withdrawalFact, type WithdrawalLogFact } from './codec.ts';
+import { turnover, withdrawalFact, type WithdrawalLogFact } from './codec.ts';
 import { ledgerOf, rowOf, withdrawalColumns as columns, type StoredWithdrawal } from './withdrawals.ts';
 import { evolve, type Withdrawal, type WithdrawalFact } from '../domain/withdrawal.ts';
 
@@ -181,11 +181,7 @@ function passedLimit(
 ): NotMade | undefined {
   if (!(error instanceof Error && 'code' in error && error.code === 'PL001' && 'detail' in error))
     return undefined;
-  const { day_minor, day_payouts, month_minor } = JSON.parse(String(error.detail)) as Record<string, number>;
-  const [dayMinor = 0n, dayPayouts = 0n, monthMinor = 0n] = [day_minor, day_payouts, month_minor].map(
-    (number) => BigInt(number ?? 0),
-  );
-  const within = requireTurnover(limits, { dayMinor, dayPayouts, monthMinor }, createdAt);
+  const within = requireTurnover(limits, turnover.read(JSON.parse(String(error.detail))), createdAt);
   return within.ok ? undefined : within.refusal;
 }
 

@@ -49,7 +49,10 @@ async function openShop(currency: string): Promise<void> {
     url: 'https://shop.example',
   };
   await service.database.run(insertShop, { ...shop, category_id: 1, currency, created_at });
-  const fees = { processing: { basisPoints: 250n, fixedMinor: 3n }, refund: { basisPoints: 0n, fixedMinor: 1n } };
+  const fees = {
+    processing: { basisPoints: 250n, fixedMinor: 3n },
+    refund: { basisPoints: 0n, fixedMinor: 1n },
+  };
   await service.database.run(setShopFees, { party_id: merchant.partyId, shop_id, fees });
   const terminal = { id: 'T1', merchantId: shop_id, descriptor: 'TEST SHOP' };
   await service.banks.putTerminal({
