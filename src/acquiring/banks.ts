@@ -10,16 +10,7 @@ import { decrypt, encrypt } from '../platform/keys/master-key.ts';
 import type { Bank, Terminal } from './domain/bank-port.ts';
 import { openBankHealth } from './bank-health.ts';
 import { observed, type Listener } from './observed-bank.ts';
-import {
-  putPayoutTerminalFirst,
-  putTerminalsFirst,
-  readBank,
-  readPayoutTerminals,
-  readTerminals,
-  upsertBank,
-  upsertPayoutTerminal,
-  upsertTerminal,
-} from './store/banks.ts';
+import { payoutTerminals, readBank, shopTerminals, upsertBank } from './store/banks.ts';
 
 export type Banks = {
   /** Undefined when no bank takes cards for the shop. When all its banks are away, one of them. */
@@ -84,18 +75,18 @@ export function openBanks(options: {
   const health = openBankHealth(() => epochMsOf(clock.now()));
   const adapters = new Map<string, { readonly url: string; readonly secret: string; readonly bank: Bank }>();
 
-  const terminals = ttlCache({
+  const ofShops = ttlCache({
     maxAgeMs,
     maxEntries: 10_000,
     load: (name: string) => {
       const [party_id, shop_id] = JSON.parse(name) as [string, string];
-      return lookups.run(readTerminals, { party_id, shop_id });
+      return lookups.run(shopTerminals.read, { party_id, shop_id });
     },
   });
-  const payoutTerminals = ttlCache({
+  const ofPayouts = ttlCache({
     maxAgeMs,
     maxEntries: 10_000,
-    load: (party_id: string) => lookups.run(readPayoutTerminals, { party_id }),
+    load: (party_id: string) => lookups.run(payoutTerminals.read, { party_id }),
   });
   const banks = ttlCache({ maxAgeMs, maxEntries: 1_000, load: bankWith });
 
@@ -133,11 +124,11 @@ export function openBanks(options: {
     return bank;
   }
 
-  const terminalsOf = (partyId: string, shopId: string) => terminals.get(JSON.stringify([partyId, shopId]));
-  const inUse = <Row extends { is_retired: boolean }>(rows: readonly Row[]) =>
-    rows.filter(({ is_retired }) => !is_retired);
+  const shopKey = (partyId: string, shopId: string) => JSON.stringify([partyId, shopId]);
   /** Whoever is told a bank that was away is the one who tries it: it is asked for nothing else. */
   const notAway = (rows: readonly TerminalRow[]) => rows.find(({ bank_id }) => health.mayTry(bank_id));
+  /** When all its banks are away, one of them. */
+  const firstOf = (rows: readonly TerminalRow[]) => notAway(rows) ?? rows[0];
 
   const rowOf = (terminal: NewPayoutTerminal) => ({
     party_id: terminal.partyId,
@@ -149,24 +140,23 @@ export function openBanks(options: {
     created_at: clock.now(),
   });
   async function putTerminal(terminal: NewTerminal): Promise<boolean> {
-    const rows = await db.run(upsertTerminal, { ...rowOf(terminal), shop_id: terminal.shopId });
-    terminals.forget(JSON.stringify([terminal.partyId, terminal.shopId]));
+    const rows = await db.run(shopTerminals.upsert, { ...rowOf(terminal), shop_id: terminal.shopId });
+    ofShops.forget(shopKey(terminal.partyId, terminal.shopId));
     return rows.length > 0;
   }
   async function putPayoutTerminal(terminal: NewPayoutTerminal): Promise<boolean> {
-    const rows = await db.run(upsertPayoutTerminal, rowOf(terminal));
-    payoutTerminals.forget(terminal.partyId);
+    const rows = await db.run(payoutTerminals.upsert, rowOf(terminal));
+    ofPayouts.forget(terminal.partyId);
     return rows.length > 0;
   }
 
   return {
     async terminalOf(shop) {
-      const rows = inUse(await terminalsOf(shop.partyId, shop.id));
-      const row = notAway(rows) ?? rows[0];
+      const row = firstOf(inUse(await ofShops.get(shopKey(shop.partyId, shop.id))));
       return row && terminalFrom(row);
     },
     async alternateTerminal(shop) {
-      const row = notAway(inUse(await terminalsOf(shop.partyId, shop.shopId)));
+      const row = notAway(inUse(await ofShops.get(shopKey(shop.partyId, shop.shopId))));
       return row && terminalFrom(row);
     },
     async bankOf({ bankId }) {
@@ -187,17 +177,16 @@ export function openBanks(options: {
     },
     putTerminal,
     putPayoutTerminal,
-    async putSandboxTerminals({ ofShops, ofPayouts }, { id, partyId }) {
-      for (const terminal of ofShops) await putTerminal({ ...terminal, priority: sandboxPriority });
-      await putPayoutTerminal({ ...ofPayouts, priority: sandboxPriority });
+    async putSandboxTerminals(terminals, { id, partyId }) {
+      for (const terminal of terminals.ofShops) await putTerminal({ ...terminal, priority: sandboxPriority });
+      await putPayoutTerminal({ ...terminals.ofPayouts, priority: sandboxPriority });
       const first = { party_id: partyId, bank_id: id, first: sandboxPriority };
-      await db.run(putTerminalsFirst, first);
-      await db.run(putPayoutTerminalFirst, first);
+      await db.run(shopTerminals.putFirst, first);
+      await db.run(payoutTerminals.putFirst, first);
     },
     settingsOf,
     async payoutRouteOf(partyId) {
-      const rows = inUse(await payoutTerminals.get(partyId));
-      const row = notAway(rows) ?? rows[0];
+      const row = firstOf(inUse(await ofPayouts.get(partyId)));
       return row && { bankId: row.bank_id, terminal: terminalFrom(row) };
     },
     bankNamed: (id) => banks.get(id),
@@ -207,7 +196,11 @@ export function openBanks(options: {
   };
 }
 
-type TerminalRow = Values<typeof readPayoutTerminals.row>;
+type TerminalRow = Values<typeof payoutTerminals.read.row>;
+
+function inUse(rows: readonly TerminalRow[]): TerminalRow[] {
+  return rows.filter(({ is_retired }) => !is_retired);
+}
 
 function terminalFrom(row: TerminalRow): Terminal {
   return {

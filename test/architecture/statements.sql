@@ -2480,7 +2480,7 @@ where series_id = $2::json ->> 0 and attempts = $3::int4 and wake_at is not null
 update withdrawal set wake_at = $1::timestamptz
 where withdrawal_id = $2::json ->> 0 and attempts = $3::int4 and wake_at is not null;
 
--- put_payout_terminal_first
+-- put_payout_terminals_first
 update payout_terminal set priority = case when bank_id = $1::text then $2::int4 else $2::int4 + 1 end
 where party_id = $3::text and priority in ($2::int4, $2::int4 + 1);
 
@@ -3371,10 +3371,8 @@ where payout_terminal.bank_id = excluded.bank_id
 returning terminal_id;
 
 -- upsert_terminal
-insert into terminal
-(party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, created_at)
-values
-($1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::int4, $8::timestamptz)
+insert into terminal (party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, created_at)
+values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::int4, $8::timestamptz)
 on conflict (party_id, shop_id, terminal_id) do update
 set merchant_id = excluded.merchant_id, descriptor = excluded.descriptor,
 priority = excluded.priority, retired_at = null
