@@ -12,41 +12,9 @@ import { openBankHealth } from './bank-health.ts';
 import { observed, type Listener } from './observed-bank.ts';
 import { payoutTerminals, readBank, shopTerminals, upsertBank } from './store/banks.ts';
 
-export type Banks = {
-  /** Undefined when no bank takes cards for the shop. When all its banks are away, one of them. */
-  terminalOf(shop: { readonly partyId: string; readonly id: string }): Promise<Terminal | undefined>;
-  /** Undefined when all its banks are away. Asked after one of them was found to be. */
-  alternateTerminal(shop: {
-    readonly partyId: string;
-    readonly shopId: string;
-  }): Promise<Terminal | undefined>;
-  /** Where an operation is, once its terminal is chosen: a terminal that moves to another bank does not take it along. */
-  bankOf(terminal: Terminal): Promise<Bank>;
-  /** Adds a bank, or changes where it is. */
-  putBank(bank: BankSettings): Promise<void>;
-  /** Where a bank is and what it signs with, to change one and keep the other. Not for showing. */
-  settingsOf(id: string): Promise<BankSettings | undefined>;
-  /** Adds a terminal, or changes it. False when it is there with another bank, which may know payments made through it. */
-  putTerminal(terminal: NewTerminal): Promise<boolean>;
-  /** The same of one for payouts. */
-  putPayoutTerminal(terminal: NewPayoutTerminal): Promise<boolean>;
-  /** Lets the sandbox's own terminals with a bank go before those with others; they come after all an operator has added. */
-  putSandboxTerminals(
-    terminals: {
-      readonly ofShops: readonly Omit<NewTerminal, 'priority'>[];
-      readonly ofPayouts: Omit<NewPayoutTerminal, 'priority'>;
-    },
-    bank: { readonly id: string; readonly partyId: string },
-  ): Promise<void>;
-  /** How a party's payouts leave the house. Undefined when no bank pays out for it. When all are away, one of them. */
-  payoutRouteOf(
-    partyId: string,
-  ): Promise<{ readonly bankId: string; readonly terminal: Terminal } | undefined>;
-  /** The bank a callback claims to come from. */
-  bankNamed(id: string): Promise<Bank | undefined>;
-  stop(): Promise<void>;
-};
+export type Banks = ReturnType<typeof openBanks>;
 
+type ShopName = { readonly partyId: string; readonly shopId: string };
 export type BankSettings = { readonly id: string; readonly url: string; readonly secret: string };
 
 export type NewTerminal = Terminal & {
@@ -70,7 +38,7 @@ export function openBanks(options: {
   adapterFor: (bank: BankSettings) => Bank;
   /** Told of everything a bank was asked. */
   observe: (bankId: string, ...heard: Parameters<Listener>) => void;
-}): Banks {
+}) {
   const { db, lookups, clock, keyring, adapterFor, observe } = options;
   const health = openBankHealth(() => epochMsOf(clock.now()));
   const adapters = new Map<string, { readonly url: string; readonly secret: string; readonly bank: Bank }>();
@@ -90,6 +58,7 @@ export function openBanks(options: {
   });
   const banks = ttlCache({ maxAgeMs, maxEntries: 1_000, load: bankWith });
 
+  /** Where a bank is and what it signs with, to change one and keep the other. Not for showing. */
   async function settingsOf(id: string): Promise<BankSettings | undefined> {
     const [row] = await lookups.run(readBank, { bank_id: id });
     if (!row) return undefined;
@@ -124,7 +93,7 @@ export function openBanks(options: {
     return bank;
   }
 
-  const shopKey = (partyId: string, shopId: string) => JSON.stringify([partyId, shopId]);
+  const shopKey = ({ partyId, shopId }: ShopName) => JSON.stringify([partyId, shopId]);
   /** Whoever is told a bank that was away is the one who tries it: it is asked for nothing else. */
   const notAway = (rows: readonly TerminalRow[]) => rows.find(({ bank_id }) => health.mayTry(bank_id));
   /** When all its banks are away, one of them. */
@@ -139,11 +108,13 @@ export function openBanks(options: {
     priority: terminal.priority,
     created_at: clock.now(),
   });
+  /** Adds a terminal, or changes it. False when it is there with another bank, which may know payments made through it. */
   async function putTerminal(terminal: NewTerminal): Promise<boolean> {
     const rows = await db.run(shopTerminals.upsert, { ...rowOf(terminal), shop_id: terminal.shopId });
-    ofShops.forget(shopKey(terminal.partyId, terminal.shopId));
+    ofShops.forget(shopKey(terminal));
     return rows.length > 0;
   }
+  /** The same of one for payouts. */
   async function putPayoutTerminal(terminal: NewPayoutTerminal): Promise<boolean> {
     const rows = await db.run(payoutTerminals.upsert, rowOf(terminal));
     ofPayouts.forget(terminal.partyId);
@@ -151,20 +122,24 @@ export function openBanks(options: {
   }
 
   return {
-    async terminalOf(shop) {
-      const row = firstOf(inUse(await ofShops.get(shopKey(shop.partyId, shop.id))));
+    /** Undefined when no bank takes cards for the shop. */
+    async terminalOf({ partyId, id }: { readonly partyId: string; readonly id: string }) {
+      const row = firstOf(inUse(await ofShops.get(shopKey({ partyId, shopId: id }))));
       return row && terminalFrom(row);
     },
-    async alternateTerminal(shop) {
-      const row = notAway(inUse(await ofShops.get(shopKey(shop.partyId, shop.shopId))));
+    /** Undefined when all its banks are away. Asked after one of them was found to be. */
+    async alternateTerminal(shop: ShopName) {
+      const row = notAway(inUse(await ofShops.get(shopKey(shop))));
       return row && terminalFrom(row);
     },
-    async bankOf({ bankId }) {
+    /** Where an operation is, once its terminal is chosen: a terminal that moves to another bank does not take it along. */
+    async bankOf({ bankId }: Terminal): Promise<Bank> {
       const bank = await banks.get(bankId);
       if (!bank) throw new Error(`there is no bank ${bankId} any more`);
       return bank;
     },
-    async putBank({ id, url, secret }) {
+    /** Adds a bank, or changes where it is. */
+    async putBank({ id, url, secret }: BankSettings) {
       const key = keyring.newest('bank_secret');
       await db.run(upsertBank, {
         bank_id: id,
@@ -177,7 +152,14 @@ export function openBanks(options: {
     },
     putTerminal,
     putPayoutTerminal,
-    async putSandboxTerminals(terminals, { id, partyId }) {
+    /** Lets the sandbox's own terminals with a bank go before those with others; they come after all an operator has added. */
+    async putSandboxTerminals(
+      terminals: {
+        readonly ofShops: readonly Omit<NewTerminal, 'priority'>[];
+        readonly ofPayouts: Omit<NewPayoutTerminal, 'priority'>;
+      },
+      { id, partyId }: { readonly id: string; readonly partyId: string },
+    ) {
       for (const terminal of terminals.ofShops) await putTerminal({ ...terminal, priority: sandboxPriority });
       await putPayoutTerminal({ ...terminals.ofPayouts, priority: sandboxPriority });
       const first = { party_id: partyId, bank_id: id, first: sandboxPriority };
@@ -185,11 +167,13 @@ export function openBanks(options: {
       await db.run(payoutTerminals.putFirst, first);
     },
     settingsOf,
-    async payoutRouteOf(partyId) {
+    /** How a party's payouts leave the house. Undefined when no bank pays out for it. */
+    async payoutRouteOf(partyId: string) {
       const row = firstOf(inUse(await ofPayouts.get(partyId)));
       return row && { bankId: row.bank_id, terminal: terminalFrom(row) };
     },
-    bankNamed: (id) => banks.get(id),
+    /** The bank a callback claims to come from. */
+    bankNamed: (id: string) => banks.get(id),
     async stop() {
       await Promise.all([...adapters.values()].map(({ bank }) => bank.stop()));
     },

@@ -2210,8 +2210,7 @@ select series_id, version, 'series', party_id, changed_at, $13::json from change
 select series_id from changed;
 
 -- insert_shop
-insert into shop (party_id, shop_id, livemode, name, url, category_id, currency, created_at)
-values ($1::text, $2::text, $3::bool, $4::text, $5::text, $6::int4, $7::text, $8::timestamptz)
+insert into shop (party_id, shop_id, livemode, name, url, category_id, currency, created_at) values ($1::text, $2::text, $3::bool, $4::text, $5::text, $6::int4, $7::text, $8::timestamptz)
 on conflict do nothing returning shop_id;
 
 -- insert_wallet
@@ -2752,8 +2751,7 @@ order by created_at desc, invoice_id, payment_id limit $3::int4;
 
 -- read_party
 select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
-from party left join test_clock using (party_id)
-where party_id = $1::text;
+from party left join test_clock using (party_id) where party_id = $1::text;
 
 -- read_payable_invoice
 select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, created_at,
@@ -2782,7 +2780,7 @@ order by length(payment_id), payment_id;
 select currency, basis_points, fixed_minor from payout_fee where party_id = $1::text order by currency;
 
 -- read_payout_grant
-select token_hash, entity_id, amount_minor, currency, valid_until, used_by from payout_grant
+select grant_id, token_hash, kind, entity_id, amount_minor, currency, valid_until, used_by from payout_grant
 where grant_id = $1::text and kind = $2::text;
 
 -- read_payout_limits
@@ -3354,8 +3352,7 @@ on conflict (party_id, currency) do update
 set basis_points = excluded.basis_points, fixed_minor = excluded.fixed_minor;
 
 -- upsert_payout_limit
-insert into payout_limit
-(party_id, level, currency, per_payout_minor, per_day_minor, per_month_minor, payouts_per_day)
+insert into payout_limit (party_id, level, currency, per_payout_minor, per_day_minor, per_month_minor, payouts_per_day)
 values ($1::text, $2::text, $3::text, $4::int8, $5::int8, $6::int8, $7::int8)
 on conflict (party_id, level, currency) do update
 set per_payout_minor = excluded.per_payout_minor, per_day_minor = excluded.per_day_minor,

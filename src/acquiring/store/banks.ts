@@ -1,5 +1,5 @@
 // Banks and terminals in SQL.
-import { statement, type Columns } from '../../platform/database/statement.ts';
+import { columnList, parameterList, statement, type Columns } from '../../platform/database/statement.ts';
 
 const namedAtBank = {
   terminal_id: 'text',
@@ -7,7 +7,6 @@ const namedAtBank = {
   merchant_id: 'text',
   descriptor: 'text',
 } as const;
-const names = Object.keys(namedAtBank).join(', ');
 
 /** Of those of shops, and of those for payouts, which have no shop. */
 function terminalStatements<const Owner extends Columns>(
@@ -22,7 +21,7 @@ function terminalStatements<const Owner extends Columns>(
       name: `read_${table}s`,
       parameters: owner,
       row: { ...namedAtBank, is_retired: 'bool' },
-      text: `select ${names}, retired_at is not null as is_retired from ${table}
+      text: `select ${columnList(namedAtBank)}, retired_at is not null as is_retired from ${table}
              where ${equal(Object.keys(owner))} order by priority, terminal_id`,
     }),
     /** No row when it is there with another bank: payments that were made through it are asked about at that one. */
@@ -30,10 +29,8 @@ function terminalStatements<const Owner extends Columns>(
       name: `upsert_${table}`,
       parameters: columns,
       row: { terminal_id: 'text' },
-      text: `insert into ${table} (${Object.keys(columns).join(', ')})
-             values (${Object.keys(columns)
-               .map((name) => `:${name}`)
-               .join(', ')})
+      text: `insert into ${table} (${columnList(columns)})
+             values (${parameterList(columns)})
              on conflict (${key.join(', ')}) do update
                set merchant_id = excluded.merchant_id, descriptor = excluded.descriptor,
                    priority = excluded.priority, retired_at = null

@@ -1,5 +1,7 @@
 // Parts of statements that the stores of identities, wallets and payouts share.
-import { statement, type Columns } from '../../platform/database/statement.ts';
+import { columnList, statement, type Columns } from '../../platform/database/statement.ts';
+
+export { columnList, parameterList } from '../../platform/database/statement.ts';
 
 /** Whose identity is blocked, or who may not trade, neither pays out nor is paid: `isBlocked` of a wallet and of a destination. */
 export const isBlockedSql = 'identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked';
@@ -50,16 +52,4 @@ export function listStatement<const Filters extends Columns, const Row extends C
            and (:before_at is null or (${table}.created_at, ${table}.${idColumn}) < (:before_at, :before_id))
            order by ${table}.created_at desc, ${table}.${idColumn} desc limit :limit`,
   });
-}
-
-export function columnList(columns: Columns, table?: string): string {
-  return Object.keys(columns)
-    .map((name) => (table === undefined ? name : `${table}.${name}`))
-    .join(', ');
-}
-
-export function parameterList(columns: Columns): string {
-  return Object.keys(columns)
-    .map((name) => `:${name}`)
-    .join(', ');
 }

@@ -1,7 +1,13 @@
 // Parties, shops and categories in SQL.
-import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import { currency } from '../../platform/database/codec.ts';
+import {
+  columnList,
+  parameterList,
+  statement,
+  stored,
+  type Values,
+} from '../../platform/database/statement.ts';
 import { fees } from '../../platform/ledger/store/codec.ts';
-import type { Currency } from '../../money.ts';
 import type { Party, Shop } from '../domain/party.ts';
 import { defined } from '../../defined.ts';
 
@@ -12,14 +18,15 @@ const partyColumns = {
   is_suspended: 'bool',
   offset_ms: 'int8',
 } as const;
+const partiesWithClock = `
+  select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
+  from party left join test_clock using (party_id)`;
 
 export const readParty = statement({
   name: 'read_party',
   parameters: { party_id: 'text' },
   row: partyColumns,
-  text: `select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
-         from party left join test_clock using (party_id)
-         where party_id = :party_id`,
+  text: `${partiesWithClock} where party_id = :party_id`,
 });
 
 export const insertParty = statement({
@@ -34,8 +41,7 @@ export const listParties = statement({
   name: 'list_parties',
   parameters: {},
   row: partyColumns,
-  text: `select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
-         from party left join test_clock using (party_id) order by party.created_at`,
+  text: `${partiesWithClock} order by party.created_at`,
 });
 
 export const setPartyFlags = statement({
@@ -55,44 +61,44 @@ const shopColumns = {
   description: 'text?',
   url: 'text',
   category_id: 'int4',
-  currency: 'text',
+  currency: stored('text', currency),
   fees: stored('json', fees),
   is_blocked: 'bool',
   is_suspended: 'bool',
   created_at: 'timestamptz',
   origins: 'text',
 } as const;
-const shopColumnList = Object.keys(shopColumns).join(', ');
 
 export const readShop = statement({
   name: 'read_shop',
   parameters: { party_id: 'text', shop_id: 'text' },
   row: shopColumns,
-  text: `select ${shopColumnList} from shop where party_id = :party_id and shop_id = :shop_id`,
+  text: `select ${columnList(shopColumns)} from shop where party_id = :party_id and shop_id = :shop_id`,
 });
 
 export const listShopsOf = statement({
   name: 'list_shops',
   parameters: { party_id: 'text' },
   row: shopColumns,
-  text: `select ${shopColumnList} from shop where party_id = :party_id order by created_at, shop_id`,
+  text: `select ${columnList(shopColumns)} from shop where party_id = :party_id order by created_at, shop_id`,
 });
+
+const newShop = {
+  party_id: 'text',
+  shop_id: 'text',
+  livemode: 'bool',
+  name: 'text',
+  url: 'text',
+  category_id: 'int4',
+  currency: 'text',
+  created_at: 'timestamptz',
+} as const;
 
 export const insertShop = statement({
   name: 'insert_shop',
-  parameters: {
-    party_id: 'text',
-    shop_id: 'text',
-    livemode: 'bool',
-    name: 'text',
-    url: 'text',
-    category_id: 'int4',
-    currency: 'text',
-    created_at: 'timestamptz',
-  },
+  parameters: newShop,
   row: { shop_id: 'text' },
-  text: `insert into shop (party_id, shop_id, livemode, name, url, category_id, currency, created_at)
-         values (:party_id, :shop_id, :livemode, :name, :url, :category_id, :currency, :created_at)
+  text: `insert into shop (${columnList(newShop)}) values (${parameterList(newShop)})
          on conflict do nothing returning shop_id`,
 });
 
@@ -145,7 +151,7 @@ export function shopFromRow(row: Values<typeof shopColumns>): Shop {
     ...defined({ description: row.description }),
     url: row.url,
     categoryId: row.category_id,
-    currency: row.currency as Currency,
+    currency: row.currency,
     fees: row.fees,
     isBlocked: row.is_blocked,
     isSuspended: row.is_suspended,

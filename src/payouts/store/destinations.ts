@@ -8,7 +8,13 @@ import {
   type FoundByExternalId,
 } from '../../platform/database/external-id.ts';
 import { anything, currency, oneOf } from '../../platform/database/codec.ts';
-import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import {
+  columnList,
+  parameterList,
+  statement,
+  stored,
+  type Values,
+} from '../../platform/database/statement.ts';
 import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
 import {
   stateAfter,
@@ -16,13 +22,7 @@ import {
   type DestinationFact,
   type DestinationState,
 } from '../domain/destination.ts';
-import {
-  isBlockedSql,
-  joinIdentity,
-  columnList,
-  listStatement,
-  parameterList,
-} from '../../identities/store/sql-fragments.ts';
+import { isBlockedSql, joinIdentity, listStatement } from '../../identities/store/sql-fragments.ts';
 import { defined } from '../../defined.ts';
 import { destinationFact, failure } from './codec.ts';
 import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';

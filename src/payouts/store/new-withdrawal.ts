@@ -4,7 +4,7 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { claimExternalId } from '../../platform/database/external-id.ts';
-import { statement } from '../../platform/database/statement.ts';
+import { columnList, parameterList, statement } from '../../platform/database/statement.ts';
 import { appendEvents, eventsOf } from '../../platform/events/log.ts';
 import type { FundsCheckedJournal } from '../../platform/ledger/domain/ledger.ts';
 import {
@@ -24,7 +24,6 @@ import {
   type PayoutLimits,
   type TurnoverRefusal,
 } from '../domain/payout-limits.ts';
-import { columnList, parameterList } from '../../identities/store/sql-fragments.ts';
 import { turnover, withdrawalFact, type WithdrawalLogFact } from './codec.ts';
 import { ledgerOf, rowOf, withdrawalColumns as columns, type StoredWithdrawal } from './withdrawals.ts';
 import { evolve, type Withdrawal, type WithdrawalFact } from '../domain/withdrawal.ts';

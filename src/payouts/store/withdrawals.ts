@@ -2,9 +2,16 @@
 // is in new-withdrawal.ts.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { readByExternalId, type FoundByExternalId } from '../../platform/database/external-id.ts';
+import { findByExternalId } from '../../platform/database/external-id.ts';
 import { currency, oneOf } from '../../platform/database/codec.ts';
-import { optional, statement, stored, storedBeside, type Values } from '../../platform/database/statement.ts';
+import {
+  columnList,
+  optional,
+  statement,
+  stored,
+  storedBeside,
+  type Values,
+} from '../../platform/database/statement.ts';
 import { appendEvent, changedAt, changedWith } from '../../platform/events/log.ts';
 import {
   journalParameters,
@@ -18,7 +25,7 @@ import {
   type LedgerWithdrawal,
 } from '../../platform/ledger/domain/postings.ts';
 import { periodsOf } from '../domain/payout-limits.ts';
-import { columnList } from '../../identities/store/sql-fragments.ts';
+import { listStatement, searchFilters } from '../../identities/store/sql-fragments.ts';
 import { evolve, type Withdrawal, type WithdrawalEnd, type WithdrawalState } from '../domain/withdrawal.ts';
 import { defined } from '../../defined.ts';
 import { endState, rowTerms, withdrawalFact, type RowTerms } from './codec.ts';
@@ -90,12 +97,20 @@ const readWithdrawal = statement({
          where withdrawal_id = :withdrawal_id and (:party_id is null or party_id = :party_id)`,
 });
 
-const readWithdrawalByExternalId = readByExternalId({
-  name: 'read_withdrawal_by_external_id',
-  operation: 'createWithdrawal',
+const listWithdrawalRows = listStatement({
+  name: 'list_withdrawals',
+  table: 'withdrawal',
+  idColumn: 'withdrawal_id',
+  filters: {
+    wallet_id: 'text?',
+    identity_id: 'text?',
+    withdrawal_id: 'text?',
+    destination_id: 'text?',
+    status: 'text?',
+    currency: 'text?',
+    ...searchFilters,
+  },
   row: columns,
-  select: columnList(columns, 'withdrawal'),
-  join: 'withdrawal on withdrawal_id = entity_id',
 });
 
 const rescheduleWithdrawal = rescheduleStatement('withdrawal', ['withdrawal_id'], 'continue');
@@ -150,13 +165,19 @@ export async function findWithdrawal(
   return row && storedFromRow(row);
 }
 
-export async function findWithdrawalByExternalId(
+export const findWithdrawalByExternalId = findByExternalId(
+  'withdrawal',
+  'createWithdrawal',
+  columns,
+  (row) => storedFromRow(row).withdrawal,
+);
+
+export async function listWithdrawals(
   db: Database,
-  partyId: string,
-  externalId: string,
-): Promise<FoundByExternalId<Withdrawal> | undefined> {
-  const [row] = await db.run(readWithdrawalByExternalId, { party_id: partyId, external_id: externalId });
-  return row && { value: storedFromRow(row).withdrawal, fingerprint: row.request_fingerprint };
+  asked: Values<typeof listWithdrawalRows.parameters>,
+): Promise<Withdrawal[]> {
+  const rows = await db.run(listWithdrawalRows, asked);
+  return rows.map((row) => storedFromRow(row).withdrawal);
 }
 
 /**

@@ -96,6 +96,13 @@ export function optional<C extends Columns>(of: C): Optional<C> {
   return Object.fromEntries(entries) as Optional<C>;
 }
 
+/** Whether a row has a far side. */
+export function isJoined<C extends Columns, Row extends object>(of: C, row: Row): row is Row & Values<C> {
+  return Object.entries(of).every(
+    ([name, column]) => typeOf(column).endsWith('?') || (row as Record<string, unknown>)[name] !== null,
+  );
+}
+
 function nullable(column: Column): Column {
   if (typeof column !== 'string') return { ...column, type: nullableType(column.type) };
   return nullableType(column);
@@ -103,6 +110,19 @@ function nullable(column: Column): Column {
 
 function nullableType(type: ColumnType): ColumnType {
   return type.endsWith('?') ? type : `${type as ColumnName}?`;
+}
+
+/** Of a statement's text. */
+export function columnList(columns: Columns, table?: string): string {
+  return Object.keys(columns)
+    .map((name) => (table === undefined ? name : `${table}.${name}`))
+    .join(', ');
+}
+
+export function parameterList(columns: Columns): string {
+  return Object.keys(columns)
+    .map((name) => `:${name}`)
+    .join(', ');
 }
 
 const statements = new Map<string, Statement>();

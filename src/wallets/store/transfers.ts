@@ -7,7 +7,13 @@ import {
   type FoundByExternalId,
 } from '../../platform/database/external-id.ts';
 import { currency, oneOf } from '../../platform/database/codec.ts';
-import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import {
+  columnList,
+  parameterList,
+  statement,
+  stored,
+  type Values,
+} from '../../platform/database/statement.ts';
 import { appendEvents, eventsOf } from '../../platform/events/log.ts';
 import type { FundsCheckedJournal } from '../../platform/ledger/domain/ledger.ts';
 import {
@@ -17,7 +23,6 @@ import {
   recordJournal,
 } from '../../platform/ledger/store/journals.ts';
 import { walletTransferred } from '../../platform/ledger/domain/postings.ts';
-import { columnList, parameterList } from '../../identities/store/sql-fragments.ts';
 import type { Transfer, TransferTerms } from '../domain/wallet.ts';
 import { defined } from '../../defined.ts';
 import { transferFact } from './codec.ts';

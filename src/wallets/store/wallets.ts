@@ -7,7 +7,13 @@ import {
   type FoundByExternalId,
 } from '../../platform/database/external-id.ts';
 import { anything, currency, oneOf } from '../../platform/database/codec.ts';
-import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import {
+  columnList,
+  parameterList,
+  statement,
+  stored,
+  type Values,
+} from '../../platform/database/statement.ts';
 import { appendEvent, createdWith } from '../../platform/events/log.ts';
 import type { FundsCheckedJournal, Journal } from '../../platform/ledger/domain/ledger.ts';
 import {
@@ -20,9 +26,7 @@ import { levels } from '../../identities/domain/provider.ts';
 import {
   isBlockedSql,
   joinIdentity,
-  columnList,
   listStatement,
-  parameterList,
   searchFilters,
 } from '../../identities/store/sql-fragments.ts';
 import type { Deposit, Wallet, WalletFact } from '../domain/wallet.ts';
