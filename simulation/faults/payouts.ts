@@ -26,8 +26,8 @@ export const faultsOfPayouts: Faults = {
     edits: [
       {
         within: 'ask',
-        replace: 'const operationId = operationIdOf(withdrawal);',
-        by: "const operationId = `${operationIdOf(withdrawal)}${how === 'send' ? Math.floor(Math.random() * 9) : ''}`;",
+        replace: "bank.send({ kind: 'payout', operationId, terminal",
+        by: "bank.send({ kind: 'payout', operationId: `${operationId}${Math.floor(Math.random() * 9)}`, terminal",
       },
     ],
   },

@@ -10,52 +10,11 @@ import { decrypt, encrypt } from '../platform/keys/master-key.ts';
 import type { Bank, Terminal } from './domain/bank-port.ts';
 import { openBankHealth } from './bank-health.ts';
 import { observed, type Listener } from './observed-bank.ts';
-import {
-  putPayoutTerminalFirst,
-  putTerminalsFirst,
-  readBank,
-  readPayoutTerminals,
-  readTerminals,
-  upsertBank,
-  upsertPayoutTerminal,
-  upsertTerminal,
-} from './store/banks.ts';
+import { payoutTerminals, readBank, shopTerminals, upsertBank } from './store/banks.ts';
 
-export type Banks = {
-  /** Undefined when no bank takes cards for the shop. When all its banks are away, one of them. */
-  terminalOf(shop: { readonly partyId: string; readonly id: string }): Promise<Terminal | undefined>;
-  /** Undefined when all its banks are away. Asked after one of them was found to be. */
-  alternateTerminal(shop: {
-    readonly partyId: string;
-    readonly shopId: string;
-  }): Promise<Terminal | undefined>;
-  /** Where an operation is, once its terminal is chosen: a terminal that moves to another bank does not take it along. */
-  bankOf(terminal: Terminal): Promise<Bank>;
-  /** Adds a bank, or changes where it is. */
-  putBank(bank: BankSettings): Promise<void>;
-  /** Where a bank is and what it signs with, to change one and keep the other. Not for showing. */
-  settingsOf(id: string): Promise<BankSettings | undefined>;
-  /** Adds a terminal, or changes it. False when it is there with another bank, which may know payments made through it. */
-  putTerminal(terminal: NewTerminal): Promise<boolean>;
-  /** The same of one for payouts. */
-  putPayoutTerminal(terminal: NewPayoutTerminal): Promise<boolean>;
-  /** Lets the sandbox's own terminals with a bank go before those with others; they come after all an operator has added. */
-  putSandboxTerminals(
-    terminals: {
-      readonly ofShops: readonly Omit<NewTerminal, 'priority'>[];
-      readonly ofPayouts: Omit<NewPayoutTerminal, 'priority'>;
-    },
-    bank: { readonly id: string; readonly partyId: string },
-  ): Promise<void>;
-  /** How a party's payouts leave the house. Undefined when no bank pays out for it. When all are away, one of them. */
-  payoutRouteOf(
-    partyId: string,
-  ): Promise<{ readonly bankId: string; readonly terminal: Terminal } | undefined>;
-  /** The bank a callback claims to come from. */
-  bankNamed(id: string): Promise<Bank | undefined>;
-  stop(): Promise<void>;
-};
+export type Banks = ReturnType<typeof openBanks>;
 
+type ShopName = { readonly partyId: string; readonly shopId: string };
 export type BankSettings = { readonly id: string; readonly url: string; readonly secret: string };
 
 export type NewTerminal = Terminal & {
@@ -79,26 +38,27 @@ export function openBanks(options: {
   adapterFor: (bank: BankSettings) => Bank;
   /** Told of everything a bank was asked. */
   observe: (bankId: string, ...heard: Parameters<Listener>) => void;
-}): Banks {
+}) {
   const { db, lookups, clock, keyring, adapterFor, observe } = options;
   const health = openBankHealth(() => epochMsOf(clock.now()));
   const adapters = new Map<string, { readonly url: string; readonly secret: string; readonly bank: Bank }>();
 
-  const terminals = ttlCache({
+  const ofShops = ttlCache({
     maxAgeMs,
     maxEntries: 10_000,
     load: (name: string) => {
       const [party_id, shop_id] = JSON.parse(name) as [string, string];
-      return lookups.run(readTerminals, { party_id, shop_id });
+      return lookups.run(shopTerminals.read, { party_id, shop_id });
     },
   });
-  const payoutTerminals = ttlCache({
+  const ofPayouts = ttlCache({
     maxAgeMs,
     maxEntries: 10_000,
-    load: (party_id: string) => lookups.run(readPayoutTerminals, { party_id }),
+    load: (party_id: string) => lookups.run(payoutTerminals.read, { party_id }),
   });
   const banks = ttlCache({ maxAgeMs, maxEntries: 1_000, load: bankWith });
 
+  /** Where a bank is and what it signs with, to change one and keep the other. Not for showing. */
   async function settingsOf(id: string): Promise<BankSettings | undefined> {
     const [row] = await lookups.run(readBank, { bank_id: id });
     if (!row) return undefined;
@@ -133,11 +93,11 @@ export function openBanks(options: {
     return bank;
   }
 
-  const terminalsOf = (partyId: string, shopId: string) => terminals.get(JSON.stringify([partyId, shopId]));
-  const inUse = <Row extends { is_retired: boolean }>(rows: readonly Row[]) =>
-    rows.filter(({ is_retired }) => !is_retired);
+  const shopKey = ({ partyId, shopId }: ShopName) => JSON.stringify([partyId, shopId]);
   /** Whoever is told a bank that was away is the one who tries it: it is asked for nothing else. */
   const notAway = (rows: readonly TerminalRow[]) => rows.find(({ bank_id }) => health.mayTry(bank_id));
+  /** When all its banks are away, one of them. */
+  const firstOf = (rows: readonly TerminalRow[]) => notAway(rows) ?? rows[0];
 
   const rowOf = (terminal: NewPayoutTerminal) => ({
     party_id: terminal.partyId,
@@ -148,33 +108,38 @@ export function openBanks(options: {
     priority: terminal.priority,
     created_at: clock.now(),
   });
+  /** Adds a terminal, or changes it. False when it is there with another bank, which may know payments made through it. */
   async function putTerminal(terminal: NewTerminal): Promise<boolean> {
-    const rows = await db.run(upsertTerminal, { ...rowOf(terminal), shop_id: terminal.shopId });
-    terminals.forget(JSON.stringify([terminal.partyId, terminal.shopId]));
+    const rows = await db.run(shopTerminals.upsert, { ...rowOf(terminal), shop_id: terminal.shopId });
+    ofShops.forget(shopKey(terminal));
     return rows.length > 0;
   }
+  /** The same of one for payouts. */
   async function putPayoutTerminal(terminal: NewPayoutTerminal): Promise<boolean> {
-    const rows = await db.run(upsertPayoutTerminal, rowOf(terminal));
-    payoutTerminals.forget(terminal.partyId);
+    const rows = await db.run(payoutTerminals.upsert, rowOf(terminal));
+    ofPayouts.forget(terminal.partyId);
     return rows.length > 0;
   }
 
   return {
-    async terminalOf(shop) {
-      const rows = inUse(await terminalsOf(shop.partyId, shop.id));
-      const row = notAway(rows) ?? rows[0];
+    /** Undefined when no bank takes cards for the shop. */
+    async terminalOf({ partyId, id }: { readonly partyId: string; readonly id: string }) {
+      const row = firstOf(inUse(await ofShops.get(shopKey({ partyId, shopId: id }))));
       return row && terminalFrom(row);
     },
-    async alternateTerminal(shop) {
-      const row = notAway(inUse(await terminalsOf(shop.partyId, shop.shopId)));
+    /** Undefined when all its banks are away. Asked after one of them was found to be. */
+    async alternateTerminal(shop: ShopName) {
+      const row = notAway(inUse(await ofShops.get(shopKey(shop))));
       return row && terminalFrom(row);
     },
-    async bankOf({ bankId }) {
+    /** Where an operation is, once its terminal is chosen: a terminal that moves to another bank does not take it along. */
+    async bankOf({ bankId }: Terminal): Promise<Bank> {
       const bank = await banks.get(bankId);
       if (!bank) throw new Error(`there is no bank ${bankId} any more`);
       return bank;
     },
-    async putBank({ id, url, secret }) {
+    /** Adds a bank, or changes where it is. */
+    async putBank({ id, url, secret }: BankSettings) {
       const key = keyring.newest('bank_secret');
       await db.run(upsertBank, {
         bank_id: id,
@@ -187,27 +152,39 @@ export function openBanks(options: {
     },
     putTerminal,
     putPayoutTerminal,
-    async putSandboxTerminals({ ofShops, ofPayouts }, { id, partyId }) {
-      for (const terminal of ofShops) await putTerminal({ ...terminal, priority: sandboxPriority });
-      await putPayoutTerminal({ ...ofPayouts, priority: sandboxPriority });
+    /** Lets the sandbox's own terminals with a bank go before those with others; they come after all an operator has added. */
+    async putSandboxTerminals(
+      terminals: {
+        readonly ofShops: readonly Omit<NewTerminal, 'priority'>[];
+        readonly ofPayouts: Omit<NewPayoutTerminal, 'priority'>;
+      },
+      { id, partyId }: { readonly id: string; readonly partyId: string },
+    ) {
+      for (const terminal of terminals.ofShops) await putTerminal({ ...terminal, priority: sandboxPriority });
+      await putPayoutTerminal({ ...terminals.ofPayouts, priority: sandboxPriority });
       const first = { party_id: partyId, bank_id: id, first: sandboxPriority };
-      await db.run(putTerminalsFirst, first);
-      await db.run(putPayoutTerminalFirst, first);
+      await db.run(shopTerminals.putFirst, first);
+      await db.run(payoutTerminals.putFirst, first);
     },
     settingsOf,
-    async payoutRouteOf(partyId) {
-      const rows = inUse(await payoutTerminals.get(partyId));
-      const row = notAway(rows) ?? rows[0];
+    /** How a party's payouts leave the house. Undefined when no bank pays out for it. */
+    async payoutRouteOf(partyId: string) {
+      const row = firstOf(inUse(await ofPayouts.get(partyId)));
       return row && { bankId: row.bank_id, terminal: terminalFrom(row) };
     },
-    bankNamed: (id) => banks.get(id),
+    /** The bank a callback claims to come from. */
+    bankNamed: (id: string) => banks.get(id),
     async stop() {
       await Promise.all([...adapters.values()].map(({ bank }) => bank.stop()));
     },
   };
 }
 
-type TerminalRow = Values<typeof readPayoutTerminals.row>;
+type TerminalRow = Values<typeof payoutTerminals.read.row>;
+
+function inUse(rows: readonly TerminalRow[]): TerminalRow[] {
+  return rows.filter(({ is_retired }) => !is_retired);
+}
 
 function terminalFrom(row: TerminalRow): Terminal {
   return {

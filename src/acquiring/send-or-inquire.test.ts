@@ -5,6 +5,8 @@ import { sendOrInquire } from './send-or-inquire.ts';
 const approved = { outcome: 'approved', reference: 'r' } as BankResponse;
 const notFound = { outcome: 'notFound' } as BankResponse;
 const unknown = { outcome: 'unknown', why: 'silence' } as BankResponse;
+const notSent = { outcome: 'notSent', why: 'busy' } as BankResponse;
+const pending = { outcome: 'pending' } as BankResponse;
 
 /** A bank that has the operation or does not, and what it was asked. */
 function bankThat(knows: BankResponse) {
@@ -29,6 +31,8 @@ test('sends without asking when no node can have sent it before', async () => {
 test.each([
   ['what the bank has', approved],
   ['what the bank may have', unknown],
+  ['what it could not be asked about', notSent],
+  ['what it has not finished', pending],
 ])('does not send again %s', async (_, known) => {
   const bank = bankThat(known);
   expect(await sendOrInquire(false, { ...bank, refuse: () => 'never asked' })).toBe(known);

@@ -3,25 +3,12 @@
 import { ttlCache } from '../platform/database/ttl-cache.ts';
 import type { Database } from '../platform/database/database.ts';
 import { feeOf, noFee } from '../platform/ledger/domain/fee.ts';
-import type { Currency, Money } from '../money.ts';
+import type { Currency } from '../money.ts';
 import { usualLimitsOf, type PayoutLimits } from './domain/payout-limits.ts';
 import { readPayoutTerms } from './store/payout-terms.ts';
-import { providersOf, type Level, type Provider } from '../identities/domain/provider.ts';
+import { providersOf, type Level } from '../identities/domain/provider.ts';
 
-export type PayoutTerms = {
-  limitsOf(level: Level, currency: string): PayoutLimits;
-  feeMinorOf(amount: { readonly minor: bigint; readonly currency: string }): bigint;
-};
-
-export type PayoutRules = {
-  readonly livemode: boolean;
-  readonly providers: readonly Provider[];
-  /** What a wallet of the test provider opens with; nought for nothing. */
-  readonly openingDepositMinor: bigint;
-  termsOf(partyId: string): Promise<PayoutTerms>;
-  /** After a change this node made itself. */
-  forget(partyId: string): void;
-};
+export type PayoutRules = ReturnType<typeof openPayoutRules>;
 
 const maxAgeMs = 1_000;
 
@@ -29,8 +16,9 @@ const maxAgeMs = 1_000;
 export function openPayoutRules(options: {
   lookups: Pick<Database, 'run'>;
   livemode: boolean;
-  openingDepositMinor: Money['minor'];
-}): PayoutRules {
+  /** What a wallet of the test provider opens with; nought for nothing. */
+  openingDepositMinor: bigint;
+}) {
   const { lookups, livemode, openingDepositMinor } = options;
   const agreed = ttlCache({
     maxAgeMs,
@@ -41,15 +29,17 @@ export function openPayoutRules(options: {
     livemode,
     providers: providersOf(livemode),
     openingDepositMinor,
-    async termsOf(partyId) {
+    async termsOf(partyId: string) {
       const { limits, fees } = await agreed.get(partyId);
       return {
-        limitsOf: (level, currency) =>
+        limitsOf: (level: Level, currency: string): PayoutLimits =>
           limits.find((one) => one.level === level && one.currency === currency)?.limits ??
           usualLimitsOf(livemode, level, currency as Currency),
-        feeMinorOf: ({ minor, currency }) => feeOf(minor, fees.get(currency) ?? noFee),
+        feeMinorOf: ({ minor, currency }: { readonly minor: bigint; readonly currency: string }) =>
+          feeOf(minor, fees.get(currency) ?? noFee),
       };
     },
-    forget: (partyId) => agreed.forget(partyId),
+    /** After a change this node made itself. */
+    forget: (partyId: string) => agreed.forget(partyId),
   };
 }

@@ -8,8 +8,10 @@ const events = (...facts: unknown[]) =>
 
 const withdrawal = {
   id: 'tZ0jUmlsV0',
+  partyId: 'PARTY',
   identityId: '1Bq5',
   walletId: '10068321',
+  walletPartyId: 'PARTY',
   destinationId: '107498',
   createdAt,
   amountMinor: 100_000,
@@ -49,7 +51,9 @@ test('a payout that fails is told with what it was and why', () => {
 test('a destination is told as made and unauthorized at once, then authorized', () => {
   const terms = {
     id: '107498',
+    partyId: 'PARTY',
     identityId: '1Bq5',
+    createdAt,
     name: 'Card of Ivan',
     currency: 'RUB',
     card: { bin: '424242', lastDigits: '4242', mask: '424242******4242', paymentSystem: 'visa' },

@@ -1,49 +1,30 @@
 // What merchants are told about payouts: withdrawals, and the destinations they go to. The first notice of each shows all of
 // it, the others name it and say what became of it.
+import { assetBody } from '../identities/api/shared-schema.ts';
+import type { Codec } from '../platform/database/codec.ts';
+import { filled, hasMembers, type Owner, type Topic } from '../platform/events/domain/topic.ts';
+import { nestedFailure } from '../wallets/domain/failure-path.ts';
 import {
-  filled,
-  hasMembers,
-  type LoggedEvent,
-  type WebhookEvent,
-  type Topic,
-} from '../platform/events/domain/topic.ts';
-
-/** As the log has it. */
-type Failure = readonly [string, ...string[]];
-type WithdrawalTerms = {
-  readonly id: string;
-  readonly identityId: string;
-  readonly walletId: string;
-  readonly destinationId: string;
-  readonly destinationIdentityId?: string;
-  readonly createdAt: string;
-  readonly amountMinor: number;
-  readonly currency: string;
-  readonly feeMinor?: number;
-  readonly metadata?: unknown;
-  readonly externalId?: string;
-};
-type DestinationTerms = {
-  readonly id: string;
-  readonly identityId: string;
-  readonly name: string;
-  readonly currency: string;
-  readonly card: { readonly bin: string; readonly lastDigits: string; readonly paymentSystem: string };
-  readonly metadata?: unknown;
-  readonly externalId?: string;
-};
-type Fact<Terms> = { readonly type: string; readonly terms?: Terms; readonly failure?: Failure };
+  destinationFact,
+  withdrawalFact,
+  type DestinationLogFact,
+  type WithdrawalLogFact,
+} from './store/codec.ts';
 
 /** What a fact is told as; what is not here is internal. */
-const withdrawalTypes: Readonly<Record<string, readonly string[]>> = {
+type Told<Fact extends { readonly type: string }> = Partial<Record<Fact['type'], readonly string[]>>;
+const withdrawalTypes: Told<WithdrawalLogFact> = {
   withdrawal_started: ['WithdrawalStarted'],
   withdrawal_succeeded: ['WithdrawalSucceeded'],
   withdrawal_failed: ['WithdrawalFailed'],
 };
-const destinationTypes: Readonly<Record<string, readonly string[]>> = {
+const destinationTypes: Told<DestinationLogFact> = {
   destination_created: ['DestinationCreated', 'DestinationUnauthorized'],
   destination_authorized: ['DestinationAuthorized'],
 };
+
+type WithdrawalTerms = Extract<WithdrawalLogFact, { terms: unknown }>['terms'];
+type DestinationTerms = Extract<DestinationLogFact, { terms: unknown }>['terms'];
 
 export const withdrawalsTopic: Topic = {
   name: 'WithdrawalsTopic',
@@ -51,12 +32,14 @@ export const withdrawalsTopic: Topic = {
   aggregate: 'withdrawal',
   eventTypes: Object.values(withdrawalTypes).flat(),
   eventId: 'sequence',
-  typesOf: (facts) => facts.flatMap((fact) => withdrawalTypes[(fact as Fact<unknown>).type] ?? []),
-  ownersOf: (first) => {
-    const { identityId, destinationIdentityId, walletId } = termsIn(first) as WithdrawalTerms;
-    return [identityId, destinationIdentityId ?? []].flat().map((id) => ({ id, part: walletId }));
-  },
-  webhookEventsOf: (log) => webhookEventsOf<WithdrawalTerms>(log, withdrawalTypes, withdrawalMembers),
+  ...toldBy({
+    codec: withdrawalFact,
+    types: withdrawalTypes,
+    termsIn: (fact) => (fact.type === 'withdrawal_started' ? fact.terms : undefined),
+    ownersOf: ({ identityId, destinationIdentityId, walletId }) =>
+      [identityId, destinationIdentityId ?? []].flat().map((id) => ({ id, part: walletId })),
+    membersOf: withdrawalMembers,
+  }),
 };
 
 export const destinationsTopic: Topic = {
@@ -66,59 +49,69 @@ export const destinationsTopic: Topic = {
   eventTypes: Object.values(destinationTypes).flat(),
   // The first event has two notices, which must not share their number.
   eventId: 'position',
-  typesOf: (facts) => facts.flatMap((fact) => destinationTypes[(fact as Fact<unknown>).type] ?? []),
-  ownersOf: (first) => [{ id: (termsIn(first) as DestinationTerms).identityId }],
-  webhookEventsOf: (log) => webhookEventsOf<DestinationTerms>(log, destinationTypes, destinationMembers),
+  ...toldBy({
+    codec: destinationFact,
+    types: destinationTypes,
+    termsIn: (fact) => (fact.type === 'destination_created' ? fact.terms : undefined),
+    ownersOf: ({ identityId }) => [{ id: identityId }],
+    membersOf: destinationMembers,
+  }),
 };
 
-function termsIn(facts: readonly unknown[]): unknown {
-  const { terms } = (facts[0] ?? {}) as Partial<Fact<unknown>>;
-  if (terms === undefined) throw new Error('a log does not begin with the making of what it is about');
-  return terms;
-}
-
-function webhookEventsOf<Terms>(
-  log: readonly LoggedEvent<unknown>[],
-  types: Readonly<Record<string, readonly string[]>>,
-  membersOf: (type: string, terms: Terms, fact: Fact<Terms>) => Record<string, unknown>,
-): WebhookEvent[] {
-  const [first] = log;
-  if (!first) return [];
-  const terms = termsIn(first.facts) as Terms;
-  return log.flatMap(({ sequence, createdAt, facts }) =>
-    (facts as Fact<Terms>[])
-      .flatMap((fact) => (types[fact.type] ?? []).map((type) => ({ type, fact })))
-      .map(({ type, fact }, place) => ({
-        sequence,
-        place,
-        registeredType: type,
-        eventType: type,
-        happenedAt: createdAt,
-        members: membersOf(type, terms, fact),
-      })),
-  );
+/** What a topic says of a log, whose first fact has the terms. */
+function toldBy<Fact extends { readonly type: string }, Terms>(log: {
+  readonly codec: Codec<Fact>;
+  readonly types: Partial<Readonly<Record<string, readonly string[]>>>;
+  readonly termsIn: (fact: Fact) => Terms | undefined;
+  readonly ownersOf: (terms: Terms) => readonly Owner[];
+  readonly membersOf: (type: string, terms: Terms, fact: Fact) => Record<string, unknown>;
+}): Pick<Topic, 'typesOf' | 'ownersOf' | 'webhookEventsOf'> {
+  const { codec, types, termsIn, ownersOf, membersOf } = log;
+  const typesOf = (fact: Fact) => types[fact.type] ?? [];
+  const firstTerms = ([first]: readonly unknown[]) => {
+    const terms = termsIn(codec.read(first));
+    if (terms === undefined) throw new Error('a log does not begin with the making of what it is about');
+    return terms;
+  };
+  return {
+    typesOf: (facts) => facts.flatMap((fact) => typesOf(codec.read(fact))),
+    ownersOf: (facts) => ownersOf(firstTerms(facts)),
+    webhookEventsOf: (events) => {
+      const [first] = events;
+      if (!first) return [];
+      const terms = firstTerms(first.facts);
+      return events.flatMap(({ sequence, createdAt, facts }) =>
+        facts
+          .map((fact) => codec.read(fact))
+          .flatMap((fact) => typesOf(fact).map((type) => ({ type, fact })))
+          .map(({ type, fact }, place) => ({
+            sequence,
+            place,
+            registeredType: type,
+            eventType: type,
+            happenedAt: createdAt,
+            members: membersOf(type, terms, fact),
+          })),
+      );
+    },
+  };
 }
 
 function withdrawalMembers(
   type: string,
   terms: WithdrawalTerms,
-  fact: Fact<WithdrawalTerms>,
+  fact: WithdrawalLogFact,
 ): Record<string, unknown> {
   const { id, walletId: wallet, destinationId: destination, externalId: externalID } = terms;
-  const body = { amount: terms.amountMinor, currency: terms.currency };
+  const body = assetBody(terms.amount);
   const { createdAt } = terms;
   const metadata = hasMembers(terms.metadata) ? terms.metadata : undefined;
   if (type === 'WithdrawalStarted') {
     return { withdrawal: filled({ id, createdAt, wallet, destination, body, metadata, externalID }) };
   }
-  const fee = terms.feeMinor === undefined ? undefined : { amount: terms.feeMinor, currency: terms.currency };
-  const failure = fact.failure && failureInNotice(fact.failure);
+  const fee = assetBody({ ...terms.amount, minor: terms.feeMinor });
+  const failure = 'failure' in fact ? nestedFailure(fact.failure) : undefined;
   return filled({ withdrawalID: id, externalID, wallet, destination, body, fee, failure });
-}
-
-function failureInNotice([code, ...inner]: Failure): Record<string, unknown> {
-  const [next, ...rest] = inner;
-  return next === undefined ? { code } : { code, subError: failureInNotice([next, ...rest]) };
 }
 
 function destinationMembers(type: string, terms: DestinationTerms): Record<string, unknown> {

@@ -1,17 +1,17 @@
 // The engine's step of a withdrawal: send the payout, or ask what became of it, without holding a connection, and write what the
 // answer proves with what it means for the money. Running it twice is harmless: the bank knows the payout by its one id, and
 // every write is guarded by the version.
-import type { Bank, BankResponse } from '../acquiring/domain/bank-port.ts';
+import type { BankResponse } from '../acquiring/domain/bank-port.ts';
 import type { Banks } from '../acquiring/banks.ts';
 import { runningFrom, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Logger } from '../platform/log.ts';
 import { findDestination } from './store/destinations.ts';
 import { findWallet } from '../wallets/store/wallets.ts';
-import { blockedOutcome, interpret, nextAction } from './domain/bank-actions.ts';
+import { blockedOutcome, interpret } from './domain/bank-actions.ts';
 import { findWithdrawal, reschedule, storeEnd, type StoredWithdrawal } from './store/withdrawals.ts';
 import { evolve, operationIdOf, type Withdrawal, type WithdrawalEnd } from './domain/withdrawal.ts';
-import { OutcomeUnknown } from '../acquiring/send-or-inquire.ts';
+import { OutcomeUnknown, sendOrInquire } from '../acquiring/send-or-inquire.ts';
 
 export type WithdrawalJobDeps = {
   readonly db: Database;
@@ -32,26 +32,37 @@ export async function runWithdrawalJob(
   const stored = preloaded ?? (await findWithdrawal(db, null, id));
   if (!stored) return;
   const { withdrawal } = stored;
-  const next = nextAction(withdrawal, attempt);
-  if (next.do === 'nothing') return reschedule(db, stored, null);
-  const { route } = withdrawal;
-  if (!route) throw new Error(`withdrawal ${id} has no way to a bank`);
-  const bank = await banks.bankOf(route.terminal);
+  if (withdrawal.state.status !== 'sending') return reschedule(db, stored, null);
 
   // A bank may take its time; what it says is true from when it says it.
   const clock = runningFrom(now, ownClock);
-  let meaning = interpret(withdrawal, await ask(bank, withdrawal, next.do), clock.now());
-  if ('send' in meaning) {
-    // It was allowed when it was made. Until the bank has it, an operator can still say no.
-    meaning = (await isBlocked(db, withdrawal))
+  const answer = await ask({ db, banks }, withdrawal, attempt);
+  const meaning =
+    answer === 'blocked'
       ? blockedOutcome(withdrawal, clock.now())
-      : interpret(withdrawal, await ask(bank, withdrawal, 'send'), clock.now());
-    if ('send' in meaning) throw new OutcomeUnknown('the bank does not find what it was sent');
-  }
+      : interpret(withdrawal, answer, clock.now());
   if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown);
   if ('again' in meaning) return reschedule(db, stored, meaning.again);
   if (!(await storeEnd(db, stored, meaning.fact, { livemode, now: clock.now() })))
     await logContradiction({ db, log }, withdrawal, meaning.fact);
+}
+
+/** It was allowed when it was made. Until the bank has it, an operator can still say no. */
+async function ask(
+  { db, banks }: Pick<WithdrawalJobDeps, 'db' | 'banks'>,
+  withdrawal: Withdrawal,
+  attempt: number,
+): Promise<BankResponse | 'blocked'> {
+  const { route, amount, cardToken } = withdrawal;
+  if (!route) throw new Error(`withdrawal ${withdrawal.id} has no way to a bank`);
+  const { terminal } = route;
+  const bank = await banks.bankOf(terminal);
+  const operationId = operationIdOf(withdrawal);
+  return sendOrInquire<BankResponse | 'blocked'>(attempt === 1, {
+    send: () => bank.send({ kind: 'payout', operationId, terminal, amount, card: { token: cardToken } }),
+    inquire: () => bank.inquire(operationId, terminal),
+    refuse: async () => ((await isBlocked(db, withdrawal)) ? 'blocked' : undefined),
+  });
 }
 
 async function isBlocked(db: Database, { walletId, destinationId }: Withdrawal): Promise<boolean> {
@@ -75,13 +86,4 @@ async function logContradiction(
     { withdrawalId: id, operationId, partyId, walletId, written, proved },
     'a payout ended otherwise than it is written down: find out at the bank; mandate reconcile shows it too',
   );
-}
-
-function ask(bank: Bank, withdrawal: Withdrawal, how: 'send' | 'inquire'): Promise<BankResponse> {
-  const operationId = operationIdOf(withdrawal);
-  const { route, amount, cardToken } = withdrawal;
-  if (!route) throw new Error(`withdrawal ${withdrawal.id} has no way to a bank`);
-  const { terminal } = route;
-  if (how === 'inquire') return bank.inquire(operationId, terminal);
-  return bank.send({ kind: 'payout', operationId, terminal, amount, card: { token: cardToken } });
 }

@@ -2431,9 +2431,6 @@ insert into ledger_balance (account_id, shard, is_unsharded)
 select account_id, shard, forbids_overdraft and shards = 0
 from opened, generate_series(case when forbids_overdraft or shards = 0 then 0 else 1 end, shards) as shard;
 
--- post_journal
-select post_journal($1::text, $2::text, $3::timestamptz, $4::json) as outcome;
-
 -- postpone_binding
 update binding set wake_at = $1::timestamptz
 where customer_id = $2::json ->> 0 and binding_id = $2::json ->> 1 and attempts = $3::int4 and wake_at is not null;
@@ -2466,7 +2463,7 @@ where series_id = $2::json ->> 0 and attempts = $3::int4 and wake_at is not null
 update withdrawal set wake_at = $1::timestamptz
 where withdrawal_id = $2::json ->> 0 and attempts = $3::int4 and wake_at is not null;
 
--- put_payout_terminal_first
+-- put_payout_terminals_first
 update payout_terminal set priority = case when bank_id = $1::text then $2::int4 else $2::int4 + 1 end
 where party_id = $3::text and priority in ($2::int4, $2::int4 + 1);
 
@@ -2767,7 +2764,7 @@ order by length(payment_id), payment_id;
 select currency, basis_points, fixed_minor from payout_fee where party_id = $1::text order by currency;
 
 -- read_payout_grant
-select token_hash, entity_id, amount_minor, currency, valid_until, used_by from payout_grant
+select grant_id, token_hash, kind, entity_id, amount_minor, currency, valid_until, used_by from payout_grant
 where grant_id = $1::text and kind = $2::text;
 
 -- read_payout_limits
@@ -3330,8 +3327,7 @@ on conflict (party_id, currency) do update
 set basis_points = excluded.basis_points, fixed_minor = excluded.fixed_minor;
 
 -- upsert_payout_limit
-insert into payout_limit
-(party_id, level, currency, per_payout_minor, per_day_minor, per_month_minor, payouts_per_day)
+insert into payout_limit (party_id, level, currency, per_payout_minor, per_day_minor, per_month_minor, payouts_per_day)
 values ($1::text, $2::text, $3::text, $4::int8, $5::int8, $6::int8, $7::int8)
 on conflict (party_id, level, currency) do update
 set per_payout_minor = excluded.per_payout_minor, per_day_minor = excluded.per_day_minor,
@@ -3347,10 +3343,8 @@ where payout_terminal.bank_id = excluded.bank_id
 returning terminal_id;
 
 -- upsert_terminal
-insert into terminal
-(party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, created_at)
-values
-($1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::int4, $8::timestamptz)
+insert into terminal (party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, created_at)
+values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::int4, $8::timestamptz)
 on conflict (party_id, shop_id, terminal_id) do update
 set merchant_id = excluded.merchant_id, descriptor = excluded.descriptor,
 priority = excluded.priority, retired_at = null

@@ -18,23 +18,25 @@ import { evolve as evolveSeries, type Series } from '../../src/recurring/domain/
 import { findSeries, readSeriesEvents } from '../../src/recurring/store/series.ts';
 import {
   stateAfter,
-  type DestinationFact,
   type DestinationState,
+  type DestinationTerms,
 } from '../../src/payouts/domain/destination.ts';
 import { findDestination } from '../../src/payouts/store/destinations.ts';
 import { evolve as evolveIdentity, type Identity } from '../../src/identities/domain/identity.ts';
 import { identityFact } from '../../src/identities/store/codec.ts';
 import { findChallenges, findIdentity } from '../../src/identities/store/identities.ts';
 import { findTransfer } from '../../src/wallets/store/transfers.ts';
-import type { WalletFact } from '../../src/wallets/domain/wallet.ts';
+import { depositFact, transferFact, walletFact } from '../../src/wallets/store/codec.ts';
 import { findDeposit, findWallet } from '../../src/wallets/store/wallets.ts';
+import { evolve as evolveWithdrawal, type Withdrawal } from '../../src/payouts/domain/withdrawal.ts';
+import { destinationFact, rowTerms, withdrawalFact } from '../../src/payouts/store/codec.ts';
 import {
-  evolve as evolveWithdrawal,
-  type Withdrawal,
-  type WithdrawalFact,
-} from '../../src/payouts/domain/withdrawal.ts';
-import { findWithdrawal, rowOf as withdrawalRowOf } from '../../src/payouts/store/withdrawals.ts';
-import { written } from '../../src/platform/database/codec.ts';
+  findWithdrawal,
+  rowOf as withdrawalRowOf,
+  withdrawalColumns,
+} from '../../src/payouts/store/withdrawals.ts';
+import { written, type Codec } from '../../src/platform/database/codec.ts';
+import { parameterOf } from '../../src/platform/database/statement.ts';
 import { databaseOf } from './recorded-database.ts';
 import type { History, RecordedFact, RecordedRow } from './recorded.ts';
 
@@ -296,66 +298,72 @@ async function replayIdentity(history: History): Promise<Comparison[]> {
 const ofIdentity = { is_blocked: false, provider: 'test', level: 'anonymous' };
 
 async function replayWallet(history: History): Promise<Comparison[]> {
-  const [opened] = factsOf(history) as readonly unknown[] as readonly WalletFact[];
+  const { facts, comparisons } = logOf(history, walletFact);
   const { level, provider } = ofIdentity;
   return [
+    ...comparisons,
     {
       of: 'the wallet',
       recorded: await findWallet(databaseOf([{ ...ownRow(history), ...ofIdentity }]), null, history.id),
-      replayed: { ...opened?.terms, isBlocked: false, provider, level },
+      replayed: { ...facts[0]?.terms, isBlocked: false, provider, level },
     },
   ];
 }
 
 async function replayDeposit(history: History): Promise<Comparison[]> {
-  const [made] = factsOf(history);
+  const { facts, comparisons } = logOf(history, depositFact);
   const row = { ...ownRow(history), debit_account: '' };
   const { walletId, amount } = (await findDeposit(databaseOf([row]), history.id))?.deposit ?? {};
-  const { type, ...of } = made ?? {};
+  const { minor: amountMinor, currency } = amount ?? {};
   return [
+    ...comparisons,
     {
       of: 'the deposit',
-      recorded: { type, walletId, amountMinor: Number(amount?.minor), currency: amount?.currency },
-      replayed: { type: 'deposit_made', ...of },
+      recorded: [{ type: 'deposit_made', walletId, amountMinor, currency }],
+      replayed: facts,
     },
   ];
 }
 
 async function replayTransfer(history: History): Promise<Comparison[]> {
-  const [started, ended] = factsOf(history);
+  const { facts, comparisons } = logOf(history, transferFact);
   const row = ownRow(history);
   const found = await findTransfer(databaseOf([row]), text(row, 'party_id'), history.id);
   const { senderId, receiverId, amount, status } = found ?? {};
-  const { type, ...of } = started ?? {};
+  const { minor: amountMinor, currency } = amount ?? {};
   return [
+    ...comparisons,
     {
       of: 'the transfer',
-      recorded: {
-        types: [type, ended?.type],
-        senderId,
-        receiverId,
-        amountMinor: Number(amount?.minor),
-        currency: amount?.currency,
-      },
-      replayed: { types: ['transfer_started', `transfer_${status}`], ...of },
+      recorded: [
+        { type: 'transfer_started', senderId, receiverId, amountMinor, currency },
+        { type: `transfer_${status}` },
+      ],
+      replayed: facts,
     },
   ];
 }
 
 async function replayDestination(history: History): Promise<Comparison[]> {
-  const facts = factsOf(history) as readonly unknown[] as readonly DestinationFact[];
-  let state: DestinationState | undefined;
-  for (const fact of facts) state = stateAfter(state?.status ?? 'absent', fact);
-  const [created] = facts;
-  const terms = created?.type === 'destination_created' ? created.terms : undefined;
   const row = ownRow(history);
+  const cardToken = text(row, 'card_token');
+  const { facts, comparisons } = logOf(history, destinationFact);
+  let terms: DestinationTerms | undefined;
+  let state: DestinationState | undefined;
+  for (const logged of facts) {
+    const isCreated = logged.type === 'destination_created';
+    const fact = isCreated ? { ...logged, terms: { ...logged.terms, cardToken } } : logged;
+    if (fact.type === 'destination_created') terms = fact.terms;
+    state = stateAfter(state?.status ?? 'absent', fact);
+  }
   const { provider } = ofIdentity;
   return [
+    ...comparisons,
     {
       of: 'the destination',
       recorded: await findDestination(databaseOf([{ ...row, ...ofIdentity }]), null, history.id),
       replayed: {
-        destination: { ...terms, cardToken: row['card_token'], state, isBlocked: false, provider },
+        destination: { ...terms, state, isBlocked: false, provider },
         version: lastSequence(history),
       },
     },
@@ -364,36 +372,48 @@ async function replayDestination(history: History): Promise<Comparison[]> {
 
 async function replayWithdrawal(history: History): Promise<Comparison[]> {
   const row = ownRow(history);
-  const { cardToken, isCounted, route } = row['terms'] as Pick<
-    Withdrawal,
-    'cardToken' | 'isCounted' | 'route'
-  >;
+  const { cardToken, isCounted, route } = rowTerms.read(read(row['terms'] as object));
   const untold = { cardToken, isCounted, ...(route ? { route } : {}) };
+  const { facts, comparisons } = logOf(history, withdrawalFact);
   let withdrawal: Withdrawal | undefined;
-  for (const recorded of factsOf(history)) {
-    const { terms, ...fact } = read(recorded) as { terms?: Record<string, unknown>; type: string };
-    const withdrawn = terms && { terms: { ...moneyOf(terms), ...untold } };
-    withdrawal = evolveWithdrawal(withdrawal, { ...fact, ...withdrawn } as unknown as WithdrawalFact);
+  for (const fact of facts) {
+    const isStarted = fact.type === 'withdrawal_started';
+    withdrawal = evolveWithdrawal(
+      withdrawal,
+      isStarted ? { ...fact, terms: { ...fact.terms, ...untold } } : fact,
+    );
   }
   const found = await findWithdrawal(databaseOf([row]), null, history.id);
+  const { terms, status, result } = withdrawalColumns;
   const columns = found && withdrawalRowOf(found.withdrawal, found.version);
   return [
+    ...comparisons,
     { of: 'the withdrawal', recorded: found, replayed: { withdrawal, version: lastSequence(history) } },
     {
       of: 'its columns of JSON',
-      recorded: { terms: row['terms'], result: row['result'] },
-      replayed: { terms: columns?.terms, result: columns?.result },
+      recorded: [row['status'], row['terms'], row['result']],
+      replayed: columns && [
+        parameterOf(columns.status, status),
+        JSON.parse(String(parameterOf(columns.terms, terms))),
+        JSON.parse(String(parameterOf(columns.result, result))),
+      ],
     },
   ];
 }
 
-/** The log of withdrawals has its money as numbers beside the rest. */
-function moneyOf({ amountMinor, currency, feeMinor, ...rest }: Record<string, unknown>): object {
-  return {
-    ...rest,
-    amount: { minor: BigInt(amountMinor as number), currency },
-    feeMinor: BigInt(feeMinor as number),
-  };
+/** The facts of a log, and each as it is written again. */
+function logOf<Fact>(
+  history: History,
+  codec: Codec<Fact>,
+): { facts: readonly Fact[]; comparisons: readonly Comparison[] } {
+  const recorded = factsOf(history);
+  const facts = recorded.map((fact) => codec.read(read(fact)));
+  const comparisons = facts.map((fact, place) => ({
+    of: recorded[place]?.type ?? '',
+    recorded: JSON.stringify(recorded[place]),
+    replayed: JSON.stringify(written(codec, fact)),
+  }));
+  return { facts, comparisons };
 }
 
 function factsOf({ events }: History): readonly RecordedFact[] {
@@ -421,7 +441,7 @@ function text(row: RecordedRow, column: string): string {
 }
 
 /** Whoever reads it may change what was read. */
-function read(recorded: RecordedFact): unknown {
+function read(recorded: object): unknown {
   return structuredClone(recorded);
 }
 

@@ -31,11 +31,9 @@ export type Initiation =
       readonly previousNetworkTransactionId?: string;
     };
 
-export type BankOperation =
+export type BankOperation = { readonly operationId: string; readonly terminal: Terminal } & (
   | {
       readonly kind: 'authorise';
-      readonly operationId: string;
-      readonly terminal: Terminal;
       readonly amount: Money;
       readonly card: CardReference;
       /** In one step, or a hold that is captured or reversed later. */
@@ -48,43 +46,18 @@ export type BankOperation =
       readonly payer: { readonly ip?: string; readonly email?: string; readonly fingerprint?: string };
     }
   | {
-      /** Of the whole hold or a part; the rest is given back to the payer. */
-      readonly kind: 'capture';
-      readonly operationId: string;
-      readonly terminal: Terminal;
+      /** A capture is of the whole hold or a part; the rest is given back to the payer. */
+      readonly kind: 'capture' | 'refund';
       readonly originalOperationId: string;
       readonly amount: Money;
     }
-  | {
-      /** Takes back an authorisation, known or unknown, that was not captured, or a one-step charge of unknown outcome. */
-      readonly kind: 'reverse';
-      readonly operationId: string;
-      readonly terminal: Terminal;
-      readonly originalOperationId: string;
-    }
-  | {
-      readonly kind: 'refund';
-      readonly operationId: string;
-      readonly terminal: Terminal;
-      readonly originalOperationId: string;
-      readonly amount: Money;
-    }
-  | {
-      /** To a card, at once and for good: it is never reversed. */
-      readonly kind: 'payout';
-      readonly operationId: string;
-      readonly terminal: Terminal;
-      readonly amount: Money;
-      readonly card: CardReference;
-    }
-  | {
-      /** Whether a card takes payouts of that currency. It moves no money. */
-      readonly kind: 'verify';
-      readonly operationId: string;
-      readonly terminal: Terminal;
-      readonly currency: Currency;
-      readonly card: CardReference;
-    };
+  /** Takes back an authorisation, known or unknown, that was not captured, or a one-step charge of unknown outcome. */
+  | { readonly kind: 'reverse'; readonly originalOperationId: string }
+  /** To a card, at once and for good: it is never reversed. */
+  | { readonly kind: 'payout'; readonly amount: Money; readonly card: CardReference }
+  /** Whether a card takes payouts of that currency. It moves no money. */
+  | { readonly kind: 'verify'; readonly currency: Currency; readonly card: CardReference }
+);
 
 /** A page the payer's browser must visit. */
 export type Interaction =

@@ -2,7 +2,18 @@
 // primary keys, whatever the size of the book, so that a walk through millions disturbs nobody. What is plainly equal is
 // counted there; all else comes back in pairs, for src/acquiring/reconciliation/domain/difference.ts to classify.
 import type { Database } from '../../platform/database/database.ts';
-import { statement } from '../../platform/database/statement.ts';
+import {
+  flag,
+  instant,
+  list,
+  minorUnits,
+  object,
+  oneOf,
+  optional,
+  text,
+  wholeNumber,
+} from '../../platform/database/codec.ts';
+import { statement, stored } from '../../platform/database/statement.ts';
 import type { BankLine, ExpectedEntry, Pair } from './domain/difference.ts';
 import { expectedColumns, type ReconciliationSource } from './domain/reconciliation-source.ts';
 
@@ -23,8 +34,37 @@ export type Comparison = {
 export const beforeAllIds = ' ';
 export const afterAllIds = '~';
 
-const instant = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+const instantText = (column: string) =>
+  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 const digitsShown = (mask: string) => `left(${mask}, 6) || right(${mask}, 4)`;
+
+/** What both sides have. The currency is as the bank says it. */
+const content = {
+  kind: text,
+  sign: wholeNumber,
+  minor: minorUnits,
+  currency: text,
+  originalId: optional(text),
+  cardMask: optional(text),
+};
+const pair = object<Pair>({
+  operationId: text,
+  isCounterpartBooked: flag,
+  ours: optional(
+    object<ExpectedEntry>({
+      ...content,
+      bankId: optional(text),
+      certainty: oneOf('done', 'open', 'never', 'undone', 'undoes', 'may'),
+      object: text,
+      objectId: text,
+      status: text,
+      partyId: text,
+      askedAt: optional(instant),
+      knownAt: optional(instant),
+    }),
+  ),
+  line: optional(object<BankLine>({ ...content, sequence: wholeNumber, copy: wholeNumber, at: instant })),
+});
 
 /** To be called once in a program: its statements have names. */
 export function comparisonWith(rooms: readonly ReconciliationSource[]): Comparison {
@@ -44,7 +84,7 @@ export function comparisonWith(rooms: readonly ReconciliationSource[]): Comparis
   const comparePage = statement({
     name: 'compare_with_bank',
     parameters: { run_id: 'text', bank_id: 'text', first: 'text', last: 'text' },
-    row: { equal: 'int8', pairs: 'json' },
+    row: { equal: 'int8', pairs: stored('json', list(pair)) },
     text: `
       with ours as (
         ${rooms.map(({ operations }) => `select ${columns} from (${operations}) as room`).join('\n        union all\n')}
@@ -72,12 +112,12 @@ export function comparisonWith(rooms: readonly ReconciliationSource[]): Comparis
             'ours', case when certainty is not null then json_build_object(
               'bankId', bank_id, 'kind', ours.kind, 'sign', ours.sign, 'minor', ours.amount_minor, 'currency', ours.currency,
               'originalId', ours.original_id, 'cardMask', ours.card_mask, 'certainty', certainty, 'object', object,
-              'objectId', object_id, 'status', status, 'partyId', party_id, 'askedAt', ${instant('asked_at')},
-              'knownAt', ${instant('known_at')}) end,
+              'objectId', object_id, 'status', status, 'partyId', party_id, 'askedAt', ${instantText('asked_at')},
+              'knownAt', ${instantText('known_at')}) end,
             'line', case when sequence is not null then json_build_object(
               'sequence', sequence, 'copy', copy, 'kind', line.kind, 'sign', line.sign, 'minor', line.amount_minor,
               'currency', line.currency, 'originalId', line.original_id, 'cardMask', line.card_mask,
-              'at', ${instant('booked_at')}) end)) as pair
+              'at', ${instantText('booked_at')}) end)) as pair
         from ours full join line using (operation_id)
       )
       select count(*) filter (where verdict = 'equal') as equal,
@@ -92,23 +132,7 @@ export function comparisonWith(rooms: readonly ReconciliationSource[]): Comparis
     },
     async compare(db, { runId, bankId }, { first, last }) {
       const [row] = await db.run(comparePage, { run_id: runId, bank_id: bankId, first, last });
-      const pairs = (row?.pairs ?? []) as PairJson[];
-      return { equal: Number(row?.equal ?? 0n), pairs: pairs.map(pairFromJson) };
+      return { equal: Number(row?.equal ?? 0n), pairs: row?.pairs ?? [] };
     },
-  };
-}
-
-/** Amounts are far below 2^53. */
-type Minor<Side> = Omit<Side, 'minor'> & { readonly minor: number };
-type PairJson = Omit<Pair, 'ours' | 'line'> & {
-  readonly ours?: Minor<ExpectedEntry>;
-  readonly line?: Minor<BankLine>;
-};
-
-function pairFromJson({ ours, line, ...pair }: PairJson): Pair {
-  return {
-    ...pair,
-    ...(ours ? { ours: { ...ours, minor: BigInt(ours.minor) } } : {}),
-    ...(line ? { line: { ...line, minor: BigInt(line.minor) } } : {}),
   };
 }

@@ -1,13 +1,63 @@
 // Banks and terminals in SQL.
-import { statement } from '../../platform/database/statement.ts';
+import { columnList, parameterList, statement, type Columns } from '../../platform/database/statement.ts';
 
-export const readTerminals = statement({
-  name: 'read_terminals',
-  parameters: { party_id: 'text', shop_id: 'text' },
-  row: { terminal_id: 'text', bank_id: 'text', merchant_id: 'text', descriptor: 'text', is_retired: 'bool' },
-  text: `select terminal_id, bank_id, merchant_id, descriptor, retired_at is not null as is_retired from terminal
-         where party_id = :party_id and shop_id = :shop_id order by priority, terminal_id`,
-});
+const namedAtBank = {
+  terminal_id: 'text',
+  bank_id: 'text',
+  merchant_id: 'text',
+  descriptor: 'text',
+} as const;
+
+/** Of those of shops, and of those for payouts, which have no shop. */
+function terminalStatements<const Owner extends Columns>(
+  table: 'terminal' | 'payout_terminal',
+  owner: Owner & { readonly party_id: 'text' },
+) {
+  const columns = { ...owner, ...namedAtBank, priority: 'int4', created_at: 'timestamptz' } as const;
+  const key = [...Object.keys(owner), 'terminal_id'];
+  const equal = (keys: readonly string[]) => keys.map((name) => `${name} = :${name}`).join(' and ');
+  return {
+    read: statement({
+      name: `read_${table}s`,
+      parameters: owner,
+      row: { ...namedAtBank, is_retired: 'bool' },
+      text: `select ${columnList(namedAtBank)}, retired_at is not null as is_retired from ${table}
+             where ${equal(Object.keys(owner))} order by priority, terminal_id`,
+    }),
+    /** No row when it is there with another bank: payments that were made through it are asked about at that one. */
+    upsert: statement({
+      name: `upsert_${table}`,
+      parameters: columns,
+      row: { terminal_id: 'text' },
+      text: `insert into ${table} (${columnList(columns)})
+             values (${parameterList(columns)})
+             on conflict (${key.join(', ')}) do update
+               set merchant_id = excluded.merchant_id, descriptor = excluded.descriptor,
+                   priority = excluded.priority, retired_at = null
+               where ${table}.bank_id = excluded.bank_id
+             returning terminal_id`,
+    }),
+    /** Of the terminals a sandbox makes for itself, which have the two priorities from `:first` on. */
+    putFirst: statement({
+      name: `put_${table}s_first`,
+      parameters: { party_id: 'text', bank_id: 'text', first: 'int4' },
+      row: {},
+      text: `update ${table} set priority = case when bank_id = :bank_id then :first else :first + 1 end
+             where party_id = :party_id and priority in (:first, :first + 1)`,
+    }),
+    retire: statement({
+      name: `retire_${table}`,
+      parameters: { ...owner, terminal_id: 'text', now: 'timestamptz' },
+      row: { terminal_id: 'text' },
+      text: `update ${table} set retired_at = coalesce(retired_at, :now)
+             where ${equal(key)}
+             returning terminal_id`,
+    }),
+  };
+}
+
+export const shopTerminals = terminalStatements('terminal', { party_id: 'text', shop_id: 'text' });
+export const payoutTerminals = terminalStatements('payout_terminal', { party_id: 'text' });
 
 /** Those for payouts have no shop. */
 export const listTerminals = statement({
@@ -29,49 +79,6 @@ export const listTerminals = statement({
            select party_id, null, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at from payout_terminal
          ) as terminal
          where party_id = :party_id order by shop_id nulls last, retired_at is not null, priority, terminal_id`,
-});
-
-/** No row when it is there with another bank: payments that were made through it are asked about at that one. */
-export const upsertTerminal = statement({
-  name: 'upsert_terminal',
-  parameters: {
-    party_id: 'text',
-    shop_id: 'text',
-    terminal_id: 'text',
-    bank_id: 'text',
-    merchant_id: 'text',
-    descriptor: 'text',
-    priority: 'int4',
-    created_at: 'timestamptz',
-  },
-  row: { terminal_id: 'text' },
-  text: `insert into terminal
-           (party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, created_at)
-         values
-           (:party_id, :shop_id, :terminal_id, :bank_id, :merchant_id, :descriptor, :priority, :created_at)
-         on conflict (party_id, shop_id, terminal_id) do update
-           set merchant_id = excluded.merchant_id, descriptor = excluded.descriptor,
-               priority = excluded.priority, retired_at = null
-           where terminal.bank_id = excluded.bank_id
-         returning terminal_id`,
-});
-
-/** Of the terminals a sandbox makes for itself, which have the two priorities from `:first` on. */
-export const putTerminalsFirst = statement({
-  name: 'put_terminals_first',
-  parameters: { party_id: 'text', bank_id: 'text', first: 'int4' },
-  row: {},
-  text: `update terminal set priority = case when bank_id = :bank_id then :first else :first + 1 end
-         where party_id = :party_id and priority in (:first, :first + 1)`,
-});
-
-export const retireTerminal = statement({
-  name: 'retire_terminal',
-  parameters: { party_id: 'text', shop_id: 'text', terminal_id: 'text', now: 'timestamptz' },
-  row: { terminal_id: 'text' },
-  text: `update terminal set retired_at = coalesce(retired_at, :now)
-         where party_id = :party_id and shop_id = :shop_id and terminal_id = :terminal_id
-         returning terminal_id`,
 });
 
 export const readBank = statement({
@@ -120,51 +127,4 @@ export const deleteBank = statement({
            delete from bank where bank_id = :bank_id and (select terminals from kept) = 0 returning bank_id
          )
          select exists (select from gone) as is_deleted, terminals from kept`,
-});
-
-export const readPayoutTerminals = statement({
-  name: 'read_payout_terminals',
-  parameters: { party_id: 'text' },
-  row: { terminal_id: 'text', bank_id: 'text', merchant_id: 'text', descriptor: 'text', is_retired: 'bool' },
-  text: `select terminal_id, bank_id, merchant_id, descriptor, retired_at is not null as is_retired from payout_terminal
-         where party_id = :party_id order by priority, terminal_id`,
-});
-
-/** Of the one a sandbox makes for itself, as with those of its shops. */
-export const putPayoutTerminalFirst = statement({
-  name: 'put_payout_terminal_first',
-  parameters: { party_id: 'text', bank_id: 'text', first: 'int4' },
-  row: {},
-  text: `update payout_terminal set priority = case when bank_id = :bank_id then :first else :first + 1 end
-         where party_id = :party_id and priority in (:first, :first + 1)`,
-});
-
-export const retirePayoutTerminal = statement({
-  name: 'retire_payout_terminal',
-  parameters: { party_id: 'text', terminal_id: 'text', now: 'timestamptz' },
-  row: { terminal_id: 'text' },
-  text: `update payout_terminal set retired_at = coalesce(retired_at, :now)
-         where party_id = :party_id and terminal_id = :terminal_id
-         returning terminal_id`,
-});
-
-export const upsertPayoutTerminal = statement({
-  name: 'upsert_payout_terminal',
-  parameters: {
-    party_id: 'text',
-    terminal_id: 'text',
-    bank_id: 'text',
-    merchant_id: 'text',
-    descriptor: 'text',
-    priority: 'int4',
-    created_at: 'timestamptz',
-  },
-  row: { terminal_id: 'text' },
-  text: `insert into payout_terminal (party_id, terminal_id, bank_id, merchant_id, descriptor, priority, created_at)
-         values (:party_id, :terminal_id, :bank_id, :merchant_id, :descriptor, :priority, :created_at)
-         on conflict (party_id, terminal_id) do update
-           set merchant_id = excluded.merchant_id, descriptor = excluded.descriptor,
-               priority = excluded.priority, retired_at = null
-           where payout_terminal.bank_id = excluded.bank_id
-         returning terminal_id`,
 });

@@ -1,10 +1,5 @@
 // mandate terminal: through which banks the shops of a merchant take cards, and the merchant pays out to cards.
-import {
-  listBanks,
-  listTerminals,
-  retirePayoutTerminal,
-  retireTerminal,
-} from '../../acquiring/store/banks.ts';
+import { listBanks, listTerminals, payoutTerminals, shopTerminals } from '../../acquiring/store/banks.ts';
 import { readParty, readShop } from '../../merchants/store/parties.ts';
 import type { Foundation } from '../../app/compose.ts';
 import { withBanks } from './banks.ts';
@@ -102,8 +97,8 @@ export async function removeTerminal(id: string, options: Owner): Promise<void> 
   const rows = await withFoundation(({ database, ports }) => {
     const retired = { party_id: party, terminal_id: id, now: ports.clock.now() };
     return shop === undefined
-      ? database.run(retirePayoutTerminal, retired)
-      : database.run(retireTerminal, { ...retired, shop_id: shop });
+      ? database.run(payoutTerminals.retire, retired)
+      : database.run(shopTerminals.retire, { ...retired, shop_id: shop });
   });
   if (rows.length === 0) {
     const owner = shop === undefined ? `party ${party} pays out through` : `shop ${shop} has`;

@@ -1,5 +1,5 @@
 // mandate payout recover: what a bank has paid and a restored database does not know, written down from the bank's own book.
-import { listBanks, readPayoutTerminals } from '../../acquiring/store/banks.ts';
+import { listBanks, payoutTerminals } from '../../acquiring/store/banks.ts';
 import { parseInstant, type Instant } from '../../clock.ts';
 import { buildService, type Foundation } from '../../app/compose.ts';
 import { readParty } from '../../merchants/store/parties.ts';
@@ -140,7 +140,7 @@ async function linesOf(book: BankReport, operationId: string): Promise<PaidLine[
 
 /** The one in use, or one that was: it is not used any more, and names who paid. */
 async function routeOf({ database }: Foundation, partyId: string, bankId: string): Promise<Route> {
-  const rows = await database.run(readPayoutTerminals, { party_id: partyId });
+  const rows = await database.run(payoutTerminals.read, { party_id: partyId });
   const there = rows.filter((row) => row.bank_id === bankId);
   const row = there.find(({ is_retired }) => !is_retired) ?? there[0];
   if (!row)

@@ -16,6 +16,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 import type { PayoutRules } from '../payout-rules.ts';
 import type { Ids } from '../../ids.ts';
+import { defined } from '../../defined.ts';
 import type { Banks } from '../../acquiring/banks.ts';
 
 type Deps = {
@@ -83,7 +84,7 @@ export const createWithdrawal = endpoint({
         if (!decision.ok) return decision;
         // Asked last: who is told a bank that was away is to try it. Whose wallet it is pays out through his own.
         const route = await banks.payoutRouteOf(decision.value.terms.walletPartyId);
-        const terms = { ...decision.value.terms, ...(route ? { route } : {}) };
+        const terms = { ...decision.value.terms, ...defined({ route }) };
         const isOthers = terms.walletPartyId !== terms.partyId;
         const stored = await storeNewWithdrawal(
           db,
@@ -137,10 +138,10 @@ async function whatIsAround(
   if (!party) return undefined;
   const wallet = await findWallet(db, null, body.wallet);
   const stored = await findDestination(db, null, body.destination);
-  const destination = stored?.destination;
-  const walletGrant = body.walletGrant && (await findGrant(db, 'wallet', body.walletGrant));
-  const destinationGrant =
-    body.destinationGrant && (await findGrant(db, 'destination', body.destinationGrant));
+  const grant = async (kind: 'wallet' | 'destination', token: string | undefined) =>
+    token === undefined ? undefined : findGrant(db, kind, token);
+  const walletGrant = await grant('wallet', body.walletGrant);
+  const destinationGrant = await grant('destination', body.destinationGrant);
   // Whose wallet it is agreed on limits and fees.
   const agreed = await payouts.termsOf(wallet?.partyId ?? partyId);
   const { amount, currency } = body.body;
@@ -148,9 +149,6 @@ async function whatIsAround(
     party,
     limits: agreed.limitsOf(wallet?.level ?? 'anonymous', currency),
     feeMinor: agreed.feeMinorOf({ minor: BigInt(amount), currency }),
-    ...(wallet ? { wallet } : {}),
-    ...(destination ? { destination } : {}),
-    ...(walletGrant ? { walletGrant } : {}),
-    ...(destinationGrant ? { destinationGrant } : {}),
+    ...defined({ wallet, destination: stored?.destination, walletGrant, destinationGrant }),
   };
 }

@@ -3,7 +3,8 @@ import { Type, type Static } from 'typebox';
 import { passesLuhn } from '../../cards/domain/card.ts';
 import { CurrencyCode, DateTime } from '../../platform/http/schemas.ts';
 import { publicStatus, type Destination } from '../domain/destination.ts';
-import { Failure, failureBody } from '../../wallets/api/failure-schema.ts';
+import { Failure } from '../../wallets/api/failure-schema.ts';
+import { nestedFailure } from '../../wallets/domain/failure-path.ts';
 import {
   AnyID,
   EntityName,
@@ -90,7 +91,7 @@ export function destinationBody(destination: Destination): Static<typeof Destina
     currency,
     resource: { type: resourceType, token: `d1.${id}`, bin, lastDigits, paymentSystem },
     status: publicStatus[state.status],
-    ...(state.status === 'refused' ? { failure: failureBody(state.failure) } : {}),
+    ...(state.status === 'refused' ? { failure: nestedFailure(state.failure) } : {}),
     isBlocked,
     createdAt,
     ...givenBody(destination),

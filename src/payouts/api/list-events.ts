@@ -1,21 +1,25 @@
 // Polling: what happened to a withdrawal, and to a destination, from the log.
-import { anything } from '../../platform/database/codec.ts';
-import { Type, type Static } from 'typebox';
+import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime } from '../../platform/http/schemas.ts';
 import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
 import { logReader } from '../../platform/events/read-log.ts';
 import { accept, refuse } from '../../refusal.ts';
-import type { DestinationFact } from '../domain/destination.ts';
 import { DestinationPath } from './destination-schema.ts';
-import { Failure, failureBody } from '../../wallets/api/failure-schema.ts';
+import { Failure } from '../../wallets/api/failure-schema.ts';
+import { nestedFailure, type PayoutFailure } from '../../wallets/domain/failure-path.ts';
 import { AnyID } from '../../identities/api/shared-schema.ts';
-import type { WithdrawalFact } from '../domain/withdrawal.ts';
+import {
+  destinationFact,
+  withdrawalFact,
+  type DestinationLogFact,
+  type WithdrawalLogFact,
+} from '../store/codec.ts';
 import { WithdrawalPath } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 
-const readWithdrawalLog = logReader('withdrawal', anything);
-const readDestinationLog = logReader('destination', anything);
+const readWithdrawalLog = logReader('withdrawal', withdrawalFact);
+const readDestinationLog = logReader('destination', destinationFact);
 
 const EventQuery = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 1_000 }),
@@ -44,11 +48,22 @@ const eventSchema = (title: string, change: string, statuses: readonly string[])
     { title },
   );
 
-const WithdrawalEvent = eventSchema('WithdrawalEvent', 'WithdrawalStatusChanged', [
-  'Pending',
-  'Succeeded',
-  'Failed',
-]);
+const withdrawalStatuses = {
+  withdrawal_started: 'Pending',
+  withdrawal_succeeded: 'Succeeded',
+  withdrawal_failed: 'Failed',
+} as const satisfies Record<WithdrawalLogFact['type'], string>;
+const WithdrawalEvent = eventSchema(
+  'WithdrawalEvent',
+  'WithdrawalStatusChanged',
+  Object.values(withdrawalStatuses),
+);
+/** Of a check that told nothing there is none: the operator reads why in his list, should nothing ever be known. */
+const destinationStatuses = {
+  destination_created: 'Unauthorized',
+  destination_authorized: 'Authorized',
+  destination_refused: 'Unauthorized',
+} as const satisfies Partial<Record<DestinationLogFact['type'], string>>;
 const DestinationEvent = eventSchema('DestinationEvent', 'DestinationStatusChanged', [
   'Unauthorized',
   'Authorized',
@@ -117,43 +132,23 @@ export const listDestinationEvents = endpoint({
   },
 });
 
-function withdrawalEventBody({
-  sequence,
-  createdAt,
-  facts,
-}: LoggedEvent<unknown>): Static<typeof WithdrawalEvent> {
-  const changes = (facts as WithdrawalFact[]).map((fact) => {
-    const type = 'WithdrawalStatusChanged';
-    switch (fact.type) {
-      case 'withdrawal_started':
-        return { type, status: 'Pending' };
-      case 'withdrawal_succeeded':
-        return { type, status: 'Succeeded' };
-      case 'withdrawal_failed':
-        return { type, status: 'Failed', failure: failureBody(fact.failure) };
-    }
-  });
-  return { eventID: sequence, occuredAt: createdAt, changes };
+function withdrawalEventBody(event: LoggedEvent<WithdrawalLogFact>) {
+  return eventBody('WithdrawalStatusChanged', withdrawalStatuses, event);
 }
 
-function destinationEventBody({
-  sequence,
-  createdAt,
-  facts,
-}: LoggedEvent<unknown>): Static<typeof DestinationEvent> {
-  const changes = (facts as DestinationFact[]).flatMap((fact) => {
-    const type = 'DestinationStatusChanged';
-    switch (fact.type) {
-      case 'destination_created':
-        return { type, status: 'Unauthorized' };
-      case 'destination_authorized':
-        return { type, status: 'Authorized' };
-      case 'destination_refused':
-        return { type, status: 'Unauthorized', failure: failureBody(fact.failure) };
-      // Whether a card takes payouts is not known by it; the operator reads why in his list, should it never be.
-      case 'destination_check_failed':
-        return [];
-    }
+function destinationEventBody(event: LoggedEvent<DestinationLogFact>) {
+  return eventBody('DestinationStatusChanged', destinationStatuses, event);
+}
+
+function eventBody(
+  type: string,
+  statuses: Partial<Readonly<Record<string, string>>>,
+  event: LoggedEvent<{ readonly type: string; readonly failure?: PayoutFailure }>,
+) {
+  const changes = event.facts.flatMap((fact) => {
+    const status = statuses[fact.type];
+    if (status === undefined) return [];
+    return [{ type, status, ...(fact.failure ? { failure: nestedFailure(fact.failure) } : {}) }];
   });
-  return { eventID: sequence, occuredAt: createdAt, changes };
+  return { eventID: event.sequence, occuredAt: event.createdAt, changes };
 }

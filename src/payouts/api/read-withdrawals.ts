@@ -6,8 +6,11 @@ import { accept, refuse } from '../../refusal.ts';
 import { listed, PageQuery, pageSchema } from '../../identities/api/list-page.ts';
 import { Moments, rangeOf } from '../../identities/api/list-filters.ts';
 import { AnyID, AssetParams, PayoutExternalID } from '../../identities/api/shared-schema.ts';
-import { findWithdrawal as readOne, findWithdrawalByExternalId } from '../store/withdrawals.ts';
-import { listWithdrawals as readList } from '../store/withdrawal-search.ts';
+import {
+  findWithdrawal as readOne,
+  findWithdrawalByExternalId,
+  listWithdrawals as readList,
+} from '../store/withdrawals.ts';
 import { withdrawalBody, WithdrawalPath, WithdrawalSchema, WithdrawalStatus } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 

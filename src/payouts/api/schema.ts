@@ -1,7 +1,8 @@
 // Withdrawals as the API takes and shows them.
 import { Type, type Static } from 'typebox';
 import { DateTime } from '../../platform/http/schemas.ts';
-import { Failure, failureBody } from '../../wallets/api/failure-schema.ts';
+import { Failure } from '../../wallets/api/failure-schema.ts';
+import { nestedFailure } from '../../wallets/domain/failure-path.ts';
 import {
   AnyID,
   Asset,
@@ -58,7 +59,7 @@ export function withdrawalBody(withdrawal: Withdrawal): Static<typeof Withdrawal
     body: assetBody(amount),
     ...(feeMinor === 0n ? {} : { fee: assetBody({ minor: feeMinor, currency: amount.currency }) }),
     status: publicStatus[state.status],
-    ...(state.status === 'failed' ? { failure: failureBody(state.failure) } : {}),
+    ...(state.status === 'failed' ? { failure: nestedFailure(state.failure) } : {}),
     createdAt,
     ...givenBody(withdrawal),
   };

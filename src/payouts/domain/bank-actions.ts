@@ -1,23 +1,12 @@
-// What the bank is asked about a withdrawal, and what its answers mean. A payout cannot be taken back: an answer that proves
-// nothing leaves the money set aside and the withdrawal pending, however long it takes. It is sent again only when the
-// bank has said that it never saw it, and then as the same operation.
+// What the bank's answers mean for a withdrawal. A payout cannot be taken back: an answer that proves nothing leaves the money set
+// aside and the withdrawal pending, however long it takes.
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { epochMsOf, laterBy, type Instant } from '../../clock.ts';
 import { failureOfDecline } from './payout-failure.ts';
 import type { Withdrawal, WithdrawalEnd } from './withdrawal.ts';
 
-export type NextAction = { readonly do: 'send' } | { readonly do: 'inquire' } | { readonly do: 'nothing' };
-
-/** The first attempt is the only one before which nobody can have sent it. */
-export function nextAction(withdrawal: Withdrawal, attempt: number): NextAction {
-  if (withdrawal.state.status !== 'sending') return { do: 'nothing' };
-  return { do: attempt === 1 ? 'send' : 'inquire' };
-}
-
 export type Interpretation =
   | { readonly fact: WithdrawalEnd }
-  /** The bank has proved that it never had it. */
-  | { readonly send: true }
   | { readonly again: Instant; readonly why: string }
   /** Nobody knows, and it has been asked for long enough: an operator has to find out. */
   | { readonly unknown: string };
@@ -29,7 +18,7 @@ export function interpret(withdrawal: Withdrawal, answer: BankResponse, now: Ins
     case 'declined':
       return { fact: { type: 'withdrawal_failed', failure: failureOfDecline(answer) } };
     case 'notFound':
-      return { send: true };
+      return { unknown: 'the bank does not find what it was sent' };
     case 'pending':
     case 'payerNeeded':
       return notYet(withdrawal, now, `the bank says ${answer.outcome}`);

@@ -42,12 +42,13 @@ const usualLimits: Readonly<Record<ModeName, Readonly<Record<Level, UsualLimits>
 export function usualLimitsOf(livemode: boolean, level: Level, currency: Currency): PayoutLimits {
   const { perPayout, perDay, perMonth, payoutsPerDay } = usualLimits[modeName(livemode)][level];
   const unitMinor = 10n ** BigInt(decimalsOf(currency));
-  return {
-    perPayoutMinor: perPayout * unitMinor,
-    ...(perDay === undefined ? {} : { perDayMinor: perDay * unitMinor }),
-    ...(perMonth === undefined ? {} : { perMonthMinor: perMonth * unitMinor }),
-    ...defined({ payoutsPerDay }),
-  };
+  const inMinor = (units: bigint | undefined) => units && units * unitMinor;
+  return defined({
+    perPayoutMinor: inMinor(perPayout),
+    perDayMinor: inMinor(perDay),
+    perMonthMinor: inMinor(perMonth),
+    payoutsPerDay,
+  });
 }
 
 export function countsTurnover({ perDayMinor, perMonthMinor, payoutsPerDay }: PayoutLimits): boolean {

@@ -1,6 +1,6 @@
 // A withdrawal the bank has paid and this database lost, because it was restored to a moment before: what may be written down of
 // it, and why not. What it was worth is the bank's word; an operator says whose it was. Pure.
-import type { Instant } from '../../clock.ts';
+import type { BankLine } from '../../acquiring/reconciliation/domain/difference.ts';
 import { isKnownCurrency } from '../../money.ts';
 import type { Destination } from './destination.ts';
 import type { PayoutLimits } from './payout-limits.ts';
@@ -9,16 +9,7 @@ import { isCovered, termsFor, type Grant } from './commands.ts';
 import { withdrawalOfOperation, type Route, type WithdrawalFact } from './withdrawal.ts';
 import { defined } from '../../defined.ts';
 
-/** A line of the bank's book. */
-export type PaidLine = {
-  readonly operationId: string;
-  readonly kind: string;
-  readonly sign: number;
-  readonly minor: bigint;
-  readonly currency: string;
-  readonly at: Instant;
-  readonly cardMask?: string;
-};
+export type PaidLine = Omit<BankLine, 'sequence' | 'copy' | 'originalId'> & { readonly operationId: string };
 
 /** What the bank has paid, and the withdrawal it paid it for. */
 export type Paid = { readonly withdrawalId: string; readonly line: PaidLine };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { laterBy, parseInstant, type Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
-import { interpret, nextAction } from './bank-actions.ts';
+import { interpret } from './bank-actions.ts';
 import {
   evolve,
   operationIdOf,
@@ -65,21 +65,11 @@ describe('the lifecycle', () => {
   });
 });
 
-describe('what is next', () => {
-  test('is sent by its maker alone; whoever comes later asks first', () => {
-    expect(nextAction(withdrawal('sending'), 1)).toEqual({ do: 'send' });
-    expect(nextAction(withdrawal('sending'), 2)).toEqual({ do: 'inquire' });
-    expect(nextAction(withdrawal('sending'), 14)).toEqual({ do: 'inquire' });
-    expect(nextAction(withdrawal('succeeded'), 1)).toEqual({ do: 'nothing' });
-    expect(nextAction(withdrawal('failed'), 1)).toEqual({ do: 'nothing' });
-  });
-
-  test('has one name with the bank, that follows from its own', () => {
-    expect(operationIdOf(withdrawal('sending'))).toBe('W1.p');
-    expect(withdrawalOfOperation('W1.p')).toEqual(['W1']);
-    for (const other of ['W1', 'W1.v1', 'W1.1.a', 'W1.p.a', '.p', ''])
-      expect(withdrawalOfOperation(other)).toBeUndefined();
-  });
+test('has one name with the bank, that follows from its own', () => {
+  expect(operationIdOf(withdrawal('sending'))).toBe('W1.p');
+  expect(withdrawalOfOperation('W1.p')).toEqual(['W1']);
+  for (const other of ['W1', 'W1.v1', 'W1.1.a', 'W1.p.a', '.p', ''])
+    expect(withdrawalOfOperation(other)).toBeUndefined();
 });
 
 describe('what an answer means', () => {
@@ -103,12 +93,8 @@ describe('what an answer means', () => {
     });
   });
 
-  test('only a proof that it was never seen lets it be sent again', () => {
-    expect(mean({ outcome: 'notFound' })).toEqual({ send: true });
-    for (const outcome of ['unknown', 'notSent'] as const) {
-      expect(mean({ outcome, why: 'silence' })).not.toHaveProperty('send');
-    }
-    expect(mean({ outcome: 'pending' })).not.toHaveProperty('send');
+  test('what the bank does not find although it was sent, an operator has to find', () => {
+    expect(mean({ outcome: 'notFound' })).toEqual({ unknown: 'the bank does not find what it was sent' });
   });
 
   test.each([

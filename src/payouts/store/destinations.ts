@@ -1,5 +1,5 @@
 // Destinations in SQL. A change is one statement: the row, guarded by its version, its event, and when to look again.
-import type { CardDetails } from '../../cards/domain/card.ts';
+import { cardDetails } from '../../cards/store/codec.ts';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import {
@@ -7,25 +7,24 @@ import {
   readByExternalId,
   type FoundByExternalId,
 } from '../../platform/database/external-id.ts';
-import { statement, type Values } from '../../platform/database/statement.ts';
-import { appendEvent, changedAt, changedParameters, createdParameters } from '../../platform/events/log.ts';
-import type { Currency } from '../../money.ts';
+import { anything, currency, oneOf } from '../../platform/database/codec.ts';
+import {
+  columnList,
+  parameterList,
+  statement,
+  stored,
+  type Values,
+} from '../../platform/database/statement.ts';
+import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
 import {
   stateAfter,
   type Destination,
   type DestinationFact,
   type DestinationState,
-  type DestinationStatus,
 } from '../domain/destination.ts';
-import type { PayoutFailure } from '../../wallets/domain/failure-path.ts';
-import {
-  isBlockedSql,
-  joinIdentity,
-  columnList,
-  listStatement,
-  parameterList,
-} from '../../identities/store/sql-fragments.ts';
+import { isBlockedSql, joinIdentity, listStatement } from '../../identities/store/sql-fragments.ts';
 import { defined } from '../../defined.ts';
+import { destinationFact, failure } from './codec.ts';
 import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';
 
 export type StoredDestination = { readonly destination: Destination; readonly version: number };
@@ -36,13 +35,13 @@ const columns = {
   identity_id: 'text',
   version: 'int4',
   name: 'text',
-  currency: 'text',
-  status: 'text',
+  currency: stored('text', currency),
+  status: stored('text', oneOf('checking', 'authorized', 'refused')),
   created_at: 'timestamptz',
   card_token: 'text',
-  card: 'json',
-  failure: 'json?',
-  metadata: 'json?',
+  card: stored('json', cardDetails),
+  failure: stored('json?', failure),
+  metadata: stored('json?', anything),
   external_id: 'text?',
 } as const;
 
@@ -55,7 +54,7 @@ const insertDestination = statement({
   name: 'insert_destination',
   parameters: {
     ...columns,
-    ...createdParameters,
+    ...createdWith(destinationFact),
     fingerprint: 'bytea',
     wake_at: 'timestamptz',
     attempts: 'int4',
@@ -73,11 +72,11 @@ const insertDestination = statement({
 const changeDestinationRow = statement({
   name: 'change_destination',
   parameters: {
-    ...changedParameters,
+    ...changedWith(destinationFact),
     destination_id: 'text',
     version: 'int4',
-    status: 'text',
-    failure: 'json?',
+    status: columns.status,
+    failure: columns.failure,
   },
   row: { version: 'int4' },
   text: `
@@ -211,10 +210,10 @@ function storedFromRow(row: Values<typeof readColumns>): StoredDestination {
       partyId: row.party_id,
       identityId: row.identity_id,
       name: row.name,
-      currency: row.currency as Currency,
+      currency: row.currency,
       createdAt: row.created_at,
       cardToken: row.card_token,
-      card: row.card as CardDetails,
+      card: row.card,
       ...defined({ metadata: row.metadata, externalId: row.external_id }),
       state: stateFromRow(row),
       isBlocked: row.is_blocked,
@@ -223,7 +222,8 @@ function storedFromRow(row: Values<typeof readColumns>): StoredDestination {
   };
 }
 
-function stateFromRow({ status, failure }: { status: string; failure: unknown }): DestinationState {
-  if (status === 'refused') return { status, failure: failure as PayoutFailure };
-  return { status: status as Exclude<DestinationStatus, 'refused'> };
+function stateFromRow({ status, failure: why }: Values<typeof readColumns>): DestinationState {
+  if (status !== 'refused') return { status };
+  if (why === null) throw new Error('a destination was refused without a reason');
+  return { status, failure: why };
 }

@@ -3,38 +3,33 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { statement } from '../../platform/database/statement.ts';
+import { columnList, parameterList, statement } from '../../platform/database/statement.ts';
 import { randomText } from '../../ids.ts';
 import type { Grant } from '../domain/commands.ts';
 
+const columns = {
+  grant_id: 'text',
+  token_hash: 'bytea',
+  kind: 'text',
+  entity_id: 'text',
+  amount_minor: 'int8?',
+  currency: 'text?',
+  valid_until: 'timestamptz',
+} as const;
+
 const insertGrant = statement({
   name: 'insert_payout_grant',
-  parameters: {
-    grant_id: 'text',
-    token_hash: 'bytea',
-    kind: 'text',
-    entity_id: 'text',
-    amount_minor: 'int8?',
-    currency: 'text?',
-    valid_until: 'timestamptz',
-  },
+  parameters: columns,
   row: {},
-  text: `insert into payout_grant (grant_id, token_hash, kind, entity_id, amount_minor, currency, valid_until)
-         values (:grant_id, :token_hash, :kind, :entity_id, :amount_minor, :currency, :valid_until)`,
+  text: `insert into payout_grant (${columnList(columns)})
+         values (${parameterList(columns)})`,
 });
 
 const readGrant = statement({
   name: 'read_payout_grant',
   parameters: { grant_id: 'text', kind: 'text' },
-  row: {
-    token_hash: 'bytea',
-    entity_id: 'text',
-    amount_minor: 'int8?',
-    currency: 'text?',
-    valid_until: 'timestamptz',
-    used_by: 'text?',
-  },
-  text: `select token_hash, entity_id, amount_minor, currency, valid_until, used_by from payout_grant
+  row: { ...columns, used_by: 'text?' },
+  text: `select ${columnList(columns)}, used_by from payout_grant
          where grant_id = :grant_id and kind = :kind`,
 });
 

@@ -4,8 +4,8 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { claimExternalId } from '../../platform/database/external-id.ts';
-import { statement } from '../../platform/database/statement.ts';
-import { appendEvents } from '../../platform/events/log.ts';
+import { columnList, parameterList, statement } from '../../platform/database/statement.ts';
+import { appendEvents, eventsOf } from '../../platform/events/log.ts';
 import type { FundsCheckedJournal } from '../../platform/ledger/domain/ledger.ts';
 import {
   journalParameters,
@@ -24,7 +24,7 @@ import {
   type PayoutLimits,
   type TurnoverRefusal,
 } from '../domain/payout-limits.ts';
-import { columnList, parameterList } from '../../identities/store/sql-fragments.ts';
+import { turnover, withdrawalFact, type WithdrawalLogFact } from './codec.ts';
 import { ledgerOf, rowOf, withdrawalColumns as columns, type StoredWithdrawal } from './withdrawals.ts';
 import { evolve, type Withdrawal, type WithdrawalFact } from '../domain/withdrawal.ts';
 
@@ -33,7 +33,7 @@ const insertWithdrawal = statement({
   name: 'insert_withdrawal',
   parameters: {
     ...columns,
-    events: 'json',
+    ...eventsOf(withdrawalFact),
     ...journalParameters,
     fingerprint: 'bytea',
     wake_at: 'timestamptz?',
@@ -109,7 +109,7 @@ export async function storeNewWithdrawal(
   try {
     if (!hold) return await storeFailed(db, started, noRoute, options);
     const journal = withdrawalCreated(hold, withdrawal.amount, withdrawal.feeMinor);
-    const facts = [factToJson(started)];
+    const facts = [logged(started)];
     const row = { withdrawal, facts, journal, ...options.claim, isCounted: withdrawal.isCounted };
     const made = await recording(db, journal, () => insert(db, row, options));
     if (made === 'insufficient') return await storeFailed(db, started, insufficientFunds, options);
@@ -130,14 +130,14 @@ async function storeFailed(
 ): Promise<StoredWithdrawal> {
   const fact = { type: 'withdrawal_failed', failure } as const;
   const withdrawal = evolve(evolve(undefined, started), fact);
-  const facts = [factToJson(started), fact];
+  const facts = [logged(started), fact];
   await insert(db, { withdrawal, facts, wake_at: null, attempts: 0, isCounted: false }, options);
   return { withdrawal, version: facts.length };
 }
 
 type NewRow = {
   readonly withdrawal: Withdrawal;
-  readonly facts: readonly unknown[];
+  readonly facts: readonly WithdrawalLogFact[];
   readonly wake_at: Instant | null;
   readonly attempts: number;
   readonly journal?: FundsCheckedJournal;
@@ -180,21 +180,11 @@ function passedLimit(
 ): NotMade | undefined {
   if (!(error instanceof Error && 'code' in error && error.code === 'PL001' && 'detail' in error))
     return undefined;
-  const { day_minor, day_payouts, month_minor } = JSON.parse(String(error.detail)) as Record<string, number>;
-  const [dayMinor = 0n, dayPayouts = 0n, monthMinor = 0n] = [day_minor, day_payouts, month_minor].map(
-    (number) => BigInt(number ?? 0),
-  );
-  const within = requireTurnover(limits, { dayMinor, dayPayouts, monthMinor }, createdAt);
+  const within = requireTurnover(limits, turnover.read(JSON.parse(String(error.detail))), createdAt);
   return within.ok ? undefined : within.refusal;
 }
 
-/** What the log tells others: no handle of the card, and nothing of how the bank is reached. */
-function factToJson({ type, terms }: Started): unknown {
-  const { cardToken: _card, route: _route, isCounted: _counted, amount, feeMinor, ...told } = terms;
-  const money = {
-    amountMinor: Number(amount.minor),
-    currency: amount.currency,
-    feeMinor: Number(feeMinor),
-  };
-  return { type, terms: { ...told, ...money } };
+function logged({ type, terms }: Started): WithdrawalLogFact {
+  const { cardToken: _card, route: _route, isCounted: _counted, ...told } = terms;
+  return { type, terms: told };
 }

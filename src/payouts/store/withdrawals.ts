@@ -2,9 +2,17 @@
 // is in new-withdrawal.ts.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { readByExternalId, type FoundByExternalId } from '../../platform/database/external-id.ts';
-import { statement, type Values } from '../../platform/database/statement.ts';
-import { appendEvent, changedAt, changedParameters } from '../../platform/events/log.ts';
+import { findByExternalId } from '../../platform/database/external-id.ts';
+import { currency, oneOf } from '../../platform/database/codec.ts';
+import {
+  columnList,
+  optional,
+  statement,
+  stored,
+  storedBeside,
+  type Values,
+} from '../../platform/database/statement.ts';
+import { appendEvent, changedAt, changedWith } from '../../platform/events/log.ts';
 import {
   journalParameters,
   journalValues,
@@ -16,17 +24,11 @@ import {
   withdrawalSucceeded,
   type LedgerWithdrawal,
 } from '../../platform/ledger/domain/postings.ts';
-import type { Currency } from '../../money.ts';
 import { periodsOf } from '../domain/payout-limits.ts';
-import { columnList } from '../../identities/store/sql-fragments.ts';
-import {
-  evolve,
-  type Withdrawal,
-  type WithdrawalEnd,
-  type WithdrawalState,
-  type WithdrawalTerms,
-} from '../domain/withdrawal.ts';
+import { listStatement, searchFilters } from '../../identities/store/sql-fragments.ts';
+import { evolve, type Withdrawal, type WithdrawalEnd, type WithdrawalState } from '../domain/withdrawal.ts';
 import { defined } from '../../defined.ts';
+import { endState, rowTerms, withdrawalFact, type RowTerms } from './codec.ts';
 import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';
 
 export type StoredWithdrawal = { readonly withdrawal: Withdrawal; readonly version: number };
@@ -38,13 +40,13 @@ export const withdrawalColumns = {
   destination_id: 'text',
   identity_id: 'text',
   version: 'int4',
-  status: 'text',
+  status: stored('text', oneOf('sending', 'succeeded', 'failed')),
   created_at: 'timestamptz',
   amount_minor: 'int8',
   fee_minor: 'int8',
-  currency: 'text',
-  terms: 'json',
-  result: 'json?',
+  currency: stored('text', currency),
+  terms: stored('json', rowTerms),
+  ...optional({ result: storedBeside('status', 'status', endState) }),
   external_id: 'text?',
 } as const;
 const columns = withdrawalColumns;
@@ -54,11 +56,11 @@ const selectedColumns = columnList(columns);
 const endWithdrawalRow = statement({
   name: 'end_withdrawal',
   parameters: {
-    ...changedParameters,
+    ...changedWith(withdrawalFact),
     withdrawal_id: 'text',
     version: 'int4',
-    status: 'text',
-    result: 'json',
+    status: columns.status,
+    result: columns.result,
     is_uncounted: 'bool',
     day: 'text',
     month: 'text',
@@ -95,12 +97,20 @@ const readWithdrawal = statement({
          where withdrawal_id = :withdrawal_id and (:party_id is null or party_id = :party_id)`,
 });
 
-const readWithdrawalByExternalId = readByExternalId({
-  name: 'read_withdrawal_by_external_id',
-  operation: 'createWithdrawal',
+const listWithdrawalRows = listStatement({
+  name: 'list_withdrawals',
+  table: 'withdrawal',
+  idColumn: 'withdrawal_id',
+  filters: {
+    wallet_id: 'text?',
+    identity_id: 'text?',
+    withdrawal_id: 'text?',
+    destination_id: 'text?',
+    status: 'text?',
+    currency: 'text?',
+    ...searchFilters,
+  },
   row: columns,
-  select: columnList(columns, 'withdrawal'),
-  join: 'withdrawal on withdrawal_id = entity_id',
 });
 
 const rescheduleWithdrawal = rescheduleStatement('withdrawal', ['withdrawal_id'], 'continue');
@@ -155,13 +165,19 @@ export async function findWithdrawal(
   return row && storedFromRow(row);
 }
 
-export async function findWithdrawalByExternalId(
+export const findWithdrawalByExternalId = findByExternalId(
+  'withdrawal',
+  'createWithdrawal',
+  columns,
+  (row) => storedFromRow(row).withdrawal,
+);
+
+export async function listWithdrawals(
   db: Database,
-  partyId: string,
-  externalId: string,
-): Promise<FoundByExternalId<Withdrawal> | undefined> {
-  const [row] = await db.run(readWithdrawalByExternalId, { party_id: partyId, external_id: externalId });
-  return row && { value: storedFromRow(row).withdrawal, fingerprint: row.request_fingerprint };
+  asked: Values<typeof listWithdrawalRows.parameters>,
+): Promise<Withdrawal[]> {
+  const rows = await db.run(listWithdrawalRows, asked);
+  return rows.map((row) => storedFromRow(row).withdrawal);
 }
 
 /**
@@ -188,21 +204,16 @@ export function ledgerOf(
   return route && { livemode, withdrawalId: id, walletId, acquirerId: route.bankId };
 }
 
-type TermsJson = Pick<
-  WithdrawalTerms,
-  'walletPartyId' | 'destinationIdentityId' | 'cardToken' | 'isCounted' | 'route' | 'metadata'
->;
-
 export function rowOf(withdrawal: Withdrawal, version: number): Values<typeof columns> {
   const { walletPartyId, destinationIdentityId, cardToken, isCounted, route, metadata } = withdrawal;
-  const terms: TermsJson = {
+  const terms: RowTerms = {
     walletPartyId,
     ...defined({ destinationIdentityId }),
     cardToken,
     isCounted,
     ...defined({ route, metadata }),
   };
-  const { status, ...result } = withdrawal.state;
+  const { state } = withdrawal;
   return {
     withdrawal_id: withdrawal.id,
     party_id: withdrawal.partyId,
@@ -210,33 +221,38 @@ export function rowOf(withdrawal: Withdrawal, version: number): Values<typeof co
     destination_id: withdrawal.destinationId,
     identity_id: withdrawal.identityId,
     version,
-    status,
+    status: state.status,
     created_at: withdrawal.createdAt,
     amount_minor: withdrawal.amount.minor,
     fee_minor: withdrawal.feeMinor,
     currency: withdrawal.amount.currency,
     terms,
-    result: status === 'sending' ? null : result,
+    result: state.status === 'sending' ? null : state,
     external_id: withdrawal.externalId ?? null,
   };
 }
 
 export function storedFromRow(row: Values<typeof columns>): StoredWithdrawal {
-  const terms = row.terms as TermsJson;
   return {
     version: row.version,
     withdrawal: {
-      ...terms,
+      ...row.terms,
       id: row.withdrawal_id,
       partyId: row.party_id,
       walletId: row.wallet_id,
       identityId: row.identity_id,
       destinationId: row.destination_id,
       createdAt: row.created_at,
-      amount: { minor: row.amount_minor, currency: row.currency as Currency },
+      amount: { minor: row.amount_minor, currency: row.currency },
       feeMinor: row.fee_minor,
       ...defined({ externalId: row.external_id }),
-      state: { status: row.status, ...(row.result as object | null) } as WithdrawalState,
+      state: stateFromRow(row),
     },
   };
+}
+
+function stateFromRow({ status, result }: Values<typeof columns>): WithdrawalState {
+  if (status === 'sending') return { status };
+  if (result === null) throw new Error('a withdrawal has ended without a result');
+  return result;
 }

@@ -175,5 +175,5 @@ async function ask(
     return tx.run({ ...find, timeoutMs: timeoutMs[scope] }, { recent: scope === 'recent', since });
   });
   if (!row) throw new Error('a check of the ledger answered nothing');
-  return { id, says, checked: row.checked, violations: row.broken, examples: row.examples as unknown[] };
+  return { id, says, checked: row.checked, violations: row.broken, examples: row.examples };
 }

@@ -1,6 +1,5 @@
 // The failure of a transfer or a payout as the API shows it.
-import { Type, type Static } from 'typebox';
-import { nestedFailure, type PayoutFailure } from '../domain/failure-path.ts';
+import { Type } from 'typebox';
 
 const DeepestFailure = Type.Object({ code: Type.String() });
 const InnerFailure = Type.Object({ code: Type.String(), subError: Type.Optional(DeepestFailure) });
@@ -9,7 +8,3 @@ export const Failure = Type.Object(
   { code: Type.String(), subError: Type.Optional(SubFailure) },
   { title: 'PayoutFailure', description: 'From the outermost code inwards.' },
 );
-
-export function failureBody(failure: PayoutFailure): Static<typeof Failure> {
-  return nestedFailure(failure);
-}

@@ -37,6 +37,9 @@ export type Deposit = {
   readonly description?: string;
 };
 
+type Moved = { readonly amountMinor: bigint; readonly currency: Currency };
+export type DepositFact = { readonly type: 'deposit_made'; readonly walletId: string } & Moved;
+
 export type OwnedRefusal =
   'partyInaccessible' | 'noSuchIdentity' | 'identityInaccessible' | 'currencyNotSupported';
 
@@ -64,6 +67,11 @@ export type TransferTerms = {
   readonly externalId?: string;
 };
 export type Transfer = TransferTerms & { readonly status: 'pending' | 'succeeded' | 'failed' };
+
+export type TransferFact =
+  | ({ readonly type: 'transfer_started'; readonly senderId: string; readonly receiverId: string } & Moved)
+  | { readonly type: 'transfer_succeeded' }
+  | { readonly type: 'transfer_failed' };
 
 export type TransferRefusal =
   | 'partyInaccessible'

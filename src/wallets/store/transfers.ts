@@ -6,8 +6,15 @@ import {
   readByExternalId,
   type FoundByExternalId,
 } from '../../platform/database/external-id.ts';
-import { statement, type Values } from '../../platform/database/statement.ts';
-import { appendEvents } from '../../platform/events/log.ts';
+import { currency, oneOf } from '../../platform/database/codec.ts';
+import {
+  columnList,
+  parameterList,
+  statement,
+  stored,
+  type Values,
+} from '../../platform/database/statement.ts';
+import { appendEvents, eventsOf } from '../../platform/events/log.ts';
 import type { FundsCheckedJournal } from '../../platform/ledger/domain/ledger.ts';
 import {
   journalParameters,
@@ -16,10 +23,9 @@ import {
   recordJournal,
 } from '../../platform/ledger/store/journals.ts';
 import { walletTransferred } from '../../platform/ledger/domain/postings.ts';
-import type { Currency } from '../../money.ts';
-import { columnList, parameterList } from '../../identities/store/sql-fragments.ts';
 import type { Transfer, TransferTerms } from '../domain/wallet.ts';
 import { defined } from '../../defined.ts';
+import { transferFact } from './codec.ts';
 
 const columns = {
   transfer_id: 'text',
@@ -28,15 +34,15 @@ const columns = {
   receiver_id: 'text',
   created_at: 'timestamptz',
   amount_minor: 'int8',
-  currency: 'text',
-  status: 'text',
+  currency: stored('text', currency),
+  status: stored('text', oneOf('pending', 'succeeded', 'failed')),
   external_id: 'text?',
 } as const;
 
 /** No row, and nothing written, where the external id is taken. */
 const insertTransfer = statement({
   name: 'insert_wallet_transfer',
-  parameters: { ...columns, events: 'json', ...journalParameters, fingerprint: 'bytea' },
+  parameters: { ...columns, ...eventsOf(transferFact), ...journalParameters, fingerprint: 'bytea' },
   row: { journal: 'text?' },
   text: `
     with ${claimExternalId('createTransfer', ':transfer_id')}, changed as (
@@ -83,14 +89,8 @@ async function insert(
   journal?: FundsCheckedJournal,
 ): Promise<boolean> {
   const status = journal ? 'succeeded' : 'failed';
-  const { minor, currency } = amount;
-  const started = {
-    type: 'transfer_started',
-    senderId,
-    receiverId,
-    amountMinor: Number(minor),
-    currency,
-  };
+  const { minor: amountMinor, currency: of } = amount;
+  const started = { type: 'transfer_started', senderId, receiverId, amountMinor, currency: of } as const;
   const rows = await db.withSavepoint((part) =>
     part.run(insertTransfer, {
       transfer_id: id,
@@ -98,8 +98,8 @@ async function insert(
       sender_id: senderId,
       receiver_id: receiverId,
       created_at: createdAt,
-      amount_minor: minor,
-      currency,
+      amount_minor: amountMinor,
+      currency: of,
       status,
       external_id: externalId ?? null,
       fingerprint,
@@ -131,8 +131,8 @@ function transferFromRow(row: Values<typeof columns>): Transfer {
     senderId: row.sender_id,
     receiverId: row.receiver_id,
     createdAt: row.created_at,
-    amount: { minor: row.amount_minor, currency: row.currency as Currency },
+    amount: { minor: row.amount_minor, currency: row.currency },
     ...defined({ externalId: row.external_id }),
-    status: row.status as Transfer['status'],
+    status: row.status,
   };
 }

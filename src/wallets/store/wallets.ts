@@ -6,8 +6,15 @@ import {
   readByExternalId,
   type FoundByExternalId,
 } from '../../platform/database/external-id.ts';
-import { statement, type Values } from '../../platform/database/statement.ts';
-import { appendEvent, createdParameters } from '../../platform/events/log.ts';
+import { anything, currency, oneOf } from '../../platform/database/codec.ts';
+import {
+  columnList,
+  parameterList,
+  statement,
+  stored,
+  type Values,
+} from '../../platform/database/statement.ts';
+import { appendEvent, createdWith } from '../../platform/events/log.ts';
 import type { FundsCheckedJournal, Journal } from '../../platform/ledger/domain/ledger.ts';
 import {
   journalParameters,
@@ -15,38 +22,41 @@ import {
   recording,
   recordJournal,
 } from '../../platform/ledger/store/journals.ts';
-import type { Currency } from '../../money.ts';
-import type { Level } from '../../identities/domain/provider.ts';
+import { levels } from '../../identities/domain/provider.ts';
 import {
   isBlockedSql,
   joinIdentity,
-  columnList,
   listStatement,
-  parameterList,
   searchFilters,
 } from '../../identities/store/sql-fragments.ts';
 import type { Deposit, Wallet, WalletFact } from '../domain/wallet.ts';
 import { defined } from '../../defined.ts';
+import { depositFact, walletFact } from './codec.ts';
 
 const columns = {
   wallet_id: 'text',
   party_id: 'text',
   identity_id: 'text',
   name: 'text',
-  currency: 'text',
+  currency: stored('text', currency),
   created_at: 'timestamptz',
-  metadata: 'json?',
+  metadata: stored('json?', anything),
   external_id: 'text?',
 } as const;
 
 /** With what a wallet has of its identity and its party. */
-const walletColumns = { ...columns, is_blocked: 'bool', provider: 'text', level: 'text' } as const;
+const walletColumns = {
+  ...columns,
+  is_blocked: 'bool',
+  provider: 'text',
+  level: stored('text', oneOf(...levels)),
+} as const;
 const walletList = `${columnList(columns, 'wallet')}, ${isBlockedSql}, provider, level`;
 const walletSource = `wallet ${joinIdentity('wallet')}`;
 
 const insertWallet = statement({
   name: 'insert_wallet',
-  parameters: { ...columns, ...createdParameters, fingerprint: 'bytea' },
+  parameters: { ...columns, ...createdWith(walletFact), fingerprint: 'bytea' },
   row: { wallet_id: 'text' },
   text: `
     with ${claimExternalId('createWallet', ':wallet_id')}, changed as (
@@ -90,13 +100,13 @@ const depositColumns = {
   source_id: 'text',
   created_at: 'timestamptz',
   amount_minor: 'int8',
-  currency: 'text',
+  currency: stored('text', currency),
   description: 'text?',
 } as const;
 
 const insertDeposit = statement({
   name: 'insert_deposit',
-  parameters: { ...depositColumns, ...createdParameters, ...journalParameters },
+  parameters: { ...depositColumns, ...createdWith(depositFact), ...journalParameters },
   row: { journal: 'text?' },
   text: `
     with changed as (
@@ -185,26 +195,27 @@ export async function storeDeposit(
   deposit: Deposit,
   journal: Journal | FundsCheckedJournal,
 ): Promise<'stored' | 'insufficient' | 'known'> {
-  const { minor, currency } = deposit.amount;
-  const stored = await recording(db, journal, () =>
+  const { walletId, amount } = deposit;
+  const { minor: amountMinor, currency: of } = amount;
+  const written = await recording(db, journal, () =>
     db.withSavepoint((part) =>
       part.run(insertDeposit, {
         deposit_id: deposit.id,
         party_id: deposit.partyId,
-        wallet_id: deposit.walletId,
+        wallet_id: walletId,
         identity_id: deposit.identityId,
         source_id: deposit.sourceId,
         created_at: deposit.createdAt,
-        amount_minor: minor,
-        currency,
+        amount_minor: amountMinor,
+        currency: of,
         description: deposit.description ?? null,
-        facts: [{ type: 'deposit_made', walletId: deposit.walletId, amountMinor: Number(minor), currency }],
+        facts: [{ type: 'deposit_made', walletId, amountMinor, currency: of }],
         ...journalValues(journal),
       }),
     ),
   );
-  if (stored === 'insufficient') return stored;
-  return stored.length > 0 ? 'stored' : 'known';
+  if (written === 'insufficient') return written;
+  return written.length > 0 ? 'stored' : 'known';
 }
 
 /** With the account it came out of: a shop may be named like a bank account. */
@@ -232,7 +243,7 @@ function depositFromRow(row: Values<typeof depositColumns>): Deposit {
     identityId: row.identity_id,
     sourceId: row.source_id,
     createdAt: row.created_at,
-    amount: { minor: row.amount_minor, currency: row.currency as Currency },
+    amount: { minor: row.amount_minor, currency: row.currency },
     ...defined({ description: row.description }),
   };
 }
@@ -243,11 +254,11 @@ function walletFromRow(row: Values<typeof walletColumns>): Wallet {
     partyId: row.party_id,
     identityId: row.identity_id,
     name: row.name,
-    currency: row.currency as Currency,
+    currency: row.currency,
     createdAt: row.created_at,
     ...defined({ metadata: row.metadata, externalId: row.external_id }),
     isBlocked: row.is_blocked,
     provider: row.provider,
-    level: row.level as Level,
+    level: row.level,
   };
 }

@@ -7,10 +7,10 @@ import { statement } from '../../../src/platform/database/statement.ts';
 import { randomIds } from '../../../src/ids.ts';
 import type { Account } from '../../../src/platform/ledger/domain/account.ts';
 import { checkLedger } from '../../../src/platform/ledger/check-ledger.ts';
-import { postJournal } from '../../../src/platform/ledger/store/journals.ts';
 import type { FundsCheckedJournal, Journal } from '../../../src/platform/ledger/domain/ledger.ts';
 import type { LedgerPayment, LedgerWithdrawal } from '../../../src/platform/ledger/domain/postings.ts';
 import type { Currency, Money } from '../../../src/money.ts';
+import { postJournal } from './post-journal.ts';
 
 export const bookedAt = instantAt(Date.UTC(2026, 0, 19, 10));
 
@@ -42,9 +42,7 @@ export function book(
   db: Database,
   journal: Journal | FundsCheckedJournal,
 ): Promise<'posted' | 'insufficient'> {
-  return db.transaction((tx) =>
-    'checksFunds' in journal ? postJournal(tx, journal, bookedAt) : postJournal(tx, journal, bookedAt),
-  );
+  return db.transaction((tx) => postJournal(tx, journal, bookedAt));
 }
 
 /** The ids of the invariants that are broken; none, where the books are right. */

@@ -210,24 +210,12 @@ async function messageOf(
   };
   switch (operation.kind) {
     case 'authorise': {
-      const { kind, capture, authentication, returnUrl } = operation;
-      const card = cardOf(await detokeniseCard(operation.card), operation.initiation);
+      const { kind, capture, initiation, authentication, returnUrl } = operation;
+      const card = cardOf(await detokeniseCard(operation.card), initiation);
       const { ip, email, fingerprint } = operation.payer;
-      const payer = {
-        ...defined({ ip, email, fingerprint }),
-      };
-      const initiation = { ...operation.initiation };
-      return {
-        kind,
-        ...common,
-        ...moneyOf(operation),
-        capture,
-        card,
-        initiation,
-        authentication,
-        returnUrl,
-        payer,
-      };
+      const payer = defined({ ip, email, fingerprint });
+      const how = { capture, card, initiation: { ...initiation }, authentication, returnUrl, payer };
+      return { kind, ...common, ...moneyOf(operation), ...how };
     }
     case 'capture':
     case 'refund': {
@@ -249,10 +237,7 @@ async function messageOf(
 
 /** To be paid out to, its number is enough. */
 function receivingCardOf({ number, expiry, holder }: ClearCard) {
-  return {
-    number,
-    ...defined({ expiry, holder }),
-  };
+  return { number, ...defined({ expiry, holder }) };
 }
 
 /** A merchant by himself never has a security code, whatever the vault says. */

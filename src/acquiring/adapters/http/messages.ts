@@ -70,26 +70,17 @@ const RefundMessage = Type.Object({
   ...money,
   originalOperationId: OperationId,
 });
-const PayoutMessage = Type.Object({
-  kind: Type.Literal('payout'),
-  ...common,
-  ...money,
-  card: Type.Object({
-    number: CardNumber,
-    expiry: Type.Optional(Expiry),
-    holder: Type.Optional(anyText(100)),
-  }),
+const ReceivingCard = Type.Object({
+  number: CardNumber,
+  expiry: Type.Optional(Expiry),
+  holder: Type.Optional(anyText(100)),
 });
-
+const PayoutMessage = Type.Object({ kind: Type.Literal('payout'), ...common, ...money, card: ReceivingCard });
 const VerifyMessage = Type.Object({
   kind: Type.Literal('verify'),
   ...common,
   currency: Currency,
-  card: Type.Object({
-    number: CardNumber,
-    expiry: Type.Optional(Expiry),
-    holder: Type.Optional(anyText(100)),
-  }),
+  card: ReceivingCard,
 });
 
 export const operationSchemas = {

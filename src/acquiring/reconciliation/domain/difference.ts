@@ -1,16 +1,21 @@
 // What a bank's line beside our own record means: equal, still open, or a difference of one class, with the money at stake. Pure.
 import type { Instant } from '../../../clock.ts';
 import { laterBy } from '../../../clock.ts';
+import { defined } from '../../../defined.ts';
 
-/** What a room expects of one operation (src/acquiring/reconciliation/domain/reconciliation-source.ts). */
-export type ExpectedEntry = {
-  readonly bankId?: string;
+/** What both sides have of an operation. */
+type Content = {
   readonly kind: string;
   readonly sign: number;
   readonly minor: bigint;
   readonly currency: string;
   readonly originalId?: string;
   readonly cardMask?: string;
+};
+
+/** What a room expects of one operation (src/acquiring/reconciliation/domain/reconciliation-source.ts). */
+export type ExpectedEntry = Content & {
+  readonly bankId?: string;
   readonly certainty: 'done' | 'open' | 'never' | 'undone' | 'undoes' | 'may';
   readonly object: string;
   readonly objectId: string;
@@ -21,16 +26,10 @@ export type ExpectedEntry = {
 };
 
 /** A line of the bank's book. */
-export type BankLine = {
+export type BankLine = Content & {
   readonly sequence: number;
   /** 1 for the first line of its operation, which should be the only one. */
   readonly copy: number;
-  readonly kind: string;
-  readonly sign: number;
-  readonly minor: bigint;
-  readonly currency: string;
-  readonly originalId?: string;
-  readonly cardMask?: string;
   readonly at: Instant;
 };
 
@@ -199,14 +198,7 @@ function difference(
   atStakeMinor: bigint,
   { currency }: { readonly currency: string },
 ): Difference {
-  return {
-    class: name,
-    operationId,
-    atStakeMinor,
-    currency,
-    ...(ours ? { ours } : {}),
-    ...(line ? { line } : {}),
-  };
+  return { class: name, operationId, atStakeMinor, currency, ...defined({ ours, line }) };
 }
 
 /** For us; money that is only held counts as if it were taken, and letting it go as if it were given back. */

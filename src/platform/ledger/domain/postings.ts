@@ -60,21 +60,13 @@ export type LedgerRefund = LedgerPayment & { readonly refundId: string };
  * any more.
  */
 export function refundRequested(refund: LedgerRefund, amount: Money, feeMinor: bigint): FundsCheckedJournal {
-  const { uncleared, settlement, kind } = accountsOf(refund, amount);
-  const fee = feeIncome({ ...kind, fee: 'refund' });
-  return {
-    ...ofRefund(refund, [
-      { phase: 'pending', step: 'refund', debit: settlement, credit: uncleared, minor: amount.minor },
-      ...unlessZero({
-        phase: 'pending',
-        step: 'refund_fee',
-        debit: settlement,
-        credit: fee,
-        minor: feeMinor,
-      }),
-    ]),
-    checksFunds: true,
-  };
+  const { uncleared, settlement } = accountsOf(refund, amount);
+  const fee = feeIncome({ ...refund, currency: amount.currency, fee: 'refund' });
+  const entries: Entry[] = [
+    { phase: 'pending', step: 'refund', debit: settlement, credit: uncleared, minor: amount.minor },
+    ...unlessZero({ phase: 'pending', step: 'refund_fee', debit: settlement, credit: fee, minor: feeMinor }),
+  ];
+  return { ...ofRefund(refund, entries), checksFunds: true };
 }
 
 /** The fee is the one it was requested with. */
@@ -94,13 +86,12 @@ export type LedgerBinding = {
 };
 
 /** The test charge, and at once the return of it that we owe: until the bank has confirmed that, it is pending. */
-export function bindingCharged(binding: LedgerBinding, amount: Money): Journal {
-  const kind = { livemode: binding.livemode, currency: amount.currency };
-  const uncleared = acquirerUncleared({ ...kind, acquirerId: binding.acquirerId });
-  const clearing = bindingClearing(kind);
+export function bindingCharged(binding: LedgerBinding, { minor, currency }: Money): Journal {
+  const uncleared = acquirerUncleared({ ...binding, currency });
+  const clearing = bindingClearing({ ...binding, currency });
   return ofBinding(binding, [
-    { phase: 'single', step: 'charge', debit: uncleared, credit: clearing, minor: amount.minor },
-    { phase: 'pending', step: 'return', debit: clearing, credit: uncleared, minor: amount.minor },
+    { phase: 'single', step: 'charge', debit: uncleared, credit: clearing, minor },
+    { phase: 'pending', step: 'return', debit: clearing, credit: uncleared, minor },
   ]);
 }
 
@@ -116,30 +107,21 @@ export type LedgerDeposit = {
 
 export function depositedFromBank(
   deposit: LedgerDeposit & { readonly bankAccountId: string },
-  amount: Money,
+  { minor, currency }: Money,
 ): Journal {
-  const kind = { livemode: deposit.livemode, currency: amount.currency };
-  const nostro = bankNostro({ ...kind, bankAccountId: deposit.bankAccountId });
-  const wallet = walletAccount({ ...kind, walletId: deposit.walletId });
-  return ofDeposit(deposit, [
-    { phase: 'single', step: 'deposit', debit: nostro, credit: wallet, minor: amount.minor },
-  ]);
+  const debit = bankNostro({ ...deposit, currency });
+  const credit = walletAccount({ ...deposit, currency });
+  return ofDeposit(deposit, [{ phase: 'single', step: 'deposit', debit, credit, minor }]);
 }
 
 export function depositedFromShop(
   deposit: LedgerDeposit & { readonly partyId: string; readonly shopId: string },
-  amount: Money,
+  { minor, currency }: Money,
 ): FundsCheckedJournal {
-  const { partyId, shopId } = deposit;
-  const kind = { livemode: deposit.livemode, currency: amount.currency };
-  const settlement = settlementAccount({ ...kind, partyId, shopId });
-  const wallet = walletAccount({ ...kind, walletId: deposit.walletId });
-  return {
-    ...ofDeposit(deposit, [
-      { phase: 'single', step: 'deposit', debit: settlement, credit: wallet, minor: amount.minor },
-    ]),
-    checksFunds: true,
-  };
+  const debit = settlementAccount({ ...deposit, currency });
+  const credit = walletAccount({ ...deposit, currency });
+  const entries: Entry[] = [{ phase: 'single', step: 'deposit', debit, credit, minor }];
+  return { ...ofDeposit(deposit, entries), checksFunds: true };
 }
 
 /** From one wallet to another, which may be another party's. */
@@ -150,17 +132,13 @@ export function walletTransferred(
     readonly senderId: string;
     readonly receiverId: string;
   },
-  amount: Money,
+  { minor, currency }: Money,
 ): FundsCheckedJournal {
-  const kind = { livemode: transfer.livemode, currency: amount.currency };
-  const sender = walletAccount({ ...kind, walletId: transfer.senderId });
-  const receiver = walletAccount({ ...kind, walletId: transfer.receiverId });
-  return {
-    aggregateId: transfer.transferId,
-    operationId: 'transfer',
-    entries: [{ phase: 'single', step: 'transfer', debit: sender, credit: receiver, minor: amount.minor }],
-    checksFunds: true,
-  };
+  const { livemode, transferId, senderId, receiverId } = transfer;
+  const debit = walletAccount({ livemode, currency, walletId: senderId });
+  const credit = walletAccount({ livemode, currency, walletId: receiverId });
+  const entries: Entry[] = [{ phase: 'single', step: 'transfer', debit, credit, minor }];
+  return { aggregateId: transferId, operationId: 'transfer', entries, checksFunds: true };
 }
 
 export type LedgerWithdrawal = {
@@ -173,20 +151,17 @@ export type LedgerWithdrawal = {
 /** The fee comes on top of the amount; the wallet must have both. */
 export function withdrawalCreated(
   withdrawal: LedgerWithdrawal,
-  amount: Money,
+  { minor, currency }: Money,
   feeMinor: bigint,
 ): FundsCheckedJournal {
-  const kind = { livemode: withdrawal.livemode, currency: amount.currency };
-  const wallet = walletAccount({ ...kind, walletId: withdrawal.walletId });
-  const transit = payoutInTransit({ ...kind, acquirerId: withdrawal.acquirerId });
-  const fee = feeIncome({ ...kind, fee: 'payout' });
-  return {
-    ...ofWithdrawal(withdrawal, [
-      { phase: 'pending', step: 'payout', debit: wallet, credit: transit, minor: amount.minor },
-      ...unlessZero({ phase: 'pending', step: 'payout_fee', debit: wallet, credit: fee, minor: feeMinor }),
-    ]),
-    checksFunds: true,
-  };
+  const wallet = walletAccount({ ...withdrawal, currency });
+  const transit = payoutInTransit({ ...withdrawal, currency });
+  const fee = feeIncome({ ...withdrawal, currency, fee: 'payout' });
+  const entries: Entry[] = [
+    { phase: 'pending', step: 'payout', debit: wallet, credit: transit, minor },
+    ...unlessZero({ phase: 'pending', step: 'payout_fee', debit: wallet, credit: fee, minor: feeMinor }),
+  ];
+  return { ...ofWithdrawal(withdrawal, entries), checksFunds: true };
 }
 
 /** The fee is the one it was created with. While the outcome is unknown nothing is written: the money stays set aside. */
@@ -199,19 +174,16 @@ export function withdrawalFailed(withdrawal: LedgerWithdrawal, feeMinor: bigint)
 }
 
 function accountsOf(payment: LedgerPayment, { currency }: Money) {
-  const { livemode, partyId, shopId, acquirerId } = payment;
-  const kind = { livemode, currency };
   return {
-    kind,
-    uncleared: acquirerUncleared({ ...kind, acquirerId }),
-    settlement: settlementAccount({ ...kind, partyId, shopId }),
+    uncleared: acquirerUncleared({ ...payment, currency }),
+    settlement: settlementAccount({ ...payment, currency }),
   };
 }
 
 /** Taken from what was captured, and never more than that: a capture cannot be refused any more. */
 function processingFee(payment: LedgerPayment, amount: Money, feeMinor: bigint): Entry[] {
-  const { settlement, kind } = accountsOf(payment, amount);
-  const fee = feeIncome({ ...kind, fee: 'processing' });
+  const { settlement } = accountsOf(payment, amount);
+  const fee = feeIncome({ ...payment, currency: amount.currency, fee: 'processing' });
   const minor = feeMinor < amount.minor ? feeMinor : amount.minor;
   return unlessZero({ phase: 'single', step: 'fee', debit: settlement, credit: fee, minor });
 }

@@ -1,11 +1,12 @@
 // What an operator sees of one account: its parts, its balance, its rows, and what moved on it lately.
 import type { Database } from '../../database/database.ts';
-import { statement, type Values } from '../../database/statement.ts';
-import { balanceOf, chart, type AccountCode, type Balance } from '../domain/account.ts';
+import { columnList, statement, stored, type Values } from '../../database/statement.ts';
+import { balanceOf, chart, type Balance } from '../domain/account.ts';
+import { accountCode } from './codec.ts';
 
 const accountRow = {
   account_id: 'text',
-  code: 'text',
+  code: stored('text', accountCode),
   forbids_overdraft: 'bool',
   shards: 'int4',
   opened_at: 'timestamptz',
@@ -35,15 +36,14 @@ const readAccountRow = statement({
   name: 'read_ledger_account',
   parameters: { account_id: 'text' },
   row: accountRow,
-  text: `select account_id, code, forbids_overdraft, shards, opened_at from ledger_account where account_id = :account_id`,
+  text: `select ${columnList(accountRow)} from ledger_account where account_id = :account_id`,
 });
 
 const readShards = statement({
   name: 'read_ledger_lanes',
   parameters: { account_id: 'text' },
   row: shardRow,
-  text: `select shard, debits_posted, credits_posted, debits_pending, credits_pending
-         from ledger_balance where account_id = :account_id order by shard`,
+  text: `select ${columnList(shardRow)} from ledger_balance where account_id = :account_id order by shard`,
 });
 
 /** No index leads from an account to its transfers, for which every transfer would pay: a span of time bounds the search. */
@@ -79,7 +79,7 @@ export type AccountView = {
 export async function viewAccount(db: Database, id: string, hours: number): Promise<AccountView | undefined> {
   const [account] = await db.run(readAccountRow, { account_id: id });
   if (!account) return undefined;
-  const code = account.code as AccountCode;
+  const { code } = account;
   const shards = await db.run(readShards, { account_id: id });
   const sumOf = (column: Exclude<keyof typeof shardRow, 'shard'>) =>
     shards.reduce((sum, shard) => sum + shard[column], 0n);

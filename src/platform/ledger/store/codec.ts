@@ -1,6 +1,9 @@
-// What a shop is charged, as it is kept with the shop and with what was agreed.
-import { minorUnits, object, optional, type Codec } from '../../database/codec.ts';
+// Accounts by their codes; and what a shop is charged, as it is kept with the shop and with what was agreed.
+import { minorUnits, object, oneOf, optional, type Codec } from '../../database/codec.ts';
+import { chart, type AccountCode } from '../domain/account.ts';
 import type { Fees, FeeSchedule } from '../domain/fee.ts';
+
+export const accountCode: Codec<AccountCode> = oneOf(...(Object.keys(chart) as AccountCode[]));
 
 const schedule: Codec<FeeSchedule> = object({
   basisPoints: minorUnits,

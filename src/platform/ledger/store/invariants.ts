@@ -1,13 +1,14 @@
 // What must be true of the ledger at any moment, each as a query that lists its cases and whether it holds in each. Asked of
 // everything, or of what came since the watermark: then sums start from the checkpoint, and single transfers from it on.
-import { statement, type Statement } from '../../database/statement.ts';
+import { anything, list } from '../../database/codec.ts';
+import { statement, stored, type Statement } from '../../database/statement.ts';
 
 /**
  * What is new begins no later than `since`, and at the watermark. It is given as a value beside that, because only of a value does
  * PostgreSQL know that little has come after it: of millions of rows it would else read all, every minute.
  */
 const scope = { recent: 'bool', since: 'timestamptz' } as const;
-const found = { checked: 'int8', broken: 'int8', examples: 'json' } as const;
+const found = { checked: 'int8', broken: 'int8', examples: stored('json', list(anything)) } as const;
 
 export type Invariant = {
   readonly id: string;

@@ -16,7 +16,8 @@ import { openDatabase, type DatabasePool } from '../../database/database.ts';
 import { randomIds } from '../../../ids.ts';
 import type { Currency } from '../../../money.ts';
 import { bankNostro, settlementAccount, walletAccount } from '../domain/account.ts';
-import { LedgerConflict, postJournal, readBalance } from './journals.ts';
+import { postJournal } from '../../../../test/support/database/post-journal.ts';
+import { LedgerConflict, readBalance } from './journals.ts';
 import type { FundsCheckedJournal, Journal } from '../domain/ledger.ts';
 import {
   depositedFromShop,

@@ -16,7 +16,8 @@ import { openDatabase, type DatabasePool } from '../../database/database.ts';
 import { statement } from '../../database/statement.ts';
 import { randomIds } from '../../../ids.ts';
 import { balanceOf, type Account, type Sums } from '../domain/account.ts';
-import { LedgerConflict, postJournal, readBalance } from './journals.ts';
+import { postJournal } from '../../../../test/support/database/post-journal.ts';
+import { LedgerConflict, readBalance } from './journals.ts';
 import type { FundsCheckedJournal, Entry, Journal } from '../domain/ledger.ts';
 import * as postings from '../domain/postings.ts';
 
@@ -145,9 +146,7 @@ function world() {
     const attempt = (tries: typeof crash) =>
       db.transaction(async (tx) => {
         if (tries === 'before the journal') throw new Crash();
-        const outcome = await ('checksFunds' in journal
-          ? postJournal(tx, journal, bookedAt)
-          : postJournal(tx, journal, bookedAt));
+        const outcome = await postJournal(tx, journal, bookedAt);
         if (tries === 'after the journal') throw new Crash();
         if (tries === 'connection killed') await tx.run(killOwnConnection, {});
         return outcome;

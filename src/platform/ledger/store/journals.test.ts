@@ -13,7 +13,8 @@ import type { Database } from '../../database/database.ts';
 import { randomIds } from '../../../ids.ts';
 import type { Currency } from '../../../money.ts';
 import { acquirerUncleared, bankNostro, settlementAccount, walletAccount } from '../domain/account.ts';
-import { LedgerConflict, postJournal, readBalance, shardAccount } from './journals.ts';
+import { postJournal } from '../../../../test/support/database/post-journal.ts';
+import { LedgerConflict, readBalance, shardAccount } from './journals.ts';
 import type { Journal } from '../domain/ledger.ts';
 import {
   holdApproved,

@@ -1,22 +1,13 @@
 // The ledger in SQL. A journal is one statement, the function post_journal of the schema, so that the balances of busy
-// accounts are locked for no longer than that statement and the commit. A room writes its journal inside the statement that
-// changes its own row (recordJournal), and one of them only: then no two transactions can wait for each other. A journal without a
-// row, as tests and the bench of the ledger have, is the last thing of a transaction (postJournal).
-import type { Instant } from '../../../clock.ts';
+// accounts are locked for no longer than that statement and the commit. A module writes its journal inside the statement that
+// changes its own row (recordJournal), and one of them only: then no two transactions can wait for each other.
 import type { Database } from '../../database/database.ts';
 import { statement, type Values } from '../../database/statement.ts';
 import { balanceOf, chart, type Account, type Balance } from '../domain/account.ts';
-import { accountsIn, type FundsCheckedJournal, type Entry, type Journal } from '../domain/ledger.ts';
+import { accountsIn, type Entry, type Journal } from '../domain/ledger.ts';
 
 /** A journal that contradicts what is written: a hold resolved twice, another amount under the same name. A bug. */
 export class LedgerConflict extends Error {}
-
-const writeJournal = statement({
-  name: 'post_journal',
-  parameters: { aggregate_id: 'text', operation_id: 'text', happened_at: 'timestamptz', entries: 'json' },
-  row: { outcome: 'text' },
-  text: `select post_journal(:aggregate_id, :operation_id, :happened_at, :entries) as outcome`,
-});
 
 /** Whoever opens the same account at the same time waits here for the other's transaction. */
 const openAccounts = statement({
@@ -67,48 +58,6 @@ const readSums = statement({
 });
 
 /**
- * Writes a journal in the transaction of the change it belongs to. Written already, it changes nothing. Refused for lack of
- * money, it has changed nothing either, and the transaction can go on.
- */
-export async function postJournal(
-  tx: Database,
-  journal: FundsCheckedJournal,
-  happenedAt: Instant,
-): Promise<'posted' | 'insufficient'>;
-export async function postJournal(
-  tx: Database,
-  journal: Journal & { readonly checksFunds?: never },
-  happenedAt: Instant,
-): Promise<'posted'>;
-export async function postJournal(
-  tx: Database,
-  journal: Journal & { readonly checksFunds?: true },
-  happenedAt: Instant,
-): Promise<'posted' | 'insufficient'> {
-  const write = async () => {
-    const [row] = await tx.run(writeJournal, {
-      aggregate_id: journal.aggregateId,
-      operation_id: journal.operationId,
-      happened_at: happenedAt,
-      entries: journal.entries.map(entryToJson),
-    });
-    return row?.outcome;
-  };
-  try {
-    let outcome = await write();
-    if (outcome === 'accountMissing') {
-      await tx.run(openAccounts, { accounts: accountsIn(journal).map(accountToJson) });
-      outcome = await write();
-    }
-    if (outcome === 'posted' || outcome === 'repeated') return 'posted';
-    if (outcome === 'insufficient' && journal.checksFunds) return outcome;
-    throw new LedgerConflict(`ledger: ${journal.operationId} of ${journal.aggregateId} is ${outcome}`);
-  } catch (error) {
-    throw conflictOr(error);
-  }
-}
-
-/**
  * The part of a statement's last select that writes a journal for the row in `changed`, at the time of its event: no row, no
  * journal. The statement fails as a whole where the journal cannot be written; run it through `recording`.
  */
@@ -121,7 +70,7 @@ export const journalParameters = { journal_operation: 'text?', journal_entries: 
 export function journalValues(journal: Journal | undefined): Values<typeof journalParameters> {
   return {
     journal_operation: journal?.operationId ?? null,
-    journal_entries: journal?.entries.map(entryToJson) ?? null,
+    journal_entries: journal ? entriesToJson(journal) : null,
   };
 }
 
@@ -141,7 +90,7 @@ export async function recording<T>(
       const code = error instanceof Error && 'code' in error ? error.code : undefined;
       if (code === 'LE003' && journal?.checksFunds) return 'insufficient';
       if (code !== 'LE002' || !journal) throw conflictOr(error);
-      await db.run(openAccounts, { accounts: accountsIn(journal).map(accountToJson) });
+      await openAccountsOf(db, journal);
     }
   }
 }
@@ -161,6 +110,14 @@ export async function readBalance(db: Database, account: Account): Promise<Balan
 export async function shardAccount(db: Database, accountId: string, shards: number): Promise<boolean> {
   const rows = await db.run(changeShards, { account_id: accountId, shards });
   return rows.length > 0;
+}
+
+export async function openAccountsOf(db: Database, journal: Journal): Promise<void> {
+  await db.run(openAccounts, { accounts: accountsIn(journal).map(accountToJson) });
+}
+
+export function entriesToJson({ entries }: Journal) {
+  return entries.map(entryToJson);
 }
 
 function entryToJson(entry: Entry) {
@@ -184,7 +141,7 @@ function accountToJson(account: Account) {
   };
 }
 
-function conflictOr(error: unknown): unknown {
+export function conflictOr(error: unknown): unknown {
   const isConflict = error instanceof Error && 'code' in error && error.code === 'LE001';
   return isConflict ? new LedgerConflict(error.message, { cause: error }) : error;
 }

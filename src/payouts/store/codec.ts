@@ -1,0 +1,123 @@
+// Withdrawals and destinations as JSON: their facts in the log, and what their rows keep.
+import { terminal } from '../../acquiring/store/codec.ts';
+import { cardDetails } from '../../cards/store/codec.ts';
+import type { Currency } from '../../money.ts';
+import {
+  anything,
+  currency,
+  flag,
+  instant,
+  list,
+  mapped,
+  minorUnits,
+  notEmpty,
+  object,
+  optional,
+  storedAs,
+  text,
+  variants,
+  type Codec,
+} from '../../platform/database/codec.ts';
+import type { PayoutFailure } from '../../wallets/domain/failure-path.ts';
+import type { DestinationFact, DestinationTerms } from '../domain/destination.ts';
+import type { Turnover } from '../domain/payout-limits.ts';
+import type { Route, WithdrawalEnd, WithdrawalState, WithdrawalTerms } from '../domain/withdrawal.ts';
+
+export const failure: Codec<PayoutFailure> = notEmpty(list(text));
+
+/** Of the terms of a withdrawal what has no column of its own. */
+export type RowTerms = Pick<
+  WithdrawalTerms,
+  'walletPartyId' | 'destinationIdentityId' | 'cardToken' | 'isCounted' | 'route' | 'metadata'
+>;
+export const rowTerms: Codec<RowTerms> = object({
+  walletPartyId: text,
+  destinationIdentityId: optional(text),
+  cardToken: text,
+  isCounted: flag,
+  route: optional(object<Route>({ bankId: text, terminal })),
+  metadata: optional(anything),
+});
+
+type EndState = Exclude<WithdrawalState, { status: 'sending' }>;
+export const endState: Codec<EndState> = variants<EndState, 'status'>('status', {
+  succeeded: { reference: text },
+  failed: { failure },
+});
+
+/** What the log tells others: no handle of the card, and nothing of how the bank is reached. */
+type LoggedWithdrawal = Omit<WithdrawalTerms, 'cardToken' | 'route' | 'isCounted'>;
+export type WithdrawalLogFact =
+  WithdrawalEnd | { readonly type: 'withdrawal_started'; readonly terms: LoggedWithdrawal };
+
+type StoredWithdrawal = Omit<LoggedWithdrawal, 'amount'> & {
+  readonly amountMinor: bigint;
+  readonly currency: Currency;
+};
+const loggedWithdrawal: Codec<LoggedWithdrawal> = mapped(
+  object<StoredWithdrawal>({
+    id: text,
+    partyId: text,
+    walletId: text,
+    walletPartyId: text,
+    identityId: text,
+    destinationId: text,
+    destinationIdentityId: optional(text),
+    createdAt: instant,
+    amountMinor: minorUnits,
+    currency,
+    feeMinor: minorUnits,
+    metadata: optional(anything),
+    externalId: optional(text),
+  }),
+  {
+    read: ({ amountMinor, currency: of, ...told }) => ({
+      ...told,
+      amount: { minor: amountMinor, currency: of },
+    }),
+    write: ({ amount, feeMinor, ...told }) => ({
+      ...told,
+      amountMinor: amount.minor,
+      currency: amount.currency,
+      feeMinor,
+    }),
+  },
+);
+
+export const withdrawalFact: Codec<WithdrawalLogFact> = variants<WithdrawalLogFact, 'type'>('type', {
+  withdrawal_started: { terms: loggedWithdrawal },
+  withdrawal_succeeded: { reference: text, reason: optional(text) },
+  withdrawal_failed: { failure, reason: optional(text) },
+});
+
+/** The same of a destination. */
+type LoggedDestination = Omit<DestinationTerms, 'cardToken'>;
+export type DestinationLogFact =
+  | Exclude<DestinationFact, { type: 'destination_created' }>
+  | { readonly type: 'destination_created'; readonly terms: LoggedDestination };
+
+const loggedDestination: Codec<LoggedDestination> = object({
+  id: text,
+  partyId: text,
+  identityId: text,
+  name: text,
+  currency,
+  createdAt: instant,
+  card: cardDetails,
+  metadata: optional(anything),
+  externalId: optional(text),
+});
+
+export const destinationFact: Codec<DestinationLogFact> = variants<DestinationLogFact, 'type'>('type', {
+  destination_created: { terms: loggedDestination },
+  destination_authorized: {},
+  destination_refused: { failure },
+  destination_check_failed: { code: text },
+});
+
+/** As a statement that goes beyond a limit says it. */
+export const turnover: Codec<Turnover> = object({
+  dayMinor: storedAs('day_minor', minorUnits),
+  dayPayouts: storedAs('day_payouts', minorUnits),
+  monthMinor: storedAs('month_minor', minorUnits),
+});
