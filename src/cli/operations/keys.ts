@@ -22,7 +22,7 @@ export async function createKey(options: { party: string; name: string; scopes?:
 
 export async function listKeys(options: { party: string; json?: true }): Promise<void> {
   const keys = await withDatabase((database) => apiKeysOf(database, options.party));
-  if (options.json) return console.log(JSON.stringify(keys.map(asJson), null, 2));
+  if (options.json) return console.log(JSON.stringify(keys.map(toJson), null, 2));
   printTable(
     ['key', 'mode', 'name', 'made', 'ends', 'scopes'],
     keys.map((key) => [
@@ -63,6 +63,6 @@ function showOnce(text: string): void {
   console.error('Keep it now: it is not stored and cannot be shown again.');
 }
 
-function asJson({ livemode, ...key }: ApiKey) {
-  return { ...key, realm: modeName(livemode) };
+function toJson({ livemode, ...key }: ApiKey) {
+  return { ...key, mode: modeName(livemode) };
 }
