@@ -2,9 +2,11 @@
 // be stopped at any moment. What that is, each room says of its own tables.
 import type { Instant } from '../../clock.ts';
 import type { Database } from './database.ts';
-import { statement } from './statement.ts';
+import { list, text } from './codec.ts';
+import { statement, stored } from './statement.ts';
 
 /** The key of a row, column by column, as text. */
+const keyOfRow = list(text);
 export type KeyOfRow = readonly string[];
 
 export type Purge = {
@@ -40,13 +42,13 @@ export function purgeOf({
   const last = keys.map((key, place) => (isBytes && place === 0 ? `encode(${key}, 'hex')` : key));
   // Nothing comes before a key of empty parts.
   const after = keys.map((_, place) => {
-    const text = `coalesce(:after ->> ${place}, '')`;
-    return isBytes && place === 0 ? `decode(${text}, 'hex')` : text;
+    const part = `coalesce(:after ->> ${place}, '')`;
+    return isBytes && place === 0 ? `decode(${part}, 'hex')` : part;
   });
   const retire = statement({
     name: `retire_${table}`,
-    parameters: { before: 'timestamptz', after: 'json', limit: 'int4', is_dry: 'bool' },
-    row: { found: 'int8', last: 'json?' },
+    parameters: { before: 'timestamptz', after: stored('json', keyOfRow), limit: 'int4', is_dry: 'bool' },
+    row: { found: 'int8', last: stored('json?', keyOfRow) },
     // By the whole key: of what hangs on one card there may be more than a portion. Looked at once more where it is deleted:
     // somebody may have begun to need it.
     text: `
@@ -67,7 +69,7 @@ export function purgeOf({
       const from = after === 'the beginning' ? [] : after;
       const [row] = await db.run(retire, { ...asked, after: from, is_dry: isDry });
       if (!row) throw new Error(`${table} was not looked through`);
-      return { found: row.found, last: row.last as KeyOfRow | null };
+      return { found: row.found, last: row.last };
     },
   };
 }

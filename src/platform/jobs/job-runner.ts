@@ -215,7 +215,7 @@ export function openJobRunner(options: {
   function runClaimed(handler: JobHandler, sql: DueStatements, row: ClaimedRow): Promise<void> {
     // Never before the moment it was due for: another node's clock may be ahead of ours.
     const now = latest(laterBy(clock.now(), Number(row.offset_ms)), row.due_at);
-    return runStep(handler, sql, { key: keyOf(row.key), attempts: row.attempts }, now);
+    return runStep(handler, sql, { key: row.key, attempts: row.attempts }, now);
   }
 
   async function runStep(
@@ -389,12 +389,8 @@ export function initialClaim(now: Instant): { wake_at: Instant; attempts: number
   return { wake_at: laterBy(now, leaseMs), attempts: 1 };
 }
 
-function keyOf(key: unknown): readonly string[] {
-  return key as readonly string[];
-}
-
-function nameOf(key: unknown): string {
-  return keyOf(key).join('/');
+function nameOf(key: readonly string[]): string {
+  return key.join('/');
 }
 
 function retryDelayMs(attempts: number): number {

@@ -7,7 +7,8 @@ import { accept, refuse, type Outcome } from '../../refusal.ts';
 export type Webhook = {
   readonly id: string;
   readonly partyId: string;
-  readonly topic: Topic['name'];
+  /** The name of one, perhaps of one that only a newer version of the program has. */
+  readonly topic: string;
   readonly owner: Owner;
   readonly eventTypes: readonly string[];
   readonly url: string;

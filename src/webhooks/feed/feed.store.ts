@@ -3,7 +3,8 @@
 // moves the queues in the same transaction, so that nothing is lost or told twice when it dies.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { statement } from '../../platform/database/statement.ts';
+import { anything, list } from '../../platform/database/codec.ts';
+import { statement, stored } from '../../platform/database/statement.ts';
 import { snapshotBefore, transactionsBetween } from '../domain/snapshot.ts';
 
 const lockFeed = statement({
@@ -47,6 +48,9 @@ const readNow = statement({
   text: 'select pg_current_snapshot()::text as snapshot',
 });
 
+/** Of every module; its topic reads them. */
+const facts = list(anything);
+
 /**
  * At least one row. Beside what was found first, everything else that is new of the same aggregates, so that no later event
  * of an aggregate comes before an earlier one. The first event says whose the aggregate is.
@@ -64,8 +68,8 @@ const readNewEvents = statement({
     party_id: 'text?',
     sequence: 'int4?',
     written_in: 'text?',
-    facts: 'json?',
-    first_facts: 'json?',
+    facts: stored('json?', facts),
+    first_facts: stored('json?', facts),
   },
   text: `
     with found as materialized (
@@ -170,8 +174,8 @@ export async function newEvents(
               partyId: row.party_id ?? '',
               sequence: row.sequence ?? 0,
               writtenIn: BigInt(row.written_in ?? 0),
-              facts: row.facts as unknown[],
-              firstFacts: row.first_facts as unknown[],
+              facts: row.facts ?? [],
+              firstFacts: row.first_facts ?? [],
             },
           ],
     ),

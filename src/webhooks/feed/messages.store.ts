@@ -2,7 +2,8 @@
 // or for another attempt, finds the bytes of the first.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { statement } from '../../platform/database/statement.ts';
+import { anything, list, recordOf, text } from '../../platform/database/codec.ts';
+import { statement, stored } from '../../platform/database/statement.ts';
 import {
   positionOf,
   type LoggedEvent,
@@ -29,9 +30,9 @@ const readLogs = statement({
     aggregate: 'text',
     sequence: 'int4',
     created_at: 'timestamptz',
-    facts: 'json',
+    facts: stored('json', list(anything)),
     base: 'int8?',
-    bodies: 'json?',
+    bodies: stored('json?', recordOf(text)),
   },
   text: `
     select event.aggregate_id, event.aggregate, event.sequence, event.created_at, event.facts, series.base,
@@ -97,10 +98,11 @@ type Logged = LoggedEvent<unknown> & {
   readonly bodies: Readonly<Record<string, string>>;
 };
 
-type Wanted = { readonly topic: Topic['name']; readonly aggregateId: string };
-
 /** Which of an aggregate's notices somebody wants to send now. */
-export type Selection = Wanted & {
+export type Selection = {
+  readonly aggregateId: string;
+  /** By its name. */
+  readonly topic: string;
   readonly select: (webhookEvents: readonly Sendable[]) => readonly Sendable[];
 };
 export type Sendable = WebhookEvent & { readonly position: number };
@@ -181,9 +183,9 @@ async function logsOf(db: Database, ids: readonly string[]): Promise<Map<string,
       aggregate: row.aggregate,
       sequence: row.sequence,
       createdAt: row.created_at,
-      facts: row.facts as unknown[],
+      facts: row.facts,
       base: row.base,
-      bodies: (row.bodies ?? {}) as Record<string, string>,
+      bodies: row.bodies ?? {},
     });
   }
   return logs;

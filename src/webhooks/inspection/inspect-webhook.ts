@@ -11,6 +11,7 @@ import { postTo } from '../delivery/sign-message.ts';
 import {
   attemptsOf,
   queuesOf,
+  queueStates,
   resume,
   type AttemptCursor,
   type AttemptRow,
@@ -41,7 +42,7 @@ const objectID = {
 const QueueSchema = Type.Object(
   {
     objectID,
-    state: Type.Enum(['waiting', 'failing', 'parked', 'done'], {
+    state: Type.Enum([...queueStates], {
       description:
         '`failing`: the latest attempt failed, there will be another. `parked`: there will be none.',
     }),
@@ -102,7 +103,7 @@ export const listWebhookQueues = endpoint({
   query: Type.Object({
     limit,
     after: Type.Optional(EntityID),
-    state: Type.Optional(Type.Enum(['waiting', 'failing', 'parked', 'done'])),
+    state: Type.Optional(Type.Enum([...queueStates])),
   }),
   status: 200,
   response: Type.Array(QueueSchema),
@@ -328,7 +329,7 @@ export const rotateWebhookKeys = endpoint({
 function queueBody(row: QueueRow): Static<typeof QueueSchema> {
   return {
     objectID: row.aggregate_id,
-    state: row.state as Static<typeof QueueSchema>['state'],
+    state: row.state,
     failures: row.attempts,
     ...defined({
       lastFailure: row.last_failure,

@@ -2,13 +2,15 @@
 // to them: taken up again, swept away.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { statement, type Values } from '../../platform/database/statement.ts';
+import { oneOf } from '../../platform/database/codec.ts';
+import { statement, stored, type Values } from '../../platform/database/statement.ts';
 
-export type QueueState = 'waiting' | 'failing' | 'parked' | 'done';
+export const queueStates = ['waiting', 'failing', 'parked', 'done'] as const;
+export type QueueState = (typeof queueStates)[number];
 
 const queueRow = {
   aggregate_id: 'text',
-  state: 'text',
+  state: stored('text', oneOf(...queueStates)),
   attempts: 'int4',
   last_failure: 'text?',
   waiting_since: 'timestamptz?',

@@ -2,6 +2,7 @@
 // pair for Content-Signature, an Ed25519 pair and a shared secret for the Standard Webhooks headers.
 import { createPrivateKey, randomBytes, type KeyObject } from 'node:crypto';
 import type { Instant } from '../../clock.ts';
+import { object, text, type Codec } from '../../platform/database/codec.ts';
 import type { Keyring } from '../../platform/keys/keyring.ts';
 import { decrypt, encrypt } from '../../platform/keys/master-key.ts';
 import type { KeyPairs } from './key-pair-pool.ts';
@@ -14,6 +15,12 @@ export type EncryptedKeys = PublishedKey & {
 };
 
 const secretBytes = 32;
+/** What is encrypted. */
+const privateKeys: Codec<Readonly<Record<'rsa' | 'ed25519' | 'secret', string>>> = object({
+  rsa: text,
+  ed25519: text,
+  secret: text,
+});
 
 /** The shared secret is in the answer alone; it can never be read again. */
 export type EncryptKeys = (
@@ -56,7 +63,7 @@ export async function decryptKeys(
   const key = await keyring.find('webhook_key', keys.ciphertextKeyVersion);
   if (!key) throw new Error(`the keys of webhook ${webhookId} cannot be opened`);
   const plain = decrypt(key.secret, keys.ciphertext, contextOf(webhookId, keys.keyVersion)).toString();
-  const { rsa, ed25519, secret } = JSON.parse(plain) as Record<'rsa' | 'ed25519' | 'secret', string>;
+  const { rsa, ed25519, secret } = privateKeys.read(JSON.parse(plain));
   return { rsa: fromDer(rsa), ed25519: fromDer(ed25519), secret: Buffer.from(secret, 'base64') };
 }
 

@@ -1,6 +1,7 @@
 // Webhooks and their keys in SQL.
 import type { Database } from '../../platform/database/database.ts';
-import { statement, type Values } from '../../platform/database/statement.ts';
+import { mapped, text } from '../../platform/database/codec.ts';
+import { statement, stored, type Values } from '../../platform/database/statement.ts';
 import type { EncryptedKeys } from './webhook-keys.ts';
 import { maxWebhooks, type Webhook } from '../domain/webhook.ts';
 import { defined } from '../../defined.ts';
@@ -13,13 +14,19 @@ export type StoredWebhook = {
   readonly keys: readonly EncryptedKeys[];
 };
 
+/** Names in one text, with spaces between them. */
+const spaced = mapped(text, {
+  read: (names): readonly string[] => names.split(' '),
+  write: (names) => names.join(' '),
+});
+
 const columns = {
   webhook_id: 'text',
   party_id: 'text',
   topic: 'text',
   owner_id: 'text',
   wallet_id: 'text?',
-  event_types: 'text',
+  event_types: stored('text', spaced),
   url: 'text',
   created_at: 'timestamptz',
 } as const;
@@ -131,7 +138,7 @@ export async function storeNewWebhook(db: Database, webhook: Webhook, key: Encry
       topic: webhook.topic,
       owner_id: owner.id,
       wallet_id: owner.part ?? null,
-      event_types: webhook.eventTypes.join(' '),
+      event_types: webhook.eventTypes,
       url: webhook.url,
       created_at: webhook.createdAt,
       ...keyRow(key),
@@ -206,9 +213,9 @@ function storedFromRow(row: Values<typeof readColumns>): Omit<StoredWebhook, 'ke
     webhook: {
       id: row.webhook_id,
       partyId: row.party_id,
-      topic: row.topic as Webhook['topic'],
+      topic: row.topic,
       owner: { id: row.owner_id, ...defined({ part: row.wallet_id }) },
-      eventTypes: row.event_types.split(' '),
+      eventTypes: row.event_types,
       url: row.url,
       createdAt: row.created_at,
     },
