@@ -54,7 +54,7 @@ import { addWithdrawPage } from '../recurring/revoke-page.ts';
 import { invoicesTopic } from '../payments/webhook-events.ts';
 import { routes, sandboxRoutes } from './routes.ts';
 import type { AppContext } from './app-context.ts';
-import { sweep as sweepWebhooks } from '../webhooks/inspection/inspection.store.ts';
+import { purgeWebhooks } from '../webhooks/inspection/inspection.store.ts';
 import { destinationsTopic, withdrawalsTopic } from '../payouts/webhook-events.ts';
 import { usualDelaysSeconds } from '../webhooks/domain/queue-rules.ts';
 import type { OpenSender } from '../webhooks/delivery/http-sender.ts';
@@ -264,9 +264,9 @@ export function buildService(
         run: () => answers.purgeExpired(laterBy(clock.now(), -idempotencyKeyLifetimeMs)),
       },
       {
-        name: 'sweep old deliveries',
+        name: 'purge old deliveries',
         everyMs: 60_000,
-        run: () => sweepWebhooks(database, laterBy(clock.now(), -deliveriesKeptMs)),
+        run: () => purgeWebhooks(database, laterBy(clock.now(), -deliveriesKeptMs)),
       },
       { name: 'sweep the vault', everyMs: 60_000, run: () => vault.sweep() },
       {
@@ -397,7 +397,7 @@ async function whatIsNotReady(database: DatabasePool): Promise<string[]> {
   try {
     if (await isReadOnly(database)) return ['database: it takes no writes, like a standby'];
     if (!(await isMigrated(database))) return ['migrations'];
-    return (await feedState(database)).isForeign ? ['webhooks: the log comes from another PostgreSQL'] : [];
+    return (await feedState(database)).isMismatch ? ['webhooks: the log comes from another PostgreSQL'] : [];
   } catch {
     return ['database'];
   }

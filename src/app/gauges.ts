@@ -83,7 +83,7 @@ export function addGauges(
   metrics.gauge(
     'mandate_webhook_cluster_mismatch',
     '1 while no webhook is sent because the log was restored into another PostgreSQL',
-    async () => ((await feedState(database)).isForeign ? 1 : 0),
+    async () => ((await feedState(database)).isMismatch ? 1 : 0),
   );
   metrics.gauge(
     'mandate_webhook_oldest_undelivered_seconds',

@@ -47,9 +47,9 @@ export type FindMissingScope = (
 ) => Promise<'noSuchIdentity' | 'noSuchWallet' | undefined>;
 
 /** How long what was just written waits for the next look at the log, and how long what other nodes left. */
-const lookEveryMs = 200;
+const pollEveryMs = 200;
 const claimEveryMs = 1_000;
-const destinationAgeMs = 1_000;
+const targetAgeMs = 1_000;
 
 export function openWebhooks(options: {
   db: DatabasePool;
@@ -69,14 +69,14 @@ export function openWebhooks(options: {
 }): Webhooks {
   const { db, clock, log, keyring, topics, rule, timeoutMs, resolve = systemDnsLookup } = options;
   const sender = (options.openSender ?? openSender)({ rule, resolve, timeoutMs });
-  const destinations = ttlCache({ maxAgeMs: destinationAgeMs, maxEntries: 10_000, load });
+  const targets = ttlCache({ maxAgeMs: targetAgeMs, maxEntries: 10_000, load });
   const deliveryWorker = openDeliveryWorker({
     ...options,
     sender,
-    targetOf: (id) => destinations.get(id),
+    targetOf: (id) => targets.get(id),
   });
   const timers: NodeJS.Timeout[] = [];
-  let looking: Promise<void> | undefined;
+  let polling: Promise<void> | undefined;
   let stopping = false;
 
   function reportUnreadable(aggregateId: string, error: unknown): void {
@@ -94,11 +94,11 @@ export function openWebhooks(options: {
 
   /** Looks until nothing is new, or another node is looking. */
   function poll(): Promise<void> {
-    looking ??= lookThrough().finally(() => (looking = undefined));
-    return looking;
+    polling ??= pollAll().finally(() => (polling = undefined));
+    return polling;
   }
 
-  async function lookThrough(): Promise<void> {
+  async function pollAll(): Promise<void> {
     try {
       for (let more = true; more && !stopping;) {
         const seen = await fanOutOnce(db, topics, clock.now(), reportUnreadable);
@@ -120,7 +120,7 @@ export function openWebhooks(options: {
     missingScope: options.missingScope,
     start() {
       timers.push(
-        setInterval(() => void poll(), lookEveryMs),
+        setInterval(() => void poll(), pollEveryMs),
         setInterval(() => deliveryWorker.wake(), claimEveryMs),
       );
       void poll();
@@ -132,13 +132,13 @@ export function openWebhooks(options: {
       deliveryWorker.wake();
       await deliveryWorker.whenIdle();
     },
-    targetOf: (id) => destinations.get(id),
-    forget: (id) => destinations.forget(id),
+    targetOf: (id) => targets.get(id),
+    forget: (id) => targets.forget(id),
     reportUnreadable,
     async stop() {
       stopping = true;
       timers.forEach(clearInterval);
-      await looking;
+      await polling;
       await deliveryWorker.stop();
       await sender.stop();
     },

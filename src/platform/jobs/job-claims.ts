@@ -40,18 +40,18 @@ export const moveTestClock = statement({
 
 export type EarliestDue = ReturnType<typeof earliestIn>;
 
-/** The place of each table in which something falls due for a party until then, and when that first is. */
+/** The ordinal of each table in which something falls due for a party until then, and when that first is. */
 function earliestIn(tables: readonly string[], name: string) {
   const earliest = tables.map(
-    (table, place) => `
-      select ${place} as place, min(wake_at) as wake_at from ${table} where party_id = :party_id and wake_at <= :before`,
+    (table, ordinal) => `
+      select ${ordinal} as ordinal, min(wake_at) as wake_at from ${table} where party_id = :party_id and wake_at <= :before`,
   );
   return statement({
     name,
     parameters: { party_id: 'text', before: 'timestamptz' },
-    row: { place: 'int4', wake_at: 'timestamptz' },
-    text: `select place, wake_at from (${earliest.join('\n      union all')}
-    ) as due where wake_at is not null order by place`,
+    row: { ordinal: 'int4', wake_at: 'timestamptz' },
+    text: `select ordinal, wake_at from (${earliest.join('\n      union all')}
+    ) as due where wake_at is not null order by ordinal`,
   });
 }
 
@@ -82,7 +82,7 @@ export function dueStatements(table: string, keys: readonly string[]): DueStatem
 
 function statementsFor(table: string, keys: readonly string[]) {
   const key = `json_build_array(${keys.join(', ')}) as key`;
-  const isTheRow = keys.map((column, place) => `${column} = :key ->> ${place}`).join(' and ');
+  const isTheRow = keys.map((column, index) => `${column} = :key ->> ${index}`).join(' and ');
   const isClaimed = keys.map((column) => `claimed.${column} = clocked.${column}`).join(' and ');
   const claim = (due: string, limit: string | number, leaseFrom: string) => `
     with due as (

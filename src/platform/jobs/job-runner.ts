@@ -75,7 +75,7 @@ export type StuckJob = {
   readonly reason: string;
 };
 
-const sweepEveryMs = 1_000;
+const pollEveryMs = 1_000;
 /** Longer than a bank is usually waited for. Whoever comes after it has run out asks under the same id. */
 const leaseMs = 60_000;
 const claimedAtOnce = 100;
@@ -109,10 +109,9 @@ export function openJobRunner(options: {
   /** Tables of which more was due than there were slots for. */
   const backlogged = new Set<string>();
   let stopping = false;
-  let wanted = false;
   /** In which tables. */
   const pollRequested = new Set<string>();
-  let sweeping: Promise<void> | undefined;
+  let polling: Promise<void> | undefined;
 
   function wake(): void {
     requestPoll(handlers.map(({ handler }) => handler.table));
@@ -120,24 +119,22 @@ export function openJobRunner(options: {
 
   function requestPoll(tables: readonly string[]): void {
     for (const table of tables) pollRequested.add(table);
-    wanted = true;
-    if (stopping) return;
-    sweeping ??= sweepWhileWanted();
+    if (stopping || pollRequested.size === 0) return;
+    polling ??= pollWhileRequested();
   }
 
-  async function sweepWhileWanted(): Promise<void> {
-    while (wanted && !stopping) {
-      wanted = false;
+  async function pollWhileRequested(): Promise<void> {
+    while (pollRequested.size > 0 && !stopping) {
       const through = handlers.filter(({ handler }) => pollRequested.has(handler.table));
       pollRequested.clear();
       try {
         await poll(through);
       } catch (error) {
-        log.warn({ err: error }, 'a sweep for due work failed; the next one tries again');
+        log.warn({ err: error }, 'due jobs could not be read; the next poll tries again');
       }
     }
-    // In the same turn in which nothing more was wanted, so that no wish falls in between.
-    sweeping = undefined;
+    // In the same turn in which nothing more was requested, so that no request falls in between.
+    polling = undefined;
   }
 
   async function poll(through: typeof handlers): Promise<void> {
@@ -162,13 +159,13 @@ export function openJobRunner(options: {
     for (const { limit, claim } of sql.claims) {
       while (freeSlots(handler) >= limit) {
         if (stopping) return;
-        const wish = { now, lease_ms: BigInt(leaseMs) };
+        const lease = { now, lease_ms: BigInt(leaseMs) };
         // Nobody else's while they are asked for.
         busySlots.set(table, busyIn(table) + limit);
         const rows = await (
           partyId === undefined
-            ? db.run(claim, wish)
-            : db.run(sql.claimOfParty, { ...wish, limit, party_id: partyId })
+            ? db.run(claim, lease)
+            : db.run(sql.claimOfParty, { ...lease, limit, party_id: partyId })
         ).finally(() => busySlots.set(table, busyIn(table) - limit));
         for (const row of rows) inSlot(handler, runClaimed(handler, sql, row));
         if (rows.length < limit) return;
@@ -205,8 +202,8 @@ export function openJobRunner(options: {
     partyId: string,
   ): Promise<void> {
     for (;;) {
-      const wish = { now, lease_ms: BigInt(leaseMs), limit: claimedAtOnce, party_id: partyId };
-      const rows = await db.run(sql.claimOfParty, wish);
+      const lease = { now, lease_ms: BigInt(leaseMs), limit: claimedAtOnce, party_id: partyId };
+      const rows = await db.run(sql.claimOfParty, lease);
       await inParallel(rows, stepsAtOnce, (row) => runClaimed(handler, sql, row));
       if (rows.length < claimedAtOnce || stopping) return;
     }
@@ -278,7 +275,9 @@ export function openJobRunner(options: {
   async function nextStop(partyId: string, to: Instant) {
     const found = await db.run(earliestDue, { party_id: partyId, before: to });
     const [at] = found.map(({ wake_at }) => wake_at).sort();
-    return at && { at, places: found.filter(({ wake_at }) => wake_at === at).map(({ place }) => place) };
+    return (
+      at && { at, ordinals: found.filter(({ wake_at }) => wake_at === at).map(({ ordinal }) => ordinal) }
+    );
   }
 
   /** One move of a party's clock after the other: together they would run things at each other's times. */
@@ -301,8 +300,8 @@ export function openJobRunner(options: {
       await db.run(moveTestClock, { party_id: partyId, offset_ms: BigInt(Math.max(0, offsetMs)) });
       if (stop === undefined || stopping) return;
       const earlier = new Set(running);
-      for (const place of stop.places) {
-        const due = handlers[place];
+      for (const ordinal of stop.ordinals) {
+        const due = handlers[ordinal];
         if (due) await runAllDue(due.handler, due.sql, stop.at, partyId);
       }
       // What they went on with is of this moment too, and would be claimed again at a later one.
@@ -312,10 +311,10 @@ export function openJobRunner(options: {
 
   return {
     start() {
-      timers.push(setInterval(wake, sweepEveryMs));
-      for (const chore of options.periodicTasks) {
-        const turn = turnsOf(chore, log);
-        timers.push(setInterval(() => void turn(), chore.everyMs));
+      timers.push(setInterval(wake, pollEveryMs));
+      for (const task of options.periodicTasks) {
+        const run = runOneAtATime(task, log);
+        timers.push(setInterval(() => void run(), task.everyMs));
       }
       wake();
     },
@@ -336,7 +335,7 @@ export function openJobRunner(options: {
       if (rows.length > 0) wake();
     },
     async whenIdle() {
-      while (sweeping || running.size > 0) await Promise.all([sweeping, ...running]);
+      while (polling || running.size > 0) await Promise.all([polling, ...running]);
     },
     advance,
     async stuckJobs() {
@@ -362,22 +361,22 @@ export function openJobRunner(options: {
       stopping = true;
       timers.forEach(clearInterval);
       // A sweep on its way may have begun with more.
-      await Promise.allSettled([sweeping, ...advancing.values()]);
+      await Promise.allSettled([polling, ...advancing.values()]);
       while (running.size > 0) await Promise.allSettled(running);
     },
   };
 }
 
 /** Not again while it is still at it: what takes longer than its turn would pile up, each holding a connection. */
-function turnsOf(chore: PeriodicTask, log: Logger): () => Promise<void> {
+function runOneAtATime(task: PeriodicTask, log: Logger): () => Promise<void> {
   let isRunning = false;
   return async () => {
     if (isRunning) return;
     isRunning = true;
     try {
-      await chore.run();
+      await task.run();
     } catch (error) {
-      log.warn({ err: error, chore: chore.name }, 'a chore failed; the next turn tries again');
+      log.warn({ err: error, task: task.name }, 'a periodic task failed; the next turn tries again');
     } finally {
       isRunning = false;
     }

@@ -14,8 +14,8 @@ const lockFeed = statement({
   text: 'select seen, mismatch_since from webhook_feed for update skip locked',
 });
 
-const markForeign = statement({
-  name: 'mark_foreign_log',
+const markMismatch = statement({
+  name: 'mark_cluster_mismatch',
   parameters: { now: 'timestamptz' },
   row: {},
   text: 'update webhook_feed set mismatch_since = :now where mismatch_since is null',
@@ -24,8 +24,8 @@ const markForeign = statement({
 const readFeed = statement({
   name: 'read_webhook_feed',
   parameters: {},
-  row: { is_foreign: 'bool', oldest: 'timestamptz?' },
-  text: `select mismatch_since is not null as is_foreign,
+  row: { is_mismatch: 'bool', oldest: 'timestamptz?' },
+  text: `select mismatch_since is not null as is_mismatch,
            (select created_at from event
             where written_in >= pg_snapshot_xmin(seen::pg_snapshot)
               and not pg_visible_in_snapshot(written_in, seen::pg_snapshot)
@@ -211,7 +211,7 @@ export async function pollOnce(
   now: Instant,
   route: (events: readonly NewEvent[], tx: Database) => Promise<readonly QueueMove[]>,
 ): Promise<{ moved: number; more: boolean } | undefined> {
-  const looking = db.transaction(async (tx) => {
+  const polling = db.transaction(async (tx) => {
     const [feed] = await tx.run(lockFeed, {});
     if (!feed) return undefined;
     if (feed.mismatch_since !== null) throw new ClusterMismatch();
@@ -222,14 +222,14 @@ export async function pollOnce(
     if (isWorthIt) await tx.run(moveFeed, { seen });
     return { moved: queues.length, more };
   });
-  return looking.catch(async (error: unknown) => {
-    if (error instanceof ClusterMismatch) await db.run(markForeign, { now });
+  return polling.catch(async (error: unknown) => {
+    if (error instanceof ClusterMismatch) await db.run(markMismatch, { now });
     throw error;
   });
 }
 
 /** How the look at the log stands: whether it is stopped, and of when the oldest event is that was not looked at. */
-export async function feedState(db: Database): Promise<{ isForeign: boolean; oldest: Instant | undefined }> {
+export async function feedState(db: Database): Promise<{ isMismatch: boolean; oldest: Instant | undefined }> {
   const [row] = await db.run(readFeed, {});
-  return { isForeign: row?.is_foreign ?? false, oldest: row?.oldest ?? undefined };
+  return { isMismatch: row?.is_mismatch ?? false, oldest: row?.oldest ?? undefined };
 }

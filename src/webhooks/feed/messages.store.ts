@@ -35,12 +35,12 @@ const readLogs = statement({
     bodies: stored('json?', recordOf(text)),
   },
   text: `
-    select event.aggregate_id, event.aggregate, event.sequence, event.created_at, event.facts, series.base,
+    select event.aggregate_id, event.aggregate, event.sequence, event.created_at, event.facts, numbers.base,
       (select json_object_agg(position, body) from webhook_message as message
        where message.aggregate_id = event.aggregate_id
          and position between event.sequence * 8 and event.sequence * 8 + 7) as bodies
-    from event left join webhook_event_number as series
-      on series.aggregate_id = event.aggregate_id and series.chunk = event.sequence / 64
+    from event left join webhook_event_number as numbers
+      on numbers.aggregate_id = event.aggregate_id and numbers.chunk = event.sequence / 64
     where event.aggregate_id in (select json_array_elements_text(:aggregate_ids))
     order by event.aggregate_id, event.sequence`,
 });
@@ -49,13 +49,13 @@ const readLogs = statement({
  * Numbers for what has none. They run with the clock, 8192 to the second, and never back: after a restored backup none is
  * given a second time.
  */
-const makeSeries = statement({
+const makeEventNumbers = statement({
   name: 'make_webhook_event_numbers',
   parameters: { wanted: 'json' },
   row: { aggregate_id: 'text', chunk: 'int4', base: 'int8' },
   text: `
     with wanted as (
-      select aggregate_id, chunk, row_number() over (order by aggregate_id, chunk) as place
+      select aggregate_id, chunk, row_number() over (order by aggregate_id, chunk) as ordinal
       from json_to_recordset(:wanted) as wanted (aggregate_id text, chunk int)
     ), counted as (
       update webhook_event_number_counter
@@ -64,12 +64,12 @@ const makeSeries = statement({
       returning last_base - (select count(*) from wanted) as first_base
     )
     insert into webhook_event_number (aggregate_id, chunk, base)
-    select aggregate_id, chunk, first_base + place from wanted, counted
+    select aggregate_id, chunk, first_base + ordinal from wanted, counted
     on conflict do nothing
     returning aggregate_id, chunk, base`,
 });
 
-const readSeries = statement({
+const readEventNumbers = statement({
   name: 'read_webhook_event_numbers',
   parameters: { wanted: 'json' },
   row: { aggregate_id: 'text', chunk: 'int4', base: 'int8' },
@@ -127,22 +127,19 @@ export async function messagesFor(
       return undefined;
     }
   });
-  const bases = await basesFor(
-    db,
-    chosen.flatMap((one) => (one ? [one] : [])),
-  );
+  const readable = chosen.filter((one) => one !== undefined);
+  const bases = await basesFor(db, readable);
   const bodies = new Map<string, string>();
   const missing = new Map<string, { aggregate_id: string; position: number; body: string }>();
-  for (const one of chosen) {
-    for (const notice of one?.webhookEvents ?? []) {
-      const name = `${one?.aggregateId} ${notice.position}`;
-      const known = one?.log.find(({ sequence }) => sequence === notice.sequence)?.bodies[notice.position];
-      const base = bases.get(`${one?.aggregateId} ${chunkOf(notice.sequence)}`);
+  for (const { aggregateId, topic, log, webhookEvents } of readable) {
+    for (const event of webhookEvents) {
+      const { sequence, position } = event;
+      const name = `${aggregateId} ${position}`;
+      const known = log.find((logged) => logged.sequence === sequence)?.bodies[position];
+      const base = bases.get(`${aggregateId} ${chunkOf(sequence)}`);
       if (known !== undefined) bodies.set(name, known);
-      else if (one && base !== undefined) {
-        const body = bodyOf(one.topic, notice, base);
-        missing.set(name, { aggregate_id: one.aggregateId, position: notice.position, body });
-      }
+      else if (base !== undefined)
+        missing.set(name, { aggregate_id: aggregateId, position, body: bodyOf(topic, event, base) });
     }
   }
   if (missing.size > 0) {
@@ -150,9 +147,9 @@ export async function messagesFor(
     for (const { aggregate_id, position, body } of fixed) bodies.set(`${aggregate_id} ${position}`, body);
   }
   return chosen.map((one) => {
-    const messages = one?.webhookEvents.flatMap((notice) => {
-      const body = bodies.get(`${one.aggregateId} ${notice.position}`);
-      return body === undefined ? [] : [messageOf(one.aggregateId, notice, body)];
+    const messages = one?.webhookEvents.flatMap((event) => {
+      const body = bodies.get(`${one.aggregateId} ${event.position}`);
+      return body === undefined ? [] : [messageOf(one.aggregateId, event, body)];
     });
     return messages?.length === one?.webhookEvents.length ? messages : undefined;
   });
@@ -170,7 +167,7 @@ function chosenOf(selection: Selection, log: readonly Logged[], topics: readonly
   if (!topic) throw new Error(`there is no topic ${selection.topic}`);
   const webhookEvents = topic
     .webhookEventsOf(log)
-    .map((notice) => ({ ...notice, position: positionOf(notice) }));
+    .map((event) => ({ ...event, position: positionOf(event) }));
   return { aggregateId: selection.aggregateId, topic, log, webhookEvents: selection.select(webhookEvents) };
 }
 
@@ -210,13 +207,13 @@ async function basesFor(db: Database, chosen: readonly Chosen[]): Promise<Map<st
       missing.delete(`${aggregate_id} ${chunk}`);
     }
   };
-  if (missing.size > 0) keep(await db.run(makeSeries, { wanted: [...missing.values()] }));
+  if (missing.size > 0) keep(await db.run(makeEventNumbers, { wanted: [...missing.values()] }));
   // What somebody else made in the same moment.
-  if (missing.size > 0) keep(await db.run(readSeries, { wanted: [...missing.values()] }));
+  if (missing.size > 0) keep(await db.run(readEventNumbers, { wanted: [...missing.values()] }));
   return bases;
 }
 
-function messageOf(aggregateId: string, notice: Sendable, body: string): Message {
-  const { position, registeredType, eventType, happenedAt } = notice;
+function messageOf(aggregateId: string, event: Sendable, body: string): Message {
+  const { position, registeredType, eventType, happenedAt } = event;
   return { position, id: messageIdOf(aggregateId, position), registeredType, eventType, happenedAt, body };
 }

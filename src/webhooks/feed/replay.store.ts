@@ -5,7 +5,7 @@ import type { Database } from '../../platform/database/database.ts';
 import { anything, list } from '../../platform/database/codec.ts';
 import { statement, stored } from '../../platform/database/statement.ts';
 import { maxWebhookEventsPerEvent, type Topic } from '../../platform/events/domain/topic.ts';
-import { eventsOfChunk } from './message.ts';
+import { positionsPerChunk } from './message.ts';
 import { createdSnapshotOf } from '../registration/webhooks.store.ts';
 import { matches, type Webhook } from '../domain/webhook.ts';
 
@@ -79,10 +79,10 @@ const rewindQueues = statement({
 
 const readCursor = statement({
   name: 'read_replay_cursor',
-  parameters: { party_id: 'text', base: 'int8', place: 'int4' },
+  parameters: { party_id: 'text', base: 'int8', index: 'int4' },
   row: { created_at: 'timestamptz' },
-  text: `select created_at from webhook_event_number as series
-         join event on event.aggregate_id = series.aggregate_id and event.sequence = series.chunk * 64 + :place
+  text: `select created_at from webhook_event_number as numbers
+         join event on event.aggregate_id = numbers.aggregate_id and event.sequence = numbers.chunk * 64 + :index
          where base = :base and party_id = :party_id`,
 });
 
@@ -138,10 +138,9 @@ export async function timeOfEvent(
   partyId: string,
   eventId: number,
 ): Promise<Instant | undefined> {
-  const room = eventsOfChunk * maxWebhookEventsPerEvent;
-  const base = BigInt(Math.floor(eventId / room));
-  const place = Math.floor((eventId % room) / maxWebhookEventsPerEvent);
-  const [row] = await db.run(readCursor, { party_id: partyId, base, place });
+  const base = BigInt(Math.floor(eventId / positionsPerChunk));
+  const index = Math.floor((eventId % positionsPerChunk) / maxWebhookEventsPerEvent);
+  const [row] = await db.run(readCursor, { party_id: partyId, base, index });
   return row?.created_at;
 }
 

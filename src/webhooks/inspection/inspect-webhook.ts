@@ -21,7 +21,7 @@ import { withKeyPairs } from '../registration/key-pair-pool.ts';
 import { eventIdOf, messageIdOf, testBodyOf } from '../feed/message.ts';
 import { rewind, timeOfEvent } from '../feed/replay.store.ts';
 import { findWebhook, storeNextKey } from '../registration/webhooks.store.ts';
-import { decideRotate, keysAt, longestNoticeHours } from '../domain/webhook.ts';
+import { decideRotate, keysAt, maxNoticeHours } from '../domain/webhook.ts';
 import { keysBody, keyMembers, signingSecret, WebhookPath } from '../registration/schema.ts';
 import { defined } from '../../defined.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -192,7 +192,7 @@ export const testWebhook = endpoint({
     return accept({
       delivered: failure === undefined,
       durationMs: Math.round(performance.now() - startedMs),
-      ...(response.came === 'status' ? { status: response.status } : {}),
+      ...(response.kind === 'status' ? { status: response.status } : {}),
       ...defined({ failure }),
     });
   },
@@ -299,7 +299,7 @@ export const rotateWebhookKeys = endpoint({
     '`previousSigningPublicKey`.',
   params: WebhookPath,
   body: Type.Object(
-    { afterHours: Type.Optional(Type.Integer({ minimum: 0, maximum: longestNoticeHours, default: 24 })) },
+    { afterHours: Type.Optional(Type.Integer({ minimum: 0, maximum: maxNoticeHours, default: 24 })) },
     { title: 'WebhookRotationParams' },
   ),
   bodyExample: { afterHours: 24 },

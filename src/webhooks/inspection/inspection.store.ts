@@ -67,8 +67,8 @@ const readAttempts = statement({
   },
   row: attemptRow,
   text: `select aggregate_id, position, attempt, event_type, attempted_at, duration_ms, status, failure,
-           (select base from webhook_event_number as series
-            where series.aggregate_id = attempted.aggregate_id and chunk = position / 8 / 64) as base
+           (select base from webhook_event_number as numbers
+            where numbers.aggregate_id = attempted.aggregate_id and chunk = position / 8 / 64) as base
          from webhook_attempt as attempted
          where webhook_id = :webhook_id and (:aggregate_id is null or aggregate_id = :aggregate_id)
            and (:before is null or attempted_at < :before)
@@ -129,8 +129,8 @@ const countParked = statement({
          where stuck_at is not null and exists (select from webhook where webhook.webhook_id = webhook_queue.webhook_id)`,
 });
 
-const sweepQueues = statement({
-  name: 'sweep_webhook_queues',
+const purgeQueues = statement({
+  name: 'purge_webhook_queues',
   parameters: { limit: 'int4' },
   row: { aggregate_id: 'text' },
   text: `
@@ -140,8 +140,8 @@ const sweepQueues = statement({
     returning aggregate_id`,
 });
 
-const sweepAttempts = statement({
-  name: 'sweep_webhook_attempts',
+const purgeAttempts = statement({
+  name: 'purge_webhook_attempts',
   parameters: { before: 'timestamptz', limit: 'int4' },
   row: { webhook_id: 'text' },
   text: `delete from webhook_attempt as attempt using (
@@ -155,8 +155,8 @@ const sweepAttempts = statement({
 });
 
 /** What still waits for somebody is kept, however old. */
-const sweepMessages = statement({
-  name: 'sweep_webhook_messages',
+const purgeMessages = statement({
+  name: 'purge_webhook_messages',
   parameters: { before: 'timestamptz', limit: 'int4' },
   row: { aggregate_id: 'text' },
   text: `delete from webhook_message as message using (
@@ -229,12 +229,12 @@ export async function parkedQueues(db: Database): Promise<number> {
 }
 
 /** Away with what belongs to nobody any more, and with what is too old. In portions, so that nothing waits for it. */
-export async function sweep(db: Database, before: Instant): Promise<void> {
+export async function purgeWebhooks(db: Database, before: Instant): Promise<void> {
   const limit = queuesAtOnce;
-  const sweeps = [
-    () => db.run(sweepQueues, { limit }),
-    () => db.run(sweepAttempts, { before, limit }),
-    () => db.run(sweepMessages, { before, limit }),
+  const purges = [
+    () => db.run(purgeQueues, { limit }),
+    () => db.run(purgeAttempts, { before, limit }),
+    () => db.run(purgeMessages, { before, limit }),
   ];
-  for (const one of sweeps) while ((await one()).length === limit);
+  for (const one of purges) while ((await one()).length === limit);
 }
