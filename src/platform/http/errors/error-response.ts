@@ -25,7 +25,7 @@ export function errorResponse(side: ApiFamily, refusal: Refusal<ErrorCode>): Sto
   if (side === 'processing') return { status, body: JSON.stringify({ ...named, ...details, message }) };
   if (status === 404) return { status, body: '' };
   if (status !== 400) return { status, body: JSON.stringify({ ...named, ...details, message }) };
-  const errorType = 'errorType' in entry ? entry.errorType : 'SchemaViolated';
+  const { errorType = 'SchemaViolated' } = entry;
   return { status, body: JSON.stringify({ ...named, errorType, ...details, description: message }) };
 }
 
