@@ -63,6 +63,9 @@ export type JobRunner = {
   stop(): Promise<void>;
 };
 
+/** With the SQL of its table. */
+type Handler = JobHandler & { readonly sql: DueStatements };
+
 type Claimed = { readonly key: readonly string[]; readonly attempts: number };
 
 export type StuckJob = {
@@ -97,8 +100,8 @@ export function openJobRunner(options: {
   countJobRun: (table: string, outcome: 'done' | 'failed' | 'stuck') => void;
 }): JobRunner {
   const { db, clock, log } = options;
-  const handlers = options.handlers.map((handler) => ({
-    handler,
+  const handlers = options.handlers.map((handler): Handler => ({
+    ...handler,
     sql: dueStatements(handler.table, handler.keys),
   }));
   const earliestDue = earliestDueIn(options.handlers.map(({ table }) => table));
@@ -114,7 +117,7 @@ export function openJobRunner(options: {
   let polling: Promise<void> | undefined;
 
   function wake(): void {
-    requestPoll(handlers.map(({ handler }) => handler.table));
+    requestPoll(handlers.map(({ table }) => table));
   }
 
   function requestPoll(tables: readonly string[]): void {
@@ -125,7 +128,7 @@ export function openJobRunner(options: {
 
   async function pollWhileRequested(): Promise<void> {
     while (pollRequested.size > 0 && !stopping) {
-      const through = handlers.filter(({ handler }) => pollRequested.has(handler.table));
+      const through = handlers.filter(({ table }) => pollRequested.has(table));
       pollRequested.clear();
       try {
         await poll(through);
@@ -137,25 +140,20 @@ export function openJobRunner(options: {
     polling = undefined;
   }
 
-  async function poll(through: typeof handlers): Promise<void> {
+  async function poll(through: readonly Handler[]): Promise<void> {
     const now = clock.now();
-    for (const { handler, sql } of through) await startDue(handler, sql, now);
+    for (const handler of through) await startDue(handler, now);
     // Parties whose test clock runs ahead have work that is due for them alone.
     for (const { party_id, offset_ms } of await db.run(movedClocks, {})) {
       if (advancing.has(party_id)) continue;
       const theirs = laterBy(now, Number(offset_ms));
-      for (const { handler, sql } of through) await startDue(handler, sql, theirs, party_id);
+      for (const handler of through) await startDue(handler, theirs, party_id);
     }
   }
 
   /** Claims no more than it begins at once, so that no lease runs out while a row waits for its turn. */
-  async function startDue(
-    handler: JobHandler,
-    sql: DueStatements,
-    now: Instant,
-    partyId?: string,
-  ): Promise<void> {
-    const { table } = handler;
+  async function startDue(handler: Handler, now: Instant, partyId?: string): Promise<void> {
+    const { table, sql } = handler;
     for (const { limit, claim } of sql.claims) {
       while (freeSlots(handler) >= limit) {
         if (stopping) return;
@@ -167,13 +165,14 @@ export function openJobRunner(options: {
             ? db.run(claim, lease)
             : db.run(sql.claimOfParty, { ...lease, limit, party_id: partyId })
         ).finally(() => busySlots.set(table, busyIn(table) - limit));
-        for (const row of rows) inSlot(handler, runClaimed(handler, sql, row));
+        for (const row of rows) inSlot(handler, runClaimed(handler, row));
         if (rows.length < limit) return;
       }
     }
     backlogged.add(table);
   }
 
+  const handlerOf = (table: string) => handlers.find((one) => one.table === table);
   const busyIn = (table: string): number => busySlots.get(table) ?? 0;
   const freeSlots = ({ table, maxConcurrency = slotsOfTable }: JobHandler): number =>
     maxConcurrency - busyIn(table);
@@ -195,29 +194,23 @@ export function openJobRunner(options: {
   }
 
   /** For a party's clock: what is due at one moment is over before it moves on. */
-  async function runAllDue(
-    handler: JobHandler,
-    sql: DueStatements,
-    now: Instant,
-    partyId: string,
-  ): Promise<void> {
+  async function runAllDue(handler: Handler, now: Instant, partyId: string): Promise<void> {
     for (;;) {
       const lease = { now, lease_ms: BigInt(leaseMs), limit: claimedAtOnce, party_id: partyId };
-      const rows = await db.run(sql.claimOfParty, lease);
-      await inParallel(rows, stepsAtOnce, (row) => runClaimed(handler, sql, row));
+      const rows = await db.run(handler.sql.claimOfParty, lease);
+      await inParallel(rows, stepsAtOnce, (row) => runClaimed(handler, row));
       if (rows.length < claimedAtOnce || stopping) return;
     }
   }
 
-  function runClaimed(handler: JobHandler, sql: DueStatements, row: ClaimedRow): Promise<void> {
+  function runClaimed(handler: Handler, row: ClaimedRow): Promise<void> {
     // Never before the moment it was due for: another node's clock may be ahead of ours.
     const now = latest(laterBy(clock.now(), Number(row.offset_ms)), row.due_at);
-    return runStep(handler, sql, { key: row.key, attempts: row.attempts }, now);
+    return runStep(handler, row, now);
   }
 
   async function runStep(
-    handler: JobHandler,
-    sql: DueStatements,
+    handler: Handler,
     claimed: Claimed,
     now: Instant,
     preloaded?: unknown,
@@ -226,48 +219,37 @@ export function openJobRunner(options: {
       await handler.step(claimed.key, now, claimed.attempts, preloaded);
       options.countJobRun(handler.table, 'done');
     } catch (error) {
-      await postpone(handler, sql, claimed, now, error);
+      await postpone(handler, claimed, now, error);
     }
   }
 
   async function postpone(
-    handler: JobHandler,
-    sql: DueStatements,
-    claimed: Claimed,
+    { table, sql }: Handler,
+    { key, attempts }: Claimed,
     now: Instant,
     error: unknown,
   ): Promise<void> {
-    const { key, attempts } = claimed;
     const isStuck = attempts >= maxAttempts;
-    const fields = { err: error, job: handler.table, id: nameOf(key), attempts };
+    const fields = { err: error, job: table, id: idOf(key), attempts };
     if (isStuck) log.error(fields, 'job stuck');
     else log.warn(fields, 'job failed; it will be retried');
-    options.countJobRun(handler.table, isStuck ? 'stuck' : 'failed');
+    options.countJobRun(table, isStuck ? 'stuck' : 'failed');
     const reason = String(error).slice(0, maxReasonCharacters);
-    const name = { key, attempts };
     try {
-      if (isStuck) await db.run(sql.markStuck, { ...name, now, reason });
-      else await db.run(sql.postpone, { ...name, wake_at: laterBy(now, retryDelayMs(attempts)) });
+      if (isStuck) await db.run(sql.markStuck, { key, attempts, now, reason });
+      else await db.run(sql.postpone, { key, attempts, wake_at: laterBy(now, retryDelayMs(attempts)) });
     } catch (failure) {
-      log.warn(
-        { err: failure, job: handler.table, id: nameOf(key) },
-        'the lease of a failed job was left to run out',
-      );
+      log.warn({ err: failure, job: table, id: idOf(key) }, 'the lease of a failed job was left to run out');
     }
   }
 
   /** Due at once instead of when its lease is over, for the next slot that is free here or elsewhere. */
-  async function leave(
-    handler: JobHandler,
-    sql: DueStatements,
-    key: readonly string[],
-    now: Instant,
-  ): Promise<void> {
+  async function returnToQueue({ table, sql }: Handler, key: readonly string[], now: Instant): Promise<void> {
     try {
       await db.run(sql.expedite, { key, now });
-      backlogged.add(handler.table);
+      backlogged.add(table);
     } catch (error) {
-      log.warn({ err: error, job: handler.table, id: nameOf(key) }, 'job left until its lease is over');
+      log.warn({ err: error, job: table, id: idOf(key) }, 'job left until its lease is over');
     }
   }
 
@@ -302,7 +284,7 @@ export function openJobRunner(options: {
       const earlier = new Set(running);
       for (const ordinal of stop.ordinals) {
         const due = handlers[ordinal];
-        if (due) await runAllDue(due.handler, due.sql, stop.at, partyId);
+        if (due) await runAllDue(due, stop.at, partyId);
       }
       // What they went on with is of this moment too, and would be claimed again at a later one.
       await Promise.all([...running].filter((one) => !earlier.has(one)));
@@ -320,18 +302,17 @@ export function openJobRunner(options: {
     },
     wake,
     run(table, key, now, preloaded) {
-      const found = handlers.find(({ handler }) => handler.table === table);
-      if (!found) throw new Error(`there is no due work in ${table}`);
+      const handler = handlerOf(table);
+      if (!handler) throw new Error(`there is no due work in ${table}`);
       if (stopping) return; // another node takes it up when the lease is over
-      const { handler, sql } = found;
-      const run = () => runStep(handler, sql, { key, attempts: 1 }, now, preloaded);
+      const run = () => runStep(handler, { key, attempts: 1 }, now, preloaded);
       if (handler.maxConcurrency === undefined) track(run());
       else if (freeSlots(handler) > 0) inSlot(handler, run());
-      else track(leave(handler, sql, key, now));
+      else track(returnToQueue(handler, key, now));
     },
     async expedite(table, key) {
-      const found = handlers.find(({ handler }) => handler.table === table);
-      const rows = found ? await db.run(found.sql.expedite, { key, now: clock.now() }) : [];
+      const handler = handlerOf(table);
+      const rows = handler ? await db.run(handler.sql.expedite, { key, now: clock.now() }) : [];
       if (rows.length > 0) wake();
     },
     async whenIdle() {
@@ -340,10 +321,10 @@ export function openJobRunner(options: {
     advance,
     async stuckJobs() {
       const lists = await Promise.all(
-        handlers.map(async ({ handler, sql }) =>
+        handlers.map(async ({ table, sql }) =>
           (await db.run(sql.stuck, {})).map((row) => ({
-            kind: handler.table,
-            id: nameOf(row.key),
+            kind: table,
+            id: idOf(row.key),
             partyId: row.party_id,
             since: row.stuck_at,
             reason: row.stuck_reason,
@@ -353,8 +334,8 @@ export function openJobRunner(options: {
       return lists.flat();
     },
     async retry(kind, id) {
-      const found = handlers.find(({ handler }) => handler.table === kind);
-      const rows = found ? await db.run(found.sql.retry, { key: id.split('/'), now: clock.now() }) : [];
+      const handler = handlerOf(kind);
+      const rows = handler ? await db.run(handler.sql.retry, { key: id.split('/'), now: clock.now() }) : [];
       return rows.length > 0;
     },
     async stop() {
@@ -388,7 +369,7 @@ export function initialClaim(now: Instant): { wake_at: Instant; attempts: number
   return { wake_at: laterBy(now, leaseMs), attempts: 1 };
 }
 
-function nameOf(key: readonly string[]): string {
+function idOf(key: readonly string[]): string {
   return key.join('/');
 }
 
