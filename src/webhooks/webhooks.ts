@@ -38,6 +38,16 @@ export type Webhooks = {
 
 /** What endpoints take: fresh keys are made before there is a transaction, in `prepare` alone. */
 export type WebhookOperations = Omit<Webhooks, 'keyPairs'>;
+/** Of what endpoints about webhooks take, what one of them names. */
+export type WebhookDeps<Name extends 'db' | 'clock' | 'ids' | 'webhooks'> = Pick<
+  {
+    readonly db: Database;
+    readonly clock: Clock;
+    readonly ids: Ids;
+    readonly webhooks: WebhookOperations;
+  },
+  Name
+>;
 
 /** Whether a party has such an identity, and that such a wallet; the wallets' side knows. */
 export type FindMissingScope = (

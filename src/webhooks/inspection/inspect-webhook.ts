@@ -1,7 +1,7 @@
 // What becomes of what is told: how each queue stands, every attempt, and what its owner can do: try it out, take up what
 // was parked, send a stretch of time again, change the keys. For webhooks of shops and of identities alike.
 import { Type, type Static } from 'typebox';
-import { parseInstant, type Clock } from '../../clock.ts';
+import { parseInstant } from '../../clock.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime, EntityID } from '../../platform/http/schemas.ts';
 import { placeOf, type Topic } from '../../platform/events/domain/topic.ts';
@@ -24,9 +24,7 @@ import { findWebhook, storeNextKey } from '../registration/webhooks.store.ts';
 import { decideRotate, keysAt, maxNoticeHours } from '../domain/webhook.ts';
 import { keysBody, keyMembers, signingSecret, WebhookPath } from '../registration/schema.ts';
 import { defined } from '../../defined.ts';
-import type { Database } from '../../platform/database/database.ts';
-import type { WebhookOperations } from '../webhooks.ts';
-import type { Ids } from '../../ids.ts';
+import type { WebhookDeps } from '../webhooks.ts';
 
 const maxPage = 1_000;
 const limit = Type.Integer({
@@ -108,7 +106,7 @@ export const listWebhookQueues = endpoint({
   status: 200,
   response: Type.Array(QueueSchema),
   errors: ['webhookNotFound'],
-  handle: async ({ caller, params, query }, { db }: { db: Database }) => {
+  handle: async ({ caller, params, query }, { db }: WebhookDeps<'db'>) => {
     if (!(await findWebhook(db, caller.partyId, params.webhookID))) return refuse('webhookNotFound');
     const { state, after } = query;
     const rows = await queuesOf(db, params.webhookID, {
@@ -138,10 +136,7 @@ export const listWebhookAttempts = endpoint({
   status: 200,
   response: Type.Array(AttemptSchema),
   errors: ['webhookNotFound'],
-  handle: async (
-    { caller, params, query },
-    { db, webhooks }: { db: Database; webhooks: WebhookOperations },
-  ) => {
+  handle: async ({ caller, params, query }, { db, webhooks }: WebhookDeps<'db' | 'webhooks'>) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     const topic = webhooks.topics.find(({ name }) => name === stored?.webhook.topic);
     if (!topic) return refuse('webhookNotFound');
@@ -176,7 +171,7 @@ export const testWebhook = endpoint({
   ignoresIdempotencyKey: true,
   handle: async (
     { caller, params, now },
-    { clock, ids, webhooks }: { clock: Clock; ids: Ids; webhooks: WebhookOperations },
+    { clock, ids, webhooks }: WebhookDeps<'clock' | 'ids' | 'webhooks'>,
   ) => {
     const target = await webhooks.targetOf(params.webhookID);
     if (target?.webhook.partyId !== caller.partyId) return refuse('webhookNotFound');
@@ -216,7 +211,7 @@ export const resumeWebhook = endpoint({
   ignoresIdempotencyKey: true,
   handle: async (
     { caller, params, body },
-    { db, clock, webhooks }: { db: Database; clock: Clock; webhooks: WebhookOperations },
+    { db, clock, webhooks }: WebhookDeps<'db' | 'clock' | 'webhooks'>,
   ) => {
     if (!(await findWebhook(db, caller.partyId, params.webhookID))) return refuse('webhookNotFound');
     const queues = await resume(db, params.webhookID, clock.now(), body.objectID);
@@ -262,7 +257,7 @@ export const replayWebhook = endpoint({
   ignoresIdempotencyKey: true,
   handle: async (
     { caller, params, body, now },
-    { db, clock, webhooks }: { db: Database; clock: Clock; webhooks: WebhookOperations },
+    { db, clock, webhooks }: WebhookDeps<'db' | 'clock' | 'webhooks'>,
   ) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     const topic = webhooks.topics.find(({ name }) => name === stored?.webhook.topic);
@@ -309,7 +304,7 @@ export const rotateWebhookKeys = endpoint({
   prepare: withKeyPairs,
   handle: async (
     { caller, params, body },
-    { db, clock, webhooks }: { db: Database; clock: Clock; webhooks: WebhookOperations },
+    { db, clock, webhooks }: WebhookDeps<'db' | 'clock' | 'webhooks'>,
     pairs,
   ) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
