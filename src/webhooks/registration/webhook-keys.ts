@@ -2,7 +2,7 @@
 // pair for Content-Signature, an Ed25519 pair and a shared secret for the Standard Webhooks headers.
 import { createPrivateKey, randomBytes, type KeyObject } from 'node:crypto';
 import type { Instant } from '../../clock.ts';
-import { object, text, type Codec } from '../../platform/database/codec.ts';
+import { object, text } from '../../platform/database/codec.ts';
 import type { Keyring } from '../../platform/keys/keyring.ts';
 import { decrypt, encrypt } from '../../platform/keys/master-key.ts';
 import type { KeyPairs } from './key-pair-pool.ts';
@@ -16,7 +16,7 @@ export type EncryptedKeys = PublishedKey & {
 
 const secretBytes = 32;
 /** What is encrypted. */
-const privateKeys: Codec<Readonly<Record<'rsa' | 'ed25519' | 'secret', string>>> = object({
+const privateKeys = object<Record<'rsa' | 'ed25519' | 'secret', string>>({
   rsa: text,
   ed25519: text,
   secret: text,

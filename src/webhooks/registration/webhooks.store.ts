@@ -1,5 +1,6 @@
 // Webhooks and their keys in SQL.
 import type { Database } from '../../platform/database/database.ts';
+import { columnList, parameterList } from '../../platform/database/columns.ts';
 import { mapped, text } from '../../platform/database/codec.ts';
 import { statement, stored, type Values } from '../../platform/database/statement.ts';
 import type { EncryptedKeys } from './webhook-keys.ts';
@@ -30,7 +31,6 @@ const columns = {
   url: 'text',
   created_at: 'timestamptz',
 } as const;
-const columnList = Object.keys(columns).join(', ');
 
 const keyColumns = {
   key_version: 'int4',
@@ -40,14 +40,13 @@ const keyColumns = {
   ciphertext_key_version: 'int4',
   signs_from: 'timestamptz',
 } as const;
-const keyColumnList = Object.keys(keyColumns).join(', ');
 
 /** Made by an earlier version it has no snapshot, and is told what later transactions than its own wrote. */
 export const createdSnapshotOf = (row: string): string =>
   `coalesce(${row}.created_snapshot, format('%1$s:%1$s:', ${row}.written_in::text::numeric + 1))`;
 const readColumns = { ...columns, created_snapshot: 'text', ...keyColumns } as const;
 /** A row for each key. */
-const readColumnList = `${columnList}, ${createdSnapshotOf('webhook')} as created_snapshot, ${keyColumnList}`;
+const readColumnList = `${columnList(columns)}, ${createdSnapshotOf('webhook')} as created_snapshot, ${columnList(keyColumns)}`;
 
 const readWebhooksOfParties = statement({
   name: 'read_webhooks_of_parties',
@@ -80,17 +79,13 @@ const insertWebhook = statement({
   row: { webhook_id: 'text' },
   text: `
     with made as (
-      insert into webhook (${columnList})
-      select ${Object.keys(columns)
-        .map((name) => `:${name}`)
-        .join(', ')}
+      insert into webhook (${columnList(columns)})
+      select ${parameterList(columns)}
       where (select count(*) from webhook where party_id = :party_id and owner_id = :owner_id) < :limit
       returning webhook_id
     ), keyed as (
-      insert into webhook_key (webhook_id, ${keyColumnList})
-      select webhook_id, ${Object.keys(keyColumns)
-        .map((name) => `:${name}`)
-        .join(', ')} from made
+      insert into webhook_key (webhook_id, ${columnList(keyColumns)})
+      select webhook_id, ${parameterList(keyColumns)} from made
     )
     select webhook_id from made`,
 });
@@ -115,10 +110,8 @@ const insertNextKey = statement({
   row: { key_version: 'int4' },
   text: `
     with made as (
-      insert into webhook_key (webhook_id, ${keyColumnList})
-      select webhook_id, ${Object.keys(keyColumns)
-        .map((name) => `:${name}`)
-        .join(', ')} from webhook where webhook_id = :webhook_id
+      insert into webhook_key (webhook_id, ${columnList(keyColumns)})
+      select webhook_id, ${parameterList(keyColumns)} from webhook where webhook_id = :webhook_id
       on conflict do nothing returning key_version
     ), gone as (
       delete from webhook_key
