@@ -39,17 +39,14 @@ export async function setUpSandbox(options: {
   const { db, clock, apiKeys, banks, bank, dataFolder, publicUrl } = options;
   const created_at = clock.now();
   await db.run(insertParty, { party_id: partyId, name: 'Sandbox', created_at });
-  for (const shop of shops) {
-    const url = 'https://shop.example';
-    await db.run(insertShop, {
-      ...shop,
-      party_id: partyId,
-      livemode: false,
-      url,
-      category_id: 1,
-      created_at,
-    });
-  }
+  const ofAll = {
+    party_id: partyId,
+    livemode: false,
+    url: 'https://shop.example',
+    category_id: 1,
+    created_at,
+  };
+  for (const shop of shops) await db.run(insertShop, { ...shop, ...ofAll });
   await banks.putBank(bank);
   // Named after the bank, as a terminal never goes to another: of several nodes each may bring its own.
   const own = { id: bank.id, bankId: bank.id, partyId };

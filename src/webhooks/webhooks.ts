@@ -24,7 +24,6 @@ export type Webhooks = {
   readonly sender: Sender;
   readonly missingScope: FindMissingScope;
   start(): void;
-  /** Something may be due now. */
   wake(): void;
   /** What there is now, looked through and sent as far as it goes. */
   whenIdle(): Promise<void>;

@@ -18,7 +18,6 @@ export type BankReport = TransactionReport & {
 
 type Tools = {
   readonly banks: Pick<Banks, 'settingsOf'>;
-  /** Every bank there is. */
   readonly all: readonly Omit<BankSettings, 'secret'>[];
   readonly config: Pick<Config, 'mode' | 'bankSecret'>;
   readonly clock: Clock;

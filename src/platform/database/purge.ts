@@ -30,7 +30,6 @@ export function purgeOf({
   isBytes = false,
 }: {
   readonly table: string;
-  /** Of its primary key, all columns, as it has them. */
   readonly keys: readonly [string, ...string[]];
   /** Of a row `old`, with the parameter :before. */
   readonly isOver: string;

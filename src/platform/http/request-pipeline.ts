@@ -33,7 +33,6 @@ import {
 } from './errors/error-response.ts';
 import { compileCheck, type Check, type ValidationError } from './errors/validate.ts';
 
-/** What is asked of API keys. */
 export type ApiKeyCheck = {
   authenticate(text: string): Promise<Caller | undefined>;
   /** Whether this node has seen that key work before; whether it still does is not said. Looks nowhere. */
@@ -57,7 +56,6 @@ export type PipelineDeps<Deps extends { readonly db: Database }, PrepareDeps> = 
   readonly publicUrl: () => string;
 };
 
-/** What the first half takes. */
 type AuthenticationDeps = Pick<
   PipelineDeps<{ readonly db: Database }, unknown>,
   'clock' | 'apiKeys' | 'tokens' | 'keyRate' | 'failedAuthenticationRate'

@@ -7,7 +7,6 @@
 import { list, text } from '../database/codec.ts';
 import { statement, stored, type Values } from '../database/statement.ts';
 
-/** The parts of a row's primary key. */
 const keyColumn = stored('json', list(text));
 
 const claimedRow = {
@@ -100,7 +99,6 @@ function statementsFor(table: string, keys: readonly string[]) {
               clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms`;
 
   return {
-    /** By how many rows it takes. */
     claims: claimSizes.map((limit) => ({
       limit,
       claim: statement({

@@ -42,34 +42,32 @@ export type PeriodicTask = {
 
 export type JobRunner = {
   start(): void;
-  /** Looks for due work now instead of at the next sweep. */
+  /** Looks for due work now instead of at the next poll. */
   wake(): void;
   /**
    * Does work that was written as claimed already (`initialClaim`), by the node that made it: no other node looks at it
-   * before the lease is over, and it costs no claim. Answers at once; the work goes on. `known` is handed to the step. Where
+   * before the lease is over, and it costs no claim. Answers at once; the work goes on. `preloaded` is handed to the step. Where
    * fewer than usual may be worked on at once and no slot is free, it is made due for whoever has one.
    */
   run(table: string, key: readonly string[], now: Instant, preloaded?: unknown): void;
   /** Looks at one row now, whenever it is due: something outside may have changed. */
   expedite(table: string, key: readonly string[]): Promise<void>;
-  /** When nothing runs and no sweep is wanted. */
+  /** When nothing runs and no poll is requested. */
   whenIdle(): Promise<void>;
   /** Moves a party's time to an instant, running everything that falls due on the way, in order. */
   advance(partyId: string, to: Instant): Promise<void>;
   stuckJobs(): Promise<StuckJob[]>;
-  /** It is due again, for the next sweep: whoever asks may be a command that ends at once, and must claim nothing. */
+  /** It is due again, for the next poll: a command that asks for it ends soon, and must claim nothing. */
   retry(kind: string, id: string): Promise<boolean>;
   /** Waits for the steps that run; what is left stays due for others. */
   stop(): Promise<void>;
 };
 
-/** With the SQL of its table. */
 type Handler = JobHandler & { readonly sql: DueStatements };
 
 type Claimed = { readonly key: readonly string[]; readonly attempts: number };
 
 export type StuckJob = {
-  /** The table of its row. */
   readonly kind: string;
   /** The parts of its key, with a slash between them. */
   readonly id: string;
@@ -112,7 +110,6 @@ export function openJobRunner(options: {
   /** Tables of which more was due than there were slots for. */
   const backlogged = new Set<string>();
   let stopping = false;
-  /** In which tables. */
   const pollRequested = new Set<string>();
   let polling: Promise<void> | undefined;
 
@@ -266,7 +263,7 @@ export function openJobRunner(options: {
   async function advance(partyId: string, to: Instant): Promise<void> {
     const before = advancing.get(partyId) ?? Promise.resolve();
     const move = before.catch(() => undefined).then(() => moveThrough(partyId, to));
-    // Meanwhile this node's sweep leaves the party alone, or the order would be lost.
+    // Meanwhile this node's polls leave the party alone, or the order would be lost.
     advancing.set(partyId, move);
     try {
       await move;
@@ -341,7 +338,7 @@ export function openJobRunner(options: {
     async stop() {
       stopping = true;
       timers.forEach(clearInterval);
-      // A sweep on its way may have begun with more.
+      // A poll on its way may have begun with more.
       await Promise.allSettled([polling, ...advancing.values()]);
       while (running.size > 0) await Promise.allSettled(running);
     },
@@ -364,7 +361,6 @@ function runOneAtATime(task: PeriodicTask, log: Logger): () => Promise<void> {
   };
 }
 
-/** The wake_at and attempts of a row that its maker works on at once. */
 export function initialClaim(now: Instant): { wake_at: Instant; attempts: number } {
   return { wake_at: laterBy(now, leaseMs), attempts: 1 };
 }

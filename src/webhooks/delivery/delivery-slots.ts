@@ -17,7 +17,6 @@ export type DeliverySlots<Item> = {
   };
   /** Whether the webhook could send soon what it has not got. */
   isRunningLow(webhookId: string): boolean;
-  /** All that is waiting, no longer in hand. */
   drain(): Item[];
 };
 
@@ -44,7 +43,6 @@ export function openDeliverySlots<Item>(): DeliverySlots<Item> {
   /** Who may have something to send and a place for it; the one who waits longest first. */
   const turns = new Set<string>();
   let inUse = 0;
-  /** Webhooks with anything in hand. */
   let busyCount = 0;
 
   function slotsOf(webhookId: string): WebhookSlots<Item> {

@@ -18,7 +18,6 @@ import { defined } from '../../defined.ts';
 export type DeliveryWorker = {
   /** Looks for what is due, now instead of at the next turn. */
   wake(): void;
-  /** When nothing is under way and nothing more is due. */
   whenIdle(): Promise<void>;
   /** Gives back what it has in hand. */
   stop(): Promise<void>;
@@ -26,7 +25,6 @@ export type DeliveryWorker = {
 
 type Item = {
   queue: ClaimedQueue;
-  /** What is still to be sent, in order. */
   readonly messages: Message[];
   /** Until when nobody else takes the queue, on the clock of `performance.now()`. */
   leaseUntilMs: number;
@@ -61,7 +59,6 @@ export function openDeliveryWorker(options: {
   const record = openOutcomeWriter((writes) => write(db, writes, clock.now()));
   const running = new Set<Promise<unknown>>();
   let stopping = false;
-  /** Of looks for what is due. */
   let turn = 0;
   let demand = false;
   let claiming: Promise<void> | undefined;

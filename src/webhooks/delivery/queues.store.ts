@@ -27,7 +27,6 @@ export type Attempt = {
   readonly failure?: string;
 };
 
-/** What became of a claimed queue. */
 export type QueueWrite = {
   readonly queue: ClaimedQueue;
   readonly cursor: QueueCursor;

@@ -4,7 +4,6 @@ import type { PostResponse, Post, Sender } from './http-sender.ts';
 import { contentSignature, standardSignatures, type SigningKeys } from './signature.ts';
 import { keysAt, type PublishedKey, type Webhook } from '../domain/webhook.ts';
 
-/** A webhook with its keys opened. */
 export type WebhookTarget = {
   readonly webhook: Pick<Webhook, 'url' | 'partyId' | 'topic' | 'eventTypes'>;
   readonly keys: readonly (Pick<PublishedKey, 'keyVersion' | 'signsFrom'> & SigningKeys)[];
@@ -14,7 +13,6 @@ export async function postTo(sender: Sender, ...what: Parameters<typeof postOf>)
   return sender.post(await postOf(...what));
 }
 
-/** What is sent, ready to be. */
 export async function postOf(
   { webhook, keys }: WebhookTarget,
   message: { readonly id: string; readonly body: string },

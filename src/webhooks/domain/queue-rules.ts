@@ -25,7 +25,6 @@ const maxRetryAfterMs = 3_600_000;
 
 export type Failure = {
   readonly what: string;
-  /** What the receiver asked for in Retry-After. */
   readonly retryAfterMs?: number;
 };
 

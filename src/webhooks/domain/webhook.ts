@@ -15,7 +15,6 @@ export type Webhook = {
   readonly createdAt: Instant;
 };
 
-/** What everybody may see of a key version of keys. */
 export type PublishedKey = {
   readonly keyVersion: number;
   /** For Content-Signature. */

@@ -131,7 +131,6 @@ export type NewEvent = {
 
 export type NewEvents = {
   readonly events: readonly NewEvent[];
-  /** From where to look the next time. */
   readonly seen: string;
   readonly more: boolean;
 };

@@ -34,7 +34,6 @@ function eventNumber(base: bigint, position: number): number {
   return Number(base) * positionsPerChunk + (position % positionsPerChunk);
 }
 
-/** The very bytes that are sent. */
 export function bodyOf(topic: Topic, event: WebhookEvent, base: bigint): string {
   return JSON.stringify({
     eventID: eventIdOf(topic, event, base),

@@ -101,7 +101,6 @@ type Logged = LoggedEvent<unknown> & {
 /** Which of an aggregate's notices somebody wants to send now. */
 export type Selection = {
   readonly aggregateId: string;
-  /** By its name. */
   readonly topic: string;
   readonly select: (webhookEvents: readonly Sendable[]) => readonly Sendable[];
 };

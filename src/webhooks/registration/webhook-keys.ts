@@ -15,7 +15,6 @@ export type EncryptedKeys = PublishedKey & {
 };
 
 const secretBytes = 32;
-/** What is encrypted. */
 const privateKeys = object<Record<'rsa' | 'ed25519' | 'secret', string>>({
   rsa: text,
   ed25519: text,

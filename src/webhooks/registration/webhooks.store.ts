@@ -11,7 +11,6 @@ export type StoredWebhook = {
   readonly webhook: Webhook;
   /** A snapshot: what it shows had happened when the webhook was made. The rest is told. */
   readonly createdSnapshot: string;
-  /** Oldest first. */
   readonly keys: readonly EncryptedKeys[];
 };
 
@@ -45,7 +44,6 @@ const keyColumns = {
 export const createdSnapshotOf = (row: string): string =>
   `coalesce(${row}.created_snapshot, format('%1$s:%1$s:', ${row}.written_in::text::numeric + 1))`;
 const readColumns = { ...columns, created_snapshot: 'text', ...keyColumns } as const;
-/** A row for each key. */
 const readColumnList = `${columnList(columns)}, ${createdSnapshotOf('webhook')} as created_snapshot, ${columnList(keyColumns)}`;
 
 const readWebhooksOfParties = statement({
@@ -145,7 +143,6 @@ export async function findWebhooks(db: Pick<Database, 'run'>, partyIds: string[]
   return storedFromRows(await db.run(readWebhooksOfParties, { party_ids: partyIds }));
 }
 
-/** Whosever it is. */
 export async function loadWebhook(
   db: Pick<Database, 'run'>,
   webhookId: string,

@@ -3,7 +3,6 @@
 // notices whenever and wherever it is asked.
 import type { Instant } from '../../../clock.ts';
 
-/** A row of the log. */
 export type LoggedEvent<Fact> = {
   readonly sequence: number;
   readonly createdAt: Instant;
@@ -12,7 +11,6 @@ export type LoggedEvent<Fact> = {
 
 /** One thing a merchant is told. An event may have several; they are told in order. */
 export type WebhookEvent = {
-  /** Of the event. */
   readonly sequence: number;
   /** Among the notices of that event, from 0. */
   readonly place: number;

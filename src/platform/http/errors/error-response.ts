@@ -13,7 +13,6 @@ export function apiFamilyOf(path: string): ApiFamily {
   return /^\/(wallet|payres)\/v0(\/|$)/.test(path) ? 'wallets' : 'processing';
 }
 
-/** How long an X-Request-ID may be. */
 export const maxRequestIdCharacters: Readonly<Record<ApiFamily, number>> = { processing: 40, wallets: 128 };
 
 export function errorResponse(side: ApiFamily, refusal: Refusal<ErrorCode>): StoredResponse {

@@ -9,7 +9,6 @@ import { assetPath } from '../../../asset-paths.ts';
 type Page = {
   readonly name: string;
   readonly contentSecurityPolicy: string;
-  /** Not in live mode. */
   readonly isForSandbox?: true;
 };
 export type ServedFile = {
