@@ -36,7 +36,7 @@ export const customersTopic: Topic = {
     const webhookEvents: WebhookEvent[] = [];
     let story: Story = { bindings: {} };
     for (const { sequence, createdAt: happenedAt, facts } of log) {
-      let place = 0;
+      let index = 0;
       for (const json of facts) {
         const before = story.customer;
         story = after(story, json);
@@ -47,7 +47,7 @@ export const customersTopic: Topic = {
         const members = membersOf({ ...story, ...(customer ? { customer } : {}) }, json);
         webhookEvents.push({
           sequence,
-          place: place++,
+          index: index++,
           registeredType: told,
           eventType: told,
           happenedAt,

@@ -88,9 +88,9 @@ function webhookEventsOf<Terms>(
   return log.flatMap(({ sequence, createdAt, facts }) =>
     (facts as Fact<Terms>[])
       .flatMap((fact) => (types[fact.type] ?? []).map((type) => ({ type, fact })))
-      .map(({ type, fact }, place) => ({
+      .map(({ type, fact }, index) => ({
         sequence,
-        place,
+        index,
         registeredType: type,
         eventType: type,
         happenedAt: createdAt,

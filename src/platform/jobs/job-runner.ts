@@ -1,7 +1,6 @@
-// Due work. A row that must be looked at carries the time (`wake_at`); whoever claims it moves that time forward by a
-// lease, so that a crash loses nothing but the lease. A node that makes work due wakes itself at once; the sweep is for
-// what other nodes left behind. The engine knows tables and times, no business: what a step does is the room's affair,
-// and every step must be harmless when run twice, because its write is guarded by the row's version.
+// Jobs. A row with work due carries the time (`wake_at`); a node claims it by moving that time forward by a lease, so that a crash
+// loses nothing but the lease. A node that makes a job due wakes itself immediately; polls find what other nodes left. The runner
+// knows tables and times, no business: every step must be harmless when run twice, because the row's version guards its write.
 import type { Logger } from '../log.ts';
 import { epochMsOf, latest, laterBy, type Clock, type Instant } from '../../clock.ts';
 import type { Database } from '../database/database.ts';
@@ -22,8 +21,8 @@ export type JobHandler = {
   /** How many of its rows a node works on at once, where that is fewer than usual. */
   readonly maxConcurrency?: number;
   /**
-   * Writes the row's next wake_at, or null, with its change of state. The first attempt is 1. `known`: what its maker knows, who
-   * began this at once, of the row he wrote.
+   * Writes the row's next wake_at, or null, with its change of state. The first attempt is 1. `preloaded` is the row as the node knows
+   * it that created it and runs its first step immediately.
    */
   readonly step: (
     key: readonly string[],

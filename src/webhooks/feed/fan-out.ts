@@ -58,7 +58,7 @@ function movesOf(
         if (shows(createdSnapshot, event.writtenIn) || !matches(webhook, owners)) continue;
         types.forEach((type, index) => {
           if (!webhook.eventTypes.includes(type)) return;
-          const position = positionOf({ sequence: event.sequence, place: index });
+          const position = positionOf({ sequence: event.sequence, index });
           const known = moves.get(webhook.id);
           moves.set(webhook.id, {
             aggregate_id: event.aggregateId,

@@ -66,7 +66,7 @@ function numberOfTest(): number {
 /** By the number it has among all, or as text by its position in its aggregate. */
 export function eventIdOf(
   { eventId }: Pick<Topic, 'eventId'>,
-  event: Pick<WebhookEvent, 'sequence' | 'place'>,
+  event: Pick<WebhookEvent, 'sequence' | 'index'>,
   base: bigint,
 ): number | string {
   switch (eventId) {

@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox';
 import { parseInstant } from '../../clock.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime, EntityID } from '../../platform/http/schemas.ts';
-import { placeOf, type Topic } from '../../platform/events/domain/topic.ts';
+import { eventAt, type Topic } from '../../platform/events/domain/topic.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { failureOf } from '../delivery/delivery-worker.ts';
 import { postTo } from '../delivery/sign-message.ts';
@@ -337,7 +337,7 @@ function queueBody(row: QueueRow): Static<typeof QueueSchema> {
 
 function attemptBody(row: AttemptRow, topic: Topic): Static<typeof AttemptSchema> {
   const position = Number(row.position);
-  const eventID = row.base === null ? undefined : eventIdOf(topic, placeOf(position), row.base);
+  const eventID = row.base === null ? undefined : eventIdOf(topic, eventAt(position), row.base);
   return {
     id: attemptId(row),
     objectID: row.aggregate_id,
