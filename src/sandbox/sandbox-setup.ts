@@ -2,6 +2,7 @@
 // can be found again. Live mode keeps no such file: there a key is shown once.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { codeOf } from '../error-code.ts';
 import type { Banks } from '../acquiring/banks.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -75,7 +76,7 @@ export function readSandboxFacts(dataFolder: string): SandboxInfo | undefined {
   try {
     return JSON.parse(readFileSync(infoFile(dataFolder), 'utf8')) as SandboxInfo;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw new Error(`${infoFile(dataFolder)} cannot be read; remove it and start again: ${String(error)}`, {
       cause: error,
     });

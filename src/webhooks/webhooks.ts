@@ -6,7 +6,7 @@ import type { Owner, Topic } from '../platform/events/domain/topic.ts';
 import type { Ids } from '../ids.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import type { Logger } from '../platform/log.ts';
-import { systemDnsLookup, type AddressRule, type DnsLookup } from './registration/address-guard.ts';
+import { systemDnsLookup, type AddressRule } from './registration/address-guard.ts';
 import { openDeliveryWorker } from './delivery/delivery-worker.ts';
 import { ClusterMismatch } from './feed/feed.store.ts';
 import { openKeyPairs, type KeyPairPool } from './registration/key-pair-pool.ts';
@@ -71,13 +71,12 @@ export function openWebhooks(options: {
   delaysSeconds: readonly number[];
   timeoutMs: number;
   missingScope: FindMissingScope;
-  resolve?: DnsLookup;
   /** Replaced where nothing is to leave the program. */
   openSender?: OpenSender;
   countDelivery: (outcome: 'delivered' | 'failed' | 'parked') => void;
 }): Webhooks {
-  const { db, clock, log, keyring, topics, rule, timeoutMs, resolve = systemDnsLookup } = options;
-  const sender = (options.openSender ?? openSender)({ rule, resolve, timeoutMs });
+  const { db, clock, log, keyring, topics, rule, timeoutMs } = options;
+  const sender = (options.openSender ?? openSender)({ rule, resolve: systemDnsLookup, timeoutMs });
   const targets = ttlCache({ maxAgeMs: targetAgeMs, maxEntries: 10_000, load });
   const deliveryWorker = openDeliveryWorker({
     ...options,

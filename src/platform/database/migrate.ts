@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
+import { codeOf } from '../../error-code.ts';
 import { assetPath } from '../../asset-paths.ts';
 import { withoutTimeout, type DatabasePool } from './database.ts';
 
@@ -140,7 +141,7 @@ async function applyUnderLock(
 
 /** PostgreSQL's code of a lock that was not to be had in time. */
 function isLocked(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '55P03';
+  return codeOf(error) === '55P03';
 }
 
 async function hasTable(client: pg.ClientBase): Promise<boolean> {

@@ -1,6 +1,7 @@
 // The HTTP server: routes from the endpoints, fixed headers, CORS, 404 and 405, one log line and one metric a request.
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { codeOf } from '../../error-code.ts';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
 import {
@@ -119,7 +120,7 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
   app.setErrorHandler((error, request, reply) => answerFault(error, request, reply));
 
   function answerFault(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const code = codeOf(error);
     // The framework's own complaints about the request, or a caller who hung up in the middle of it; everything else
     // is ours.
     const side = apiFamilyOf(request.url);

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { codeOf } from '../postgres/atomic-create.ts';
+import { codeOf } from '../../error-code.ts';
 import { isSigned } from '../../acquiring/adapters/http/signature.ts';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../platform/log.ts';

@@ -15,7 +15,8 @@ import {
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from './address.ts';
-import { asideName, codeOf } from './atomic-create.ts';
+import { codeOf } from '../../error-code.ts';
+import { asideName } from './atomic-create.ts';
 import type { Binaries } from './binaries.ts';
 import { serverEnvironment, type Cluster } from './cluster.ts';
 

@@ -9,6 +9,7 @@ import {
   type AddressRule,
   type DnsLookup,
 } from '../registration/address-guard.ts';
+import { codeOf } from '../../error-code.ts';
 import { defined } from '../../defined.ts';
 
 export type PostResponse =
@@ -127,8 +128,6 @@ function retryAfterIn(header: string | string[] | undefined): { retryAfterMs?: n
 
 /** Codes only: the text of an error may quote addresses. */
 function nameOf(error: unknown): string {
-  const codes = [error, ...(error instanceof AggregateError ? (error.errors as unknown[]) : [])].map((one) =>
-    one instanceof Error && 'code' in one ? String(one.code) : '',
-  );
-  return codes.find((code) => /^[A-Z_0-9]{1,40}$/.test(code)) ?? 'the connection failed';
+  const errors = [error, ...(error instanceof AggregateError ? (error.errors as unknown[]) : [])];
+  return errors.map(codeOf).find((code) => /^[A-Z_0-9]{1,40}$/.test(code)) ?? 'the connection failed';
 }

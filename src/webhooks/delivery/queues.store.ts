@@ -53,6 +53,15 @@ const claimedRow = {
   wake_at: 'timestamptz',
 } as const;
 
+/** From webhook to webhook along the index, so that the many queues of one do not stand before those of the others. */
+export const waitingWebhooks = `waiting as (
+      (select webhook_id from webhook_queue where wake_at is not null order by webhook_id limit 1)
+      union all
+      select (select queue.webhook_id from webhook_queue as queue
+              where queue.wake_at is not null and queue.webhook_id > waiting.webhook_id order by queue.webhook_id limit 1)
+      from waiting where waiting.webhook_id is not null
+    )`;
+
 const claimQueues = statement({
   name: 'claim_webhook_queues',
   parameters: {
@@ -64,16 +73,9 @@ const claimQueues = statement({
     turn: 'int8',
   },
   row: claimedRow,
-  // From webhook to webhook along the index, so that the many queues of one do not stand before those of the others; each
-  // time in another order, so that none is always last.
+  // Each time in another order, so that none is always last.
   text: `
-    with recursive waiting as (
-      (select webhook_id from webhook_queue where wake_at is not null order by webhook_id limit 1)
-      union all
-      select (select queue.webhook_id from webhook_queue as queue
-              where queue.wake_at is not null and queue.webhook_id > waiting.webhook_id order by queue.webhook_id limit 1)
-      from waiting where waiting.webhook_id is not null
-    ), capacity as (
+    with recursive ${waitingWebhooks}, capacity as (
       select waiting.webhook_id, greatest(0, coalesce(busy.free, :limit_each)) as free
       from waiting join webhook on webhook.webhook_id = waiting.webhook_id
       left join json_to_recordset(:busy) as busy (webhook_id text, free int) on busy.webhook_id = waiting.webhook_id

@@ -3,6 +3,7 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { oneOf } from '../../platform/database/codec.ts';
+import { waitingWebhooks } from '../delivery/queues.store.ts';
 import { statement, stored, type Values } from '../../platform/database/statement.ts';
 
 export const queueStates = ['waiting', 'failing', 'parked', 'done'] as const;
@@ -104,13 +105,7 @@ const readLags = statement({
   row: { webhook_id: 'text', oldest: 'timestamptz' },
   // One probe for each webhook with something to send.
   text: `
-    with recursive waiting as (
-      (select webhook_id from webhook_queue where wake_at is not null order by webhook_id limit 1)
-      union all
-      select (select queue.webhook_id from webhook_queue as queue
-              where queue.wake_at is not null and queue.webhook_id > waiting.webhook_id order by queue.webhook_id limit 1)
-      from waiting where waiting.webhook_id is not null
-    )
+    with recursive ${waitingWebhooks}
     select waiting.webhook_id, lagging.waiting_since as oldest
     from waiting join webhook on webhook.webhook_id = waiting.webhook_id
     cross join lateral (
