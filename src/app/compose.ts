@@ -343,9 +343,9 @@ export function buildService(
     /** Stops taking requests, lets what runs finish, and leaves the foundation to its owner. */
     async stop() {
       // A client that sends its request byte by byte is not waited for longer than this.
-      const impatience = setTimeout(() => app.server.closeAllConnections(), drainMs);
+      const drainTimer = setTimeout(() => app.server.closeAllConnections(), drainMs);
       await app.close();
-      clearTimeout(impatience);
+      clearTimeout(drainTimer);
       await jobs.stop();
       await webhooks.stop();
       await banks.stop();

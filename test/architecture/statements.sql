@@ -80,9 +80,9 @@ from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version - json_array_length($29::json) + entry.place::int, 'invoice', party_id,
+select invoice_id, version - json_array_length($29::json) + entry.ordinal::int, 'invoice', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($29::json) with ordinality as entry (facts, place)
+from changed, json_array_elements($29::json) with ordinality as entry (facts, ordinal)
 )
 select case when exists (select from attempted) and changed.version is not null then changed.version
 else version_conflict() end as version,
@@ -143,9 +143,9 @@ from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version - json_array_length($14::json) + entry.place::int, 'invoice', party_id,
+select invoice_id, version - json_array_length($14::json) + entry.ordinal::int, 'invoice', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($14::json) with ordinality as entry (facts, place)
+from changed, json_array_elements($14::json) with ordinality as entry (facts, ordinal)
 )
 select version, record_journal(changed.invoice_id, $15::text, changed.changed_at, $16::json) as journal from changed;
 
@@ -1329,9 +1329,9 @@ from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version - json_array_length($14::json) + entry.place::int, 'invoice', party_id,
+select invoice_id, version - json_array_length($14::json) + entry.ordinal::int, 'invoice', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($14::json) with ordinality as entry (facts, place)
+from changed, json_array_elements($14::json) with ordinality as entry (facts, ordinal)
 ), ended as (
 update refund set status = $15::text, failure = $16::json
 from changed where refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $17::text
@@ -2240,9 +2240,9 @@ insert into wallet_transfer (transfer_id, party_id, sender_id, receiver_id, crea
 returning transfer_id, party_id, json_array_length($11::json) as version, created_at as changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select transfer_id, version - json_array_length($11::json) + entry.place::int, 'wallet_transfer', party_id,
+select transfer_id, version - json_array_length($11::json) + entry.ordinal::int, 'wallet_transfer', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($11::json) with ordinality as entry (facts, place)
+from changed, json_array_elements($11::json) with ordinality as entry (facts, ordinal)
 )
 select record_journal(changed.transfer_id, $12::text, changed.changed_at, $13::json) as journal from changed;
 
@@ -2271,9 +2271,9 @@ select $3::text, $1::text, $5::text, $6::text, $7::text, $8::int4, $9::text, $10
 returning withdrawal_id, party_id, version, changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select withdrawal_id, version - json_array_length($18::json) + entry.place::int, 'withdrawal', party_id,
+select withdrawal_id, version - json_array_length($18::json) + entry.ordinal::int, 'withdrawal', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($18::json) with ordinality as entry (facts, place)
+from changed, json_array_elements($18::json) with ordinality as entry (facts, ordinal)
 ), counted as (
 insert into payout_turnover as turnover (wallet_id, period, amount_minor, payouts)
 select $5::text, period, $11::int8, 1 from claimed, unnest(array[$19::text, $20::text]) as period
@@ -3273,9 +3273,9 @@ from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version - json_array_length($14::json) + entry.place::int, 'invoice', party_id,
+select invoice_id, version - json_array_length($14::json) + entry.ordinal::int, 'invoice', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($14::json) with ordinality as entry (facts, place)
+from changed, json_array_elements($14::json) with ordinality as entry (facts, ordinal)
 ), identified as (
 insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
 select changed.party_id, 'createRefund', $15::text, $7::text || '.' || $8::text || '.' || $16::text, $17::bytea

@@ -38,11 +38,11 @@ export function purgeOf({
 }): Purge {
   const isTheRow = keys.map((key) => `old.${key} = seen.${key}`).join(' and ');
   const columns = keys.join(', ');
-  const last = keys.map((key, place) => (isBytes && place === 0 ? `encode(${key}, 'hex')` : key));
+  const last = keys.map((key, index) => (isBytes && index === 0 ? `encode(${key}, 'hex')` : key));
   // Nothing comes before a key of empty parts.
-  const after = keys.map((_, place) => {
-    const part = `coalesce(:after ->> ${place}, '')`;
-    return isBytes && place === 0 ? `decode(${part}, 'hex')` : part;
+  const after = keys.map((_, index) => {
+    const part = `coalesce(:after ->> ${index}, '')`;
+    return isBytes && index === 0 ? `decode(${part}, 'hex')` : part;
   });
   const retire = statement({
     name: `retire_${table}`,

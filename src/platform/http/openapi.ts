@@ -265,14 +265,14 @@ function errorSchemaOf(side: ApiFamily, status: number, codes: readonly ErrorCod
   return named(status === 400 ? 'BadRequest' : 'InvalidOperationParameters');
 }
 
-function parametersOf(schema: TSchema | undefined, place: 'path' | 'query'): Json[] {
+function parametersOf(schema: TSchema | undefined, location: 'path' | 'query'): Json[] {
   const { properties = {}, required = [] } = (schema ?? {}) as {
     properties?: Record<string, Json>;
     required?: string[];
   };
   return Object.entries(properties).map(([name, { description, ...property }]) => ({
     name,
-    in: place,
+    in: location,
     required: required.includes(name),
     ...defined({ description }),
     schema: property,

@@ -39,7 +39,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     operation: string;
     contentType: string;
-    admitted: RequestContext | undefined;
+    context: RequestContext | undefined;
     startedAtMs: number;
   }
 }
@@ -77,7 +77,7 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
 
   app.decorateRequest('operation', 'unknown');
   app.decorateRequest('contentType', '');
-  app.decorateRequest('admitted', undefined);
+  app.decorateRequest('context', undefined);
   app.decorateRequest('startedAtMs', 0);
 
   const methodsOf = methodsByPath(endpoints);
@@ -94,7 +94,7 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
   app.addHook('onResponse', (request, reply, done) => {
     const durationMs = performance.now() - request.startedAtMs;
     metrics.observeRequest(request.operation, reply.statusCode, durationMs / 1000);
-    const caller = request.admitted?.caller;
+    const caller = request.context?.caller;
     // All members at once, and those without a value are left out of the line: it is made for each request.
     requestLog.info(
       {
@@ -149,15 +149,15 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
         // The framework would refuse some types before the pipeline can, also where the body is ignored.
         request.contentType = request.raw.headers['content-type'] ?? '';
         delete request.raw.headers['content-type'];
-        request.admitted = await openRequest(pipeline, endpoint, request, reply);
-        return request.admitted ? undefined : reply;
+        request.context = await openRequest(pipeline, endpoint, request, reply);
+        return request.context ? undefined : reply;
       },
       handler: async (request, reply) => {
-        if (!request.admitted) throw new Error('a request came past the pipeline');
+        if (!request.context) throw new Error('a request came past the pipeline');
         try {
-          await answer(request.admitted, request, reply);
+          await answer(request.context, request, reply);
         } catch (error) {
-          if (!request.admitted.patience.isOver) throw error;
+          if (!request.context.deadline.isOver) throw error;
           log.error(
             { err: error, operation: request.operation, requestId: request.headers['x-request-id'] },
             'work that went on after its deadline failed',

@@ -1,21 +1,20 @@
-// What a node has in hand, and whose turn it is: each webhook has a few places to send from, fewer while it only fails, and
-// never more than its share of all there are. Some places are kept for webhooks that have nothing under way, so that any
-// number of slow receivers leaves room for a quick one.
+// The delivery slots of a node, and the webhook whose turn it is. Each webhook has a few slots, fewer while it only fails, and never
+// more than its share. Some slots are reserved for webhooks with nothing in progress, so that slow receivers leave room for quick ones.
 
 export type DeliverySlots<Item> = {
-  /** Something to send, after what is waiting already. */
+  /** Goes behind what is waiting already. */
   enqueue(webhookId: string, item: Item): void;
-  /** Whose turn it is, with a place taken for it; undefined while nobody may send more. */
+  /** Takes a slot for the webhook whose turn it is; undefined while none may send more. */
   next(): { readonly webhookId: string; readonly item: Item } | undefined;
-  /** The place is free again. What was not sent at all says nothing about the receiver. */
+  /** Frees a slot. What was not sent at all says nothing about the receiver. */
   free(webhookId: string, outcome: 'delivered' | 'failed' | 'notSent'): void;
-  /** How much more is wanted: in all, of a webhook that has nothing in hand, and of those that have. */
+  /** How much more to claim: in all, of a webhook with nothing to send here, and of those that have. */
   demand(): {
     readonly limit: number;
     readonly limitEach: number;
     readonly busy: readonly { readonly webhook_id: string; readonly free: number }[];
   };
-  /** Whether the webhook could send soon what it has not got. */
+  /** Whether the webhook has fewer waiting than it could soon send. */
   isRunningLow(webhookId: string): boolean;
   drain(): Item[];
 };
@@ -24,7 +23,7 @@ type WebhookSlots<Item> = {
   waiting: Item[];
   inUse: number;
   failuresInARow: number;
-  /** How much it may have waiting follows what it has lately sent in a second. */
+  /** How much may wait follows what was lately sent in a second. */
   recent: { second: number; sent: number };
 };
 
@@ -33,14 +32,14 @@ const slotsPerWebhook = 10;
 const slotsWhenFailing = 2;
 const maxFailuresInARow = 10;
 const sharedSlots = 1_000;
-/** Beyond those, for webhooks with nothing under way. */
+/** Beyond those, for webhooks with nothing in progress. */
 const reservedSlots = 200;
 const maxWaiting = 400;
 const maxDemand = 400;
 
 export function openDeliverySlots<Item>(): DeliverySlots<Item> {
   const webhooks = new Map<string, WebhookSlots<Item>>();
-  /** Who may have something to send and a place for it; the one who waits longest first. */
+  /** Webhooks that may have something to send and a free slot, the one that waits longest first. */
   const turns = new Set<string>();
   let inUse = 0;
   let busyCount = 0;
@@ -75,7 +74,7 @@ export function openDeliverySlots<Item>(): DeliverySlots<Item> {
         if (inUse >= sharedSlots + reservedSlots) return undefined;
         const webhook = slotsOf(webhookId);
         if (webhook.waiting.length === 0 || webhook.inUse >= maxSlots(webhook)) {
-          // It is back when a place of its own is free, or when it has more.
+          // It is back when one of its slots is free, or when it has more.
           turns.delete(webhookId);
           continue;
         }

@@ -1,6 +1,6 @@
 // Sends what waits in the queues. A node takes queues for the length of a lease, sends the head of each, writes down what
 // became of it, and only then sends what comes after it: in order within a queue, side by side between queues. Each webhook
-// has a few places of its own, so that a slow receiver holds up nobody but itself.
+// has a few slots of its own, so that a slow receiver holds up only itself.
 import { laterBy, type Clock, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Ids } from '../../ids.ts';
@@ -144,7 +144,7 @@ export function openDeliveryWorker(options: {
     }
   }
 
-  /** Sends from what is in hand as long as there are places. */
+  /** Sends from what was claimed as long as there are slots. */
   function pump(): void {
     while (!stopping) {
       const next = slots.next();
@@ -187,7 +187,7 @@ export function openDeliveryWorker(options: {
   async function sendHead(webhookId: string, item: Item): Promise<void> {
     const sent = await exchange(item);
     const outcome = !sent ? 'notSent' : sent.attempt.failure === undefined ? 'delivered' : 'failed';
-    // The place is another's while the outcome is written down.
+    // Another delivery may use the slot while the outcome is written.
     slots.free(webhookId, outcome);
     pump();
     if (slots.isRunningLow(webhookId)) wakeSoon();

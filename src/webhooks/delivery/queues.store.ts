@@ -1,6 +1,6 @@
 // The queues in SQL: taken for the length of a lease, written on after each attempt, together with the log of attempts.
 // A write counts only while the lease it was made under is the row's own: whoever was slower changes nothing. Where the queue
-// was put back meanwhile it keeps the place it was put to, and is due at once.
+// was put back meanwhile it keeps the cursor it was put to, and is due at once.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
