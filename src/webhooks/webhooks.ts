@@ -9,31 +9,14 @@ import type { Logger } from '../platform/log.ts';
 import { systemDnsLookup, type AddressRule } from './registration/address-guard.ts';
 import { openDeliveryWorker } from './delivery/delivery-worker.ts';
 import { ClusterMismatch } from './feed/feed.store.ts';
-import { openKeyPairs, type KeyPairPool } from './registration/key-pair-pool.ts';
+import { openKeyPairs } from './registration/key-pair-pool.ts';
 import type { WebhookTarget } from './delivery/sign-message.ts';
 import { fanOutOnce } from './feed/fan-out.ts';
-import { openSender, type OpenSender, type Sender } from './delivery/http-sender.ts';
-import { decryptKeys, encryptKeys, type EncryptKeys } from './registration/webhook-keys.ts';
+import { openSender, type OpenSender } from './delivery/http-sender.ts';
+import { decryptKeys, encryptKeys } from './registration/webhook-keys.ts';
 import { loadWebhook } from './registration/webhooks.store.ts';
 
-export type Webhooks = {
-  readonly topics: readonly Topic[];
-  readonly rule: AddressRule;
-  readonly keyPairs: KeyPairPool;
-  readonly encryptKeys: EncryptKeys;
-  readonly sender: Sender;
-  readonly missingScope: FindMissingScope;
-  start(): void;
-  wake(): void;
-  /** What there is now, looked through and sent as far as it goes. */
-  whenIdle(): Promise<void>;
-  targetOf(webhookId: string): Promise<WebhookTarget | undefined>;
-  /** After a change this node made itself. */
-  forget(webhookId: string): void;
-  /** Says that the log of an aggregate cannot be understood, and is passed over. */
-  reportUnreadable(aggregateId: string, error: unknown): void;
-  stop(): Promise<void>;
-};
+export type Webhooks = ReturnType<typeof openWebhooks>;
 
 /** What endpoints take: fresh keys are made before there is a transaction, in `prepare` alone. */
 export type WebhookOperations = Omit<Webhooks, 'keyPairs'>;
@@ -74,7 +57,7 @@ export function openWebhooks(options: {
   /** Replaced where nothing is to leave the program. */
   openSender?: OpenSender;
   countDelivery: (outcome: 'delivered' | 'failed' | 'parked') => void;
-}): Webhooks {
+}) {
   const { db, clock, log, keyring, topics, rule, timeoutMs } = options;
   const sender = (options.openSender ?? openSender)({ rule, resolve: systemDnsLookup, timeoutMs });
   const targets = ttlCache({ maxAgeMs: targetAgeMs, maxEntries: 10_000, load });
@@ -87,6 +70,7 @@ export function openWebhooks(options: {
   let polling: Promise<void> | undefined;
   let stopping = false;
 
+  /** Says that the log of an aggregate cannot be understood, and is passed over. */
   function reportUnreadable(aggregateId: string, error: unknown): void {
     log.error({ err: error, aggregateId }, 'the log of an aggregate cannot be told, and was passed over');
   }
@@ -123,7 +107,7 @@ export function openWebhooks(options: {
     topics,
     rule,
     keyPairs: openKeyPairs(),
-    encryptKeys: (webhookId, pairs, key) => encryptKeys(keyring, webhookId, pairs, key),
+    encryptKeys: encryptKeys.bind(undefined, keyring),
     sender,
     missingScope: options.missingScope,
     start() {
@@ -135,13 +119,15 @@ export function openWebhooks(options: {
       deliveryWorker.wake();
     },
     wake: () => deliveryWorker.wake(),
+    /** When all there is now is sent as far as it goes. */
     async whenIdle() {
       await poll();
       deliveryWorker.wake();
       await deliveryWorker.whenIdle();
     },
-    targetOf: (id) => targets.get(id),
-    forget: (id) => targets.forget(id),
+    targetOf: (id: string) => targets.get(id),
+    /** After a change this node made itself. */
+    forget: (id: string) => targets.forget(id),
     reportUnreadable,
     async stop() {
       stopping = true;

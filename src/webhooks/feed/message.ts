@@ -9,7 +9,7 @@ import {
 } from '../../platform/events/domain/topic.ts';
 
 /** Events of an aggregate that take their numbers from one base. */
-export const eventsPerChunk = 64;
+const eventsPerChunk = 64;
 export const positionsPerChunk = eventsPerChunk * maxWebhookEventsPerEvent;
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 

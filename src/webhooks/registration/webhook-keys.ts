@@ -1,7 +1,6 @@
 // A webhook's keys: encrypted with the keyring for the database, opened again to sign. Of each key version there is an RSA
 // pair for Content-Signature, an Ed25519 pair and a shared secret for the Standard Webhooks headers.
 import { createPrivateKey, randomBytes, type KeyObject } from 'node:crypto';
-import type { Instant } from '../../clock.ts';
 import { object, text } from '../../platform/database/codec.ts';
 import type { Keyring } from '../../platform/keys/keyring.ts';
 import { decrypt, encrypt } from '../../platform/keys/master-key.ts';
@@ -22,18 +21,12 @@ const privateKeys = object<Record<'rsa' | 'ed25519' | 'secret', string>>({
 });
 
 /** The shared secret is in the answer alone; it can never be read again. */
-export type EncryptKeys = (
-  webhookId: string,
-  pairs: KeyPairs,
-  key: { keyVersion: number; signsFrom: Instant },
-) => { keys: EncryptedKeys; sharedSecret: string };
-
 export function encryptKeys(
   keyring: Keyring,
   webhookId: string,
   { rsa, ed25519 }: KeyPairs,
-  { keyVersion, signsFrom }: { keyVersion: number; signsFrom: Instant },
-): ReturnType<EncryptKeys> {
+  { keyVersion, signsFrom }: Pick<PublishedKey, 'keyVersion' | 'signsFrom'>,
+): { keys: EncryptedKeys; sharedSecret: string } {
   const secret = randomBytes(secretBytes);
   const plain = JSON.stringify({
     rsa: derOf(rsa.privateKey),
