@@ -2,7 +2,16 @@
 // docs/architecture.md explains the modules and the direction.
 
 /** Files of src in words everybody speaks. */
-const words = ['caller.ts', 'clock.ts', 'defined.ts', 'ids.ts', 'livemode.ts', 'money.ts', 'refusal.ts'];
+const words = [
+  'caller.ts',
+  'clock.ts',
+  'defined.ts',
+  'error-code.ts',
+  'ids.ts',
+  'livemode.ts',
+  'money.ts',
+  'refusal.ts',
+];
 
 /** What most modules stand on. */
 const ground = ['database', 'events', 'http', 'jobs', 'keys', 'ledger', 'log.ts'].map(

@@ -363,7 +363,7 @@ Ends with 0 when all is equal, 1 when something differs, 2 when it could not be 
 reconcile.exitOverride(endAsNotFoundOut);
 
 try {
-  await program.parseAsync(presentNames(process.argv.slice(2)), { from: 'user' });
+  await program.parseAsync(presentNames(process.argv.slice(2), program), { from: 'user' });
 } catch (error) {
   // An operating fault: what happened and what to do is in its message, where the code is only in the way.
   console.error(`mandate: ${error instanceof Error ? error.message : String(error)}`);

@@ -11,7 +11,7 @@ export const faultsOfWebhooks: Faults = {
       {
         within: 'failureOf',
         replace:
-          'return answer.status >= 200 && answer.status < 300 ? undefined : `status ${answer.status}`;',
+          'return response.status >= 200 && response.status < 300 ? undefined : `status ${response.status}`;',
         by: 'return undefined;',
       },
     ],
@@ -28,7 +28,9 @@ export const faultsOfWebhooks: Faults = {
   },
   'notice-passed-over': {
     does: 'After each delivered webhook event the next one is skipped.',
-    edits: [{ within: 'settle', replace: 'item.messages.shift();', by: 'item.messages.splice(0, 2);' }],
+    edits: [
+      { within: 'recordOutcome', replace: 'item.messages.shift();', by: 'item.messages.splice(0, 2);' },
+    ],
   },
   'queue-of-another-node': {
     does: 'A node writes to a queue whose lease it has lost.',

@@ -1,17 +1,16 @@
 // The composition root: settings and ports in, a service out. The only file that knows everybody.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FastifyInstance } from 'fastify';
-import { openBanks, type Banks } from '../acquiring/banks.ts';
+import { openBanks } from '../acquiring/banks.ts';
 import { openHttpBank } from '../acquiring/adapters/http/http-bank.ts';
 import type { OpenLink } from '../acquiring/adapters/http/link.ts';
 import { limitCards, unlimitedCards } from '../cards/card-testing.ts';
-import { openVault, type Vault } from '../cards/vault.ts';
+import { openVault } from '../cards/vault.ts';
 import { laterBy, systemClock, type Clock } from '../clock.ts';
 import { localeOf } from '../checkout/domain/checkout-request.ts';
 import { addCheckoutRoutes } from '../checkout/checkout-routes.ts';
 import type { Config } from './config.ts';
-import { connectDatabase, type OpenedDatabase } from './connect-database.ts';
+import { connectDatabase, type DatabaseWish, type OpenedDatabase } from './connect-database.ts';
 import { bindingInvariants } from '../customers/store/invariants.ts';
 import { customers } from '../customers/port.ts';
 import { watchVerificationRefunds } from '../customers/verification-refunds.ts';
@@ -20,7 +19,7 @@ import { addBindingReturn } from '../customers/payer-return.ts';
 import { isReadOnly, type DatabasePool } from '../platform/database/database.ts';
 import { hasMigrations, isMigrated, migrate, refuseEarlierSchema } from '../platform/database/migrate.ts';
 import { jobHandlers, jobOfOperation } from './job-handlers.ts';
-import { openJobRunner, type JobRunner } from '../platform/jobs/job-runner.ts';
+import { openJobRunner } from '../platform/jobs/job-runner.ts';
 import type { Topic } from '../platform/events/domain/topic.ts';
 import { idempotency, idempotencyKeyLifetimeMs } from '../platform/http/idempotency.ts';
 import { addGauges, monitorLedger } from './gauges.ts';
@@ -33,10 +32,10 @@ import { addSystemRoutes } from '../platform/http/system-routes.ts';
 import { randomIds, type Ids } from '../ids.ts';
 import { loadInvoice } from '../invoices/store/invoices.ts';
 import { accessTokens } from '../platform/keys/access-token.ts';
-import { openKeyring, type Keyring } from '../platform/keys/keyring.ts';
+import { openKeyring } from '../platform/keys/keyring.ts';
 import { localMasterKey, sandboxMasterKey } from '../platform/keys/master-key.ts';
 import type { Logger } from '../platform/log.ts';
-import { openApiKeys, type ApiKeys } from '../merchants/api-keys.ts';
+import { openApiKeys } from '../merchants/api-keys.ts';
 import { openMerchants } from '../merchants/merchants.ts';
 import { livemodeOf } from '../livemode.ts';
 import { requireSameMode } from '../merchants/livemode.ts';
@@ -49,19 +48,18 @@ import { assetPath } from '../asset-paths.ts';
 import { customersTopic } from '../customers/webhook-events.ts';
 import { openRecurring } from '../recurring/recurring.ts';
 import { recurringTopic } from '../recurring/webhook-events.ts';
-import type { Recurring } from '../recurring/port.ts';
 import { addWithdrawPage } from '../recurring/revoke-page.ts';
 import { invoicesTopic } from '../payments/webhook-events.ts';
 import { routes, sandboxRoutes } from './routes.ts';
 import type { AppContext } from './app-context.ts';
-import { sweep as sweepWebhooks } from '../webhooks/inspection/inspection.store.ts';
+import { purgeWebhooks } from '../webhooks/inspection/inspection.store.ts';
 import { destinationsTopic, withdrawalsTopic } from '../payouts/webhook-events.ts';
 import { usualDelaysSeconds } from '../webhooks/domain/queue-rules.ts';
 import type { OpenSender } from '../webhooks/delivery/http-sender.ts';
 import { feedState } from '../webhooks/feed/feed.store.ts';
-import { openWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
+import { openWebhooks } from '../webhooks/webhooks.ts';
 import { payoutInvariants } from '../payouts/store/invariants.ts';
-import { openPayoutRules, type PayoutRules } from '../payouts/payout-rules.ts';
+import { openPayoutRules } from '../payouts/payout-rules.ts';
 import { missingScope } from '../wallets/webhook-scope.ts';
 
 /** What comes from outside the program and is replaced in tests and simulations. */
@@ -75,27 +73,9 @@ export type Network = {
 const realPorts: Ports = { clock: systemClock, ids: randomIds };
 
 /** What every subcommand needs: the migrated database and the keys. */
-export type Foundation = {
-  readonly config: Config;
-  readonly ports: Ports;
-  readonly log: Logger;
-  readonly database: DatabasePool;
-  readonly keyring: Keyring;
-  readonly apiKeys: ApiKeys;
-  readonly vault: Vault;
-  close(): Promise<void>;
-};
+export type Foundation = Awaited<ReturnType<typeof foundationOn>>;
 
-export type RunningService = {
-  readonly app: FastifyInstance;
-  readonly jobs: JobRunner;
-  readonly banks: Banks;
-  readonly webhooks: Webhooks;
-  readonly payouts: PayoutRules;
-  readonly recurring: Recurring;
-  /** Stops taking requests, lets what runs finish, and leaves the foundation to its owner. */
-  stop(): Promise<void>;
-};
+export type RunningService = ReturnType<typeof buildService>;
 
 const version = (JSON.parse(readFileSync(assetPath('../package.json'), 'utf8')) as { version: string })
   .version;
@@ -123,15 +103,12 @@ const deliveriesKeptMs = 30 * 24 * 3_600_000;
 const drainMs = 10_000;
 
 export async function openFoundation(config: Config, log: Logger, wish: DatabaseWish): Promise<Foundation> {
-  return foundationOn(await databaseOf(config, log, wish), config, log, realPorts);
+  return foundationOn(await connectDatabase(config, log, wish), config, log, realPorts);
 }
-
-/** The private PostgreSQL is made where there is none, or must be there. */
-type DatabaseWish = { readonly mayCreate: boolean };
 
 /** The database alone, of whichever mode and master key: nothing is migrated there. */
 export async function databaseInUse(config: Config, log: Logger): Promise<OpenedDatabase> {
-  const opened = await databaseOf(config, log, { mayCreate: false });
+  const opened = await connectDatabase(config, log, { mayCreate: false });
   try {
     await refuseEarlierSchema(opened.database);
     if (await hasMigrations(opened.database)) return opened;
@@ -142,27 +119,13 @@ export async function databaseInUse(config: Config, log: Logger): Promise<Opened
   }
 }
 
-function databaseOf(config: Config, log: Logger, { mayCreate }: DatabaseWish): Promise<OpenedDatabase> {
-  return connectDatabase(
-    {
-      databaseUrl: config.databaseUrl,
-      dataFolder: config.dataFolder,
-      mayCreate,
-      postgresBin: config.postgresBin,
-      maxConnections: config.databaseConnections,
-      prepares: config.preparedStatements,
-    },
-    log,
-  );
-}
-
 /** The foundation on a database that is open already; it closes it in the end, also when it fails itself. */
 export async function foundationOn(
   { database, close }: OpenedDatabase,
   config: Config,
   log: Logger,
   ports: Ports,
-): Promise<Foundation> {
+) {
   try {
     const livemode = livemodeOf(config.mode);
     await refuseEarlierSchema(database);
@@ -174,13 +137,9 @@ export async function foundationOn(
     );
     const keyring = await openKeyring(database.lookups, masterKey, ports.clock);
     let closed: Promise<void> | undefined;
-    const apiKeys = openApiKeys({
-      db: database,
-      lookups: database.lookups,
-      keyring,
-      clock: ports.clock,
-      livemode,
-    });
+    const { clock } = ports;
+    const { lookups } = database;
+    const apiKeys = openApiKeys({ db: database, lookups, keyring, clock, livemode });
     const vault = openVault({ db: database, keyring, masterKey, ...ports });
     return {
       config,
@@ -205,7 +164,7 @@ export function buildService(
   foundation: Foundation,
   /** With a free port it is known only when the service listens. */
   publicUrl: () => string = () => foundation.config.publicUrl,
-): RunningService {
+) {
   const { config, ports, log, database, keyring, apiKeys, vault } = foundation;
   const { clock } = ports;
   const metrics = openMetrics();
@@ -264,9 +223,9 @@ export function buildService(
         run: () => answers.purgeExpired(laterBy(clock.now(), -idempotencyKeyLifetimeMs)),
       },
       {
-        name: 'sweep old deliveries',
+        name: 'purge old deliveries',
         everyMs: 60_000,
-        run: () => sweepWebhooks(database, laterBy(clock.now(), -deliveriesKeptMs)),
+        run: () => purgeWebhooks(database, laterBy(clock.now(), -deliveriesKeptMs)),
       },
       { name: 'sweep the vault', everyMs: 60_000, run: () => vault.sweep() },
       {
@@ -381,11 +340,12 @@ export function buildService(
     webhooks,
     payouts,
     recurring,
+    /** Stops taking requests, lets what runs finish, and leaves the foundation to its owner. */
     async stop() {
       // A client that sends its request byte by byte is not waited for longer than this.
-      const impatience = setTimeout(() => app.server.closeAllConnections(), drainMs);
+      const drainTimer = setTimeout(() => app.server.closeAllConnections(), drainMs);
       await app.close();
-      clearTimeout(impatience);
+      clearTimeout(drainTimer);
       await jobs.stop();
       await webhooks.stop();
       await banks.stop();
@@ -397,7 +357,7 @@ async function whatIsNotReady(database: DatabasePool): Promise<string[]> {
   try {
     if (await isReadOnly(database)) return ['database: it takes no writes, like a standby'];
     if (!(await isMigrated(database))) return ['migrations'];
-    return (await feedState(database)).isForeign ? ['webhooks: the log comes from another PostgreSQL'] : [];
+    return (await feedState(database)).isMismatch ? ['webhooks: the log comes from another PostgreSQL'] : [];
   } catch {
     return ['database'];
   }

@@ -3,48 +3,11 @@
 import { isIP } from 'node:net';
 import { isAbsolute, resolve } from 'node:path';
 import { parseMasterKey } from '../platform/keys/master-key.ts';
-import type { MailServerSettings } from '../platform/mail/mail-server.ts';
 import { mailServerIn } from '../platform/mail/mail-settings.ts';
 import { isKnownCurrency, largestAmountMinor } from '../money.ts';
 
-export type Config = {
-  readonly mode: 'sandbox' | 'live';
-  readonly host: string;
-  readonly port: number;
-  readonly publicUrl: string;
-  readonly dataFolder: string;
-  readonly databaseUrl: string | undefined;
-  readonly postgresBin: string | undefined;
-  readonly databaseConnections: number;
-  readonly preparedStatements: boolean;
-  /** Absent in a sandbox, which makes its own and keeps it in the data folder. */
-  readonly masterKey: Buffer | undefined;
-  readonly trustedProxies: readonly string[];
-  readonly requestsPerSecond: number;
-  readonly failedAuthenticationsPerMinute: number;
-  /** Whether a payer may enter only a few different cards. */
-  readonly cardTestingLimits: boolean;
-  /** What is charged and given back to try a card that is bound, by currency. */
-  readonly bindingVerificationCharges: ReadonlyMap<string, bigint>;
-  /** How many cards may be tried within a day, for one customer and with one card; 0 for no limit. */
-  readonly bindingsPerCustomer: number;
-  readonly bindingsPerCard: number;
-  /** An outside bank in place of the simulated one, and what it and we share. */
-  readonly bankUrl: string | undefined;
-  readonly bankSecret: string | undefined;
-  readonly bankPort: number;
-  /** Where merchants may have themselves told: only outside, or on this machine too. */
-  readonly webhookAddresses: 'outside' | 'anywhere';
-  readonly webhookTimeoutMs: number;
-  /** Between the attempts of a delivery, where they are not the usual ones. */
-  readonly webhookDelaysSeconds: readonly number[] | undefined;
-  /** Through which receipts are mailed, if they are. */
-  readonly mailServer: MailServerSettings | undefined;
-  /** What a wallet of the test provider opens with. */
-  readonly openingDepositMinor: bigint;
-  readonly metricsToken: string | undefined;
-  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
-};
+/** What the settings below come to. */
+export type Config = Readonly<ReturnType<typeof readConfig>>;
 
 export type Setting = {
   readonly name: string;
@@ -239,7 +202,7 @@ class ConfigurationFault extends Error {
   }
 }
 
-export function readConfig(environment: Environment, workingFolder: string): Config {
+export function readConfig(environment: Environment, workingFolder: string) {
   const faults: string[] = [];
   const text = (name: Name): string | undefined => environment[name] || undefined;
 
@@ -332,7 +295,7 @@ export function readConfig(environment: Environment, workingFolder: string): Con
   });
   if (mail && 'fault' in mail) faults.push(mail.fault);
 
-  const config: Config = {
+  const config = {
     mode,
     host,
     port,
@@ -342,6 +305,7 @@ export function readConfig(environment: Environment, workingFolder: string): Con
     postgresBin: text('MANDATE_POSTGRES_BIN'),
     databaseConnections: integer('DATABASE_CONNECTIONS', 10),
     preparedStatements: oneOf('DATABASE_PREPARED_STATEMENTS', ['on', 'off'], 'on') === 'on',
+    /** Absent in a sandbox, which makes its own and keeps it in the data folder. */
     masterKey,
     trustedProxies,
     requestsPerSecond: integer('REQUESTS_PER_SECOND', 2_000),

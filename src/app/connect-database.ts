@@ -1,4 +1,5 @@
 // Which PostgreSQL: the one DATABASE_URL names, or a private one started from the data folder.
+import type { Config } from './config.ts';
 import type { Logger } from '../platform/log.ts';
 import { openDatabase, type DatabasePool } from '../platform/database/database.ts';
 import { startEmbedded, type EmbeddedServer } from '../sandbox/postgres/server.ts';
@@ -6,18 +7,15 @@ import { defined } from '../defined.ts';
 
 export type OpenedDatabase = { readonly database: DatabasePool; close(): Promise<void> };
 
+/** The private PostgreSQL is made where there is none, or must be there. */
+export type DatabaseWish = { readonly mayCreate: boolean };
+
 export async function connectDatabase(
-  options: {
-    databaseUrl: string | undefined;
-    dataFolder: string;
-    mayCreate: boolean;
-    postgresBin: string | undefined;
-    maxConnections: number;
-    prepares: boolean;
-  },
+  config: Config,
   log: Logger,
+  { mayCreate }: DatabaseWish,
 ): Promise<OpenedDatabase> {
-  const { databaseUrl, maxConnections, prepares } = options;
+  const { databaseUrl, databaseConnections: maxConnections, preparedStatements: prepares } = config;
   const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection was lost');
 
   if (databaseUrl !== undefined) {
@@ -28,9 +26,9 @@ export async function connectDatabase(
 
   const start = () =>
     startEmbedded({
-      dataFolder: options.dataFolder,
-      mayCreate: options.mayCreate,
-      ...defined({ binFolder: options.postgresBin }),
+      dataFolder: config.dataFolder,
+      mayCreate,
+      ...defined({ binFolder: config.postgresBin }),
       log: (message, fields) => log.info({ ...fields }, message),
     });
   let server: EmbeddedServer = await start();
@@ -41,12 +39,8 @@ export async function connectDatabase(
       .then((started) => void (server = started))
       .finally(() => (reviving = undefined)));
 
-  const database = openDatabase({
-    connection: server.connection,
-    maxConnections,
-    revive,
-    onConnectionError,
-  });
+  const { connection } = server;
+  const database = openDatabase({ connection, maxConnections, revive, onConnectionError });
   return {
     database,
     async close() {

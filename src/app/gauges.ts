@@ -83,7 +83,7 @@ export function addGauges(
   metrics.gauge(
     'mandate_webhook_cluster_mismatch',
     '1 while no webhook is sent because the log was restored into another PostgreSQL',
-    async () => ((await feedState(database)).isForeign ? 1 : 0),
+    async () => ((await feedState(database)).isMismatch ? 1 : 0),
   );
   metrics.gauge(
     'mandate_webhook_oldest_undelivered_seconds',
@@ -112,13 +112,7 @@ function secondsSince(then: Instant | undefined, clock: Clock): number {
   return Math.max(0, (epochMsOf(clock.now()) - epochMsOf(then)) / 1_000);
 }
 
-export type LedgerMonitor = {
-  check(): Promise<void>;
-  /** Of the latest check. */
-  violations(): number;
-  /** An old check says nothing of today. */
-  checkAgeSeconds(): number;
-};
+export type LedgerMonitor = ReturnType<typeof monitorLedger>;
 
 /** An alarm, not a stop: what is wrong already does not become right by refusing other payments. */
 export function monitorLedger(
@@ -126,7 +120,7 @@ export function monitorLedger(
   log: Pick<Logger, 'error'>,
   invariants: readonly Invariant[],
   monotonicMs: () => number = () => performance.now(),
-): LedgerMonitor {
+) {
   let violations = 0;
   let checkedAtMs = monotonicMs();
   return {
@@ -137,7 +131,9 @@ export function monitorLedger(
       violations = violated.reduce((sum, finding) => sum + Number(finding.violations), 0);
       checkedAtMs = monotonicMs();
     },
+    /** Of the latest check. */
     violations: () => violations,
+    /** An old check says nothing of today. */
     checkAgeSeconds: () => (monotonicMs() - checkedAtMs) / 1_000,
   };
 }

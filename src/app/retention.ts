@@ -6,12 +6,12 @@ import type { KeyOfRow, Purge } from '../platform/database/purge.ts';
 import { statement, type Values } from '../platform/database/statement.ts';
 import { oldDeclines } from '../recurring/store/old-declines.ts';
 import { oldGrants } from '../payouts/store/old-grants.ts';
-import { restingQueues } from '../webhooks/inspection/idle-queues.store.ts';
+import { idleQueues } from '../webhooks/inspection/idle-queues.store.ts';
 
 const portionRows = 1_000;
 
 /** In the order in which they are purged. */
-export const purges: readonly Purge[] = [restingQueues, oldDeclines, oldGrants];
+export const purges: readonly Purge[] = [idleQueues, oldDeclines, oldGrants];
 
 /** The rows are PostgreSQL's own estimate: counting them would read everything. */
 const readSizes = statement({

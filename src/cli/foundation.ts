@@ -2,6 +2,7 @@
 // server or without one.
 import { databaseInUse, openFoundation, type Foundation } from '../app/compose.ts';
 import { readConfig, type Config } from '../app/config.ts';
+import { readParty, readShop } from '../merchants/store/parties.ts';
 import { openLog, type Logger } from '../platform/log.ts';
 import { firstSignal } from './signals.ts';
 
@@ -28,6 +29,17 @@ async function withOpened<O extends { close(): Promise<void> }, T>(
   } finally {
     await opened.close();
   }
+}
+
+export async function requireParty(database: Foundation['database'], id: string): Promise<void> {
+  const [party] = await database.run(readParty, { party_id: id });
+  if (!party) throw new Error(`there is no party ${id}; mandate party list shows all`);
+}
+
+export async function requireShop(database: Foundation['database'], partyId: string, shopId: string) {
+  const [row] = await database.run(readShop, { party_id: partyId, shop_id: shopId });
+  if (row) return row;
+  throw new Error(`party ${partyId} has no shop ${shopId}; mandate shop list --party ${partyId} shows all`);
 }
 
 export function requireReason(reason: string): void {

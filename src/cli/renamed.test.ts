@@ -1,3 +1,4 @@
+import { Command } from 'commander';
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { presentNames } from './renamed.ts';
@@ -52,6 +53,9 @@ test.each([['stuck', 'jobs'] as const, ...rows])('%s is understood as %s', async
   const help = await mandate(...after.command, '--help');
   expect(help).toContain(`Usage: mandate ${after.command.join(' ')} `);
   expect(await mandate(...before.command, '--help')).toBe(help);
+  const [group = '', ...verbs] = before.command;
+  const [presentGroup = '', ...presentVerbs] = after.command;
+  expect(await mandate(group, 'help', ...verbs)).toBe(await mandate(presentGroup, 'help', ...presentVerbs));
   // Wrong on purpose: an option without its value, or one that there is not.
   const refused = await mandate(...after.command, after.option ?? '--nonsense');
   expect(refused).toContain(after.option === undefined ? 'error: ' : `'${after.option} <`);
@@ -63,6 +67,32 @@ test('the value of an option comes with it', async () => {
   expect(refused).toContain('--shards must be a whole number');
   expect(await mandate('ledger', 'spread', 'ID', '--lanes', 'many')).toBe(refused);
   expect(await mandate('ledger', 'spread', 'ID', '--lanes=many')).toBe(refused);
+});
+
+test('help is found by the old name of a group', async () => {
+  const help = await mandate('help', 'jobs');
+  expect(help).toContain('Usage: mandate jobs ');
+  expect(await mandate('help', 'stuck')).toBe(help);
+  expect(await mandate('stuck', 'help')).toBe(help);
+});
+
+test('what an option is given as its value is not taken for an option', () => {
+  const program = new Command();
+  const deposit = program.command('wallet').command('deposit').argument('<walletID>');
+  deposit.option('--reference <text>').option('--description <text>').option('--json');
+  const present = (...words: string[]) =>
+    presentNames(['wallet', 'deposit', 'W', ...words], program).slice(3);
+  expect(present('--description', '--name')).toEqual(['--description', '--name']);
+  expect(present('--description', '--name', '--name', 'X')).toEqual([
+    '--description',
+    '--name',
+    '--reference',
+    'X',
+  ]);
+  expect(present('--name', '--name', '--name')).toEqual(['--reference', '--name', '--reference']);
+  expect(present('--description=--name', '--name=X')).toEqual(['--description=--name', '--reference=X']);
+  expect(present('--description', '--', '--name=X')).toEqual(['--description', '--', '--reference=X']);
+  expect(present('--json', '--name', 'X')).toEqual(['--json', '--reference', 'X']);
 });
 
 test('no help names what was renamed', async () => {
@@ -86,5 +116,5 @@ test('other words stay as they are', () => {
     ['wallet', 'deposit', 'constructor', '--description', 'toString'],
     ['wallet', 'deposit', '--', '--name'],
   ])
-    expect(presentNames(words)).toEqual(words);
+    expect(presentNames(words, new Command())).toEqual(words);
 });

@@ -1,4 +1,5 @@
 // Commands and options that were renamed. The old names work for one minor version more and are in no help.
+import type { Command } from 'commander';
 
 /** A command is named by its words; a group of commands by its first. */
 const renamedCommands: readonly (readonly [old: string, now: string])[] = [
@@ -26,13 +27,35 @@ const renamedOptions: Readonly<Record<string, Readonly<Record<string, string>>>>
 };
 
 /** The arguments of the program with every old name replaced by the present one. */
-export function presentNames(argv: readonly string[]): string[] {
-  const renamed = renamedCommands.find(([old]) => startsWith(argv, old));
-  const words =
-    renamed === undefined ? argv : [...wordsOf(renamed[1]), ...argv.slice(wordsOf(renamed[0]).length)];
-  const [, names = {}] = Object.entries(renamedOptions).find(([command]) => startsWith(words, command)) ?? [];
-  const end = words.indexOf('--');
-  return words.map((word, index) => (end >= 0 && index > end ? word : withPresentOption(word, names)));
+export function presentNames(argv: readonly string[], program: Command): string[] {
+  const words = withPresentCommand(argv);
+  const [command, names] = Object.entries(renamedOptions).find(([name]) => startsWith(words, name)) ?? [];
+  if (command === undefined || names === undefined) return words;
+  const withValue = optionsWithValue(program, wordsOf(command));
+  let isLiteral = false;
+  let isLast = false;
+  return words.map((word) => {
+    const present = isLiteral || isLast ? word : withPresentOption(word, names);
+    isLast ||= !isLiteral && word === '--';
+    isLiteral = !isLiteral && withValue.has(present);
+    return present;
+  });
+}
+
+/** `help` stands before the name of a command, or between its words. */
+function withPresentCommand(argv: readonly string[]): string[] {
+  const helpAt = argv.slice(0, 2).indexOf('help');
+  const words = helpAt < 0 ? [...argv] : argv.toSpliced(helpAt, 1);
+  const renamed = renamedCommands.find(([old]) => startsWith(words, old));
+  if (renamed !== undefined) words.splice(0, wordsOf(renamed[0]).length, ...wordsOf(renamed[1]));
+  return helpAt < 0 ? words : words.toSpliced(helpAt, 0, 'help');
+}
+
+/** Whatever the word after one of these is, it is its value. */
+function optionsWithValue(program: Command, [word, ...more]: readonly string[]): Set<string | undefined> {
+  const command = program.commands.find((one) => one.name() === word) ?? program;
+  if (more.length > 0) return optionsWithValue(command, more);
+  return new Set(command.options.filter(({ required }) => required).map(({ long }) => long));
 }
 
 function wordsOf(command: string): string[] {

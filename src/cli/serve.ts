@@ -1,6 +1,7 @@
 // mandate serve: the service, from start to clean end.
 import { join } from 'node:path';
 import { styleText } from 'node:util';
+import { codeOf } from '../error-code.ts';
 import { buildService, openFoundation, type Foundation, type RunningService } from '../app/compose.ts';
 import { readConfig } from '../app/config.ts';
 import { openLog } from '../platform/log.ts';
@@ -119,7 +120,7 @@ function isLoopback(url: string): boolean {
 }
 
 function readable(error: unknown, { host, port }: { host: string; port: number }): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = codeOf(error);
   if (code === 'EADDRINUSE') {
     return new Error(
       `port ${port} is taken; stop what listens there, or choose another: PORT=8081 npm start`,

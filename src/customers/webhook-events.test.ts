@@ -65,7 +65,7 @@ const binding = (status: string) => ({
 test('a first binding is told in the order of the contract, each notice with the state right after its own fact', () => {
   const webhookEvents = customersTopic.webhookEventsOf(log);
   expect(
-    webhookEvents.map(({ sequence, place, eventType, members }) => [sequence, place, eventType, members]),
+    webhookEvents.map(({ sequence, index, eventType, members }) => [sequence, index, eventType, members]),
   ).toEqual([
     [1, 0, 'CustomerCreated', { customer: customer('unready') }],
     [2, 0, 'CustomerBindingStarted', { customer: customer('unready'), binding: binding('pending') }],

@@ -36,7 +36,7 @@ export const customersTopic: Topic = {
     const webhookEvents: WebhookEvent[] = [];
     let story: Story = { bindings: {} };
     for (const { sequence, createdAt: happenedAt, facts } of log) {
-      let place = 0;
+      let index = 0;
       for (const json of facts) {
         const fact = customerLogFact.read(json);
         const before = story.customer;
@@ -48,7 +48,7 @@ export const customersTopic: Topic = {
         const members = membersOf({ ...story, ...(customer ? { customer } : {}) }, fact);
         webhookEvents.push({
           sequence,
-          place: place++,
+          index: index++,
           registeredType: told,
           eventType: told,
           happenedAt,

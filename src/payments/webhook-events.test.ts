@@ -45,10 +45,10 @@ const logOf = (facts: unknown[][]) =>
 
 test('a whole life is told with the state of each moment', () => {
   const webhookEvents = invoicesTopic.webhookEventsOf(logOf(wholeLife()));
-  const told = webhookEvents.map(({ sequence, place, eventType, members }) => {
+  const told = webhookEvents.map(({ sequence, index, eventType, members }) => {
     const { invoice, payment, refund } = members as Record<string, { status: string; amount: number }>;
     const state = [invoice?.status, payment?.status, payment?.amount, refund?.status, refund?.amount];
-    return [`${sequence}.${place}`, eventType, ...state.filter((part) => part !== undefined)].join(' ');
+    return [`${sequence}.${index}`, eventType, ...state.filter((part) => part !== undefined)].join(' ');
   });
   expect(told).toEqual([
     '1.0 InvoiceCreated unpaid',
@@ -81,7 +81,7 @@ test('the types an event is routed by are those of the notices that are made of 
   facts.forEach((each, index) => {
     const ofEvent = webhookEvents.filter(({ sequence }) => sequence === index + 1);
     expect(invoicesTopic.typesOf(each)).toEqual(ofEvent.map(({ registeredType }) => registeredType));
-    expect(ofEvent.map(({ place }) => place)).toEqual(ofEvent.map((_, place) => place));
+    expect(ofEvent.map(({ index }) => index)).toEqual(ofEvent.map((_, index) => index));
   });
   for (const { registeredType } of webhookEvents) expect(invoicesTopic.eventTypes).toContain(registeredType);
   expect(invoicesTopic.ownersOf(facts[0]!)).toEqual([{ id: 'SHOP' }]);

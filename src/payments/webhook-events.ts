@@ -64,7 +64,7 @@ export const invoicesTopic: Topic = {
     const webhookEvents: WebhookEvent[] = [];
     let story: Story = { payments: {}, refunds: {} };
     for (const event of log) {
-      let place = 0;
+      let index = 0;
       for (const json of event.facts) {
         const fact = invoiceLogFact.read(json);
         story = after(story, fact);
@@ -73,7 +73,7 @@ export const invoicesTopic: Topic = {
         const { sequence, createdAt: happenedAt } = event;
         const { registeredType, eventType = registeredType } = told;
         const members = membersOf(story, fact);
-        webhookEvents.push({ sequence, place: place++, registeredType, eventType, happenedAt, members });
+        webhookEvents.push({ sequence, index: index++, registeredType, eventType, happenedAt, members });
       }
     }
     return webhookEvents;

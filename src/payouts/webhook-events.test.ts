@@ -63,7 +63,7 @@ test('a destination is told as made and unauthorized at once, then authorized', 
   expect(
     destinationsTopic
       .webhookEventsOf(log)
-      .map(({ sequence, place, eventType, members }) => [sequence, place, eventType, members]),
+      .map(({ sequence, index, eventType, members }) => [sequence, index, eventType, members]),
   ).toEqual([
     [
       1,

@@ -84,9 +84,9 @@ function toldBy<Fact extends { readonly type: string }, Terms>(log: {
         facts
           .map((fact) => codec.read(fact))
           .flatMap((fact) => typesOf(fact).map((type) => ({ type, fact })))
-          .map(({ type, fact }, place) => ({
+          .map(({ type, fact }, index) => ({
             sequence,
-            place,
+            index,
             registeredType: type,
             eventType: type,
             happenedAt: createdAt,

@@ -74,7 +74,7 @@ const wait = { notBefore: later, rule: 'advice 02', rulePack: 'advice@2025-01-01
 test('each change is told with the series as it was right after it, and of the card no more than its last digits', () => {
   const webhookEvents = recurringTopic.webhookEventsOf(log);
   expect(
-    webhookEvents.map(({ sequence, place, eventType, members }) => [sequence, place, eventType, members]),
+    webhookEvents.map(({ sequence, index, eventType, members }) => [sequence, index, eventType, members]),
   ).toEqual([
     [1, 0, 'SeriesStarted', { series: series({}) }],
     [2, 0, 'RecurringChargeStarted', { series: series({}), payment, warnings: ['w'] }],

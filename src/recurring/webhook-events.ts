@@ -75,11 +75,11 @@ export const recurringTopic: Topic = {
   webhookEventsOf(log) {
     let series: Series | undefined;
     return log.flatMap(({ sequence, createdAt: happenedAt, facts }) =>
-      (facts as readonly SeriesFact[]).map((fact, place): WebhookEvent => {
+      (facts as readonly SeriesFact[]).map((fact, index): WebhookEvent => {
         series = evolve(series, fact, happenedAt);
         const { changeType, ...change } = seriesWriteOf(fact);
         const members = filled({ series: seriesInNotice(series), ...change });
-        return { sequence, place, registeredType: changeType, eventType: changeType, happenedAt, members };
+        return { sequence, index, registeredType: changeType, eventType: changeType, happenedAt, members };
       }),
     );
   },

@@ -2,6 +2,7 @@
 // can be found again. Live mode keeps no such file: there a key is shown once.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { codeOf } from '../error-code.ts';
 import type { Banks } from '../acquiring/banks.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -39,17 +40,14 @@ export async function setUpSandbox(options: {
   const { db, clock, apiKeys, banks, bank, dataFolder, publicUrl } = options;
   const created_at = clock.now();
   await db.run(insertParty, { party_id: partyId, name: 'Sandbox', created_at });
-  for (const shop of shops) {
-    const url = 'https://shop.example';
-    await db.run(insertShop, {
-      ...shop,
-      party_id: partyId,
-      livemode: false,
-      url,
-      category_id: 1,
-      created_at,
-    });
-  }
+  const ofAll = {
+    party_id: partyId,
+    livemode: false,
+    url: 'https://shop.example',
+    category_id: 1,
+    created_at,
+  };
+  for (const shop of shops) await db.run(insertShop, { ...shop, ...ofAll });
   await banks.putBank(bank);
   // Named after the bank, as a terminal never goes to another: of several nodes each may bring its own.
   const own = { id: bank.id, bankId: bank.id, partyId };
@@ -78,7 +76,7 @@ export function readSandboxFacts(dataFolder: string): SandboxInfo | undefined {
   try {
     return JSON.parse(readFileSync(infoFile(dataFolder), 'utf8')) as SandboxInfo;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw new Error(`${infoFile(dataFolder)} cannot be read; remove it and start again: ${String(error)}`, {
       cause: error,
     });

@@ -16,7 +16,7 @@ import { signingPublicKeyOf } from './registration/webhook-keys.ts';
 import { openSender } from './delivery/http-sender.ts';
 import { matches } from './domain/webhook.ts';
 
-const lookEveryMs = 300;
+const pollEveryMs = 300;
 const eventsAtOnce = 200;
 const timeoutMs = 10_000;
 
@@ -47,8 +47,8 @@ export async function listen(options: {
     while (!options.isOver()) {
       const found = await newEvents(db, seen, eventsAtOnce, partyId);
       seen = found.seen;
-      for (const message of await messagesOf(found.events)) await tell(message);
-      if (!found.more) await sleep(lookEveryMs);
+      for (const message of await messagesOf(found.events)) await send(message);
+      if (!found.more) await sleep(pollEveryMs);
     }
   } finally {
     await sender.stop();
@@ -62,12 +62,12 @@ export async function listen(options: {
     return lists.flatMap((messages) => messages ?? []);
   }
 
-  async function tell(message: Message): Promise<void> {
+  async function send(message: Message): Promise<void> {
     let outcome = '';
     if (forward !== undefined) {
       const attempt = { now: clock.now(), requestId: ids.next() };
-      const answer = await postTo(sender, target, message, attempt);
-      outcome = `  → ${failureOf(answer) ?? (answer.came === 'status' ? answer.status : '')}`;
+      const response = await postTo(sender, target, message, attempt);
+      outcome = `  → ${failureOf(response) ?? (response.kind === 'status' ? response.status : '')}`;
     }
     print(`${message.happenedAt.slice(0, 19)}  ${message.eventType}${outcome}  ${message.body}`);
   }

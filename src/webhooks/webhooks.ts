@@ -6,38 +6,30 @@ import type { Owner, Topic } from '../platform/events/domain/topic.ts';
 import type { Ids } from '../ids.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import type { Logger } from '../platform/log.ts';
-import { systemDnsLookup, type AddressRule, type DnsLookup } from './registration/address-guard.ts';
+import { systemDnsLookup, type AddressRule } from './registration/address-guard.ts';
 import { openDeliveryWorker } from './delivery/delivery-worker.ts';
 import { ClusterMismatch } from './feed/feed.store.ts';
-import { openKeyPairs, type KeyPairPool } from './registration/key-pair-pool.ts';
+import { openKeyPairs } from './registration/key-pair-pool.ts';
 import type { WebhookTarget } from './delivery/sign-message.ts';
 import { fanOutOnce } from './feed/fan-out.ts';
-import { openSender, type OpenSender, type Sender } from './delivery/http-sender.ts';
-import { decryptKeys, encryptKeys, type EncryptKeys } from './registration/webhook-keys.ts';
+import { openSender, type OpenSender } from './delivery/http-sender.ts';
+import { decryptKeys, encryptKeys } from './registration/webhook-keys.ts';
 import { loadWebhook } from './registration/webhooks.store.ts';
 
-export type Webhooks = {
-  readonly topics: readonly Topic[];
-  readonly rule: AddressRule;
-  readonly keyPairs: KeyPairPool;
-  readonly encryptKeys: EncryptKeys;
-  readonly sender: Sender;
-  readonly missingScope: FindMissingScope;
-  start(): void;
-  /** Something may be due now. */
-  wake(): void;
-  /** What there is now, looked through and sent as far as it goes. */
-  whenIdle(): Promise<void>;
-  targetOf(webhookId: string): Promise<WebhookTarget | undefined>;
-  /** After a change this node made itself. */
-  forget(webhookId: string): void;
-  /** Says that the log of an aggregate cannot be understood, and is passed over. */
-  reportUnreadable(aggregateId: string, error: unknown): void;
-  stop(): Promise<void>;
-};
+export type Webhooks = ReturnType<typeof openWebhooks>;
 
 /** What endpoints take: fresh keys are made before there is a transaction, in `prepare` alone. */
 export type WebhookOperations = Omit<Webhooks, 'keyPairs'>;
+/** Of what endpoints about webhooks take, what one of them names. */
+export type WebhookDeps<Name extends 'db' | 'clock' | 'ids' | 'webhooks'> = Pick<
+  {
+    readonly db: Database;
+    readonly clock: Clock;
+    readonly ids: Ids;
+    readonly webhooks: WebhookOperations;
+  },
+  Name
+>;
 
 /** Whether a party has such an identity, and that such a wallet; the wallets' side knows. */
 export type FindMissingScope = (
@@ -47,9 +39,9 @@ export type FindMissingScope = (
 ) => Promise<'noSuchIdentity' | 'noSuchWallet' | undefined>;
 
 /** How long what was just written waits for the next look at the log, and how long what other nodes left. */
-const lookEveryMs = 200;
+const pollEveryMs = 200;
 const claimEveryMs = 1_000;
-const destinationAgeMs = 1_000;
+const targetAgeMs = 1_000;
 
 export function openWebhooks(options: {
   db: DatabasePool;
@@ -62,23 +54,23 @@ export function openWebhooks(options: {
   delaysSeconds: readonly number[];
   timeoutMs: number;
   missingScope: FindMissingScope;
-  resolve?: DnsLookup;
   /** Replaced where nothing is to leave the program. */
   openSender?: OpenSender;
   countDelivery: (outcome: 'delivered' | 'failed' | 'parked') => void;
-}): Webhooks {
-  const { db, clock, log, keyring, topics, rule, timeoutMs, resolve = systemDnsLookup } = options;
-  const sender = (options.openSender ?? openSender)({ rule, resolve, timeoutMs });
-  const destinations = ttlCache({ maxAgeMs: destinationAgeMs, maxEntries: 10_000, load });
+}) {
+  const { db, clock, log, keyring, topics, rule, timeoutMs } = options;
+  const sender = (options.openSender ?? openSender)({ rule, resolve: systemDnsLookup, timeoutMs });
+  const targets = ttlCache({ maxAgeMs: targetAgeMs, maxEntries: 10_000, load });
   const deliveryWorker = openDeliveryWorker({
     ...options,
     sender,
-    targetOf: (id) => destinations.get(id),
+    targetOf: (id) => targets.get(id),
   });
   const timers: NodeJS.Timeout[] = [];
-  let looking: Promise<void> | undefined;
+  let polling: Promise<void> | undefined;
   let stopping = false;
 
+  /** Says that the log of an aggregate cannot be understood, and is passed over. */
   function reportUnreadable(aggregateId: string, error: unknown): void {
     log.error({ err: error, aggregateId }, 'the log of an aggregate cannot be told, and was passed over');
   }
@@ -94,11 +86,11 @@ export function openWebhooks(options: {
 
   /** Looks until nothing is new, or another node is looking. */
   function poll(): Promise<void> {
-    looking ??= lookThrough().finally(() => (looking = undefined));
-    return looking;
+    polling ??= pollAll().finally(() => (polling = undefined));
+    return polling;
   }
 
-  async function lookThrough(): Promise<void> {
+  async function pollAll(): Promise<void> {
     try {
       for (let more = true; more && !stopping;) {
         const seen = await fanOutOnce(db, topics, clock.now(), reportUnreadable);
@@ -115,30 +107,32 @@ export function openWebhooks(options: {
     topics,
     rule,
     keyPairs: openKeyPairs(),
-    encryptKeys: (webhookId, pairs, key) => encryptKeys(keyring, webhookId, pairs, key),
+    encryptKeys: encryptKeys.bind(undefined, keyring),
     sender,
     missingScope: options.missingScope,
     start() {
       timers.push(
-        setInterval(() => void poll(), lookEveryMs),
+        setInterval(() => void poll(), pollEveryMs),
         setInterval(() => deliveryWorker.wake(), claimEveryMs),
       );
       void poll();
       deliveryWorker.wake();
     },
     wake: () => deliveryWorker.wake(),
+    /** When all there is now is sent as far as it goes. */
     async whenIdle() {
       await poll();
       deliveryWorker.wake();
       await deliveryWorker.whenIdle();
     },
-    targetOf: (id) => destinations.get(id),
-    forget: (id) => destinations.forget(id),
+    targetOf: (id: string) => targets.get(id),
+    /** After a change this node made itself. */
+    forget: (id: string) => targets.forget(id),
     reportUnreadable,
     async stop() {
       stopping = true;
       timers.forEach(clearInterval);
-      await looking;
+      await polling;
       await deliveryWorker.stop();
       await sender.stop();
     },

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { epochMsOf } from '../../src/clock.ts';
 import { invoicesTopic } from '../../src/payments/webhook-events.ts';
-import { sweep } from '../../src/webhooks/inspection/inspection.store.ts';
+import { purgeWebhooks } from '../../src/webhooks/inspection/inspection.store.ts';
 import { invoicesUrl, makeInvoice } from '../support/worlds/invoices.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/worlds/payment-world.ts';
 import {
@@ -199,7 +199,7 @@ describe('a webhook', () => {
     await rescind(id);
     await service.webhooks.whenIdle();
     expect(receiver.deliveries).toHaveLength(1);
-    await sweep(service.database, service.clock.now());
+    await purgeWebhooks(service.database, service.clock.now());
     const { rows } = await service.database.withClient((client) =>
       client.query('select from webhook_queue where webhook_id = $1', [webhook.id]),
     );

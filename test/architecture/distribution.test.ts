@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { settledFindings } from '../../simulation/checks/index.ts';
 import { parseInstant } from '../../src/clock.ts';
 import type { Statement } from '../../src/platform/database/statement.ts';
-import { sweep } from '../../src/webhooks/inspection/inspection.store.ts';
+import { purgeWebhooks } from '../../src/webhooks/inspection/inspection.store.ts';
 import { differences } from '../support/checks/ledger-check.ts';
 import { partitions, partitionSchema } from '../support/database/partitioned-schema.ts';
 import { checkWorldOf, startSmallWorld, type SmallWorld } from '../support/worlds/small-world.ts';
@@ -53,9 +53,9 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'read_oldest_unknown_payment',
       'read_webhook_lags',
       'resume_owed_returns',
-      'sweep_webhook_attempts',
-      'sweep_webhook_messages',
-      'sweep_webhook_queues',
+      'purge_webhook_attempts',
+      'purge_webhook_messages',
+      'purge_webhook_queues',
     ],
   ],
   [
@@ -247,7 +247,7 @@ describe('in use', () => {
       select 'W' || n, date '2026-01-01' + n % 2, 'A' || n, 8, 1, 'InvoicePaid', 1 from generate_series(1, 40) as n`);
     await query(`insert into webhook_message (aggregate_id, position, body, created_at)
       select 'A' || n, 8, '{}', date '2026-01-01' + n % 2 from generate_series(1, 40) as n`);
-    await sweep(database, parseInstant('2026-01-01T12:00:00Z')!);
+    await purgeWebhooks(database, parseInstant('2026-01-01T12:00:00Z')!);
     expect(
       await query('select count(*)::int as n, min(attempted_at)::text as first from webhook_attempt'),
     ).toEqual([{ n: 20, first: '2026-01-02 00:00:00+00' }]);

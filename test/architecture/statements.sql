@@ -80,9 +80,9 @@ from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version - json_array_length($29::json) + entry.place::int, 'invoice', party_id,
+select invoice_id, version - json_array_length($29::json) + entry.ordinal::int, 'invoice', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($29::json) with ordinality as entry (facts, place)
+from changed, json_array_elements($29::json) with ordinality as entry (facts, ordinal)
 )
 select case when exists (select from attempted) and changed.version is not null then changed.version
 else version_conflict() end as version,
@@ -143,9 +143,9 @@ from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version - json_array_length($14::json) + entry.place::int, 'invoice', party_id,
+select invoice_id, version - json_array_length($14::json) + entry.ordinal::int, 'invoice', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($14::json) with ordinality as entry (facts, place)
+from changed, json_array_elements($14::json) with ordinality as entry (facts, ordinal)
 )
 select version, record_journal(changed.invoice_id, $15::text, changed.changed_at, $16::json) as journal from changed;
 
@@ -1015,17 +1015,17 @@ union all
 select (select queue.webhook_id from webhook_queue as queue
 where queue.wake_at is not null and queue.webhook_id > waiting.webhook_id order by queue.webhook_id limit 1)
 from waiting where waiting.webhook_id is not null
-), room as (
-select waiting.webhook_id, greatest(0, coalesce(held.free, $1::int4)) as free
+), capacity as (
+select waiting.webhook_id, greatest(0, coalesce(busy.free, $1::int4)) as free
 from waiting join webhook on webhook.webhook_id = waiting.webhook_id
-left join json_to_recordset($2::json) as held (webhook_id text, free int) on held.webhook_id = waiting.webhook_id
+left join json_to_recordset($2::json) as busy (webhook_id text, free int) on busy.webhook_id = waiting.webhook_id
 order by hashtextextended(waiting.webhook_id, $3::int8)
 ), due as (
 select queue.aggregate_id, queue.webhook_id
-from room cross join lateral (
+from capacity cross join lateral (
 select aggregate_id, webhook_id from webhook_queue
-where webhook_queue.webhook_id = room.webhook_id and wake_at <= $4::timestamptz
-order by wake_at limit room.free for update skip locked
+where webhook_queue.webhook_id = capacity.webhook_id and wake_at <= $4::timestamptz
+order by wake_at limit capacity.free for update skip locked
 ) as queue
 limit $5::int4
 )
@@ -1270,23 +1270,23 @@ delete from webhook_key where webhook_id in (select webhook_id from gone)
 select webhook_id from gone;
 
 -- earliest_due_of_party
-select place, wake_at from (
-select 0 as place, min(wake_at) as wake_at from invoice where party_id = $1::text and wake_at <= $2::timestamptz
+select ordinal, wake_at from (
+select 0 as ordinal, min(wake_at) as wake_at from invoice where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 1 as place, min(wake_at) as wake_at from payment where party_id = $1::text and wake_at <= $2::timestamptz
+select 1 as ordinal, min(wake_at) as wake_at from payment where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 2 as place, min(wake_at) as wake_at from binding where party_id = $1::text and wake_at <= $2::timestamptz
+select 2 as ordinal, min(wake_at) as wake_at from binding where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 3 as place, min(wake_at) as wake_at from card where party_id = $1::text and wake_at <= $2::timestamptz
+select 3 as ordinal, min(wake_at) as wake_at from card where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 4 as place, min(wake_at) as wake_at from series where party_id = $1::text and wake_at <= $2::timestamptz
+select 4 as ordinal, min(wake_at) as wake_at from series where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 5 as place, min(wake_at) as wake_at from payer_email where party_id = $1::text and wake_at <= $2::timestamptz
+select 5 as ordinal, min(wake_at) as wake_at from payer_email where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 6 as place, min(wake_at) as wake_at from destination where party_id = $1::text and wake_at <= $2::timestamptz
+select 6 as ordinal, min(wake_at) as wake_at from destination where party_id = $1::text and wake_at <= $2::timestamptz
 union all
-select 7 as place, min(wake_at) as wake_at from withdrawal where party_id = $1::text and wake_at <= $2::timestamptz
-) as due where wake_at is not null order by place;
+select 7 as ordinal, min(wake_at) as wake_at from withdrawal where party_id = $1::text and wake_at <= $2::timestamptz
+) as due where wake_at is not null order by ordinal;
 
 -- end_identity_challenge
 update identity_challenge set status = $1::text, failure_reason = $2::text
@@ -1317,9 +1317,9 @@ from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version - json_array_length($14::json) + entry.place::int, 'invoice', party_id,
+select invoice_id, version - json_array_length($14::json) + entry.ordinal::int, 'invoice', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($14::json) with ordinality as entry (facts, place)
+from changed, json_array_elements($14::json) with ordinality as entry (facts, ordinal)
 ), ended as (
 update refund set status = $15::text, failure = $16::json
 from changed where refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $17::text
@@ -2223,9 +2223,9 @@ insert into wallet_transfer (transfer_id, party_id, sender_id, receiver_id, crea
 returning transfer_id, party_id, json_array_length($11::json) as version, created_at as changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select transfer_id, version - json_array_length($11::json) + entry.place::int, 'wallet_transfer', party_id,
+select transfer_id, version - json_array_length($11::json) + entry.ordinal::int, 'wallet_transfer', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($11::json) with ordinality as entry (facts, place)
+from changed, json_array_elements($11::json) with ordinality as entry (facts, ordinal)
 )
 select record_journal(changed.transfer_id, $12::text, changed.changed_at, $13::json) as journal from changed;
 
@@ -2254,9 +2254,9 @@ select $3::text, $1::text, $5::text, $6::text, $7::text, $8::int4, $9::text, $10
 returning withdrawal_id, party_id, version, changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select withdrawal_id, version - json_array_length($18::json) + entry.place::int, 'withdrawal', party_id,
+select withdrawal_id, version - json_array_length($18::json) + entry.ordinal::int, 'withdrawal', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($18::json) with ordinality as entry (facts, place)
+from changed, json_array_elements($18::json) with ordinality as entry (facts, ordinal)
 ), counted as (
 insert into payout_turnover as turnover (wallet_id, period, amount_minor, payouts)
 select $5::text, period, $11::int8, 1 from claimed, unnest(array[$19::text, $20::text]) as period
@@ -2373,7 +2373,7 @@ select seen, mismatch_since from webhook_feed for update skip locked;
 
 -- make_webhook_event_numbers
 with wanted as (
-select aggregate_id, chunk, row_number() over (order by aggregate_id, chunk) as place
+select aggregate_id, chunk, row_number() over (order by aggregate_id, chunk) as ordinal
 from json_to_recordset($1::json) as wanted (aggregate_id text, chunk int)
 ), counted as (
 update webhook_event_number_counter
@@ -2382,11 +2382,11 @@ floor(extract(epoch from clock_timestamp() - timestamptz '2025-01-01Z'))::bigint
 returning last_base - (select count(*) from wanted) as first_base
 )
 insert into webhook_event_number (aggregate_id, chunk, base)
-select aggregate_id, chunk, first_base + place from wanted, counted
+select aggregate_id, chunk, first_base + ordinal from wanted, counted
 on conflict do nothing
 returning aggregate_id, chunk, base;
 
--- mark_foreign_log
+-- mark_cluster_mismatch
 update webhook_feed set mismatch_since = $1::timestamptz where mismatch_since is null;
 
 -- move_test_clock
@@ -2462,6 +2462,32 @@ where series_id = $2::json ->> 0 and attempts = $3::int4 and wake_at is not null
 -- postpone_withdrawal
 update withdrawal set wake_at = $1::timestamptz
 where withdrawal_id = $2::json ->> 0 and attempts = $3::int4 and wake_at is not null;
+
+-- purge_webhook_attempts
+delete from webhook_attempt as attempt using (
+select webhook_id, attempted_at, aggregate_id, position, attempt from webhook_attempt
+where attempted_at < $1::timestamptz limit $2::int4
+) as old
+where attempt.webhook_id = old.webhook_id and attempt.attempted_at = old.attempted_at
+and attempt.aggregate_id = old.aggregate_id and attempt.position = old.position
+and attempt.attempt = old.attempt
+returning attempt.webhook_id;
+
+-- purge_webhook_messages
+delete from webhook_message as message using (
+select aggregate_id, position from webhook_message as kept where created_at < $1::timestamptz and not exists (
+select from webhook_queue as queue where queue.aggregate_id = kept.aggregate_id
+and (wake_at is not null or stuck_at is not null))
+limit $2::int4
+) as old
+where message.aggregate_id = old.aggregate_id and message.position = old.position
+returning message.aggregate_id;
+
+-- purge_webhook_queues
+delete from webhook_queue where (aggregate_id, webhook_id) in (
+select aggregate_id, webhook_id from webhook_queue as queue
+where not exists (select from webhook where webhook.webhook_id = queue.webhook_id) limit $1::int4)
+returning aggregate_id;
 
 -- put_payout_terminals_first
 update payout_terminal set priority = case when bank_id = $1::text then $2::int4 else $2::int4 + 1 end
@@ -2652,12 +2678,12 @@ from ledger_balance where account_id = $1::text;
 select nullif(reached_at, '-infinity') as reached_at from ledger_watermark;
 
 -- read_logs
-select event.aggregate_id, event.aggregate, event.sequence, event.created_at, event.facts, series.base,
+select event.aggregate_id, event.aggregate, event.sequence, event.created_at, event.facts, numbers.base,
 (select json_object_agg(position, body) from webhook_message as message
 where message.aggregate_id = event.aggregate_id
 and position between event.sequence * 8 and event.sequence * 8 + 7) as bodies
-from event left join webhook_event_number as series
-on series.aggregate_id = event.aggregate_id and series.chunk = event.sequence / 64
+from event left join webhook_event_number as numbers
+on numbers.aggregate_id = event.aggregate_id and numbers.chunk = event.sequence / 64
 where event.aggregate_id in (select json_array_elements_text($1::json))
 order by event.aggregate_id, event.sequence;
 
@@ -2801,8 +2827,8 @@ where invoice_id = $1::text and payment_id = $2::text and ($3::text is null or r
 order by length(refund_id), refund_id;
 
 -- read_replay_cursor
-select created_at from webhook_event_number as series
-join event on event.aggregate_id = series.aggregate_id and event.sequence = series.chunk * 64 + $1::int4
+select created_at from webhook_event_number as numbers
+join event on event.aggregate_id = numbers.aggregate_id and event.sequence = numbers.chunk * 64 + $1::int4
 where base = $2::int8 and party_id = $3::text;
 
 -- read_replayed_stretch
@@ -2904,8 +2930,8 @@ where webhook_id = $1::text order by key_version;
 
 -- read_webhook_attempts
 select aggregate_id, position, attempt, event_type, attempted_at, duration_ms, status, failure,
-(select base from webhook_event_number as series
-where series.aggregate_id = attempted.aggregate_id and chunk = position / 8 / 64) as base
+(select base from webhook_event_number as numbers
+where numbers.aggregate_id = attempted.aggregate_id and chunk = position / 8 / 64) as base
 from webhook_attempt as attempted
 where webhook_id = $1::text and ($2::text is null or aggregate_id = $2::text)
 and ($3::timestamptz is null or attempted_at < $3::timestamptz)
@@ -2919,7 +2945,7 @@ select aggregate_id, chunk, base from webhook_event_number
 join json_to_recordset($1::json) as wanted (aggregate_id text, chunk int) using (aggregate_id, chunk);
 
 -- read_webhook_feed
-select mismatch_since is not null as is_foreign,
+select mismatch_since is not null as is_mismatch,
 (select created_at from event
 where written_in >= pg_snapshot_xmin(seen::pg_snapshot)
 and not pg_visible_in_snapshot(written_in, seen::pg_snapshot)
@@ -3217,9 +3243,9 @@ from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version - json_array_length($14::json) + entry.place::int, 'invoice', party_id,
+select invoice_id, version - json_array_length($14::json) + entry.ordinal::int, 'invoice', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($14::json) with ordinality as entry (facts, place)
+from changed, json_array_elements($14::json) with ordinality as entry (facts, ordinal)
 ), identified as (
 insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
 select changed.party_id, 'createRefund', $15::text, $7::text || '.' || $8::text || '.' || $16::text, $17::bytea
@@ -3269,32 +3295,6 @@ where stuck_at is not null order by stuck_at limit 1000;
 -- stuck_withdrawal
 select json_build_array(withdrawal_id) as key, party_id, stuck_at, stuck_reason from withdrawal
 where stuck_at is not null order by stuck_at limit 1000;
-
--- sweep_webhook_attempts
-delete from webhook_attempt as attempt using (
-select webhook_id, attempted_at, aggregate_id, position, attempt from webhook_attempt
-where attempted_at < $1::timestamptz limit $2::int4
-) as old
-where attempt.webhook_id = old.webhook_id and attempt.attempted_at = old.attempted_at
-and attempt.aggregate_id = old.aggregate_id and attempt.position = old.position
-and attempt.attempt = old.attempt
-returning attempt.webhook_id;
-
--- sweep_webhook_messages
-delete from webhook_message as message using (
-select aggregate_id, position from webhook_message as kept where created_at < $1::timestamptz and not exists (
-select from webhook_queue as queue where queue.aggregate_id = kept.aggregate_id
-and (wake_at is not null or stuck_at is not null))
-limit $2::int4
-) as old
-where message.aggregate_id = old.aggregate_id and message.position = old.position
-returning message.aggregate_id;
-
--- sweep_webhook_queues
-delete from webhook_queue where (aggregate_id, webhook_id) in (
-select aggregate_id, webhook_id from webhook_queue as queue
-where not exists (select from webhook where webhook.webhook_id = queue.webhook_id) limit $1::int4)
-returning aggregate_id;
 
 -- take_card_and_security_code
 with taken as (
@@ -3360,10 +3360,10 @@ with written as (
 select * from json_to_recordset($1::json) as written (
 number int, aggregate_id text, webhook_id text, lease_end timestamptz, rewinds int, next_position bigint, replay_until bigint,
 resume_at bigint, outcome text, wake_at timestamptz, failure text, stuck_reason text, position bigint, attempt int,
-event_type text, attempted_at timestamptz, duration_ms int, status int, went_wrong text)
+event_type text, attempted_at timestamptz, duration_ms int, status int, attempt_failure text)
 ), ours as (
 -- In one order, as everybody takes them who takes many: nobody waits in a circle.
-select written.number, queue.rewinds <> written.rewinds as is_put_back
+select written.number, queue.rewinds <> written.rewinds as is_rewound
 from webhook_queue as queue join written
 on queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id
 where queue.wake_at = written.lease_end and queue.leased_until = written.lease_end
@@ -3371,33 +3371,33 @@ order by queue.aggregate_id, queue.webhook_id for update of queue
 ), logged as (
 insert into webhook_attempt
 (webhook_id, attempted_at, aggregate_id, position, attempt, event_type, duration_ms, status, failure)
-select webhook_id, attempted_at, aggregate_id, position, attempt, event_type, duration_ms, status, went_wrong
+select webhook_id, attempted_at, aggregate_id, position, attempt, event_type, duration_ms, status, attempt_failure
 from written where position is not null
 on conflict do nothing
-), gone_on as (
+), advanced as (
 update webhook_queue as queue
 set next_position = written.next_position,
 replay_until = written.replay_until,
 resume_at = written.resume_at,
 wake_at = case written.outcome
-when 'rest' then case when queue.last_position >= written.next_position then $2::timestamptz end
+when 'idle' then case when queue.last_position >= written.next_position then $2::timestamptz end
 else written.wake_at end,
-leased_until = case written.outcome when 'goOn' then written.wake_at end,
-waiting_since = case when written.outcome = 'rest' and queue.last_position < written.next_position then null
+leased_until = case written.outcome when 'continue' then written.wake_at end,
+waiting_since = case when written.outcome = 'idle' and queue.last_position < written.next_position then null
 else queue.waiting_since end,
-attempts = case written.outcome when 'again' then queue.attempts + 1 when 'park' then queue.attempts + 1
-when 'release' then queue.attempts else 0 end,
-last_failure = case when written.outcome in ('again', 'park') then written.failure
-when written.outcome = 'release' then queue.last_failure end,
+attempts = case written.outcome when 'retry' then queue.attempts + 1 when 'park' then queue.attempts + 1
+when 'unclaim' then queue.attempts else 0 end,
+last_failure = case when written.outcome in ('retry', 'park') then written.failure
+when written.outcome = 'unclaim' then queue.last_failure end,
 stuck_at = case when written.outcome = 'park' then $2::timestamptz end,
 stuck_reason = case when written.outcome = 'park' then written.stuck_reason end
 from written join ours using (number)
-where queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id and not is_put_back
+where queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id and not is_rewound
 returning number
-), put_back as (
+), rewound as (
 update webhook_queue as queue
 set wake_at = $2::timestamptz, leased_until = null, attempts = 0, last_failure = coalesce(written.failure, queue.last_failure)
 from written join ours using (number)
-where queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id and is_put_back
+where queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id and is_rewound
 )
-select number from gone_on;
+select number from advanced;

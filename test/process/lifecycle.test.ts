@@ -114,7 +114,8 @@ describe('the sandbox', () => {
     const list = JSON.parse(
       (await mandate(['keys', 'list', '--party', 'SANDBOX', '--json'], environment)).output,
     );
-    const { keyId } = list.find(({ name }: { name: string }) => name === 'second');
+    const { keyId, mode } = list.find(({ name }: { name: string }) => name === 'second');
+    expect(mode).toBe('test');
     const rotated = await mandate(['keys', 'rotate', keyId, '--overlap', '1'], environment);
     expect((await request('GET', me, { token: rotated.output.trim() })).status).toBe(200);
     expect((await request('GET', me, { token: key })).status).toBe(200);

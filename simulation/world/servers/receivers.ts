@@ -29,10 +29,10 @@ export function openReceivers(options: {
         post: ({ url, body, headers }) =>
           new Promise((resolve) => {
             const hangsUpAtMs = scheduler.nowMs() + timeoutMs;
-            const timer = setTimeout(() => resolve({ came: 'nothing', why: 'timeout' }), timeoutMs);
+            const timer = setTimeout(() => resolve({ kind: 'nothing', why: 'timeout' }), timeoutMs);
             const answer = (status: number): void => {
               clearTimeout(timer);
-              resolve({ came: 'status', status });
+              resolve({ kind: 'status', status });
             };
             scheduler.wait({
               owner: node,

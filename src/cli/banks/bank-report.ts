@@ -4,7 +4,9 @@ import type { BankSettings, Banks } from '../../acquiring/banks.ts';
 import { readBookFile } from '../../acquiring/reconciliation/report-file.ts';
 import { openBookReader } from '../../acquiring/adapters/http/read-report.ts';
 import type { Clock } from '../../clock.ts';
+import type { Foundation } from '../../app/compose.ts';
 import type { Config } from '../../app/config.ts';
+import { listBanks } from '../../acquiring/store/banks.ts';
 import type { TransactionReport } from '../../acquiring/reconciliation/reconcile.ts';
 
 export type BankReport = TransactionReport & {
@@ -16,11 +18,20 @@ export type BankReport = TransactionReport & {
 
 type Tools = {
   readonly banks: Pick<Banks, 'settingsOf'>;
-  /** Every bank there is. */
   readonly all: readonly Omit<BankSettings, 'secret'>[];
   readonly config: Pick<Config, 'mode' | 'bankSecret'>;
   readonly clock: Clock;
 };
+
+/** The one that the options of a command name. */
+export async function reportOf(
+  { database, config, ports: { clock } }: Foundation,
+  banks: Banks,
+  options: { readonly bank?: string; readonly bankId?: string },
+): Promise<BankReport> {
+  const all = (await database.run(listBanks, {})).map(({ bank_id: id, url }) => ({ id, url }));
+  return openReport({ banks, all, config, clock }, options);
+}
 
 export async function openReport(
   { banks, all, config, clock }: Tools,

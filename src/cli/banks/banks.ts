@@ -161,6 +161,6 @@ function checkedUrl(bank: { url: string; secret: string; mode: 'sandbox' | 'live
   );
 }
 
-function noSuchBank(id: string): Error {
+export function noSuchBank(id: string): Error {
   return new Error(`there is no bank ${id}; mandate bank list shows all`);
 }

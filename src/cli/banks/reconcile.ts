@@ -1,6 +1,5 @@
 // mandate reconcile: a bank's book beside ours, and what to do about each difference.
 import { styleText } from 'node:util';
-import { listBanks } from '../../acquiring/store/banks.ts';
 import { parseInstant, type Instant } from '../../clock.ts';
 import { reconciliationSources } from '../../app/reconciliation-sources.ts';
 import { buildService } from '../../app/compose.ts';
@@ -8,7 +7,8 @@ import { splitByRestore, lostOperations } from '../../acquiring/reconciliation/d
 import { differenceClasses, type Difference } from '../../acquiring/reconciliation/domain/difference.ts';
 import { reconcile, type Progress, type Reconciliation } from '../../acquiring/reconciliation/reconcile.ts';
 import type { Sum } from '../../acquiring/reconciliation/domain/totals.ts';
-import { openReport, type BankReport } from './bank-report.ts';
+import { reportOf, type BankReport } from './bank-report.ts';
+import { defined } from '../../defined.ts';
 import { printTable, withFoundation } from '../foundation.ts';
 
 export type ReconcileCommand = {
@@ -28,21 +28,16 @@ const maxListedAfterRestore = 1_000_000;
 export async function reconcileWithBank(options: ReconcileCommand): Promise<void> {
   // Whatever breaks from here on has found nothing out.
   process.exitCode = 2;
-  const period = {
-    ...(options.from === undefined ? {} : { from: moment('--from', options.from) }),
-    ...(options.to === undefined ? {} : { to: moment('--to', options.to) }),
-  };
+  const period = defined({ from: moment('--from', options.from), to: moment('--to', options.to) });
   const pendingHours = wholeNumber('--pending-hours', options.pendingHours);
-  const restoredTo =
-    options.restoredTo === undefined ? undefined : moment('--restored-to', options.restoredTo);
+  const restoredTo = moment('--restored-to', options.restoredTo);
   const maxList = restoredTo ? maxListedAfterRestore : wholeNumber('--list', options.list);
   const progress = progressOn(process.stderr);
 
   const { book, result } = await withFoundation(async (foundation) => {
     const { database: db, ports } = foundation;
     const { banks } = buildService(foundation);
-    const all = (await db.run(listBanks, {})).map(({ bank_id: id, url }) => ({ id, url }));
-    const book = await openReport({ banks, all, config: foundation.config, clock: ports.clock }, options);
+    const book = await reportOf(foundation, banks, options);
     try {
       const result = await reconcile({
         db,
@@ -180,7 +175,8 @@ function progressOn(stream: NodeJS.WriteStream) {
   };
 }
 
-function moment(option: string, text: string): Instant {
+function moment(option: string, text: string | undefined): Instant | undefined {
+  if (text === undefined) return undefined;
   const instant = parseInstant(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
   if (instant) return instant;
   throw new Error(

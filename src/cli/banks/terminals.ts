@@ -1,9 +1,7 @@
 // mandate terminal: through which banks the shops of a merchant take cards, and the merchant pays out to cards.
 import { listBanks, listTerminals, payoutTerminals, shopTerminals } from '../../acquiring/store/banks.ts';
-import { readParty, readShop } from '../../merchants/store/parties.ts';
-import type { Foundation } from '../../app/compose.ts';
-import { withBanks } from './banks.ts';
-import { printTable, withFoundation } from '../foundation.ts';
+import { noSuchBank, withBanks } from './banks.ts';
+import { printTable, requireParty, requireShop, withFoundation } from '../foundation.ts';
 import { defined } from '../../defined.ts';
 
 /** A shop's, or with `payouts` the merchant's own. */
@@ -21,9 +19,10 @@ export async function addTerminal(
   const priority = /^\d{1,6}$/.test(options.priority) ? Number(options.priority) : undefined;
   if (priority === undefined) throw new Error('--priority must be a whole number; the lowest goes first');
   await withBanks(async (banks, { database }) => {
-    await requireOwner(database, party, shop);
+    if (shop === undefined) await requireParty(database, party);
+    else await requireShop(database, party, shop);
     const ids = (await database.run(listBanks, {})).map(({ bank_id }) => bank_id);
-    if (!ids.includes(bank)) throw new Error(`there is no bank ${bank}; mandate bank list shows all`);
+    if (!ids.includes(bank)) throw noSuchBank(bank);
     const terminal = { id, partyId: party, bankId: bank, merchantId: merchant, descriptor, priority };
     const isPut =
       shop === undefined
@@ -44,21 +43,6 @@ function shopOf({ shop, payouts }: Owner): string | undefined {
     throw new Error('say what it is for: --shop <id> for payments of a shop, or --payouts');
   }
   return shop;
-}
-
-async function requireOwner(
-  database: Foundation['database'],
-  party: string,
-  shop: string | undefined,
-): Promise<void> {
-  if (shop === undefined) {
-    const [known] = await database.run(readParty, { party_id: party });
-    if (!known) throw new Error(`there is no party ${party}; mandate party list shows all`);
-    return;
-  }
-  const [known] = await database.run(readShop, { party_id: party, shop_id: shop });
-  if (!known)
-    throw new Error(`party ${party} has no shop ${shop}; mandate shop list --party ${party} shows all`);
 }
 
 export async function listAllTerminals(options: { party: string; json?: true }): Promise<void> {

@@ -7,15 +7,13 @@ import {
   listParties,
   listShopsOf,
   readCategories,
-  readParty,
   setPartyFlags,
   setShopOrigins,
-  readShop,
   shopFromRow,
   setShopFlags,
 } from '../../merchants/store/parties.ts';
 import { originOf, maxOrigins } from '../../merchants/domain/party.ts';
-import { printTable, withFoundation } from '../foundation.ts';
+import { printTable, requireParty, requireShop, withFoundation } from '../foundation.ts';
 
 export async function createParty(options: { name: string; id?: string }): Promise<void> {
   await withFoundation(async ({ database, ports }) => {
@@ -66,8 +64,7 @@ export async function createShop(options: {
     throw new Error(`${options.url} is no address; write it with https://`);
   }
   await withFoundation(async ({ config, database, ports }) => {
-    const [party] = await database.run(readParty, { party_id: options.party });
-    if (!party) throw new Error(`there is no party ${options.party}; mandate party list shows all`);
+    await requireParty(database, options.party);
     const categories = (await database.run(readCategories, {})).map(({ category_id }) => String(category_id));
     if (!categories.includes(options.category)) {
       throw new Error(`there is no category ${options.category}; there are ${categories.join(', ')}`);
@@ -128,9 +125,7 @@ export async function shopOrigins(
 ): Promise<void> {
   const name = { party_id: options.party, shop_id: id };
   await withFoundation(async ({ config, database }) => {
-    const [row] = await database.run(readShop, name);
-    if (!row) throw new Error(`party ${options.party} has no shop ${id}`);
-    const { origins } = shopFromRow(row);
+    const { origins } = shopFromRow(await requireShop(database, options.party, id));
     const removed = (options.remove ?? []).map((text) => originOf(text) ?? text);
     const added = (options.add ?? []).map((text) => checkedOrigin(text, config.mode));
     const changed = [...new Set([...origins, ...added])].filter((origin) => !removed.includes(origin));

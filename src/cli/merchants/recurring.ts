@@ -2,8 +2,7 @@
 import { isDate } from '../../retry-rules/domain/calendar.ts';
 import { scheduleProblem } from '../../recurring/domain/mandate.ts';
 import { findSettings, storeSettings, type RecurringSettings } from '../../recurring/store/settings.ts';
-import { readShop } from '../../merchants/store/parties.ts';
-import { withFoundation } from '../foundation.ts';
+import { requireShop, withFoundation } from '../foundation.ts';
 import { defined } from '../../defined.ts';
 
 type Options = {
@@ -25,14 +24,10 @@ export async function setRecurring(shopId: string, options: Options): Promise<vo
   const ofSchedule = schedule === undefined ? undefined : scheduleProblem(schedule);
   if (ofSchedule !== undefined) throw new Error(`--schedule ${ofSchedule}; write P1M, or words`);
   await withFoundation(async ({ database }) => {
-    const [shop] = await database.run(readShop, { party_id: partyId, shop_id: shopId });
-    if (!shop) throw new Error(`party ${partyId} has no shop ${shopId}; mandate shop list shows its shops`);
+    await requireShop(database, partyId, shopId);
     const name = { partyId, shopId };
     const before = await findSettings(database, name);
-    const terms = {
-      ...before.terms,
-      ...defined({ schedule, validUntil }),
-    };
+    const terms = { ...before.terms, ...defined({ schedule, validUntil }) };
     const settings: RecurringSettings = {
       ...before,
       ...(Object.keys(terms).length === 0 ? {} : { terms }),

@@ -3,8 +3,7 @@ import { modeName } from '../../livemode.ts';
 import { systemClock } from '../../clock.ts';
 import { allScopes, scopes } from '../../platform/http/access.ts';
 import { apiKeysOf, endApiKey, type ApiKey } from '../../merchants/api-keys.ts';
-import { readParty } from '../../merchants/store/parties.ts';
-import { printTable, withDatabase, withFoundation } from '../foundation.ts';
+import { printTable, requireParty, withDatabase, withFoundation } from '../foundation.ts';
 
 export async function createKey(options: { party: string; name: string; scopes?: string }): Promise<void> {
   const wanted = options.scopes?.split(',').map((scope) => scope.trim()) ?? [allScopes];
@@ -13,8 +12,7 @@ export async function createKey(options: { party: string; name: string; scopes?:
     throw new Error(`there is no scope ${unknown.join(', ')}; there are ${scopes.join(', ')}`);
   }
   const text = await withFoundation(async ({ database, apiKeys }) => {
-    const [party] = await database.run(readParty, { party_id: options.party });
-    if (!party) throw new Error(`there is no party ${options.party}; mandate party list shows all`);
+    await requireParty(database, options.party);
     return apiKeys.create({ partyId: options.party, name: options.name, scopes: wanted });
   });
   showOnce(text);
@@ -22,7 +20,7 @@ export async function createKey(options: { party: string; name: string; scopes?:
 
 export async function listKeys(options: { party: string; json?: true }): Promise<void> {
   const keys = await withDatabase((database) => apiKeysOf(database, options.party));
-  if (options.json) return console.log(JSON.stringify(keys.map(asJson), null, 2));
+  if (options.json) return console.log(JSON.stringify(keys.map(toJson), null, 2));
   printTable(
     ['key', 'mode', 'name', 'made', 'ends', 'scopes'],
     keys.map((key) => [
@@ -63,6 +61,6 @@ function showOnce(text: string): void {
   console.error('Keep it now: it is not stored and cannot be shown again.');
 }
 
-function asJson({ livemode, ...key }: ApiKey) {
-  return { ...key, realm: modeName(livemode) };
+function toJson({ livemode, ...key }: ApiKey) {
+  return { ...key, mode: modeName(livemode) };
 }

@@ -59,15 +59,15 @@ test(
     const findings = JSON.parse(wrong.output) as {
       id: string;
       holds: boolean;
-      broken: number;
+      violations: number;
       examples: unknown[];
     }[];
-    const broken = findings.filter(({ holds }) => !holds);
-    expect(broken.map(({ id, broken: cases }) => [id, cases])).toEqual([
+    const violated = findings.filter(({ holds }) => !holds);
+    expect(violated.map(({ id, violations }) => [id, violations])).toEqual([
       ['I1', 1],
       ['I2', 1],
     ]);
-    expect(broken[1]?.examples).toHaveLength(1);
+    expect(violated[1]?.examples).toHaveLength(1);
   },
 );
 

@@ -96,7 +96,7 @@ function findingToJson({ id, says, checked, violations, examples }: Finding) {
     says,
     holds: violations === 0n,
     checked: Number(checked),
-    broken: Number(violations),
+    violations: Number(violations),
     examples,
   };
 }

@@ -1,7 +1,6 @@
 // mandate identity, mandate wallet, mandate payout: what an operator decides about payouts.
 import { livemodeOf } from '../../livemode.ts';
 import type { Foundation } from '../../app/compose.ts';
-import { readParty } from '../../merchants/store/parties.ts';
 import { isKnownCurrency } from '../../money.ts';
 import { completed, evolve, type IdentityFact } from '../../identities/domain/identity.ts';
 import {
@@ -17,7 +16,7 @@ import { storePayoutFee, storePayoutLimits } from '../../payouts/store/payout-te
 import { levels, type Level } from '../../identities/domain/provider.ts';
 import { findWallet } from '../../wallets/store/wallets.ts';
 import { storeEnd, claimStuckJob } from '../../payouts/store/withdrawals.ts';
-import { printTable, requireReason, withFoundation } from '../foundation.ts';
+import { printTable, requireParty, requireReason, withFoundation } from '../foundation.ts';
 import { defined } from '../../defined.ts';
 
 type Transaction = Parameters<Parameters<Foundation['database']['transaction']>[0]>[0];
@@ -172,11 +171,6 @@ export async function setFee(options: {
     await storePayoutFee(database, options.party, currency, fee);
   });
   console.log('The fee is changed; every node knows within a second.');
-}
-
-async function requireParty(database: Foundation['database'], id: string): Promise<void> {
-  const [party] = await database.run(readParty, { party_id: id });
-  if (!party) throw new Error(`there is no party ${id}; mandate party list shows all`);
 }
 
 /**

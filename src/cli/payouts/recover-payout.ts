@@ -2,7 +2,6 @@
 import { listBanks, payoutTerminals } from '../../acquiring/store/banks.ts';
 import { parseInstant, type Instant } from '../../clock.ts';
 import { buildService, type Foundation } from '../../app/compose.ts';
-import { readParty } from '../../merchants/store/parties.ts';
 import { findDestination } from '../../payouts/store/destinations.ts';
 import { findGrant, findOpenGrants, useGrant } from '../../payouts/store/grants.ts';
 import { paidLineOf, type PaidLine } from '../../payouts/domain/recovered-withdrawal.ts';
@@ -10,8 +9,8 @@ import { recoverWithdrawal } from '../../payouts/recover-withdrawal.ts';
 import { findWallet } from '../../wallets/store/wallets.ts';
 import type { Wallet } from '../../wallets/domain/wallet.ts';
 import type { Route } from '../../payouts/domain/withdrawal.ts';
-import { openReport, type BankReport } from '../banks/bank-report.ts';
-import { withFoundation } from '../foundation.ts';
+import { reportOf, type BankReport } from '../banks/bank-report.ts';
+import { requireParty, withFoundation } from '../foundation.ts';
 import { defined } from '../../defined.ts';
 
 export type RecoverPayout = {
@@ -28,7 +27,7 @@ export type RecoverPayout = {
 
 export async function recoverPayout(operationId: string, options: RecoverPayout): Promise<void> {
   const said = await withFoundation(async (foundation) => {
-    const { database: db, ports, config } = foundation;
+    const { database: db, ports } = foundation;
     const { banks, payouts } = buildService(foundation);
     const wallet = await findWallet(db, null, options.wallet);
     if (!wallet)
@@ -42,16 +41,14 @@ export async function recoverPayout(operationId: string, options: RecoverPayout)
         `there is no destination ${options.destination}. If it was lost too, let the merchant store the same card again, and say that one`,
       );
     const partyId = options.party ?? wallet.partyId;
-    const [party] = await db.run(readParty, { party_id: partyId });
-    if (!party) throw new Error(`there is no party ${partyId}`);
+    await requireParty(db, partyId);
     requireGrant(partyId, wallet, options.walletGrant);
     const walletGrant = options.walletGrant && (await findGrant(db, 'wallet', options.walletGrant));
     if (options.walletGrant !== undefined && options.walletGrant !== lostToo && !walletGrant)
       throw new Error(
         `that grant is not known here; if it was given after that moment, or swept since, say --wallet-grant ${lostToo}`,
       );
-    const all = (await db.run(listBanks, {})).map(({ bank_id: id, url }) => ({ id, url }));
-    const book = await openReport({ banks, all, config, clock: ports.clock }, options);
+    const book = await reportOf(foundation, banks, options);
     try {
       const paid = paidLineOf(operationId, await linesOf(book, operationId));
       if ('problem' in paid) throw new Error(paid.problem);
@@ -62,11 +59,10 @@ export async function recoverPayout(operationId: string, options: RecoverPayout)
         wallet,
         destination,
         ...(walletGrant ? { walletGrant } : {}),
-        ...defined({ destinationPartyId: options.destinationParty }),
+        ...defined({ destinationPartyId: options.destinationParty, externalId: options.externalId }),
         route: await routeOf(foundation, wallet.partyId, book.bankId),
         limits: agreed.limitsOf(wallet.level, currency),
         feeMinor: agreed.feeMinorOf({ minor, currency }),
-        ...defined({ externalId: options.externalId }),
       };
       const { livemode } = payouts;
       const { reason } = options;

@@ -1,6 +1,7 @@
 // The one way to PostgreSQL: run a statement, or run several in a transaction. Statements are prepared once per
 // connection; a connection is held for the length of a statement or a transaction and never while waiting for others.
 import pg from 'pg';
+import { codeOf } from '../../error-code.ts';
 import { keepIdle, type ConnectionPool } from './idle-connections.ts';
 import { parameterOf, readRow, typeParsers, type Columns, type Statement, type Values } from './statement.ts';
 
@@ -293,10 +294,6 @@ export function isReadOnly(database: DatabasePool): Promise<boolean> {
 /** Past the limit that ends the waiting on a silent connection. */
 export function withoutTimeout(text: string, values?: unknown[]): pg.QueryConfig & { query_timeout: number } {
   return { text, query_timeout: longestSilenceTimeoutMs, ...(values ? { values } : {}) };
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
 /** Nobody listens there: the private server was stopped or killed. */

@@ -26,8 +26,8 @@ export function keepIdle(pool: pg.Pool): ConnectionPool {
   pool.on('connect', (client) => {
     const isOver = (): void => {
       broken.add(client);
-      const place = idle.indexOf(client);
-      if (place !== -1) end(idle.splice(place, 1));
+      const index = idle.indexOf(client);
+      if (index !== -1) end(idle.splice(index, 1));
     };
     client.once('error', isOver);
     client.once('end', isOver);

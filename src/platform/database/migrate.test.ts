@@ -84,14 +84,14 @@ test('a table that somebody has in use is waited for, again and again and not fo
   const halfHours = [0, 0, 1, 2];
   const hourMs = 3_600_000;
   const nowMs = () => (halfHours.shift() ?? 0) * 0.5 * hourMs;
-  const patience = { lockWaitMs: 20, pauseMs: 1, giveUpAfterMs: hourMs, nowMs };
+  const limits = { lockWaitMs: 20, pauseMs: 1, giveUpAfterMs: hourMs, nowMs };
   await migrate(db.database);
   await db.database.withClient(async (client) => {
     await client.query('begin');
     await client.query('lock table migration in access exclusive mode');
-    await expect(migrate(db.database, patience)).rejects.toMatchObject({ code: '55P03' });
+    await expect(migrate(db.database, limits)).rejects.toMatchObject({ code: '55P03' });
     expect(halfHours).toEqual([]);
-    const waiting = migrate(db.database, patience);
+    const waiting = migrate(db.database, limits);
     await client.query('select pg_sleep(0.1)');
     await client.query('commit');
     expect(await waiting).toEqual([]);
@@ -99,12 +99,12 @@ test('a table that somebody has in use is waited for, again and again and not fo
 });
 
 test('while a table is in use, of several nodes none waits for it during the pause', async () => {
-  const patience = { lockWaitMs: 20, pauseMs: 2_000, giveUpAfterMs: 600_000, nowMs: () => performance.now() };
+  const limits = { lockWaitMs: 20, pauseMs: 2_000, giveUpAfterMs: 600_000, nowMs: () => performance.now() };
   await migrate(db.database);
   await db.database.withClient(async (client) => {
     await client.query('begin');
     await client.query('lock table migration in access exclusive mode');
-    const nodes = [1, 2, 3].map(() => migrate(db.database, patience));
+    const nodes = [1, 2, 3].map(() => migrate(db.database, limits));
     const seen = async () => {
       await client.query('select pg_stat_clear_snapshot()');
       const { rows } = await client.query<{ sleeping: number; waits: string | null }>(

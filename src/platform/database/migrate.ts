@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
+import { codeOf } from '../../error-code.ts';
 import { assetPath } from '../../asset-paths.ts';
 import { withoutTimeout, type DatabasePool } from './database.ts';
 
@@ -24,7 +25,7 @@ const lockNumber = 7_305_226_013;
  * first who have begun to wait behind it; and how long it then leaves them alone. Nodes that start together take turns at it, so what
  * counts in the end is the time, not how often each of them has tried.
  */
-const usualPatience = {
+const usualLimits = {
   lockWaitMs: 2_000,
   pauseMs: 3_000,
   giveUpAfterMs: 3_600_000,
@@ -35,19 +36,19 @@ const usualPatience = {
 let known: Promise<Migration[]> | undefined;
 
 /** Applies what is missing; answers the names of the files it applied. */
-export async function migrate(database: DatabasePool, patience = usualPatience): Promise<string[]> {
+export async function migrate(database: DatabasePool, limits = usualLimits): Promise<string[]> {
   const migrations = await (known ??= readMigrations());
   const applied: string[] = [];
   let refusedAtMs: number | undefined;
   for (;;) {
     try {
-      const name = await database.withClient((client) => applyNext(client, migrations, patience));
+      const name = await database.withClient((client) => applyNext(client, migrations, limits));
       if (name === undefined) return applied;
       applied.push(name);
       refusedAtMs = undefined;
     } catch (error) {
-      refusedAtMs ??= patience.nowMs();
-      if (!isLocked(error) || patience.nowMs() - refusedAtMs >= patience.giveUpAfterMs) throw error;
+      refusedAtMs ??= limits.nowMs();
+      if (!isLocked(error) || limits.nowMs() - refusedAtMs >= limits.giveUpAfterMs) throw error;
     }
   }
 }
@@ -101,7 +102,7 @@ async function readMigrations(): Promise<Migration[]> {
 async function applyNext(
   client: pg.ClientBase,
   migrations: readonly Migration[],
-  { lockWaitMs, pauseMs }: typeof usualPatience,
+  { lockWaitMs, pauseMs }: typeof usualLimits,
 ): Promise<string | undefined> {
   await client.query('begin');
   try {
@@ -140,7 +141,7 @@ async function applyUnderLock(
 
 /** PostgreSQL's code of a lock that was not to be had in time. */
 function isLocked(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '55P03';
+  return codeOf(error) === '55P03';
 }
 
 async function hasTable(client: pg.ClientBase): Promise<boolean> {

@@ -2,9 +2,11 @@
 // be stopped at any moment. What that is, each room says of its own tables.
 import type { Instant } from '../../clock.ts';
 import type { Database } from './database.ts';
-import { statement } from './statement.ts';
+import { list, text } from './codec.ts';
+import { statement, stored } from './statement.ts';
 
 /** The key of a row, column by column, as text. */
+const keyOfRow = list(text);
 export type KeyOfRow = readonly string[];
 
 export type Purge = {
@@ -28,7 +30,6 @@ export function purgeOf({
   isBytes = false,
 }: {
   readonly table: string;
-  /** Of its primary key, all columns, as it has them. */
   readonly keys: readonly [string, ...string[]];
   /** Of a row `old`, with the parameter :before. */
   readonly isOver: string;
@@ -37,16 +38,16 @@ export function purgeOf({
 }): Purge {
   const isTheRow = keys.map((key) => `old.${key} = seen.${key}`).join(' and ');
   const columns = keys.join(', ');
-  const last = keys.map((key, place) => (isBytes && place === 0 ? `encode(${key}, 'hex')` : key));
+  const last = keys.map((key, index) => (isBytes && index === 0 ? `encode(${key}, 'hex')` : key));
   // Nothing comes before a key of empty parts.
-  const after = keys.map((_, place) => {
-    const text = `coalesce(:after ->> ${place}, '')`;
-    return isBytes && place === 0 ? `decode(${text}, 'hex')` : text;
+  const after = keys.map((_, index) => {
+    const part = `coalesce(:after ->> ${index}, '')`;
+    return isBytes && index === 0 ? `decode(${part}, 'hex')` : part;
   });
   const retire = statement({
     name: `retire_${table}`,
-    parameters: { before: 'timestamptz', after: 'json', limit: 'int4', is_dry: 'bool' },
-    row: { found: 'int8', last: 'json?' },
+    parameters: { before: 'timestamptz', after: stored('json', keyOfRow), limit: 'int4', is_dry: 'bool' },
+    row: { found: 'int8', last: stored('json?', keyOfRow) },
     // By the whole key: of what hangs on one card there may be more than a portion. Looked at once more where it is deleted:
     // somebody may have begun to need it.
     text: `
@@ -67,7 +68,7 @@ export function purgeOf({
       const from = after === 'the beginning' ? [] : after;
       const [row] = await db.run(retire, { ...asked, after: from, is_dry: isDry });
       if (!row) throw new Error(`${table} was not looked through`);
-      return { found: row.found, last: row.last as KeyOfRow | null };
+      return { found: row.found, last: row.last };
     },
   };
 }

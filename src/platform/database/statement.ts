@@ -1,6 +1,7 @@
 // SQL as visible text beside the function that needs it. A statement names its parameters and declares the types of
 // its columns once; from that come the TypeScript types, and a test that prepares every statement on the migrated
 // schema and compares (test/architecture/statements.test.ts).
+import { defined } from '../../defined.ts';
 import { instantFromDatabase, type Instant } from '../../clock.ts';
 import { UnreadableError, type Codec } from './codec.ts';
 
@@ -151,7 +152,6 @@ export function statement<const Parameters extends Columns, const Row extends Co
   if (unused.length > 0) throw new Error(`statement ${definition.name} does not use :${unused.join(', :')}`);
   if (statements.has(definition.name)) throw new Error(`there are two statements named ${definition.name}`);
   const { name, parameters, row, timeoutMs } = definition;
-  const patience = timeoutMs === undefined ? {} : { timeoutMs };
   const codecs = Object.entries(row).flatMap(([column, type]: [string, Column]) =>
     typeof type === 'string' ? [] : [[column, type.codec] as const],
   );
@@ -162,7 +162,7 @@ export function statement<const Parameters extends Columns, const Row extends Co
     parameters,
     row,
     codecs,
-    ...patience,
+    ...defined({ timeoutMs }),
   };
   statements.set(name, made);
   return made;

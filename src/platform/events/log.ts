@@ -30,9 +30,9 @@ export function appendEvent(
 /** The same of several events at once, each a list of facts; the last led to the new version. Uses :events. */
 export function appendEvents(aggregate: string, idColumn: string): string {
   return `insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-          select ${idColumn}, version - json_array_length(:events) + entry.place::int, '${aggregate}', party_id,
+          select ${idColumn}, version - json_array_length(:events) + entry.ordinal::int, '${aggregate}', party_id,
             changed_at, entry.facts
-          from changed, json_array_elements(:events) with ordinality as entry (facts, place)`;
+          from changed, json_array_elements(:events) with ordinality as entry (facts, ordinal)`;
 }
 
 /** Of a statement that makes an aggregate, which has changed when it was created. */

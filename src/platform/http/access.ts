@@ -27,7 +27,6 @@ export const scopes = [
 export type Scope = (typeof scopes)[number];
 
 export type Access<Code extends ErrorCode = ErrorCode> = {
-  /** The scope an API key needs. */
   readonly scope: Scope;
   /** The access tokens that may call it, each for the one entity it was issued for. None without it. */
   readonly tokens?: readonly TokenKind[];

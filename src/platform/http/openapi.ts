@@ -110,6 +110,8 @@ function requestIdParameter(side: ApiFamily): Json {
   return { ...shared, schema: { ...shared.schema, maxLength: maxRequestIdCharacters[side] } };
 }
 
+const dateTime = (description: string) => ({ type: 'string', format: 'date-time', description });
+
 const errorSchemas = {
   LogicError: {
     type: 'object',
@@ -117,11 +119,9 @@ const errorSchemas = {
     properties: {
       code: { type: 'string', description: 'Switch on this.' },
       message: { type: 'string', description: 'For people.' },
-      retryAfter: {
-        type: 'string',
-        format: 'date-time',
-        description: 'Of a recurring charge: the first moment it would be accepted, if nothing else happens.',
-      },
+      retryAfter: dateTime(
+        'Of a recurring charge: the first moment it would be accepted, if nothing else happens.',
+      ),
       rule: { type: 'string', description: 'Of a recurring charge, to API keys: what stands in the way.' },
       rulePack: { type: 'string', description: 'Whose rule that is, and since when.' },
     },
@@ -156,11 +156,7 @@ const errorSchemas = {
     properties: {
       message: { type: 'string', description: 'For people.' },
       code: { type: 'string', description: 'For programs: see the catalogue of errors.' },
-      retryAfter: {
-        type: 'string',
-        format: 'date-time',
-        description: 'With a limit: when there is room again.',
-      },
+      retryAfter: dateTime('With a limit: when there is room again.'),
     },
   },
   GeneralError: { type: 'object', required: ['message'], properties: { message: { type: 'string' } } },
@@ -269,14 +265,14 @@ function errorSchemaOf(side: ApiFamily, status: number, codes: readonly ErrorCod
   return named(status === 400 ? 'BadRequest' : 'InvalidOperationParameters');
 }
 
-function parametersOf(schema: TSchema | undefined, place: 'path' | 'query'): Json[] {
+function parametersOf(schema: TSchema | undefined, location: 'path' | 'query'): Json[] {
   const { properties = {}, required = [] } = (schema ?? {}) as {
     properties?: Record<string, Json>;
     required?: string[];
   };
   return Object.entries(properties).map(([name, { description, ...property }]) => ({
     name,
-    in: place,
+    in: location,
     required: required.includes(name),
     ...defined({ description }),
     schema: property,

@@ -33,7 +33,6 @@ import {
 } from './errors/error-response.ts';
 import { compileCheck, type Check, type ValidationError } from './errors/validate.ts';
 
-/** What is asked of API keys. */
 export type ApiKeyCheck = {
   authenticate(text: string): Promise<Caller | undefined>;
   /** Whether this node has seen that key work before; whether it still does is not said. Looks nowhere. */
@@ -57,14 +56,13 @@ export type PipelineDeps<Deps extends { readonly db: Database }, PrepareDeps> = 
   readonly publicUrl: () => string;
 };
 
-/** What the first half takes. */
 type AuthenticationDeps = Pick<
   PipelineDeps<{ readonly db: Database }, unknown>,
   'clock' | 'apiKeys' | 'tokens' | 'keyRate' | 'failedAuthenticationRate'
 >;
 
 /** What the first half of the way, before the body is read, found out for the second. */
-export type RequestContext = { readonly caller: Caller; readonly patience: RequestDeadline };
+export type RequestContext = { readonly caller: Caller; readonly deadline: RequestDeadline };
 
 /** The first half: everything that can be known from the head of the request. Undefined when it was answered. */
 export async function openRequest(
@@ -75,11 +73,11 @@ export async function openRequest(
 ): Promise<RequestContext | undefined> {
   const waitMs = timeoutMsOf(headerText(request, 'x-request-deadline'), deps.clock.now());
   // A deadline that cannot be read is refused below, once it is known who calls.
-  const patience = new RequestDeadline(waitMs ?? maxTimeoutMs, () => sendTooLate(reply));
+  const deadline = new RequestDeadline(waitMs ?? maxTimeoutMs, () => sendTooLate(reply));
   // Answered, or hung up before that.
-  reply.raw.once('close', () => patience.end());
+  reply.raw.once('close', () => deadline.end());
   const caller = await authenticate(deps, request.headers.authorization, request.ip);
-  if (patience.isOver) return undefined;
+  if (deadline.isOver) return undefined;
   if (!caller) return void sendUnauthorized(reply);
   if ('waitSeconds' in caller) return void sendTooMany(reply, caller.waitSeconds);
   const refused = refusalOfAccess(endpoint.access, caller, request.params as Record<string, string>);
@@ -106,20 +104,20 @@ export async function openRequest(
   const rateName = caller.kind === 'apiKey' ? caller.keyId : caller.entityId;
   const waitSeconds = deps.keyRate.take(rateName);
   if (waitSeconds !== undefined) return void sendTooMany(reply, waitSeconds);
-  return { caller, patience };
+  return { caller, deadline };
 }
 
 /** The second half, for one endpoint: body, schema, the room, the answer. It may fail when the caller has gone. */
 export function requestHandler<Deps extends { readonly db: Database }, PrepareDeps>(
   deps: PipelineDeps<Deps, PrepareDeps>,
   endpoint: AnyEndpoint<Deps, PrepareDeps>,
-): (admitted: RequestContext, request: FastifyRequest, reply: FastifyReply) => Promise<void> {
+): (context: RequestContext, request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   const read = requestReader(endpoint);
   const write = answerWriter(endpoint);
   const takesKey = takesIdempotencyKey(endpoint);
   const side = apiFamilyOf(endpoint.path);
 
-  return async (admitted, request, reply) => {
+  return async (context, request, reply) => {
     const input = read(request);
     if ('unsupported' in input) return void reply.code(415).send();
     if ('refusal' in input) return sendRefusal(side, reply, input.refusal);
@@ -131,9 +129,9 @@ export function requestHandler<Deps extends { readonly db: Database }, PrepareDe
       return sendRefusal(side, reply, validationRefusal(side, validationMessage));
     }
 
-    const { caller, patience } = admitted;
+    const { caller, deadline } = context;
     const now = await deps.timeOf(caller.partyId);
-    if (patience.isOver) return;
+    if (deadline.isOver) return;
     if (now === undefined) return sendUnauthorized(reply);
     const endpointRequest: EndpointRequest = {
       params: input.params,
@@ -154,7 +152,7 @@ export function requestHandler<Deps extends { readonly db: Database }, PrepareDe
     };
     const result = endpoint.prepare ? await endpoint.prepare(deps.prepareDeps, work) : await work();
     // It was done all the same: its outcome is unknown to this caller.
-    if (patience.isOver) return;
+    if (deadline.isOver) return;
     if (result.kind === 'busy') return sendTooMany(reply, result.waitSeconds);
     if (result.kind === 'other-request') return sendRefusal(side, reply, { code: 'idempotencyKeyReused' });
     if (result.kind === 'replay') reply.header('Idempotent-Replayed', 'true');

@@ -33,7 +33,6 @@ export const AccessToken = Type.Object(
   { title: 'AccessToken' },
 );
 
-/** The page of an event feed. */
 export const EventPage = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'At most 1000 are given at once.' }),
   eventID: Type.Optional(

@@ -1,6 +1,7 @@
 // The HTTP server: routes from the endpoints, fixed headers, CORS, 404 and 405, one log line and one metric a request.
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { codeOf } from '../../error-code.ts';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
 import {
@@ -38,7 +39,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     operation: string;
     contentType: string;
-    admitted: RequestContext | undefined;
+    context: RequestContext | undefined;
     startedAtMs: number;
   }
 }
@@ -76,7 +77,7 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
 
   app.decorateRequest('operation', 'unknown');
   app.decorateRequest('contentType', '');
-  app.decorateRequest('admitted', undefined);
+  app.decorateRequest('context', undefined);
   app.decorateRequest('startedAtMs', 0);
 
   const methodsOf = methodsByPath(endpoints);
@@ -93,7 +94,7 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
   app.addHook('onResponse', (request, reply, done) => {
     const durationMs = performance.now() - request.startedAtMs;
     metrics.observeRequest(request.operation, reply.statusCode, durationMs / 1000);
-    const caller = request.admitted?.caller;
+    const caller = request.context?.caller;
     // All members at once, and those without a value are left out of the line: it is made for each request.
     requestLog.info(
       {
@@ -119,7 +120,7 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
   app.setErrorHandler((error, request, reply) => answerFault(error, request, reply));
 
   function answerFault(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const code = codeOf(error);
     // The framework's own complaints about the request, or a caller who hung up in the middle of it; everything else
     // is ours.
     const side = apiFamilyOf(request.url);
@@ -148,15 +149,15 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
         // The framework would refuse some types before the pipeline can, also where the body is ignored.
         request.contentType = request.raw.headers['content-type'] ?? '';
         delete request.raw.headers['content-type'];
-        request.admitted = await openRequest(pipeline, endpoint, request, reply);
-        return request.admitted ? undefined : reply;
+        request.context = await openRequest(pipeline, endpoint, request, reply);
+        return request.context ? undefined : reply;
       },
       handler: async (request, reply) => {
-        if (!request.admitted) throw new Error('a request came past the pipeline');
+        if (!request.context) throw new Error('a request came past the pipeline');
         try {
-          await answer(request.admitted, request, reply);
+          await answer(request.context, request, reply);
         } catch (error) {
-          if (!request.admitted.patience.isOver) throw error;
+          if (!request.context.deadline.isOver) throw error;
           log.error(
             { err: error, operation: request.operation, requestId: request.headers['x-request-id'] },
             'work that went on after its deadline failed',

@@ -4,10 +4,13 @@
 // PostgreSQL keeps the plan of a claim, which takes longer to make than the claim itself. For that the values must not tell it
 // anything it does not know before: the time stands behind a select, and how many rows are wanted stands in the text, so
 // there are a few statements for each table. Were the number a value, it would be supposed to be a tenth of all rows.
-import { statement, type Values } from '../database/statement.ts';
+import { list, text } from '../database/codec.ts';
+import { statement, stored, type Values } from '../database/statement.ts';
+
+const keyColumn = stored('json', list(text));
 
 const claimedRow = {
-  key: 'json',
+  key: keyColumn,
   party_id: 'text',
   due_at: 'timestamptz',
   attempts: 'int4',
@@ -36,18 +39,18 @@ export const moveTestClock = statement({
 
 export type EarliestDue = ReturnType<typeof earliestIn>;
 
-/** The place of each table in which something falls due for a party until then, and when that first is. */
+/** The ordinal of each table in which something falls due for a party until then, and when that first is. */
 function earliestIn(tables: readonly string[], name: string) {
   const earliest = tables.map(
-    (table, place) => `
-      select ${place} as place, min(wake_at) as wake_at from ${table} where party_id = :party_id and wake_at <= :before`,
+    (table, ordinal) => `
+      select ${ordinal} as ordinal, min(wake_at) as wake_at from ${table} where party_id = :party_id and wake_at <= :before`,
   );
   return statement({
     name,
     parameters: { party_id: 'text', before: 'timestamptz' },
-    row: { place: 'int4', wake_at: 'timestamptz' },
-    text: `select place, wake_at from (${earliest.join('\n      union all')}
-    ) as due where wake_at is not null order by place`,
+    row: { ordinal: 'int4', wake_at: 'timestamptz' },
+    text: `select ordinal, wake_at from (${earliest.join('\n      union all')}
+    ) as due where wake_at is not null order by ordinal`,
   });
 }
 
@@ -78,7 +81,7 @@ export function dueStatements(table: string, keys: readonly string[]): DueStatem
 
 function statementsFor(table: string, keys: readonly string[]) {
   const key = `json_build_array(${keys.join(', ')}) as key`;
-  const isTheRow = keys.map((column, place) => `${column} = :key ->> ${place}`).join(' and ');
+  const isTheRow = keys.map((column, index) => `${column} = :key ->> ${index}`).join(' and ');
   const isClaimed = keys.map((column) => `claimed.${column} = clocked.${column}`).join(' and ');
   const claim = (due: string, limit: string | number, leaseFrom: string) => `
     with due as (
@@ -96,7 +99,6 @@ function statementsFor(table: string, keys: readonly string[]) {
               clocked.party_id, clocked.due_at, claimed.attempts, clocked.offset_ms`;
 
   return {
-    /** By how many rows it takes. */
     claims: claimSizes.map((limit) => ({
       limit,
       claim: statement({
@@ -117,22 +119,22 @@ function statementsFor(table: string, keys: readonly string[]) {
     // of the attempts after which an operator has to look, and is never the first.
     expedite: statement({
       name: `hasten_${table}`,
-      parameters: { key: 'json', now: 'timestamptz' },
-      row: { key: 'json' },
+      parameters: { key: keyColumn, now: 'timestamptz' },
+      row: { key: keyColumn },
       text: `update ${table} set wake_at = :now, attempts = case when attempts > 2 then attempts - 1 else attempts end
              where ${isTheRow} and wake_at > :now returning ${key}`,
     }),
     // A row that was claimed again, or changed, in the meantime is somebody else's.
     postpone: statement({
       name: `postpone_${table}`,
-      parameters: { key: 'json', attempts: 'int4', wake_at: 'timestamptz' },
+      parameters: { key: keyColumn, attempts: 'int4', wake_at: 'timestamptz' },
       row: {},
       text: `update ${table} set wake_at = :wake_at
              where ${isTheRow} and attempts = :attempts and wake_at is not null`,
     }),
     markStuck: statement({
       name: `give_up_${table}`,
-      parameters: { key: 'json', attempts: 'int4', now: 'timestamptz', reason: 'text' },
+      parameters: { key: keyColumn, attempts: 'int4', now: 'timestamptz', reason: 'text' },
       row: {},
       text: `update ${table} set wake_at = null, stuck_at = :now, stuck_reason = :reason
              where ${isTheRow} and attempts = :attempts and wake_at is not null`,
@@ -140,15 +142,15 @@ function statementsFor(table: string, keys: readonly string[]) {
     stuck: statement({
       name: `stuck_${table}`,
       parameters: {},
-      row: { key: 'json', party_id: 'text', stuck_at: 'timestamptz', stuck_reason: 'text' },
+      row: { key: keyColumn, party_id: 'text', stuck_at: 'timestamptz', stuck_reason: 'text' },
       text: `select ${key}, party_id, stuck_at, stuck_reason from ${table}
              where stuck_at is not null order by stuck_at limit 1000`,
     }),
     // Not from nought: to the step the first attempt means that nobody can have tried before.
     retry: statement({
       name: `retry_stuck_${table}`,
-      parameters: { key: 'json', now: 'timestamptz' },
-      row: { key: 'json' },
+      parameters: { key: keyColumn, now: 'timestamptz' },
+      row: { key: keyColumn },
       text: `update ${table} set wake_at = :now, attempts = 2, stuck_at = null, stuck_reason = null
              where ${isTheRow} and stuck_at is not null returning ${key}`,
     }),

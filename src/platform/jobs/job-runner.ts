@@ -1,7 +1,6 @@
-// Due work. A row that must be looked at carries the time (`wake_at`); whoever claims it moves that time forward by a
-// lease, so that a crash loses nothing but the lease. A node that makes work due wakes itself at once; the sweep is for
-// what other nodes left behind. The engine knows tables and times, no business: what a step does is the room's affair,
-// and every step must be harmless when run twice, because its write is guarded by the row's version.
+// Jobs. A row with work due carries the time (`wake_at`); a node claims it by moving that time forward by a lease, so that a crash
+// loses nothing but the lease. A node that makes a job due wakes itself immediately; polls find what other nodes left. The runner
+// knows tables and times, no business: every step must be harmless when run twice, because the row's version guards its write.
 import type { Logger } from '../log.ts';
 import { epochMsOf, latest, laterBy, type Clock, type Instant } from '../../clock.ts';
 import type { Database } from '../database/database.ts';
@@ -22,8 +21,8 @@ export type JobHandler = {
   /** How many of its rows a node works on at once, where that is fewer than usual. */
   readonly maxConcurrency?: number;
   /**
-   * Writes the row's next wake_at, or null, with its change of state. The first attempt is 1. `known`: what its maker knows, who
-   * began this at once, of the row he wrote.
+   * Writes the row's next wake_at, or null, with its change of state. The first attempt is 1. `preloaded` is the row as the node knows
+   * it that created it and runs its first step immediately.
    */
   readonly step: (
     key: readonly string[],
@@ -42,31 +41,32 @@ export type PeriodicTask = {
 
 export type JobRunner = {
   start(): void;
-  /** Looks for due work now instead of at the next sweep. */
+  /** Looks for due work now instead of at the next poll. */
   wake(): void;
   /**
    * Does work that was written as claimed already (`initialClaim`), by the node that made it: no other node looks at it
-   * before the lease is over, and it costs no claim. Answers at once; the work goes on. `known` is handed to the step. Where
+   * before the lease is over, and it costs no claim. Answers at once; the work goes on. `preloaded` is handed to the step. Where
    * fewer than usual may be worked on at once and no slot is free, it is made due for whoever has one.
    */
   run(table: string, key: readonly string[], now: Instant, preloaded?: unknown): void;
   /** Looks at one row now, whenever it is due: something outside may have changed. */
   expedite(table: string, key: readonly string[]): Promise<void>;
-  /** When nothing runs and no sweep is wanted. */
+  /** When nothing runs and no poll is requested. */
   whenIdle(): Promise<void>;
   /** Moves a party's time to an instant, running everything that falls due on the way, in order. */
   advance(partyId: string, to: Instant): Promise<void>;
   stuckJobs(): Promise<StuckJob[]>;
-  /** It is due again, for the next sweep: whoever asks may be a command that ends at once, and must claim nothing. */
+  /** It is due again, for the next poll: a command that asks for it ends soon, and must claim nothing. */
   retry(kind: string, id: string): Promise<boolean>;
   /** Waits for the steps that run; what is left stays due for others. */
   stop(): Promise<void>;
 };
 
+type Handler = JobHandler & { readonly sql: DueStatements };
+
 type Claimed = { readonly key: readonly string[]; readonly attempts: number };
 
 export type StuckJob = {
-  /** The table of its row. */
   readonly kind: string;
   /** The parts of its key, with a slash between them. */
   readonly id: string;
@@ -75,7 +75,7 @@ export type StuckJob = {
   readonly reason: string;
 };
 
-const sweepEveryMs = 1_000;
+const pollEveryMs = 1_000;
 /** Longer than a bank is usually waited for. Whoever comes after it has run out asks under the same id. */
 const leaseMs = 60_000;
 const claimedAtOnce = 100;
@@ -97,8 +97,8 @@ export function openJobRunner(options: {
   countJobRun: (table: string, outcome: 'done' | 'failed' | 'stuck') => void;
 }): JobRunner {
   const { db, clock, log } = options;
-  const handlers = options.handlers.map((handler) => ({
-    handler,
+  const handlers = options.handlers.map((handler): Handler => ({
+    ...handler,
     sql: dueStatements(handler.table, handler.keys),
   }));
   const earliestDue = earliestDueIn(options.handlers.map(({ table }) => table));
@@ -109,74 +109,66 @@ export function openJobRunner(options: {
   /** Tables of which more was due than there were slots for. */
   const backlogged = new Set<string>();
   let stopping = false;
-  let wanted = false;
-  /** In which tables. */
   const pollRequested = new Set<string>();
-  let sweeping: Promise<void> | undefined;
+  let polling: Promise<void> | undefined;
 
   function wake(): void {
-    requestPoll(handlers.map(({ handler }) => handler.table));
+    requestPoll(handlers.map(({ table }) => table));
   }
 
   function requestPoll(tables: readonly string[]): void {
     for (const table of tables) pollRequested.add(table);
-    wanted = true;
-    if (stopping) return;
-    sweeping ??= sweepWhileWanted();
+    if (stopping || pollRequested.size === 0) return;
+    polling ??= pollWhileRequested();
   }
 
-  async function sweepWhileWanted(): Promise<void> {
-    while (wanted && !stopping) {
-      wanted = false;
-      const through = handlers.filter(({ handler }) => pollRequested.has(handler.table));
+  async function pollWhileRequested(): Promise<void> {
+    while (pollRequested.size > 0 && !stopping) {
+      const through = handlers.filter(({ table }) => pollRequested.has(table));
       pollRequested.clear();
       try {
         await poll(through);
       } catch (error) {
-        log.warn({ err: error }, 'a sweep for due work failed; the next one tries again');
+        log.warn({ err: error }, 'due jobs could not be read; the next poll tries again');
       }
     }
-    // In the same turn in which nothing more was wanted, so that no wish falls in between.
-    sweeping = undefined;
+    // In the same turn in which nothing more was requested, so that no request falls in between.
+    polling = undefined;
   }
 
-  async function poll(through: typeof handlers): Promise<void> {
+  async function poll(through: readonly Handler[]): Promise<void> {
     const now = clock.now();
-    for (const { handler, sql } of through) await startDue(handler, sql, now);
+    for (const handler of through) await startDue(handler, now);
     // Parties whose test clock runs ahead have work that is due for them alone.
     for (const { party_id, offset_ms } of await db.run(movedClocks, {})) {
       if (advancing.has(party_id)) continue;
       const theirs = laterBy(now, Number(offset_ms));
-      for (const { handler, sql } of through) await startDue(handler, sql, theirs, party_id);
+      for (const handler of through) await startDue(handler, theirs, party_id);
     }
   }
 
   /** Claims no more than it begins at once, so that no lease runs out while a row waits for its turn. */
-  async function startDue(
-    handler: JobHandler,
-    sql: DueStatements,
-    now: Instant,
-    partyId?: string,
-  ): Promise<void> {
-    const { table } = handler;
+  async function startDue(handler: Handler, now: Instant, partyId?: string): Promise<void> {
+    const { table, sql } = handler;
     for (const { limit, claim } of sql.claims) {
       while (freeSlots(handler) >= limit) {
         if (stopping) return;
-        const wish = { now, lease_ms: BigInt(leaseMs) };
+        const lease = { now, lease_ms: BigInt(leaseMs) };
         // Nobody else's while they are asked for.
         busySlots.set(table, busyIn(table) + limit);
         const rows = await (
           partyId === undefined
-            ? db.run(claim, wish)
-            : db.run(sql.claimOfParty, { ...wish, limit, party_id: partyId })
+            ? db.run(claim, lease)
+            : db.run(sql.claimOfParty, { ...lease, limit, party_id: partyId })
         ).finally(() => busySlots.set(table, busyIn(table) - limit));
-        for (const row of rows) inSlot(handler, runClaimed(handler, sql, row));
+        for (const row of rows) inSlot(handler, runClaimed(handler, row));
         if (rows.length < limit) return;
       }
     }
     backlogged.add(table);
   }
 
+  const handlerOf = (table: string) => handlers.find((one) => one.table === table);
   const busyIn = (table: string): number => busySlots.get(table) ?? 0;
   const freeSlots = ({ table, maxConcurrency = slotsOfTable }: JobHandler): number =>
     maxConcurrency - busyIn(table);
@@ -198,29 +190,23 @@ export function openJobRunner(options: {
   }
 
   /** For a party's clock: what is due at one moment is over before it moves on. */
-  async function runAllDue(
-    handler: JobHandler,
-    sql: DueStatements,
-    now: Instant,
-    partyId: string,
-  ): Promise<void> {
+  async function runAllDue(handler: Handler, now: Instant, partyId: string): Promise<void> {
     for (;;) {
-      const wish = { now, lease_ms: BigInt(leaseMs), limit: claimedAtOnce, party_id: partyId };
-      const rows = await db.run(sql.claimOfParty, wish);
-      await inParallel(rows, stepsAtOnce, (row) => runClaimed(handler, sql, row));
+      const lease = { now, lease_ms: BigInt(leaseMs), limit: claimedAtOnce, party_id: partyId };
+      const rows = await db.run(handler.sql.claimOfParty, lease);
+      await inParallel(rows, stepsAtOnce, (row) => runClaimed(handler, row));
       if (rows.length < claimedAtOnce || stopping) return;
     }
   }
 
-  function runClaimed(handler: JobHandler, sql: DueStatements, row: ClaimedRow): Promise<void> {
+  function runClaimed(handler: Handler, row: ClaimedRow): Promise<void> {
     // Never before the moment it was due for: another node's clock may be ahead of ours.
     const now = latest(laterBy(clock.now(), Number(row.offset_ms)), row.due_at);
-    return runStep(handler, sql, { key: keyOf(row.key), attempts: row.attempts }, now);
+    return runStep(handler, row, now);
   }
 
   async function runStep(
-    handler: JobHandler,
-    sql: DueStatements,
+    handler: Handler,
     claimed: Claimed,
     now: Instant,
     preloaded?: unknown,
@@ -229,48 +215,37 @@ export function openJobRunner(options: {
       await handler.step(claimed.key, now, claimed.attempts, preloaded);
       options.countJobRun(handler.table, 'done');
     } catch (error) {
-      await postpone(handler, sql, claimed, now, error);
+      await postpone(handler, claimed, now, error);
     }
   }
 
   async function postpone(
-    handler: JobHandler,
-    sql: DueStatements,
-    claimed: Claimed,
+    { table, sql }: Handler,
+    { key, attempts }: Claimed,
     now: Instant,
     error: unknown,
   ): Promise<void> {
-    const { key, attempts } = claimed;
     const isStuck = attempts >= maxAttempts;
-    const fields = { err: error, job: handler.table, id: nameOf(key), attempts };
+    const fields = { err: error, job: table, id: idOf(key), attempts };
     if (isStuck) log.error(fields, 'job stuck');
     else log.warn(fields, 'job failed; it will be retried');
-    options.countJobRun(handler.table, isStuck ? 'stuck' : 'failed');
+    options.countJobRun(table, isStuck ? 'stuck' : 'failed');
     const reason = String(error).slice(0, maxReasonCharacters);
-    const name = { key, attempts };
     try {
-      if (isStuck) await db.run(sql.markStuck, { ...name, now, reason });
-      else await db.run(sql.postpone, { ...name, wake_at: laterBy(now, retryDelayMs(attempts)) });
+      if (isStuck) await db.run(sql.markStuck, { key, attempts, now, reason });
+      else await db.run(sql.postpone, { key, attempts, wake_at: laterBy(now, retryDelayMs(attempts)) });
     } catch (failure) {
-      log.warn(
-        { err: failure, job: handler.table, id: nameOf(key) },
-        'the lease of a failed job was left to run out',
-      );
+      log.warn({ err: failure, job: table, id: idOf(key) }, 'the lease of a failed job was left to run out');
     }
   }
 
   /** Due at once instead of when its lease is over, for the next slot that is free here or elsewhere. */
-  async function leave(
-    handler: JobHandler,
-    sql: DueStatements,
-    key: readonly string[],
-    now: Instant,
-  ): Promise<void> {
+  async function returnToQueue({ table, sql }: Handler, key: readonly string[], now: Instant): Promise<void> {
     try {
       await db.run(sql.expedite, { key, now });
-      backlogged.add(handler.table);
+      backlogged.add(table);
     } catch (error) {
-      log.warn({ err: error, job: handler.table, id: nameOf(key) }, 'job left until its lease is over');
+      log.warn({ err: error, job: table, id: idOf(key) }, 'job left until its lease is over');
     }
   }
 
@@ -278,14 +253,16 @@ export function openJobRunner(options: {
   async function nextStop(partyId: string, to: Instant) {
     const found = await db.run(earliestDue, { party_id: partyId, before: to });
     const [at] = found.map(({ wake_at }) => wake_at).sort();
-    return at && { at, places: found.filter(({ wake_at }) => wake_at === at).map(({ place }) => place) };
+    return (
+      at && { at, ordinals: found.filter(({ wake_at }) => wake_at === at).map(({ ordinal }) => ordinal) }
+    );
   }
 
   /** One move of a party's clock after the other: together they would run things at each other's times. */
   async function advance(partyId: string, to: Instant): Promise<void> {
     const before = advancing.get(partyId) ?? Promise.resolve();
     const move = before.catch(() => undefined).then(() => moveThrough(partyId, to));
-    // Meanwhile this node's sweep leaves the party alone, or the order would be lost.
+    // Meanwhile this node's polls leave the party alone, or the order would be lost.
     advancing.set(partyId, move);
     try {
       await move;
@@ -301,9 +278,9 @@ export function openJobRunner(options: {
       await db.run(moveTestClock, { party_id: partyId, offset_ms: BigInt(Math.max(0, offsetMs)) });
       if (stop === undefined || stopping) return;
       const earlier = new Set(running);
-      for (const place of stop.places) {
-        const due = handlers[place];
-        if (due) await runAllDue(due.handler, due.sql, stop.at, partyId);
+      for (const ordinal of stop.ordinals) {
+        const due = handlers[ordinal];
+        if (due) await runAllDue(due, stop.at, partyId);
       }
       // What they went on with is of this moment too, and would be claimed again at a later one.
       await Promise.all([...running].filter((one) => !earlier.has(one)));
@@ -312,39 +289,38 @@ export function openJobRunner(options: {
 
   return {
     start() {
-      timers.push(setInterval(wake, sweepEveryMs));
-      for (const chore of options.periodicTasks) {
-        const turn = turnsOf(chore, log);
-        timers.push(setInterval(() => void turn(), chore.everyMs));
+      timers.push(setInterval(wake, pollEveryMs));
+      for (const task of options.periodicTasks) {
+        const run = runOneAtATime(task, log);
+        timers.push(setInterval(() => void run(), task.everyMs));
       }
       wake();
     },
     wake,
     run(table, key, now, preloaded) {
-      const found = handlers.find(({ handler }) => handler.table === table);
-      if (!found) throw new Error(`there is no due work in ${table}`);
+      const handler = handlerOf(table);
+      if (!handler) throw new Error(`there is no due work in ${table}`);
       if (stopping) return; // another node takes it up when the lease is over
-      const { handler, sql } = found;
-      const run = () => runStep(handler, sql, { key, attempts: 1 }, now, preloaded);
+      const run = () => runStep(handler, { key, attempts: 1 }, now, preloaded);
       if (handler.maxConcurrency === undefined) track(run());
       else if (freeSlots(handler) > 0) inSlot(handler, run());
-      else track(leave(handler, sql, key, now));
+      else track(returnToQueue(handler, key, now));
     },
     async expedite(table, key) {
-      const found = handlers.find(({ handler }) => handler.table === table);
-      const rows = found ? await db.run(found.sql.expedite, { key, now: clock.now() }) : [];
+      const handler = handlerOf(table);
+      const rows = handler ? await db.run(handler.sql.expedite, { key, now: clock.now() }) : [];
       if (rows.length > 0) wake();
     },
     async whenIdle() {
-      while (sweeping || running.size > 0) await Promise.all([sweeping, ...running]);
+      while (polling || running.size > 0) await Promise.all([polling, ...running]);
     },
     advance,
     async stuckJobs() {
       const lists = await Promise.all(
-        handlers.map(async ({ handler, sql }) =>
+        handlers.map(async ({ table, sql }) =>
           (await db.run(sql.stuck, {})).map((row) => ({
-            kind: handler.table,
-            id: nameOf(row.key),
+            kind: table,
+            id: idOf(row.key),
             partyId: row.party_id,
             since: row.stuck_at,
             reason: row.stuck_reason,
@@ -354,47 +330,42 @@ export function openJobRunner(options: {
       return lists.flat();
     },
     async retry(kind, id) {
-      const found = handlers.find(({ handler }) => handler.table === kind);
-      const rows = found ? await db.run(found.sql.retry, { key: id.split('/'), now: clock.now() }) : [];
+      const handler = handlerOf(kind);
+      const rows = handler ? await db.run(handler.sql.retry, { key: id.split('/'), now: clock.now() }) : [];
       return rows.length > 0;
     },
     async stop() {
       stopping = true;
       timers.forEach(clearInterval);
-      // A sweep on its way may have begun with more.
-      await Promise.allSettled([sweeping, ...advancing.values()]);
+      // A poll on its way may have begun with more.
+      await Promise.allSettled([polling, ...advancing.values()]);
       while (running.size > 0) await Promise.allSettled(running);
     },
   };
 }
 
 /** Not again while it is still at it: what takes longer than its turn would pile up, each holding a connection. */
-function turnsOf(chore: PeriodicTask, log: Logger): () => Promise<void> {
+function runOneAtATime(task: PeriodicTask, log: Logger): () => Promise<void> {
   let isRunning = false;
   return async () => {
     if (isRunning) return;
     isRunning = true;
     try {
-      await chore.run();
+      await task.run();
     } catch (error) {
-      log.warn({ err: error, chore: chore.name }, 'a chore failed; the next turn tries again');
+      log.warn({ err: error, task: task.name }, 'a periodic task failed; the next turn tries again');
     } finally {
       isRunning = false;
     }
   };
 }
 
-/** The wake_at and attempts of a row that its maker works on at once. */
 export function initialClaim(now: Instant): { wake_at: Instant; attempts: number } {
   return { wake_at: laterBy(now, leaseMs), attempts: 1 };
 }
 
-function keyOf(key: unknown): readonly string[] {
-  return key as readonly string[];
-}
-
-function nameOf(key: unknown): string {
-  return keyOf(key).join('/');
+function idOf(key: readonly string[]): string {
+  return key.join('/');
 }
 
 function retryDelayMs(attempts: number): number {

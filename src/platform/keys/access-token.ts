@@ -2,8 +2,7 @@
 // and nothing else. They are JSON Web Tokens signed with HMAC-SHA-256, because only this service ever verifies them;
 // docs/decisions/0006-access-tokens.md has the measurements. The algorithm is pinned here and never read from a token.
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
-import { epochMsOf } from '../../clock.ts';
+import { type Clock, epochMsOf } from '../../clock.ts';
 import { randomText } from '../../ids.ts';
 import { tokenKinds, type TokenKind, type TokenSubject } from '../../caller.ts';
 import type { Keyring } from './keyring.ts';

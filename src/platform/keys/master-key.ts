@@ -3,6 +3,7 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { codeOf } from '../../error-code.ts';
 import { randomText } from '../../ids.ts';
 
 /** The port to whatever holds the master key; an external key service implements the same two verbs. */
@@ -39,7 +40,7 @@ export function sandboxMasterKey(file: string): Buffer {
   try {
     linkSync(mine, file);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
   } finally {
     rmSync(mine, { force: true });
   }
@@ -53,7 +54,7 @@ function readKeyFile(file: string): Buffer | undefined {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
   const key = parseMasterKey(text);

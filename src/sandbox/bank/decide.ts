@@ -181,10 +181,7 @@ function eciOf({ network }: TestCard): string {
 }
 
 function approved(eci?: string, advice?: string): ChargeDecision {
-  return {
-    outcome: 'approved',
-    ...defined({ eci, advice }),
-  };
+  return { outcome: 'approved', ...defined({ eci, advice }) };
 }
 
 function declined({ network }: TestCard, code: string, advice?: string): ChargeDecision {

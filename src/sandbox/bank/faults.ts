@@ -24,15 +24,13 @@ export type FaultBefore = (typeof beforeBooking)[number] | (typeof certainlyNotD
 export type FaultAfter = (typeof afterBooking)[number];
 export type FaultOfCallback = (typeof ofCallbacks)[number];
 
-export function isBefore(fault: FaultKind): fault is FaultBefore {
-  return [...beforeBooking, ...certainlyNotDone].some((known) => known === fault);
-}
-export function isAfter(fault: FaultKind): fault is FaultAfter {
-  return afterBooking.some((known) => known === fault);
-}
-export function isOfCallback(fault: FaultKind): fault is FaultOfCallback {
-  return ofCallbacks.some((known) => known === fault);
-}
+const isAmong =
+  <Kind extends FaultKind>(kinds: readonly Kind[]) =>
+  (fault: FaultKind): fault is Kind =>
+    kinds.some((known) => known === fault);
+export const isBefore = isAmong([...beforeBooking, ...certainlyNotDone]);
+const isAfter = isAmong(afterBooking);
+export const isOfCallback = isAmong(ofCallbacks);
 
 const Latency = Type.Union([
   Type.Object({ shape: Type.Literal('none') }),

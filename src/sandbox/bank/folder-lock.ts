@@ -4,7 +4,7 @@ import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync }
 import { join } from 'node:path';
 import { openLink } from '../../acquiring/adapters/http/link.ts';
 import { parseMessage } from '../../acquiring/adapters/http/messages.ts';
-import { codeOf } from '../postgres/atomic-create.ts';
+import { codeOf } from '../../error-code.ts';
 import { randomText } from '../../ids.ts';
 
 /** `theirs`: another process has this bank open, there. */

@@ -11,17 +11,19 @@ import {
 } from '../../acquiring/adapters/http/messages.ts';
 import { protocolVersion, signatureHeader, versionHeader } from '../../acquiring/adapters/http/signature.ts';
 import type { SignedMessage } from '../../acquiring/adapters/http/signature.ts';
-import { isAfter, isBefore, isOfCallback } from './faults.ts';
+import { isBefore, isOfCallback } from './faults.ts';
 import type { FaultAfter, FaultBefore, FaultKind, Faults } from './faults.ts';
 import { addIssuerPages } from './issuer.ts';
 import { breakOff, playAfter, playBefore, sendNotDone, sendReply } from './inject-fault.ts';
 import { readMessage } from './read-message.ts';
 import { specialAmount } from './special-amounts.ts';
-import type { OperationProcessor } from './operation-processor.ts';
+import type { OperationProcessor, Reply } from './operation-processor.ts';
 
 const maxBodyBytes = 64 * 1024;
 const keepAliveMs = 65_000;
 const maxPage = 100;
+
+type OfOperation = { Params: { id: string } };
 
 export type BankServerOptions = {
   /** Undefined until its book has been read. */
@@ -64,38 +66,40 @@ export function buildBankServer(options: BankServerOptions): FastifyInstance {
 
   app.get('/health', () => ({ status: options.teller() ? 'ok' : 'starting', bank: bankId }));
 
-  app.put('/operations/:id', async (request, reply) => {
+  app.put<OfOperation>('/operations/:id', async (request, reply) => {
     if (!isAdmitted(request, reply)) return reply;
-    const { id } = request.params as { id: string };
+    const { id } = request.params;
     const read = speaksOurVersion(request)
       ? readMessage(parseMessage(bodyOf(request)))
       : { field: 'Mandate-Bank-Version' };
     const fault = 'message' in read ? faultOf(id, read.message) : undefined;
-    if (!(await delayed())) return reply.hijack();
-    if (fault && isBefore(fault)) {
-      playBefore(fault, request, reply);
-      return reply;
-    }
-    const answer = await ready().perform(id, read);
-    if (fault && isAfter(fault) && answer.status === 200) playAfter(fault, answer, request, reply);
-    else sendReply(reply, answer);
-    return reply;
+    return respond(request, reply, fault, () => ready().perform(id, read));
   });
 
-  app.get('/operations/:id', async (request, reply) => {
+  app.get<OfOperation>('/operations/:id', async (request, reply) => {
     if (!isAdmitted(request, reply)) return reply;
     if (!speaksOurVersion(request)) return refuseField(reply, 'Mandate-Bank-Version');
-    const fault = faults.ofRequest('inquire');
+    return respond(request, reply, faults.ofRequest('inquire'), () => ready().inquire(request.params.id));
+  });
+
+  async function respond(
+    request: FastifyRequest<OfOperation>,
+    reply: FastifyReply,
+    fault: FaultBefore | FaultAfter | undefined,
+    answerOf: () => Promise<Reply>,
+  ): Promise<FastifyReply> {
     if (!(await delayed())) return reply.hijack();
     if (fault && isBefore(fault)) {
       playBefore(fault, request, reply);
       return reply;
     }
-    const answer = await ready().inquire((request.params as { id: string }).id);
-    if (fault && isAfter(fault)) playAfter(fault, answer, request, reply);
+    const answer = await answerOf();
+    // What went wrong by itself needs no fault.
+    const isDone = request.method === 'GET' || answer.status === 200;
+    if (fault && isDone) playAfter(fault, answer, request, reply);
     else sendReply(reply, answer);
     return reply;
-  });
+  }
 
   app.get('/book', async (request, reply) => {
     if (!isAdmitted(request, reply)) return reply;

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { codeOf } from '../postgres/atomic-create.ts';
+import { codeOf } from '../../error-code.ts';
 import { isSigned } from '../../acquiring/adapters/http/signature.ts';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../platform/log.ts';
@@ -126,10 +126,10 @@ export async function openSimulatedBank(options: SimulatedBankOptions): Promise<
     teller = options.employ ? options.employ(honest) : honest;
   }
 
-  const place = { folder: folder ?? '', port, bankId, addressOf, listen, stopListening };
+  const claimable = { folder: folder ?? '', port, bankId, addressOf, listen, stopListening };
 
   async function claim(): Promise<Claim> {
-    if (folder !== undefined) return claimFolder(place);
+    if (folder !== undefined) return claimFolder(claimable);
     const listening = await listen(port);
     if (listening === undefined) throw new Error(`port ${port} is taken`);
     return { port: listening, is: 'ours' };
@@ -137,7 +137,7 @@ export async function openSimulatedBank(options: SimulatedBankOptions): Promise<
 
   /** The process that has the bank open may have died. */
   async function becomeOwner(): Promise<void> {
-    const again = await claimAgain(place);
+    const again = await claimAgain(claimable);
     if (!again) return;
     try {
       await openBook(again.port);

@@ -189,11 +189,11 @@ function write(
   }
 }
 
-/** In the manner of each network; unique, because the place in the book is. */
+/** In the manner of each network; unique, because the sequence is. */
 export function networkTransactionIdOf({ operation, sequence, receivedAt }: BookedOperation): string {
   if (operation.card?.network === 'mastercard' || operation.card?.network === 'maestro') {
-    const place = sequence.toString(36).toUpperCase().padStart(6, '0');
-    return `MCC${place}${receivedAt.slice(5, 7)}${receivedAt.slice(8, 10)}`;
+    const number = sequence.toString(36).toUpperCase().padStart(6, '0');
+    return `MCC${number}${receivedAt.slice(5, 7)}${receivedAt.slice(8, 10)}`;
   }
   return `3${String(sequence).padStart(14, '0')}`;
 }

@@ -1,5 +1,6 @@
 // Makes a file or folder beside its place and moves it there in one step, so that nobody ever meets a half-made one.
 // Several processes may do so at once: the first one wins and the others throw their copy away.
+import { codeOf } from '../../error-code.ts';
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -103,10 +104,6 @@ export function removeLeftovers(folder: string): void {
 
 function giveTo(path: string, owner: Owner | undefined): void {
   if (owner) chownSync(path, owner.uid, owner.gid);
-}
-
-export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
 function moveInto(aside: string, final: string): void {

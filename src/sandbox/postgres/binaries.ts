@@ -1,6 +1,6 @@
 // Finds PostgreSQL's programs: in a folder the operator names, in the npm package, or on the machine. The package is
 // copied beside the data, for node_modules may be closed to the server's user, and an update must not hit a running server.
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, execFileSync, type StdioOptions } from 'node:child_process';
 import {
   chmodSync,
   constants,
@@ -13,7 +13,6 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, delimiter, dirname, join, relative } from 'node:path';
-import type { StdioOptions } from 'node:child_process';
 import { promisify } from 'node:util';
 import { buildAside } from './atomic-create.ts';
 import type { ServerUser } from './run-as.ts';

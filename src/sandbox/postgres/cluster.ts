@@ -5,7 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { buildAside, codeOf, makeFolder, removeLeftovers, writeOnce } from './atomic-create.ts';
+import { codeOf } from '../../error-code.ts';
+import { buildAside, makeFolder, removeLeftovers, writeOnce } from './atomic-create.ts';
 import type { Binaries } from './binaries.ts';
 import type { Place, ServerUser } from './run-as.ts';
 

@@ -15,10 +15,10 @@ import {
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from './address.ts';
-import { asideName, codeOf } from './atomic-create.ts';
+import { codeOf } from '../../error-code.ts';
+import { asideName } from './atomic-create.ts';
 import type { Binaries } from './binaries.ts';
-import { serverEnvironment } from './cluster.ts';
-import type { Cluster } from './cluster.ts';
+import { serverEnvironment, type Cluster } from './cluster.ts';
 
 /** A live server of this cluster. It takes connections once it is ready, unless it is on its way out. */
 export type Postmaster = { readonly pid: number; readonly ready: boolean; readonly address: Address };

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { codeOf } from './atomic-create.ts';
+import { codeOf } from '../../error-code.ts';
 
 export type ServerUser = { readonly name: string; readonly uid: number; readonly gid: number };
 

@@ -3,10 +3,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chooseAddress, rememberPort } from './address.ts';
-import type { Address } from './address.ts';
-import { binarySources, findBinaries } from './binaries.ts';
-import type { Binaries, BinarySources } from './binaries.ts';
+import { chooseAddress, rememberPort, type Address } from './address.ts';
+import { binarySources, findBinaries, type Binaries, type BinarySources } from './binaries.ts';
 import {
   createFiles,
   dataMajor,
@@ -14,14 +12,11 @@ import {
   openCluster,
   removeOldBinaries,
   removeOldLogs,
+  type Cluster,
 } from './cluster.ts';
-import type { Cluster } from './cluster.ts';
-import { findPostmaster, launch, removeStaleLocks, stopPostmaster } from './postmaster.ts';
-import type { Launch } from './postmaster.ts';
-import { databaseName, enter, userName } from './shared-use.ts';
-import type { Presence } from './shared-use.ts';
-import { choosePlace, holdsCluster, hostUsers } from './run-as.ts';
-import type { HostUsers, Log } from './run-as.ts';
+import { findPostmaster, launch, removeStaleLocks, stopPostmaster, type Launch } from './postmaster.ts';
+import { databaseName, enter, userName, type Presence } from './shared-use.ts';
+import { choosePlace, holdsCluster, hostUsers, type HostUsers, type Log } from './run-as.ts';
 
 export type EmbeddedServer = {
   readonly connection: { host: string; port: number; user: string; password: string; database: string };

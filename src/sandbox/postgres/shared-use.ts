@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Address } from './address.ts';
-import { codeOf } from './atomic-create.ts';
+import { codeOf } from '../../error-code.ts';
 
 export type Presence = {
   /** True when nobody else uses the server; nobody can come in until this connection ends. */

@@ -1,6 +1,6 @@
 // Whose turn it is when there are more who want to send than places.
 import { expect, test } from 'vitest';
-import { openHands, type DeliverySlots } from './delivery-slots.ts';
+import { openDeliverySlots, type DeliverySlots } from './delivery-slots.ts';
 
 function fill(slots: DeliverySlots<string>, webhooks: readonly string[], each: number): void {
   for (const id of webhooks) for (let item = 0; item < each; item++) slots.enqueue(id, id);
@@ -18,7 +18,7 @@ const named = (prefix: string, count: number) =>
 const countOf = (taken: readonly string[], id: string) => taken.filter((one) => one === id).length;
 
 test('a webhook alone has ten places, taken in order', () => {
-  const slots = openHands<number>();
+  const slots = openDeliverySlots<number>();
   for (let item = 0; item < 15; item++) slots.enqueue('a', item);
   const items: (number | undefined)[] = [];
   for (let turn = 0; turn < 10; turn++) items.push(slots.next()?.item);
@@ -29,7 +29,7 @@ test('a webhook alone has ten places, taken in order', () => {
 });
 
 test('one that has failed ten times in a row has two, until it answers', () => {
-  const slots = openHands<string>();
+  const slots = openDeliverySlots<string>();
   fill(slots, ['a'], 100);
   expect(take(slots)).toHaveLength(10);
   for (let time = 0; time < 9; time++) slots.free('a', 'failed');
@@ -43,7 +43,7 @@ test('one that has failed ten times in a row has two, until it answers', () => {
 });
 
 test('what one gives back goes to those who have less, when there are many', () => {
-  const slots = openHands<string>();
+  const slots = openDeliverySlots<string>();
   const first = named('a', 100);
   fill(slots, first, 30);
   expect(take(slots)).toHaveLength(1_000);
@@ -61,7 +61,7 @@ test('what one gives back goes to those who have less, when there are many', () 
 });
 
 test('with more webhooks than places each waits for its turn, and has it', () => {
-  const slots = openHands<string>();
+  const slots = openDeliverySlots<string>();
   const all = named('a', 3_000);
   fill(slots, all, 2);
   const served = new Set<string>();
@@ -75,19 +75,19 @@ test('with more webhooks than places each waits for its turn, and has it', () =>
 });
 
 test('when all places are taken, one more is wanted of those alone who have nothing', () => {
-  const slots = openHands<string>();
+  const slots = openDeliverySlots<string>();
   fill(slots, named('a', 100), 15);
   take(slots);
-  const { limit, limitEach, held } = slots.demand();
+  const { limit, limitEach, busy } = slots.demand();
   expect({ limit, limitEach }).toEqual({ limit: 200, limitEach: 1 });
-  expect(held).toHaveLength(100);
-  expect(held.every(({ free }) => free === 0)).toBe(true);
+  expect(busy).toHaveLength(100);
+  expect(busy.every(({ free }) => free === 0)).toBe(true);
 });
 
 test('what is given up is what was waiting', () => {
-  const slots = openHands<string>();
+  const slots = openDeliverySlots<string>();
   fill(slots, ['a', 'b'], 12);
   take(slots);
-  expect(slots.giveUp()).toEqual(['a', 'a', 'b', 'b']);
+  expect(slots.drain()).toEqual(['a', 'a', 'b', 'b']);
   expect(slots.next()).toBeUndefined();
 });

@@ -1,149 +1,146 @@
-// What a node has in hand, and whose turn it is: each webhook has a few places to send from, fewer while it only fails, and
-// never more than its share of all there are. Some places are kept for webhooks that have nothing under way, so that any
-// number of slow receivers leaves room for a quick one.
+// The delivery slots of a node, and the webhook whose turn it is. Each webhook has a few slots, fewer while it only fails, and never
+// more than its share. Some slots are reserved for webhooks with nothing in progress, so that slow receivers leave room for quick ones.
 
 export type DeliverySlots<Item> = {
-  /** Something to send, after what is waiting already. */
+  /** Goes behind what is waiting already. */
   enqueue(webhookId: string, item: Item): void;
-  /** Whose turn it is, with a place taken for it; undefined while nobody may send more. */
+  /** Takes a slot for the webhook whose turn it is; undefined while none may send more. */
   next(): { readonly webhookId: string; readonly item: Item } | undefined;
-  /** The place is free again. What was not sent at all says nothing about the receiver. */
+  /** Frees a slot. What was not sent at all says nothing about the receiver. */
   free(webhookId: string, outcome: 'delivered' | 'failed' | 'notSent'): void;
-  /** How much more is wanted: in all, of a webhook that has nothing in hand, and of those that have. */
+  /** How much more to claim: in all, of a webhook with nothing to send here, and of those that have. */
   demand(): {
     readonly limit: number;
     readonly limitEach: number;
-    readonly held: readonly { readonly webhook_id: string; readonly free: number }[];
+    readonly busy: readonly { readonly webhook_id: string; readonly free: number }[];
   };
-  /** Whether the webhook could send soon what it has not got. */
+  /** Whether the webhook has fewer waiting than it could soon send. */
   isRunningLow(webhookId: string): boolean;
-  /** All that is waiting, no longer in hand. */
-  giveUp(): Item[];
+  drain(): Item[];
 };
 
-type Hand<Item> = {
+type WebhookSlots<Item> = {
   waiting: Item[];
-  underWay: number;
+  inUse: number;
   failuresInARow: number;
-  /** How much it may have waiting follows what it has lately sent in a second. */
+  /** How much may wait follows what was lately sent in a second. */
   recent: { second: number; sent: number };
 };
 
-const placesPerWebhook = 10;
+const slotsPerWebhook = 10;
 /** For a receiver that has failed this often in a row, until it answers. */
-const placesWhenFailing = 2;
+const slotsWhenFailing = 2;
 const maxFailuresInARow = 10;
-const maxUnderWay = 1_000;
-/** Beyond those, for webhooks with nothing under way. */
-const placesKept = 200;
-const maxInHand = 400;
-const wantedAtOnce = 400;
+const sharedSlots = 1_000;
+/** Beyond those, for webhooks with nothing in progress. */
+const reservedSlots = 200;
+const maxWaiting = 400;
+const maxDemand = 400;
 
-export function openHands<Item>(): DeliverySlots<Item> {
-  const slots = new Map<string, Hand<Item>>();
-  /** Who may have something to send and a place for it; the one who waits longest first. */
+export function openDeliverySlots<Item>(): DeliverySlots<Item> {
+  const webhooks = new Map<string, WebhookSlots<Item>>();
+  /** Webhooks that may have something to send and a free slot, the one that waits longest first. */
   const turns = new Set<string>();
-  let underWay = 0;
-  /** Webhooks with anything in hand. */
-  let busy = 0;
+  let inUse = 0;
+  let busyCount = 0;
 
-  function handOf(webhookId: string): Hand<Item> {
-    const known = slots.get(webhookId);
+  function slotsOf(webhookId: string): WebhookSlots<Item> {
+    const known = webhooks.get(webhookId);
     if (known) return known;
-    const fresh = { waiting: [], underWay: 0, failuresInARow: 0, recent: { second: 0, sent: 0 } };
-    slots.set(webhookId, fresh);
+    const fresh = { waiting: [], inUse: 0, failuresInARow: 0, recent: { second: 0, sent: 0 } };
+    webhooks.set(webhookId, fresh);
     return fresh;
   }
 
-  function shareAmong(webhooks: number): number {
-    return Math.min(placesPerWebhook, Math.max(1, Math.floor(maxUnderWay / Math.max(1, webhooks))));
+  function shareAmong(count: number): number {
+    return Math.min(slotsPerWebhook, Math.max(1, Math.floor(sharedSlots / Math.max(1, count))));
   }
 
-  function parameterList(hand: Hand<Item>): number {
-    const share = shareAmong(busy);
-    return isFailing(hand) ? Math.min(placesWhenFailing, share) : share;
+  function maxSlots(webhook: WebhookSlots<Item>): number {
+    const share = shareAmong(busyCount);
+    return isFailing(webhook) ? Math.min(slotsWhenFailing, share) : share;
   }
 
   return {
     enqueue(webhookId, item) {
-      const hand = handOf(webhookId);
-      if (loadOf(hand) === 0) busy += 1;
-      hand.waiting.push(item);
+      const webhook = slotsOf(webhookId);
+      if (loadOf(webhook) === 0) busyCount += 1;
+      webhook.waiting.push(item);
       turns.add(webhookId);
     },
 
     next() {
       for (const webhookId of turns) {
-        if (underWay >= maxUnderWay + placesKept) return undefined;
-        const hand = handOf(webhookId);
-        if (hand.waiting.length === 0 || hand.underWay >= parameterList(hand)) {
-          // It is back when a place of its own is free, or when it has more.
+        if (inUse >= sharedSlots + reservedSlots) return undefined;
+        const webhook = slotsOf(webhookId);
+        if (webhook.waiting.length === 0 || webhook.inUse >= maxSlots(webhook)) {
+          // It is back when one of its slots is free, or when it has more.
           turns.delete(webhookId);
           continue;
         }
-        if (underWay >= maxUnderWay && hand.underWay > 0) continue;
-        const [item] = hand.waiting.splice(0, 1);
+        if (inUse >= sharedSlots && webhook.inUse > 0) continue;
+        const [item] = webhook.waiting.splice(0, 1);
         if (item === undefined) continue;
         turns.delete(webhookId);
         turns.add(webhookId);
-        hand.underWay += 1;
-        underWay += 1;
+        webhook.inUse += 1;
+        inUse += 1;
         return { webhookId, item };
       }
       return undefined;
     },
 
     free(webhookId, outcome) {
-      const hand = handOf(webhookId);
-      hand.underWay -= 1;
-      underWay -= 1;
-      if (outcome !== 'notSent') count(hand, outcome === 'delivered');
+      const webhook = slotsOf(webhookId);
+      webhook.inUse -= 1;
+      inUse -= 1;
+      if (outcome !== 'notSent') count(webhook, outcome === 'delivered');
       turns.add(webhookId);
-      if (loadOf(hand) > 0) return;
-      busy -= 1;
-      if (hand.failuresInARow === 0) slots.delete(webhookId);
+      if (loadOf(webhook) > 0) return;
+      busyCount -= 1;
+      if (webhook.failuresInARow === 0) webhooks.delete(webhookId);
       turns.delete(webhookId);
     },
 
     demand() {
-      const isFull = underWay >= maxUnderWay;
-      const held = [...slots].flatMap(([webhook_id, hand]) => {
-        if (loadOf(hand) === 0 && !isFailing(hand)) return [];
-        const limit = Math.min(maxInHand, Math.max(2 * parameterList(hand), Math.floor(hand.recent.sent)));
-        return [{ webhook_id, free: isFull ? 0 : Math.max(0, limit - loadOf(hand)) }];
+      const isFull = inUse >= sharedSlots;
+      const busy = [...webhooks].flatMap(([webhook_id, webhook]) => {
+        if (loadOf(webhook) === 0 && !isFailing(webhook)) return [];
+        const limit = Math.min(maxWaiting, Math.max(2 * maxSlots(webhook), Math.floor(webhook.recent.sent)));
+        return [{ webhook_id, free: isFull ? 0 : Math.max(0, limit - loadOf(webhook)) }];
       });
       return {
-        limit: Math.max(0, Math.min(wantedAtOnce, maxUnderWay + placesKept - underWay)),
-        limitEach: isFull ? 1 : 2 * shareAmong(busy),
-        held: isFull ? held.filter(({ webhook_id }) => loadOf(handOf(webhook_id)) > 0) : held,
+        limit: Math.max(0, Math.min(maxDemand, sharedSlots + reservedSlots - inUse)),
+        limitEach: isFull ? 1 : 2 * shareAmong(busyCount),
+        busy: isFull ? busy.filter(({ webhook_id }) => loadOf(slotsOf(webhook_id)) > 0) : busy,
       };
     },
 
     isRunningLow(webhookId) {
-      const hand = slots.get(webhookId);
-      return hand === undefined || hand.waiting.length < parameterList(hand);
+      const webhook = webhooks.get(webhookId);
+      return webhook === undefined || webhook.waiting.length < maxSlots(webhook);
     },
 
-    giveUp() {
-      const left = [...slots.values()].flatMap((hand) => hand.waiting.splice(0));
+    drain() {
+      const left = [...webhooks.values()].flatMap((webhook) => webhook.waiting.splice(0));
       turns.clear();
       return left;
     },
   };
 }
 
-function loadOf<Item>(hand: Hand<Item>): number {
-  return hand.waiting.length + hand.underWay;
+function loadOf<Item>(webhook: WebhookSlots<Item>): number {
+  return webhook.waiting.length + webhook.inUse;
 }
 
-function isFailing<Item>(hand: Hand<Item>): boolean {
-  return hand.failuresInARow >= maxFailuresInARow;
+function isFailing<Item>(webhook: WebhookSlots<Item>): boolean {
+  return webhook.failuresInARow >= maxFailuresInARow;
 }
 
-function count<Item>(hand: Hand<Item>, isDelivered: boolean): void {
-  hand.failuresInARow = isDelivered ? 0 : hand.failuresInARow + 1;
+function count<Item>(webhook: WebhookSlots<Item>, isDelivered: boolean): void {
+  webhook.failuresInARow = isDelivered ? 0 : webhook.failuresInARow + 1;
   const second = Math.floor(performance.now() / 1_000);
-  if (hand.recent.second !== second)
-    hand.recent = { second, sent: hand.recent.second === second - 1 ? hand.recent.sent / 2 : 0 };
-  hand.recent.sent += 1;
+  if (webhook.recent.second !== second)
+    webhook.recent = { second, sent: webhook.recent.second === second - 1 ? webhook.recent.sent / 2 : 0 };
+  webhook.recent.sent += 1;
 }

@@ -9,7 +9,7 @@ import {
   type CourierWorld,
 } from '../../../test/support/receivers/couriers.ts';
 import { writeInvoices } from '../../../test/support/database/seeded-events.ts';
-import type { Answer } from './http-sender.ts';
+import type { PostResponse } from './http-sender.ts';
 
 let world: CourierWorld;
 beforeAll(async () => void (world = await startCourierWorld()));
@@ -33,11 +33,11 @@ test('a receiver that does not answer holds up its own, ten at a time, and nobod
   deliveryWorker.wake();
   await until(() => arrivals.filter(({ shop }) => shop === 'quick').length === 80);
   const slow = () => arrivals.filter(({ shop }) => shop === 'slow');
-  const answerAll = (answer: Answer) => slow().forEach((arrival) => arrival.answer(answer));
+  const answerAll = (answer: PostResponse) => slow().forEach((arrival) => arrival.answer(answer));
   expect(slow()).toHaveLength(10);
   // Nine of the ten that fail are followed by others. Then it is known to fail, and has two places until it answers.
   for (const expected of [19, 21, 23]) {
-    answerAll({ came: 'nothing', why: 'timeout' });
+    answerAll({ kind: 'nothing', why: 'timeout' });
     await until(() => slow().length >= expected);
     // Round trips, so that more of them would have been sent by now.
     await world.roundTrips();
@@ -128,7 +128,7 @@ test('what a node has in hand when it stops is due for others at once', async ()
   first.deliveryWorker.wake();
   await until(() => first.arrivals.length === 10);
   const stopped = first.deliveryWorker.stop();
-  for (const { answer } of first.arrivals) answer({ came: 'nothing', why: 'ECONNRESET' });
+  for (const { answer } of first.arrivals) answer({ kind: 'nothing', why: 'ECONNRESET' });
   await stopped;
   const second = world.node(({ answer }) => answer(delivered));
   second.deliveryWorker.wake();

@@ -1,30 +1,23 @@
 // Sends what waits in the queues. A node takes queues for the length of a lease, sends the head of each, writes down what
 // became of it, and only then sends what comes after it: in order within a queue, side by side between queues. Each webhook
-// has a few places of its own, so that a slow receiver holds up nobody but itself.
+// has a few slots of its own, so that a slow receiver holds up only itself.
 import { laterBy, type Clock, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Ids } from '../../ids.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { Topic } from '../../platform/events/domain/topic.ts';
-import { openHands } from './delivery-slots.ts';
+import { openDeliverySlots } from './delivery-slots.ts';
 import { openOutcomeWriter } from './outcome-writer.ts';
-import {
-  afterAcknowledged,
-  afterFailure,
-  deliverable,
-  type Failure,
-  type QueueCursor,
-} from '../domain/queue-rules.ts';
+import { afterAcknowledged, afterFailure, deliverable, type Failure } from '../domain/queue-rules.ts';
 import { messagesFor, type Message, type Selection } from '../feed/messages.store.ts';
 import { claim, write, type Attempt, type ClaimedQueue, type QueueWrite } from './queues.store.ts';
 import { postOf, type WebhookTarget } from './sign-message.ts';
-import type { Answer, Sender } from './http-sender.ts';
+import type { PostResponse, Sender } from './http-sender.ts';
 import { defined } from '../../defined.ts';
 
 export type DeliveryWorker = {
   /** Looks for what is due, now instead of at the next turn. */
   wake(): void;
-  /** When nothing is under way and nothing more is due. */
   whenIdle(): Promise<void>;
   /** Gives back what it has in hand. */
   stop(): Promise<void>;
@@ -32,7 +25,6 @@ export type DeliveryWorker = {
 
 type Item = {
   queue: ClaimedQueue;
-  /** What is still to be sent, in order. */
   readonly messages: Message[];
   /** Until when nobody else takes the queue, on the clock of `performance.now()`. */
   leaseUntilMs: number;
@@ -62,12 +54,11 @@ export function openDeliveryWorker(options: {
   const leaseMs = leaseMsFor(options.timeoutMs);
   /** Of a lease, for what is done before and after the exchange, and for clocks that differ. */
   const spareMs = leaseMs / 6;
-  const isHeldFor = (item: Item, ms: number): boolean => item.leaseUntilMs - performance.now() >= ms;
-  const slots = openHands<Item>();
+  const isLeasedFor = (item: Item, ms: number): boolean => item.leaseUntilMs - performance.now() >= ms;
+  const slots = openDeliverySlots<Item>();
   const record = openOutcomeWriter((writes) => write(db, writes, clock.now()));
   const running = new Set<Promise<unknown>>();
   let stopping = false;
-  /** Of looks for what is due. */
   let turn = 0;
   let demand = false;
   let claiming: Promise<void> | undefined;
@@ -75,32 +66,32 @@ export function openDeliveryWorker(options: {
   function wake(): void {
     demand = true;
     if (stopping) return;
-    claiming ??= claimWhileWanted().finally(() => {
+    claiming ??= claimWhileDemanded().finally(() => {
       claiming = undefined;
       // Whoever asked in the moment between the last look and now is heard too.
       if (demand) wake();
     });
   }
 
-  async function claimWhileWanted(): Promise<void> {
+  async function claimWhileDemanded(): Promise<void> {
     while (demand && !stopping) {
       demand = false;
       try {
-        await takeWhatIsDue();
+        await claimDue();
       } catch (error) {
         log.warn({ err: error }, 'webhooks could not be looked for; the next turn tries again');
       }
     }
   }
 
-  async function takeWhatIsDue(): Promise<void> {
+  async function claimDue(): Promise<void> {
     const bounds = slots.demand();
     if (bounds.limit === 0) return;
-    const takenAtMs = performance.now();
+    const claimedAtMs = performance.now();
     turn = (turn + 1) % 1_000_000;
     const queues = await claim(db, clock.now(), { ...bounds, leaseMs, turn });
     if (queues.length === 0) return;
-    const items = await itemsOf(queues, takenAtMs + leaseMs);
+    const items = await itemsOf(queues, claimedAtMs + leaseMs);
     for (const item of items) slots.enqueue(item.queue.webhookId, item);
     pump();
     demand ||= queues.length === bounds.limit;
@@ -109,13 +100,13 @@ export function openDeliveryWorker(options: {
   /** The queues with what is to be sent of each. Those with nothing to send are written on at once. */
   async function itemsOf(claimed: readonly ClaimedQueue[], leaseUntilMs: number): Promise<Item[]> {
     const webhookIds = [...new Set(claimed.map(({ webhookId }) => webhookId))];
-    const destinations = new Map(
-      await Promise.all(webhookIds.map(async (id) => [id, await loaded(id)] as const)),
+    const targets = new Map(
+      await Promise.all(webhookIds.map(async (id) => [id, await loadTarget(id)] as const)),
     );
     const queues = claimed.flatMap((queue) => {
-      const target = destinations.get(queue.webhookId);
+      const target = targets.get(queue.webhookId);
       // A webhook that cannot be loaded holds up nobody who was claimed with it.
-      if (target === 'unloadable') note(failed(queue, { what: ownFault }));
+      if (target === 'unloadable') recordInBackground(failed(queue, { what: ownFault }));
       // The queues of a webhook that is gone are swept away.
       if (target === 'unloadable' || target === undefined) return [];
       return [{ queue, ...selectionOf(queue, target.webhook) }];
@@ -126,20 +117,25 @@ export function openDeliveryWorker(options: {
     return queues.flatMap(({ queue }, index) => {
       const messages = lists[index];
       if (!messages) {
-        note({ queue, place: queue.place, outcome: 'release', at: laterBy(clock.now(), leaseMs) });
+        recordInBackground({
+          queue,
+          cursor: queue.cursor,
+          outcome: 'unclaim',
+          at: laterBy(clock.now(), leaseMs),
+        });
         return [];
       }
       if (messages.length > 0) return [{ queue, messages: [...messages], leaseUntilMs }];
-      note({
+      recordInBackground({
         queue,
-        place: afterAcknowledged(queue.place, queue.place.next - 1, undefined),
-        outcome: 'rest',
+        cursor: afterAcknowledged(queue.cursor, queue.cursor.next - 1, undefined),
+        outcome: 'idle',
       });
       return [];
     });
   }
 
-  async function loaded(webhookId: string): Promise<WebhookTarget | 'unloadable' | undefined> {
+  async function loadTarget(webhookId: string): Promise<WebhookTarget | 'unloadable' | undefined> {
     try {
       return await targetOf(webhookId);
     } catch (error) {
@@ -148,16 +144,21 @@ export function openDeliveryWorker(options: {
     }
   }
 
-  /** Sends from what is in hand as long as there are places. */
+  /** Sends from what was claimed as long as there are slots. */
   function pump(): void {
     while (!stopping) {
       const next = slots.next();
       if (!next) return;
       const { webhookId, item } = next;
       // What has waited too long in hand may be another node's by the time the receiver answers.
-      if (!isHeldFor(item, options.timeoutMs + spareMs)) {
+      if (!isLeasedFor(item, options.timeoutMs + spareMs)) {
         slots.free(webhookId, 'notSent');
-        note({ queue: item.queue, place: item.queue.place, outcome: 'release', at: clock.now() });
+        recordInBackground({
+          queue: item.queue,
+          cursor: item.queue.cursor,
+          outcome: 'unclaim',
+          at: clock.now(),
+        });
         continue;
       }
       const sending = sendHead(webhookId, item).finally(() => running.delete(sending));
@@ -175,7 +176,7 @@ export function openDeliveryWorker(options: {
   }
 
   /** Writes what nobody waits for; if that fails, the lease runs out and the queue is taken again. */
-  function note(entry: QueueWrite): void {
+  function recordInBackground(entry: QueueWrite): void {
     const noting = record(entry).then(undefined, (error: unknown) =>
       log.warn({ err: error, webhookId: entry.queue.webhookId }, 'a queue was not written on'),
     );
@@ -186,13 +187,13 @@ export function openDeliveryWorker(options: {
   async function sendHead(webhookId: string, item: Item): Promise<void> {
     const sent = await exchange(item);
     const outcome = !sent ? 'notSent' : sent.attempt.failure === undefined ? 'delivered' : 'failed';
-    // The place is another's while the outcome is written down.
+    // Another delivery may use the slot while the outcome is written.
     slots.free(webhookId, outcome);
     pump();
     if (slots.isRunningLow(webhookId)) wakeSoon();
     if (!sent) return;
     try {
-      if (await settle(item, sent.answer, sent.attempt)) slots.enqueue(webhookId, item);
+      if (await recordOutcome(item, sent.response, sent.attempt)) slots.enqueue(webhookId, item);
     } catch (error) {
       log.warn({ err: error, webhookId }, 'a delivery was not written down; it is made again');
     }
@@ -201,55 +202,60 @@ export function openDeliveryWorker(options: {
   }
 
   /** Undefined when the webhook was deleted meanwhile, or the queue may be another node's by now. */
-  async function exchange(item: Item): Promise<{ answer: Answer; attempt: Attempt } | undefined> {
+  async function exchange(item: Item): Promise<{ response: PostResponse; attempt: Attempt } | undefined> {
     const { queue, messages } = item;
     const [message] = messages;
     if (!message) return undefined;
     const attemptedAt = clock.now();
     const startedMs = performance.now();
-    const answer = await answerTo(item, message, attemptedAt);
-    if (!answer) return undefined;
+    const response = await deliver(item, message, attemptedAt);
+    if (!response) return undefined;
     const durationMs = Math.round(performance.now() - startedMs);
-    return { answer, attempt: attemptOf(queue, message, { answer, attemptedAt, durationMs }) };
+    return { response, attempt: attemptOf(queue, message, { response, attemptedAt, durationMs }) };
   }
 
   /** An error of ours counts as a failed attempt: else the same queue would be taken again and again, and nobody would see it. */
-  async function answerTo(item: Item, message: Message, now: Instant): Promise<Answer | undefined> {
+  async function deliver(item: Item, message: Message, now: Instant): Promise<PostResponse | undefined> {
     const { webhookId } = item.queue;
     try {
       const target = await targetOf(webhookId);
       if (!target) return undefined;
       const post = await postOf(target, message, { now, requestId: options.ids.next() });
       // Whoever stood still until now may have lost what he was about to send. How long it may take from here on, the sender sees to.
-      if (isHeldFor(item, options.timeoutMs + spareMs / 2)) return await sender.post(post);
-      note({ queue: item.queue, place: item.queue.place, outcome: 'release', at: clock.now() });
+      if (isLeasedFor(item, options.timeoutMs + spareMs / 2)) return await sender.post(post);
+      recordInBackground({
+        queue: item.queue,
+        cursor: item.queue.cursor,
+        outcome: 'unclaim',
+        at: clock.now(),
+      });
       return undefined;
     } catch (error) {
       log.error({ err: error, webhookId }, 'a notice could not be sent; it is tried again');
-      return { came: 'nothing', why: ownFault };
+      return { kind: 'nothing', why: ownFault };
     }
   }
 
   /** Writes down what came of the head. Whether there is more to send of this queue, and it is still ours. */
-  async function settle(item: Item, answer: Answer, attempt: Attempt): Promise<boolean> {
+  async function recordOutcome(item: Item, response: PostResponse, attempt: Attempt): Promise<boolean> {
     const { queue } = item;
     if (attempt.failure === undefined) {
       const [sent, following] = item.messages;
       item.messages.shift();
-      const place: QueueCursor = afterAcknowledged(queue.place, sent?.position ?? 0, following?.position);
+      const cursor = afterAcknowledged(queue.cursor, sent?.position ?? 0, following?.position);
       options.countDelivery('delivered');
       if (!following) {
-        await record({ queue, place, attempt, outcome: 'rest' });
+        await record({ queue, cursor, attempt, outcome: 'idle' });
         return false;
       }
       const leaseEnd = laterBy(clock.now(), leaseMs);
       const writtenAtMs = performance.now();
-      const isOurs = await record({ queue, place, attempt, outcome: 'goOn', leaseEnd });
-      item.queue = { ...queue, place, failures: 0, leaseEnd };
+      const isOurs = await record({ queue, cursor, attempt, outcome: 'continue', leaseEnd });
+      item.queue = { ...queue, cursor, failures: 0, leaseEnd };
       item.leaseUntilMs = writtenAtMs + leaseMs;
       return isOurs;
     }
-    const { retryAfterMs } = 'retryAfterMs' in answer ? answer : {};
+    const { retryAfterMs } = 'retryAfterMs' in response ? response : {};
     const failure = { what: attempt.failure, ...defined({ retryAfterMs }) };
     await record(failed(queue, failure, attempt));
     return false;
@@ -258,10 +264,10 @@ export function openDeliveryWorker(options: {
   function failed(queue: ClaimedQueue, failure: Failure, attempt?: Attempt): QueueWrite {
     const at = { now: clock.now(), chance: Math.random(), delaysSeconds };
     const next = afterFailure(failure, queue.failures + 1, at);
-    const entry = { queue, place: queue.place, failure: failure.what, ...(attempt ? { attempt } : {}) };
+    const entry = { queue, cursor: queue.cursor, failure: failure.what, ...(attempt ? { attempt } : {}) };
     if ('retry' in next) {
       options.countDelivery('failed');
-      return { ...entry, outcome: 'again', at: next.retry };
+      return { ...entry, outcome: 'retry', at: next.retry };
     }
     options.countDelivery('parked');
     log.warn({ webhookId: queue.webhookId, aggregateId: queue.aggregateId }, 'a webhook’s queue is parked');
@@ -279,8 +285,8 @@ export function openDeliveryWorker(options: {
     async stop() {
       stopping = true;
       await Promise.allSettled([claiming, ...running]);
-      for (const { queue } of slots.giveUp())
-        note({ queue, place: queue.place, outcome: 'release', at: clock.now() });
+      for (const { queue } of slots.drain())
+        recordInBackground({ queue, cursor: queue.cursor, outcome: 'unclaim', at: clock.now() });
       await Promise.allSettled(running);
     },
   };
@@ -288,7 +294,7 @@ export function openDeliveryWorker(options: {
 
 /** Of an aggregate's notices those the webhook wants, as far as the queue has come and reaches. */
 function selectionOf(
-  { aggregateId, place }: ClaimedQueue,
+  { aggregateId, cursor }: ClaimedQueue,
   { topic, eventTypes }: WebhookTarget['webhook'],
 ): Selection {
   return {
@@ -296,7 +302,7 @@ function selectionOf(
     topic,
     select: (webhookEvents) =>
       deliverable(
-        place,
+        cursor,
         webhookEvents.filter(({ registeredType }) => eventTypes.includes(registeredType)),
       ),
   };
@@ -306,25 +312,25 @@ function attemptOf(
   queue: ClaimedQueue,
   message: Message,
   {
-    answer,
+    response,
     attemptedAt,
     durationMs,
-  }: { answer: Answer; attemptedAt: Attempt['attemptedAt']; durationMs: number },
+  }: { response: PostResponse; attemptedAt: Attempt['attemptedAt']; durationMs: number },
 ): Attempt {
-  const failure = failureOf(answer);
+  const failure = failureOf(response);
   return {
     position: message.position,
     attempt: queue.failures + 1,
     eventType: message.eventType,
     attemptedAt,
     durationMs,
-    ...(answer.came === 'status' ? { status: answer.status } : {}),
+    ...(response.kind === 'status' ? { status: response.status } : {}),
     ...defined({ failure }),
   };
 }
 
 /** Any 2xx acknowledges; a redirect does not, nor anything else. */
-export function failureOf(answer: Answer): string | undefined {
-  if (answer.came === 'nothing') return answer.why;
-  return answer.status >= 200 && answer.status < 300 ? undefined : `status ${answer.status}`;
+export function failureOf(response: PostResponse): string | undefined {
+  if (response.kind === 'nothing') return response.why;
+  return response.status >= 200 && response.status < 300 ? undefined : `status ${response.status}`;
 }

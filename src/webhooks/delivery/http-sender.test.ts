@@ -4,7 +4,7 @@ import { createServer as createTcpServer, type AddressInfo, type Server, type So
 import { gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
 import { systemDnsLookup } from '../registration/address-guard.ts';
-import { openSender, type Answer } from './http-sender.ts';
+import { openSender, type PostResponse } from './http-sender.ts';
 
 const timeoutMs = 1_500;
 let server: Server | undefined;
@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 /** What a receiver does with a connection once something has been sent on it. */
-async function sendTo(behave: (socket: Socket) => void): Promise<Answer & { tookMs: number }> {
+async function sendTo(behave: (socket: Socket) => void): Promise<PostResponse & { tookMs: number }> {
   server = createTcpServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
@@ -37,7 +37,7 @@ async function sendTo(behave: (socket: Socket) => void): Promise<Answer & { took
 
 test('one that says nothing is given up when its time is over', async () => {
   const { tookMs, ...answer } = await sendTo(() => {});
-  expect(answer).toEqual({ came: 'nothing', why: 'timeout' });
+  expect(answer).toEqual({ kind: 'nothing', why: 'timeout' });
   expect(tookMs).toBeGreaterThanOrEqual(timeoutMs - 5);
 });
 
@@ -54,7 +54,7 @@ test('what waited for its connection while the process stood still is not sent',
   const sender = openSender({ rule: 'anywhere', resolve: systemDnsLookup, timeoutMs: 100 });
   const connected = once(server, 'connection');
   const post = { url: new URL(`http://127.0.0.1:${port}/`), headers: {}, body: Buffer.from('{}') };
-  const { answered } = await new Promise<{ answered: Promise<Answer> }>((resolve) => {
+  const { answered } = await new Promise<{ answered: Promise<PostResponse> }>((resolve) => {
     // From within a timer: what comes over sockets has its turn then before the timers that are due.
     setTimeout(() => {
       resolve({ answered: sender.post(post) });
@@ -62,7 +62,7 @@ test('what waited for its connection while the process stood still is not sent',
       while (performance.now() < untilMs);
     }, 0);
   });
-  expect(await answered).toEqual({ came: 'nothing', why: 'timeout' });
+  expect(await answered).toEqual({ kind: 'nothing', why: 'timeout' });
   await connected;
   await sender.stop();
   await Promise.all(ends);
@@ -76,7 +76,7 @@ test('one that answers byte by byte is given up too', async () => {
     const timer = setInterval(() => socket.write(text[at++] ?? 'x'), 10);
     socket.on('close', () => clearInterval(timer));
   });
-  expect(answer).toMatchObject({ came: 'nothing', why: 'timeout' });
+  expect(answer).toMatchObject({ kind: 'nothing', why: 'timeout' });
 });
 
 test('one whose body never ends has answered when its head came', async () => {
@@ -86,13 +86,13 @@ test('one whose body never ends has answered when its head came', async () => {
     const timer = setInterval(() => socket.write(chunk), 1);
     socket.on('close', () => clearInterval(timer));
   });
-  expect(answer).toMatchObject({ came: 'status', status: 200 });
+  expect(answer).toMatchObject({ kind: 'status', status: 200 });
   expect(answer.tookMs).toBeLessThan(timeoutMs);
 });
 
 test('one whose body stops in the middle has answered when its time is over', async () => {
   const answer = await sendTo((socket) => socket.write('HTTP/1.1 503 No\r\ncontent-length: 10\r\n\r\nx'));
-  expect(answer).toMatchObject({ came: 'status', status: 503 });
+  expect(answer).toMatchObject({ kind: 'status', status: 503 });
 });
 
 test('one that sends a bomb is not opened', async () => {
@@ -103,7 +103,7 @@ test('one that sends a bomb is not opened', async () => {
     socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`);
     socket.write(bomb);
   });
-  expect(answer).toMatchObject({ came: 'status', status: 200 });
+  expect(answer).toMatchObject({ kind: 'status', status: 200 });
   expect(process.memoryUsage().rss - before).toBeLessThan(250_000_000);
 });
 
@@ -111,17 +111,17 @@ test.each([
   ['a head without end', `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(100_000)}\r\n\r\n`, 'UND_ERR_HEADERS_OVERFLOW'],
   ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n', 'the connection failed'],
 ])('one that answers with %s has failed', async (_, text, why) => {
-  expect(await sendTo((socket) => void socket.end(text))).toMatchObject({ came: 'nothing', why });
+  expect(await sendTo((socket) => void socket.end(text))).toMatchObject({ kind: 'nothing', why });
 });
 
 test('one that hangs up has failed, and so has one that is not there', async () => {
   expect(await sendTo((socket) => socket.destroy())).toMatchObject({
-    came: 'nothing',
+    kind: 'nothing',
     why: 'UND_ERR_SOCKET',
   });
   const sender = openSender({ rule: 'anywhere', resolve: systemDnsLookup, timeoutMs });
   const nobody = { url: new URL('http://127.0.0.1:9/'), headers: {}, body: Buffer.alloc(0) };
-  expect(await sender.post(nobody)).toEqual({ came: 'nothing', why: 'ECONNREFUSED' });
+  expect(await sender.post(nobody)).toEqual({ kind: 'nothing', why: 'ECONNREFUSED' });
   await sender.stop();
 });
 

@@ -9,11 +9,12 @@ import {
   type AddressRule,
   type DnsLookup,
 } from '../registration/address-guard.ts';
+import { codeOf } from '../../error-code.ts';
 import { defined } from '../../defined.ts';
 
-export type Answer =
-  | { readonly came: 'status'; readonly status: number; readonly retryAfterMs?: number }
-  | { readonly came: 'nothing'; readonly why: string };
+export type PostResponse =
+  | { readonly kind: 'status'; readonly status: number; readonly retryAfterMs?: number }
+  | { readonly kind: 'nothing'; readonly why: string };
 
 export type Post = {
   readonly url: URL;
@@ -21,12 +22,12 @@ export type Post = {
   readonly body: Buffer;
 };
 
-export type Sender = { post(post: Post): Promise<Answer>; stop(): Promise<void> };
+export type Sender = { post(post: Post): Promise<PostResponse>; stop(): Promise<void> };
 export type OpenSender = (options: Parameters<typeof openSender>[0]) => Sender;
 
-const maxAnswerBytes = 16 * 1024;
+const maxResponseBytes = 16 * 1024;
 const maxHeaderBytes = 16 * 1024;
-const keptOpenMs = 10_000;
+const keepAliveMs = 10_000;
 
 export function openSender(options: {
   rule: AddressRule;
@@ -51,8 +52,8 @@ export function openSender(options: {
     // One limit for all of it, below.
     headersTimeout: 0,
     bodyTimeout: 0,
-    keepAliveTimeout: keptOpenMs,
-    keepAliveMaxTimeout: keptOpenMs,
+    keepAliveTimeout: keepAliveMs,
+    keepAliveMaxTimeout: keepAliveMs,
     maxHeaderSize: maxHeaderBytes,
   });
   return {
@@ -78,43 +79,43 @@ type Reception = Pick<
   'onRequestStart' | 'onResponseStart' | 'onResponseData' | 'onResponseEnd'
 > & { onResponseError(controller: unknown, error: unknown): void };
 
-function receive(timeoutMs: number, settle: (answer: Answer) => void): Reception {
+function receive(timeoutMs: number, settle: (response: PostResponse) => void): Reception {
   let controller: Dispatcher.DispatchController | undefined;
-  let answer: Answer | undefined;
+  let response: PostResponse | undefined;
   let isOver = false;
   let bytes = 0;
   const untilMs = performance.now() + timeoutMs;
-  const timer = setTimeout(() => end({ came: 'nothing', why: 'timeout' }), timeoutMs);
+  const timer = setTimeout(() => end({ kind: 'nothing', why: 'timeout' }), timeoutMs);
 
   /** The first thing that is known stands; what else comes is not waited for. */
-  function end(fallback: Answer): void {
+  function end(fallback: PostResponse): void {
     if (isOver) return;
     isOver = true;
     clearTimeout(timer);
-    settle(answer ?? fallback);
+    settle(response ?? fallback);
     controller?.abort(new Error('enough'));
   }
 
   return {
     onRequestStart(started) {
       // Its time ran out while it waited for a connection; of a process that stood still the timer has not said so yet.
-      if (performance.now() >= untilMs) end({ came: 'nothing', why: 'timeout' });
+      if (performance.now() >= untilMs) end({ kind: 'nothing', why: 'timeout' });
       if (isOver) started.abort(new Error('too late'));
       else controller = started;
     },
     onResponseStart(_controller, status, headers) {
       // 1xx is not an answer yet.
-      if (status >= 200) answer = { came: 'status', status, ...retryAfterIn(headers['retry-after']) };
+      if (status >= 200) response = { kind: 'status', status, ...retryAfterIn(headers['retry-after']) };
     },
     onResponseData(_controller, chunk) {
       bytes += chunk.length;
-      if (bytes > maxAnswerBytes) end({ came: 'nothing', why: 'no answer' });
+      if (bytes > maxResponseBytes) end({ kind: 'nothing', why: 'no answer' });
     },
     onResponseEnd() {
       controller = undefined;
-      end({ came: 'nothing', why: 'no answer' });
+      end({ kind: 'nothing', why: 'no answer' });
     },
-    onResponseError: (_controller, error) => end({ came: 'nothing', why: nameOf(error) }),
+    onResponseError: (_controller, error) => end({ kind: 'nothing', why: nameOf(error) }),
   };
 }
 
@@ -127,8 +128,6 @@ function retryAfterIn(header: string | string[] | undefined): { retryAfterMs?: n
 
 /** Codes only: the text of an error may quote addresses. */
 function nameOf(error: unknown): string {
-  const codes = [error, ...(error instanceof AggregateError ? (error.errors as unknown[]) : [])].map((one) =>
-    one instanceof Error && 'code' in one ? String(one.code) : '',
-  );
-  return codes.find((code) => /^[A-Z_0-9]{1,40}$/.test(code)) ?? 'the connection failed';
+  const errors = [error, ...(error instanceof AggregateError ? (error.errors as unknown[]) : [])];
+  return errors.map(codeOf).find((code) => /^[A-Z_0-9]{1,40}$/.test(code)) ?? 'the connection failed';
 }

@@ -11,7 +11,7 @@ afterAll(() => world.db.drop());
 beforeEach(() => world.empty());
 
 const leaseMs = 1_000;
-const bounds = { leaseMs, limitEach: 10, limit: 10, held: [], turn: 1 };
+const bounds = { leaseMs, limitEach: 10, limit: 10, busy: [], turn: 1 };
 
 test.each(['first', 'last'])(
   'of a node that took its own queue anew the old lease counts for nothing, written down %s',
@@ -29,14 +29,14 @@ test.each(['first', 'last'])(
     const [anew] = await claim(db.database, later, bounds);
     const failed: QueueWrite = {
       queue: slow!,
-      place: slow!.place,
-      outcome: 'again',
+      cursor: slow!.cursor,
+      outcome: 'retry',
       at: laterBy(later, 60_000),
       failure: 'timeout',
     };
     const leaseEnd = laterBy(later, 3 * leaseMs);
-    const following = { ...anew!.place, next: anew!.place.last };
-    const acknowledged: QueueWrite = { queue: anew!, place: following, outcome: 'goOn', leaseEnd };
+    const following = { ...anew!.cursor, next: anew!.cursor.last };
+    const acknowledged: QueueWrite = { queue: anew!, cursor: following, outcome: 'continue', leaseEnd };
     const writes = place === 'first' ? [failed, acknowledged] : [acknowledged, failed];
     expect(await write(db.database, writes, later)).toEqual(writes.map((one) => one === acknowledged));
     const { rows } = await world.query('select next_position, attempts, last_failure from webhook_queue');

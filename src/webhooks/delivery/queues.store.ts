@@ -1,6 +1,6 @@
 // The queues in SQL: taken for the length of a lease, written on after each attempt, together with the log of attempts.
 // A write counts only while the lease it was made under is the row's own: whoever was slower changes nothing. Where the queue
-// was put back meanwhile it keeps the place it was put to, and is due at once.
+// was put back meanwhile it keeps the cursor it was put to, and is due at once.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
@@ -9,7 +9,7 @@ import type { QueueCursor } from '../domain/queue-rules.ts';
 export type ClaimedQueue = {
   readonly aggregateId: string;
   readonly webhookId: string;
-  readonly place: QueueCursor;
+  readonly cursor: QueueCursor;
   /** Failures in a row of what is at its head. */
   readonly failures: number;
   readonly leaseEnd: Instant;
@@ -27,19 +27,18 @@ export type Attempt = {
   readonly failure?: string;
 };
 
-/** What became of a claimed queue. */
 export type QueueWrite = {
   readonly queue: ClaimedQueue;
-  readonly place: QueueCursor;
+  readonly cursor: QueueCursor;
   readonly attempt?: Attempt;
 } & (
-  | { readonly outcome: 'goOn'; readonly leaseEnd: Instant }
+  | { readonly outcome: 'continue'; readonly leaseEnd: Instant }
   /** Idle, or due at once if more has come meanwhile. */
-  | { readonly outcome: 'rest' }
-  | { readonly outcome: 'again'; readonly at: Instant; readonly failure: string }
+  | { readonly outcome: 'idle' }
+  | { readonly outcome: 'retry'; readonly at: Instant; readonly failure: string }
   | { readonly outcome: 'park'; readonly why: string; readonly failure: string }
   /** Put back as it was found. */
-  | { readonly outcome: 'release'; readonly at: Instant }
+  | { readonly outcome: 'unclaim'; readonly at: Instant }
 );
 
 const claimedRow = {
@@ -54,6 +53,15 @@ const claimedRow = {
   wake_at: 'timestamptz',
 } as const;
 
+/** From webhook to webhook along the index, so that the many queues of one do not stand before those of the others. */
+export const waitingWebhooks = `waiting as (
+      (select webhook_id from webhook_queue where wake_at is not null order by webhook_id limit 1)
+      union all
+      select (select queue.webhook_id from webhook_queue as queue
+              where queue.wake_at is not null and queue.webhook_id > waiting.webhook_id order by queue.webhook_id limit 1)
+      from waiting where waiting.webhook_id is not null
+    )`;
+
 const claimQueues = statement({
   name: 'claim_webhook_queues',
   parameters: {
@@ -61,30 +69,23 @@ const claimQueues = statement({
     lease_ms: 'int8',
     limit_each: 'int4',
     limit: 'int4',
-    held: 'json',
+    busy: 'json',
     turn: 'int8',
   },
   row: claimedRow,
-  // From webhook to webhook along the index, so that the many queues of one do not stand before those of the others; each
-  // time in another order, so that nobody comes last for ever.
+  // Each time in another order, so that none is always last.
   text: `
-    with recursive waiting as (
-      (select webhook_id from webhook_queue where wake_at is not null order by webhook_id limit 1)
-      union all
-      select (select queue.webhook_id from webhook_queue as queue
-              where queue.wake_at is not null and queue.webhook_id > waiting.webhook_id order by queue.webhook_id limit 1)
-      from waiting where waiting.webhook_id is not null
-    ), room as (
-      select waiting.webhook_id, greatest(0, coalesce(held.free, :limit_each)) as free
+    with recursive ${waitingWebhooks}, capacity as (
+      select waiting.webhook_id, greatest(0, coalesce(busy.free, :limit_each)) as free
       from waiting join webhook on webhook.webhook_id = waiting.webhook_id
-      left join json_to_recordset(:held) as held (webhook_id text, free int) on held.webhook_id = waiting.webhook_id
+      left join json_to_recordset(:busy) as busy (webhook_id text, free int) on busy.webhook_id = waiting.webhook_id
       order by hashtextextended(waiting.webhook_id, :turn)
     ), due as (
       select queue.aggregate_id, queue.webhook_id
-      from room cross join lateral (
+      from capacity cross join lateral (
         select aggregate_id, webhook_id from webhook_queue
-        where webhook_queue.webhook_id = room.webhook_id and wake_at <= :now
-        order by wake_at limit room.free for update skip locked
+        where webhook_queue.webhook_id = capacity.webhook_id and wake_at <= :now
+        order by wake_at limit capacity.free for update skip locked
       ) as queue
       limit :limit
     )
@@ -106,10 +107,10 @@ const writeQueues = statement({
       select * from json_to_recordset(:writes) as written (
         number int, aggregate_id text, webhook_id text, lease_end timestamptz, rewinds int, next_position bigint, replay_until bigint,
         resume_at bigint, outcome text, wake_at timestamptz, failure text, stuck_reason text, position bigint, attempt int,
-        event_type text, attempted_at timestamptz, duration_ms int, status int, went_wrong text)
+        event_type text, attempted_at timestamptz, duration_ms int, status int, attempt_failure text)
     ), ours as (
       -- In one order, as everybody takes them who takes many: nobody waits in a circle.
-      select written.number, queue.rewinds <> written.rewinds as is_put_back
+      select written.number, queue.rewinds <> written.rewinds as is_rewound
       from webhook_queue as queue join written
         on queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id
       where queue.wake_at = written.lease_end and queue.leased_until = written.lease_end
@@ -117,36 +118,36 @@ const writeQueues = statement({
     ), logged as (
       insert into webhook_attempt
         (webhook_id, attempted_at, aggregate_id, position, attempt, event_type, duration_ms, status, failure)
-      select webhook_id, attempted_at, aggregate_id, position, attempt, event_type, duration_ms, status, went_wrong
+      select webhook_id, attempted_at, aggregate_id, position, attempt, event_type, duration_ms, status, attempt_failure
       from written where position is not null
       on conflict do nothing
-    ), gone_on as (
+    ), advanced as (
       update webhook_queue as queue
       set next_position = written.next_position,
           replay_until = written.replay_until,
           resume_at = written.resume_at,
           wake_at = case written.outcome
-            when 'rest' then case when queue.last_position >= written.next_position then :now end
+            when 'idle' then case when queue.last_position >= written.next_position then :now end
             else written.wake_at end,
-          leased_until = case written.outcome when 'goOn' then written.wake_at end,
-          waiting_since = case when written.outcome = 'rest' and queue.last_position < written.next_position then null
+          leased_until = case written.outcome when 'continue' then written.wake_at end,
+          waiting_since = case when written.outcome = 'idle' and queue.last_position < written.next_position then null
                                else queue.waiting_since end,
-          attempts = case written.outcome when 'again' then queue.attempts + 1 when 'park' then queue.attempts + 1
-                                       when 'release' then queue.attempts else 0 end,
-          last_failure = case when written.outcome in ('again', 'park') then written.failure
-                              when written.outcome = 'release' then queue.last_failure end,
+          attempts = case written.outcome when 'retry' then queue.attempts + 1 when 'park' then queue.attempts + 1
+                                       when 'unclaim' then queue.attempts else 0 end,
+          last_failure = case when written.outcome in ('retry', 'park') then written.failure
+                              when written.outcome = 'unclaim' then queue.last_failure end,
           stuck_at = case when written.outcome = 'park' then :now end,
           stuck_reason = case when written.outcome = 'park' then written.stuck_reason end
       from written join ours using (number)
-      where queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id and not is_put_back
+      where queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id and not is_rewound
       returning number
-    ), put_back as (
+    ), rewound as (
       update webhook_queue as queue
       set wake_at = :now, leased_until = null, attempts = 0, last_failure = coalesce(written.failure, queue.last_failure)
       from written join ours using (number)
-      where queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id and is_put_back
+      where queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id and is_rewound
     )
-    select number from gone_on`,
+    select number from advanced`,
 });
 
 export async function claim(
@@ -157,7 +158,7 @@ export async function claim(
     limitEach: number;
     limit: number;
     /** Webhooks of which this node has some in hand, and how many more it would take. */
-    held: readonly { readonly webhook_id: string; readonly free: number }[];
+    busy: readonly { readonly webhook_id: string; readonly free: number }[];
     /** Another number each time. */
     turn: number;
   },
@@ -167,7 +168,7 @@ export async function claim(
     lease_ms: BigInt(bounds.leaseMs),
     limit_each: bounds.limitEach,
     limit: bounds.limit,
-    held: bounds.held,
+    busy: bounds.busy,
     turn: BigInt(bounds.turn),
   });
   return rows.map((row) => ({
@@ -176,7 +177,7 @@ export async function claim(
     failures: row.attempts,
     leaseEnd: row.wake_at,
     rewinds: row.rewinds,
-    place: {
+    cursor: {
       next: Number(row.next_position),
       last: Number(row.last_position),
       ...(row.replay_until === null || row.resume_at === null
@@ -194,30 +195,26 @@ export async function write(db: Database, writes: readonly QueueWrite[], now: In
 }
 
 function rowOf(write: QueueWrite, number: number): Record<string, unknown> {
-  const { queue, place, attempt } = write;
+  const { queue, cursor, attempt } = write;
   return {
     number,
     aggregate_id: queue.aggregateId,
     webhook_id: queue.webhookId,
     lease_end: queue.leaseEnd,
     rewinds: queue.rewinds,
-    next_position: place.next,
-    replay_until: place.replay?.until ?? null,
-    resume_at: place.replay?.resumeAt ?? null,
+    next_position: cursor.next,
+    replay_until: cursor.replay?.until,
+    resume_at: cursor.replay?.resumeAt,
     outcome: write.outcome,
-    wake_at: write.outcome === 'goOn' ? write.leaseEnd : 'at' in write ? write.at : null,
-    failure: 'failure' in write ? write.failure : null,
-    stuck_reason: write.outcome === 'park' ? write.why : null,
-    ...(attempt
-      ? {
-          position: attempt.position,
-          attempt: attempt.attempt,
-          event_type: attempt.eventType,
-          attempted_at: attempt.attemptedAt,
-          duration_ms: attempt.durationMs,
-          status: attempt.status ?? null,
-          went_wrong: attempt.failure ?? null,
-        }
-      : {}),
+    wake_at: write.outcome === 'continue' ? write.leaseEnd : 'at' in write ? write.at : undefined,
+    failure: 'failure' in write ? write.failure : undefined,
+    stuck_reason: write.outcome === 'park' ? write.why : undefined,
+    position: attempt?.position,
+    attempt: attempt?.attempt,
+    event_type: attempt?.eventType,
+    attempted_at: attempt?.attemptedAt,
+    duration_ms: attempt?.durationMs,
+    status: attempt?.status,
+    attempt_failure: attempt?.failure,
   };
 }

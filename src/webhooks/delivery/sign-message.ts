@@ -1,20 +1,18 @@
 // One message to one webhook: its headers, its signatures with the keys of the moment, the exchange.
 import { epochMsOf, type Instant } from '../../clock.ts';
-import type { Answer, Post, Sender } from './http-sender.ts';
+import type { PostResponse, Post, Sender } from './http-sender.ts';
 import { contentSignature, standardSignatures, type SigningKeys } from './signature.ts';
 import { keysAt, type PublishedKey, type Webhook } from '../domain/webhook.ts';
 
-/** A webhook with its keys opened. */
 export type WebhookTarget = {
   readonly webhook: Pick<Webhook, 'url' | 'partyId' | 'topic' | 'eventTypes'>;
   readonly keys: readonly (Pick<PublishedKey, 'keyVersion' | 'signsFrom'> & SigningKeys)[];
 };
 
-export async function postTo(sender: Sender, ...what: Parameters<typeof postOf>): Promise<Answer> {
+export async function postTo(sender: Sender, ...what: Parameters<typeof postOf>): Promise<PostResponse> {
   return sender.post(await postOf(...what));
 }
 
-/** What is sent, ready to be. */
 export async function postOf(
   { webhook, keys }: WebhookTarget,
   message: { readonly id: string; readonly body: string },

@@ -47,12 +47,12 @@ describe('what is sent', () => {
     [{ next: 41, last: 40 }, []],
     [{ next: 16, last: 40, replay: { until: 24, resumeAt: 40 } }, [16, 24, 40]],
     [{ next: 16, last: 32, replay: { until: 24, resumeAt: 33 } }, [16, 24]],
-  ])('from %j is %j', (place, expected) =>
-    expect(positions(deliverable(place, webhookEvents))).toEqual(expected),
+  ])('from %j is %j', (cursor, expected) =>
+    expect(positions(deliverable(cursor, webhookEvents))).toEqual(expected),
   );
 
   test('is all there is, once and in order, however it is acknowledged one by one', () => {
-    const place = fc
+    const cursor = fc
       .record({
         next: fc.nat(45),
         last: fc.nat(45),
@@ -66,7 +66,7 @@ describe('what is sent', () => {
           : { next, last },
       );
     fc.assert(
-      fc.property(place, (start) => {
+      fc.property(cursor, (start) => {
         const expected = positions(deliverable(start, webhookEvents));
         const sent: number[] = [];
         let present = start;
@@ -91,6 +91,6 @@ describe('what is sent', () => {
 });
 
 test('where nothing is left to send again, the queue goes on behind all it had sent before', () => {
-  const place = { next: 8, last: 10, replay: { until: 24, resumeAt: 33 } };
-  expect(afterAcknowledged(place, 24, undefined)).toEqual({ next: 33, last: 10 });
+  const cursor = { next: 8, last: 10, replay: { until: 24, resumeAt: 33 } };
+  expect(afterAcknowledged(cursor, 24, undefined)).toEqual({ next: 33, last: 10 });
 });

@@ -2,9 +2,9 @@
 // once more. Time, chance and what came back are values.
 import { laterBy, type Instant } from '../../clock.ts';
 
-/** Where a queue stands. Positions order the notices of its aggregate. */
+/** Where a queue stands. Positions order the webhook events of its aggregate. */
 export type QueueCursor = {
-  /** Of the first notice that is not acknowledged. */
+  /** Of the first webhook event that is not acknowledged. */
   readonly next: number;
   /** Of the last one there is. */
   readonly last: number;
@@ -21,11 +21,10 @@ export const usualDelaysSeconds: readonly number[] = [
 ];
 
 const jitterShare = 0.2;
-const retryAfterMostMs = 3_600_000;
+const maxRetryAfterMs = 3_600_000;
 
 export type Failure = {
   readonly what: string;
-  /** What the receiver asked for in Retry-After. */
   readonly retryAfterMs?: number;
 };
 
@@ -41,7 +40,7 @@ export function afterFailure(
   }
   // Never before its time, at most a fifth later.
   const delayMs = delaySeconds * 1_000 * (1 + jitterShare * at.chance);
-  const askedMs = Math.min(failure.retryAfterMs ?? 0, retryAfterMostMs);
+  const askedMs = Math.min(failure.retryAfterMs ?? 0, maxRetryAfterMs);
   return { retry: laterBy(at.now, Math.ceil(Math.max(delayMs, askedMs))) };
 }
 
@@ -58,11 +57,11 @@ export function deliverable<Sendable extends { readonly position: number }>(
 
 /** The queue when what was at `sent` is acknowledged, or, with nothing sendable left, when all of it is passed over. */
 export function afterAcknowledged(
-  place: QueueCursor,
+  cursor: QueueCursor,
   sent: number,
   following: number | undefined,
 ): QueueCursor {
-  const { last, replay } = place;
+  const { last, replay } = cursor;
   const isReplay = replay !== undefined && sent < replay.resumeAt;
   if (following === undefined) {
     const end = Math.max(sent, replay ? Math.max(replay.resumeAt - 1, last) : last);

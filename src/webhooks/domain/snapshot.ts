@@ -8,7 +8,6 @@ export function snapshotBefore(snapshot: string, before: bigint): string {
   return `${earliest(xmin)}:${earliest(xmax)}:${running.filter((number) => number < before).join(',')}`;
 }
 
-/** Whether a transaction had finished by then. */
 export function shows(snapshot: string, transaction: bigint): boolean {
   const { xmin, xmax, running } = parsed(snapshot);
   return transaction < xmin || (transaction < xmax && !running.includes(transaction));

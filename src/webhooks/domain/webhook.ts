@@ -7,14 +7,14 @@ import { accept, refuse, type Outcome } from '../../refusal.ts';
 export type Webhook = {
   readonly id: string;
   readonly partyId: string;
-  readonly topic: Topic['name'];
+  /** The name of one, perhaps of one that only a newer version of the program has. */
+  readonly topic: string;
   readonly owner: Owner;
   readonly eventTypes: readonly string[];
   readonly url: string;
   readonly createdAt: Instant;
 };
 
-/** What everybody may see of a key version of keys. */
 export type PublishedKey = {
   readonly keyVersion: number;
   /** For Content-Signature. */
@@ -76,9 +76,9 @@ export function keysAt<Key extends { readonly signsFrom: Instant; readonly keyVe
   return { current, next, previous, signing, retired: before.filter((key) => key !== previous) };
 }
 
-export const longestNoticeHours = 24 * 30;
+export const maxNoticeHours = 24 * 30;
 /** Also when it should be at once: by then every node knows the key, and nobody signs with one that is not shown. */
-const noticeLeastMs = 5 * 60_000;
+const minNoticeMs = 5 * 60_000;
 
 /** A key of its own follows the newest one, unless one is on its way already. */
 export function decideRotate(
@@ -89,7 +89,7 @@ export function decideRotate(
   const { current, next, retired } = keysAt(keys, now);
   const stillOverlaps = keys.length - retired.length > 1;
   if (next || stillOverlaps) return refuse('webhookRotationInProgress');
-  const noticeMs = Math.max(noticeLeastMs, afterHours * 3_600_000);
+  const noticeMs = Math.max(minNoticeMs, afterHours * 3_600_000);
   return accept({ keyVersion: current.keyVersion + 1, signsFrom: laterBy(now, noticeMs) });
 }
 

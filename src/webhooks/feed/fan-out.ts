@@ -8,13 +8,13 @@ import { findWebhooks, type StoredWebhook } from '../registration/webhooks.store
 import { matches } from '../domain/webhook.ts';
 
 /** Told of each aggregate whose log cannot be understood. */
-type Complain = (aggregateId: string, error: unknown) => void;
+type ReportUnreadable = (aggregateId: string, error: unknown) => void;
 
 export function fanOutOnce(
   db: Database,
   topics: readonly Topic[],
   now: Instant,
-  reportUnreadable: Complain,
+  reportUnreadable: ReportUnreadable,
 ): Promise<{ moved: number; more: boolean } | undefined> {
   return pollOnce(db, now, async (events, tx) => {
     const partyIds = [...new Set(events.map(({ partyId }) => partyId))];
@@ -56,9 +56,9 @@ function movesOf(
       for (const { webhook, createdSnapshot } of webhooks) {
         if (webhook.partyId !== event.partyId || webhook.topic !== topic.name) continue;
         if (shows(createdSnapshot, event.writtenIn) || !matches(webhook, owners)) continue;
-        types.forEach((type, place) => {
+        types.forEach((type, index) => {
           if (!webhook.eventTypes.includes(type)) return;
-          const position = positionOf({ sequence: event.sequence, place });
+          const position = positionOf({ sequence: event.sequence, index });
           const known = moves.get(webhook.id);
           moves.set(webhook.id, {
             aggregate_id: event.aggregateId,

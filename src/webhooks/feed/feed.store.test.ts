@@ -229,7 +229,7 @@ test('a log that was written in another PostgreSQL is noticed, and can be made a
   });
   await expect(look()).rejects.toThrow(ClusterMismatch);
   expect(await resetCursor(db.database)).toBeGreaterThan(0);
-  expect((await feedState(db.database)).isForeign).toBe(false);
+  expect((await feedState(db.database)).isMismatch).toBe(false);
   expect(await look()).toEqual([]);
   await writeNow('b', 1);
   expect(await look()).toEqual(['b1']);
@@ -246,7 +246,7 @@ test('a foreign log stays one when the numbers of this server have passed those 
   await expect(look()).rejects.toThrow(ClusterMismatch);
   for (let number = 0; number < 10; number++) await writeNow(`e${number}-`, 1);
   await expect(look()).rejects.toThrow(ClusterMismatch);
-  expect((await feedState(db.database)).isForeign).toBe(true);
+  expect((await feedState(db.database)).isMismatch).toBe(true);
   await resetCursor(db.database);
   expect(await look()).toEqual([]);
 });

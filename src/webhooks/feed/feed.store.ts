@@ -3,7 +3,8 @@
 // moves the queues in the same transaction, so that nothing is lost or told twice when it dies.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { statement } from '../../platform/database/statement.ts';
+import { anything, list } from '../../platform/database/codec.ts';
+import { statement, stored } from '../../platform/database/statement.ts';
 import { snapshotBefore, transactionsBetween } from '../domain/snapshot.ts';
 
 const lockFeed = statement({
@@ -13,8 +14,8 @@ const lockFeed = statement({
   text: 'select seen, mismatch_since from webhook_feed for update skip locked',
 });
 
-const markForeign = statement({
-  name: 'mark_foreign_log',
+const markMismatch = statement({
+  name: 'mark_cluster_mismatch',
   parameters: { now: 'timestamptz' },
   row: {},
   text: 'update webhook_feed set mismatch_since = :now where mismatch_since is null',
@@ -23,8 +24,8 @@ const markForeign = statement({
 const readFeed = statement({
   name: 'read_webhook_feed',
   parameters: {},
-  row: { is_foreign: 'bool', oldest: 'timestamptz?' },
-  text: `select mismatch_since is not null as is_foreign,
+  row: { is_mismatch: 'bool', oldest: 'timestamptz?' },
+  text: `select mismatch_since is not null as is_mismatch,
            (select created_at from event
             where written_in >= pg_snapshot_xmin(seen::pg_snapshot)
               and not pg_visible_in_snapshot(written_in, seen::pg_snapshot)
@@ -47,6 +48,9 @@ const readNow = statement({
   text: 'select pg_current_snapshot()::text as snapshot',
 });
 
+/** Of every module; its topic reads them. */
+const facts = list(anything);
+
 /**
  * At least one row. Beside what was found first, everything else that is new of the same aggregates, so that no later event
  * of an aggregate comes before an earlier one. The first event says whose the aggregate is.
@@ -64,8 +68,8 @@ const readNewEvents = statement({
     party_id: 'text?',
     sequence: 'int4?',
     written_in: 'text?',
-    facts: 'json?',
-    first_facts: 'json?',
+    facts: stored('json?', facts),
+    first_facts: stored('json?', facts),
   },
   text: `
     with found as materialized (
@@ -127,7 +131,6 @@ export type NewEvent = {
 
 export type NewEvents = {
   readonly events: readonly NewEvent[];
-  /** From where to look the next time. */
   readonly seen: string;
   readonly more: boolean;
 };
@@ -170,8 +173,8 @@ export async function newEvents(
               partyId: row.party_id ?? '',
               sequence: row.sequence ?? 0,
               writtenIn: BigInt(row.written_in ?? 0),
-              facts: row.facts as unknown[],
-              firstFacts: row.first_facts as unknown[],
+              facts: row.facts ?? [],
+              firstFacts: row.first_facts ?? [],
             },
           ],
     ),
@@ -207,7 +210,7 @@ export async function pollOnce(
   now: Instant,
   route: (events: readonly NewEvent[], tx: Database) => Promise<readonly QueueMove[]>,
 ): Promise<{ moved: number; more: boolean } | undefined> {
-  const looking = db.transaction(async (tx) => {
+  const polling = db.transaction(async (tx) => {
     const [feed] = await tx.run(lockFeed, {});
     if (!feed) return undefined;
     if (feed.mismatch_since !== null) throw new ClusterMismatch();
@@ -218,14 +221,14 @@ export async function pollOnce(
     if (isWorthIt) await tx.run(moveFeed, { seen });
     return { moved: queues.length, more };
   });
-  return looking.catch(async (error: unknown) => {
-    if (error instanceof ClusterMismatch) await db.run(markForeign, { now });
+  return polling.catch(async (error: unknown) => {
+    if (error instanceof ClusterMismatch) await db.run(markMismatch, { now });
     throw error;
   });
 }
 
 /** How the look at the log stands: whether it is stopped, and of when the oldest event is that was not looked at. */
-export async function feedState(db: Database): Promise<{ isForeign: boolean; oldest: Instant | undefined }> {
+export async function feedState(db: Database): Promise<{ isMismatch: boolean; oldest: Instant | undefined }> {
   const [row] = await db.run(readFeed, {});
-  return { isForeign: row?.is_foreign ?? false, oldest: row?.oldest ?? undefined };
+  return { isMismatch: row?.is_mismatch ?? false, oldest: row?.oldest ?? undefined };
 }

@@ -9,7 +9,8 @@ import {
 } from '../../platform/events/domain/topic.ts';
 
 /** Events of an aggregate that take their numbers from one base. */
-export const eventsOfChunk = 64;
+const eventsPerChunk = 64;
+export const positionsPerChunk = eventsPerChunk * maxWebhookEventsPerEvent;
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** The id receivers know a notice by. It follows from what it is about, so that it is the same whenever it is asked for. */
@@ -25,23 +26,21 @@ export function messageIdOf(aggregateId: string, position: number): string {
 }
 
 export function chunkOf(sequence: number): number {
-  return Math.floor(sequence / eventsOfChunk);
+  return Math.floor(sequence / eventsPerChunk);
 }
 
 /** A number below 2^53, unlike any other, rising within its aggregate. */
 function eventNumber(base: bigint, position: number): number {
-  const room = eventsOfChunk * maxWebhookEventsPerEvent;
-  return Number(base) * room + (position % room);
+  return Number(base) * positionsPerChunk + (position % positionsPerChunk);
 }
 
-/** The very bytes that are sent. */
-export function bodyOf(topic: Topic, notice: WebhookEvent, base: bigint): string {
+export function bodyOf(topic: Topic, event: WebhookEvent, base: bigint): string {
   return JSON.stringify({
-    eventID: eventIdOf(topic, notice, base),
-    occuredAt: notice.happenedAt,
+    eventID: eventIdOf(topic, event, base),
+    occuredAt: event.happenedAt,
     topic: topic.payloadTopic,
-    eventType: notice.eventType,
-    ...notice.members,
+    eventType: event.eventType,
+    ...event.members,
   });
 }
 
@@ -64,18 +63,18 @@ function numberOfTest(): number {
   return randomBytes(6).readUIntBE(0, 6) % 2 ** 47;
 }
 
-/** By the number it has among all, or as text by its place in its aggregate. */
+/** By the number it has among all, or as text by its position in its aggregate. */
 export function eventIdOf(
   { eventId }: Pick<Topic, 'eventId'>,
-  notice: Pick<WebhookEvent, 'sequence' | 'place'>,
+  event: Pick<WebhookEvent, 'sequence' | 'index'>,
   base: bigint,
 ): number | string {
   switch (eventId) {
     case 'number':
-      return eventNumber(base, positionOf(notice));
+      return eventNumber(base, positionOf(event));
     case 'sequence':
-      return String(notice.sequence);
+      return String(event.sequence);
     case 'position':
-      return String(positionOf(notice));
+      return String(positionOf(event));
   }
 }

@@ -2,7 +2,8 @@
 // or for another attempt, finds the bytes of the first.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { statement } from '../../platform/database/statement.ts';
+import { anything, list, recordOf, text } from '../../platform/database/codec.ts';
+import { statement, stored } from '../../platform/database/statement.ts';
 import {
   positionOf,
   type LoggedEvent,
@@ -29,17 +30,17 @@ const readLogs = statement({
     aggregate: 'text',
     sequence: 'int4',
     created_at: 'timestamptz',
-    facts: 'json',
+    facts: stored('json', list(anything)),
     base: 'int8?',
-    bodies: 'json?',
+    bodies: stored('json?', recordOf(text)),
   },
   text: `
-    select event.aggregate_id, event.aggregate, event.sequence, event.created_at, event.facts, series.base,
+    select event.aggregate_id, event.aggregate, event.sequence, event.created_at, event.facts, numbers.base,
       (select json_object_agg(position, body) from webhook_message as message
        where message.aggregate_id = event.aggregate_id
          and position between event.sequence * 8 and event.sequence * 8 + 7) as bodies
-    from event left join webhook_event_number as series
-      on series.aggregate_id = event.aggregate_id and series.chunk = event.sequence / 64
+    from event left join webhook_event_number as numbers
+      on numbers.aggregate_id = event.aggregate_id and numbers.chunk = event.sequence / 64
     where event.aggregate_id in (select json_array_elements_text(:aggregate_ids))
     order by event.aggregate_id, event.sequence`,
 });
@@ -48,13 +49,13 @@ const readLogs = statement({
  * Numbers for what has none. They run with the clock, 8192 to the second, and never back: after a restored backup none is
  * given a second time.
  */
-const makeSeries = statement({
+const makeEventNumbers = statement({
   name: 'make_webhook_event_numbers',
   parameters: { wanted: 'json' },
   row: { aggregate_id: 'text', chunk: 'int4', base: 'int8' },
   text: `
     with wanted as (
-      select aggregate_id, chunk, row_number() over (order by aggregate_id, chunk) as place
+      select aggregate_id, chunk, row_number() over (order by aggregate_id, chunk) as ordinal
       from json_to_recordset(:wanted) as wanted (aggregate_id text, chunk int)
     ), counted as (
       update webhook_event_number_counter
@@ -63,12 +64,12 @@ const makeSeries = statement({
       returning last_base - (select count(*) from wanted) as first_base
     )
     insert into webhook_event_number (aggregate_id, chunk, base)
-    select aggregate_id, chunk, first_base + place from wanted, counted
+    select aggregate_id, chunk, first_base + ordinal from wanted, counted
     on conflict do nothing
     returning aggregate_id, chunk, base`,
 });
 
-const readSeries = statement({
+const readEventNumbers = statement({
   name: 'read_webhook_event_numbers',
   parameters: { wanted: 'json' },
   row: { aggregate_id: 'text', chunk: 'int4', base: 'int8' },
@@ -97,10 +98,10 @@ type Logged = LoggedEvent<unknown> & {
   readonly bodies: Readonly<Record<string, string>>;
 };
 
-type Wanted = { readonly topic: Topic['name']; readonly aggregateId: string };
-
 /** Which of an aggregate's notices somebody wants to send now. */
-export type Selection = Wanted & {
+export type Selection = {
+  readonly aggregateId: string;
+  readonly topic: string;
   readonly select: (webhookEvents: readonly Sendable[]) => readonly Sendable[];
 };
 export type Sendable = WebhookEvent & { readonly position: number };
@@ -125,22 +126,19 @@ export async function messagesFor(
       return undefined;
     }
   });
-  const bases = await basesFor(
-    db,
-    chosen.flatMap((one) => (one ? [one] : [])),
-  );
+  const readable = chosen.filter((one) => one !== undefined);
+  const bases = await basesFor(db, readable);
   const bodies = new Map<string, string>();
   const missing = new Map<string, { aggregate_id: string; position: number; body: string }>();
-  for (const one of chosen) {
-    for (const notice of one?.webhookEvents ?? []) {
-      const name = `${one?.aggregateId} ${notice.position}`;
-      const known = one?.log.find(({ sequence }) => sequence === notice.sequence)?.bodies[notice.position];
-      const base = bases.get(`${one?.aggregateId} ${chunkOf(notice.sequence)}`);
+  for (const { aggregateId, topic, log, webhookEvents } of readable) {
+    for (const event of webhookEvents) {
+      const { sequence, position } = event;
+      const name = `${aggregateId} ${position}`;
+      const known = log.find((logged) => logged.sequence === sequence)?.bodies[position];
+      const base = bases.get(`${aggregateId} ${chunkOf(sequence)}`);
       if (known !== undefined) bodies.set(name, known);
-      else if (one && base !== undefined) {
-        const body = bodyOf(one.topic, notice, base);
-        missing.set(name, { aggregate_id: one.aggregateId, position: notice.position, body });
-      }
+      else if (base !== undefined)
+        missing.set(name, { aggregate_id: aggregateId, position, body: bodyOf(topic, event, base) });
     }
   }
   if (missing.size > 0) {
@@ -148,9 +146,9 @@ export async function messagesFor(
     for (const { aggregate_id, position, body } of fixed) bodies.set(`${aggregate_id} ${position}`, body);
   }
   return chosen.map((one) => {
-    const messages = one?.webhookEvents.flatMap((notice) => {
-      const body = bodies.get(`${one.aggregateId} ${notice.position}`);
-      return body === undefined ? [] : [messageOf(one.aggregateId, notice, body)];
+    const messages = one?.webhookEvents.flatMap((event) => {
+      const body = bodies.get(`${one.aggregateId} ${event.position}`);
+      return body === undefined ? [] : [messageOf(one.aggregateId, event, body)];
     });
     return messages?.length === one?.webhookEvents.length ? messages : undefined;
   });
@@ -168,7 +166,7 @@ function chosenOf(selection: Selection, log: readonly Logged[], topics: readonly
   if (!topic) throw new Error(`there is no topic ${selection.topic}`);
   const webhookEvents = topic
     .webhookEventsOf(log)
-    .map((notice) => ({ ...notice, position: positionOf(notice) }));
+    .map((event) => ({ ...event, position: positionOf(event) }));
   return { aggregateId: selection.aggregateId, topic, log, webhookEvents: selection.select(webhookEvents) };
 }
 
@@ -181,9 +179,9 @@ async function logsOf(db: Database, ids: readonly string[]): Promise<Map<string,
       aggregate: row.aggregate,
       sequence: row.sequence,
       createdAt: row.created_at,
-      facts: row.facts as unknown[],
+      facts: row.facts,
       base: row.base,
-      bodies: (row.bodies ?? {}) as Record<string, string>,
+      bodies: row.bodies ?? {},
     });
   }
   return logs;
@@ -208,13 +206,13 @@ async function basesFor(db: Database, chosen: readonly Chosen[]): Promise<Map<st
       missing.delete(`${aggregate_id} ${chunk}`);
     }
   };
-  if (missing.size > 0) keep(await db.run(makeSeries, { wanted: [...missing.values()] }));
+  if (missing.size > 0) keep(await db.run(makeEventNumbers, { wanted: [...missing.values()] }));
   // What somebody else made in the same moment.
-  if (missing.size > 0) keep(await db.run(readSeries, { wanted: [...missing.values()] }));
+  if (missing.size > 0) keep(await db.run(readEventNumbers, { wanted: [...missing.values()] }));
   return bases;
 }
 
-function messageOf(aggregateId: string, notice: Sendable, body: string): Message {
-  const { position, registeredType, eventType, happenedAt } = notice;
+function messageOf(aggregateId: string, event: Sendable, body: string): Message {
+  const { position, registeredType, eventType, happenedAt } = event;
   return { position, id: messageIdOf(aggregateId, position), registeredType, eventType, happenedAt, body };
 }

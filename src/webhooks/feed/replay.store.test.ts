@@ -11,7 +11,7 @@ import { factsOfInvoice, writeInvoices } from '../../../test/support/database/se
 import { epochMsOf, instantAt } from '../../clock.ts';
 import { invoicesTopic } from '../../payments/webhook-events.ts';
 import { rewind } from './replay.store.ts';
-import type { Answer } from '../delivery/http-sender.ts';
+import type { PostResponse } from '../delivery/http-sender.ts';
 import type { Webhook } from '../domain/webhook.ts';
 
 let world: CourierWorld;
@@ -26,7 +26,7 @@ const replayAll = (webhook: Webhook) =>
   rewind(world.db.database, webhook, invoicesTopic, world.allTime(), refuse);
 
 const typesOf = (arrivals: readonly Arrival[]) => arrivals.map(({ eventType }) => eventType);
-const timedOut: Answer = { came: 'nothing', why: 'timeout' };
+const timedOut: PostResponse = { kind: 'nothing', why: 'timeout' };
 
 test.each([
   { what: 'is delivered', answer: delivered, lastFailure: null },

@@ -2,9 +2,10 @@
 // it ends, and go on where they were. What waits is not overtaken, and what was parked is taken up.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { statement } from '../../platform/database/statement.ts';
+import { anything, list } from '../../platform/database/codec.ts';
+import { statement, stored } from '../../platform/database/statement.ts';
 import { maxWebhookEventsPerEvent, type Topic } from '../../platform/events/domain/topic.ts';
-import { eventsOfChunk } from './message.ts';
+import { positionsPerChunk } from './message.ts';
 import { createdSnapshotOf } from '../registration/webhooks.store.ts';
 import { matches, type Webhook } from '../domain/webhook.ts';
 
@@ -24,8 +25,8 @@ const readStretch = statement({
     first_sequence: 'int4',
     last_sequence: 'int4',
     newest_sequence: 'int4?',
-    first_facts: 'json',
-    facts: 'json',
+    first_facts: stored('json', list(anything)),
+    facts: stored('json', list(list(anything))),
   },
   // The newest is the newest that nobody will be told of by himself: what was looked at, or was there before the webhook.
   // The rest comes by itself, and must not be counted as told already.
@@ -78,10 +79,10 @@ const rewindQueues = statement({
 
 const readCursor = statement({
   name: 'read_replay_cursor',
-  parameters: { party_id: 'text', base: 'int8', place: 'int4' },
+  parameters: { party_id: 'text', base: 'int8', index: 'int4' },
   row: { created_at: 'timestamptz' },
-  text: `select created_at from webhook_event_number as series
-         join event on event.aggregate_id = series.aggregate_id and event.sequence = series.chunk * 64 + :place
+  text: `select created_at from webhook_event_number as numbers
+         join event on event.aggregate_id = numbers.aggregate_id and event.sequence = numbers.chunk * 64 + :index
          where base = :base and party_id = :party_id`,
 });
 
@@ -111,8 +112,8 @@ export async function rewind(
       const { aggregate_id, first_sequence, last_sequence, newest_sequence } = row;
       if (newest_sequence === null || newest_sequence < first_sequence) return [];
       try {
-        if (!matches(webhook, topic.ownersOf(row.first_facts as unknown[]))) return [];
-        const types = (row.facts as unknown[][]).flatMap((facts) => topic.typesOf(facts));
+        if (!matches(webhook, topic.ownersOf(row.first_facts))) return [];
+        const types = row.facts.flatMap((facts) => topic.typesOf(facts));
         if (!types.some((type) => webhook.eventTypes.includes(type))) return [];
       } catch (error) {
         reportUnreadable(aggregate_id, error);
@@ -137,10 +138,9 @@ export async function timeOfEvent(
   partyId: string,
   eventId: number,
 ): Promise<Instant | undefined> {
-  const room = eventsOfChunk * maxWebhookEventsPerEvent;
-  const base = BigInt(Math.floor(eventId / room));
-  const place = Math.floor((eventId % room) / maxWebhookEventsPerEvent);
-  const [row] = await db.run(readCursor, { party_id: partyId, base, place });
+  const base = BigInt(Math.floor(eventId / positionsPerChunk));
+  const index = Math.floor((eventId % positionsPerChunk) / maxWebhookEventsPerEvent);
+  const [row] = await db.run(readCursor, { party_id: partyId, base, index });
   return row?.created_at;
 }
 

@@ -2,7 +2,7 @@
 // queue anew, which begins there.
 import { purgeOf } from '../../platform/database/purge.ts';
 
-export const restingQueues = purgeOf({
+export const idleQueues = purgeOf({
   table: 'webhook_queue',
   keys: ['aggregate_id', 'webhook_id'],
   isOver: `old.wake_at is null and old.stuck_at is null and old.resume_at is null and old.next_position > old.last_position

@@ -1,16 +1,17 @@
 // What becomes of what is told: how each queue stands, every attempt, and what its owner can do: try it out, take up what
 // was parked, send a stretch of time again, change the keys. For webhooks of shops and of identities alike.
 import { Type, type Static } from 'typebox';
-import { parseInstant, type Clock } from '../../clock.ts';
+import { parseInstant } from '../../clock.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime, EntityID } from '../../platform/http/schemas.ts';
-import { placeOf, type Topic } from '../../platform/events/domain/topic.ts';
+import { eventAt, type Topic } from '../../platform/events/domain/topic.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { failureOf } from '../delivery/delivery-worker.ts';
 import { postTo } from '../delivery/sign-message.ts';
 import {
   attemptsOf,
   queuesOf,
+  queueStates,
   resume,
   type AttemptCursor,
   type AttemptRow,
@@ -20,12 +21,10 @@ import { withKeyPairs } from '../registration/key-pair-pool.ts';
 import { eventIdOf, messageIdOf, testBodyOf } from '../feed/message.ts';
 import { rewind, timeOfEvent } from '../feed/replay.store.ts';
 import { findWebhook, storeNextKey } from '../registration/webhooks.store.ts';
-import { decideRotate, keysAt, longestNoticeHours } from '../domain/webhook.ts';
+import { decideRotate, keysAt, maxNoticeHours } from '../domain/webhook.ts';
 import { keysBody, keyMembers, signingSecret, WebhookPath } from '../registration/schema.ts';
 import { defined } from '../../defined.ts';
-import type { Database } from '../../platform/database/database.ts';
-import type { WebhookOperations } from '../webhooks.ts';
-import type { Ids } from '../../ids.ts';
+import type { WebhookDeps } from '../webhooks.ts';
 
 const maxPage = 1_000;
 const limit = Type.Integer({
@@ -41,7 +40,7 @@ const objectID = {
 const QueueSchema = Type.Object(
   {
     objectID,
-    state: Type.Enum(['waiting', 'failing', 'parked', 'done'], {
+    state: Type.Enum([...queueStates], {
       description:
         '`failing`: the latest attempt failed, there will be another. `parked`: there will be none.',
     }),
@@ -102,12 +101,12 @@ export const listWebhookQueues = endpoint({
   query: Type.Object({
     limit,
     after: Type.Optional(EntityID),
-    state: Type.Optional(Type.Enum(['waiting', 'failing', 'parked', 'done'])),
+    state: Type.Optional(Type.Enum([...queueStates])),
   }),
   status: 200,
   response: Type.Array(QueueSchema),
   errors: ['webhookNotFound'],
-  handle: async ({ caller, params, query }, { db }: { db: Database }) => {
+  handle: async ({ caller, params, query }, { db }: WebhookDeps<'db'>) => {
     if (!(await findWebhook(db, caller.partyId, params.webhookID))) return refuse('webhookNotFound');
     const { state, after } = query;
     const rows = await queuesOf(db, params.webhookID, {
@@ -137,10 +136,7 @@ export const listWebhookAttempts = endpoint({
   status: 200,
   response: Type.Array(AttemptSchema),
   errors: ['webhookNotFound'],
-  handle: async (
-    { caller, params, query },
-    { db, webhooks }: { db: Database; webhooks: WebhookOperations },
-  ) => {
+  handle: async ({ caller, params, query }, { db, webhooks }: WebhookDeps<'db' | 'webhooks'>) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     const topic = webhooks.topics.find(({ name }) => name === stored?.webhook.topic);
     if (!topic) return refuse('webhookNotFound');
@@ -175,7 +171,7 @@ export const testWebhook = endpoint({
   ignoresIdempotencyKey: true,
   handle: async (
     { caller, params, now },
-    { clock, ids, webhooks }: { clock: Clock; ids: Ids; webhooks: WebhookOperations },
+    { clock, ids, webhooks }: WebhookDeps<'clock' | 'ids' | 'webhooks'>,
   ) => {
     const target = await webhooks.targetOf(params.webhookID);
     if (target?.webhook.partyId !== caller.partyId) return refuse('webhookNotFound');
@@ -191,7 +187,7 @@ export const testWebhook = endpoint({
     return accept({
       delivered: failure === undefined,
       durationMs: Math.round(performance.now() - startedMs),
-      ...(response.came === 'status' ? { status: response.status } : {}),
+      ...(response.kind === 'status' ? { status: response.status } : {}),
       ...defined({ failure }),
     });
   },
@@ -215,7 +211,7 @@ export const resumeWebhook = endpoint({
   ignoresIdempotencyKey: true,
   handle: async (
     { caller, params, body },
-    { db, clock, webhooks }: { db: Database; clock: Clock; webhooks: WebhookOperations },
+    { db, clock, webhooks }: WebhookDeps<'db' | 'clock' | 'webhooks'>,
   ) => {
     if (!(await findWebhook(db, caller.partyId, params.webhookID))) return refuse('webhookNotFound');
     const queues = await resume(db, params.webhookID, clock.now(), body.objectID);
@@ -261,7 +257,7 @@ export const replayWebhook = endpoint({
   ignoresIdempotencyKey: true,
   handle: async (
     { caller, params, body, now },
-    { db, clock, webhooks }: { db: Database; clock: Clock; webhooks: WebhookOperations },
+    { db, clock, webhooks }: WebhookDeps<'db' | 'clock' | 'webhooks'>,
   ) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     const topic = webhooks.topics.find(({ name }) => name === stored?.webhook.topic);
@@ -298,7 +294,7 @@ export const rotateWebhookKeys = endpoint({
     '`previousSigningPublicKey`.',
   params: WebhookPath,
   body: Type.Object(
-    { afterHours: Type.Optional(Type.Integer({ minimum: 0, maximum: longestNoticeHours, default: 24 })) },
+    { afterHours: Type.Optional(Type.Integer({ minimum: 0, maximum: maxNoticeHours, default: 24 })) },
     { title: 'WebhookRotationParams' },
   ),
   bodyExample: { afterHours: 24 },
@@ -308,7 +304,7 @@ export const rotateWebhookKeys = endpoint({
   prepare: withKeyPairs,
   handle: async (
     { caller, params, body },
-    { db, clock, webhooks }: { db: Database; clock: Clock; webhooks: WebhookOperations },
+    { db, clock, webhooks }: WebhookDeps<'db' | 'clock' | 'webhooks'>,
     pairs,
   ) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
@@ -328,7 +324,7 @@ export const rotateWebhookKeys = endpoint({
 function queueBody(row: QueueRow): Static<typeof QueueSchema> {
   return {
     objectID: row.aggregate_id,
-    state: row.state as Static<typeof QueueSchema>['state'],
+    state: row.state,
     failures: row.attempts,
     ...defined({
       lastFailure: row.last_failure,
@@ -341,7 +337,7 @@ function queueBody(row: QueueRow): Static<typeof QueueSchema> {
 
 function attemptBody(row: AttemptRow, topic: Topic): Static<typeof AttemptSchema> {
   const position = Number(row.position);
-  const eventID = row.base === null ? undefined : eventIdOf(topic, placeOf(position), row.base);
+  const eventID = row.base === null ? undefined : eventIdOf(topic, eventAt(position), row.base);
   return {
     id: attemptId(row),
     objectID: row.aggregate_id,

@@ -33,7 +33,7 @@ test('what a node has in hand is not resumed, whatever its clock says', async ()
   second.deliveryWorker.wake();
   await second.deliveryWorker.whenIdle();
   expect(second.arrivals).toEqual([]);
-  for (const { answer } of first.arrivals) answer({ came: 'nothing', why: 'timeout' });
+  for (const { answer } of first.arrivals) answer({ kind: 'nothing', why: 'timeout' });
   await first.deliveryWorker.whenIdle();
   // Once it waits for its next attempt it is nobody's.
   expect(await resume(world.db.database, '1', world.clock.now())).toBe(1);

@@ -2,13 +2,16 @@
 // to them: taken up again, swept away.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { statement, type Values } from '../../platform/database/statement.ts';
+import { oneOf } from '../../platform/database/codec.ts';
+import { waitingWebhooks } from '../delivery/queues.store.ts';
+import { statement, stored, type Values } from '../../platform/database/statement.ts';
 
-export type QueueState = 'waiting' | 'failing' | 'parked' | 'done';
+export const queueStates = ['waiting', 'failing', 'parked', 'done'] as const;
+export type QueueState = (typeof queueStates)[number];
 
 const queueRow = {
   aggregate_id: 'text',
-  state: 'text',
+  state: stored('text', oneOf(...queueStates)),
   attempts: 'int4',
   last_failure: 'text?',
   waiting_since: 'timestamptz?',
@@ -65,8 +68,8 @@ const readAttempts = statement({
   },
   row: attemptRow,
   text: `select aggregate_id, position, attempt, event_type, attempted_at, duration_ms, status, failure,
-           (select base from webhook_event_number as series
-            where series.aggregate_id = attempted.aggregate_id and chunk = position / 8 / 64) as base
+           (select base from webhook_event_number as numbers
+            where numbers.aggregate_id = attempted.aggregate_id and chunk = position / 8 / 64) as base
          from webhook_attempt as attempted
          where webhook_id = :webhook_id and (:aggregate_id is null or aggregate_id = :aggregate_id)
            and (:before is null or attempted_at < :before)
@@ -102,13 +105,7 @@ const readLags = statement({
   row: { webhook_id: 'text', oldest: 'timestamptz' },
   // One probe for each webhook with something to send.
   text: `
-    with recursive waiting as (
-      (select webhook_id from webhook_queue where wake_at is not null order by webhook_id limit 1)
-      union all
-      select (select queue.webhook_id from webhook_queue as queue
-              where queue.wake_at is not null and queue.webhook_id > waiting.webhook_id order by queue.webhook_id limit 1)
-      from waiting where waiting.webhook_id is not null
-    )
+    with recursive ${waitingWebhooks}
     select waiting.webhook_id, lagging.waiting_since as oldest
     from waiting join webhook on webhook.webhook_id = waiting.webhook_id
     cross join lateral (
@@ -127,8 +124,8 @@ const countParked = statement({
          where stuck_at is not null and exists (select from webhook where webhook.webhook_id = webhook_queue.webhook_id)`,
 });
 
-const sweepQueues = statement({
-  name: 'sweep_webhook_queues',
+const purgeQueues = statement({
+  name: 'purge_webhook_queues',
   parameters: { limit: 'int4' },
   row: { aggregate_id: 'text' },
   text: `
@@ -138,8 +135,8 @@ const sweepQueues = statement({
     returning aggregate_id`,
 });
 
-const sweepAttempts = statement({
-  name: 'sweep_webhook_attempts',
+const purgeAttempts = statement({
+  name: 'purge_webhook_attempts',
   parameters: { before: 'timestamptz', limit: 'int4' },
   row: { webhook_id: 'text' },
   text: `delete from webhook_attempt as attempt using (
@@ -153,8 +150,8 @@ const sweepAttempts = statement({
 });
 
 /** What still waits for somebody is kept, however old. */
-const sweepMessages = statement({
-  name: 'sweep_webhook_messages',
+const purgeMessages = statement({
+  name: 'purge_webhook_messages',
   parameters: { before: 'timestamptz', limit: 'int4' },
   row: { aggregate_id: 'text' },
   text: `delete from webhook_message as message using (
@@ -227,12 +224,12 @@ export async function parkedQueues(db: Database): Promise<number> {
 }
 
 /** Away with what belongs to nobody any more, and with what is too old. In portions, so that nothing waits for it. */
-export async function sweep(db: Database, before: Instant): Promise<void> {
+export async function purgeWebhooks(db: Database, before: Instant): Promise<void> {
   const limit = queuesAtOnce;
-  const sweeps = [
-    () => db.run(sweepQueues, { limit }),
-    () => db.run(sweepAttempts, { before, limit }),
-    () => db.run(sweepMessages, { before, limit }),
+  const purges = [
+    () => db.run(purgeQueues, { limit }),
+    () => db.run(purgeAttempts, { before, limit }),
+    () => db.run(purgeMessages, { before, limit }),
   ];
-  for (const one of sweeps) while ((await one()).length === limit);
+  for (const one of purges) while ((await one()).length === limit);
 }

@@ -183,14 +183,14 @@ describe('a connection in live mode', () => {
     ['2606:4700::1111', 'fd00::1'],
   ])('to a name that leads to %s is refused', async (...addresses) => {
     const response = await post(`https://shop.example:${port}/`, leadingTo(...addresses));
-    expect(response).toEqual({ came: 'nothing', why: 'ADDRESS_REFUSED' });
+    expect(response).toEqual({ kind: 'nothing', why: 'ADDRESS_REFUSED' });
   });
 
   test.each(['127.0.0.1', '127.1', '2130706433', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0', 'localhost'])(
     'to %s is refused',
     async (host) => {
       const response = await post(`https://${host}:${port}/`, systemDnsLookup);
-      expect(response).toEqual({ came: 'nothing', why: 'ADDRESS_REFUSED' });
+      expect(response).toEqual({ kind: 'nothing', why: 'ADDRESS_REFUSED' });
     },
   );
 
@@ -207,7 +207,7 @@ describe('a connection in live mode', () => {
 
   test('is refused without https, wherever it leads', async () => {
     const response = await post(`http://shop.example:${port}/`, leadingTo('8.8.8.8'));
-    expect(response).toEqual({ came: 'nothing', why: 'ADDRESS_REFUSED' });
+    expect(response).toEqual({ kind: 'nothing', why: 'ADDRESS_REFUSED' });
   });
 
   test('goes to the very address that was checked, by one look at the name', async () => {

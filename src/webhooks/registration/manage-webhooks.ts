@@ -2,10 +2,10 @@
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { urlProblem } from './address-guard.ts';
 import { withKeyPairs } from './key-pair-pool.ts';
-import { findWebhook, findWebhooks, removeWebhook, storeNewWebhook } from './webhooks.store.ts';
-import { decideCreate, isOfShop, webhookIdOf, type Webhook } from '../domain/webhook.ts';
+import { register } from './register.ts';
+import { findWebhook, findWebhooks, removeWebhook } from './webhooks.store.ts';
+import { isOfShop } from '../domain/webhook.ts';
 import {
   NewWebhook,
   webhookBody,
@@ -14,12 +14,8 @@ import {
   WebhookPath,
   WebhookSchema,
 } from './schema.ts';
-import { defined } from '../../defined.ts';
-import type { Database } from '../../platform/database/database.ts';
-import type { Clock } from '../../clock.ts';
-import type { Ids } from '../../ids.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
-import type { WebhookOperations } from '../webhooks.ts';
+import type { WebhookDeps } from '../webhooks.ts';
 
 export const createWebhook = endpoint({
   operation: 'createWebhook',
@@ -39,35 +35,19 @@ export const createWebhook = endpoint({
   prepare: withKeyPairs,
   handle: async (
     { caller, body, now },
-    {
-      db,
-      clock,
-      ids,
-      merchants,
-      webhooks,
-    }: { db: Database; clock: Clock; ids: Ids; merchants: Merchants; webhooks: WebhookOperations },
+    deps: WebhookDeps<'db' | 'clock' | 'ids' | 'webhooks'> & { readonly merchants: Merchants },
     pairs,
   ) => {
     const { partyId } = caller;
     if (body.partyID !== undefined && body.partyID !== partyId) return refuse('invalidPartyID');
     const { topic, shopID, eventTypes } = body.scope;
-    if (!(await merchants.shop(partyId, shopID))) return refuse('invalidShopID');
-    const id = webhookIdOf(ids.next());
+    if (!(await deps.merchants.shop(partyId, shopID))) return refuse('invalidShopID');
     const owner = { id: shopID };
-    const wanted: Webhook = { id, partyId, topic, owner, eventTypes, url: body.url, createdAt: now };
-    const problem = urlProblem(body.url, webhooks.rule);
-    const existing = await findWebhooks(db, [partyId]);
-    const decision = decideCreate(wanted, {
-      topic: webhooks.topics.find(({ name }) => name === topic),
-      existing: existing.filter(({ webhook }) => isOfShop(webhook) && webhook.owner.id === shopID).length,
-      ...defined({ urlProblem: problem }),
-    });
-    if (!decision.ok) return decision;
-    const signsFrom = clock.now();
-    const { keys, sharedSecret } = webhooks.encryptKeys(id, pairs.take(), { keyVersion: 1, signsFrom });
-    if (!(await storeNewWebhook(db, decision.value, keys))) return refuse('webhookLimitExceeded');
-    const stored = { webhook: decision.value, keys: [keys] };
-    return accept({ ...webhookBody(stored, signsFrom), signingSecret: sharedSecret });
+    const wanted = { partyId, topic, owner, eventTypes, url: body.url, createdAt: now };
+    const registered = await register(deps, pairs, wanted);
+    if (!registered.ok) return registered;
+    const { stored, at, signingSecret } = registered.value;
+    return accept({ ...webhookBody(stored, at), signingSecret });
   },
 });
 
@@ -81,7 +61,7 @@ export const listWebhooks = endpoint({
   status: 200,
   response: Type.Array(WebhookSchema),
   errors: [],
-  handle: async ({ caller }, { db, clock }: { db: Database; clock: Clock }) => {
+  handle: async ({ caller }, { db, clock }: WebhookDeps<'db' | 'clock'>) => {
     const stored = await findWebhooks(db, [caller.partyId]);
     return accept(
       stored.filter(({ webhook }) => isOfShop(webhook)).map((one) => webhookBody(one, clock.now())),
@@ -100,7 +80,7 @@ export const getWebhook = endpoint({
   status: 200,
   response: WebhookSchema,
   errors: ['webhookNotFound'],
-  handle: async ({ caller, params }, { db, clock }: { db: Database; clock: Clock }) => {
+  handle: async ({ caller, params }, { db, clock }: WebhookDeps<'db' | 'clock'>) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     if (!stored || !isOfShop(stored.webhook)) return refuse('webhookNotFound');
     return accept(webhookBody(stored, clock.now()));
@@ -118,7 +98,7 @@ export const deleteWebhook = endpoint({
   params: WebhookPath,
   status: 204,
   errors: ['webhookNotFound'],
-  handle: async ({ caller, params }, { db, webhooks }: { db: Database; webhooks: WebhookOperations }) => {
+  handle: async ({ caller, params }, { db, webhooks }: WebhookDeps<'db' | 'webhooks'>) => {
     const stored = await findWebhook(db, caller.partyId, params.webhookID);
     if (!stored || !isOfShop(stored.webhook)) return refuse('webhookNotFound');
     if (!(await removeWebhook(db, caller.partyId, params.webhookID))) return refuse('webhookNotFound');

@@ -1,6 +1,7 @@
 // Webhooks as the API shows them.
 import { Type, type Static } from 'typebox';
 import type { Instant } from '../../clock.ts';
+import { defined } from '../../defined.ts';
 import { DateTime, EntityID } from '../../platform/http/schemas.ts';
 import { keysAt, topicsOfShop, type PublishedKey, type Webhook } from '../domain/webhook.ts';
 
@@ -100,18 +101,12 @@ export function keysBody(
   return {
     publicKey: current.publicKey,
     signingPublicKey: current.signingPublicKey,
-    ...(next
-      ? {
-          nextPublicKey: next.publicKey,
-          nextSigningPublicKey: next.signingPublicKey,
-          nextKeyFrom: next.signsFrom,
-        }
-      : {}),
-    ...(previous
-      ? {
-          previousPublicKey: previous.publicKey,
-          previousSigningPublicKey: previous.signingPublicKey,
-        }
-      : {}),
+    ...defined({
+      nextPublicKey: next?.publicKey,
+      nextSigningPublicKey: next?.signingPublicKey,
+      nextKeyFrom: next?.signsFrom,
+      previousPublicKey: previous?.publicKey,
+      previousSigningPublicKey: previous?.signingPublicKey,
+    }),
   };
 }

@@ -1,20 +1,14 @@
 // Webhooks of identities: made, listed, read, deleted, with the manners of the wallets' side. What becomes of them is asked
 // where that of the others is.
 import { Type, type Static } from 'typebox';
-import type { Instant, Clock } from '../../clock.ts';
+import type { Instant } from '../../clock.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { EntityID } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { urlProblem } from './address-guard.ts';
 import { withKeyPairs } from './key-pair-pool.ts';
-import {
-  findWebhook,
-  findWebhooks,
-  removeWebhook,
-  storeNewWebhook,
-  type StoredWebhook,
-} from './webhooks.store.ts';
-import { decideCreate, isOfShop, webhookIdOf, type Webhook } from '../domain/webhook.ts';
+import { register } from './register.ts';
+import { findWebhook, findWebhooks, removeWebhook, type StoredWebhook } from './webhooks.store.ts';
+import { isOfShop } from '../domain/webhook.ts';
 import {
   eventTypes,
   keyMembers,
@@ -25,9 +19,7 @@ import {
   type WebhookWithKeys,
 } from './schema.ts';
 import { defined } from '../../defined.ts';
-import type { Database } from '../../platform/database/database.ts';
-import type { Ids } from '../../ids.ts';
-import type { WebhookOperations } from '../webhooks.ts';
+import type { WebhookDeps } from '../webhooks.ts';
 
 const Scope = Type.Object(
   {
@@ -80,36 +72,22 @@ export const createWalletWebhook = endpoint({
   response: NewWalletWebhook,
   errors: ['noSuchIdentity', 'noSuchWallet', 'tooManyWalletWebhooks'],
   prepare: withKeyPairs,
-  handle: async (
-    { caller, body, now },
-    { db, clock, ids, webhooks }: { db: Database; clock: Clock; ids: Ids; webhooks: WebhookOperations },
-    pairs,
-  ) => {
+  handle: async ({ caller, body, now }, deps: WebhookDeps<'db' | 'clock' | 'ids' | 'webhooks'>, pairs) => {
     const { partyId } = caller;
-    const { topic, walletID, eventTypes: wanted } = body.scope;
+    const { topic, walletID, eventTypes: wantedTypes } = body.scope;
     if (walletID !== undefined && topic !== 'WithdrawalsTopic')
       return refuse('invalidRequest', { message: 'scope.walletID: only withdrawals have one' });
     const owner = { id: body.identityID, ...defined({ part: walletID }) };
-    const missing = await webhooks.missingScope(db, partyId, owner);
+    const missing = await deps.webhooks.missingScope(deps.db, partyId, owner);
     if (missing) return refuse(missing);
-    const id = webhookIdOf(ids.next());
-    const webhook: Webhook = { id, partyId, topic, owner, eventTypes: wanted, url: body.url, createdAt: now };
-    const problem = urlProblem(body.url, webhooks.rule);
-    const existing = await findWebhooks(db, [partyId]);
-    const decision = decideCreate(webhook, {
-      topic: webhooks.topics.find(({ name }) => name === topic),
-      existing: existing.filter((one) => isOf(one, body.identityID)).length,
-      ...defined({ urlProblem: problem }),
-    });
-    if (!decision.ok)
-      return decision.refusal.code === 'webhookLimitExceeded'
-        ? refuse('tooManyWalletWebhooks')
-        : refuse('invalidRequest', { message: decision.refusal.message ?? 'Invalid request' });
-    const signsFrom = clock.now();
-    const { keys, sharedSecret } = webhooks.encryptKeys(id, pairs.take(), { keyVersion: 1, signsFrom });
-    if (!(await storeNewWebhook(db, decision.value, keys))) return refuse('tooManyWalletWebhooks');
-    const stored = { webhook: decision.value, keys: [keys] };
-    return accept({ ...bodyOf(stored, signsFrom), signingSecret: sharedSecret });
+    const wanted = { partyId, topic, owner, eventTypes: wantedTypes, url: body.url, createdAt: now };
+    const registered = await register(deps, pairs, wanted);
+    if (!registered.ok) {
+      const { code, message = 'Invalid request' } = registered.refusal;
+      return code === 'webhookLimitExceeded' ? refuse('tooManyWalletWebhooks') : refuse(code, { message });
+    }
+    const { stored, at, signingSecret: secret } = registered.value;
+    return accept({ ...bodyOf(stored, at), signingSecret: secret });
   },
 });
 
@@ -124,10 +102,7 @@ export const listWalletWebhooks = endpoint({
   status: 200,
   response: Type.Array(WalletWebhook),
   errors: ['noSuchIdentity'],
-  handle: async (
-    { caller, query },
-    { db, clock, webhooks }: { db: Database; clock: Clock; webhooks: WebhookOperations },
-  ) => {
+  handle: async ({ caller, query }, { db, clock, webhooks }: WebhookDeps<'db' | 'clock' | 'webhooks'>) => {
     if (await webhooks.missingScope(db, caller.partyId, { id: query.identityID }))
       return refuse('noSuchIdentity');
     const stored = await findWebhooks(db, [caller.partyId]);
@@ -150,7 +125,7 @@ export const getWalletWebhook = endpoint({
   errors: ['webhookNotFound', 'noSuchIdentity'],
   handle: async (
     { caller, params, query },
-    { db, clock, webhooks }: { db: Database; clock: Clock; webhooks: WebhookOperations },
+    { db, clock, webhooks }: WebhookDeps<'db' | 'clock' | 'webhooks'>,
   ) => {
     if (await webhooks.missingScope(db, caller.partyId, { id: query.identityID }))
       return refuse('noSuchIdentity');
@@ -171,10 +146,7 @@ export const deleteWalletWebhook = endpoint({
   query: OfIdentity,
   status: 204,
   errors: ['webhookNotFound', 'noSuchIdentity'],
-  handle: async (
-    { caller, params, query },
-    { db, webhooks }: { db: Database; webhooks: WebhookOperations },
-  ) => {
+  handle: async ({ caller, params, query }, { db, webhooks }: WebhookDeps<'db' | 'webhooks'>) => {
     const { partyId } = caller;
     if (await webhooks.missingScope(db, partyId, { id: query.identityID })) return refuse('noSuchIdentity');
     const stored = await findWebhook(db, partyId, params.webhookID);

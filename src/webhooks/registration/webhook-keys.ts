@@ -1,7 +1,7 @@
 // A webhook's keys: encrypted with the keyring for the database, opened again to sign. Of each key version there is an RSA
 // pair for Content-Signature, an Ed25519 pair and a shared secret for the Standard Webhooks headers.
 import { createPrivateKey, randomBytes, type KeyObject } from 'node:crypto';
-import type { Instant } from '../../clock.ts';
+import { object, text } from '../../platform/database/codec.ts';
 import type { Keyring } from '../../platform/keys/keyring.ts';
 import { decrypt, encrypt } from '../../platform/keys/master-key.ts';
 import type { KeyPairs } from './key-pair-pool.ts';
@@ -14,20 +14,19 @@ export type EncryptedKeys = PublishedKey & {
 };
 
 const secretBytes = 32;
+const privateKeys = object<Record<'rsa' | 'ed25519' | 'secret', string>>({
+  rsa: text,
+  ed25519: text,
+  secret: text,
+});
 
 /** The shared secret is in the answer alone; it can never be read again. */
-export type EncryptKeys = (
-  webhookId: string,
-  pairs: KeyPairs,
-  key: { keyVersion: number; signsFrom: Instant },
-) => { keys: EncryptedKeys; sharedSecret: string };
-
 export function encryptKeys(
   keyring: Keyring,
   webhookId: string,
   { rsa, ed25519 }: KeyPairs,
-  { keyVersion, signsFrom }: { keyVersion: number; signsFrom: Instant },
-): ReturnType<EncryptKeys> {
+  { keyVersion, signsFrom }: Pick<PublishedKey, 'keyVersion' | 'signsFrom'>,
+): { keys: EncryptedKeys; sharedSecret: string } {
   const secret = randomBytes(secretBytes);
   const plain = JSON.stringify({
     rsa: derOf(rsa.privateKey),
@@ -56,7 +55,7 @@ export async function decryptKeys(
   const key = await keyring.find('webhook_key', keys.ciphertextKeyVersion);
   if (!key) throw new Error(`the keys of webhook ${webhookId} cannot be opened`);
   const plain = decrypt(key.secret, keys.ciphertext, contextOf(webhookId, keys.keyVersion)).toString();
-  const { rsa, ed25519, secret } = JSON.parse(plain) as Record<'rsa' | 'ed25519' | 'secret', string>;
+  const { rsa, ed25519, secret } = privateKeys.read(JSON.parse(plain));
   return { rsa: fromDer(rsa), ed25519: fromDer(ed25519), secret: Buffer.from(secret, 'base64') };
 }
 

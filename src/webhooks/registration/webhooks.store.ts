@@ -1,6 +1,8 @@
 // Webhooks and their keys in SQL.
 import type { Database } from '../../platform/database/database.ts';
-import { statement, type Values } from '../../platform/database/statement.ts';
+import { columnList, parameterList } from '../../platform/database/columns.ts';
+import { mapped, text } from '../../platform/database/codec.ts';
+import { statement, stored, type Values } from '../../platform/database/statement.ts';
 import type { EncryptedKeys } from './webhook-keys.ts';
 import { maxWebhooks, type Webhook } from '../domain/webhook.ts';
 import { defined } from '../../defined.ts';
@@ -9,9 +11,14 @@ export type StoredWebhook = {
   readonly webhook: Webhook;
   /** A snapshot: what it shows had happened when the webhook was made. The rest is told. */
   readonly createdSnapshot: string;
-  /** Oldest first. */
   readonly keys: readonly EncryptedKeys[];
 };
+
+/** Names in one text, with spaces between them. */
+const spaced = mapped(text, {
+  read: (names): readonly string[] => names.split(' '),
+  write: (names) => names.join(' '),
+});
 
 const columns = {
   webhook_id: 'text',
@@ -19,11 +26,10 @@ const columns = {
   topic: 'text',
   owner_id: 'text',
   wallet_id: 'text?',
-  event_types: 'text',
+  event_types: stored('text', spaced),
   url: 'text',
   created_at: 'timestamptz',
 } as const;
-const columnList = Object.keys(columns).join(', ');
 
 const keyColumns = {
   key_version: 'int4',
@@ -33,14 +39,12 @@ const keyColumns = {
   ciphertext_key_version: 'int4',
   signs_from: 'timestamptz',
 } as const;
-const keyColumnList = Object.keys(keyColumns).join(', ');
 
 /** Made by an earlier version it has no snapshot, and is told what later transactions than its own wrote. */
 export const createdSnapshotOf = (row: string): string =>
   `coalesce(${row}.created_snapshot, format('%1$s:%1$s:', ${row}.written_in::text::numeric + 1))`;
 const readColumns = { ...columns, created_snapshot: 'text', ...keyColumns } as const;
-/** A row for each key. */
-const readColumnList = `${columnList}, ${createdSnapshotOf('webhook')} as created_snapshot, ${keyColumnList}`;
+const readColumnList = `${columnList(columns)}, ${createdSnapshotOf('webhook')} as created_snapshot, ${columnList(keyColumns)}`;
 
 const readWebhooksOfParties = statement({
   name: 'read_webhooks_of_parties',
@@ -73,17 +77,13 @@ const insertWebhook = statement({
   row: { webhook_id: 'text' },
   text: `
     with made as (
-      insert into webhook (${columnList})
-      select ${Object.keys(columns)
-        .map((name) => `:${name}`)
-        .join(', ')}
+      insert into webhook (${columnList(columns)})
+      select ${parameterList(columns)}
       where (select count(*) from webhook where party_id = :party_id and owner_id = :owner_id) < :limit
       returning webhook_id
     ), keyed as (
-      insert into webhook_key (webhook_id, ${keyColumnList})
-      select webhook_id, ${Object.keys(keyColumns)
-        .map((name) => `:${name}`)
-        .join(', ')} from made
+      insert into webhook_key (webhook_id, ${columnList(keyColumns)})
+      select webhook_id, ${parameterList(keyColumns)} from made
     )
     select webhook_id from made`,
 });
@@ -108,10 +108,8 @@ const insertNextKey = statement({
   row: { key_version: 'int4' },
   text: `
     with made as (
-      insert into webhook_key (webhook_id, ${keyColumnList})
-      select webhook_id, ${Object.keys(keyColumns)
-        .map((name) => `:${name}`)
-        .join(', ')} from webhook where webhook_id = :webhook_id
+      insert into webhook_key (webhook_id, ${columnList(keyColumns)})
+      select webhook_id, ${parameterList(keyColumns)} from webhook where webhook_id = :webhook_id
       on conflict do nothing returning key_version
     ), gone as (
       delete from webhook_key
@@ -131,7 +129,7 @@ export async function storeNewWebhook(db: Database, webhook: Webhook, key: Encry
       topic: webhook.topic,
       owner_id: owner.id,
       wallet_id: owner.part ?? null,
-      event_types: webhook.eventTypes.join(' '),
+      event_types: webhook.eventTypes,
       url: webhook.url,
       created_at: webhook.createdAt,
       ...keyRow(key),
@@ -145,7 +143,6 @@ export async function findWebhooks(db: Pick<Database, 'run'>, partyIds: string[]
   return storedFromRows(await db.run(readWebhooksOfParties, { party_ids: partyIds }));
 }
 
-/** Whosever it is. */
 export async function loadWebhook(
   db: Pick<Database, 'run'>,
   webhookId: string,
@@ -206,9 +203,9 @@ function storedFromRow(row: Values<typeof readColumns>): Omit<StoredWebhook, 'ke
     webhook: {
       id: row.webhook_id,
       partyId: row.party_id,
-      topic: row.topic as Webhook['topic'],
+      topic: row.topic,
       owner: { id: row.owner_id, ...defined({ part: row.wallet_id }) },
-      eventTypes: row.event_types.split(' '),
+      eventTypes: row.event_types,
       url: row.url,
       createdAt: row.created_at,
     },

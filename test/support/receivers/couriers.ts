@@ -7,20 +7,20 @@ import { invoicesTopic } from '../../../src/payments/webhook-events.ts';
 import { openDeliveryWorker, type DeliveryWorker } from '../../../src/webhooks/delivery/delivery-worker.ts';
 import { usualDelaysSeconds } from '../../../src/webhooks/domain/queue-rules.ts';
 import { fanOutOnce } from '../../../src/webhooks/feed/fan-out.ts';
-import type { Answer, Post } from '../../../src/webhooks/delivery/http-sender.ts';
+import type { PostResponse, Post } from '../../../src/webhooks/delivery/http-sender.ts';
 import type { Webhook } from '../../../src/webhooks/domain/webhook.ts';
 import { instantAt } from '../../../src/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../database/test-database.ts';
 import { testClock } from '../service/test-service.ts';
 
-export const delivered: Answer = { came: 'status', status: 200 };
+export const delivered: PostResponse = { kind: 'status', status: 200 };
 
 export type Arrival = {
   readonly shop: string;
   readonly invoice: string;
   readonly eventType: string;
   readonly eventID: number;
-  readonly answer: (answer: Answer) => void;
+  readonly answer: (answer: PostResponse) => void;
 };
 export type TestNode = { readonly deliveryWorker: DeliveryWorker; readonly arrivals: Arrival[] };
 

@@ -1,21 +1,18 @@
-// What a room tells merchants about its aggregates, for whoever sends it: an event of the log becomes notices, each with the
-// state right after the fact it is about. Everything here follows from the log alone, so the same log gives the same
-// notices whenever and wherever it is asked.
+// What a module reports to merchants about its aggregates: an event of the log becomes webhook events, each with the state right
+// after its fact. They follow from the log alone, so that the same log always gives the same webhook events.
 import type { Instant } from '../../../clock.ts';
 
-/** A row of the log. */
 export type LoggedEvent<Fact> = {
   readonly sequence: number;
   readonly createdAt: Instant;
   readonly facts: readonly Fact[];
 };
 
-/** One thing a merchant is told. An event may have several; they are told in order. */
+/** One thing a merchant is sent. An event may have several; they are sent in order. */
 export type WebhookEvent = {
-  /** Of the event. */
   readonly sequence: number;
-  /** Among the notices of that event, from 0. */
-  readonly place: number;
+  /** Among the webhook events of that event, from 0. */
+  readonly index: number;
   /** The name it is subscribed by. */
   readonly registeredType: string;
   /** The name it bears itself; usually the same. */
@@ -25,41 +22,41 @@ export type WebhookEvent = {
   readonly members: Readonly<Record<string, unknown>>;
 };
 
-/** Who may subscribe to an aggregate's notices: a shop, or an identity, perhaps with one wallet of it. */
+/** Who may subscribe to an aggregate's webhook events: a shop, or an identity, perhaps with one wallet of it. */
 export type Owner = { readonly id: string; readonly part?: string };
 
 export type Topic = {
   /** As it is subscribed. */
   readonly name:
     'InvoicesTopic' | 'CustomersTopic' | 'RecurringTopic' | 'WithdrawalsTopic' | 'DestinationsTopic';
-  /** As it stands in the notices. */
+  /** As it stands in what is sent. */
   readonly payloadTopic: string;
   /** What the log calls the aggregate. */
   readonly aggregate: string;
   readonly eventTypes: readonly string[];
-  /** A number of its own for each notice; or as text the sequence of its event, or its position in the aggregate. */
+  /** A number of its own for each webhook event; or as text the sequence of its event, or its position in the aggregate. */
   readonly eventId: 'number' | 'sequence' | 'position';
-  /** The names the notices of an event are subscribed by, in order, from its facts alone. */
+  /** The names the webhook events of an event are subscribed by, in order, from its facts alone. */
   readonly typesOf: (facts: readonly unknown[]) => readonly string[];
   /** From the facts of the first event. */
   readonly ownersOf: (firstFacts: readonly unknown[]) => readonly Owner[];
-  /** All notices of a log that is given from its beginning, in order. */
+  /** All webhook events of a log that is given from its beginning, in order. */
   readonly webhookEventsOf: (log: readonly LoggedEvent<unknown>[]) => readonly WebhookEvent[];
 };
 
 export const maxWebhookEventsPerEvent = 8;
 
-/** Orders the notices of one aggregate. */
-export function positionOf({ sequence, place }: { sequence: number; place: number }): number {
-  if (place >= maxWebhookEventsPerEvent)
-    throw new Error(`an event has more than ${maxWebhookEventsPerEvent} notices`);
-  return sequence * maxWebhookEventsPerEvent + place;
+/** Orders the webhook events of one aggregate. */
+export function positionOf({ sequence, index }: { sequence: number; index: number }): number {
+  if (index >= maxWebhookEventsPerEvent)
+    throw new Error(`an event has more than ${maxWebhookEventsPerEvent} webhook events`);
+  return sequence * maxWebhookEventsPerEvent + index;
 }
 
-export function placeOf(position: number): { sequence: number; place: number } {
+export function eventAt(position: number): { sequence: number; index: number } {
   return {
     sequence: Math.floor(position / maxWebhookEventsPerEvent),
-    place: position % maxWebhookEventsPerEvent,
+    index: position % maxWebhookEventsPerEvent,
   };
 }
 

@@ -13,7 +13,6 @@ export function apiFamilyOf(path: string): ApiFamily {
   return /^\/(wallet|payres)\/v0(\/|$)/.test(path) ? 'wallets' : 'processing';
 }
 
-/** How long an X-Request-ID may be. */
 export const maxRequestIdCharacters: Readonly<Record<ApiFamily, number>> = { processing: 40, wallets: 128 };
 
 export function errorResponse(side: ApiFamily, refusal: Refusal<ErrorCode>): StoredResponse {
@@ -25,7 +24,7 @@ export function errorResponse(side: ApiFamily, refusal: Refusal<ErrorCode>): Sto
   if (side === 'processing') return { status, body: JSON.stringify({ ...named, ...details, message }) };
   if (status === 404) return { status, body: '' };
   if (status !== 400) return { status, body: JSON.stringify({ ...named, ...details, message }) };
-  const errorType = 'errorType' in entry ? entry.errorType : 'SchemaViolated';
+  const { errorType = 'SchemaViolated' } = entry;
   return { status, body: JSON.stringify({ ...named, errorType, ...details, description: message }) };
 }
 

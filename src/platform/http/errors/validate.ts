@@ -8,7 +8,6 @@ import { parseInstant } from '../../../clock.ts';
 // One meaning of date-time everywhere: what the schema accepts is exactly what the business can read.
 Format.Set('date-time', (text) => parseInstant(text) !== undefined);
 
-/** What is wrong, and with what. */
 export type ValidationError = {
   readonly where: string;
   /** Of JSON Schema, or a word for what no schema says. */

@@ -9,7 +9,6 @@ import { assetPath } from '../../../asset-paths.ts';
 type Page = {
   readonly name: string;
   readonly contentSecurityPolicy: string;
-  /** Not in live mode. */
   readonly isForSandbox?: true;
 };
 export type ServedFile = {
@@ -19,27 +18,14 @@ export type ServedFile = {
   readonly gzipped: Buffer;
 };
 
+const policyWith = (more: string) =>
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+  `${more}form-action 'none'; base-uri 'none'; frame-ancestors 'none'`;
+
 const pages: readonly Page[] = [
-  {
-    name: 'docs',
-    contentSecurityPolicy:
-      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
-      "form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
-  },
-  {
-    name: 'demo',
-    contentSecurityPolicy:
-      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
-      "frame-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
-    isForSandbox: true,
-  },
-  {
-    name: 'mailbox',
-    contentSecurityPolicy:
-      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
-      "frame-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
-    isForSandbox: true,
-  },
+  { name: 'docs', contentSecurityPolicy: policyWith('') },
+  { name: 'demo', contentSecurityPolicy: policyWith("frame-src 'self'; "), isForSandbox: true },
+  { name: 'mailbox', contentSecurityPolicy: policyWith("frame-src 'self'; "), isForSandbox: true },
 ];
 
 /** A browser or a checker of links may ask for the head alone. */

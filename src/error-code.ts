@@ -1,0 +1,4 @@
+// The code by which Node, PostgreSQL and libraries tell their errors apart.
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
