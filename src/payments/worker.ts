@@ -6,6 +6,7 @@ import type { Database } from '../platform/database/database.ts';
 import { interpret, nextAction, type NextAction } from './domain/bank-actions.ts';
 import { operationIdOf, type Payment } from './domain/payment.ts';
 import { consentOver } from './domain/payment-failure.ts';
+import { seriesEffectsOf } from './domain/series-effects.ts';
 import { storeEvents, storeApprovedCharge } from './store/payment-changes.ts';
 import type { StoredPayment } from './store/rows.ts';
 import type { PreloadedEmail, PendingCharge } from '../recurring/store/charge-fragments.ts';
@@ -99,13 +100,13 @@ async function afterEvents(
   answer?: BankResponse,
   charge?: PendingCharge,
 ): Promise<StoredPayment | undefined> {
-  const facts = events.flat();
-  const success = await successOf({ db, recurring }, stored.payment, facts, { answer, charge }, now);
-  const inOne = success && (await storeApprovedCharge(db, stored, events, success.written, now));
-  if (inOne && success.payerEmail) sendPayerEmail(success.payerEmail, now);
-  const alsoWrite = seriesWriteOf(stored.payment, facts, answer, now, recurring);
+  const effects = seriesEffectsOf(stored.payment, events.flat(), answer);
+  const success = await successOf({ db, recurring }, stored.payment, effects, charge, now);
+  const inOne = success && (await storeApprovedCharge(db, stored, events, success, now));
+  if (inOne?.payerEmail) sendPayerEmail(inOne.payerEmail, now);
+  const alsoWrite = seriesWriteOf(stored.payment, effects, now, recurring);
   // Whoever was quicker has written what comes next, and does it.
-  const payment = inOne ?? (await storeEvents(db, stored, events, now, alsoWrite, true));
+  const payment = inOne?.payment ?? (await storeEvents(db, stored, events, now, alsoWrite, true));
   const continues = payment && ['reversing', 'capturing', 'cancelling'].includes(payment.state.name);
   return continues ? { payment, version: stored.version + 1 } : undefined;
 }

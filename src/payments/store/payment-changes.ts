@@ -14,7 +14,11 @@ import {
   recording,
   recordJournal,
 } from '../../platform/ledger/store/journals.ts';
-import { succeededCharge, type ApprovedCharge } from '../../recurring/store/charge-fragments.ts';
+import {
+  approvedCharge,
+  type ApprovedCharge,
+  type PreloadedEmail,
+} from '../../recurring/store/charge-fragments.ts';
 import { evolve, isInProgress, wakeOf, type Payment, type PaymentFact } from '../domain/payment.ts';
 import { failure, invoiceLogFact, type InvoiceLogFact } from './codec.ts';
 import { journalOf } from '../domain/postings.ts';
@@ -66,7 +70,8 @@ function changeText(more = '', first = ''): string {
       first
         ? `select case when exists (select from attempted) and changed.version is not null then changed.version
                 else version_conflict() end as version,
-             ${recordJournal('invoice_id')} as journal
+             ${recordJournal('invoice_id')} as journal,
+             (select recipient from posted) as recipient
            from held left join changed on true`
         : `select version, ${recordJournal('invoice_id')} as journal from changed`
     }`;
@@ -78,9 +83,9 @@ const changePayment = statement({ name: 'change_payment', parameters, row, text:
 /** Without a row the series has moved; where anything else has, the statement fails. */
 const changeChargedPayment = statement({
   name: 'change_charged_payment',
-  parameters: { ...parameters, ...succeededCharge.parameters },
-  row: { version: 'int4?', journal: 'text?' },
-  text: changeText('', `${succeededCharge.text}, `),
+  parameters: { ...parameters, ...approvedCharge.parameters },
+  row: { version: 'int4?', journal: 'text?', recipient: 'text?' },
+  text: changeText('', `${approvedCharge.text}, `),
 });
 
 const startRefund = statement({
@@ -162,24 +167,29 @@ export async function storeEvents(
 }
 
 /**
- * A charge of a series that was approved, with the series, in one statement. Undefined when one of them has been changed
- * since it was read, and nothing was written.
+ * A charge of a series that was approved, with the series and the receipt, in one statement. Undefined when one of them has been
+ * changed since it was read, and nothing was written.
  */
 export async function storeApprovedCharge(
   db: Database,
   stored: StoredPayment,
   events: readonly (readonly PaymentFact[])[],
-  success: ApprovedCharge['written'],
+  { written, payerEmail }: ApprovedCharge,
   now: Instant,
-): Promise<Payment | undefined> {
+): Promise<{ readonly payment: Payment; readonly payerEmail?: PreloadedEmail } | undefined> {
   const { payment, values, journal } = changeOf(stored, events, now, true);
   const rows = await recording(db, journal, () =>
-    db.run(changeChargedPayment, { ...values, ...success }),
+    db.run(changeChargedPayment, { ...values, ...written }),
   ).catch((error: unknown) => {
     if (isVersionConflict(error)) return [];
     throw error;
   });
-  return rows !== 'insufficient' && rows.length > 0 ? payment : undefined;
+  const [row] = rows === 'insufficient' ? [] : rows;
+  if (!row) return undefined;
+  const { recipient } = row;
+  return payerEmail && recipient !== null
+    ? { payment, payerEmail: { ...payerEmail, recipient } }
+    : { payment };
 }
 
 /** The shop's money is set aside for it, or it is refused. An external id that is taken fails the whole statement. */

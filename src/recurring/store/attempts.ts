@@ -4,16 +4,11 @@ import { instantFromDatabase, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement, type Values } from '../../platform/database/statement.ts';
 import type { Money } from '../../money.ts';
-import type { PendingCharge } from '../../recurring/store/charge-fragments.ts';
+import { endedCharge, endedChargeOf, type PendingCharge } from './charge-fragments.ts';
 import type { CardStop, ChargeHistory } from '../../retry-rules/domain/may-charge.ts';
-import type { Attempt, ChargeOutcome, PaymentRef, Stopped } from '../../recurring/domain/series.ts';
-import {
-  seriesColumns,
-  seriesFromRow,
-  settingsOfSeries,
-  type StoredSeries,
-} from '../../recurring/store/series.ts';
-import type { RecurringSettings } from '../../recurring/store/settings.ts';
+import type { Attempt, ChargeEnd, PaymentRef, Stopped } from '../domain/series.ts';
+import { mustBeHeld, seriesColumns, seriesFromRow, settingsOfSeries, type StoredSeries } from './series.ts';
+import type { RecurringSettings } from './settings.ts';
 import { defined } from '../../defined.ts';
 
 const stopColumns = { stopped_at: 'timestamptz?', stop_rule: 'text?', stop_pack: 'text?' } as const;
@@ -68,27 +63,13 @@ const readStandingRow = statement({
     where series_id = :series_id`,
 });
 
-/** Once: what has ended does not end again. */
-const endAttemptRow = statement({
-  name: 'end_series_attempt',
-  parameters: {
-    series_id: 'text',
-    invoice_id: 'text',
-    payment_id: 'text',
-    outcome: 'text',
-    ended_at: 'timestamptz',
-    network: 'text?',
-    code: 'text?',
-    advice: 'text?',
-    effect: 'text?',
-    rule: 'text?',
-    pack: 'text?',
-  },
-  row: {},
-  text: `update series_attempt
-         set outcome = :outcome, ended_at = :ended_at, network = :network, code = :code, advice = :advice,
-             effect = :effect, rule = :rule, pack = :pack
-         where series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id and outcome = 'pending'`,
+const endCharge = statement({
+  name: 'end_charge',
+  parameters: endedCharge.parameters,
+  row: { version: 'int4' },
+  text: `
+    with ${endedCharge.text}
+    select version from held where exists (select from attempted)`,
 });
 
 const readPendingAttempt = statement({
@@ -241,26 +222,14 @@ function attemptFrom(member: PaymentRef, row: Values<typeof readPendingAttempt.r
   };
 }
 
-export async function storeOutcome(
+/** By whoever holds the row of the series. */
+export async function storeChargeEnd(
   db: Database,
-  seriesId: string,
-  attempt: Attempt,
-  ending: ChargeOutcome,
-  decided: { readonly effect?: string; readonly rule?: string; readonly pack?: string },
+  charge: Pick<PendingCharge, 'stored' | 'attempt'>,
+  end: ChargeEnd,
   now: Instant,
 ): Promise<void> {
-  const isDeclined = ending.outcome === 'declined';
-  await db.run(endAttemptRow, {
-    ...memberColumns(seriesId, attempt),
-    outcome: ending.outcome,
-    ended_at: now,
-    network: isDeclined ? ending.network : null,
-    code: isDeclined ? ending.code : null,
-    advice: 'advice' in ending ? (ending.advice ?? null) : null,
-    effect: decided.effect ?? null,
-    rule: decided.rule ?? null,
-    pack: decided.pack ?? null,
-  });
+  mustBeHeld(charge.stored, await db.run(endCharge, endedChargeOf(charge, end, now)));
 }
 
 export async function storeDecline(
@@ -284,8 +253,7 @@ export async function storeDecline(
 
 export async function storeCardStop(
   db: Database,
-  { series, handles }: StoredSeries,
-  attempt: Attempt,
+  { stored: { series, handles }, attempt }: Pick<PendingCharge, 'stored' | 'attempt'>,
   stop: Stopped,
   now: Instant,
 ): Promise<void> {

@@ -59,34 +59,40 @@ const insertSeries = statement({
     select series_id from changed`,
 });
 
-const changeSeriesRow = statement({
-  name: 'change_series',
+/**
+ * The part of a statement that changes a series, with its facts: a row `held`, or none when it has moved since it was read. It is to
+ * be read before all other rows, which are locked after it. Its terms change with a consent alone: `terms` writes :series_terms.
+ */
+export const seriesChange = {
   parameters: {
     series_id: 'text',
-    version: 'int4',
-    status: 'text',
-    card_key: 'bytea',
-    card_token: 'text',
-    chain: 'text',
-    terms: 'json',
-    state: 'json',
-    changed_at: 'timestamptz',
-    wake_at: 'timestamptz?',
-    facts: 'json',
+    series_version: 'int4',
+    series_status: seriesColumns.status,
+    series_chain: 'text',
+    series_state: seriesColumns.state,
+    series_changed_at: 'timestamptz',
+    series_wake_at: 'timestamptz?',
+    series_facts: 'json',
   },
+  text: (terms: 'terms' | 'asTheyAre' = 'asTheyAre') => `held as (
+      update series
+      set version = version + 1, status = :series_status, chain = :series_chain, state = :series_state,
+          ${terms === 'terms' ? 'terms = :series_terms, ' : ''}changed_at = :series_changed_at, wake_at = :series_wake_at,
+          attempts = 0, stuck_at = null, stuck_reason = null
+      where series_id = :series_id and version = :series_version
+      returning series_id, party_id, terms, version, changed_at
+    ), noted as (
+      ${appendEvent('series', 'series_id', { from: 'held', facts: ':series_facts' })}
+    )`,
+} as const;
+
+const changeSeries = statement({
+  name: 'change_series',
+  parameters: { ...seriesChange.parameters, series_terms: seriesColumns.terms },
   row: { version: 'int4' },
   text: `
-    with changed as (
-      update series
-      set version = version + 1, status = :status, card_key = :card_key, card_token = :card_token, chain = :chain,
-          terms = :terms, state = :state, changed_at = :changed_at,
-          wake_at = :wake_at, attempts = 0, stuck_at = null, stuck_reason = null
-      where series_id = :series_id and version = :version
-      returning series_id, party_id, version, changed_at
-    ), logged as (
-      ${appendEvent('series', 'series_id')}
-    )
-    select version from changed`,
+    with ${seriesChange.text('terms')}
+    select version from held`,
 });
 
 const readSeries = statement({
@@ -140,19 +146,36 @@ export async function storeFacts(
   facts: readonly SeriesFact[],
   now: Instant,
 ): Promise<Series> {
-  const { series, row, wake_at } = changeOf(stored, facts, now);
-  const { party_id: _, shop_id: __, ...changed } = row;
-  const rows = await db.run(changeSeriesRow, { ...changed, wake_at, facts });
-  if (rows.length === 0) throw new Error(`series ${series.id} was changed by somebody who did not hold it`);
-  return series;
+  const { after, values } = changeOf(stored, facts, now);
+  mustBeHeld(after, await db.run(changeSeries, values));
+  return after.series;
 }
 
-/** The series after those facts, and its row, but for the version, which is the one it had. */
+export function mustBeHeld({ series }: StoredSeries, changed: readonly unknown[]): void {
+  if (changed.length === 0)
+    throw new Error(`series ${series.id} was changed by somebody who did not hold it`);
+}
+
+/** The series after those facts, and what is written of it. */
 export function changeOf(stored: StoredSeries, facts: readonly SeriesFact[], now: Instant) {
   const changedAt = latest(now, stored.changedAt);
+  const version = stored.version + 1;
   const series = facts.reduce((before, fact) => evolve(before, fact, changedAt), stored.series);
-  const chain = linkOf(stored.chain, { sequence: stored.version + 1, at: changedAt, facts });
-  return { series, row: rowOf({ ...stored, series, chain, changedAt }), wake_at: wakeOf(series) };
+  const chain = linkOf(stored.chain, { sequence: version, at: changedAt, facts });
+  const after: StoredSeries = { ...stored, series, version, chain, changedAt };
+  const { status, terms, state } = rowOf(after);
+  const values = {
+    series_id: series.id,
+    series_version: stored.version,
+    series_status: status,
+    series_chain: chain,
+    series_terms: terms,
+    series_state: state,
+    series_changed_at: changedAt,
+    series_wake_at: wakeOf(series),
+    series_facts: facts,
+  };
+  return { after, values };
 }
 
 export async function findSeries(db: Database, seriesId: string): Promise<StoredSeries | undefined> {
