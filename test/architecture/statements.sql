@@ -2895,7 +2895,7 @@ where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as sett
 exists (select from series_attempt where series_id = $1::text and outcome = 'pending') as is_pending,
 stop.stopped_at, stop.rule as stop_rule, stop.pack as stop_pack,
 ended.ended_at as charge_stopped_at, ended.rule as charge_rule, ended.pack as charge_pack,
-(select json_agg(json_build_array(attempted_at::text, coalesce(
+(select json_agg(json_build_object('at', attempted_at::text, 'isOfCharge', coalesce(
 by_merchant and decline.party_id = series.party_id and decline.shop_id = series.shop_id
 and currency = $2::text and amount_minor = $3::int8, false)) order by attempted_at)
 from card_decline as decline

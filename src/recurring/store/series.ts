@@ -2,13 +2,15 @@
 // held: two charges of one series at once wait for each other here.
 import { latest, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { statement, type Values } from '../../platform/database/statement.ts';
+import { list, oneOf } from '../../platform/database/codec.ts';
+import { statement, stored, type Values } from '../../platform/database/statement.ts';
 import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
 import { appendEvent } from '../../platform/events/log.ts';
 import { linkOf } from '../consent-bundle.ts';
 import { nextAdvanceNotice } from '../domain/advance-notices.ts';
 import { evolve, type CardRef, type Series, type SeriesFact } from '../domain/series.ts';
-import type { RecurringSettings } from './settings.ts';
+import { rowState, rowTerms, seriesFact, type RowTerms } from './codec.ts';
+import { settingsColumn, type RecurringSettings } from './settings.ts';
 import { defined } from '../../defined.ts';
 import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';
 
@@ -30,20 +32,21 @@ export const seriesColumns = {
   party_id: 'text',
   shop_id: 'text',
   version: 'int4',
-  status: 'text',
+  status: stored('text', oneOf('active', 'stopped', 'withdrawn')),
   card_key: 'bytea',
   card_token: 'text',
   chain: 'text',
-  terms: 'json',
-  state: 'json',
+  terms: stored('json', rowTerms),
+  state: stored('json', rowState),
   changed_at: 'timestamptz',
 } as const;
+const facts = stored('json', list(seriesFact));
 const columnList = Object.keys(seriesColumns).join(', ');
 
 /** Nothing when it was started before: then it goes on as it is. */
 const insertSeries = statement({
   name: 'insert_series',
-  parameters: { ...seriesColumns, wake_at: 'timestamptz?', facts: 'json' },
+  parameters: { ...seriesColumns, wake_at: 'timestamptz?', facts },
   row: { series_id: 'text' },
   text: `
     with changed as (
@@ -72,7 +75,7 @@ export const seriesChange = {
     series_state: seriesColumns.state,
     series_changed_at: 'timestamptz',
     series_wake_at: 'timestamptz?',
-    series_facts: 'json',
+    series_facts: facts,
   },
   text: (terms: 'terms' | 'asTheyAre' = 'asTheyAre') => `held as (
       update series
@@ -109,7 +112,7 @@ export const settingsOfSeries = `(select settings from recurring_settings as wis
 const readSeriesWithSettings = statement({
   name: 'read_series_with_settings',
   parameters: { series_id: 'text' },
-  row: { ...seriesColumns, settings: 'json?' },
+  row: { ...seriesColumns, settings: settingsColumn },
   text: `select ${columnList}, ${settingsOfSeries} from series where series_id = :series_id`,
 });
 
@@ -189,7 +192,7 @@ export async function findSeriesWithSettings(
 ): Promise<SeriesWithSettings | undefined> {
   const [row] = await db.run(readSeriesWithSettings, { series_id: seriesId });
   if (!row) return undefined;
-  return { series: seriesFromRow(row).series, settings: (row.settings ?? {}) as RecurringSettings };
+  return { series: seriesFromRow(row).series, settings: row.settings ?? {} };
 }
 
 /** Held until the transaction ends. */
@@ -206,10 +209,6 @@ function wakeOf(series: Series): Instant | null {
   return nextAdvanceNotice(series)?.at ?? null;
 }
 
-type Fixed = 'kind' | 'root' | 'rootNetworkTransactionId' | 'card' | 'mandate' | 'consentedAt' | 'endsAt';
-type TermsJson = Pick<Series, Fixed>;
-type StateJson = Omit<Series, Fixed | 'id' | 'partyId' | 'shopId'>;
-
 function rowOf({ series, version, handles, chain, changedAt }: StoredSeries): Values<typeof seriesColumns> {
   const {
     id,
@@ -222,9 +221,9 @@ function rowOf({ series, version, handles, chain, changedAt }: StoredSeries): Va
     mandate,
     consentedAt,
     endsAt,
-    ...rest
+    ...state
   } = series;
-  const terms: TermsJson = {
+  const terms: RowTerms = {
     kind,
     root,
     card,
@@ -232,13 +231,12 @@ function rowOf({ series, version, handles, chain, changedAt }: StoredSeries): Va
     consentedAt,
     ...defined({ rootNetworkTransactionId, endsAt }),
   };
-  const state: StateJson = rest;
   return {
     series_id: id,
     party_id: partyId,
     shop_id: shopId,
     version,
-    status: series.state.name,
+    status: state.state.name,
     card_key: handles.key,
     card_token: handles.token,
     chain,
@@ -249,9 +247,7 @@ function rowOf({ series, version, handles, chain, changedAt }: StoredSeries): Va
 }
 
 export function seriesFromRow(row: Values<typeof seriesColumns>): StoredSeries {
-  const terms = row.terms as TermsJson;
-  const state = row.state as StateJson;
-  const { series_id: id, party_id: partyId, shop_id: shopId } = row;
+  const { series_id: id, party_id: partyId, shop_id: shopId, terms, state } = row;
   return {
     version: row.version,
     handles: { token: row.card_token, key: row.card_key },
@@ -264,7 +260,7 @@ export function seriesFromRow(row: Values<typeof seriesColumns>): StoredSeries {
 const readLog = statement({
   name: 'read_series_events',
   parameters: { series_id: 'text', after: 'int4', limit: 'int4' },
-  row: { sequence: 'int4', created_at: 'timestamptz', facts: 'json' },
+  row: { sequence: 'int4', created_at: 'timestamptz', facts },
   text: `select sequence, created_at, facts from event
          where aggregate_id = :series_id and sequence > :after order by sequence limit :limit`,
 });
@@ -276,9 +272,5 @@ export async function readSeriesEvents(
   limit: number,
 ): Promise<LoggedEvent<SeriesFact>[]> {
   const rows = await db.run(readLog, { series_id: seriesId, after, limit });
-  return rows.map((row) => ({
-    sequence: row.sequence,
-    createdAt: row.created_at,
-    facts: row.facts as SeriesFact[],
-  }));
+  return rows.map(({ created_at: createdAt, ...event }) => ({ ...event, createdAt }));
 }
