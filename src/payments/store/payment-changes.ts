@@ -6,6 +6,8 @@ import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import { recordExternalId } from '../../platform/database/external-id.ts';
 import { statement, stored } from '../../platform/database/statement.ts';
 import { appendEvents, changedAt, eventsOf } from '../../platform/events/log.ts';
+import { currency } from '../../platform/database/codec.ts';
+import { refundStatus } from './refunds.ts';
 import { cart as cartCodec } from '../../invoices/store/codec.ts';
 import type { Journal } from '../../platform/ledger/domain/ledger.ts';
 import {
@@ -95,7 +97,7 @@ const startRefund = statement({
     refund_id: 'text',
     created_at: 'timestamptz',
     amount_minor: 'int8',
-    currency: 'text',
+    currency: stored('text', currency),
     fee_minor: 'int8',
     reason: 'text?',
     cart: stored('json?', cartCodec),
@@ -116,7 +118,12 @@ const startRefund = statement({
 
 const endRefund = statement({
   name: 'end_refund',
-  parameters: { ...parameters, refund_id: 'text', refund_status: 'text', failure: stored('json?', failure) },
+  parameters: {
+    ...parameters,
+    refund_id: 'text',
+    refund_status: refundStatus,
+    failure: stored('json?', failure),
+  },
   row,
   text: changeText(`, ended as (
       update refund set status = :refund_status, failure = :failure

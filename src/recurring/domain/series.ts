@@ -3,7 +3,7 @@
 // may-charge.ts. Pure.
 import type { PaymentSystem } from '../../cards/domain/card.ts';
 import { laterBy, type Instant } from '../../clock.ts';
-import type { Money } from '../../money.ts';
+import type { Currency, Money } from '../../money.ts';
 import type { Mandate } from './mandate.ts';
 import { seriesAt } from '../../retry-rules/domain/failures.ts';
 import {
@@ -125,7 +125,7 @@ export type SeriesFact =
   | ({
       readonly type: 'recurring_charge_started';
       readonly isRetry: boolean;
-      readonly amount?: { readonly minor: number; readonly currency: string };
+      readonly amount?: { readonly minor: number; readonly currency: Currency };
       /** The rule packs in force when it was allowed. */
       readonly packs: readonly string[];
       readonly warnings: readonly string[];

@@ -1,6 +1,7 @@
 // Series as JSON: their facts, what their rows keep of terms and state, and what shops want of them.
 import { paymentSystem } from '../../cards/store/codec.ts';
 import {
+  currency,
   flag,
   instant,
   list,
@@ -64,7 +65,7 @@ const mandate: Codec<Mandate> = object({
   payment: object({
     createdAt: instant,
     amountMinor: wholeNumber,
-    currency: text,
+    currency,
     reference: text,
     approvalCode: optional(text),
     eci: optional(text),
@@ -129,7 +130,7 @@ export const seriesFact: Codec<SeriesFact> = variants<SeriesFact, 'type'>('type'
   recurring_charge_started: {
     ...member,
     isRetry: flag,
-    amount: optional(object({ minor: wholeNumber, currency: text })),
+    amount: optional(object({ minor: wholeNumber, currency })),
     packs: list(text),
     warnings: list(text),
   },
