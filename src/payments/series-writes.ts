@@ -4,6 +4,7 @@ import type { Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Recurring } from '../recurring/port.ts';
+import type { PaymentRef } from '../recurring/domain/series.ts';
 import type { PendingCharge, ApprovedCharge } from '../recurring/store/charge-fragments.ts';
 import type { Approval, Payment } from './domain/payment.ts';
 import { approvedAlone, type SeriesEffect } from './domain/series-effects.ts';
@@ -35,7 +36,7 @@ async function write(
     case 'cardDeclined':
       return recurring.recordDecline(tx, { ...payment, ...member, token: effect.token }, now);
     case 'parentMade':
-      return parentMade(tx, payment, effect.approval, now, recurring);
+      return parentMade(tx, payment, member, effect.approval, now, recurring);
     case 'receiptOwed':
       return recurring.queueReceipt(tx, effect.seriesId, effect.receipt, now);
   }
@@ -59,22 +60,12 @@ export async function successOf(
 async function parentMade(
   tx: Database,
   payment: Payment,
+  member: PaymentRef,
   approval: Approval,
   now: Instant,
   recurring: Recurring,
 ): Promise<void> {
-  const {
-    payer,
-    invoiceId,
-    id: paymentId,
-    partyId,
-    shopId,
-    livemode,
-    recurrentTerms,
-    amount,
-    createdAt,
-  } = payment;
-  const member = { invoiceId, paymentId };
+  const { payer, partyId, shopId, livemode, recurrentTerms, amount, createdAt } = payment;
   if ('seriesId' in payer) return recurring.addParent(tx, payer.seriesId, member, now);
   const { ip, fingerprint, url } = payer.clientInfo;
   await recurring.start(
@@ -87,18 +78,8 @@ async function parentMade(
       card: { ...payer.card, token: payer.token },
       ...defined({ given: recurrentTerms }),
       evidence: {
-        payer: {
-          ip,
-          fingerprint,
-          ...defined({ page: url }),
-          contactInfo: payer.contactInfo,
-        },
-        payment: {
-          createdAt,
-          amountMinor: Number(amount.minor),
-          currency: amount.currency,
-          ...approval,
-        },
+        payer: { ip, fingerprint, ...defined({ page: url }), contactInfo: payer.contactInfo },
+        payment: { createdAt, amountMinor: Number(amount.minor), currency: amount.currency, ...approval },
       },
     },
     now,

@@ -121,6 +121,11 @@ async function ask(
   const bank = await deps.bankOf(payment);
   const { terminal } = payment;
   const authorisation = operationIdOf(payment, 'authorise');
+  const of = (operation: Parameters<typeof operationIdOf>[1]) => ({
+    operationId: operationIdOf(payment, operation),
+    terminal,
+    originalOperationId: authorisation,
+  });
   switch (next.do) {
     case 'authorise': {
       const { payer, deadline } = payment;
@@ -140,28 +145,11 @@ async function ask(
     case 'inquire':
       return bank.inquire(authorisation, terminal);
     case 'capture':
-      return bank.send({
-        kind: 'capture',
-        operationId: operationIdOf(payment, 'capture'),
-        terminal,
-        originalOperationId: authorisation,
-        amount: next.amount,
-      });
+      return bank.send({ ...of('capture'), kind: 'capture', amount: next.amount });
     case 'refund':
-      return bank.send({
-        kind: 'refund',
-        operationId: operationIdOf(payment, { refund: next.id }),
-        terminal,
-        originalOperationId: authorisation,
-        amount: next.amount,
-      });
+      return bank.send({ ...of({ refund: next.id }), kind: 'refund', amount: next.amount });
     case 'reverse':
-      return bank.send({
-        kind: 'reverse',
-        operationId: operationIdOf(payment, 'reverse'),
-        terminal,
-        originalOperationId: authorisation,
-      });
+      return bank.send({ ...of('reverse'), kind: 'reverse' });
   }
 }
 

@@ -34,7 +34,7 @@ export type SeriesChange = {
   readonly about?: string;
 };
 
-export function seriesWriteOf(fact: SeriesFact): SeriesChange {
+export function seriesChangeOf(fact: SeriesFact): SeriesChange {
   const changeType = changeTypes[fact.type];
   const payment = 'invoiceId' in fact ? { payment: paymentOf(fact) } : {};
   switch (fact.type) {
@@ -79,7 +79,7 @@ export const recurringTopic: Topic = {
       facts.map((json, place): WebhookEvent => {
         const fact = seriesFact.read(json);
         series = evolve(series, fact, happenedAt);
-        const { changeType, ...change } = seriesWriteOf(fact);
+        const { changeType, ...change } = seriesChangeOf(fact);
         const members = filled({ series: seriesInNotice(series), ...change });
         return { sequence, place, registeredType: changeType, eventType: changeType, happenedAt, members };
       }),

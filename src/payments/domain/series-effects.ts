@@ -4,7 +4,7 @@ import { defined } from '../../defined.ts';
 import type { Money } from '../../money.ts';
 import type { Paid, ReceiptOwed } from '../../receipts/domain/payer-email.ts';
 import { countsAsDecline, seriesIdOf, type ChargeOutcome } from '../../recurring/domain/series.ts';
-import { evolve, type Approval, type Payer, type Payment, type PaymentFact } from './payment.ts';
+import { approvalIn, evolve, type Approval, type Payer, type Payment, type PaymentFact } from './payment.ts';
 
 export type SeriesEffect =
   | { readonly effect: 'chargeEnded'; readonly seriesId: string; readonly ending: ChargeOutcome }
@@ -41,7 +41,7 @@ function effectsOfCapture(payment: Payment, amount: Money): SeriesEffect[] {
   const began = makeRecurrent ? seriesIdOf({ invoiceId, paymentId }) : undefined;
   const seriesId = 'seriesId' in payer ? payer.seriesId : began;
   if (seriesId === undefined) return [];
-  const approval = approvalOf(payment);
+  const approval = approvalIn(payment);
   const email = receiptAddressOf(payer);
   const receipt = { paid: paidOf(payment, amount, approval), ...defined({ email }) };
   return [
@@ -106,9 +106,4 @@ export function paidOf(
     reference,
     ...defined({ approvalCode }),
   };
-}
-
-function approvalOf({ state }: Payment): Approval {
-  if ('approval' in state) return state.approval;
-  throw new Error('a payment was captured without an approval');
 }
