@@ -8,11 +8,11 @@ import type { ChargeRefusal } from '../retry-rules/domain/may-charge.ts';
 import { seriesIdOf } from '../recurring/domain/series.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import type { PayableInvoice } from './domain/commands.ts';
-import type { Payer, Payment, PaymentTerms } from './domain/payment.ts';
+import { isTaken, type Payer, type Payment, type PaymentTerms } from './domain/payment.ts';
 import { findPayment, type WithPayment } from './store/payments.ts';
 import type { PaymentParams } from './api/schema.ts';
 import { defined } from '../defined.ts';
-import type { Recurring } from '../recurring/port.ts';
+import type { Evaluation, Recurring } from '../recurring/port.ts';
 import type { ChargeableCustomers } from './port.ts';
 import type { Cards } from '../cards/vault.ts';
 
@@ -91,14 +91,9 @@ function fromParent(
   return {
     identity: [payer.payerType, invoiceId, paymentId],
     async pick(db, invoice, isLocked) {
-      const { id: ofInvoice, createdAt: invoiceCreatedAt, amount, shopId } = invoice;
+      const { shopId } = invoice;
       const askFor = (seriesId: string) =>
-        recurring.evaluate(
-          db,
-          { seriesId, invoiceId: ofInvoice, invoiceCreatedAt, amount, parent },
-          now,
-          isLocked,
-        );
+        recurring.evaluate(db, { seriesId, parent, ...chargeOf(invoice) }, now, isLocked);
       // A payment that began a series can be a parent for ever. Any other is asked itself, and which series it belongs to.
       let admission = await askFor(seriesIdOf(parent));
       let previous = admission?.series.rootNetworkTransactionId;
@@ -129,13 +124,7 @@ function fromParent(
           ...(caller.kind === 'apiKey' ? {} : { receiptGoesToConsent: true as const }),
           ...contactOf(payer),
         },
-        withPayment: ({ id: madeId, createdAt }) => ({
-          charges: recurring.chargeStarted(
-            admission,
-            { invoiceId: ofInvoice, paymentId: madeId, amount },
-            createdAt,
-          ),
-        }),
+        withPayment: charging(recurring, admission),
       });
     },
   };
@@ -158,15 +147,9 @@ function fromCustomer(
       const { card, contactInfo } = customer;
       if (!card) return refuse('customerNotReady');
       const { bindingId, token, details, livemode, networkTransactionId: root } = card;
-      const { id: ofInvoice, createdAt: invoiceCreatedAt, amount } = invoice;
       const of = { named: card.seriesId, customerId, partyId, livemode, token };
       const seriesId = await recurring.seriesOfCustomer(tx, of);
-      const admission = await recurring.evaluate(
-        tx,
-        { seriesId, invoiceId: ofInvoice, invoiceCreatedAt, amount },
-        now,
-        true,
-      );
+      const admission = await recurring.evaluate(tx, { seriesId, ...chargeOf(invoice) }, now, true);
       if (!admission) throw new Error(`customer ${customerId} is ready without a series`);
       const { verdict } = admission;
       if (!verdict.may) return validationRefusal(verdict, caller);
@@ -185,21 +168,25 @@ function fromCustomer(
           contactInfo,
           ...(sessionInfo?.redirectUrl === undefined ? {} : { redirectUrl: sessionInfo.redirectUrl }),
         },
-        withPayment: ({ id: madeId, createdAt }) => ({
-          charges: recurring.chargeStarted(
-            admission,
-            { invoiceId: ofInvoice, paymentId: madeId, amount },
-            createdAt,
-          ),
-        }),
+        withPayment: charging(recurring, admission),
       });
     },
   };
 }
 
+function chargeOf({ id: invoiceId, createdAt: invoiceCreatedAt, amount }: PayableInvoice) {
+  return { invoiceId, invoiceCreatedAt, amount };
+}
+
+function charging(recurring: Recurring, admission: Evaluation): SelectedCard['withPayment'] {
+  return ({ invoiceId, id: paymentId, amount, createdAt }) => ({
+    charges: recurring.chargeStarted(admission, { invoiceId, paymentId, amount }, createdAt),
+  });
+}
+
 /** Captured, whatever was refunded since; meant to be a parent. */
 function canBeParent({ state, makeRecurrent }: Payment): boolean {
-  return makeRecurrent && ['captured', 'refunding', 'refunded'].includes(state.name);
+  return makeRecurrent && isTaken(state);
 }
 
 function networkTransactionIdOf({ state }: Payment): string | undefined {

@@ -7,6 +7,7 @@ import { storeEvents } from './store/payment-changes.ts';
 import type { StoredPayment } from './store/rows.ts';
 import { seriesWriteOf } from './series-writes.ts';
 import { possibleOutcomes, releaseOf, resolutionFacts, type ManualOutcome } from './domain/resolution.ts';
+import { seriesEffectsOf } from './domain/series-effects.ts';
 import { loadPayment, reschedule } from './store/payments.ts';
 import { operationIdOf, type Payment, type PaymentFact } from './domain/payment.ts';
 import { claimStuckJob } from './store/stuck-payments.ts';
@@ -80,7 +81,8 @@ async function write(
   events: PaymentFact[][],
   now: Instant,
 ): Promise<Payment> {
-  const alsoWrite = seriesWriteOf(stored.payment, events.flat(), undefined, now, recurring);
+  const effects = seriesEffectsOf(stored.payment, events.flat(), undefined);
+  const alsoWrite = seriesWriteOf(stored.payment, effects, now, recurring);
   const written = await storeEvents(db, stored, events, now, alsoWrite);
   if (!written) throw new Error('the payment was changed by somebody else; look again');
   return written;

@@ -1,104 +1,71 @@
-// What a change of a payment writes of the series it begins or belongs to. It is written in the same transaction, so that a
-// crash leaves both as they were, or both changed.
-import type { BankResponse } from '../acquiring/domain/bank-port.ts';
+// What a change of a payment writes of the series it begins or belongs to. It is written in the same transaction or statement, so
+// that a crash leaves both as they were, or both changed.
 import type { Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Database } from '../platform/database/database.ts';
-import { seriesIdOf } from '../recurring/domain/series.ts';
 import type { Recurring } from '../recurring/port.ts';
+import type { PaymentRef } from '../recurring/domain/series.ts';
 import type { PendingCharge, ApprovedCharge } from '../recurring/store/charge-fragments.ts';
-import { evolve, type Approval, type Payment, type PaymentFact } from './domain/payment.ts';
-import {
-  approvalOf,
-  endingOf,
-  isNetworksDecline,
-  paidOf,
-  receiptAddressOf,
-} from './domain/series-effects.ts';
+import type { Approval, Payment } from './domain/payment.ts';
+import { approvedAlone, type SeriesEffect } from './domain/series-effects.ts';
 
-type Write = (tx: Database) => Promise<void>;
-
-/** Undefined when the change concerns no series and no counter. `answer` is what the bank said, where it led to the change. */
+/** Undefined when there is nothing to write. */
 export function seriesWriteOf(
   payment: Payment,
-  facts: readonly PaymentFact[],
-  answer: BankResponse | undefined,
+  effects: readonly SeriesEffect[],
   now: Instant,
   recurring: Recurring,
-): Write | undefined {
-  const { payer, makeRecurrent, invoiceId, id: paymentId } = payment;
-  const member = { invoiceId, paymentId };
-  const writes: Write[] = [];
-  let after = payment;
-  for (const fact of facts) {
-    const ending = endingOf(after, fact, answer);
-    after = evolve(after, fact);
-    if (ending && 'seriesId' in payer) {
-      writes.push((tx) => recurring.recordOutcome(tx, payer.seriesId, member, ending, now));
-    } else if (ending && payer.type === 'resource' && isNetworksDecline(ending)) {
-      writes.push((tx) => recurring.recordDecline(tx, { ...payment, ...member, token: payer.token }, now));
-    }
-    if (fact.type === 'payment_captured') {
-      const approval = approvalOf(after);
-      if (makeRecurrent) writes.push((tx) => parentMade(tx, payment, approval, now, recurring));
-      const seriesId = 'seriesId' in payer ? payer.seriesId : makeRecurrent ? seriesIdOf(member) : undefined;
-      if (seriesId !== undefined) {
-        const paid = paidOf(payment, fact.amount, approval);
-        const email = receiptAddressOf(payer);
-        const owed = { seriesId, paid, ...defined({ email }) };
-        writes.push((tx) => recurring.queueReceipt(tx, owed, now));
-      }
-    }
-  }
-  if (writes.length === 0) return undefined;
+): ((tx: Database) => Promise<void>) | undefined {
+  if (effects.length === 0) return undefined;
   return async (tx) => {
-    for (const write of writes) await write(tx);
+    for (const effect of effects) await write(tx, payment, effect, now, recurring);
   };
 }
 
-/** What a charge that was approved changes of its series, where that is all that follows. */
+async function write(
+  tx: Database,
+  payment: Payment,
+  effect: SeriesEffect,
+  now: Instant,
+  recurring: Recurring,
+): Promise<void> {
+  const member = { invoiceId: payment.invoiceId, paymentId: payment.id };
+  switch (effect.effect) {
+    case 'chargeEnded':
+      return recurring.recordOutcome(tx, effect.seriesId, member, effect.ending, now);
+    case 'cardDeclined':
+      return recurring.recordDecline(tx, { ...payment, ...member, token: effect.token }, now);
+    case 'parentMade':
+      return parentMade(tx, payment, member, effect.approval, now, recurring);
+    case 'receiptOwed':
+      return recurring.queueReceipt(tx, effect.seriesId, effect.receipt, now);
+  }
+}
+
+/** What is written by the statement that changes the payment instead, where nothing follows but the approval of a charge. */
 export async function successOf(
   { db, recurring }: { readonly db: Database; readonly recurring: Recurring },
-  payment: Payment,
-  facts: readonly PaymentFact[],
-  {
-    answer,
-    charge,
-  }: { readonly answer?: BankResponse | undefined; readonly charge?: PendingCharge | undefined },
+  { invoiceId, id: paymentId }: Payment,
+  effects: readonly SeriesEffect[],
+  charge: PendingCharge | undefined,
   now: Instant,
 ): Promise<ApprovedCharge | undefined> {
-  const { payer, makeRecurrent, invoiceId, id: paymentId } = payment;
-  const processed = facts.find(({ type }) => type === 'payment_processed');
-  const ending = processed && endingOf(payment, processed, answer);
-  if (!ending || !('seriesId' in payer) || makeRecurrent) return undefined;
-  const { seriesId } = payer;
+  const approved = approvedAlone(effects);
+  if (!approved) return undefined;
+  const { seriesId, ...what } = approved;
   const name = { seriesId, invoiceId, paymentId, ...defined({ preloaded: charge }) };
-  const captured = facts.find((fact) => fact.type === 'payment_captured');
-  const after = facts.reduce(evolve, payment);
-  const paid = captured && paidOf(payment, captured.amount, approvalOf(after));
-  const email = receiptAddressOf(payer);
-  return recurring.chargeApproved(db, name, { ending, paid, email }, now);
+  return recurring.chargeApproved(db, name, what, now);
 }
 
 async function parentMade(
   tx: Database,
   payment: Payment,
+  member: PaymentRef,
   approval: Approval,
   now: Instant,
   recurring: Recurring,
 ): Promise<void> {
-  const {
-    payer,
-    invoiceId,
-    id: paymentId,
-    partyId,
-    shopId,
-    livemode,
-    recurrentTerms,
-    amount,
-    createdAt,
-  } = payment;
-  const member = { invoiceId, paymentId };
+  const { payer, partyId, shopId, livemode, recurrentTerms, amount, createdAt } = payment;
   if ('seriesId' in payer) return recurring.addParent(tx, payer.seriesId, member, now);
   const { ip, fingerprint, url } = payer.clientInfo;
   await recurring.start(
@@ -111,18 +78,8 @@ async function parentMade(
       card: { ...payer.card, token: payer.token },
       ...defined({ given: recurrentTerms }),
       evidence: {
-        payer: {
-          ip,
-          fingerprint,
-          ...defined({ page: url }),
-          contactInfo: payer.contactInfo,
-        },
-        payment: {
-          createdAt,
-          amountMinor: Number(amount.minor),
-          currency: amount.currency,
-          ...approval,
-        },
+        payer: { ip, fingerprint, ...defined({ page: url }), contactInfo: payer.contactInfo },
+        payment: { createdAt, amountMinor: Number(amount.minor), currency: amount.currency, ...approval },
       },
     },
     now,

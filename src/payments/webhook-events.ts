@@ -12,6 +12,7 @@ import {
 import { merchantError, type MerchantError } from './domain/payment-failure.ts';
 import { invoiceLogFact, type InvoiceLogFact } from './store/codec.ts';
 import {
+  amountOf,
   evolve,
   publicStatus,
   type Payer,
@@ -131,7 +132,6 @@ function membersOf({ invoice, payments, refunds }: Story, fact: InvoiceLogFact):
 
 function paymentInNotice(payment: Payment): Record<string, unknown> {
   const { payer, state } = payment;
-  const isTaken = state.name === 'captured' || state.name === 'refunding' || state.name === 'refunded';
   const { ip, fingerprint } = payer.type === 'resource' ? payer.clientInfo : {};
   const contactInfo = contactInNotice(payer.contactInfo);
   return filled({
@@ -139,7 +139,7 @@ function paymentInNotice(payment: Payment): Record<string, unknown> {
     createdAt: payment.createdAt,
     status: publicStatus[state.name],
     error: state.name === 'failed' ? errorInNotice(merchantError(state.failure)) : undefined,
-    amount: Number((isTaken ? state.amount : payment.amount).minor),
+    amount: Number(amountOf(payment).minor),
     currency: payment.amount.currency,
     metadata: hasMembers(payment.metadata) ? payment.metadata : undefined,
     fee: 0, // none is known yet

@@ -6,6 +6,7 @@ import type { Database } from '../platform/database/database.ts';
 import { interpret, nextAction, type NextAction } from './domain/bank-actions.ts';
 import { operationIdOf, type Payment } from './domain/payment.ts';
 import { consentOver } from './domain/payment-failure.ts';
+import { seriesEffectsOf } from './domain/series-effects.ts';
 import { storeEvents, storeApprovedCharge } from './store/payment-changes.ts';
 import type { StoredPayment } from './store/rows.ts';
 import type { PreloadedEmail, PendingCharge } from '../recurring/store/charge-fragments.ts';
@@ -99,13 +100,13 @@ async function afterEvents(
   answer?: BankResponse,
   charge?: PendingCharge,
 ): Promise<StoredPayment | undefined> {
-  const facts = events.flat();
-  const success = await successOf({ db, recurring }, stored.payment, facts, { answer, charge }, now);
-  const inOne = success && (await storeApprovedCharge(db, stored, events, success.written, now));
-  if (inOne && success.payerEmail) sendPayerEmail(success.payerEmail, now);
-  const alsoWrite = seriesWriteOf(stored.payment, facts, answer, now, recurring);
+  const effects = seriesEffectsOf(stored.payment, events.flat(), answer);
+  const success = await successOf({ db, recurring }, stored.payment, effects, charge, now);
+  const inOne = success && (await storeApprovedCharge(db, stored, events, success, now));
+  if (inOne?.payerEmail) sendPayerEmail(inOne.payerEmail, now);
+  const alsoWrite = seriesWriteOf(stored.payment, effects, now, recurring);
   // Whoever was quicker has written what comes next, and does it.
-  const payment = inOne ?? (await storeEvents(db, stored, events, now, alsoWrite, true));
+  const payment = inOne?.payment ?? (await storeEvents(db, stored, events, now, alsoWrite, true));
   const continues = payment && ['reversing', 'capturing', 'cancelling'].includes(payment.state.name);
   return continues ? { payment, version: stored.version + 1 } : undefined;
 }
@@ -120,6 +121,11 @@ async function ask(
   const bank = await deps.bankOf(payment);
   const { terminal } = payment;
   const authorisation = operationIdOf(payment, 'authorise');
+  const of = (operation: Parameters<typeof operationIdOf>[1]) => ({
+    operationId: operationIdOf(payment, operation),
+    terminal,
+    originalOperationId: authorisation,
+  });
   switch (next.do) {
     case 'authorise': {
       const { payer, deadline } = payment;
@@ -139,28 +145,11 @@ async function ask(
     case 'inquire':
       return bank.inquire(authorisation, terminal);
     case 'capture':
-      return bank.send({
-        kind: 'capture',
-        operationId: operationIdOf(payment, 'capture'),
-        terminal,
-        originalOperationId: authorisation,
-        amount: next.amount,
-      });
+      return bank.send({ ...of('capture'), kind: 'capture', amount: next.amount });
     case 'refund':
-      return bank.send({
-        kind: 'refund',
-        operationId: operationIdOf(payment, { refund: next.id }),
-        terminal,
-        originalOperationId: authorisation,
-        amount: next.amount,
-      });
+      return bank.send({ ...of({ refund: next.id }), kind: 'refund', amount: next.amount });
     case 'reverse':
-      return bank.send({
-        kind: 'reverse',
-        operationId: operationIdOf(payment, 'reverse'),
-        terminal,
-        originalOperationId: authorisation,
-      });
+      return bank.send({ ...of('reverse'), kind: 'reverse' });
   }
 }
 

@@ -6,7 +6,7 @@ import type { LoggedEvent } from '../platform/events/domain/topic.ts';
 import type { Money } from '../money.ts';
 import type { PendingCharge, StartedCharge, ApprovedCharge } from './store/charge-fragments.ts';
 import type { Bundle } from './consent-bundle.ts';
-import type { PayerEmail, Paid } from '../receipts/domain/payer-email.ts';
+import type { PayerEmail, Paid, ReceiptOwed } from '../receipts/domain/payer-email.ts';
 import type { Mandate, MandateGiven } from './domain/mandate.ts';
 import type { Charge, ChargeDecision } from '../retry-rules/domain/may-charge.ts';
 import type { ReceiptLanguage } from '../receipts/domain/receipt.ts';
@@ -98,17 +98,13 @@ export type Recurring = {
   ): { readonly written: StartedCharge; readonly charge: PendingCharge };
   /**
    * What is written by the statement that changes the payment, where the bank has approved it and nothing else follows.
-   * Undefined when more does, or when the charge has ended already: then `end` is for it. `preloaded`: by whoever has just begun it.
+   * Undefined when more does, or when the charge has ended already: then `recordOutcome` is for it. `preloaded`: by whoever has just
+   * begun it.
    */
   chargeApproved(
     db: Database,
     charge: PaymentRef & { readonly seriesId: string; readonly preloaded?: PendingCharge },
-    /** `paid`: what the payer's receipt says, where the money was taken with it. */
-    outcome: {
-      readonly ending: ChargeOutcome;
-      readonly paid: Paid | undefined;
-      readonly email: string | undefined;
-    },
+    approved: { readonly ending: ChargeOutcome; readonly receipt: ReceiptOwed | undefined },
     now: Instant,
   ): Promise<ApprovedCharge | undefined>;
   /** What the bank said. Once: a charge that has ended does not end again. */
@@ -158,11 +154,7 @@ export type Recurring = {
     language?: ReceiptLanguage,
   ): Promise<WrittenReceipt | undefined>;
   /** The payer is to get his receipt by mail, where he has an address and letters are written here. */
-  queueReceipt(
-    tx: Database,
-    owed: { seriesId: string; paid: Paid; email?: string },
-    now: Instant,
-  ): Promise<void>;
+  queueReceipt(tx: Database, seriesId: string, receipt: ReceiptOwed, now: Instant): Promise<void>;
   /** What became of it. */
   payerEmail(db: Database, payment: PaymentRef): Promise<PayerEmail | undefined>;
   verifyRevokeLink(seriesId: string, secret: string): Promise<boolean>;

@@ -12,24 +12,25 @@ import {
   findPendingCharge,
   readChargeHistory,
   storeCardStop,
+  storeChargeEnd,
   storeDecline,
-  storeOutcome,
 } from './store/attempts.ts';
-import { startedChargeOf, succeededChargeOf } from './store/charge-fragments.ts';
+import { approvedChargeOf, startedChargeOf, type PendingCharge } from './store/charge-fragments.ts';
 import { linkOf } from './consent-bundle.ts';
 import { openConsentSeals } from './consent-seal.ts';
+import type { ReceiptOwed } from '../receipts/domain/payer-email.ts';
 import { findPayerEmail, storePayerEmail } from '../receipts/store/payer-emails.ts';
 import { mandateOf } from './domain/mandate.ts';
 import { canNeverCharge, mayCharge, type Charge } from '../retry-rules/domain/may-charge.ts';
 import { nextAdvanceNotice } from './domain/advance-notices.ts';
 import {
-  countsAsDecline,
   applyOutcome,
   seriesIdOf,
   seriesIdOfCustomer,
   type SeriesTerms,
   rootOf,
   type BindingRef,
+  type ChargeOutcome,
   type PaymentRef,
 } from './domain/series.ts';
 import {
@@ -66,6 +67,8 @@ export function openRecurring({
 }): Recurring {
   const seals = openConsentSeals(keyring, publicUrl);
   const writeReceipt = openReceipts({ merchants, revokeUrlOf: seals.revokeUrlOf });
+
+  const mailed = (receipt: ReceiptOwed | undefined) => (sendsEmail ? receipt : undefined);
 
   async function credentialOf(
     tx: Database,
@@ -165,42 +168,24 @@ export function openRecurring({
       return startedChargeOf({ stored, settings }, fact, amount, now);
     },
 
-    async chargeApproved(db, { seriesId, preloaded, ...member }, { ending, paid, email }, now) {
+    async chargeApproved(db, { seriesId, preloaded, ...member }, { ending, receipt }, now) {
       const found = preloaded ?? (await findPendingCharge(db, seriesId, member));
-      if (!found || ending.outcome !== 'approved') return undefined;
-      const { series } = found.stored;
-      const { facts, stop } = applyOutcome(series, found.attempt, ending, now);
-      if (stop) return undefined;
-      const recipient = email ?? series.mandate.payer.contactInfo['email'];
-      const payerEmail = sendsEmail && paid && recipient !== undefined ? { paid, recipient } : undefined;
-      return succeededChargeOf(found, facts, { advice: ending.advice, payerEmail }, now);
+      const end = found && endOf(found, ending, now);
+      if (!end || end.isDecline || end.cardStop) return undefined;
+      return approvedChargeOf(found, end, mailed(receipt), now);
     },
 
-    async recordOutcome(tx, seriesId, member, ending, endedAt) {
+    async recordOutcome(tx, seriesId, member, ending, now) {
       const stored = await held(tx, seriesId);
-      const now = latest(endedAt, stored.changedAt);
       const attempt = await findPendingAttempt(tx, seriesId, member);
       if (!attempt) return;
-      const { series } = stored;
-      const { facts, stop } = applyOutcome(series, attempt, ending, now);
-      const failed = facts.find((fact) => fact.type === 'recurring_charge_failed');
-      const decided = stop
-        ? { effect: `stop ${stop.scope}`, rule: stop.rule, pack: stop.pack }
-        : failed?.notBefore
-          ? {
-              effect: `wait until ${failed.notBefore.at}`,
-              rule: failed.notBefore.rule,
-              pack: failed.notBefore.pack,
-            }
-          : {};
-      await storeOutcome(tx, seriesId, attempt, ending, decided, now);
-      const { partyId, shopId } = series;
-      if (countsAsDecline(ending)) {
-        await storeDecline(tx, stored.handles.key, { ...attempt, partyId, shopId }, true);
-      }
-      await storeFacts(tx, stored, facts, now);
-      if (stop && stop.scope !== 'charge') {
-        await storeCardStop(tx, stored, attempt, stop, now);
+      const charge = { stored, attempt };
+      const end = endOf(charge, ending, now);
+      await storeChargeEnd(tx, charge, end, now);
+      const { partyId, shopId } = stored.series;
+      if (end.isDecline) await storeDecline(tx, stored.handles.key, { ...attempt, partyId, shopId }, true);
+      if (end.cardStop) {
+        await storeCardStop(tx, charge, end.cardStop, latest(now, stored.changedAt));
         await cards.expedite(tx, stored.handles.token, now);
       }
     },
@@ -253,8 +238,9 @@ export function openRecurring({
     receipt: writeReceipt,
     payerEmail: findPayerEmail,
 
-    async queueReceipt(tx, { seriesId, paid, email }, now) {
-      if (sendsEmail) await storePayerEmail(tx, { seriesId, paid, recipient: email }, now);
+    async queueReceipt(tx, seriesId, receipt, now) {
+      const owed = mailed(receipt);
+      if (owed) await storePayerEmail(tx, seriesId, owed, now);
     },
 
     verifyRevokeLink: seals.isLink,
@@ -298,6 +284,15 @@ async function verdictOn(
   const { enforceMaxGap = false } = settings;
   const verdict = mayCharge(standing, { ...charge, enforceMaxGap }, now);
   return { series: stored.series, token: stored.handles.token, verdict, stored, settings };
+}
+
+/** Nothing of a series is earlier than what has happened to it. */
+function endOf(
+  { stored: { series, changedAt }, attempt }: Pick<PendingCharge, 'stored' | 'attempt'>,
+  ending: ChargeOutcome,
+  now: Instant,
+) {
+  return applyOutcome(series, attempt, ending, latest(now, changedAt));
 }
 
 async function held(tx: Database, seriesId: string) {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { parseInstant, type Instant } from '../clock.ts';
-import { recurringTopic, seriesWriteOf } from './webhook-events.ts';
+import { recurringTopic, seriesChangeOf } from './webhook-events.ts';
 import type { SeriesFact, SeriesTerms } from './domain/series.ts';
+import type { Currency } from '../money.ts';
 
 const at = parseInstant('2026-01-19T10:00:00.123456Z') as Instant;
 const later = parseInstant('2026-02-19T10:00:00Z') as Instant;
@@ -23,7 +24,7 @@ const terms: SeriesTerms = {
     schedule: 'P1M',
     evidence: 'missing',
     payer: { ip: '192.0.2.1', contactInfo: { email: 'payer@example.com' } },
-    payment: { createdAt: at, amountMinor: 100, currency: 'RUB', reference: '1' },
+    payment: { createdAt: at, amountMinor: 100, currency: 'RUB' as Currency, reference: '1' },
   },
   consentedAt: at,
 };
@@ -98,7 +99,7 @@ test('is what polling says, by the names it is subscribed by', () => {
   for (const { facts: group, sequence } of log) {
     const told = recurringTopic.webhookEventsOf(log).filter((notice) => notice.sequence === sequence);
     expect(recurringTopic.typesOf(group)).toEqual(told.map(({ registeredType }) => registeredType));
-    expect(group.map((fact) => seriesWriteOf(fact).changeType)).toEqual(recurringTopic.typesOf(group));
+    expect(group.map((fact) => seriesChangeOf(fact).changeType)).toEqual(recurringTopic.typesOf(group));
   }
   expect(recurringTopic.ownersOf(facts[0]!)).toEqual([{ id: 'SHOP' }]);
   expect(recurringTopic.eventTypes).toHaveLength(10);

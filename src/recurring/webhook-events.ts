@@ -2,6 +2,7 @@
 // series as it was right after it. Pure.
 import { filled, type WebhookEvent, type Topic } from '../platform/events/domain/topic.ts';
 import { evolve, type PaymentRef, type Series, type SeriesFact } from './domain/series.ts';
+import { seriesFact } from './store/codec.ts';
 import { defined } from '../defined.ts';
 
 const changeTypes = {
@@ -33,7 +34,7 @@ export type SeriesChange = {
   readonly about?: string;
 };
 
-export function seriesWriteOf(fact: SeriesFact): SeriesChange {
+export function seriesChangeOf(fact: SeriesFact): SeriesChange {
   const changeType = changeTypes[fact.type];
   const payment = 'invoiceId' in fact ? { payment: paymentOf(fact) } : {};
   switch (fact.type) {
@@ -65,9 +66,9 @@ export const recurringTopic: Topic = {
   aggregate: 'series',
   eventTypes: seriesChangeTypes,
   eventId: 'number',
-  typesOf: (facts) => (facts as readonly SeriesFact[]).map(({ type }) => changeTypes[type]),
+  typesOf: (facts) => facts.map((json) => changeTypes[seriesFact.read(json).type]),
   ownersOf: ([first]) => {
-    const fact = first as SeriesFact;
+    const fact = seriesFact.read(first);
     if (fact.type !== 'series_started')
       throw new Error('a log of a series does not begin with its beginning');
     return [{ id: fact.terms.shopId }];
@@ -75,9 +76,10 @@ export const recurringTopic: Topic = {
   webhookEventsOf(log) {
     let series: Series | undefined;
     return log.flatMap(({ sequence, createdAt: happenedAt, facts }) =>
-      (facts as readonly SeriesFact[]).map((fact, index): WebhookEvent => {
+      facts.map((json, index): WebhookEvent => {
+        const fact = seriesFact.read(json);
         series = evolve(series, fact, happenedAt);
-        const { changeType, ...change } = seriesWriteOf(fact);
+        const { changeType, ...change } = seriesChangeOf(fact);
         const members = filled({ series: seriesInNotice(series), ...change });
         return { sequence, index, registeredType: changeType, eventType: changeType, happenedAt, members };
       }),

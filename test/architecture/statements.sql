@@ -40,53 +40,60 @@ select customer_id, version, 'customer', party_id, changed_at, $12::json from ch
 select version, record_journal(changed.customer_id, $13::text, changed.changed_at, $14::json) as journal from changed;
 
 -- change_charged_payment
-with 
-held as (
+with held as (
 update series
-set version = version + 1, chain = $1::text, state = $2::json, changed_at = $3::timestamptz,
-wake_at = $4::timestamptz, attempts = 0, stuck_at = null, stuck_reason = null
-where series_id = $5::text and version = $6::int4
-returning series_id, party_id, version, changed_at
+set version = version + 1, status = $1::text, chain = $2::text, state = $3::json,
+changed_at = $4::timestamptz, wake_at = $5::timestamptz,
+attempts = 0, stuck_at = null, stuck_reason = null
+where series_id = $6::text and version = $7::int4
+returning series_id, party_id, terms, version, changed_at
 ), noted as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select series_id, version, 'series', party_id, changed_at, $7::json from held
+select series_id, version, 'series', party_id, changed_at, $8::json from held
 ), attempted as (
-update series_attempt set outcome = 'approved', ended_at = held.changed_at, advice = $8::text
+update series_attempt
+set outcome = $9::text, ended_at = held.changed_at, network = $10::text, code = $11::text,
+advice = $12::text, effect = $13::text, rule = $14::text, pack = $15::text
 from held
-where series_attempt.series_id = $5::text and invoice_id = $9::text and payment_id = $10::text
+where series_attempt.series_id = $6::text and invoice_id = $16::text and payment_id = $17::text
 and outcome = 'pending'
 returning invoice_id
 ), posted as (
 insert into payer_email (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
 currency, reference, approval_code, wake_at, attempts)
-select $9::text, $10::text, party_id, series_id, 'waiting', $11::timestamptz, address, $12::timestamptz,
-$13::int8, $14::text, $15::text, $16::text, $17::timestamptz, 1
-from held, lateral (select $18::text) as its (address) where address is not null
+select $16::text, $17::text, party_id, series_id, 'waiting', $18::timestamptz, address, $19::timestamptz,
+$20::int8, $21::text, $22::text, $23::text, $24::timestamptz, 1
+from held, lateral (
+select coalesce($25::text, terms -> 'mandate' -> 'payer' -> 'contactInfo' ->> 'email')
+) as its (address)
+where $19::timestamptz is not null and address is not null
 on conflict do nothing
+returning recipient
 ), moved as (
 update payment
-set version = payment.version + 1, status = $19::text, captured_minor = $20::int8, refunded_minor = $21::int8,
-state = $22::json, wake_at = $23::timestamptz, attempts = $24::int4, stuck_at = null, stuck_reason = null
+set version = payment.version + 1, status = $26::text, captured_minor = $27::int8, refunded_minor = $28::int8,
+state = $29::json, wake_at = $30::timestamptz, attempts = $31::int4, stuck_at = null, stuck_reason = null
 from held
-where payment.invoice_id = $9::text and payment.payment_id = $10::text and payment.version = $25::int4
+where payment.invoice_id = $16::text and payment.payment_id = $17::text and payment.version = $32::int4
 returning payment.invoice_id
 ), changed as (
 update invoice
-set version = invoice.version + $26::int4, changed_at = greatest(invoice.changed_at, $11::timestamptz),
-status = case when $27::bool then 'paid' else status end,
-payment_in_progress = $28::bool,
-wake_at = case when $28::bool or $27::bool or status <> 'unpaid' then null else due_date end
+set version = invoice.version + $33::int4, changed_at = greatest(invoice.changed_at, $18::timestamptz),
+status = case when $34::bool then 'paid' else status end,
+payment_in_progress = $35::bool,
+wake_at = case when $35::bool or $34::bool or status <> 'unpaid' then null else due_date end
 from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version - json_array_length($29::json) + entry.ordinal::int, 'invoice', party_id,
+select invoice_id, version - json_array_length($36::json) + entry.place::int, 'invoice', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($29::json) with ordinality as entry (facts, ordinal)
+from changed, json_array_elements($36::json) with ordinality as entry (facts, place)
 )
 select case when exists (select from attempted) and changed.version is not null then changed.version
 else version_conflict() end as version,
-record_journal(changed.invoice_id, $30::text, changed.changed_at, $31::json) as journal
+record_journal(changed.invoice_id, $37::text, changed.changed_at, $38::json) as journal,
+(select recipient from posted) as recipient
 from held left join changed on true;
 
 -- change_destination
@@ -150,18 +157,18 @@ from changed, json_array_elements($14::json) with ordinality as entry (facts, or
 select version, record_journal(changed.invoice_id, $15::text, changed.changed_at, $16::json) as journal from changed;
 
 -- change_series
-with changed as (
+with held as (
 update series
-set version = version + 1, status = $1::text, card_key = $2::bytea, card_token = $3::text, chain = $4::text,
-terms = $5::json, state = $6::json, changed_at = $7::timestamptz,
-wake_at = $8::timestamptz, attempts = 0, stuck_at = null, stuck_reason = null
-where series_id = $9::text and version = $10::int4
-returning series_id, party_id, version, changed_at
-), logged as (
+set version = version + 1, status = $1::text, chain = $2::text, state = $3::json,
+terms = $4::json, changed_at = $5::timestamptz, wake_at = $6::timestamptz,
+attempts = 0, stuck_at = null, stuck_reason = null
+where series_id = $7::text and version = $8::int4
+returning series_id, party_id, terms, version, changed_at
+), noted as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select series_id, version, 'series', party_id, changed_at, $11::json from changed
+select series_id, version, 'series', party_id, changed_at, $9::json from held
 )
-select version from changed;
+select version from held;
 
 -- claim_due_binding
 with due as (
@@ -1288,6 +1295,28 @@ union all
 select 7 as ordinal, min(wake_at) as wake_at from withdrawal where party_id = $1::text and wake_at <= $2::timestamptz
 ) as due where wake_at is not null order by ordinal;
 
+-- end_charge
+with held as (
+update series
+set version = version + 1, status = $1::text, chain = $2::text, state = $3::json,
+changed_at = $4::timestamptz, wake_at = $5::timestamptz,
+attempts = 0, stuck_at = null, stuck_reason = null
+where series_id = $6::text and version = $7::int4
+returning series_id, party_id, terms, version, changed_at
+), noted as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select series_id, version, 'series', party_id, changed_at, $8::json from held
+), attempted as (
+update series_attempt
+set outcome = $9::text, ended_at = held.changed_at, network = $10::text, code = $11::text,
+advice = $12::text, effect = $13::text, rule = $14::text, pack = $15::text
+from held
+where series_attempt.series_id = $6::text and invoice_id = $16::text and payment_id = $17::text
+and outcome = 'pending'
+returning invoice_id
+)
+select version from held where exists (select from attempted);
+
 -- end_identity_challenge
 update identity_challenge set status = $1::text, failure_reason = $2::text
 where identity_id = $3::text and challenge_id = $4::text and status = 'pending'
@@ -1325,12 +1354,6 @@ update refund set status = $15::text, failure = $16::json
 from changed where refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $17::text
 )
 select version, record_journal(changed.invoice_id, $18::text, changed.changed_at, $19::json) as journal from changed;
-
--- end_series_attempt
-update series_attempt
-set outcome = $1::text, ended_at = $2::timestamptz, network = $3::text, code = $4::text, advice = $5::text,
-effect = $6::text, rule = $7::text, pack = $8::text
-where series_id = $9::text and invoice_id = $10::text and payment_id = $11::text and outcome = 'pending';
 
 -- end_withdrawal
 with changed as (
@@ -1998,37 +2021,37 @@ update series set wake_at = least(wake_at, $7::timestamptz)
 from concerned where series.series_id = concerned.series_id;
 
 -- insert_charge
-with 
-held as (
+with held as (
 update series
-set version = version + 1, chain = $1::text, state = $2::json, changed_at = $3::timestamptz,
-wake_at = $4::timestamptz, attempts = 0, stuck_at = null, stuck_reason = null
-where series_id = $5::text and version = $6::int4
-returning series_id, party_id, version, changed_at
+set version = version + 1, status = $1::text, chain = $2::text, state = $3::json,
+changed_at = $4::timestamptz, wake_at = $5::timestamptz,
+attempts = 0, stuck_at = null, stuck_reason = null
+where series_id = $6::text and version = $7::int4
+returning series_id, party_id, terms, version, changed_at
 ), noted as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select series_id, version, 'series', party_id, changed_at, $7::json from held
+select series_id, version, 'series', party_id, changed_at, $8::json from held
 ), attempted as (
 insert into series_attempt
 (series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
-select series_id, $8::text, $9::text, changed_at, $10::int8, $11::text, $12::bool, $13::text, 'pending'
+select series_id, $9::text, $10::text, changed_at, $11::int8, $12::text, $13::bool, $14::text, 'pending'
 from held
 ), changed as (
 update invoice
-set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $14::timestamptz),
+set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $15::timestamptz),
 payments_made = payments_made + 1, payment_in_progress = true, wake_at = null
-from held where invoice.invoice_id = $8::text and invoice.version = $15::int4
+from held where invoice.invoice_id = $9::text and invoice.version = $16::int4
 returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
 ), identified as (
 insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select changed.party_id, 'createPayment', $16::text, $8::text || '.' || $9::text, $17::bytea
-from changed where $16::text is not null
+select changed.party_id, 'createPayment', $17::text, $9::text || '.' || $10::text, $18::bytea
+from changed where $17::text is not null
 ), made as (
 insert into payment (invoice_id, payment_id, party_id, shop_id, version, status, created_at, amount_minor, currency, captured_minor, refunded_minor, terms, state, external_id, wake_at, attempts)
-select $8::text, $9::text, $18::text, $19::text, $20::int4, $21::text, $22::timestamptz, $10::int8, $11::text, $23::int8, $24::int8, $25::json, $26::json, $16::text, $27::timestamptz, $28::int4 from changed
+select $9::text, $10::text, $19::text, $20::text, $21::int4, $22::text, $23::timestamptz, $11::int8, $12::text, $24::int8, $25::int8, $26::json, $27::json, $17::text, $28::timestamptz, $29::int4 from changed
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $29::json from changed
+select invoice_id, version, 'invoice', party_id, changed_at, $30::json from changed
 )
 select coalesce((select version from changed), version_conflict()) as version from held;
 
@@ -2134,8 +2157,12 @@ insert into payer_email (invoice_id, payment_id, party_id, series_id, status, cr
 currency, reference, approval_code, wake_at, attempts)
 select $2::text, $3::text, party_id, series_id, 'waiting', $4::timestamptz, address, $5::timestamptz,
 $6::int8, $7::text, $8::text, $9::text, $4::timestamptz, 0
-from its_series, lateral (select coalesce($10::text, terms -> 'mandate' -> 'payer' -> 'contactInfo' ->> 'email')) as its (address) where address is not null
+from its_series, lateral (
+select coalesce($10::text, terms -> 'mandate' -> 'payer' -> 'contactInfo' ->> 'email')
+) as its (address)
+where $5::timestamptz is not null and address is not null
 on conflict do nothing
+returning recipient
 )
 select;
 
@@ -2870,7 +2897,7 @@ where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as sett
 exists (select from series_attempt where series_id = $1::text and outcome = 'pending') as is_pending,
 stop.stopped_at, stop.rule as stop_rule, stop.pack as stop_pack,
 ended.ended_at as charge_stopped_at, ended.rule as charge_rule, ended.pack as charge_pack,
-(select json_agg(json_build_array(attempted_at::text, coalesce(
+(select json_agg(json_build_object('at', attempted_at::text, 'isOfCharge', coalesce(
 by_merchant and decline.party_id = series.party_id and decline.shop_id = series.shop_id
 and currency = $2::text and amount_minor = $3::int8, false)) order by attempted_at)
 from card_decline as decline

@@ -6,6 +6,7 @@ import type { PayerEmail } from '../../receipts/domain/payer-email.ts';
 import { receiptLanguages } from '../../receipts/domain/receipt.ts';
 import { seriesIdOf } from '../../recurring/domain/series.ts';
 import { accept, refuse } from '../../refusal.ts';
+import { isTaken } from '../domain/payment.ts';
 import { paidOf } from '../domain/series-effects.ts';
 import { findPayment } from '../store/payments.ts';
 import { PaymentPath } from './schema.ts';
@@ -67,8 +68,7 @@ export const getReceipt = endpoint({
     if (!found.ok) return found;
     const stored = found.value;
     const { payer, state, makeRecurrent } = stored.payment;
-    const isTaken = state.name === 'captured' || state.name === 'refunding' || state.name === 'refunded';
-    if (!isTaken || (payer.type === 'resource' && !makeRecurrent)) return refuse('recurringNotFound');
+    if (!isTaken(state) || (payer.type === 'resource' && !makeRecurrent)) return refuse('recurringNotFound');
 
     const seriesId = 'seriesId' in payer ? payer.seriesId : seriesIdOf(name);
     const paid = paidOf(stored.payment, state.amount, state.approval);

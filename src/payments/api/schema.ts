@@ -13,7 +13,13 @@ import {
   Metadata,
 } from '../../platform/http/schemas.ts';
 import { RecurrentTerms } from '../../recurring/api/schema.ts';
-import { publicStatus, type Payment, type PaymentFact, type PaymentState } from '../domain/payment.ts';
+import {
+  amountOf,
+  publicStatus,
+  type Payment,
+  type PaymentFact,
+  type PaymentState,
+} from '../domain/payment.ts';
 import { merchantError, payerError, type PaymentFailure } from '../domain/payment-failure.ts';
 import { defined } from '../../defined.ts';
 
@@ -274,12 +280,11 @@ export const paymentChanges = [
 
 export function paymentBody(payment: Payment, caller: Caller): PaymentBody {
   const { payer, flow, state } = payment;
-  const isTaken = state.name === 'captured' || state.name === 'refunding' || state.name === 'refunded';
   return {
     id: payment.id,
     invoiceID: payment.invoiceId,
     createdAt: payment.createdAt,
-    amount: Number((isTaken ? state.amount : payment.amount).minor),
+    amount: Number(amountOf(payment).minor),
     currency: payment.amount.currency,
     flow:
       flow.type === 'instant'

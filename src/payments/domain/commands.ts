@@ -1,5 +1,6 @@
 // What a merchant or a payer may ask of a payment, and when the answer is no. Pure: guards in the order of the contract.
 import { latest, laterBy, type Instant } from '../../clock.ts';
+import type { InvoiceStatus } from '../../invoices/domain/invoice.ts';
 import type { Money } from '../../money.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import type { Payment, PaymentFact, PaymentTerms } from './payment.ts';
@@ -13,7 +14,7 @@ export type PayableInvoice = {
   readonly id: string;
   readonly partyId: string;
   readonly shopId: string;
-  readonly status: string;
+  readonly status: InvoiceStatus;
   readonly amount: Money;
   readonly dueDate: Instant;
   readonly paymentInProgress: boolean;

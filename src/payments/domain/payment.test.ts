@@ -212,7 +212,7 @@ describe('starting a payment', () => {
       },
     });
   });
-  test.each([
+  test.each<[code: string, ofInvoice: Partial<PayableInvoice>, ofCommand: object]>([
     ['invoicePaymentPending', { paymentInProgress: true }, {}],
     ['invalidInvoiceStatus', { status: 'paid', paymentInProgress: true }, {}],
     ['invalidInvoiceStatus', { dueDate: now }, {}],

@@ -220,6 +220,16 @@ export const publicStatus: Readonly<Record<PaymentStateName, PublicStatus>> = {
   failed: 'failed',
 };
 
+/** Also where it was given back since, or is on its way back. */
+export function isTaken(state: PaymentState): state is PaymentState & Pick<Taken, 'approval' | 'amount'> {
+  return publicStatus[state.name] === 'captured' || state.name === 'refunded';
+}
+
+/** What was taken, or is to be. */
+export function amountOf({ state, amount }: Payment): Money {
+  return isTaken(state) ? state.amount : amount;
+}
+
 /** The invoice can take no other payment while this one may still take its money. */
 export function isInProgress(payment: Payment): boolean {
   const status = publicStatus[payment.state.name];
@@ -354,7 +364,7 @@ function refundIn({ state }: Payment, refundId: string): RefundUnderWay {
   throw new Error(`refund ${refundId} is not under way`);
 }
 
-function approvalIn({ state }: Payment): Approval {
+export function approvalIn({ state }: Payment): Approval {
   if ('approval' in state) return state.approval;
   throw new Error(`a payment that is ${state.name} has no approval`);
 }

@@ -2,16 +2,69 @@
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { defined } from '../../defined.ts';
 import type { Money } from '../../money.ts';
-import type { Paid } from '../../receipts/domain/payer-email.ts';
-import type { ChargeOutcome } from '../../recurring/domain/series.ts';
-import type { Approval, Payer, Payment, PaymentFact } from './payment.ts';
+import type { Paid, ReceiptOwed } from '../../receipts/domain/payer-email.ts';
+import { countsAsDecline, seriesIdOf, type ChargeOutcome } from '../../recurring/domain/series.ts';
+import { approvalIn, evolve, type Approval, type Payer, type Payment, type PaymentFact } from './payment.ts';
+
+export type SeriesEffect =
+  | { readonly effect: 'chargeEnded'; readonly seriesId: string; readonly ending: ChargeOutcome }
+  /** While the payer was there: the networks count those too. */
+  | { readonly effect: 'cardDeclined'; readonly token: string }
+  /** From now on it can be a parent, with which a series begins or goes on. */
+  | { readonly effect: 'parentMade'; readonly approval: Approval }
+  | { readonly effect: 'receiptOwed'; readonly seriesId: string; readonly receipt: ReceiptOwed };
+
+/** In the order in which they happen. `answer` is what the bank said, where it led to the change. */
+export function seriesEffectsOf(
+  payment: Payment,
+  facts: readonly PaymentFact[],
+  answer: BankResponse | undefined,
+): SeriesEffect[] {
+  const effects: SeriesEffect[] = [];
+  let after = payment;
+  for (const fact of facts) {
+    const ending = endingOf(after, fact, answer);
+    after = evolve(after, fact);
+    if (ending) effects.push(...effectsOfEnd(payment.payer, ending));
+    if (fact.type === 'payment_captured') effects.push(...effectsOfCapture(after, fact.amount));
+  }
+  return effects;
+}
+
+function effectsOfEnd(payer: Payer, ending: ChargeOutcome): SeriesEffect[] {
+  if ('seriesId' in payer) return [{ effect: 'chargeEnded', seriesId: payer.seriesId, ending }];
+  return isNetworksDecline(ending) ? [{ effect: 'cardDeclined', token: payer.token }] : [];
+}
+
+function effectsOfCapture(payment: Payment, amount: Money): SeriesEffect[] {
+  const { payer, makeRecurrent, invoiceId, id: paymentId } = payment;
+  const began = makeRecurrent ? seriesIdOf({ invoiceId, paymentId }) : undefined;
+  const seriesId = 'seriesId' in payer ? payer.seriesId : began;
+  if (seriesId === undefined) return [];
+  const approval = approvalIn(payment);
+  const email = receiptAddressOf(payer);
+  const receipt = { paid: paidOf(payment, amount, approval), ...defined({ email }) };
+  return [
+    ...(makeRecurrent ? [{ effect: 'parentMade', approval } as const] : []),
+    { effect: 'receiptOwed', seriesId, receipt },
+  ];
+}
+
+/** The approval of a charge and the receipt that is owed for it, where that is all. */
+export function approvedAlone(effects: readonly SeriesEffect[]) {
+  const [ended, owed, ...more] = effects;
+  if (ended?.effect !== 'chargeEnded' || ended.ending.outcome !== 'approved') return undefined;
+  if ((owed && owed.effect !== 'receiptOwed') || more.length > 0) return undefined;
+  const { seriesId, ending } = ended;
+  return { seriesId, ending, receipt: owed?.receipt };
+}
 
 /** Undefined: that of the consent. */
-export function receiptAddressOf(payer: Payer): string | undefined {
+function receiptAddressOf(payer: Payer): string | undefined {
   return payer.type === 'recurrent' && payer.receiptGoesToConsent ? undefined : payer.contactInfo['email'];
 }
 
-export function endingOf(
+function endingOf(
   payment: Payment,
   fact: PaymentFact,
   answer: BankResponse | undefined,
@@ -34,9 +87,9 @@ export function endingOf(
   }
 }
 
-/** Not by the bank alone, and not for the authentication before. */
-export function isNetworksDecline(ending: ChargeOutcome): boolean {
-  return ending.outcome === 'declined' && ending.network !== 'bank' && !ending.code.startsWith('3ds');
+/** And not for the authentication before. */
+function isNetworksDecline(ending: ChargeOutcome): boolean {
+  return countsAsDecline(ending) && !('code' in ending && ending.code.startsWith('3ds'));
 }
 
 /** What its receipt says of a payment. */
@@ -53,9 +106,4 @@ export function paidOf(
     reference,
     ...defined({ approvalCode }),
   };
-}
-
-export function approvalOf({ state }: Payment): Approval {
-  if ('approval' in state) return state.approval;
-  throw new Error('a payment was captured without an approval');
 }

@@ -6,6 +6,8 @@ import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import { recordExternalId } from '../../platform/database/external-id.ts';
 import { statement, stored } from '../../platform/database/statement.ts';
 import { appendEvents, changedAt, eventsOf } from '../../platform/events/log.ts';
+import { currency } from '../../platform/database/codec.ts';
+import { refundStatus } from './refunds.ts';
 import { cart as cartCodec } from '../../invoices/store/codec.ts';
 import type { Journal } from '../../platform/ledger/domain/ledger.ts';
 import {
@@ -14,7 +16,11 @@ import {
   recording,
   recordJournal,
 } from '../../platform/ledger/store/journals.ts';
-import { succeededCharge, type ApprovedCharge } from '../../recurring/store/charge-fragments.ts';
+import {
+  approvedCharge,
+  type ApprovedCharge,
+  type PreloadedEmail,
+} from '../../recurring/store/charge-fragments.ts';
 import { evolve, isInProgress, wakeOf, type Payment, type PaymentFact } from '../domain/payment.ts';
 import { failure, invoiceLogFact, type InvoiceLogFact } from './codec.ts';
 import { journalOf } from '../domain/postings.ts';
@@ -66,7 +72,8 @@ function changeText(more = '', first = ''): string {
       first
         ? `select case when exists (select from attempted) and changed.version is not null then changed.version
                 else version_conflict() end as version,
-             ${recordJournal('invoice_id')} as journal
+             ${recordJournal('invoice_id')} as journal,
+             (select recipient from posted) as recipient
            from held left join changed on true`
         : `select version, ${recordJournal('invoice_id')} as journal from changed`
     }`;
@@ -78,9 +85,9 @@ const changePayment = statement({ name: 'change_payment', parameters, row, text:
 /** Without a row the series has moved; where anything else has, the statement fails. */
 const changeChargedPayment = statement({
   name: 'change_charged_payment',
-  parameters: { ...parameters, ...succeededCharge.parameters },
-  row: { version: 'int4?', journal: 'text?' },
-  text: changeText('', `${succeededCharge.text}, `),
+  parameters: { ...parameters, ...approvedCharge.parameters },
+  row: { version: 'int4?', journal: 'text?', recipient: 'text?' },
+  text: changeText('', `${approvedCharge.text}, `),
 });
 
 const startRefund = statement({
@@ -90,7 +97,7 @@ const startRefund = statement({
     refund_id: 'text',
     created_at: 'timestamptz',
     amount_minor: 'int8',
-    currency: 'text',
+    currency: stored('text', currency),
     fee_minor: 'int8',
     reason: 'text?',
     cart: stored('json?', cartCodec),
@@ -111,7 +118,12 @@ const startRefund = statement({
 
 const endRefund = statement({
   name: 'end_refund',
-  parameters: { ...parameters, refund_id: 'text', refund_status: 'text', failure: stored('json?', failure) },
+  parameters: {
+    ...parameters,
+    refund_id: 'text',
+    refund_status: refundStatus,
+    failure: stored('json?', failure),
+  },
   row,
   text: changeText(`, ended as (
       update refund set status = :refund_status, failure = :failure
@@ -162,24 +174,29 @@ export async function storeEvents(
 }
 
 /**
- * A charge of a series that was approved, with the series, in one statement. Undefined when one of them has been changed
- * since it was read, and nothing was written.
+ * A charge of a series that was approved, with the series and the receipt, in one statement. Undefined when one of them has been
+ * changed since it was read, and nothing was written.
  */
 export async function storeApprovedCharge(
   db: Database,
   stored: StoredPayment,
   events: readonly (readonly PaymentFact[])[],
-  success: ApprovedCharge['written'],
+  { written, payerEmail }: ApprovedCharge,
   now: Instant,
-): Promise<Payment | undefined> {
+): Promise<{ readonly payment: Payment; readonly payerEmail?: PreloadedEmail } | undefined> {
   const { payment, values, journal } = changeOf(stored, events, now, true);
   const rows = await recording(db, journal, () =>
-    db.run(changeChargedPayment, { ...values, ...success }),
+    db.run(changeChargedPayment, { ...values, ...written }),
   ).catch((error: unknown) => {
     if (isVersionConflict(error)) return [];
     throw error;
   });
-  return rows !== 'insufficient' && rows.length > 0 ? payment : undefined;
+  const [row] = rows === 'insufficient' ? [] : rows;
+  if (!row) return undefined;
+  const { recipient } = row;
+  return payerEmail && recipient !== null
+    ? { payment, payerEmail: { ...payerEmail, recipient } }
+    : { payment };
 }
 
 /** The shop's money is set aside for it, or it is refused. An external id that is taken fails the whole statement. */

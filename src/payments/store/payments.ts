@@ -21,9 +21,10 @@ import {
   type PendingCharge,
   type StartedCharge,
 } from '../../recurring/store/charge-fragments.ts';
+import type { InvoiceStatus } from '../../invoices/domain/invoice.ts';
 import { evolve, type Payment, type PaymentFact } from '../domain/payment.ts';
 import type { PayableInvoice } from '../domain/commands.ts';
-import { currency } from '../../platform/database/codec.ts';
+import { currency, oneOf } from '../../platform/database/codec.ts';
 import { invoiceLogFact } from './codec.ts';
 import { paymentColumns, rowOf, storedFromRow, type StoredPayment } from './rows.ts';
 import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';
@@ -121,13 +122,15 @@ const readPaymentByExternalId = readByExternalId({
   join: `payment on invoice_id = split_part(entity_id, '.', 1) and payment_id = split_part(entity_id, '.', 2)`,
 });
 
+const invoiceStatus = oneOf<InvoiceStatus>('unpaid', 'paid', 'fulfilled', 'cancelled');
+
 const readPayableInvoice = statement({
   name: 'read_payable_invoice',
   parameters: { invoice_id: 'text', party_id: 'text' },
   row: {
     shop_id: 'text',
     version: 'int4',
-    status: 'text',
+    status: stored('text', invoiceStatus),
     amount_minor: 'int8',
     currency: stored('text', currency),
     due_date: 'timestamptz',

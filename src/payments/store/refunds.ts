@@ -8,12 +8,14 @@ import { failure } from './codec.ts';
 import type { Refund } from '../domain/refund.ts';
 import { defined } from '../../defined.ts';
 
+export const refundStatus = stored('text', oneOf('pending', 'succeeded', 'failed'));
+
 const columns = {
   invoice_id: 'text',
   payment_id: 'text',
   refund_id: 'text',
   created_at: 'timestamptz',
-  status: stored('text', oneOf('pending', 'succeeded', 'failed')),
+  status: refundStatus,
   amount_minor: 'int8',
   currency: stored('text', currency),
   fee_minor: 'int8',

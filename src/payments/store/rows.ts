@@ -67,9 +67,17 @@ export function storedFromRow(row: Values<typeof paymentColumns>): StoredPayment
 }
 
 function paymentFromRow(row: Values<typeof paymentColumns>): Payment {
-  const { metadata, recurrentTerms, ...terms } = row.terms;
+  const { terms } = row;
+  const { metadata, recurrentTerms } = terms;
+  // Member by member, and what few payments have last: what stands behind a spread is defined in V8's slow way.
   const payment: Payment = {
-    ...terms,
+    flow: terms.flow,
+    payer: terms.payer,
+    makeRecurrent: terms.makeRecurrent,
+    deadline: terms.deadline,
+    terminal: terms.terminal,
+    livemode: terms.livemode,
+    fees: terms.fees,
     invoiceId: row.invoice_id,
     id: row.payment_id,
     partyId: row.party_id,

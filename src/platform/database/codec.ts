@@ -36,7 +36,7 @@ function unreadable(expected: string, stored: unknown): UnreadableError {
 }
 
 /** Names the place of what cannot be read, from the inside out. */
-export function readAt<T>(place: string | number, read: (stored: unknown) => T, stored: unknown): T {
+function readAt<T>(place: string | number, read: (stored: unknown) => T, stored: unknown): T {
   try {
     return read(stored);
   } catch (error) {
@@ -143,41 +143,42 @@ export function storedAs<T>(name: string, codec: Codec<T>): Codec<T> & { readonl
 export function object<T extends object>(members: NoInfer<Members<T>>): Codec<T> {
   const codecs = Object.entries<Codec<unknown>>(members as Record<string, Codec<unknown>>).map(
     ([member, codec]) => ({
-      ...codec,
       member,
       name: 'name' in codec ? (codec.name as string) : member,
+      read: codec.read,
+      write: codec.write,
       isOptional: 'isOptional' in codec,
     }),
   );
-  const changed = codecs.filter(({ member, name, write }) => write !== undefined || name !== member);
+  const isPlain = codecs.every(({ member, name, write }) => write === undefined && name === member);
+  const byName = new Map(codecs.map((codec) => [codec.name, codec]));
+  const byMember = new Map(codecs.map((codec) => [codec.member, codec]));
+  // Made anew, member by member: an object of which one was deleted is slow for whoever reads it.
   return {
     read(stored) {
       const given = objectOf(stored);
-      let taken = given;
+      const taken: Record<string, unknown> = {};
+      if (!isPlain) {
+        for (const name of Object.keys(given)) taken[byName.get(name)?.member ?? name] = given[name];
+      }
       for (const { member, name, read, isOptional } of codecs) {
         const value = given[name];
         if (value === undefined && isOptional) continue;
         const known = readAt(name, read, value);
-        if (known === value && name === member) continue;
-        if (taken === given) taken = { ...given };
-        if (name !== member) delete taken[name];
-        taken[member] = known;
+        if (known !== value) taken[member] = known;
       }
-      return taken as T;
+      return (isPlain ? given : taken) as T;
     },
-    write:
-      changed.length === 0
-        ? undefined
-        : (value) => {
-            const stored = { ...value } as Record<string, unknown>;
-            for (const { member, name, write } of changed) {
-              const known = stored[member];
-              if (known === undefined) continue;
-              if (name !== member) delete stored[member];
-              stored[name] = write ? write(known) : known;
-            }
-            return stored;
-          },
+    write: isPlain
+      ? undefined
+      : (value) => {
+          const stored: Record<string, unknown> = {};
+          for (const [member, known] of Object.entries(value)) {
+            const { name = member, write } = byMember.get(member) ?? {};
+            stored[name] = write && known !== undefined ? write(known) : known;
+          }
+          return stored;
+        },
   };
 }
 

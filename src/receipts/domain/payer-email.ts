@@ -13,6 +13,9 @@ export type Paid = {
   readonly approvalCode?: string;
 };
 
+/** What is to be mailed: to that address, else to that of the consent; without either there is no letter. */
+export type ReceiptOwed = { readonly paid: Paid; readonly email?: string };
+
 /** The payment it is the receipt of. */
 export type PaymentOfEmail = Pick<Paid, 'invoiceId' | 'paymentId'>;
 

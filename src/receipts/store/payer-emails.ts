@@ -1,46 +1,43 @@
 // The outbox in SQL. A letter is written with the change of the payment it is about, and ended by whoever sent it.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { statement, type Values } from '../../platform/database/statement.ts';
-import type { Currency } from '../../money.ts';
-import type { Paid, PayerEmail, PaymentOfEmail } from '../domain/payer-email.ts';
+import { currency, oneOf } from '../../platform/database/codec.ts';
+import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import type { PayerEmail, PaymentOfEmail, ReceiptOwed } from '../domain/payer-email.ts';
 import { defined } from '../../defined.ts';
-
-/** What a receipt says, and where it goes. */
-export type NewPayerEmail = { readonly paid: Paid; readonly recipient: string | undefined };
 
 export const payerEmailParameters = {
   email_recipient: 'text?',
   email_paid_at: 'timestamptz?',
   email_amount_minor: 'int8?',
-  email_currency: 'text?',
+  email_currency: stored('text?', currency),
   email_reference: 'text?',
   email_approval_code: 'text?',
 } as const;
 
 /**
- * The part of a statement that writes one, for the series that stands in the common table expression `series`; none without
- * an address. Due at once, or claimed already until `claimedUntil` by whoever writes it. Uses :invoice_id and :payment_id, and
- * :happened_at.
+ * The part of a statement that writes one, if it is owed, for the series that stands in the common table expression `series`. Due
+ * at once, or claimed already until `claimedUntil` by whoever writes it. Uses :invoice_id and :payment_id, and :happened_at.
  */
-export function payerEmailOf(
-  series: string,
-  { address = ':email_recipient', claimedUntil }: { address?: string; claimedUntil?: string },
-): string {
+export function payerEmailOf(series: string, claimedUntil?: string): string {
   return `posted as (
       insert into payer_email (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
         currency, reference, approval_code, wake_at, attempts)
       select :invoice_id, :payment_id, party_id, series_id, 'waiting', :happened_at, address, :email_paid_at,
         :email_amount_minor, :email_currency, :email_reference, :email_approval_code, ${claimedUntil ?? ':happened_at'}, ${claimedUntil ? 1 : 0}
-      from ${series}, lateral (select ${address}) as its (address) where address is not null
+      from ${series}, lateral (
+        select coalesce(:email_recipient, terms -> 'mandate' -> 'payer' -> 'contactInfo' ->> 'email')
+      ) as its (address)
+      where :email_paid_at is not null and address is not null
       on conflict do nothing
+      returning recipient
     )`;
 }
 
-export function payerEmailValues(letter: NewPayerEmail | undefined): Values<typeof payerEmailParameters> {
-  const { recipient, paid } = letter ?? {};
+export function payerEmailValues(owed: ReceiptOwed | undefined): Values<typeof payerEmailParameters> {
+  const { email, paid } = owed ?? {};
   return {
-    email_recipient: recipient ?? null,
+    email_recipient: email ?? null,
     email_paid_at: paid?.at ?? null,
     email_amount_minor: paid?.amount.minor ?? null,
     email_currency: paid?.amount.currency ?? null,
@@ -49,7 +46,6 @@ export function payerEmailValues(letter: NewPayerEmail | undefined): Values<type
   };
 }
 
-/** Where the payment names no address, that of the consent counts; without any there is no letter. */
 const insertPayerEmail = statement({
   name: 'insert_payer_email',
   parameters: {
@@ -63,7 +59,7 @@ const insertPayerEmail = statement({
   text: `
     with its_series as (
       select party_id, series_id, terms from series where series_id = :series_id
-    ), ${payerEmailOf('its_series', { address: "coalesce(:email_recipient, terms -> 'mandate' -> 'payer' -> 'contactInfo' ->> 'email')" })}
+    ), ${payerEmailOf('its_series')}
     select`,
 });
 
@@ -72,12 +68,12 @@ const columns = {
   payment_id: 'text',
   party_id: 'text',
   series_id: 'text',
-  status: 'text',
+  status: stored('text', oneOf('waiting', 'kept', 'sent', 'refused')),
   created_at: 'timestamptz',
   recipient: 'text',
   paid_at: 'timestamptz',
   amount_minor: 'int8',
-  currency: 'text',
+  currency: stored('text', currency),
   reference: 'text',
   approval_code: 'text?',
   ended_at: 'timestamptz?',
@@ -110,7 +106,7 @@ const endPayerEmailRow = statement({
   parameters: {
     invoice_id: 'text',
     payment_id: 'text',
-    status: 'text',
+    status: columns.status,
     now: 'timestamptz',
     subject: 'text',
     text_body: 'text',
@@ -126,16 +122,16 @@ const endPayerEmailRow = statement({
 
 export async function storePayerEmail(
   tx: Database,
-  { seriesId, ...letter }: NewPayerEmail & { readonly seriesId: string },
+  seriesId: string,
+  owed: ReceiptOwed,
   now: Instant,
 ): Promise<void> {
-  const { invoiceId: invoice_id, paymentId: payment_id } = letter.paid;
   await tx.run(insertPayerEmail, {
-    invoice_id,
-    payment_id,
+    invoice_id: owed.paid.invoiceId,
+    payment_id: owed.paid.paymentId,
     series_id: seriesId,
     happened_at: now,
-    ...payerEmailValues(letter),
+    ...payerEmailValues(owed),
   });
 }
 
@@ -182,12 +178,12 @@ function payerEmailFromRow(row: Values<typeof columns>): PayerEmail {
     seriesId: row.series_id,
     recipient: row.recipient,
     createdAt: row.created_at,
-    status: row.status as PayerEmail['status'],
+    status: row.status,
     paid: {
       invoiceId: row.invoice_id,
       paymentId: row.payment_id,
       at: row.paid_at,
-      amount: { minor: row.amount_minor, currency: row.currency as Currency },
+      amount: { minor: row.amount_minor, currency: row.currency },
       reference: row.reference,
       ...defined({ approvalCode }),
     },

@@ -7,7 +7,7 @@ import { isDate } from '../../retry-rules/domain/calendar.ts';
 import type { Bundle } from '../consent-bundle.ts';
 import { scheduleProblem, type MandateGiven } from '../domain/mandate.ts';
 import type { ChargeDecision } from '../../retry-rules/domain/may-charge.ts';
-import { seriesWriteOf, seriesChangeTypes } from '../webhook-events.ts';
+import { seriesChangeOf, seriesChangeTypes } from '../webhook-events.ts';
 import type { Series, SeriesFact } from '../domain/series.ts';
 import { parseInstant, type Instant } from '../../clock.ts';
 import { defined } from '../../defined.ts';
@@ -243,7 +243,7 @@ export const RecurringEvent = Type.Object(
   { title: 'RecurringEvent' },
 );
 export function recurringEventBody(event: LoggedEvent<SeriesFact>): Static<typeof RecurringEvent> {
-  return { id: event.sequence, createdAt: event.createdAt, changes: event.facts.map(seriesWriteOf) };
+  return { id: event.sequence, createdAt: event.createdAt, changes: event.facts.map(seriesChangeOf) };
 }
 
 const Unknown = Type.Unknown();

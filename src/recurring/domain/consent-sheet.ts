@@ -104,7 +104,7 @@ function payerRows({ payer }: Mandate): Row[] {
 
 function termRows({ mandate, endsAt }: SeriesTerms): Row[] {
   const { schedule, validUntil, amountRule, trialEnd, amountAfterTrialMinor, payment } = mandate;
-  const currency = payment.currency as Currency;
+  const { currency } = payment;
   return [
     ['Schedule', scheduleInWords(schedule, 'en')],
     ['Valid', validUntil === undefined ? 'until cancelled' : `until ${validUntil}`],
@@ -146,7 +146,7 @@ function paymentRows({ kind, root, mandate, consentedAt }: SeriesTerms): Row[] {
     [kind === 'parent' ? 'Invoice / payment' : 'Customer / binding', `${root.invoiceId} / ${root.paymentId}`],
     ['Made', moment(createdAt)],
     ['Approved, with the payer there', moment(consentedAt)],
-    ['Amount', moneyText({ minor: BigInt(amountMinor), currency: currency as Currency })],
+    ['Amount', moneyText({ minor: BigInt(amountMinor), currency })],
     ['Reference', [reference, approvalCode].filter(Boolean).join(' / ')],
     ['Authentication (ECI)', eci],
     ['Network transaction', networkTransactionId],
@@ -159,8 +159,7 @@ function wordsOf(fact: SeriesFact): [what: string, details: string] {
       return ['Consent given', ''];
     case 'recurring_charge_started': {
       const { amount, isRetry, packs } = fact;
-      const money =
-        amount && moneyText({ minor: BigInt(amount.minor), currency: amount.currency as Currency });
+      const money = amount && moneyText({ minor: BigInt(amount.minor), currency: amount.currency });
       const details = [`${fact.invoiceId} / ${fact.paymentId}`, money, `under ${packs.join(', ')}`];
       return [isRetry ? 'Charge tried again' : 'Charge tried', details.filter(Boolean).join('; ')];
     }

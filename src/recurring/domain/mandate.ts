@@ -2,6 +2,7 @@
 // shop's own defaults, else they are the plainest there are. Pure.
 import { givesAnyNumberAway } from '../../cards/domain/card.ts';
 import type { Instant } from '../../clock.ts';
+import type { Currency } from '../../money.ts';
 import { asAgreed, type MandateTerms } from '../../receipts/domain/terms.ts';
 
 /** Why words may not be its schedule, which is kept for good and stands on the receipts. */
@@ -36,7 +37,7 @@ export type Mandate = MandateTerms & {
   readonly payment: {
     readonly createdAt: Instant;
     readonly amountMinor: number;
-    readonly currency: string;
+    readonly currency: Currency;
     readonly reference: string;
     readonly approvalCode?: string;
     /** What proves that the payer was authenticated. */

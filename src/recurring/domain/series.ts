@@ -3,10 +3,16 @@
 // may-charge.ts. Pure.
 import type { PaymentSystem } from '../../cards/domain/card.ts';
 import { laterBy, type Instant } from '../../clock.ts';
-import type { Money } from '../../money.ts';
+import type { Currency, Money } from '../../money.ts';
 import type { Mandate } from './mandate.ts';
 import { seriesAt } from '../../retry-rules/domain/failures.ts';
-import { effectsOf, packsInForce, strictest, type StopScope } from '../../retry-rules/domain/rule-packs.ts';
+import {
+  effectsOf,
+  packsInForce,
+  strictest,
+  type Ruled,
+  type StopScope,
+} from '../../retry-rules/domain/rule-packs.ts';
 import { defined } from '../../defined.ts';
 
 /** A payment, by its invoice and its number there. */
@@ -61,6 +67,7 @@ export type SeriesTerms = {
 };
 
 export type Stopped = { readonly rule: string; readonly pack: string; readonly scope: StopScope | 'series' };
+export type NotBefore = { readonly at: Instant; readonly rule: string; readonly pack: string };
 export type Revocation = { readonly by: 'payer' | 'merchant' | 'operator'; readonly reason?: string };
 
 export type Series = SeriesTerms & {
@@ -75,7 +82,7 @@ export type Series = SeriesTerms & {
   /** Invoices made until then are not charged any more: their 31 days are over. */
   readonly deadUntil?: Instant;
   /** No attempt before, by what the network answered last. */
-  readonly notBefore?: { readonly at: Instant; readonly rule: string; readonly pack: string };
+  readonly notBefore?: NotBefore;
   readonly lastSuccessAt: Instant;
   readonly chargesMade: number;
   /** Of what should be known beforehand, all until then has been said. */
@@ -118,7 +125,7 @@ export type SeriesFact =
   | ({
       readonly type: 'recurring_charge_started';
       readonly isRetry: boolean;
-      readonly amount?: { readonly minor: number; readonly currency: string };
+      readonly amount?: { readonly minor: number; readonly currency: Currency };
       /** The rule packs in force when it was allowed. */
       readonly packs: readonly string[];
       readonly warnings: readonly string[];
@@ -128,7 +135,7 @@ export type SeriesFact =
       readonly type: 'recurring_charge_failed';
       readonly isRetry: boolean;
       readonly answer: { readonly network?: string; readonly code?: string; readonly advice?: string };
-      readonly notBefore?: { readonly at: Instant; readonly rule: string; readonly pack: string };
+      readonly notBefore?: NotBefore;
     } & PaymentRef)
   | ({ readonly type: 'recurring_charge_unsent' } & PaymentRef)
   | ({ readonly type: 'series_stopped' } & Stopped)
@@ -143,40 +150,56 @@ export type SeriesFact =
     }
   | { readonly type: 'notice_due'; readonly notice: AdvanceNotice };
 
-/** What a charge's ending means: the facts, and how far a stop reaches beyond the series. */
+/** What follows when a charge has ended, however it is written. */
+export type ChargeEnd = {
+  readonly ending: ChargeOutcome;
+  readonly facts: readonly SeriesFact[];
+  /** The widest stop; kept beside the attempt. */
+  readonly stop?: Stopped;
+  /** The longest wait; kept there where there is no stop. */
+  readonly notBefore?: NotBefore;
+  /** What concerns the card, and so other series of it. */
+  readonly isDecline: boolean;
+  readonly cardStop?: Stopped;
+};
+
 export function applyOutcome(
   series: Series,
   attempt: Attempt,
   ending: ChargeOutcome,
   now: Instant,
-): { readonly facts: SeriesFact[]; readonly stop?: Stopped } {
+): ChargeEnd {
   const { invoiceId, paymentId, isRetry, createdAt } = attempt;
   const member = { invoiceId, paymentId };
-  if (ending.outcome === 'unsent') return { facts: [{ type: 'recurring_charge_unsent', ...member }] };
-
   const packs = packsInForce(series.card.paymentSystem, now);
-  const { stop, wait } = strictest(effectsOf(answerOfNetwork(ending), packs));
-  const stopped = stop && { rule: stop.rule, pack: stop.pack, scope: stop.effect.scope };
+  const effects = strictest(effectsOf(answerOfNetwork(ending), packs));
+  const stop = effects.stop && { ...ruleOf(effects.stop), scope: effects.stop.effect.scope };
+  const cardStop = stop?.scope === 'charge' ? undefined : stop;
+  const end = { ending, isDecline: countsAsDecline(ending), ...defined({ stop, cardStop }) };
   const stops: SeriesFact[] =
-    stopped && stopped.scope !== 'charge' && series.state.name === 'active'
-      ? [{ type: 'series_stopped', ...stopped }]
-      : [];
-  if (ending.outcome === 'approved') {
-    return {
-      facts: [{ type: 'recurring_charge_succeeded', ...member, createdAt }, ...stops],
-      ...(stopped ? { stop: stopped } : {}),
-    };
+    cardStop && series.state.name === 'active' ? [{ type: 'series_stopped', ...cardStop }] : [];
+  switch (ending.outcome) {
+    case 'unsent':
+      return { ...end, facts: [{ type: 'recurring_charge_unsent', ...member }] };
+    case 'approved':
+      return { ...end, facts: [{ type: 'recurring_charge_succeeded', ...member, createdAt }, ...stops] };
+    default: {
+      const { outcome: _, ...answer } = ending;
+      const { wait } = effects;
+      const then = defined({
+        notBefore: wait && { at: laterBy(now, wait.effect.forMs), ...ruleOf(wait) },
+      });
+      return {
+        ...end,
+        ...then,
+        facts: [{ type: 'recurring_charge_failed', ...member, isRetry, answer, ...then }, ...stops],
+      };
+    }
   }
-  const { outcome: _, ...answer } = ending;
-  const notBefore = wait && { at: laterBy(now, wait.effect.forMs), rule: wait.rule, pack: wait.pack };
-  const failed: SeriesFact = {
-    type: 'recurring_charge_failed',
-    ...member,
-    isRetry,
-    answer,
-    ...(notBefore ? { notBefore } : {}),
-  };
-  return { facts: [failed, ...stops], ...(stopped ? { stop: stopped } : {}) };
+}
+
+function ruleOf({ rule, pack }: Ruled) {
+  return { rule, pack };
 }
 
 /** What the bank says by itself, without having asked the network, is no rule of a network. */

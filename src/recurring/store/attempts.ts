@@ -2,19 +2,28 @@
 // are asked of these rows whenever they matter, so that there is no number that could drift.
 import { instantFromDatabase, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { statement, type Values } from '../../platform/database/statement.ts';
+import { currency, flag, list, mapped, object, text, type Codec } from '../../platform/database/codec.ts';
+import { statement, stored, type Values } from '../../platform/database/statement.ts';
 import type { Money } from '../../money.ts';
-import type { PendingCharge } from '../../recurring/store/charge-fragments.ts';
-import type { CardStop, ChargeHistory } from '../../retry-rules/domain/may-charge.ts';
-import type { Attempt, ChargeOutcome, PaymentRef, Stopped } from '../../recurring/domain/series.ts';
-import {
-  seriesColumns,
-  seriesFromRow,
-  settingsOfSeries,
-  type StoredSeries,
-} from '../../recurring/store/series.ts';
-import type { RecurringSettings } from '../../recurring/store/settings.ts';
+import { endedCharge, endedChargeOf, type PendingCharge } from './charge-fragments.ts';
+import type { CardStop, ChargeHistory, Decline } from '../../retry-rules/domain/may-charge.ts';
+import type { Attempt, ChargeEnd, PaymentRef, Stopped } from '../domain/series.ts';
+import { mustBeHeld, seriesColumns, seriesFromRow, settingsOfSeries, type StoredSeries } from './series.ts';
+import { settingsColumn, type RecurringSettings } from './settings.ts';
 import { defined } from '../../defined.ts';
+
+const attemptColumns = {
+  created_at: 'timestamptz',
+  amount_minor: 'int8',
+  currency: stored('text', currency),
+  is_retry: 'bool',
+} as const;
+const attemptColumnList = Object.keys(attemptColumns).join(', ');
+
+const decline: Codec<Decline> = object({
+  at: mapped(text, { read: instantFromDatabase, write: (at) => at }),
+  isOfCharge: flag,
+});
 
 const stopColumns = { stopped_at: 'timestamptz?', stop_rule: 'text?', stop_pack: 'text?' } as const;
 
@@ -25,19 +34,19 @@ const readStandingRow = statement({
     series_id: 'text',
     invoice_id: 'text?',
     amount_minor: 'int8?',
-    currency: 'text?',
+    currency: stored('text?', currency),
     declines_after: 'timestamptz',
   },
   row: {
     ...seriesColumns,
-    settings: 'json?',
+    settings: settingsColumn,
     last_attempt_at: 'timestamptz?',
     is_pending: 'bool',
     ...stopColumns,
     charge_stopped_at: 'timestamptz?',
     charge_rule: 'text?',
     charge_pack: 'text?',
-    declines: 'json?',
+    declines: stored('json?', list(decline)),
   },
   text: `
     select
@@ -49,7 +58,7 @@ const readStandingRow = statement({
       exists (select from series_attempt where series_id = :series_id and outcome = 'pending') as is_pending,
       stop.stopped_at, stop.rule as stop_rule, stop.pack as stop_pack,
       ended.ended_at as charge_stopped_at, ended.rule as charge_rule, ended.pack as charge_pack,
-      (select json_agg(json_build_array(attempted_at::text, coalesce(
+      (select json_agg(json_build_object('at', attempted_at::text, 'isOfCharge', coalesce(
            by_merchant and decline.party_id = series.party_id and decline.shop_id = series.shop_id
              and currency = :currency and amount_minor = :amount_minor, false)) order by attempted_at)
        from card_decline as decline
@@ -68,34 +77,20 @@ const readStandingRow = statement({
     where series_id = :series_id`,
 });
 
-/** Once: what has ended does not end again. */
-const endAttemptRow = statement({
-  name: 'end_series_attempt',
-  parameters: {
-    series_id: 'text',
-    invoice_id: 'text',
-    payment_id: 'text',
-    outcome: 'text',
-    ended_at: 'timestamptz',
-    network: 'text?',
-    code: 'text?',
-    advice: 'text?',
-    effect: 'text?',
-    rule: 'text?',
-    pack: 'text?',
-  },
-  row: {},
-  text: `update series_attempt
-         set outcome = :outcome, ended_at = :ended_at, network = :network, code = :code, advice = :advice,
-             effect = :effect, rule = :rule, pack = :pack
-         where series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id and outcome = 'pending'`,
+const endCharge = statement({
+  name: 'end_charge',
+  parameters: endedCharge.parameters,
+  row: { version: 'int4' },
+  text: `
+    with ${endedCharge.text}
+    select version from held where exists (select from attempted)`,
 });
 
 const readPendingAttempt = statement({
   name: 'read_pending_series_attempt',
   parameters: { series_id: 'text', invoice_id: 'text', payment_id: 'text' },
-  row: { created_at: 'timestamptz', amount_minor: 'int8', currency: 'text', is_retry: 'bool' },
-  text: `select created_at, amount_minor, currency, is_retry from series_attempt
+  row: attemptColumns,
+  text: `select ${attemptColumnList} from series_attempt
          where series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id and outcome = 'pending'`,
 });
 
@@ -108,7 +103,7 @@ const insertDecline = statement({
     party_id: 'text',
     shop_id: 'text',
     amount_minor: 'int8',
-    currency: 'text',
+    currency: stored('text', currency),
     by_merchant: 'bool',
     attempted_at: 'timestamptz',
   },
@@ -169,18 +164,17 @@ export async function readChargeHistory(
   });
   if (!row) return undefined;
   const stored = seriesFromRow(row);
-  const declines = (row.declines ?? []) as readonly (readonly [string, boolean])[];
   const cardStop = stopOf(row.stopped_at, row.stop_rule, row.stop_pack);
   const chargeStop = stopOf(row.charge_stopped_at, row.charge_rule, row.charge_pack);
   const standing: ChargeHistory = {
     series: stored.series,
     isAttemptPending: row.is_pending,
-    declines: declines.map(([at, isOfCharge]) => ({ at: instantFromDatabase(at), isOfCharge })),
+    declines: row.declines ?? [],
     ...defined({ lastAttemptAt: row.last_attempt_at }),
     ...(cardStop ? { cardStop } : {}),
     ...(chargeStop ? { chargeStop } : {}),
   };
-  return { stored, settings: (row.settings ?? {}) as RecurringSettings, standing };
+  return { stored, settings: row.settings ?? {}, standing };
 }
 
 function stopOf(at: Instant | null, rule: string | null, pack: string | null): CardStop | undefined {
@@ -193,15 +187,12 @@ const readPendingCharge = statement({
   parameters: { series_id: 'text', invoice_id: 'text', payment_id: 'text' },
   row: {
     ...seriesColumns,
-    settings: 'json?',
-    created_at: 'timestamptz',
-    amount_minor: 'int8',
-    currency: 'text',
-    is_retry: 'bool',
+    settings: settingsColumn,
+    ...attemptColumns,
   },
   text: `select ${Object.keys(seriesColumns)
     .map((name) => `series.${name}`)
-    .join(', ')}, ${settingsOfSeries}, created_at, amount_minor, currency, is_retry
+    .join(', ')}, ${settingsOfSeries}, ${attemptColumnList}
          from series join series_attempt as attempt on attempt.series_id = series.series_id
          where series.series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id
            and outcome = 'pending'`,
@@ -215,8 +206,7 @@ export async function findPendingCharge(
 ): Promise<PendingCharge | undefined> {
   const [row] = await db.run(readPendingCharge, memberColumns(seriesId, member));
   if (!row) return undefined;
-  const settings = (row.settings ?? {}) as RecurringSettings;
-  return { stored: seriesFromRow(row), settings, attempt: attemptFrom(member, row) };
+  return { stored: seriesFromRow(row), settings: row.settings ?? {}, attempt: attemptFrom(member, row) };
 }
 
 /** Undefined when it has ended, or never was. */
@@ -229,38 +219,19 @@ export async function findPendingAttempt(
   return row && attemptFrom(member, row);
 }
 
-function attemptFrom(member: PaymentRef, row: Values<typeof readPendingAttempt.row>): Attempt {
-  const { created_at: createdAt, amount_minor: minor, is_retry: isRetry } = row;
-  const { invoiceId, paymentId } = member;
-  return {
-    invoiceId,
-    paymentId,
-    createdAt,
-    amount: { minor, currency: row.currency as Money['currency'] },
-    isRetry,
-  };
+function attemptFrom({ invoiceId, paymentId }: PaymentRef, row: Values<typeof attemptColumns>): Attempt {
+  const { created_at: createdAt, amount_minor: minor, currency, is_retry: isRetry } = row;
+  return { invoiceId, paymentId, createdAt, amount: { minor, currency }, isRetry };
 }
 
-export async function storeOutcome(
+/** By whoever holds the row of the series. */
+export async function storeChargeEnd(
   db: Database,
-  seriesId: string,
-  attempt: Attempt,
-  ending: ChargeOutcome,
-  decided: { readonly effect?: string; readonly rule?: string; readonly pack?: string },
+  charge: Pick<PendingCharge, 'stored' | 'attempt'>,
+  end: ChargeEnd,
   now: Instant,
 ): Promise<void> {
-  const isDeclined = ending.outcome === 'declined';
-  await db.run(endAttemptRow, {
-    ...memberColumns(seriesId, attempt),
-    outcome: ending.outcome,
-    ended_at: now,
-    network: isDeclined ? ending.network : null,
-    code: isDeclined ? ending.code : null,
-    advice: 'advice' in ending ? (ending.advice ?? null) : null,
-    effect: decided.effect ?? null,
-    rule: decided.rule ?? null,
-    pack: decided.pack ?? null,
-  });
+  mustBeHeld(charge.stored, await db.run(endCharge, endedChargeOf(charge, end, now)));
 }
 
 export async function storeDecline(
@@ -284,8 +255,7 @@ export async function storeDecline(
 
 export async function storeCardStop(
   db: Database,
-  { series, handles }: StoredSeries,
-  attempt: Attempt,
+  { stored: { series, handles }, attempt }: Pick<PendingCharge, 'stored' | 'attempt'>,
   stop: Stopped,
   now: Instant,
 ): Promise<void> {

@@ -1,47 +1,21 @@
 // What a charge changes of its series, as a part of the statement that changes the payment: so both are written, or neither, in
-// one round trip. The statement fails as a whole when the series has moved since it was read.
+// one round trip. The statement fails as a whole when the series has moved since it was read. Where more follows than the series and
+// the payment, the same part is a statement of a transaction.
 import type { Instant } from '../../clock.ts';
-import type { Values } from '../../platform/database/statement.ts';
+import { oneOf } from '../../platform/database/codec.ts';
+import { stored, type Values } from '../../platform/database/statement.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
-import { appendEvent } from '../../platform/events/log.ts';
 import type { Money } from '../../money.ts';
-import type { PayerEmail } from '../../receipts/domain/payer-email.ts';
-import type { Attempt, SeriesFact } from '../domain/series.ts';
-import {
-  payerEmailOf,
-  payerEmailParameters,
-  payerEmailValues,
-  type NewPayerEmail,
-} from '../../receipts/store/payer-emails.ts';
-import { changeOf, type SeriesWithSettings, type StoredSeries } from './series.ts';
+import type { PayerEmail, ReceiptOwed } from '../../receipts/domain/payer-email.ts';
+import type { Attempt, ChargeEnd, ChargeOutcome, SeriesFact } from '../domain/series.ts';
+import { payerEmailOf, payerEmailParameters, payerEmailValues } from '../../receipts/store/payer-emails.ts';
+import { changeOf, seriesChange, type SeriesWithSettings, type StoredSeries } from './series.ts';
 import type { RecurringSettings } from './settings.ts';
-
-const parameters = {
-  series_id: 'text',
-  series_version: 'int4',
-  series_chain: 'text',
-  series_state: 'json',
-  series_changed_at: 'timestamptz',
-  series_wake_at: 'timestamptz?',
-  series_facts: 'json',
-} as const;
-
-/** The row of the series is locked before all others: `held` is to be read first. */
-const heldText = `
-    held as (
-      update series
-      set version = version + 1, chain = :series_chain, state = :series_state, changed_at = :series_changed_at,
-          wake_at = :series_wake_at, attempts = 0, stuck_at = null, stuck_reason = null
-      where series_id = :series_id and version = :series_version
-      returning series_id, party_id, version, changed_at
-    ), noted as (
-      ${appendEvent('series', 'series_id', { from: 'held', facts: ':series_facts' })}
-    )`;
 
 /** Beside these the statement has the `:invoice_id` and `:payment_id` of the payment, and its amount. */
 export const startedCharge = {
-  parameters: { ...parameters, is_retry: 'bool', packs: 'text' },
-  text: `${heldText}, attempted as (
+  parameters: { ...seriesChange.parameters, is_retry: 'bool', packs: 'text' },
+  text: `${seriesChange.text()}, attempted as (
       insert into series_attempt
         (series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
       select series_id, :invoice_id, :payment_id, changed_at, :amount_minor, :currency, :is_retry, :packs, 'pending'
@@ -49,21 +23,37 @@ export const startedCharge = {
     )`,
 } as const;
 
-/** What has ended does not end again: without a row in `attempted` the statement must fail. With the receipt to be mailed, if any. */
-export const succeededCharge = {
+const outcome = oneOf<ChargeOutcome['outcome']>('approved', 'declined', 'lost', 'unsent');
+
+/** What has ended does not end again: without a row in `attempted` the statement must fail. */
+export const endedCharge = {
   parameters: {
-    ...parameters,
-    ...payerEmailParameters,
-    email_claimed_until: 'timestamptz',
-    series_advice: 'text?',
+    ...seriesChange.parameters,
+    invoice_id: 'text',
+    payment_id: 'text',
+    attempt_outcome: stored('text', outcome),
+    attempt_network: 'text?',
+    attempt_code: 'text?',
+    attempt_advice: 'text?',
+    attempt_effect: 'text?',
+    attempt_rule: 'text?',
+    attempt_pack: 'text?',
   },
-  text: `${heldText}, attempted as (
-      update series_attempt set outcome = 'approved', ended_at = held.changed_at, advice = :series_advice
+  text: `${seriesChange.text()}, attempted as (
+      update series_attempt
+      set outcome = :attempt_outcome, ended_at = held.changed_at, network = :attempt_network, code = :attempt_code,
+          advice = :attempt_advice, effect = :attempt_effect, rule = :attempt_rule, pack = :attempt_pack
       from held
       where series_attempt.series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id
         and outcome = 'pending'
       returning invoice_id
-    ), ${payerEmailOf('held', { claimedUntil: ':email_claimed_until' })}`,
+    )`,
+} as const;
+
+/** With the receipt to be mailed, if one is owed: a row `posted`. */
+export const approvedCharge = {
+  parameters: { ...endedCharge.parameters, ...payerEmailParameters, email_claimed_until: 'timestamptz' },
+  text: `${endedCharge.text}, ${payerEmailOf('held', ':email_claimed_until')}`,
 } as const;
 
 /** A series as it is charged, and what its shop wants. */
@@ -78,8 +68,9 @@ export type PreloadedEmail = PayerEmail & { readonly series: SeriesWithSettings 
 
 /** With the receipt that goes with it: the node that writes it sends it, and has claimed it until then. */
 export type ApprovedCharge = {
-  readonly written: Values<typeof succeededCharge.parameters>;
-  readonly payerEmail: PreloadedEmail | undefined;
+  readonly written: Values<typeof approvedCharge.parameters>;
+  /** Where it goes is found out as it is written. */
+  readonly payerEmail: Omit<PreloadedEmail, 'recipient'> | undefined;
 };
 
 export function startedChargeOf(
@@ -89,7 +80,7 @@ export function startedChargeOf(
   now: Instant,
 ): { readonly written: StartedCharge; readonly charge: PendingCharge } {
   const { invoiceId, paymentId, isRetry, packs } = fact;
-  const { after, values } = changed(stored, [fact], now);
+  const { after, values } = changeOf(stored, [fact], now);
   return {
     written: { ...values, is_retry: isRetry, packs: packs.join(' ') },
     charge: {
@@ -100,29 +91,44 @@ export function startedChargeOf(
   };
 }
 
-export function succeededChargeOf(
-  { stored, settings }: Charged,
-  facts: readonly SeriesFact[],
-  {
-    advice,
-    payerEmail,
-  }: {
-    readonly advice: string | undefined;
-    readonly payerEmail: (NewPayerEmail & { readonly recipient: string }) | undefined;
-  },
+export function endedChargeOf(
+  { stored, attempt }: Pick<PendingCharge, 'stored' | 'attempt'>,
+  { ending, facts, stop, notBefore }: ChargeEnd,
+  now: Instant,
+): Values<typeof endedCharge.parameters> {
+  const declined = ending.outcome === 'declined' ? ending : undefined;
+  const by = stop ?? notBefore;
+  return {
+    ...changeOf(stored, facts, now).values,
+    invoice_id: attempt.invoiceId,
+    payment_id: attempt.paymentId,
+    attempt_outcome: ending.outcome,
+    attempt_network: declined?.network ?? null,
+    attempt_code: declined?.code ?? null,
+    attempt_advice: 'advice' in ending ? (ending.advice ?? null) : null,
+    attempt_effect: stop ? `stop ${stop.scope}` : notBefore ? `wait until ${notBefore.at}` : null,
+    attempt_rule: by?.rule ?? null,
+    attempt_pack: by?.pack ?? null,
+  };
+}
+
+export function approvedChargeOf(
+  charge: PendingCharge,
+  end: ChargeEnd,
+  owed: ReceiptOwed | undefined,
   now: Instant,
 ): ApprovedCharge {
-  const { series } = stored;
+  const { series } = charge.stored;
+  const { settings } = charge;
   const { id: seriesId, partyId } = series;
   return {
     written: {
-      ...changed(stored, facts, now).values,
-      ...payerEmailValues(payerEmail),
+      ...endedChargeOf(charge, end, now),
+      ...payerEmailValues(owed),
       email_claimed_until: initialClaim(now).wake_at,
-      series_advice: advice ?? null,
     },
-    payerEmail: payerEmail && {
-      ...payerEmail,
+    payerEmail: owed && {
+      paid: owed.paid,
       partyId,
       seriesId,
       createdAt: now,
@@ -130,24 +136,4 @@ export function succeededChargeOf(
       series: { series, settings },
     },
   };
-}
-
-function changed(
-  stored: StoredSeries,
-  facts: readonly SeriesFact[],
-  now: Instant,
-): { readonly after: StoredSeries; readonly values: Values<typeof parameters> } {
-  const { series, row, wake_at } = changeOf(stored, facts, now);
-  const { chain, changed_at: changedAt } = row;
-  const after = { ...stored, series, chain, changedAt, version: stored.version + 1 };
-  const values = {
-    series_id: row.series_id,
-    series_version: stored.version,
-    series_chain: chain,
-    series_state: row.state,
-    series_changed_at: changedAt,
-    series_wake_at: wake_at,
-    series_facts: facts,
-  };
-  return { after, values };
 }

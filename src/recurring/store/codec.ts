@@ -1,16 +1,32 @@
-// What is kept of the agreement a series stands on.
+// Series as JSON: their facts, what their rows keep of terms and state, and what shops want of them.
+import { paymentSystem } from '../../cards/store/codec.ts';
 import {
+  currency,
+  flag,
   instant,
+  list,
   object,
   oneOf,
   optional,
+  recordOf,
   text,
   variants,
   wholeNumber,
   type Codec,
 } from '../../platform/database/codec.ts';
+import { receiptLanguages } from '../../receipts/domain/receipt.ts';
 import type { AmountRule, MandateTerms } from '../../receipts/domain/terms.ts';
-import type { ConsentGiven, MandateGiven } from '../domain/mandate.ts';
+import type { ConsentGiven, Mandate, MandateGiven } from '../domain/mandate.ts';
+import type {
+  AdvanceNotice,
+  NotBefore,
+  PaymentRef,
+  Series,
+  SeriesCard,
+  SeriesFact,
+  SeriesTerms,
+} from '../domain/series.ts';
+import type { RecurringSettings } from './settings.ts';
 
 const amountRule: Codec<AmountRule> = variants<AmountRule, 'kind'>('kind', {
   fixed: { amountMinor: wholeNumber },
@@ -26,12 +42,119 @@ const consentGiven: Codec<ConsentGiven> = object({
   locale: optional(text),
   version: optional(text),
 });
-const terms = {
+const agreed = {
   schedule: optional(text),
   validUntil: optional(text),
   amountRule: optional(amountRule),
   trialEnd: optional(text),
   amountAfterTrialMinor: optional(wholeNumber),
 };
-export const mandateTerms: Codec<MandateTerms> = object(terms);
-export const mandateGiven: Codec<MandateGiven> = object({ ...terms, consent: optional(consentGiven) });
+const consent = optional(consentGiven);
+export const mandateGiven: Codec<MandateGiven> = object({ ...agreed, consent });
+const mandate: Codec<Mandate> = object({
+  ...agreed,
+  schedule: text,
+  evidence: oneOf('attestedByMerchant', 'missing'),
+  consent,
+  payer: object({
+    ip: optional(text),
+    fingerprint: optional(text),
+    page: optional(text),
+    contactInfo: recordOf(text),
+  }),
+  payment: object({
+    createdAt: instant,
+    amountMinor: wholeNumber,
+    currency,
+    reference: text,
+    approvalCode: optional(text),
+    eci: optional(text),
+    networkTransactionId: optional(text),
+  }),
+});
+
+const member = { invoiceId: text, paymentId: text };
+const paymentRef: Codec<PaymentRef> = object(member);
+const card: Codec<SeriesCard> = object({ paymentSystem, lastDigits: text, endsAt: instant });
+const ruled = { rule: text, pack: text };
+const notBefore: Codec<NotBefore> = object({ at: instant, ...ruled });
+const stopped = { ...ruled, scope: oneOf('charge', 'cardInShop', 'card', 'series') };
+const revocation = { by: oneOf('payer', 'merchant', 'operator'), reason: optional(text) };
+
+const termsMembers = {
+  kind: oneOf('parent', 'customer'),
+  root: paymentRef,
+  rootNetworkTransactionId: optional(text),
+  card,
+  mandate,
+  consentedAt: instant,
+  endsAt: optional(instant),
+};
+/** Of the terms what has no column of its own. */
+export type RowTerms = Omit<SeriesTerms, 'id' | 'partyId' | 'shopId'>;
+export const rowTerms: Codec<RowTerms> = object(termsMembers);
+const terms: Codec<SeriesTerms> = object({ id: text, partyId: text, shopId: text, ...termsMembers });
+
+export type RowState = Omit<Series, keyof SeriesTerms>;
+export const rowState: Codec<RowState> = object({
+  state: variants<Series['state'], 'name'>('name', {
+    active: {},
+    stopped: { at: instant, ...stopped },
+    withdrawn: { at: instant, ...revocation },
+  }),
+  latest: paymentRef,
+  failingSince: optional(instant),
+  deadUntil: optional(instant),
+  notBefore: optional(notBefore),
+  lastSuccessAt: instant,
+  chargesMade: wholeNumber,
+  noticedUntil: instant,
+});
+
+const notice: Codec<AdvanceNotice> = object({
+  kind: oneOf(
+    'cardExpiring',
+    'gapNearing',
+    'rareChargeNearing',
+    'trialEnding',
+    'consentEnding',
+    'consentEnded',
+  ),
+  at: instant,
+  about: instant,
+});
+
+/** As they are: the chain is over their text. */
+export const seriesFact: Codec<SeriesFact> = variants<SeriesFact, 'type'>('type', {
+  series_started: { terms },
+  recurring_charge_started: {
+    ...member,
+    isRetry: flag,
+    amount: optional(object({ minor: wholeNumber, currency })),
+    packs: list(text),
+    warnings: list(text),
+  },
+  recurring_charge_succeeded: { ...member, createdAt: instant },
+  recurring_charge_failed: {
+    ...member,
+    isRetry: flag,
+    answer: object({ network: optional(text), code: optional(text), advice: optional(text) }),
+    notBefore: optional(notBefore),
+  },
+  recurring_charge_unsent: member,
+  series_stopped: stopped,
+  consent_withdrawn: revocation,
+  parent_added: member,
+  consent_renewed: { card, endsAt: optional(instant), mandate: optional(mandate) },
+  notice_due: { notice },
+});
+
+const mandateTerms: Codec<MandateTerms> = object(agreed);
+export const recurringSettings: Codec<RecurringSettings> = object({
+  terms: optional(mandateTerms),
+  enforceMaxGap: optional(flag),
+  requireConsentEvidence: optional(flag),
+  needsApiKey: optional(flag),
+  contact: optional(text),
+  language: optional(oneOf(...receiptLanguages)),
+});

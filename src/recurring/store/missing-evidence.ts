@@ -2,13 +2,14 @@
 // the first dispute.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { statement } from '../../platform/database/statement.ts';
+import { instant } from '../../platform/database/codec.ts';
+import { statement, stored } from '../../platform/database/statement.ts';
 
 /** The oldest first. */
 const readMissing = statement({
   name: 'read_series_without_evidence',
   parameters: { party_id: 'text', shop_id: 'text?', limit: 'int4' },
-  row: { series_id: 'text', shop_id: 'text', consented_at: 'text', charges_made: 'int4' },
+  row: { series_id: 'text', shop_id: 'text', consented_at: stored('text', instant), charges_made: 'int4' },
   text: `select series_id, shop_id, terms ->> 'consentedAt' as consented_at, (state ->> 'chargesMade')::int as charges_made
          from series
          where party_id = :party_id and (:shop_id is null or shop_id = :shop_id) and status = 'active'
@@ -31,7 +32,7 @@ export async function findWithoutEvidence(
   return rows.map((row) => ({
     seriesId: row.series_id,
     shopId: row.shop_id,
-    consentedAt: row.consented_at as Instant,
+    consentedAt: row.consented_at,
     chargesMade: row.charges_made,
   }));
 }

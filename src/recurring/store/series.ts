@@ -2,13 +2,15 @@
 // held: two charges of one series at once wait for each other here.
 import { latest, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { statement, type Values } from '../../platform/database/statement.ts';
+import { list, oneOf } from '../../platform/database/codec.ts';
+import { statement, stored, type Values } from '../../platform/database/statement.ts';
 import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
 import { appendEvent } from '../../platform/events/log.ts';
 import { linkOf } from '../consent-bundle.ts';
 import { nextAdvanceNotice } from '../domain/advance-notices.ts';
 import { evolve, type CardRef, type Series, type SeriesFact } from '../domain/series.ts';
-import type { RecurringSettings } from './settings.ts';
+import { rowState, rowTerms, seriesFact, type RowTerms } from './codec.ts';
+import { settingsColumn, type RecurringSettings } from './settings.ts';
 import { defined } from '../../defined.ts';
 import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';
 
@@ -30,20 +32,21 @@ export const seriesColumns = {
   party_id: 'text',
   shop_id: 'text',
   version: 'int4',
-  status: 'text',
+  status: stored('text', oneOf('active', 'stopped', 'withdrawn')),
   card_key: 'bytea',
   card_token: 'text',
   chain: 'text',
-  terms: 'json',
-  state: 'json',
+  terms: stored('json', rowTerms),
+  state: stored('json', rowState),
   changed_at: 'timestamptz',
 } as const;
+const facts = stored('json', list(seriesFact));
 const columnList = Object.keys(seriesColumns).join(', ');
 
 /** Nothing when it was started before: then it goes on as it is. */
 const insertSeries = statement({
   name: 'insert_series',
-  parameters: { ...seriesColumns, wake_at: 'timestamptz?', facts: 'json' },
+  parameters: { ...seriesColumns, wake_at: 'timestamptz?', facts },
   row: { series_id: 'text' },
   text: `
     with changed as (
@@ -59,34 +62,40 @@ const insertSeries = statement({
     select series_id from changed`,
 });
 
-const changeSeriesRow = statement({
-  name: 'change_series',
+/**
+ * The part of a statement that changes a series, with its facts: a row `held`, or none when it has moved since it was read. It is to
+ * be read before all other rows, which are locked after it. Its terms change with a consent alone: `terms` writes :series_terms.
+ */
+export const seriesChange = {
   parameters: {
     series_id: 'text',
-    version: 'int4',
-    status: 'text',
-    card_key: 'bytea',
-    card_token: 'text',
-    chain: 'text',
-    terms: 'json',
-    state: 'json',
-    changed_at: 'timestamptz',
-    wake_at: 'timestamptz?',
-    facts: 'json',
+    series_version: 'int4',
+    series_status: seriesColumns.status,
+    series_chain: 'text',
+    series_state: seriesColumns.state,
+    series_changed_at: 'timestamptz',
+    series_wake_at: 'timestamptz?',
+    series_facts: facts,
   },
+  text: (terms: 'terms' | 'asTheyAre' = 'asTheyAre') => `held as (
+      update series
+      set version = version + 1, status = :series_status, chain = :series_chain, state = :series_state,
+          ${terms === 'terms' ? 'terms = :series_terms, ' : ''}changed_at = :series_changed_at, wake_at = :series_wake_at,
+          attempts = 0, stuck_at = null, stuck_reason = null
+      where series_id = :series_id and version = :series_version
+      returning series_id, party_id, terms, version, changed_at
+    ), noted as (
+      ${appendEvent('series', 'series_id', { from: 'held', facts: ':series_facts' })}
+    )`,
+} as const;
+
+const changeSeries = statement({
+  name: 'change_series',
+  parameters: { ...seriesChange.parameters, series_terms: seriesColumns.terms },
   row: { version: 'int4' },
   text: `
-    with changed as (
-      update series
-      set version = version + 1, status = :status, card_key = :card_key, card_token = :card_token, chain = :chain,
-          terms = :terms, state = :state, changed_at = :changed_at,
-          wake_at = :wake_at, attempts = 0, stuck_at = null, stuck_reason = null
-      where series_id = :series_id and version = :version
-      returning series_id, party_id, version, changed_at
-    ), logged as (
-      ${appendEvent('series', 'series_id')}
-    )
-    select version from changed`,
+    with ${seriesChange.text('terms')}
+    select version from held`,
 });
 
 const readSeries = statement({
@@ -103,7 +112,7 @@ export const settingsOfSeries = `(select settings from recurring_settings as wis
 const readSeriesWithSettings = statement({
   name: 'read_series_with_settings',
   parameters: { series_id: 'text' },
-  row: { ...seriesColumns, settings: 'json?' },
+  row: { ...seriesColumns, settings: settingsColumn },
   text: `select ${columnList}, ${settingsOfSeries} from series where series_id = :series_id`,
 });
 
@@ -140,19 +149,36 @@ export async function storeFacts(
   facts: readonly SeriesFact[],
   now: Instant,
 ): Promise<Series> {
-  const { series, row, wake_at } = changeOf(stored, facts, now);
-  const { party_id: _, shop_id: __, ...changed } = row;
-  const rows = await db.run(changeSeriesRow, { ...changed, wake_at, facts });
-  if (rows.length === 0) throw new Error(`series ${series.id} was changed by somebody who did not hold it`);
-  return series;
+  const { after, values } = changeOf(stored, facts, now);
+  mustBeHeld(after, await db.run(changeSeries, values));
+  return after.series;
 }
 
-/** The series after those facts, and its row, but for the version, which is the one it had. */
+export function mustBeHeld({ series }: StoredSeries, changed: readonly unknown[]): void {
+  if (changed.length === 0)
+    throw new Error(`series ${series.id} was changed by somebody who did not hold it`);
+}
+
+/** The series after those facts, and what is written of it. */
 export function changeOf(stored: StoredSeries, facts: readonly SeriesFact[], now: Instant) {
   const changedAt = latest(now, stored.changedAt);
+  const version = stored.version + 1;
   const series = facts.reduce((before, fact) => evolve(before, fact, changedAt), stored.series);
-  const chain = linkOf(stored.chain, { sequence: stored.version + 1, at: changedAt, facts });
-  return { series, row: rowOf({ ...stored, series, chain, changedAt }), wake_at: wakeOf(series) };
+  const chain = linkOf(stored.chain, { sequence: version, at: changedAt, facts });
+  const after: StoredSeries = { ...stored, series, version, chain, changedAt };
+  const { status, terms, state } = rowOf(after);
+  const values = {
+    series_id: series.id,
+    series_version: stored.version,
+    series_status: status,
+    series_chain: chain,
+    series_terms: terms,
+    series_state: state,
+    series_changed_at: changedAt,
+    series_wake_at: wakeOf(series),
+    series_facts: facts,
+  };
+  return { after, values };
 }
 
 export async function findSeries(db: Database, seriesId: string): Promise<StoredSeries | undefined> {
@@ -166,7 +192,7 @@ export async function findSeriesWithSettings(
 ): Promise<SeriesWithSettings | undefined> {
   const [row] = await db.run(readSeriesWithSettings, { series_id: seriesId });
   if (!row) return undefined;
-  return { series: seriesFromRow(row).series, settings: (row.settings ?? {}) as RecurringSettings };
+  return { series: seriesFromRow(row).series, settings: row.settings ?? {} };
 }
 
 /** Held until the transaction ends. */
@@ -183,10 +209,6 @@ function wakeOf(series: Series): Instant | null {
   return nextAdvanceNotice(series)?.at ?? null;
 }
 
-type Fixed = 'kind' | 'root' | 'rootNetworkTransactionId' | 'card' | 'mandate' | 'consentedAt' | 'endsAt';
-type TermsJson = Pick<Series, Fixed>;
-type StateJson = Omit<Series, Fixed | 'id' | 'partyId' | 'shopId'>;
-
 function rowOf({ series, version, handles, chain, changedAt }: StoredSeries): Values<typeof seriesColumns> {
   const {
     id,
@@ -199,9 +221,9 @@ function rowOf({ series, version, handles, chain, changedAt }: StoredSeries): Va
     mandate,
     consentedAt,
     endsAt,
-    ...rest
+    ...state
   } = series;
-  const terms: TermsJson = {
+  const terms: RowTerms = {
     kind,
     root,
     card,
@@ -209,13 +231,12 @@ function rowOf({ series, version, handles, chain, changedAt }: StoredSeries): Va
     consentedAt,
     ...defined({ rootNetworkTransactionId, endsAt }),
   };
-  const state: StateJson = rest;
   return {
     series_id: id,
     party_id: partyId,
     shop_id: shopId,
     version,
-    status: series.state.name,
+    status: state.state.name,
     card_key: handles.key,
     card_token: handles.token,
     chain,
@@ -226,9 +247,7 @@ function rowOf({ series, version, handles, chain, changedAt }: StoredSeries): Va
 }
 
 export function seriesFromRow(row: Values<typeof seriesColumns>): StoredSeries {
-  const terms = row.terms as TermsJson;
-  const state = row.state as StateJson;
-  const { series_id: id, party_id: partyId, shop_id: shopId } = row;
+  const { series_id: id, party_id: partyId, shop_id: shopId, terms, state } = row;
   return {
     version: row.version,
     handles: { token: row.card_token, key: row.card_key },
@@ -241,7 +260,7 @@ export function seriesFromRow(row: Values<typeof seriesColumns>): StoredSeries {
 const readLog = statement({
   name: 'read_series_events',
   parameters: { series_id: 'text', after: 'int4', limit: 'int4' },
-  row: { sequence: 'int4', created_at: 'timestamptz', facts: 'json' },
+  row: { sequence: 'int4', created_at: 'timestamptz', facts },
   text: `select sequence, created_at, facts from event
          where aggregate_id = :series_id and sequence > :after order by sequence limit :limit`,
 });
@@ -253,9 +272,5 @@ export async function readSeriesEvents(
   limit: number,
 ): Promise<LoggedEvent<SeriesFact>[]> {
   const rows = await db.run(readLog, { series_id: seriesId, after, limit });
-  return rows.map((row) => ({
-    sequence: row.sequence,
-    createdAt: row.created_at,
-    facts: row.facts as SeriesFact[],
-  }));
+  return rows.map(({ created_at: createdAt, ...event }) => ({ ...event, createdAt }));
 }

@@ -1,6 +1,7 @@
 // What a shop wants of recurring charges where it wants anything else than the rules say.
 import type { Database } from '../../platform/database/database.ts';
-import { statement } from '../../platform/database/statement.ts';
+import { statement, stored } from '../../platform/database/statement.ts';
+import { recurringSettings } from './codec.ts';
 import type { MandateTerms } from '../../receipts/domain/terms.ts';
 import type { ReceiptLanguage } from '../../receipts/domain/receipt.ts';
 
@@ -19,16 +20,20 @@ export type RecurringSettings = {
   readonly language?: ReceiptLanguage;
 };
 
+const settings = stored('json', recurringSettings);
+/** Of a statement that reads those of a series; null where the shop has none. */
+export const settingsColumn = stored('json?', recurringSettings);
+
 const readSettings = statement({
   name: 'read_recurring_settings',
   parameters: { party_id: 'text', shop_id: 'text' },
-  row: { settings: 'json' },
+  row: { settings },
   text: 'select settings from recurring_settings where party_id = :party_id and shop_id = :shop_id',
 });
 
 const putSettings = statement({
   name: 'put_recurring_settings',
-  parameters: { party_id: 'text', shop_id: 'text', settings: 'json' },
+  parameters: { party_id: 'text', shop_id: 'text', settings },
   row: {},
   text: `insert into recurring_settings (party_id, shop_id, settings) values (:party_id, :shop_id, :settings)
          on conflict (party_id, shop_id) do update set settings = excluded.settings`,
@@ -41,13 +46,13 @@ export async function findSettings(
   { partyId, shopId }: ShopName,
 ): Promise<RecurringSettings> {
   const [row] = await db.run(readSettings, { party_id: partyId, shop_id: shopId });
-  return (row?.settings ?? {}) as RecurringSettings;
+  return row?.settings ?? {};
 }
 
 export async function storeSettings(
   db: Database,
   { partyId, shopId }: ShopName,
-  settings: RecurringSettings,
+  wanted: RecurringSettings,
 ): Promise<void> {
-  await db.run(putSettings, { party_id: partyId, shop_id: shopId, settings });
+  await db.run(putSettings, { party_id: partyId, shop_id: shopId, settings: wanted });
 }

@@ -34,7 +34,7 @@ function startSeries(): Series {
           schedule: 'P1M',
           evidence: 'missing',
           payer: { contactInfo: {} },
-          payment: { createdAt: start, amountMinor: 1, currency: 'RUB', reference: '1' },
+          payment: { createdAt: start, amountMinor: 1, currency: 'RUB' as Currency, reference: '1' },
         },
         consentedAt: at(-1),
       },
