@@ -86,9 +86,9 @@ from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version - json_array_length($36::json) + entry.place::int, 'invoice', party_id,
+select invoice_id, version - json_array_length($36::json) + entry.ordinal::int, 'invoice', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($36::json) with ordinality as entry (facts, place)
+from changed, json_array_elements($36::json) with ordinality as entry (facts, ordinal)
 )
 select case when exists (select from attempted) and changed.version is not null then changed.version
 else version_conflict() end as version,

@@ -67,7 +67,7 @@ const flow: Codec<Flow> = variants<Flow, 'type'>('type', {
 
 export const failure: Codec<PaymentFailure> = notEmpty(list(text));
 
-const approval: Codec<Approval> = object({
+export const approval: Codec<Approval> = object({
   reference: text,
   approvalCode: optional(text),
   networkTransactionId: optional(text),
